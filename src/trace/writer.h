@@ -1,0 +1,88 @@
+/*
+ * writer.h - write a .nst trace file: tables, and per thread a stream of calls.
+ *
+ * Called by record/ (while draining) and formats/ (imports). One thread at a time. Never holds more
+ * than the options' memory bound, whatever the trace. Must not know about live buffers or ELF.
+ */
+#ifndef NSC_TRACE_WRITER_H
+#define NSC_TRACE_WRITER_H
+
+#include <stddef.h>
+
+#include "trace/model.h"
+#include "util/diag.h"
+
+struct nsc_writer;
+struct nsc_lane; /* one thread's stream; see encode.h for its hot functions */
+
+struct nsc_writer_options {
+    size_t size;         /* sizeof(struct nsc_writer_options) */
+    size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 96 MiB */
+    bool compress;       /* zstd each block as it is written (costs the recorder time) */
+    bool overwrite;      /* replace an existing regular file at the final path when finished */
+};
+
+/**
+ * nsc_writer_create - begin a trace.
+ * @path: final path; the file appears there when nsc_writer_finish() succeeds. Until then the data is in
+ *        a file of the same folder named "<name>.<pid>.partial".
+ * @options: may be NULL for defaults.
+ * @out: receives the writer.
+ * @diag: may be NULL.
+ *
+ * Refuses (with a diagnostic) a path that is a symbolic link, a directory or a device, and a folder
+ * that is missing or not writable; never follows a link; creates with mode 0600 & ~umask... 0666.
+ * Returns 0 or -errno (-ELOOP link, -EEXIST, -ENOENT, -EACCES, -EROFS, -ENOSPC, ...).
+ */
+int nsc_writer_create(const char *path, const struct nsc_writer_options *options,
+                      struct nsc_writer **out, struct nsc_diag *diag);
+
+/* The path of the temporary file; owned by the writer. */
+const char *nsc_writer_partial_path(const struct nsc_writer *w);
+
+/* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ... */
+int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value);
+int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point);
+
+/* Tables. Strings are copied. Each returns the new id through @id, 0 or -errno (-ENOMEM, or the
+ * write error that the writer has latched: see nsc_writer_error). Things may change later: */
+int nsc_writer_add_process(struct nsc_writer *w, const struct nsc_process *p, uint32_t *id);
+int nsc_writer_set_process(struct nsc_writer *w, uint32_t id, const struct nsc_process *p);
+int nsc_writer_add_module(struct nsc_writer *w, const struct nsc_module *m, uint32_t *id);
+int nsc_writer_add_mapping(struct nsc_writer *w, const struct nsc_mapping *m, uint32_t *id);
+int nsc_writer_set_mapping(struct nsc_writer *w, uint32_t id, const struct nsc_mapping *m);
+/* A function may be added by address alone (name NULL) and named before finish. */
+int nsc_writer_add_function(struct nsc_writer *w, const struct nsc_function *f, uint32_t *id);
+int nsc_writer_set_function(struct nsc_writer *w, uint32_t id, const struct nsc_function *f);
+/* Say that function @id is the same as @canonical (two addresses of one symbol): readers see one. */
+int nsc_writer_alias_function(struct nsc_writer *w, uint32_t id, uint32_t canonical);
+uint32_t nsc_writer_function_count(const struct nsc_writer *w);
+int nsc_writer_get_function(const struct nsc_writer *w, uint32_t id, struct nsc_function *out);
+
+/**
+ * nsc_writer_add_thread - begin a thread's stream.
+ * @lane: receives the stream; owned by the writer, valid until nsc_lane_close() or finish.
+ */
+int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint32_t *id,
+                          struct nsc_lane **lane);
+/* Name, lifetime and losses may be set until finish (recorded is the writer's own count). */
+int nsc_writer_set_thread(struct nsc_writer *w, uint32_t id, const struct nsc_thread *t);
+
+/* The first write error, as -errno, or 0. After an error, events are counted but not kept. */
+int nsc_writer_error(const struct nsc_writer *w);
+uint64_t nsc_writer_bytes(const struct nsc_writer *w); /* written so far */
+uint64_t nsc_writer_calls(const struct nsc_writer *w); /* calls (entries) so far */
+
+/* Put all buffered events into the file (not fsync). For live opening and before long waits. */
+int nsc_writer_flush(struct nsc_writer *w);
+
+/**
+ * nsc_writer_finish - close all streams, write tables and index, move the file to its final path.
+ * Frees the writer in any case. On failure the temporary file stays (recover reads it) and
+ * @diag says its name.
+ */
+int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag);
+/* Throw the temporary file away and free the writer. */
+void nsc_writer_abandon(struct nsc_writer *w);
+
+#endif
