@@ -1,0 +1,138 @@
+/* command.c - what every command uses: messages, values, where our files lie. See command.h. */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int nsc_cli_fail(const struct nsc_diag *diag)
+{
+    if (diag->offset != NSC_DIAG_NO_OFFSET)
+        return nsc_cli_error("%s (at offset %" PRIu64 ")", diag->message, diag->offset);
+    return nsc_cli_error("%s", diag->message);
+}
+
+__attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,
+                                                      va_list ap)
+{
+    fflush(stdout);
+    fprintf(stderr, "nanoscope: %s", kind);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+}
+
+int nsc_cli_error(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say("", format, ap);
+    va_end(ap);
+    return NSC_CLI_FAILED;
+}
+
+void nsc_cli_warn(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say("warning: ", format, ap);
+    va_end(ap);
+}
+
+int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
+{
+    va_list ap;
+
+    fflush(stdout);
+    fprintf(stderr, "nanoscope %s: ", args->command->name);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fprintf(stderr, " (see nanoscope %s --help)\n", args->command->name);
+    return NSC_CLI_USAGE;
+}
+
+int nsc_cli_number(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t min,
+                   uint64_t max, uint64_t *out)
+{
+    const char *text = given->value;
+    char *end = NULL;
+    uint64_t value;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < min || value > max)
+        return nsc_cli_usage(args,
+                             "%s is a whole number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
+                             given->name, min, max, text);
+    *out = value;
+    return 0;
+}
+
+int nsc_cli_choice(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                   const char *const *words, unsigned *out)
+{
+    char list[256] = "";
+
+    for (unsigned i = 0; words[i] != NULL; i++) {
+        size_t used = strlen(list);
+
+        if (strcmp(given->value, words[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+        snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "", words[i]);
+    }
+    return nsc_cli_usage(args, "%s is one of %s, not \"%s\"", given->name, list, given->value);
+}
+
+/* The folder above the one of the running program's file: PREFIX, or build/. */
+static int own_prefix(char *path, size_t bytes)
+{
+    ssize_t n = readlink("/proc/self/exe", path, bytes);
+
+    if (n < 0)
+        return -errno;
+    if ((size_t)n >= bytes)
+        return -ENAMETOOLONG;
+    path[n] = '\0';
+    for (int i = 0; i < 2; i++) {
+        char *slash = strrchr(path, '/');
+
+        if (slash == NULL)
+            return -ENOENT;
+        *slash = '\0';
+    }
+    return 0;
+}
+
+static int under_prefix(const char *name, char *path, size_t bytes)
+{
+    char prefix[4096];
+    int error = own_prefix(prefix, sizeof prefix);
+
+    if (error != 0)
+        return error;
+    if ((size_t)snprintf(path, bytes, "%s/%s", prefix, name) >= bytes)
+        return -ENAMETOOLONG;
+    return 0;
+}
+
+int nsc_cli_libdir(char *path, size_t bytes)
+{
+    return under_prefix("lib", path, bytes);
+}
+
+int nsc_cli_includedir(char *path, size_t bytes)
+{
+    return under_prefix("include", path, bytes);
+}
+
+bool nsc_cli_binary_allowed(int fd)
+{
+    return isatty(fd) == 0;
+}

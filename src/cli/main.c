@@ -1,0 +1,78 @@
+/*
+ * main.c - nanoscope's command line: finds the command, splits its options, runs it.
+ *
+ * The table of commands is made from docs/man by tools/gendoc.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/options.h"
+
+static void print_lines(const char *const *lines)
+{
+    for (; *lines != NULL; lines++)
+        puts(*lines);
+}
+
+/* A full disk or a closed pipe behind stdout must not pass for success. */
+static int close_stdout(int status)
+{
+    int broken = ferror(stdout);
+    int error = 0;
+
+    if (fflush(stdout) != 0)
+        error = errno;
+    if (error == EPIPE || (broken == 0 && error == 0))
+        return status;
+    nsc_cli_error("cannot write to standard output: %s",
+                  error != 0 ? strerror(error) : "write error");
+    return status != 0 ? status : NSC_CLI_FAILED;
+}
+
+static int run(const struct nsc_cli_command *command, int argc, char **argv)
+{
+    struct nsc_cli_args args;
+    bool help;
+    int status = nsc_cli_parse(command, argc, argv, &args, &help);
+
+    if (status == 0 && help)
+        print_lines(command->help);
+    else if (status == 0)
+        status = command->run(&args);
+    nsc_cli_parse_free(&args);
+    return status;
+}
+
+static const struct nsc_cli_command *find(const char *name)
+{
+    for (const struct nsc_cli_command *c = nsc_cli_commands; c->name != NULL; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const struct nsc_cli_command *command;
+
+    if (argc < 2) {
+        fputs("nanoscope: a command is needed (see nanoscope --help)\n", stderr);
+        return NSC_CLI_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("nanoscope " NSC_VERSION);
+        return close_stdout(NSC_CLI_OK);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        print_lines(nsc_cli_overview);
+        return close_stdout(NSC_CLI_OK);
+    }
+    command = find(argv[1]);
+    if (command == NULL) {
+        fprintf(stderr, "nanoscope: unknown %s %s (see nanoscope --help)\n",
+                argv[1][0] == '-' ? "option" : "command", argv[1]);
+        return NSC_CLI_USAGE;
+    }
+    return close_stdout(run(command, argc - 2, argv + 2));
+}
