@@ -13,9 +13,10 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Walloca -Wconversion -W
         -Wformat=2 -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wstrict-prototypes \
         -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -Wswitch-enum \
         -Wnull-dereference -Wdouble-promotion -Wdate-time $(if $(WERROR),-Werror)
-CPPFLAGS_ALL := -Iinclude -Isrc -I$(BUILD)/gen -D_GNU_SOURCE -DNSC_VERSION='"$(VERSION)"'
+CPPFLAGS_ALL := -Iinclude -Isrc -I$(BUILD)/gen -D_GNU_SOURCE
+VERSION_FLAG := -DNSC_VERSION='"$(VERSION)"'
 CFLAGS ?= -O2 -g
-HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong
+HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -34,11 +35,13 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/u
 # Keep what implicit rules make on the way.
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all docs check check-unit layers fmt fmt-fix install uninstall clean help
-all: $(BIN) $(HOST_LIB) docs
+.PHONY: all docs check check-unit check-e2e check-asan check-tsan check-arch fuzz bench bench-quick \
+        layers headers fmt fmt-fix lint install uninstall dist clean help
+all: $(BIN) $(HOST_LIB) public-headers docs ## program, libraries, manual pages (build/ is laid out as a prefix)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
+	@echo "variables: BUILD=$(BUILD) CC=$(CC) PREFIX=$(PREFIX) DESTDIR= WERROR=1 SANITIZE=address,undefined"
 
 # ---- Host world -------------------------------------------------------------------------------------
 
@@ -53,6 +56,14 @@ $(HOST_LIB): $(HOST_OBJS)
 $(BIN): $(CLI_OBJS) $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJS) $(HOST_LIB) $(HOST_LIBS)
+
+# The folder of public headers is laid out as it will be when installed: `nanoscope cc` looks there.
+PUBLIC_HEADERS := $(patsubst include/%,$(BUILD)/include/%,$(wildcard include/nanoscope/*.h))
+.PHONY: public-headers
+public-headers: $(PUBLIC_HEADERS)
+$(BUILD)/include/%: include/%
+	@mkdir -p $(@D)
+	cp $< $@
 
 # ---- From docs/man: options, table of commands, manual pages, completion (see tools/gendoc/doc.h) ---
 
@@ -111,15 +122,87 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: check-unit ## every test
+check: layers headers check-unit check-e2e ## unit and end-to-end tests, layering, headers
 
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
 
+# An end-to-end test is an executable tests/e2e/test_* that prints TAP.
+E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
+check-e2e: all ## tests of the whole: build, record, read
+	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
+
+check-asan: ## unit and end-to-end tests under AddressSanitizer and UBSan
+	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
+
+check-tsan: ## unit tests under ThreadSanitizer
+	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread check-unit
+
+# Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
+FUZZ_SECONDS ?= 60
+FUZZ_SRCS    := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZERS      := $(FUZZ_SRCS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
+
+fuzz: ## every parser of outside input, FUZZ_SECONDS each (needs clang)
+	$(MAKE) BUILD=$(BUILD)/fuzz-build CC=clang \
+	    SANITIZE=fuzzer-no-link,address,undefined fuzz-run FUZZ_SECONDS=$(FUZZ_SECONDS)
+
+.PHONY: fuzz-run
+fuzz-run: $(FUZZERS)
+	@for f in $(FUZZERS); do tools/run-fuzzer $$f $(FUZZ_SECONDS) || exit 1; done
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -fsanitize=fuzzer \
+	    -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
+# ---- Benchmarks -------------------------------------------------------------------------------------
+
+bench: all ## every figure the README promises, measured here (about 15 minutes)
+	bench/run --build $(BUILD) $(BENCH_ARGS)
+
+bench-quick: all ## the same with fewer rounds
+	bench/run --build $(BUILD) --quick $(BENCH_ARGS)
+
 # ---- House rules ------------------------------------------------------------------------------------
+
+C_FILES := $(shell find include src tests tools bench examples \
+             \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null | sort)
+SHELL_FILES := $(shell grep -lE '^.!/bin/(ba)?sh' -r demo check .ci tools tests bench 2>/dev/null | sort)
+
+fmt: ## is the formatting clang-format's?
+	clang-format --dry-run -Werror $(C_FILES)
+
+fmt-fix: ## format everything
+	clang-format -i $(C_FILES)
 
 layers: ## who may include whom (tools/layers.rules)
 	tools/check-layers src ../tools/layers.rules
+
+headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++11
+	CC="$(CC)" CPPFLAGS="$(CPPFLAGS_ALL)" tools/check-headers
+
+lint: $(OPTIONS_H) $(BUILD)/gen/commands.c ## clang-tidy, cppcheck, shellcheck
+	CPPFLAGS="$(CPPFLAGS_ALL)" tools/lint $(BUILD)
+	shellcheck $(SHELL_FILES)
+
+# ---- Installing -------------------------------------------------------------------------------------
+
+# Everything under these folders of build/ is the product, at the place where it will lie.
+PRODUCT = cd $(BUILD) && find bin lib include share \( -type f -o -type l \)
+INSTALL_TO = $(DESTDIR)$(PREFIX)
+
+install: all ## into PREFIX (and DESTDIR)
+	$(PRODUCT) | while read -r f; do \
+	    mkdir -p "$(INSTALL_TO)/$${f%/*}" && cp -P "$$f" "$(INSTALL_TO)/$$f" || exit 1; done
+
+uninstall: ## remove what install put there
+	$(PRODUCT) | while read -r f; do rm -f "$(INSTALL_TO)/$$f"; done
+	-rmdir "$(INSTALL_TO)/include/nanoscope" 2>/dev/null
+
+dist: ## source archive of the last commit
+	mkdir -p $(BUILD)
+	git archive --prefix=nanoscope-$(VERSION)/ -o $(BUILD)/nanoscope-$(VERSION).tar.gz HEAD
 
 clean: ## remove build/
 	rm -rf $(BUILD)

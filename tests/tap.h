@@ -1,5 +1,6 @@
 /*
- * tap.h - the test harness: each test program prints TAP, `prove` runs them. Include once a program.
+ * tap.h - the test harness: each test program prints TAP, `prove` runs them. Include once a
+ * program.
  */
 #ifndef NSC_TESTS_TAP_H
 #define NSC_TESTS_TAP_H
@@ -34,7 +35,7 @@ static inline void t_report_str(const char *got, const char *want, const char *f
         printf("#   got \"%s\"\n#   want \"%s\"\n", got, want);
 }
 
-#define CHECK(e)            t_report(!!(e), __FILE__, __LINE__, #e)
+#define CHECK(e)             t_report(!!(e), __FILE__, __LINE__, #e)
 #define CHECK_U64(got, want) t_report_u64((got), (want), __FILE__, __LINE__, #got " == " #want)
 #define CHECK_STR(got, want) t_report_str((got), (want), __FILE__, __LINE__, #got " equals " #want)
 

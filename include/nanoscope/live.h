@@ -17,7 +17,7 @@
 #define NSC_LIVE_MAGIC   0x314556494c43534eull /* "NSCLIVE1", little endian */
 #define NSC_LIVE_VERSION 1u
 /* Environment of a traced program: path that opens the session's shared memory. */
-#define NSC_LIVE_ENV "NANOSCOPE_LIVE"
+#define NSC_LIVE_ENV     "NANOSCOPE_LIVE"
 
 /*
  * ---- Events ----------------------------------------------------------------------------------
@@ -51,13 +51,15 @@
  *   An id below NSC_LIVE_ESC_LIMIT is an escape.
  *
  * Escape record (16-byte form): an event whose address field is below NSC_LIVE_ESC_LIMIT.
- *   word 0  bits 0..11  kind   bits 12..15  number of 16-byte slots that follow   bits 48..63  small
+ *   word 0  bits 0..11  kind   bits 12..15  number of 16-byte slots that follow   bits 48..63 small
  *   word 1  payload
  */
 #define NSC_LIVE_ADDRESS_BITS 48
 #define NSC_LIVE_ADDRESS_MASK 0x0000ffffffffffffull
-#define NSC_LIVE_POSITION_SHIFT 45 /* (stack pointer << 45) leaves its bits 3..18 in bits 48..63 */
-#define NSC_LIVE_ESC_LIMIT 0x10000ull
+#define NSC_LIVE_POSITION_SHIFT                                                                    \
+    45 /* (stack pointer << 45) leaves its bits 3..18 in bits 48..63                               \
+        */
+#define NSC_LIVE_ESC_LIMIT    0x10000ull
 #define NSC_LIVE_ANCHOR_REACH 0x20000 /* bytes; positions stay within +-128 KiB of the anchor */
 
 enum nsc_live_escape {
@@ -71,9 +73,10 @@ enum nsc_live_escape {
     NSC_LIVE_ESC_LOST = 8,    /* payload: events lost just here */
     NSC_LIVE_ESC_LEFTOUT = 9, /* reserved: functions left out from here */
     NSC_LIVE_ESC_IRQ = 10,    /* reserved: interrupt context */
-    NSC_LIVE_ESC_SWITCH = 11, /* this thread goes to another stack (coroutine); payload: key of the
-                               * stack it leaves; next slot: word 0 = 1 (never zero), word 1 = key of
-                               * the stack it enters. A key is any number that names the stack. */
+    NSC_LIVE_ESC_SWITCH =
+        11, /* this thread goes to another stack (coroutine); payload: key of the
+             * stack it leaves; next slot: word 0 = 1 (never zero), word 1 = key of
+             * the stack it enters. A key is any number that names the stack. */
 };
 
 /*
@@ -87,8 +90,8 @@ enum nsc_live_escape {
  * may raise chunk_count while the program runs (after it has allocated the pages, so that the
  * program can never meet SIGBUS). The program maps everything once, at start.
  *
- * Claiming anything (a chunk, a thread slot, ...) is one compare-and-swap on its `state` word, which
- * also names the owner: whoever is killed between two instructions leaves nothing ownerless.
+ * Claiming anything (a chunk, a thread slot, ...) is one compare-and-swap on its `state` word,
+ * which also names the owner: whoever is killed between two instructions leaves nothing ownerless.
  */
 enum nsc_live_recorder_state {
     NSC_LIVE_RECORDER_CLOSED = 0, /* the session is over: stop tracing at the next slow path */
@@ -148,10 +151,10 @@ enum nsc_live_slot_state {
 };
 
 /* Why a process is not traced, or only partly (bit set in nsc_live_process.problems). */
-#define NSC_LIVE_PROBLEM_MPROTECT 1u   /* code could not be made writable: sleds stay off */
-#define NSC_LIVE_PROBLEM_FAR 2u        /* a sled is out of reach of its trampoline */
+#define NSC_LIVE_PROBLEM_MPROTECT       1u /* code could not be made writable: sleds stay off */
+#define NSC_LIVE_PROBLEM_FAR            2u /* a sled is out of reach of its trampoline */
 #define NSC_LIVE_PROBLEM_FILTER_TIMEOUT 4u /* no verdict came: the module's sleds stay off */
-#define NSC_LIVE_PROBLEM_STATE 8u      /* program state unusual (e.g. no WIPEONFORK): untraced */
+#define NSC_LIVE_PROBLEM_STATE          8u /* program state unusual (e.g. no WIPEONFORK): untraced */
 
 struct nsc_live_process {
     uint32_t state; /* enum nsc_live_slot_state; atomic */
@@ -177,21 +180,22 @@ enum nsc_live_filter_state {
 #define NSC_LIVE_PATH_MAX 880
 
 struct nsc_live_module {
-    uint32_t state;   /* enum nsc_live_slot_state; atomic. DEAD after dlclose. */
-    uint32_t process; /* index of its process slot */
-    uint32_t hooks;   /* bit set, 1 << enum nsc_live_hook */
-    uint32_t site_count; /* sleds the runtime found, entries and exits */
-    uint64_t bias;       /* run-time address minus ELF virtual address */
+    uint32_t state;                /* enum nsc_live_slot_state; atomic. DEAD after dlclose. */
+    uint32_t process;              /* index of its process slot */
+    uint32_t hooks;                /* bit set, 1 << enum nsc_live_hook */
+    uint32_t site_count;           /* sleds the runtime found, entries and exits */
+    uint64_t bias;                 /* run-time address minus ELF virtual address */
     uint64_t text_start, text_end; /* run-time addresses of executable segments, half open */
     uint64_t load_ticks;
     uint64_t unload_ticks; /* 0 while loaded; atomic */
     /* Run-time addresses of the module's site records, struct nsc_live_site; for the
-     * header hook the recorder reads them from the file to tell inlined functions from real ones. */
+     * header hook the recorder reads them from the file to tell inlined functions from real ones.
+     */
     uint64_t sites_start, sites_end;
     /* Filter verdict: one bit a site, in the order of the runtime's site table, 1 = record. The
      * recorder finds the table's addresses in the file: sites_* for gcc, xray_* for clang. */
-    uint32_t filter_state; /* enum nsc_live_filter_state; atomic */
-    uint32_t filter_at;    /* byte offset into the filter arena */
+    uint32_t filter_state;         /* enum nsc_live_filter_state; atomic */
+    uint32_t filter_at;            /* byte offset into the filter arena */
     uint64_t xray_start, xray_end; /* run-time addresses of xray_instr_map, or 0 */
     uint32_t build_id_bytes;
     uint8_t build_id[32];

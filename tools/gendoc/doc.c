@@ -36,12 +36,26 @@ static void *grown(void *old, size_t count, size_t bytes)
     return at;
 }
 
+/* All text of all documents. It lives as long as the program. */
+static char text_memory[1 << 21];
+static size_t text_used;
+
+static char *text_room(size_t bytes)
+{
+    char *at = text_memory + text_used;
+
+    if (bytes > sizeof text_memory - text_used)
+        doc_die("gendoc", "the manual is larger than text_memory");
+    text_used += bytes;
+    return at;
+}
+
 static char *copied(const char *text, size_t bytes)
 {
-    char *at = strndup(text, bytes);
+    char *at = text_room(bytes + 1);
 
-    if (at == NULL)
-        doc_die("gendoc", "out of memory");
+    memcpy(at, text, bytes);
+    at[bytes] = '\0';
     return at;
 }
 
@@ -49,10 +63,8 @@ static char *copied(const char *text, size_t bytes)
 static char *appended(const char *a, const char *between, const char *b)
 {
     size_t bytes = strlen(a) + strlen(between) + strlen(b) + 1;
-    char *at = malloc(bytes);
+    char *at = text_room(bytes);
 
-    if (at == NULL)
-        doc_die("gendoc", "out of memory");
     snprintf(at, bytes, "%s%s%s", a, between, b);
     return at;
 }
@@ -62,7 +74,7 @@ void doc_identifier(const char *verb, char *out, size_t bytes)
     size_t n = 0;
 
     for (; *verb != '\0' && n + 1 < bytes; verb++)
-        out[n++] = *verb == '+' ? 'x' : *verb == '-' ? '_' : *verb;
+        out[n++] = (char)(*verb == '+' ? 'x' : *verb == '-' ? '_' : *verb);
     out[n] = '\0';
 }
 
@@ -158,10 +170,12 @@ static void note_values(struct option *o)
 static void borrow_options(struct parser *p, const char *verb)
 {
     const char *slash = strrchr(p->doc->path, '/');
-    char *folder = copied(p->doc->path, slash == NULL ? 0 : (size_t)(slash - p->doc->path) + 1);
-    char *path = appended(appended(folder, "nanoscope-", verb), ".md", "");
-    const struct section *theirs = doc_section(doc_read(path), "Options");
+    int folder = slash == NULL ? 0 : (int)(slash - p->doc->path) + 1;
+    const struct section *theirs;
+    char path[512];
 
+    snprintf(path, sizeof path, "%.*snanoscope-%s.md", folder, p->doc->path, verb);
+    theirs = doc_section(doc_read(path), "Options");
     if (theirs == NULL)
         bad(p, "that verb has no options");
     *new_section(p->doc, "Options") = *theirs;
@@ -218,8 +232,7 @@ static void parse_line(struct parser *p, char *line)
     } else if (strncmp(line, "- ", 2) == 0) {
         add_block(p, BLOCK_ITEM, line + 2);
         return;
-    } else if (strchr("#|>`*", line[0]) != NULL && line[0] != '`' && line[0] != '*' &&
-               line[0] != '\0') {
+    } else if (line[0] != '\0' && strchr("#|>", line[0]) != NULL) {
         bad(p, "this piece of Markdown is not part of the form (see tools/gendoc/doc.h)");
     } else if (line[0] != '\0') {
         add_block(p, BLOCK_TEXT, line + strspn(line, " "));
@@ -243,12 +256,16 @@ static void check_whole(const struct doc *doc)
 
 struct doc *doc_read(const char *path)
 {
-    struct parser p = {.doc = grown(NULL, 0, sizeof *p.doc)};
+    static struct doc documents[64];
+    static size_t document_count;
+    struct parser p = {.doc = &documents[document_count++]};
     FILE *in = fopen(path, "r");
     char *line = NULL;
     size_t room = 0;
 
-    p.doc->path = path;
+    if (document_count == sizeof documents / sizeof documents[0])
+        doc_die(path, "one file too many for documents[]");
+    p.doc->path = copied(path, strlen(path));
     if (in == NULL)
         doc_die(path, "cannot be opened");
     while (getline(&line, &room, in) >= 0) {
