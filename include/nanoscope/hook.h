@@ -48,7 +48,8 @@ extern __thread struct nsc_hook_thread nanoscope_thread __attribute__((tls_model
  *
  * Built without vector registers. Assembly reaches it through a stub that preserves every register:
  * nanoscope_hook_slow (src/hooks/cyg/slow_<isa>.S), which takes
- *   x86-64:  rax = word, rdx = position, r11 = pc_bits; clobbers these three and the flags;
+ *   x86-64:  rax = word, rdx = position, r11 = pc_bits, r10 = address to go on at (it is reached by
+ *            a jump, which spares the red zone); clobbers these four and the flags;
  *   AArch64: x9 = word, x10 = position, x11 = pc_bits; clobbers x16, x17, x30 and the flags.
  *
  * Context: any thread, any signal handler; takes no lock, makes no libc call, never blocks.

@@ -38,9 +38,9 @@
  * Sled hooks: the address lies inside the sled (entry or exit sled of the function).
  * Header hook (-finstrument-functions): the address is that of the function; word 1 of an entry is
  *   ticks + (low 16 bits of the hook's own program counter << 48), modulo 2^64; of an exit its top
- *   16 bits mean nothing. The reader restores
- *   the ticks from the chunk's open_ticks (an event is less than 2^47 ticks from it), and tells a
- *   function inlined into its caller, which shares the caller's position, from a real call.
+ *   16 bits mean nothing. The reader restores the ticks from the chunk's open_ticks (an event is
+ *   less than 2^47 ticks from it), and tells a function inlined into its caller, which shares the
+ *   caller's position, from a real call.
  *
  * The position is exact: the recorder rebuilds all 64 bits from the chunk's `anchor` or the last
  * NSC_LIVE_ESC_ANCHOR; the hook emits one before the position is NSC_LIVE_ANCHOR_REACH or more

@@ -1,0 +1,204 @@
+/*
+ * nanoscope_hook.h - the header hook: the two functions that -finstrument-functions calls, written so
+ * that the compiler inlines them. Force-included by `nanoscope cc` (-include) into every source.
+ *
+ * Rules of this file: it sees every program before the program's own first line. It includes nothing,
+ * uses reserved names only, is clean from C89 to C23 and from C++98 on, makes no call but the one to
+ * the slow path, and touches no register or flag that the compiler does not know of.
+ * Contract: include/nanoscope/hook.h and live.h. Reasons: docs/adr/005-header-hook.md.
+ */
+#ifndef __NANOSCOPE_HOOK
+#define __NANOSCOPE_HOOK
+#ifndef __ASSEMBLER__
+
+#if defined(__x86_64__) && defined(__LP64__)
+#define __NANOSCOPE_HOOK_X86_64 1
+#elif defined(__aarch64__) && defined(__LP64__) && defined(__AARCH64EL__)
+#define __NANOSCOPE_HOOK_AARCH64 1
+#else
+/* Not #warning: with -Werror that would stop a build which is merely not traced. */
+#pragma message("nanoscope: the header hook does not know this machine; nothing is traced")
+#endif
+
+#pragma GCC system_header
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define __NANOSCOPE_ATTRIBUTES                                                                     \
+    __always_inline__, __no_instrument_function__, __nothrow__, __artificial__
+#if defined(__clang__)
+/* clang never inlines gnu_inline bodies here: its calls are made too late to be seen as uses. */
+#define __NANOSCOPE_INLINE static __inline__ __attribute__((__used__, __NANOSCOPE_ATTRIBUTES))
+#elif defined(__x86_64__) && __GNUC__ >= 11
+/* general-regs-only, like the compiler's own <ia32intrin.h>: may be inlined into any function. */
+#define __NANOSCOPE_INLINE                                                                         \
+    extern __inline__ __attribute__(                                                               \
+        (__gnu_inline__, __target__("general-regs-only"), __NANOSCOPE_ATTRIBUTES))
+#else
+#define __NANOSCOPE_INLINE extern __inline__ __attribute__((__gnu_inline__, __NANOSCOPE_ATTRIBUTES))
+#endif
+
+#if defined(__NANOSCOPE_HOOK_X86_64) || defined(__NANOSCOPE_HOOK_AARCH64)
+
+/*
+ * The first bytes of struct nsc_hook_thread. Volatile, because the slow path and signal handlers
+ * change them: no value may be kept from one hook to the next. That makes a memory clobber, which
+ * would spoil the program's own optimisation, unnecessary.
+ */
+struct __nanoscope_thread_head {
+    volatile unsigned long __pos;
+    const volatile unsigned long *volatile __endp;
+    volatile unsigned long __reach_low;
+    volatile unsigned int __off;
+};
+extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nanoscope_thread")
+    __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
+
+#define __NANOSCOPE_EVENT_BYTES    16
+#define __NANOSCOPE_REACH_BYTES    0x40000ul /* both ways: 2 * NSC_LIVE_ANCHOR_REACH */
+#define __NANOSCOPE_POSITION_SHIFT 45
+#define __NANOSCOPE_PC_SHIFT       48
+
+/* A struct nsc_live_site of kind HOOK for the label %=, tied to the code so that a linker which
+ * discards the function discards the record with it. */
+#define __NANOSCOPE_SITE                                                                           \
+    ".pushsection nanoscope_sites,\"ao\",%%progbits,.Lnanoscope%=\n\t"                             \
+    ".balign 4\n\t"                                                                                \
+    ".long .Lnanoscope%= - .\n\t"                                                                  \
+    ".long 2\n\t"                                                                                  \
+    ".popsection\n\t"
+
+#ifdef __NANOSCOPE_HOOK_X86_64
+
+#define __NANOSCOPE_EXIT_BIT (1ul << 47)
+/* The return address lies just below the frame's canonical address. */
+#define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa() - 8)
+
+/* Not locked: exact against signal handlers of this thread, and nobody else writes it. */
+#define __NANOSCOPE_RESERVE(slot, head)                                                            \
+    __asm__ __volatile__("xaddq %0, %1" : "+r"(slot), "+m"((head)->__pos) : : "cc")
+#define __NANOSCOPE_HERE(pc)                                                                       \
+    __asm__ __volatile__(".Lnanoscope%=:\n\tleaq .Lnanoscope%=(%%rip), %0\n\t" __NANOSCOPE_SITE    \
+                         : "=r"(pc))
+#define __NANOSCOPE_TICKS(ticks)                                                                   \
+    __asm__ __volatile__("rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0"                               \
+                         : "=a"(ticks)                                                             \
+                         :                                                                         \
+                         : "rdx", "cc")
+/* A jump, not a call: a call would write into the red zone. r10 is the way back; the stub restores
+ * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker. */
+#define __NANOSCOPE_SLOW(word, position, pc_bits)                                                  \
+    do {                                                                                           \
+        register unsigned long __nanoscope_w __asm__("rax") = (word);                              \
+        register unsigned long __nanoscope_p __asm__("rdx") = (position);                          \
+        register unsigned long __nanoscope_b __asm__("r11") = (pc_bits);                           \
+        __asm__ __volatile__("leaq .Lnanoscope%=(%%rip), %%r10\n\t"                                \
+                             "jmpq *nanoscope_hook_slow@GOTPCREL(%%rip)\n"                         \
+                             ".Lnanoscope%=:"                                                      \
+                             : "+r"(__nanoscope_w), "+r"(__nanoscope_p), "+r"(__nanoscope_b)       \
+                             :                                                                     \
+                             : "r10", "cc");                                                       \
+    } while (0)
+
+#else /* AArch64 */
+
+#define __NANOSCOPE_EXIT_BIT 1ul
+/* The stack pointer at entry; clang's __builtin_dwarf_cfa means the frame record instead. */
+#ifdef __clang__
+#define __NANOSCOPE_POSITION() ((unsigned long)__builtin_sponentry())
+#else
+#define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa())
+#endif
+
+/* A signal handler in between clears the exclusive monitor, so that the store fails and repeats. */
+#define __NANOSCOPE_RESERVE(slot, head)                                                            \
+    do {                                                                                           \
+        unsigned long __nanoscope_next;                                                            \
+        unsigned int __nanoscope_failed;                                                           \
+        __asm__ __volatile__(".Lnanoscope%=:\n\t"                                                  \
+                             "ldxr %0, %3\n\t"                                                     \
+                             "add %1, %0, #16\n\t"                                                 \
+                             "stxr %w2, %1, %3\n\t"                                                \
+                             "cbnz %w2, .Lnanoscope%="                                             \
+                             : "=&r"(slot), "=&r"(__nanoscope_next), "=&r"(__nanoscope_failed),    \
+                               "+Q"((head)->__pos));                                               \
+    } while (0)
+#define __NANOSCOPE_HERE(pc)                                                                       \
+    __asm__ __volatile__(".Lnanoscope%=:\n\tadr %0, .Lnanoscope%=\n\t" __NANOSCOPE_SITE : "=r"(pc))
+#define __NANOSCOPE_TICKS(ticks) __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks))
+#define __NANOSCOPE_SLOW(word, position, pc_bits)                                                  \
+    do {                                                                                           \
+        register unsigned long __nanoscope_w __asm__("x9") = (word);                               \
+        register unsigned long __nanoscope_p __asm__("x10") = (position);                          \
+        register unsigned long __nanoscope_b __asm__("x11") = (pc_bits);                           \
+        __asm__ __volatile__("adrp x16, :got:nanoscope_hook_slow\n\t"                              \
+                             "ldr x16, [x16, :got_lo12:nanoscope_hook_slow]\n\t"                   \
+                             "blr x16"                                                             \
+                             :                                                                     \
+                             : "r"(__nanoscope_w), "r"(__nanoscope_p), "r"(__nanoscope_b)          \
+                             : "x16", "x17", "x30", "cc");                                         \
+    } while (0)
+
+#endif
+
+/*
+ * One event. Cost when on: one timer read, about 15 instructions, no call; when off: one load, one
+ * compare. Word 1 first: a slot counts as written once its word 0 is not zero.
+ */
+#define __NANOSCOPE_EVENT(address, is_entry)                                                       \
+    do {                                                                                           \
+        struct __nanoscope_thread_head *__nanoscope_t = &__nanoscope_thread;                       \
+                                                                                                   \
+        if (!__nanoscope_t->__off) {                                                               \
+            const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                           \
+            unsigned long __nanoscope_slot = __NANOSCOPE_EVENT_BYTES;                              \
+            unsigned long __nanoscope_pc = 0;                                                      \
+                                                                                                   \
+            if (is_entry)                                                                          \
+                __NANOSCOPE_HERE(__nanoscope_pc);                                                  \
+            __nanoscope_pc <<= __NANOSCOPE_PC_SHIFT;                                               \
+            __NANOSCOPE_RESERVE(__nanoscope_slot, __nanoscope_t);                                  \
+            if (__builtin_expect(__nanoscope_slot < *__nanoscope_t->__endp &&                      \
+                                     __nanoscope_at - __nanoscope_t->__reach_low <                 \
+                                         __NANOSCOPE_REACH_BYTES,                                  \
+                                 1)) {                                                             \
+                volatile unsigned long *__nanoscope_e =                                            \
+                    (volatile unsigned long *)__nanoscope_slot;                                    \
+                unsigned long __nanoscope_ticks;                                                   \
+                                                                                                   \
+                __NANOSCOPE_TICKS(__nanoscope_ticks);                                              \
+                __nanoscope_e[1] = __nanoscope_ticks + __nanoscope_pc;                             \
+                __nanoscope_e[0] = (address) | __nanoscope_at << __NANOSCOPE_POSITION_SHIFT;       \
+            } else {                                                                               \
+                __NANOSCOPE_SLOW(address, __nanoscope_at, __nanoscope_pc);                         \
+            }                                                                                      \
+        }                                                                                          \
+    } while (0)
+
+#else
+#define __NANOSCOPE_EXIT_BIT                 0ul
+#define __NANOSCOPE_EVENT(address, is_entry) (void)(address)
+#endif
+
+__NANOSCOPE_INLINE void __cyg_profile_func_enter(void *__nanoscope_function,
+                                                 void *__nanoscope_call_site)
+{
+    (void)__nanoscope_call_site;
+    __NANOSCOPE_EVENT((unsigned long)__nanoscope_function, 1);
+}
+
+__NANOSCOPE_INLINE void __cyg_profile_func_exit(void *__nanoscope_function,
+                                                void *__nanoscope_call_site)
+{
+    (void)__nanoscope_call_site;
+    __NANOSCOPE_EVENT((unsigned long)__nanoscope_function | __NANOSCOPE_EXIT_BIT, 0);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+#endif
