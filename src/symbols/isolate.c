@@ -1,0 +1,209 @@
+/* isolate.c - see isolate.h. */
+#include "symbols/isolate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BAD_MAX     8     /* children lost before a file is given up; a stuck one counts as 4 */
+#define STALL_MS    20000 /* a child that says nothing for so long is stuck */
+#define CPU_SECONDS 120
+
+/* What a child sends for each answered question; text_bytes of text follow. */
+struct answer {
+    uint64_t index;
+    uint32_t number;
+    uint32_t text_bytes;
+};
+
+/* Shared by parent and child: the question in hand, so that the parent knows which one killed it.
+ */
+struct progress {
+    volatile size_t index;
+    volatile bool begun;
+};
+
+static void limit_child(const struct nsc_isolate_task *task)
+{
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE};
+    struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, space = {RLIM_INFINITY, RLIM_INFINITY};
+    unsigned long long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    int null;
+
+    if (statm != NULL && fscanf(statm, "%llu", &pages) == 1)
+        space.rlim_cur = space.rlim_max =
+            pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)task->memory_bytes;
+    if (statm != NULL)
+        fclose(statm);
+    (void)setrlimit(RLIMIT_AS, &space);
+    (void)setrlimit(RLIMIT_CPU, &cpu);
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)prctl(PR_SET_DUMPABLE, 0); /* no core file for an expected crash */
+    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
+        signal(fatal[i], SIG_DFL);
+    null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) { /* libraries complain to stderr; that is not for the user's terminal */
+        (void)dup2(null, 1);
+        (void)dup2(null, 2);
+    }
+}
+
+__attribute__((noreturn)) static void run_child(const struct nsc_isolate_task *task, size_t from,
+                                                size_t end, struct progress *progress, int fd)
+{
+    FILE *out = fdopen(fd, "w");
+
+    limit_child(task);
+    if (out == NULL || (task->begin != NULL && !task->begin(task->context)))
+        _exit(0);
+    for (size_t i = from; i < end; i++) {
+        struct answer a = {.index = i};
+        const char *text = "";
+        size_t bytes = 0;
+
+        progress->index = i;
+        progress->begun = true;
+        if (!task->answer(task->context, i, &a.number, &text, &bytes) ||
+            bytes > NSC_ISOLATE_TEXT_MAX)
+            continue;
+        a.text_bytes = (uint32_t)bytes;
+        if (fwrite(&a, sizeof a, 1, out) != 1 || fwrite(text, 1, bytes, out) != bytes)
+            _exit(1);
+    }
+    _exit(fflush(out) == 0 ? 0 : 1);
+}
+
+/* The parent's end of one child. */
+struct child {
+    pid_t pid;
+    int fd;
+    char buffer[1u << 16];
+    size_t from, to; /* unread part of the buffer */
+};
+
+/* Reads exactly @bytes; false at the end of the stream, on an error or when the child is stuck. */
+static bool receive(struct child *c, void *into, size_t bytes, bool *stuck)
+{
+    char *to = into;
+
+    while (bytes > 0) {
+        size_t n = c->to - c->from;
+
+        if (n == 0) {
+            struct pollfd p = {.fd = c->fd, .events = POLLIN};
+            int ready = poll(&p, 1, STALL_MS);
+            ssize_t got;
+
+            if (ready < 0 && errno == EINTR)
+                continue;
+            *stuck = ready == 0;
+            got = ready > 0 ? read(c->fd, c->buffer, sizeof c->buffer) : -1;
+            if (got < 0 && errno == EINTR && ready > 0)
+                continue;
+            if (got <= 0)
+                return false;
+            c->from = 0;
+            c->to = (size_t)got;
+            continue;
+        }
+        if (n > bytes)
+            n = bytes;
+        memcpy(to, c->buffer + c->from, n);
+        c->from += n;
+        to += n;
+        bytes -= n;
+    }
+    return true;
+}
+
+/* Takes answers as long as they come and make sense; returns the question after the last one. */
+static size_t collect(const struct nsc_isolate_task *task, struct child *c, size_t from, size_t end,
+                      bool *stuck)
+{
+    char text[NSC_ISOLATE_TEXT_MAX + 1];
+    size_t next = from;
+    struct answer a;
+
+    while (receive(c, &a, sizeof a, stuck)) {
+        if (a.index < next || a.index >= end || a.text_bytes > NSC_ISOLATE_TEXT_MAX ||
+            !receive(c, text, a.text_bytes, stuck))
+            break;
+        text[a.text_bytes] = 0;
+        task->take(task->context, (size_t)a.index, a.number, text, a.text_bytes);
+        next = (size_t)a.index + 1;
+    }
+    return next;
+}
+
+enum outcome { DONE, DIED, STUCK, NO_CHILD };
+
+/* One child for the questions [from, end). @next receives the question after the last answered one.
+ */
+static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t end,
+                        struct progress *progress, size_t *next)
+{
+    struct child c = {.pid = -1};
+    int ends[2], status = 0;
+    bool stuck = false;
+    pid_t reaped;
+
+    *next = from;
+    progress->index = from;
+    progress->begun = false;
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return NO_CHILD;
+    c.pid = fork();
+    if (c.pid == 0) {
+        close(ends[0]);
+        run_child(task, from, end, progress, ends[1]);
+    }
+    close(ends[1]);
+    c.fd = ends[0];
+    if (c.pid > 0)
+        *next = collect(task, &c, from, end, &stuck);
+    close(c.fd);
+    if (c.pid < 0)
+        return NO_CHILD;
+    if (stuck)
+        kill(c.pid, SIGKILL);
+    do
+        reaped = waitpid(c.pid, &status, 0);
+    while (reaped < 0 && errno == EINTR);
+    if (stuck)
+        return STUCK;
+    return reaped == c.pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? DONE : DIED;
+}
+
+void nsc_isolate_run(const struct nsc_isolate_task *task)
+{
+    struct progress *progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    size_t from = 0, next, culprit;
+
+    if (progress == MAP_FAILED)
+        return;
+    for (unsigned bad = 0; from < task->count && bad < BAD_MAX;) {
+        enum outcome outcome = ask(task, from, task->count, progress, &next);
+
+        if (outcome == DONE || outcome == NO_CHILD || !progress->begun)
+            break;
+        bad += outcome == STUCK ? BAD_MAX / 2 : 1;
+        culprit = progress->index;
+        if (culprit < next || culprit >= task->count)
+            culprit = next;
+        /* Answers that the dead child still had in its buffer: they are known to be harmless. */
+        if (culprit > next)
+            (void)ask(task, next, culprit, progress, &next);
+        from = culprit + 1;
+    }
+    munmap(progress, sizeof *progress);
+}

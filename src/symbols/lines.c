@@ -1,0 +1,174 @@
+/* lines.c - nsc_symbols_lines() of symbols.h: source positions by libdw, in a child. */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/isolate.h"
+#include "symbols/object.h"
+
+#define CHILD_BYTES_MAX (4ull << 30)
+
+/* A range of code and the compilation unit it belongs to. */
+struct range {
+    uint64_t start, end;
+    Dwarf_Off unit; /* offset of the unit's DIE */
+};
+
+struct job {
+    const struct nsc_symbols *symbols;
+    const uint64_t *vas;
+    struct nsc_symbols_line *out;
+    /* in the child: */
+    Dwarf *dwarf;
+    struct range *ranges;
+    size_t range_count, range_room;
+};
+
+static bool add_range(struct job *job, uint64_t start, uint64_t end, Dwarf_Off unit)
+{
+    if (start >= end || start == 0) /* 0: a function that the linker dropped */
+        return true;
+    if (job->range_count == job->range_room) {
+        size_t room = job->range_room == 0 ? 256 : 2 * job->range_room;
+        struct range *grown = realloc(job->ranges, room * sizeof *grown);
+
+        if (grown == NULL)
+            return false;
+        job->ranges = grown;
+        job->range_room = room;
+    }
+    job->ranges[job->range_count++] = (struct range){start, end, unit};
+    return true;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+    const struct range *a = left, *b = right;
+
+    if (a->start != b->start)
+        return a->start < b->start ? -1 : 1;
+    return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+/*
+ * Maps code to units by the units' own ranges: .debug_aranges would be quicker, but clang does not
+ * write it.
+ */
+static bool index_units(struct job *job)
+{
+    Dwarf_CU *unit = NULL;
+    Dwarf_Die die;
+    Dwarf_Half version;
+    uint8_t type;
+
+    while (dwarf_get_units(job->dwarf, unit, &unit, &version, &type, &die, NULL) == 0) {
+        Dwarf_Addr base, start, end;
+        ptrdiff_t at = 0;
+
+        if (dwarf_tag(&die) != DW_TAG_compile_unit)
+            continue;
+        while ((at = dwarf_ranges(&die, at, &base, &start, &end)) > 0)
+            if (!add_range(job, start, end, dwarf_dieoffset(&die)))
+                return false;
+    }
+    if (job->range_count > 0)
+        qsort(job->ranges, job->range_count, sizeof *job->ranges, compare_ranges);
+    return job->range_count > 0;
+}
+
+static bool begin(void *context)
+{
+    struct job *job = context;
+    const struct nsc_elf *places[] = {&job->symbols->elf, &job->symbols->debug};
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (places[i]->fd < 0)
+            continue;
+        job->dwarf = dwarf_begin(places[i]->fd, DWARF_C_READ);
+        if (job->dwarf != NULL && index_units(job))
+            return true;
+    }
+    return false;
+}
+
+static const struct range *find_range(const struct job *job, uint64_t va)
+{
+    size_t low = 0, high = job->range_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (job->ranges[middle].start <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 && va < job->ranges[low - 1].end ? &job->ranges[low - 1] : NULL;
+}
+
+static bool answer(void *context, size_t index, uint32_t *number, const char **text,
+                   size_t *text_bytes)
+{
+    struct job *job = context;
+    const struct range *range = find_range(job, job->vas[index]);
+    Dwarf_Line *line;
+    Dwarf_Die die;
+    const char *file;
+    int at;
+
+    if (range == NULL || dwarf_offdie(job->dwarf, range->unit, &die) == NULL)
+        return false;
+    line = dwarf_getsrc_die(&die, job->vas[index]);
+    if (line == NULL || dwarf_lineno(line, &at) != 0 || at <= 0)
+        return false;
+    file = dwarf_linesrc(line, NULL, NULL);
+    if (file == NULL)
+        return false;
+    *number = (uint32_t)at;
+    *text = file;
+    *text_bytes = strlen(file);
+    return true;
+}
+
+static void take(void *context, size_t index, uint32_t number, const char *text, size_t text_bytes)
+{
+    struct job *job = context;
+    char *file = text_bytes > 0 ? strdup(text) : NULL;
+
+    if (file != NULL && job->out[index].file == NULL)
+        job->out[index] = (struct nsc_symbols_line){file, number};
+    else
+        free(file);
+}
+
+int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
+                      struct nsc_symbols_line *out)
+{
+    struct job job = {.symbols = s, .vas = vas, .out = out};
+    struct nsc_isolate_task task = {
+        .context = &job,
+        .count = count,
+        .memory_bytes = CHILD_BYTES_MAX,
+        .begin = begin,
+        .answer = answer,
+        .take = take,
+    };
+
+    if (count > 0)
+        memset(out, 0, count * sizeof *out);
+    if (count > 0 && (nsc_elf_section(&s->elf, ".debug_line") != NULL ||
+                      nsc_elf_section(&s->elf, ".zdebug_line") != NULL || s->debug.fd >= 0))
+        nsc_isolate_run(&task);
+    return 0;
+}
+
+void nsc_symbols_lines_free(struct nsc_symbols_line *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(lines[i].file);
+        lines[i] = (struct nsc_symbols_line){0};
+    }
+}

@@ -1,0 +1,154 @@
+/* symbols.c - see symbols.h: opening a file and finding functions. */
+#include "symbols/symbols.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols/object.h"
+
+static const Elf64_Shdr *section_of_type(const struct nsc_elf *elf, uint32_t type)
+{
+    for (uint32_t i = 0; i < elf->section_count; i++)
+        if (elf->sections[i].sh_type == type)
+            return &elf->sections[i];
+    return NULL;
+}
+
+/* Reads the table of @type from @elf; 1 = read, 0 = there is none, or -errno. */
+static int read_table(struct nsc_symbols *s, const struct nsc_elf *elf, uint32_t type,
+                      const char *origin, struct nsc_diag *diag)
+{
+    const Elf64_Shdr *section = section_of_type(elf, type);
+    int rc;
+
+    if (section == NULL)
+        return 0;
+    rc = nsc_table_read(elf, section, &s->table, diag);
+    if (rc < 0)
+        return rc;
+    s->origin = origin;
+    return 1;
+}
+
+/* The best table there is: .symtab, the debug file's .symtab, .dynsym. A damaged one is passed over
+ * as long as another is whole. */
+static int load_symbols(struct nsc_symbols *s, struct nsc_diag *diag)
+{
+    int rc = read_table(s, &s->elf, SHT_SYMTAB, ".symtab", diag), other;
+
+    if (rc == 1 || rc == -ENOMEM)
+        return rc < 0 ? rc : 0;
+    if (s->debug.fd >= 0) {
+        other = read_table(s, &s->debug, SHT_SYMTAB, s->debug.path, NULL);
+        if (other == 1)
+            return 0;
+    }
+    other = read_table(s, &s->elf, SHT_DYNSYM, ".dynsym", NULL);
+    return other == 1 || rc == 0 ? 0 : rc;
+}
+
+static int check_build_id(const struct nsc_symbols *s, const struct nsc_symbols_options *o,
+                          struct nsc_diag *diag)
+{
+    if (o == NULL || o->build_id == NULL || o->build_id_bytes == 0)
+        return 0;
+    if (s->elf.build_id_bytes == o->build_id_bytes &&
+        memcmp(s->elf.build_id, o->build_id, o->build_id_bytes) == 0)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESTALE,
+                        "%s: not the file that was loaded (its build id differs); was it rebuilt?",
+                        s->elf.path);
+}
+
+static bool has_dwarf(const struct nsc_elf *elf)
+{
+    return nsc_elf_section(elf, ".debug_info") != NULL ||
+           nsc_elf_section(elf, ".zdebug_info") != NULL;
+}
+
+int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_options *options,
+                        struct nsc_symbols **out, struct nsc_diag *diag)
+{
+    struct nsc_symbols *s = calloc(1, sizeof *s);
+    const char *root = options != NULL ? options->debug_root : NULL;
+    int rc;
+
+    if (s == NULL) {
+        close(fd);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "%s: out of memory", path);
+    }
+    s->elf.fd = s->debug.fd = -1;
+    s->origin = "";
+    rc = nsc_elf_open(fd, path, &s->elf, diag);
+    if (rc < 0)
+        close(fd);
+    else
+        rc = check_build_id(s, options, diag);
+    if (rc == 0 && !(options != NULL && options->no_debug_files) &&
+        (section_of_type(&s->elf, SHT_SYMTAB) == NULL || !has_dwarf(&s->elf)))
+        (void)nsc_debug_file_open(&s->elf, root != NULL ? root : "/usr/lib/debug", &s->debug);
+    if (rc == 0)
+        rc = load_symbols(s, diag);
+    if (rc < 0) {
+        nsc_symbols_close(s);
+        return rc;
+    }
+    *out = s;
+    return 0;
+}
+
+int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
+                     struct nsc_symbols **out, struct nsc_diag *diag)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never hang on a pipe */
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "%s: %s", path, strerror(errno));
+    return nsc_symbols_open_fd(fd, path, options, out, diag);
+}
+
+void nsc_symbols_close(struct nsc_symbols *s)
+{
+    if (s == NULL)
+        return;
+    nsc_elf_close(&s->elf);
+    nsc_elf_close(&s->debug);
+    nsc_table_free(&s->table);
+    free(s);
+}
+
+uint32_t nsc_symbols_build_id(const struct nsc_symbols *s, const uint8_t **id)
+{
+    *id = s->elf.build_id;
+    return s->elf.build_id_bytes;
+}
+
+const char *nsc_symbols_origin(const struct nsc_symbols *s)
+{
+    return s->origin;
+}
+
+bool nsc_symbols_find(struct nsc_symbols *s, uint64_t va, struct nsc_symbol *out)
+{
+    uint32_t index = nsc_table_find(&s->table, va);
+
+    if (index == NSC_TABLE_NONE)
+        return false;
+    *out = nsc_symbols_at(s, nsc_table_whole(&s->table, index));
+    return true;
+}
+
+size_t nsc_symbols_count(const struct nsc_symbols *s)
+{
+    return s->table.count;
+}
+
+struct nsc_symbol nsc_symbols_at(const struct nsc_symbols *s, size_t index)
+{
+    const struct nsc_table_entry *e = &s->table.entries[index];
+
+    return (struct nsc_symbol){s->table.strings + e->name, e->va, e->end - e->va};
+}

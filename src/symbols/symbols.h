@@ -1,0 +1,139 @@
+/*
+ * symbols.h - from addresses in an ELF file to functions, source lines and hook sites.
+ *
+ * Called by record/ (names for a trace, filter verdicts) and cli/ (doctor). Input is hostile:
+ * whatever the file holds, the worst outcome is a missing name. Never touches the network, never
+ * prints.
+ *
+ * All addresses here are ELF virtual addresses: run-time address minus load bias.
+ */
+#ifndef NSC_SYMBOLS_SYMBOLS_H
+#define NSC_SYMBOLS_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/diag.h"
+
+struct nsc_symbols; /* one open ELF file; not thread-safe per object */
+
+struct nsc_symbols_options {
+    size_t size;             /* sizeof(struct nsc_symbols_options) */
+    const uint8_t *build_id; /* the file must have this build id; NULL = do not check */
+    uint32_t build_id_bytes;
+    bool no_debug_files;    /* do not look for separate debug files */
+    const char *debug_root; /* where they are; NULL = /usr/lib/debug */
+};
+
+/* A function. The name is owned by the nsc_symbols object. */
+struct nsc_symbol {
+    const char *name; /* as linked; never NULL or empty */
+    uint64_t va;      /* entry */
+    uint64_t size;    /* bytes; for a symbol without size, up to the next one */
+};
+
+/**
+ * nsc_symbols_open - read the function symbols of an ELF file (64-bit, little endian).
+ * @path: the file. Separate debug files are looked for when it has no .symtab or no DWARF: by build
+ *        id below <debug_root>/.build-id, by .gnu_debuglink beside the file, in .debug/ and below
+ * debug_root.
+ * @options: may be NULL for defaults.
+ * @out: receives the object; close with nsc_symbols_close().
+ * @diag: may be NULL.
+ *
+ * A file without any symbol is no error. Costs about 0.15 us a symbol.
+ * Returns 0, or -errno: -ENOENT, -EACCES..., -ENOEXEC (not an ELF file of that kind), -EBADMSG
+ * (damaged), -ESTALE (another build id), -ENOMEM.
+ */
+int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
+                     struct nsc_symbols **out, struct nsc_diag *diag);
+/* The same over an open descriptor of a regular file; takes ownership of @fd, also on failure.
+ * @path serves messages and the search for debug files. */
+int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_options *options,
+                        struct nsc_symbols **out, struct nsc_diag *diag);
+void nsc_symbols_close(struct nsc_symbols *s);
+
+/* Build id (at most 32 bytes, 0 bytes = none); owned by @s. */
+uint32_t nsc_symbols_build_id(const struct nsc_symbols *s, const uint8_t **id);
+/* Where the symbols came from: ".symtab", ".dynsym", the path of a debug file, or "". */
+const char *nsc_symbols_origin(const struct nsc_symbols *s);
+
+/**
+ * nsc_symbols_find - the function whose code holds an address; O(log n).
+ *
+ * Of nested functions the innermost. Of several names for one address: global before local before
+ * weak, then the shorter, then the first by strcmp. The outlined cold part of a function
+ * (`foo.cold`) belongs to foo: @out is foo. Clones (foo.part.0, foo.constprop.0, foo.isra.0) are
+ * functions of their own, since calls go to them.
+ *
+ * Returns false, @out untouched, when no function covers @va.
+ */
+bool nsc_symbols_find(struct nsc_symbols *s, uint64_t va, struct nsc_symbol *out);
+
+/* All function entries, by ascending address, one for each address; index below the count. Cold
+ * parts are included under their own name. */
+size_t nsc_symbols_count(const struct nsc_symbols *s);
+struct nsc_symbol nsc_symbols_at(const struct nsc_symbols *s, size_t index);
+
+/* A place in the source. */
+struct nsc_symbols_line {
+    char *file; /* as the compiler recorded it, made absolute with the unit's folder; NULL = unknown
+                 */
+    uint32_t line; /* 1-based; 0 = unknown */
+};
+
+/**
+ * nsc_symbols_lines - source positions of addresses, from DWARF 2 to 5.
+ * @vas, @count: addresses in any order.
+ * @out: array of @count; entries without answer get {NULL, 0}. Release each file with free(), or
+ * all with nsc_symbols_lines_free().
+ *
+ * The DWARF is parsed in a forked child (see isolate.h), so that neither a fault in libdw nor
+ * endless work on a hostile file reaches the caller: ask for many addresses at once. Returns 0 or
+ * -ENOMEM.
+ */
+int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
+                      struct nsc_symbols_line *out);
+void nsc_symbols_lines_free(struct nsc_symbols_line *lines, size_t count);
+
+/**
+ * nsc_symbols_demangle - readable forms of many linker names.
+ * @symbols, @count: names as linked.
+ * @out: array of @count; each receives a malloc'ed string: the demangled name, or a copy of the
+ * name when it is not a C++ name or its readable form is longer than 16 KiB. Clones say so: "f(int)
+ * [clone .part.0]".
+ *
+ * C++ names run in a forked child too: mangled names exist that expand without end.
+ * Returns 0 or -ENOMEM (then no entry of @out is set).
+ */
+int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out);
+/* Length of a linker name without compiler suffixes: `foo.constprop.0.cold` gives that of `foo`. */
+size_t nsc_symbols_base_length(const char *symbol);
+
+/* ---- Hook sites ---- */
+
+enum nsc_symbols_site_table {
+    NSC_SYMBOLS_SITES_OWN = 0,  /* section nanoscope_sites, see nanoscope/live.h */
+    NSC_SYMBOLS_SITES_XRAY = 1, /* section xray_instr_map */
+};
+
+#define NSC_SYMBOLS_SITE_OTHER                                                                     \
+    UINT32_MAX /* a site that no hook of ours uses (XRay custom events) */
+
+struct nsc_symbols_site {
+    uint64_t va;    /* of the sled or hook */
+    uint32_t kind;  /* enum nsc_live_site_kind, or NSC_SYMBOLS_SITE_OTHER */
+    uint32_t table; /* enum nsc_symbols_site_table */
+};
+
+/**
+ * nsc_symbols_sites - the module's hook sites, in the order that filter bitmaps count in: section
+ * nanoscope_sites, then xray_instr_map, each in file order.
+ * @out: receives a malloc'ed array (NULL when there is none), @count its length.
+ * Returns 0, -EBADMSG (a section that is no whole number of records), -EIO or -ENOMEM.
+ */
+int nsc_symbols_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out, size_t *count,
+                      struct nsc_diag *diag);
+
+#endif
