@@ -2,6 +2,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@ struct job {
     struct nsc_symbols_line *out;
     /* in the child: */
     Dwarf *dwarf;
+    char path[NSC_ISOLATE_TEXT_MAX];
     struct range *ranges;
     size_t range_count, range_room;
 };
@@ -109,27 +111,79 @@ static const struct range *find_range(const struct job *job, uint64_t va)
     return low > 0 && va < job->ranges[low - 1].end ? &job->ranges[low - 1] : NULL;
 }
 
+static Dwarf_Addr row_va(Dwarf_Lines *rows, size_t index)
+{
+    Dwarf_Addr va = 0;
+
+    (void)dwarf_lineaddr(dwarf_onesrcline(rows, index), &va);
+    return va;
+}
+
+/*
+ * The row of a unit's line table in force at @va: of several with the same address the first, so
+ * that the entry of a function gives the line of its head and not of the first statement moved
+ * there.
+ */
+static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va)
+{
+    Dwarf_Lines *rows;
+    size_t count, low = 0, high;
+    bool end = true;
+
+    if (dwarf_getsrclines(unit, &rows, &count) != 0)
+        return NULL;
+    for (high = count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+
+        if (row_va(rows, middle) <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0 || dwarf_lineendsequence(dwarf_onesrcline(rows, low - 1), &end) != 0 || end)
+        return NULL;
+    for (low--; low > 0 && row_va(rows, low - 1) == row_va(rows, low); low--)
+        if (dwarf_lineendsequence(dwarf_onesrcline(rows, low - 1), &end) != 0 || end)
+            break; /* the end of the sequence before */
+    return dwarf_onesrcline(rows, low);
+}
+
+/* Gives a relative file name the unit's folder; the text lives until the next call. */
+static const char *absolute(struct job *job, Dwarf_Die *unit, const char *file)
+{
+    Dwarf_Attribute attribute;
+    const char *folder = NULL;
+    int n;
+
+    if (file[0] != '/' && dwarf_attr(unit, DW_AT_comp_dir, &attribute) != NULL)
+        folder = dwarf_formstring(&attribute);
+    if (folder == NULL)
+        return file;
+    n = snprintf(job->path, sizeof job->path, "%s/%s", folder, file);
+    return n > 0 && (size_t)n < sizeof job->path ? job->path : file;
+}
+
 static bool answer(void *context, size_t index, uint32_t *number, const char **text,
                    size_t *text_bytes)
 {
     struct job *job = context;
     const struct range *range = find_range(job, job->vas[index]);
-    Dwarf_Line *line;
-    Dwarf_Die die;
+    Dwarf_Line *row;
+    Dwarf_Die unit;
     const char *file;
-    int at;
+    int line;
 
-    if (range == NULL || dwarf_offdie(job->dwarf, range->unit, &die) == NULL)
+    if (range == NULL || dwarf_offdie(job->dwarf, range->unit, &unit) == NULL)
         return false;
-    line = dwarf_getsrc_die(&die, job->vas[index]);
-    if (line == NULL || dwarf_lineno(line, &at) != 0 || at <= 0)
+    row = find_row(&unit, job->vas[index]);
+    if (row == NULL || dwarf_lineno(row, &line) != 0 || line <= 0)
         return false;
-    file = dwarf_linesrc(line, NULL, NULL);
+    file = dwarf_linesrc(row, NULL, NULL);
     if (file == NULL)
         return false;
-    *number = (uint32_t)at;
-    *text = file;
-    *text_bytes = strlen(file);
+    *number = (uint32_t)line;
+    *text = absolute(job, &unit, file);
+    *text_bytes = strlen(*text);
     return true;
 }
 
@@ -147,9 +201,9 @@ static void take(void *context, size_t index, uint32_t number, const char *text,
 int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
                       struct nsc_symbols_line *out)
 {
-    struct job job = {.symbols = s, .vas = vas, .out = out};
+    struct job *job = count > 0 ? calloc(1, sizeof *job) : NULL;
     struct nsc_isolate_task task = {
-        .context = &job,
+        .context = job,
         .count = count,
         .memory_bytes = CHILD_BYTES_MAX,
         .begin = begin,
@@ -157,11 +211,18 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
         .take = take,
     };
 
-    if (count > 0)
-        memset(out, 0, count * sizeof *out);
-    if (count > 0 && (nsc_elf_section(&s->elf, ".debug_line") != NULL ||
-                      nsc_elf_section(&s->elf, ".zdebug_line") != NULL || s->debug.fd >= 0))
+    if (count == 0)
+        return 0;
+    if (job == NULL)
+        return -ENOMEM;
+    job->symbols = s;
+    job->vas = vas;
+    job->out = out;
+    memset(out, 0, count * sizeof *out);
+    if (nsc_elf_section(&s->elf, ".debug_line") != NULL ||
+        nsc_elf_section(&s->elf, ".zdebug_line") != NULL || s->debug.fd >= 0)
         nsc_isolate_run(&task);
+    free(job);
     return 0;
 }
 
