@@ -32,6 +32,10 @@ HOST_LIB := $(BUILD)/obj/libnsc-host.a
 BIN      := $(BUILD)/bin/nanoscope
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
+# Commands are shown short; V=1 shows them whole.
+Q   := $(if $(V),,@)
+show = $(if $(V),,@printf '  %-6s %s\n' $(1) $@)
+
 # Keep what implicit rules make on the way.
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -41,21 +45,24 @@ all: $(BIN) $(HOST_LIB) public-headers docs ## program, libraries, manual pages 
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | expand -t 14
-	@echo "variables: BUILD=$(BUILD) CC=$(CC) PREFIX=$(PREFIX) DESTDIR= WERROR=1 SANITIZE=address,undefined"
+	@echo "variables: BUILD=$(BUILD) CC=$(CC) PREFIX=$(PREFIX) DESTDIR= WERROR=1 SANITIZE=address,undefined V=1"
 
 # ---- Host world -------------------------------------------------------------------------------------
 
 $(BUILD)/obj/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
+	$(call show,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
 $(HOST_LIB): $(HOST_OBJS)
 	@mkdir -p $(@D)
-	rm -f $@ && $(AR) rcs $@ $^
+	$(call show,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(BIN): $(CLI_OBJS) $(HOST_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJS) $(HOST_LIB) $(HOST_LIBS)
+	$(call show,LINK)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJS) $(HOST_LIB) $(HOST_LIBS)
 
 # The folder of public headers is laid out as it will be when installed: `nanoscope cc` looks there.
 PUBLIC_HEADERS := $(patsubst include/%,$(BUILD)/include/%,$(wildcard include/nanoscope/*.h))
@@ -63,7 +70,7 @@ PUBLIC_HEADERS := $(patsubst include/%,$(BUILD)/include/%,$(wildcard include/nan
 public-headers: $(PUBLIC_HEADERS)
 $(BUILD)/include/%: include/%
 	@mkdir -p $(@D)
-	cp $< $@
+	$(Q)cp $< $@
 
 # ---- From docs/man: options, table of commands, manual pages, completion (see tools/gendoc/doc.h) ---
 
@@ -79,27 +86,33 @@ docs: $(MAN_PAGES) $(COMPLETION) ## manual pages and completion, under build/sha
 
 $(GENDOC): $(wildcard tools/gendoc/*.c tools/gendoc/*.h)
 	@mkdir -p $(@D)
-	$(HOSTCC) -D_GNU_SOURCE -std=gnu17 $(WARN) -O1 -g -o $@ $(filter %.c,$^)
+	$(call show,LINK)
+	$(Q)$(HOSTCC) -D_GNU_SOURCE -std=gnu17 $(WARN) -O1 -g -o $@ $(filter %.c,$^)
 
 $(BUILD)/gen/cli/%_options.h: docs/man/nanoscope-%.md $(GENDOC)
 	@mkdir -p $(@D)
-	$(GENDOC) header $< > $@
+	$(call show,DOC)
+	$(Q)$(GENDOC) header $< > $@
 
 $(BUILD)/gen/commands.c: docs/man/nanoscope.md $(VERB_DOCS) $(GENDOC)
 	@mkdir -p $(@D)
-	$(GENDOC) commands docs/man/nanoscope.md $(VERB_DOCS) > $@
+	$(call show,DOC)
+	$(Q)$(GENDOC) commands docs/man/nanoscope.md $(VERB_DOCS) > $@
 
 $(BUILD)/share/man/man1/%.1: docs/man/%.md $(GENDOC)
 	@mkdir -p $(@D)
-	$(GENDOC) man $(VERSION) $< > $@
+	$(call show,DOC)
+	$(Q)$(GENDOC) man $(VERSION) $< > $@
 
 $(BUILD)/share/bash-completion/completions/nanoscope: $(VERB_DOCS) $(GENDOC)
 	@mkdir -p $(@D)
-	$(GENDOC) bash $(VERB_DOCS) > $@
+	$(call show,DOC)
+	$(Q)$(GENDOC) bash $(VERB_DOCS) > $@
 
 $(BUILD)/share/zsh/site-functions/_nanoscope: $(VERB_DOCS) $(GENDOC)
 	@mkdir -p $(@D)
-	$(GENDOC) zsh $(VERB_DOCS) > $@
+	$(call show,DOC)
+	$(Q)$(GENDOC) zsh $(VERB_DOCS) > $@
 
 # The completion scripts as C strings, for `nanoscope completion`.
 $(BUILD)/gen/completion.c: $(COMPLETION)
@@ -112,7 +125,8 @@ $(BUILD)/gen/completion.c: $(COMPLETION)
 
 $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
+	$(call show,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
 $(CLI_OBJS): | $(OPTIONS_H)
 
@@ -120,7 +134,8 @@ $(CLI_OBJS): | $(OPTIONS_H)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(HOST_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 check: layers headers check-unit check-e2e ## unit and end-to-end tests, layering, headers
 
@@ -153,7 +168,8 @@ fuzz-run: $(FUZZERS)
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(HOST_LIB)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -fsanitize=fuzzer \
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -fsanitize=fuzzer \
 	    -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 # ---- Benchmarks -------------------------------------------------------------------------------------
@@ -171,7 +187,7 @@ C_FILES := $(shell find include src tests tools bench examples \
 SHELL_FILES := $(shell grep -lE '^.!/bin/(ba)?sh' -r demo check .ci tools tests bench 2>/dev/null | sort)
 
 fmt: ## is the formatting clang-format's?
-	clang-format --dry-run -Werror $(C_FILES)
+	@clang-format --dry-run -Werror $(C_FILES)
 
 fmt-fix: ## format everything
 	clang-format -i $(C_FILES)
@@ -180,7 +196,7 @@ layers: ## who may include whom (tools/layers.rules)
 	tools/check-layers src ../tools/layers.rules
 
 headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++11
-	CC="$(CC)" CPPFLAGS="$(CPPFLAGS_ALL)" tools/check-headers
+	$(Q)CC="$(CC)" CPPFLAGS="$(CPPFLAGS_ALL)" tools/check-headers
 
 LINT_SRCS  := $(HOST_SRCS) $(CLI_SRCS) $(wildcard tools/*/*.c)
 LINT_FLAGS := $(CPPFLAGS_ALL) -DNSC_VERSION=\"lint\"
@@ -191,12 +207,14 @@ lint: $(LINT_SRCS:%=$(BUILD)/lint/%.ok) $(BUILD)/lint/cppcheck.ok ## clang-tidy,
 # What clang-tidy says on stderr is only how many warnings of system headers it kept to itself.
 $(BUILD)/lint/%.ok: % .clang-tidy $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 	@mkdir -p $(@D)
-	@echo "clang-tidy $<"; clang-tidy --quiet $< -- -std=gnu17 $(LINT_FLAGS) 2>/dev/null
+	$(call show,TIDY)
+	$(Q)clang-tidy --quiet $< -- -std=gnu17 $(LINT_FLAGS) 2>/dev/null
 	@touch $@
 
 $(BUILD)/lint/cppcheck.ok: $(LINT_SRCS) $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 	@mkdir -p $(@D)/cppcheck
-	cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --suppress=missingIncludeSystem \
+	$(call show,CHECK)
+	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --suppress=missingIncludeSystem \
 	    --enable=warning,performance,portability --cppcheck-build-dir=$(@D)/cppcheck \
 	    $(LINT_FLAGS) $(LINT_SRCS)
 	@touch $@

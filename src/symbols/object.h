@@ -8,12 +8,12 @@
 
 #include "symbols/elf.h"
 #include "symbols/symbols.h"
-#include "symbols/table.h"
+#include "symbols/symtab.h"
 
 struct nsc_symbols {
     struct nsc_elf elf;
     struct nsc_elf debug; /* separate debug file; fd < 0 when there is none */
-    struct nsc_table table;
+    struct nsc_symtab table;
     const char *origin;
 };
 

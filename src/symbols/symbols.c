@@ -26,7 +26,7 @@ static int read_table(struct nsc_symbols *s, const struct nsc_elf *elf, uint32_t
 
     if (section == NULL)
         return 0;
-    rc = nsc_table_read(elf, section, &s->table, diag);
+    rc = nsc_symtab_read(elf, section, &s->table, diag);
     if (rc < 0)
         return rc;
     s->origin = origin;
@@ -116,7 +116,7 @@ void nsc_symbols_close(struct nsc_symbols *s)
         return;
     nsc_elf_close(&s->elf);
     nsc_elf_close(&s->debug);
-    nsc_table_free(&s->table);
+    nsc_symtab_free(&s->table);
     free(s);
 }
 
@@ -133,11 +133,11 @@ const char *nsc_symbols_origin(const struct nsc_symbols *s)
 
 bool nsc_symbols_find(struct nsc_symbols *s, uint64_t va, struct nsc_symbol *out)
 {
-    uint32_t index = nsc_table_find(&s->table, va);
+    uint32_t index = nsc_symtab_find(&s->table, va);
 
     if (index == NSC_TABLE_NONE)
         return false;
-    *out = nsc_symbols_at(s, nsc_table_whole(&s->table, index));
+    *out = nsc_symbols_at(s, nsc_symtab_whole(&s->table, index));
     return true;
 }
 
@@ -148,7 +148,7 @@ size_t nsc_symbols_count(const struct nsc_symbols *s)
 
 struct nsc_symbol nsc_symbols_at(const struct nsc_symbols *s, size_t index)
 {
-    const struct nsc_table_entry *e = &s->table.entries[index];
+    const struct nsc_symtab_entry *e = &s->table.entries[index];
 
     return (struct nsc_symbol){s->table.strings + e->name, e->va, e->end - e->va};
 }

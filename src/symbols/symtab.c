@@ -1,5 +1,5 @@
-/* table.c - see table.h. */
-#include "symbols/table.h"
+/* symtab.c - see symtab.h. */
+#include "symbols/symtab.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -8,7 +8,7 @@
 
 #include "symbols/suffix.h"
 
-static const char *name_of(const struct nsc_table *t, const struct nsc_table_entry *e)
+static const char *name_of(const struct nsc_symtab *t, const struct nsc_symtab_entry *e)
 {
     return t->strings + e->name;
 }
@@ -28,7 +28,7 @@ static uint64_t section_end(const struct nsc_elf *elf, uint32_t index, uint64_t 
 
 /* Fills the parts of @e that come from @sym; false when it is no function of this file. */
 static bool take_symbol(const Elf64_Sym *sym, const char *strings, size_t strings_bytes,
-                        struct nsc_table_entry *e)
+                        struct nsc_symtab_entry *e)
 {
     unsigned type = ELF64_ST_TYPE(sym->st_info), bind = ELF64_ST_BIND(sym->st_info);
     const char *name;
@@ -56,7 +56,7 @@ static bool take_symbol(const Elf64_Sym *sym, const char *strings, size_t string
 
 static int compare_entries(const void *left, const void *right, void *strings)
 {
-    const struct nsc_table_entry *a = left, *b = right;
+    const struct nsc_symtab_entry *a = left, *b = right;
     const char *text = strings;
 
     if (a->va != b->va)
@@ -68,7 +68,7 @@ static int compare_entries(const void *left, const void *right, void *strings)
     return strcmp(text + a->name, text + b->name);
 }
 
-static bool is_sorted(const struct nsc_table_entry *e, size_t count, void *strings)
+static bool is_sorted(const struct nsc_symtab_entry *e, size_t count, void *strings)
 {
     for (size_t i = 1; i < count; i++)
         if (compare_entries(&e[i - 1], &e[i], strings) > 0)
@@ -77,12 +77,12 @@ static bool is_sorted(const struct nsc_table_entry *e, size_t count, void *strin
 }
 
 /* Keeps the preferred name of each address; the widest extent of its aliases counts. */
-static void drop_aliases(struct nsc_table *t)
+static void drop_aliases(struct nsc_symtab *t)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < t->count; i++) {
-        struct nsc_table_entry *last = kept > 0 ? &t->entries[kept - 1] : NULL;
+        struct nsc_symtab_entry *last = kept > 0 ? &t->entries[kept - 1] : NULL;
 
         if (last == NULL || last->va != t->entries[i].va)
             t->entries[kept++] = t->entries[i];
@@ -97,9 +97,9 @@ static void drop_aliases(struct nsc_table *t)
  * reaches beyond its start. For any address, the entries that cover it are on the chain of outer
  * links from the last entry that starts at or before it, innermost first.
  */
-static void link_entries(struct nsc_table *t, const struct nsc_elf *elf)
+static void link_entries(struct nsc_symtab *t, const struct nsc_elf *elf)
 {
-    struct nsc_table_entry *e = t->entries;
+    struct nsc_symtab_entry *e = t->entries;
 
     for (size_t i = 0; i < t->count; i++) {
         uint32_t outer;
@@ -118,9 +118,9 @@ static void link_entries(struct nsc_table *t, const struct nsc_elf *elf)
 
 static int compare_names(const void *left, const void *right, void *table)
 {
-    const struct nsc_table *t = table;
-    const struct nsc_table_entry *a = &t->entries[*(const uint32_t *)left];
-    const struct nsc_table_entry *b = &t->entries[*(const uint32_t *)right];
+    const struct nsc_symtab *t = table;
+    const struct nsc_symtab_entry *a = &t->entries[*(const uint32_t *)left];
+    const struct nsc_symtab_entry *b = &t->entries[*(const uint32_t *)right];
     int order = strcmp(name_of(t, a), name_of(t, b));
 
     if (order != 0)
@@ -128,7 +128,7 @@ static int compare_names(const void *left, const void *right, void *table)
     return a->va < b->va ? -1 : a->va > b->va;
 }
 
-static int index_names(struct nsc_table *t)
+static int index_names(struct nsc_symtab *t)
 {
     size_t cold = 0;
 
@@ -146,13 +146,13 @@ static int index_names(struct nsc_table *t)
     return 0;
 }
 
-static void fill(struct nsc_table *t, const uint8_t *symbols, size_t symbol_count,
+static void fill(struct nsc_symtab *t, const uint8_t *symbols, size_t symbol_count,
                  size_t strings_bytes)
 {
     uint32_t group = 0;
 
     for (size_t i = 0; i < symbol_count; i++) {
-        struct nsc_table_entry *e = &t->entries[t->count];
+        struct nsc_symtab_entry *e = &t->entries[t->count];
         Elf64_Sym sym;
 
         memcpy(&sym, symbols + i * sizeof sym, sizeof sym);
@@ -165,7 +165,7 @@ static void fill(struct nsc_table *t, const uint8_t *symbols, size_t symbol_coun
     }
 }
 
-static int read_strings(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_table *t,
+static int read_strings(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_symtab *t,
                         size_t *bytes, struct nsc_diag *diag)
 {
     uint8_t *data;
@@ -181,10 +181,10 @@ static int read_strings(const struct nsc_elf *elf, const Elf64_Shdr *section, st
     return rc;
 }
 
-int nsc_table_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_table *table,
-                   struct nsc_diag *diag)
+int nsc_symtab_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_symtab *table,
+                    struct nsc_diag *diag)
 {
-    struct nsc_table t = {0};
+    struct nsc_symtab t = {0};
     size_t symbol_count, bytes, strings_bytes = 0;
     uint8_t *symbols;
     int rc = nsc_elf_read(elf, section, &symbols, &bytes, diag);
@@ -210,21 +210,21 @@ int nsc_table_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct 
     }
     free(symbols);
     if (rc < 0)
-        nsc_table_free(&t);
+        nsc_symtab_free(&t);
     else
         *table = t;
     return rc;
 }
 
-void nsc_table_free(struct nsc_table *table)
+void nsc_symtab_free(struct nsc_symtab *table)
 {
     free(table->entries);
     free(table->strings);
     free(table->by_name);
-    *table = (struct nsc_table){0};
+    *table = (struct nsc_symtab){0};
 }
 
-uint32_t nsc_table_find(const struct nsc_table *table, uint64_t va)
+uint32_t nsc_symtab_find(const struct nsc_symtab *table, uint64_t va)
 {
     size_t low = 0, high = table->count;
     uint32_t at;
@@ -244,7 +244,7 @@ uint32_t nsc_table_find(const struct nsc_table *table, uint64_t va)
 }
 
 /* First position in by_name whose name is not below the @length bytes of @name. */
-static size_t lower_bound(const struct nsc_table *t, const char *name, size_t length)
+static size_t lower_bound(const struct nsc_symtab *t, const char *name, size_t length)
 {
     size_t low = 0, high = t->by_name_count;
 
@@ -261,9 +261,9 @@ static size_t lower_bound(const struct nsc_table *t, const char *name, size_t le
     return low;
 }
 
-uint32_t nsc_table_whole(const struct nsc_table *table, uint32_t index)
+uint32_t nsc_symtab_whole(const struct nsc_symtab *table, uint32_t index)
 {
-    const struct nsc_table_entry *e = &table->entries[index];
+    const struct nsc_symtab_entry *e = &table->entries[index];
     const char *name = name_of(table, e);
     size_t length = nsc_suffix_without_cold(name, e->name_bytes);
     uint32_t found = NSC_TABLE_NONE;
@@ -272,7 +272,7 @@ uint32_t nsc_table_whole(const struct nsc_table *table, uint32_t index)
     if (!e->cold)
         return index;
     for (size_t i = lower_bound(table, name, length); i < table->by_name_count; i++) {
-        const struct nsc_table_entry *other = &table->entries[table->by_name[i]];
+        const struct nsc_symtab_entry *other = &table->entries[table->by_name[i]];
 
         if (other->name_bytes != length || strncmp(name_of(table, other), name, length) != 0)
             break;

@@ -1,16 +1,16 @@
 /*
- * table.h - the sorted table of function symbols behind nsc_symbols_find().
+ * symtab.h - the sorted table of function symbols behind nsc_symbols_find().
  *
  * Private to symbols/; filled once from one ELF symbol section, then read only.
  */
-#ifndef NSC_SYMBOLS_TABLE_H
-#define NSC_SYMBOLS_TABLE_H
+#ifndef NSC_SYMBOLS_SYMTAB_H
+#define NSC_SYMBOLS_SYMTAB_H
 
 #include "symbols/elf.h"
 
 #define NSC_TABLE_NONE UINT32_MAX
 
-struct nsc_table_entry {
+struct nsc_symtab_entry {
     uint64_t va, end; /* half open; va strictly ascending over the table */
     uint32_t name;    /* offset in the strings */
     uint32_t name_bytes;
@@ -20,8 +20,8 @@ struct nsc_table_entry {
     uint8_t cold;   /* its name ends in .cold or .cold.N */
 };
 
-struct nsc_table {
-    struct nsc_table_entry *entries;
+struct nsc_symtab {
+    struct nsc_symtab_entry *entries;
     size_t count;
     char *strings; /* owned; NUL terminated as a whole */
     uint32_t
@@ -30,18 +30,18 @@ struct nsc_table {
 };
 
 /**
- * nsc_table_read - take all function symbols of a symbol section.
+ * nsc_symtab_read - take all function symbols of a symbol section.
  * @section: SHT_SYMTAB or SHT_DYNSYM of @elf.
- * @table: filled on success (possibly with no entries); release with nsc_table_free().
+ * @table: filled on success (possibly with no entries); release with nsc_symtab_free().
  * Returns 0, -EBADMSG, -EIO, -ENOMEM.
  */
-int nsc_table_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_table *table,
-                   struct nsc_diag *diag);
-void nsc_table_free(struct nsc_table *table);
+int nsc_symtab_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_symtab *table,
+                    struct nsc_diag *diag);
+void nsc_symtab_free(struct nsc_symtab *table);
 
 /* Index of the innermost entry that covers @va, or NSC_TABLE_NONE. */
-uint32_t nsc_table_find(const struct nsc_table *table, uint64_t va);
+uint32_t nsc_symtab_find(const struct nsc_symtab *table, uint64_t va);
 /* The function that a cold part belongs to, or @index itself when it is none or has no parent. */
-uint32_t nsc_table_whole(const struct nsc_table *table, uint32_t index);
+uint32_t nsc_symtab_whole(const struct nsc_symtab *table, uint32_t index);
 
 #endif
