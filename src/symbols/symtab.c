@@ -23,7 +23,7 @@ static uint64_t section_end(const struct nsc_elf *elf, uint32_t index, uint64_t 
     s = &elf->sections[index];
     if (va < s->sh_addr || va - s->sh_addr >= s->sh_size)
         return va + 1;
-    return s->sh_addr + s->sh_size;
+    return s->sh_size > UINT64_MAX - s->sh_addr ? UINT64_MAX : s->sh_addr + s->sh_size;
 }
 
 /* Fills the parts of @e that come from @sym; false when it is no function of this file. */
