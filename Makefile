@@ -25,10 +25,13 @@ HOST_ROOMS := base util symbols trace record analyze formats
 HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
 CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o)
-CLI_OBJS   := $(CLI_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
+MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
+CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
+              $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
 HOST_LIBS  := -ldw -lelf -lzstd -lz -lstdc++ -lm -lpthread
 
 HOST_LIB := $(BUILD)/obj/libnsc-host.a
+CLI_LIB  := $(BUILD)/obj/libnsc-cli.a
 BIN      := $(BUILD)/bin/nanoscope
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
@@ -55,14 +58,16 @@ $(BUILD)/obj/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
 $(HOST_LIB): $(HOST_OBJS)
+$(CLI_LIB): $(CLI_OBJS)
+$(HOST_LIB) $(CLI_LIB):
 	@mkdir -p $(@D)
 	$(call show,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(BIN): $(CLI_OBJS) $(HOST_LIB)
+$(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
-	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(CLI_OBJS) $(HOST_LIB) $(HOST_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(HOST_LIBS)
 
 # The folder of public headers is laid out as it will be when installed: `nanoscope cc` looks there.
 PUBLIC_HEADERS := $(patsubst include/%,$(BUILD)/include/%,$(wildcard include/nanoscope/*.h))
@@ -128,14 +133,14 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c
 	$(call show,CC)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
-$(CLI_OBJS): | $(OPTIONS_H)
+$(CLI_OBJS) $(MAIN_OBJ): | $(OPTIONS_H)
 
 # ---- Tests ------------------------------------------------------------------------------------------
 
-$(BUILD)/tests/unit/%: tests/unit/%.c $(HOST_LIB)
+$(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 check: layers headers check-unit check-e2e ## unit and end-to-end tests, layering, headers
 
@@ -201,7 +206,7 @@ headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++
 LINT_SRCS  := $(HOST_SRCS) $(CLI_SRCS) $(wildcard tools/*/*.c)
 LINT_FLAGS := $(CPPFLAGS_ALL) -DNSC_VERSION=\"lint\"
 lint: $(LINT_SRCS:%=$(BUILD)/lint/%.ok) $(BUILD)/lint/cppcheck.ok ## clang-tidy, cppcheck, shellcheck (use -j)
-	shellcheck $(SHELL_FILES)
+	shellcheck -x $(SHELL_FILES)
 
 # A source is looked at again only when it, a header or the rules have changed since it was clean.
 # What clang-tidy says on stderr is only how many warnings of system headers it kept to itself.
@@ -240,4 +245,4 @@ dist: ## source archive of the last commit
 clean: ## remove build/
 	rm -rf $(BUILD)
 
--include $(HOST_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(UNIT_TESTS:=.d)
+-include $(HOST_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_TESTS:=.d)
