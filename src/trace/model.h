@@ -54,7 +54,7 @@ struct nsc_module {
 struct nsc_mapping {
     uint32_t process, module;
     uint64_t bias;
-    uint64_t start, end; /* run-time addresses, half open */
+    uint64_t start, end;               /* run-time addresses, half open */
     uint64_t load_ticks, unload_ticks; /* unload 0 = still loaded at the end */
 };
 
@@ -68,7 +68,7 @@ struct nsc_function {
 };
 
 /* Why a frame's time is not exact. */
-#define NSC_BOUND_END 1u   /* unwound (longjmp, throw) or still open: ended by the next event */
+#define NSC_BOUND_END   1u /* unwound (longjmp, throw) or still open: ended by the next event */
 #define NSC_BOUND_START 2u /* entered before recording began or in a gap */
 
 enum nsc_event_kind {

@@ -1,9 +1,9 @@
 /*
  * reader.h - read a .nst trace file: tables at once, events by thread and time.
  *
- * Called by analyze/, formats/, serve/ and cli/. Treats the file as hostile: every offset, count and id is
- * checked; a damaged chunk is an error with its offset. Uses pread, not mmap (a file that shrinks
- * under us must not kill us). Any number of cursors; not thread-safe per trace object.
+ * Called by analyze/, formats/, serve/ and cli/. Treats the file as hostile: every offset, count
+ * and id is checked; a damaged chunk is an error with its offset. Uses pread, not mmap (a file that
+ * shrinks under us must not kill us). Any number of cursors; not thread-safe per trace object.
  */
 #ifndef NSC_TRACE_READER_H
 #define NSC_TRACE_READER_H
@@ -23,9 +23,9 @@ enum nsc_trace_open_flags {
 
 struct nsc_trace_info {
     uint64_t file_bytes;
-    uint64_t calls;        /* entries + late exits */
-    uint64_t events;       /* recorded events */
-    uint64_t lost;         /* events lost, all threads and unattributed */
+    uint64_t calls;  /* entries + late exits */
+    uint64_t events; /* recorded events */
+    uint64_t lost;   /* events lost, all threads and unattributed */
     uint64_t lost_unattributed;
     uint64_t chunks;
     uint64_t start_ticks, end_ticks; /* first and last event */
@@ -59,7 +59,8 @@ const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index);
 /* Meta text by key, or NULL; and by index. */
 const char *nsc_trace_meta(const struct nsc_trace *t, const char *key);
-int nsc_trace_meta_at(const struct nsc_trace *t, uint32_t index, const char **key, const char **value);
+int nsc_trace_meta_at(const struct nsc_trace *t, uint32_t index, const char **key,
+                      const char **value);
 
 /**
  * nsc_cursor_open - read one thread's events from the chunk that holds @from_ticks on.
@@ -71,8 +72,8 @@ int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
 int nsc_cursor_stack(struct nsc_cursor *c, const struct nsc_frame **frames, uint32_t *depth);
 /**
  * nsc_cursor_next - decode the next batch (one chunk or a part of one).
- * @events, @count: the batch, valid until the next call. Function ids are canonical (aliases resolved).
- * Returns 1, 0 at the end of the thread, or -errno (-EBADMSG with @diag).
+ * @events, @count: the batch, valid until the next call. Function ids are canonical (aliases
+ * resolved). Returns 1, 0 at the end of the thread, or -errno (-EBADMSG with @diag).
  */
 int nsc_cursor_next(struct nsc_cursor *c, const struct nsc_event **events, size_t *count,
                     struct nsc_diag *diag);

@@ -24,14 +24,14 @@ struct nsc_writer_options {
 
 /**
  * nsc_writer_create - begin a trace.
- * @path: final path; the file appears there when nsc_writer_finish() succeeds. Until then the data is in
- *        a file of the same folder named "<name>.<pid>.partial".
+ * @path: final path; the file appears there when nsc_writer_finish() succeeds. Until then the data
+ * is in a file of the same folder named "<name>.<pid>.partial".
  * @options: may be NULL for defaults.
  * @out: receives the writer.
  * @diag: may be NULL.
  *
  * Refuses (with a diagnostic) a path that is a symbolic link, a directory or a device, and a folder
- * that is missing or not writable; never follows a link; creates with mode 0600 & ~umask... 0666.
+ * that is missing or not writable; never follows a link; creates with mode 0666 & ~umask.
  * Returns 0 or -errno (-ELOOP link, -EEXIST, -ENOENT, -EACCES, -EROFS, -ENOSPC, ...).
  */
 int nsc_writer_create(const char *path, const struct nsc_writer_options *options,
@@ -42,7 +42,10 @@ const char *nsc_writer_partial_path(const struct nsc_writer *w);
 
 /* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ... */
 int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value);
+/* A calibration point. A trace without any has nanoseconds for ticks, exactly. */
 int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point);
+/* The timer's nominal frequency: used when there is one point only (crash) or points too close. */
+int nsc_writer_clock_frequency(struct nsc_writer *w, uint64_t ticks_per_second);
 
 /* Tables. Strings are copied. Each returns the new id through @id, 0 or -errno (-ENOMEM, or the
  * write error that the writer has latched: see nsc_writer_error). Things may change later: */
@@ -54,7 +57,8 @@ int nsc_writer_set_mapping(struct nsc_writer *w, uint32_t id, const struct nsc_m
 /* A function may be added by address alone (name NULL) and named before finish. */
 int nsc_writer_add_function(struct nsc_writer *w, const struct nsc_function *f, uint32_t *id);
 int nsc_writer_set_function(struct nsc_writer *w, uint32_t id, const struct nsc_function *f);
-/* Say that function @id is the same as @canonical (two addresses of one symbol): readers see one. */
+/* Say that function @id is the same as @canonical (two addresses of one symbol): readers see one.
+ */
 int nsc_writer_alias_function(struct nsc_writer *w, uint32_t id, uint32_t canonical);
 uint32_t nsc_writer_function_count(const struct nsc_writer *w);
 int nsc_writer_get_function(const struct nsc_writer *w, uint32_t id, struct nsc_function *out);
@@ -68,10 +72,14 @@ int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint
 /* Name, lifetime and losses may be set until finish (recorded is the writer's own count). */
 int nsc_writer_set_thread(struct nsc_writer *w, uint32_t id, const struct nsc_thread *t);
 
+/* Events of threads that are not in the table at all (they found no slot). */
+void nsc_writer_set_lost_unattributed(struct nsc_writer *w, uint64_t events);
+
 /* The first write error, as -errno, or 0. After an error, events are counted but not kept. */
 int nsc_writer_error(const struct nsc_writer *w);
-uint64_t nsc_writer_bytes(const struct nsc_writer *w); /* written so far */
-uint64_t nsc_writer_calls(const struct nsc_writer *w); /* calls (entries) so far */
+uint64_t nsc_writer_dropped(const struct nsc_writer *w); /* events not kept because of it */
+uint64_t nsc_writer_bytes(const struct nsc_writer *w);   /* written so far */
+uint64_t nsc_writer_calls(const struct nsc_writer *w);   /* calls (entries) so far */
 
 /* Put all buffered events into the file (not fsync). For live opening and before long waits. */
 int nsc_writer_flush(struct nsc_writer *w);
@@ -82,6 +90,8 @@ int nsc_writer_flush(struct nsc_writer *w);
  * @diag says its name.
  */
 int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag);
+/* Free the writer and leave the temporary file as it is (recover reads it). */
+void nsc_writer_keep_partial(struct nsc_writer *w);
 /* Throw the temporary file away and free the writer. */
 void nsc_writer_abandon(struct nsc_writer *w);
 

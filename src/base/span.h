@@ -1,0 +1,112 @@
+/*
+ * span.h - read numbers and text from a bounded run of bytes that may be hostile.
+ *
+ * Used by trace/ and other parsers. A read beyond the end gives zeros and sets `bad` for good, so
+ * that a parser can read a whole record and look at `bad` once. Never reads outside [at, end).
+ */
+#ifndef NSC_BASE_SPAN_H
+#define NSC_BASE_SPAN_H
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/leb.h"
+
+struct nsc_span {
+    const uint8_t *at;
+    const uint8_t *end; /* at <= end */
+    bool bad;
+};
+
+static inline struct nsc_span nsc_span_of(const void *data, size_t bytes)
+{
+    const uint8_t *at = data;
+    struct nsc_span span = {at, at == NULL ? NULL : at + bytes, false};
+
+    return span;
+}
+
+static inline size_t nsc_span_left(const struct nsc_span *span)
+{
+    return (size_t)(span->end - span->at);
+}
+
+/* The next @bytes bytes, or NULL (and bad) when there are fewer. */
+static inline const uint8_t *nsc_span_take(struct nsc_span *span, uint64_t bytes)
+{
+    const uint8_t *at = span->at;
+
+    if (span->bad || bytes > nsc_span_left(span)) {
+        span->bad = true;
+        span->at = span->end;
+        return NULL;
+    }
+    span->at += bytes;
+    return at;
+}
+
+static inline uint64_t nsc_span_leb(struct nsc_span *span)
+{
+    uint64_t value;
+    const uint8_t *next = span->bad ? NULL : nsc_leb_get(span->at, span->end, &value);
+
+    if (next == NULL) {
+        span->bad = true;
+        span->at = span->end;
+        return 0;
+    }
+    span->at = next;
+    return value;
+}
+
+/* A number that must not exceed @max. */
+static inline uint64_t nsc_span_leb_max(struct nsc_span *span, uint64_t max)
+{
+    uint64_t value = nsc_span_leb(span);
+
+    if (value > max) {
+        span->bad = true;
+        return 0;
+    }
+    return value;
+}
+
+static inline uint32_t nsc_span_leb32(struct nsc_span *span)
+{
+    return (uint32_t)nsc_span_leb_max(span, UINT32_MAX);
+}
+
+/* A part of the span: the next @bytes bytes; the span itself goes on after them. */
+static inline struct nsc_span nsc_span_part(struct nsc_span *span, uint64_t bytes)
+{
+    const uint8_t *at = nsc_span_take(span, bytes);
+    struct nsc_span part = nsc_span_of(at, at == NULL ? 0 : (size_t)bytes);
+
+    part.bad = at == NULL;
+    return part;
+}
+
+/* Fixed-width little-endian numbers, whatever the machine's own order. */
+static inline uint32_t nsc_span_get32(const uint8_t *at)
+{
+    return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+static inline uint64_t nsc_span_get64(const uint8_t *at)
+{
+    return nsc_span_get32(at) | (uint64_t)nsc_span_get32(at + 4) << 32;
+}
+
+static inline void nsc_span_put32(uint8_t *at, uint32_t v)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)(v >> (8 * i));
+}
+
+static inline void nsc_span_put64(uint8_t *at, uint64_t v)
+{
+    for (int i = 0; i < 8; i++)
+        at[i] = (uint8_t)(v >> (8 * i));
+}
+
+#endif

@@ -1,0 +1,104 @@
+/*
+ * buffer.h - a byte buffer that grows, and the ways trace/ puts numbers into it.
+ *
+ * Used inside trace/ only. When memory runs out the buffer remembers it (`failed`) and takes
+ * nothing more: a caller builds a whole block and looks once.
+ */
+#ifndef NSC_TRACE_BUFFER_H
+#define NSC_TRACE_BUFFER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/leb.h"
+
+struct nsc_buffer {
+    uint8_t *data;
+    size_t used;
+    size_t room;
+    bool failed;
+};
+
+/* Make room for @more bytes after the used ones; returns where they go, or NULL (and failed). */
+static inline uint8_t *nsc_buffer_reserve(struct nsc_buffer *b, size_t more)
+{
+    size_t room = b->room;
+    uint8_t *data;
+
+    if (b->failed)
+        return NULL;
+    if (more <= b->room - b->used)
+        return b->data + b->used;
+    while (room - b->used < more)
+        room = room < 256 ? 256 : room * 2;
+    data = realloc(b->data, room);
+    if (data == NULL) {
+        b->failed = true;
+        return NULL;
+    }
+    b->data = data;
+    b->room = room;
+    return data + b->used;
+}
+
+static inline void nsc_buffer_leb(struct nsc_buffer *b, uint64_t v)
+{
+    uint8_t *at = nsc_buffer_reserve(b, NSC_LEB_MAX);
+
+    if (at != NULL)
+        b->used = (size_t)(nsc_leb_put(at, v) - b->data);
+}
+
+static inline void nsc_buffer_bytes(struct nsc_buffer *b, const void *data, size_t bytes)
+{
+    uint8_t *at = nsc_buffer_reserve(b, bytes);
+
+    if (at != NULL && bytes > 0) {
+        memcpy(at, data, bytes);
+        b->used += bytes;
+    }
+}
+
+/* Length and bytes, without the NUL. NULL counts as empty. */
+static inline void nsc_buffer_text(struct nsc_buffer *b, const char *text)
+{
+    size_t bytes = text == NULL ? 0 : strlen(text);
+
+    nsc_buffer_leb(b, bytes);
+    nsc_buffer_bytes(b, text, bytes);
+}
+
+static inline void nsc_buffer_clear(struct nsc_buffer *b)
+{
+    b->used = 0;
+    b->failed = false;
+}
+
+static inline void nsc_buffer_free(struct nsc_buffer *b)
+{
+    free(b->data);
+    memset(b, 0, sizeof *b);
+}
+
+/*
+ * Room for one more element in an array of @count elements of @item bytes with room for *@room.
+ * Returns the array (perhaps moved), or NULL when memory is short: the old one is still valid.
+ */
+static inline void *nsc_array_grow(void *array, uint32_t *room, uint32_t count, size_t item)
+{
+    uint32_t wanted = *room < 16 ? 16 : *room * 2;
+    void *bigger;
+
+    if (count < *room)
+        return array;
+    if (*room > UINT32_MAX / 2)
+        return NULL;
+    bigger = realloc(array, wanted * item);
+    if (bigger != NULL)
+        *room = wanted;
+    return bigger;
+}
+
+#endif

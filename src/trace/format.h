@@ -1,0 +1,72 @@
+/*
+ * format.h - the numbers of docs/format.md, which is normative: a change here is a change there.
+ *
+ * Shared by the writing and the reading half of trace/. The test decoder does not include it.
+ */
+#ifndef NSC_TRACE_FORMAT_H
+#define NSC_TRACE_FORMAT_H
+
+#define NSC_FORMAT_MAGIC        "\x89NST\r\n\x1a\n"
+#define NSC_FORMAT_MAGIC_BYTES  8
+#define NSC_FORMAT_HEADER_BYTES 64
+#define NSC_FORMAT_FOOTER_MAGIC "NSTEND\r\n"
+#define NSC_FORMAT_FOOTER_BYTES 24
+#define NSC_FORMAT_BLOCK_SYNC   0xb142534eu /* "NSB" and 0xb1, little endian */
+#define NSC_FORMAT_BLOCK_BYTES  32          /* of a block's header */
+
+/* A block's content, once decompressed, never exceeds this: a reader's memory is bounded. */
+#define NSC_FORMAT_PLAIN_MAX (64u << 20)
+
+/* Features that this code understands, of the header's "must understand" set: none defined yet. */
+#define NSC_FORMAT_FEATURES_KNOWN 0u
+
+/* Block flags; a reader refuses a block with an unknown bit of the low half. */
+#define NSC_FORMAT_BLOCK_ZSTD          1u
+#define NSC_FORMAT_BLOCK_FLAGS_KNOWN   1u
+#define NSC_FORMAT_BLOCK_FLAGS_CRUCIAL 0xffu
+
+enum nsc_format_kind {
+    NSC_FORMAT_HEAD = 1, /* chunk head; its EVENTS block follows at once */
+    NSC_FORMAT_EVENTS = 2,
+    NSC_FORMAT_PROCESSES = 3,
+    NSC_FORMAT_THREADS = 4,
+    NSC_FORMAT_MODULES = 5,
+    NSC_FORMAT_MAPPINGS = 6,
+    NSC_FORMAT_FUNCTIONS = 7,
+    NSC_FORMAT_CLOCK = 8,
+    NSC_FORMAT_META = 9,
+    NSC_FORMAT_INDEX = 10,
+    NSC_FORMAT_DIRECTORY = 11,
+    NSC_FORMAT_FILES = 12,
+    /* Reserved for what later versions add; skipped by this one. */
+    NSC_FORMAT_SAMPLES = 16,
+    NSC_FORMAT_STATES = 17,
+    NSC_FORMAT_MARKS = 18,
+    NSC_FORMAT_COUNTERS = 19,
+    NSC_FORMAT_LEFT_OUT = 20,
+    NSC_FORMAT_CATEGORIES = 21,
+    NSC_FORMAT_UPPER_INDEX = 22,
+};
+
+/* Chunk head flags. */
+#define NSC_FORMAT_HEAD_TOTALS  1u
+#define NSC_FORMAT_HEAD_SUMMARY 2u
+
+/* Meta key that this version gives a meaning: nominal ticks of the timer in a second, decimal. */
+#define NSC_META_FREQUENCY "ticks_per_second"
+
+/* Event records: low two bits of the first number. */
+enum nsc_format_record {
+    NSC_FORMAT_ENTER = 0,
+    NSC_FORMAT_EXIT = 1,
+    NSC_FORMAT_UNWIND = 2,
+    NSC_FORMAT_OTHER = 3, /* a second number tells what */
+};
+
+/* Second number of an OTHER record. Even: one number follows. Odd: a length and that many bytes. */
+enum nsc_format_other {
+    NSC_FORMAT_OTHER_LATE_EXIT = 0, /* function */
+    NSC_FORMAT_OTHER_LOST = 2,      /* number of events */
+};
+
+#endif

@@ -1,0 +1,521 @@
+/*
+ * lane.c - one thread's stream in the writer: chunks, their heads, memory. The hot path is
+ * encode.h.
+ *
+ * A lane is "cold" while it has no buffers: only its frames. It warms up with the next event.
+ * Invariants of a warm lane: totals[f].active == number of open frames of f; calls != 0 exactly for
+ * touched f; stack and rows hold what belongs to the open chunk.
+ */
+#include <errno.h>
+
+#include "trace/writer_state.h"
+
+#define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
+#define BUFFER_FIRST_BYTES ((size_t)1 << 10)
+#define FRAMES_FIRST       16u
+#define SPANS_MAX          512u /* deeper calls have no summary rows */
+#define SPAN_SHIFT_MIN     10u
+#define SPAN_SHIFT_FIRST   14u
+#define SPAN_SHIFT_MAX     60u
+#define ROWS_MAX_BYTES     ((size_t)32 << 10)
+#define SIDE_BUFFER_KEPT   ((size_t)64 << 10)
+/* A section of the head is left out when it exceeds this part of the events' bytes. */
+#define TOTALS_PART        4
+#define SUMMARY_PART       8
+/* When a chunk holds its whole opening stack: always up to SMALL frames, else once in a while. */
+#define WHOLE_STACK_SMALL  1024u
+#define WHOLE_STACK_RATIO  8u
+#define WHOLE_STACK_MAX    (1u << 20)
+
+struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread)
+{
+    struct nsc_lane *lane = calloc(1, sizeof *lane);
+
+    if (lane == NULL)
+        return NULL;
+    lane->writer = w;
+    lane->thread = thread;
+    lane->span_shift = SPAN_SHIFT_FIRST;
+    lane->next = w->lanes;
+    if (lane->next != NULL)
+        lane->next->previous = lane;
+    w->lanes = lane;
+    return lane;
+}
+
+static void hold(struct nsc_lane *lane, size_t more)
+{
+    lane->held_bytes += more;
+    lane->writer->held_bytes += more;
+}
+
+/* Count the room of the two growing buffers; a stack buffer that a deep recursion left goes. */
+static void hold_side_buffers(struct nsc_lane *lane)
+{
+    size_t bytes;
+
+    if (!lane->chunk_open && lane->stack.room > SIDE_BUFFER_KEPT)
+        nsc_buffer_free(&lane->stack);
+    bytes = lane->stack.room + lane->rows.room;
+    hold(lane, bytes - lane->side_bytes); /* may wrap: sizes are modular */
+    lane->side_bytes = bytes;
+}
+
+/* Free all buffers; nothing in them is needed any more. */
+static void drop_buffers(struct nsc_lane *lane)
+{
+    free(lane->buffer);
+    free(lane->totals);
+    free(lane->touched);
+    free(lane->spans);
+    nsc_buffer_free(&lane->stack);
+    nsc_buffer_free(&lane->rows);
+    lane->writer->held_bytes -= lane->held_bytes;
+    lane->held_bytes = lane->side_bytes = 0;
+    lane->buffer = lane->at = lane->limit = NULL;
+    lane->buffer_bytes = 0;
+    lane->totals = NULL;
+    lane->touched = NULL;
+    lane->spans = NULL;
+    lane->totals_count = lane->spans_count = lane->touched_count = 0;
+}
+
+void nsc_lane_free(struct nsc_lane *lane)
+{
+    drop_buffers(lane);
+    if (lane->previous != NULL)
+        lane->previous->next = lane->next;
+    else
+        lane->writer->lanes = lane->next;
+    if (lane->next != NULL)
+        lane->next->previous = lane->previous;
+    if (lane->frames != NULL)
+        free(lane->frames - 1);
+    free(lane);
+}
+
+/* Out of memory: events of this lane are dropped from here on. */
+static void give_up(struct nsc_lane *lane)
+{
+    nsc_writer_fail(lane->writer, -ENOMEM);
+    drop_buffers(lane);
+    lane->dead = true;
+    lane->chunk_open = false;
+}
+
+static bool grow_buffer(struct nsc_lane *lane, size_t bytes)
+{
+    size_t used = (size_t)(lane->at - lane->buffer);
+    uint8_t *bigger = realloc(lane->buffer, bytes);
+
+    if (bigger == NULL)
+        return false;
+    hold(lane, bytes - lane->buffer_bytes);
+    lane->buffer = bigger;
+    lane->buffer_bytes = bytes;
+    lane->at = bigger + used;
+    lane->limit = bigger + bytes - NSC_LANE_SLACK;
+    return true;
+}
+
+/* Totals for all functions up to @function at least. */
+static bool grow_totals(struct nsc_lane *lane, uint32_t function)
+{
+    uint64_t count = lane->totals_count == 0 ? 64 : lane->totals_count;
+    struct nsc_lane_total *totals;
+    uint32_t *touched;
+
+    while (count <= function)
+        count *= 2;
+    totals = calloc(count, sizeof *totals);
+    touched = realloc(lane->touched, count * sizeof *touched);
+    if (touched != NULL)
+        lane->touched = touched;
+    if (totals == NULL || touched == NULL) {
+        free(totals);
+        return false;
+    }
+    if (lane->totals_count > 0)
+        memcpy(totals, lane->totals, lane->totals_count * sizeof *totals);
+    free(lane->totals);
+    lane->totals = totals;
+    hold(lane, (count - lane->totals_count) * (sizeof *totals + sizeof *touched));
+    lane->totals_count = (uint32_t)count;
+    return true;
+}
+
+/* Spans for as many depths as there are frames, up to SPANS_MAX. */
+static bool grow_spans(struct nsc_lane *lane)
+{
+    uint32_t count = lane->frames_room < SPANS_MAX ? lane->frames_room : SPANS_MAX;
+    struct nsc_lane_span *spans;
+
+    if (count <= lane->spans_count)
+        return true;
+    spans = realloc(lane->spans, count * sizeof *spans);
+    if (spans == NULL)
+        return false;
+    for (uint32_t i = lane->spans_count; i < count; i++)
+        spans[i].span = UINT64_MAX;
+    lane->spans = spans;
+    hold(lane, (count - lane->spans_count) * sizeof *spans);
+    lane->spans_count = count;
+    return true;
+}
+
+static bool grow_frames(struct nsc_lane *lane)
+{
+    uint64_t room = lane->frames_room == 0 ? FRAMES_FIRST : (uint64_t)lane->frames_room * 2;
+    struct nsc_lane_frame *frames = lane->frames == NULL ? NULL : lane->frames - 1;
+
+    if (room >= NSC_NO_ID)
+        return false;
+    frames = realloc(frames, (room + 1) * sizeof *frames);
+    if (frames == NULL)
+        return false;
+    if (lane->frames == NULL)
+        memset(frames, 0, sizeof *frames);
+    lane->frames = frames + 1;
+    lane->frames_room = (uint32_t)room;
+    return grow_spans(lane);
+}
+
+/* Give back most of a frame array that was needed only for a while. */
+static void shrink_frames(struct nsc_lane *lane)
+{
+    uint32_t room = lane->frames_room / 4;
+    struct nsc_lane_frame *frames;
+
+    if (lane->frames_room < 65536 || lane->depth > room / 2)
+        return;
+    frames = realloc(lane->frames - 1, ((size_t)room + 1) * sizeof *frames);
+    if (frames == NULL)
+        return;
+    lane->frames = frames + 1;
+    lane->frames_room = room;
+}
+
+static bool warm_up(struct nsc_lane *lane)
+{
+    uint32_t top = 0;
+
+    for (uint32_t i = 0; i < lane->depth; i++)
+        top = lane->frames[i].function > top ? lane->frames[i].function : top;
+    if ((lane->frames == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
+        !grow_totals(lane, top) || !grow_spans(lane))
+        return false;
+    for (uint32_t i = 0; i < lane->depth; i++)
+        lane->totals[lane->frames[i].function].active++;
+    return true;
+}
+
+/*
+ * Code the open calls, innermost first, leaving out those that the previous chunk's opening stack
+ * tells. A deep stack that hardly changes must not be repeated in every chunk: 1e6 frames would
+ * cost more than the events.
+ */
+static bool code_stack(struct nsc_lane *lane)
+{
+    uint64_t later = lane->first_ticks;
+    bool whole =
+        lane->depth <= WHOLE_STACK_SMALL ||
+        (lane->depth <= WHOLE_STACK_MAX && lane->since_whole / WHOLE_STACK_RATIO >= lane->depth);
+
+    lane->common = whole ? 0 : lane->next_common;
+    if (lane->common == 0)
+        lane->since_whole = 0;
+    nsc_buffer_clear(&lane->stack);
+    for (uint32_t i = lane->depth; i-- > lane->common;) {
+        const struct nsc_lane_frame *frame = &lane->frames[i];
+
+        nsc_buffer_leb(&lane->stack, later - frame->start_ticks);
+        nsc_buffer_leb(&lane->stack, (uint64_t)frame->function << 1 | (frame->bound != 0));
+        nsc_buffer_leb(&lane->stack, frame->child_ticks);
+        later = frame->start_ticks;
+    }
+    return !lane->stack.failed;
+}
+
+static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
+{
+    lane->first_ticks = lane->last_ticks = ticks;
+    lane->open_depth = lane->min_depth = lane->high_depth = lane->depth;
+    lane->late_calls = lane->lost = 0;
+    lane->row_count = 0;
+    lane->rows_cut = false;
+    nsc_buffer_clear(&lane->rows);
+    lane->at = lane->buffer;
+    lane->limit = lane->buffer + lane->buffer_bytes - NSC_LANE_SLACK;
+    lane->chunk_open = true;
+    if (!code_stack(lane))
+        return false;
+    hold_side_buffers(lane);
+    return true;
+}
+
+/* The lane gets ready for an event at @ticks; returns false when memory is short. */
+static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
+{
+    if (lane->buffer == NULL && !warm_up(lane))
+        return false;
+    if (lane->chunk_open && ticks - lane->last_ticks > NSC_LANE_DELTA_MAX)
+        nsc_lane_flush(lane);
+    if (lane->chunk_open && lane->at >= lane->limit) {
+        if (lane->buffer_bytes < CHUNK_BYTES)
+            return grow_buffer(lane, lane->buffer_bytes * 2);
+        nsc_lane_flush(lane);
+    }
+    return lane->chunk_open || begin_chunk(lane, ticks);
+}
+
+uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
+{
+    struct nsc_writer *w = lane->writer;
+    bool entering = function != NSC_NO_ID;
+
+    if (entering && function >= w->tables[NSC_TABLE_FUNCTIONS].count) {
+        nsc_writer_fail(w, -EINVAL);
+        w->dropped++;
+        return NSC_LANE_DROP;
+    }
+    if (*ticks < lane->last_ticks)
+        *ticks = lane->last_ticks;
+    if (!lane->dead) {
+        bool ready = make_ready(lane, *ticks);
+
+        if (ready && entering && function >= lane->totals_count)
+            ready = grow_totals(lane, function);
+        if (ready && entering && lane->depth == lane->frames_room)
+            ready = grow_frames(lane);
+        if (!ready)
+            give_up(lane);
+    }
+    if (lane->dead) {
+        if (entering) /* an exit is counted where its frame is popped */
+            w->dropped++;
+        return NSC_LANE_DROP;
+    }
+    if (entering && lane->depth >= lane->high_depth)
+        lane->high_depth = lane->depth + 1;
+    if (w->held_bytes > w->options.memory_bytes)
+        nsc_writer_relieve(w, lane);
+    return *ticks - lane->last_ticks;
+}
+
+void nsc_lane_pop_dropped(struct nsc_lane *lane)
+{
+    lane->depth--;
+    lane->writer->dropped++;
+}
+
+void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
+{
+    const struct nsc_lane_span *span = &lane->spans[depth];
+
+    if (span->span == UINT64_MAX)
+        return;
+    if (lane->rows.used >= ROWS_MAX_BYTES) {
+        lane->rows_cut = true;
+        return;
+    }
+    nsc_buffer_leb(&lane->rows, depth);
+    nsc_buffer_leb(&lane->rows, span->function);
+    nsc_buffer_leb(&lane->rows, span->end_ticks - lane->first_ticks);
+    nsc_buffer_leb(&lane->rows, span->longest_ticks);
+    lane->row_count++;
+}
+
+/* Calls that ended in the chunk, and the section with their totals in w->section. */
+static uint64_t code_totals(struct nsc_lane *lane)
+{
+    struct nsc_buffer *b = &lane->writer->section;
+    uint64_t ended = 0;
+
+    nsc_buffer_clear(b);
+    nsc_buffer_leb(b, lane->touched_count);
+    for (uint32_t i = 0; i < lane->touched_count; i++) {
+        struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
+
+        ended += total->calls;
+        nsc_buffer_leb(b, lane->touched[i]);
+        nsc_buffer_leb(b, total->calls);
+        nsc_buffer_leb(b, total->total_ticks);
+        nsc_buffer_leb(b, total->self_ticks);
+        nsc_buffer_leb(b, total->max_ticks);
+        total->calls = 0;
+        total->total_ticks = total->self_ticks = total->max_ticks = 0;
+    }
+    lane->touched_count = 0;
+    return ended;
+}
+
+static void end_spans(struct nsc_lane *lane)
+{
+    uint32_t count = lane->high_depth < lane->spans_count ? lane->high_depth : lane->spans_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        nsc_lane_span_out(lane, i);
+        lane->spans[i].span = UINT64_MAX;
+    }
+}
+
+/* Aim at 64 spans a chunk like this one, fewer when their rows take too much room. */
+static void adapt_spans(struct nsc_lane *lane, size_t event_bytes)
+{
+    uint64_t wanted = (lane->last_ticks - lane->first_ticks) / 64;
+    uint32_t shift = wanted == 0 ? 0 : 63 - (uint32_t)__builtin_clzll(wanted);
+
+    if (lane->rows_cut || lane->rows.used > event_bytes / SUMMARY_PART)
+        lane->span_bias += 2;
+    else if (lane->rows.used > event_bytes / (SUMMARY_PART * 2))
+        lane->span_bias += 1;
+    else if (lane->span_bias > 0 && lane->rows.used < event_bytes / (SUMMARY_PART * 8))
+        lane->span_bias -= 1;
+    shift = (shift < SPAN_SHIFT_MIN ? SPAN_SHIFT_MIN : shift) + lane->span_bias;
+    lane->span_shift = shift > SPAN_SHIFT_MAX ? SPAN_SHIFT_MAX : shift;
+}
+
+/* The head of the open chunk in w->head; the totals are in w->section. */
+static void code_head(struct nsc_lane *lane, const struct nsc_table_chunk *c, size_t event_bytes)
+{
+    struct nsc_writer *w = lane->writer;
+    struct nsc_buffer *b = &w->head;
+    bool totals = w->section.used <= event_bytes / TOTALS_PART;
+    bool summary = !lane->rows_cut && lane->rows.used <= event_bytes / SUMMARY_PART;
+
+    nsc_buffer_clear(b);
+    nsc_buffer_leb(b, c->thread);
+    nsc_buffer_leb(b, lane->sequence);
+    nsc_buffer_leb(b,
+                   (totals ? NSC_FORMAT_HEAD_TOTALS : 0) | (summary ? NSC_FORMAT_HEAD_SUMMARY : 0));
+    nsc_buffer_leb(b, c->first_ticks);
+    nsc_buffer_leb(b, c->last_ticks - c->first_ticks);
+    nsc_buffer_leb(b, c->events);
+    nsc_buffer_leb(b, c->calls);
+    nsc_buffer_leb(b, c->lost);
+    nsc_buffer_leb(b, c->min_depth);
+    nsc_buffer_leb(b, c->max_depth);
+    nsc_buffer_leb(b, c->depth);
+    nsc_buffer_leb(b, c->common);
+    nsc_buffer_bytes(b, lane->stack.data, lane->stack.used);
+    if (totals)
+        nsc_buffer_bytes(b, w->section.data, w->section.used);
+    if (summary) {
+        nsc_buffer_leb(b, lane->span_shift);
+        nsc_buffer_leb(b, lane->row_count);
+        nsc_buffer_bytes(b, lane->rows.data, lane->rows.used);
+    }
+}
+
+static uint64_t entered(const struct nsc_lane *lane, uint64_t ended)
+{
+    return ended + lane->depth - lane->open_depth;
+}
+
+uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
+{
+    uint64_t ended = 0;
+
+    if (!lane->chunk_open)
+        return 0;
+    for (uint32_t i = 0; i < lane->touched_count; i++)
+        ended += lane->totals[lane->touched[i]].calls;
+    return entered(lane, ended) + lane->late_calls;
+}
+
+/* The chunk's numbers; ends its spans and totals. */
+static void sum_chunk(struct nsc_lane *lane, struct nsc_table_chunk *c)
+{
+    uint64_t ended;
+
+    end_spans(lane);
+    ended = code_totals(lane);
+    c->thread = lane->thread;
+    c->first_ticks = lane->first_ticks;
+    c->last_ticks = lane->last_ticks;
+    c->calls = entered(lane, ended) + lane->late_calls;
+    c->events = c->calls + ended;
+    c->lost = lane->lost;
+    c->min_depth = lane->min_depth;
+    c->max_depth = lane->high_depth;
+    c->depth = lane->open_depth;
+    c->common = lane->common;
+}
+
+void nsc_lane_flush(struct nsc_lane *lane)
+{
+    struct nsc_writer *w = lane->writer;
+    size_t bytes = (size_t)(lane->at - lane->buffer);
+    struct nsc_table_chunk c = {0};
+
+    if (!lane->chunk_open)
+        return;
+    sum_chunk(lane, &c);
+    code_head(lane, &c, bytes);
+    if (w->head.failed || w->section.failed || lane->rows.failed)
+        nsc_writer_fail(w, -ENOMEM);
+    if (nsc_writer_error(w) == 0) {
+        nsc_writer_put_new_entries(w);
+        c.offset = nsc_sink_block(&w->sink, NSC_FORMAT_HEAD, w->head.data, w->head.used);
+        nsc_sink_block(&w->sink, NSC_FORMAT_EVENTS, lane->buffer, bytes);
+    }
+    if (nsc_writer_error(w) == 0) {
+        nsc_writer_add_chunk(w, &c);
+        lane->sequence++;
+    } else {
+        w->dropped += c.events;
+    }
+    adapt_spans(lane, bytes);
+    /* Frames below the chunk's least depth stayed open; the uppermost of them got more child time.
+     */
+    lane->next_common = lane->min_depth > 0 ? lane->min_depth - 1 : 0;
+    lane->since_whole += c.events;
+    lane->chunk_open = false;
+    lane->at = lane->limit = lane->buffer;
+    hold_side_buffers(lane);
+    shrink_frames(lane);
+}
+
+void nsc_lane_cool(struct nsc_lane *lane)
+{
+    nsc_lane_flush(lane);
+    drop_buffers(lane);
+}
+
+void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
+{
+    uint64_t delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
+
+    if (function >= lane->writer->tables[NSC_TABLE_FUNCTIONS].count)
+        nsc_writer_fail(lane->writer, -EINVAL);
+    else if (delta != NSC_LANE_DROP) {
+        lane->at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_OTHER);
+        *lane->at++ = NSC_FORMAT_OTHER_LATE_EXIT;
+        lane->at = nsc_lane_put(lane->at, function);
+        lane->last_ticks = ticks;
+        lane->late_calls++;
+        return;
+    }
+    lane->writer->dropped++;
+}
+
+void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
+{
+    uint64_t delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
+
+    if (delta == NSC_LANE_DROP)
+        return;
+    lane->at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_OTHER);
+    *lane->at++ = NSC_FORMAT_OTHER_LOST;
+    lane->at = nsc_lane_put(lane->at, events);
+    lane->last_ticks = ticks;
+    lane->lost += events;
+}
+
+void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
+{
+    while (lane->depth > 0)
+        nsc_lane_unwind(lane, ticks);
+    nsc_lane_flush(lane);
+    nsc_lane_free(lane);
+}

@@ -1,0 +1,254 @@
+/*
+ * sink.c - see sink.h.
+ *
+ * All paths are resolved once, through a descriptor of the folder: a link that somebody slips in
+ * later changes nothing. No fsync: a trace that a power failure cuts is noticed by its missing
+ * footer, and waiting for the disk would double the time `record` takes (docs/adr/006).
+ */
+#include "trace/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/crc32c.h"
+#include "base/span.h"
+
+#define NSC_SINK_BUFFER_BYTES ((size_t)1 << 20)
+#define ZSTD_LEVEL            1   /* level 3 gains 10 % in size and costs twice the time */
+#define COMPRESS_MIN_BYTES    256 /* below it a zstd frame saves nothing */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? path : slash + 1;
+}
+
+static int open_folder(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *name = base_name(sink->path);
+    size_t bytes = (size_t)(name - sink->path);
+    char *folder = bytes == 0 ? strdup(".") : strndup(sink->path, bytes);
+    int error = 0;
+
+    if (folder == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    sink->folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (sink->folder_fd < 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: folder %s: %s",
+                             sink->path, folder, strerror(errno));
+    free(folder);
+    return error;
+}
+
+/* What may stand at the final path: nothing, or (overwrite) a regular file. */
+static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *what = NULL;
+    int error = EEXIST;
+    struct stat st;
+
+    if (*base_name(sink->path) == '\0')
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "cannot write %s: it names a folder",
+                            sink->path);
+    if (fstatat(sink->folder_fd, base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT)
+            return 0;
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", sink->path,
+                            strerror(errno));
+    }
+    if (S_ISLNK(st.st_mode)) {
+        what = "it is a symbolic link; name the file itself";
+        error = ELOOP;
+    } else if (S_ISDIR(st.st_mode)) {
+        what = "it is a folder";
+        error = EISDIR;
+    } else if (!S_ISREG(st.st_mode)) {
+        what = "it is not a regular file";
+    } else if (!sink->overwrite) {
+        what = "it exists; remove it or choose another name";
+    }
+    if (what == NULL)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", sink->path, what);
+}
+
+static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    if (asprintf(&sink->partial, "%s.%ld.partial", sink->path, (long)getpid()) < 0) {
+        sink->partial = NULL;
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    sink->fd = openat(sink->folder_fd, base_name(sink->partial),
+                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (sink->fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot create %s: %s", sink->partial,
+                            strerror(errno));
+    return 0;
+}
+
+static void write_all(struct nsc_sink *sink, const uint8_t *data, size_t bytes)
+{
+    while (bytes > 0 && sink->error == 0) {
+        ssize_t n = write(sink->fd, data, bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            sink->error = n < 0 ? -errno : -EIO;
+            return;
+        }
+        data += n;
+        bytes -= (size_t)n;
+    }
+}
+
+int nsc_sink_flush(struct nsc_sink *sink)
+{
+    write_all(sink, sink->buffer, sink->buffered);
+    sink->buffered = 0;
+    return sink->error;
+}
+
+static void append(struct nsc_sink *sink, const void *data, size_t bytes)
+{
+    if (sink->error != 0)
+        return;
+    sink->offset += bytes;
+    if (bytes > NSC_SINK_BUFFER_BYTES - sink->buffered)
+        nsc_sink_flush(sink);
+    if (bytes > NSC_SINK_BUFFER_BYTES / 2) {
+        write_all(sink, data, bytes);
+        return;
+    }
+    memcpy(sink->buffer + sink->buffered, data, bytes);
+    sink->buffered += bytes;
+}
+
+int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
+                    struct nsc_diag *diag)
+{
+    uint8_t raw[NSC_FORMAT_HEADER_BYTES];
+    struct nsc_file_header header = {0};
+    int error;
+
+    memset(sink, 0, sizeof *sink);
+    sink->fd = sink->folder_fd = -1;
+    sink->overwrite = overwrite;
+    sink->compress = compress;
+    sink->path = strdup(path);
+    sink->buffer = malloc(NSC_SINK_BUFFER_BYTES);
+    if (sink->path == NULL || sink->buffer == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0)
+        error = open_partial(sink, diag);
+    if (error != 0) {
+        nsc_sink_release(sink);
+        return error;
+    }
+    if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
+        memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
+    nsc_file_header_pack(raw, &header);
+    append(sink, raw, sizeof raw);
+    return 0;
+}
+
+/* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. */
+static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
+{
+    size_t n;
+
+    if (!sink->compress || bytes < COMPRESS_MIN_BYTES)
+        return 0;
+    if (sink->zstd == NULL)
+        sink->zstd = ZSTD_createCCtx();
+    nsc_buffer_clear(&sink->packed);
+    if (sink->zstd == NULL || nsc_buffer_reserve(&sink->packed, bytes) == NULL)
+        return 0;
+    /* Room for less than the input: a block that would grow fails here and is stored plain. */
+    n = ZSTD_compressCCtx(sink->zstd, sink->packed.data, bytes - bytes / 16, data, bytes,
+                          ZSTD_LEVEL);
+    return ZSTD_isError(n) ? 0 : n;
+}
+
+uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
+                        size_t bytes)
+{
+    uint64_t offset = sink->offset;
+    size_t packed = pack(sink, data, bytes);
+    const void *stored = packed != 0 ? sink->packed.data : data;
+    struct nsc_block block = {
+        .kind = (uint16_t)kind,
+        .flags = packed != 0 ? NSC_FORMAT_BLOCK_ZSTD : 0,
+        .stored_bytes = packed != 0 ? packed : bytes,
+        .plain_bytes = bytes,
+    };
+    uint8_t raw[NSC_FORMAT_BLOCK_BYTES];
+
+    if (bytes > NSC_FORMAT_PLAIN_MAX && sink->error == 0)
+        sink->error = -EOVERFLOW;
+    block.payload_crc = nsc_base_crc32c(0, stored, block.stored_bytes);
+    nsc_block_pack(raw, &block);
+    append(sink, raw, sizeof raw);
+    if (block.stored_bytes > 0)
+        append(sink, stored, block.stored_bytes);
+    return offset;
+}
+
+void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset)
+{
+    uint8_t raw[NSC_FORMAT_FOOTER_BYTES];
+
+    nsc_file_footer_pack(raw, directory_offset);
+    append(sink, raw, sizeof raw);
+}
+
+int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *from = base_name(sink->partial), *to = base_name(sink->path);
+    int error = check_target(sink, diag);
+
+    if (error != 0)
+        return error;
+    if (close(sink->fd) != 0) {
+        sink->fd = -1; /* some file systems tell of a full disk only here */
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                            "cannot write %s: %s; what was kept: %s", sink->path, strerror(errno),
+                            sink->partial);
+    }
+    sink->fd = -1;
+    if (renameat2(sink->folder_fd, from, sink->folder_fd, to,
+                  sink->overwrite ? 0 : RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EINVAL && !sink->overwrite && /* a file system without RENAME_NOREPLACE */
+        renameat(sink->folder_fd, from, sink->folder_fd, to) == 0)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot rename %s to %s: %s",
+                        sink->partial, sink->path, strerror(errno));
+}
+
+void nsc_sink_discard(struct nsc_sink *sink)
+{
+    if (sink->partial != NULL && sink->folder_fd >= 0)
+        unlinkat(sink->folder_fd, base_name(sink->partial), 0);
+}
+
+void nsc_sink_release(struct nsc_sink *sink)
+{
+    if (sink->fd >= 0)
+        close(sink->fd);
+    if (sink->folder_fd >= 0)
+        close(sink->folder_fd);
+    ZSTD_freeCCtx(sink->zstd);
+    nsc_buffer_free(&sink->packed);
+    free(sink->buffer);
+    free(sink->partial);
+    free(sink->path);
+    memset(sink, 0, sizeof *sink);
+    sink->fd = sink->folder_fd = -1;
+}

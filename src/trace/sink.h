@@ -1,0 +1,48 @@
+/*
+ * sink.h - the file that is being written: a temporary beside the final path, big buffered writes.
+ *
+ * Used inside trace/ by the writer and by compress. The first error is latched and nothing is
+ * written after it; the temporary stays, cut after the last whole write.
+ */
+#ifndef NSC_TRACE_SINK_H
+#define NSC_TRACE_SINK_H
+
+#include "trace/block.h"
+
+struct nsc_sink {
+    int fd;
+    int folder_fd;
+    int error;       /* latched -errno */
+    bool compress;   /* zstd blocks where it pays */
+    bool overwrite;  /* the final path may exist */
+    char *path;      /* final path as given */
+    char *partial;   /* path of the temporary */
+    uint8_t *buffer; /* of NSC_SINK_BUFFER_BYTES */
+    size_t buffered; /* bytes in the buffer */
+    uint64_t offset; /* of the next byte in the file, buffered ones counted */
+    void *zstd;      /* ZSTD_CCtx, made on first use */
+    struct nsc_buffer packed;
+};
+
+/**
+ * nsc_sink_create - check the final path, create the temporary and write the file header.
+ * Returns 0 or -errno with @diag; see nsc_writer_create() for what is refused.
+ */
+int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
+                    struct nsc_diag *diag);
+
+/* Append a block; returns the offset of its header (meaningless once an error is latched). */
+uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
+                        size_t bytes);
+/* Append the footer. */
+void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset);
+/* Hand buffered bytes to the kernel. Returns the latched error or 0. */
+int nsc_sink_flush(struct nsc_sink *sink);
+/* Give the temporary its final name. Returns 0 or -errno with @diag; the temporary stays then. */
+int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag);
+/* Remove the temporary. */
+void nsc_sink_discard(struct nsc_sink *sink);
+/* Free the sink's memory and close its descriptors; the file is left as it is. */
+void nsc_sink_release(struct nsc_sink *sink);
+
+#endif

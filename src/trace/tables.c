@@ -1,0 +1,271 @@
+/* tables.c - see tables.h. Each put stands beside its get; docs/format.md section 6 is the law. */
+#include "trace/tables.h"
+
+#include <errno.h>
+
+/* A field that may be "none": stored one up, so that a missing field reads as none. */
+static void put_id(struct nsc_buffer *b, uint32_t id)
+{
+    nsc_buffer_leb(b, id == NSC_NO_ID ? 0 : (uint64_t)id + 1);
+}
+
+/* Fields beyond the entry's end are zero: entries of older files are shorter. */
+static uint64_t get_leb(struct nsc_span *s)
+{
+    return !s->bad && s->at == s->end ? 0 : nsc_span_leb(s);
+}
+
+static uint32_t get_leb32(struct nsc_span *s)
+{
+    uint64_t v = get_leb(s);
+
+    if (v > UINT32_MAX)
+        s->bad = true;
+    return s->bad ? 0 : (uint32_t)v;
+}
+
+static uint32_t get_id(struct nsc_span *s)
+{
+    uint64_t v = get_leb(s);
+
+    if (v > UINT32_MAX)
+        s->bad = true;
+    return s->bad || v == 0 ? NSC_NO_ID : (uint32_t)(v - 1);
+}
+
+int nsc_table_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text)
+{
+    uint64_t bytes = get_leb(s);
+    const uint8_t *at = nsc_span_take(s, bytes);
+
+    if (at == NULL && bytes > 0)
+        return -EBADMSG;
+    if (bytes > 0 && memchr(at, 0, bytes) != NULL) {
+        s->bad = true;
+        return -EBADMSG;
+    }
+    *text = nsc_arena_text(arena, at, bytes);
+    return *text == NULL ? -ENOMEM : 0;
+}
+
+static int done(const struct nsc_span *s, int error)
+{
+    if (error != 0)
+        return error;
+    return s->bad ? -EBADMSG : 0;
+}
+
+void nsc_table_put_process(struct nsc_buffer *b, const struct nsc_process *p)
+{
+    nsc_buffer_leb(b, p->pid);
+    put_id(b, p->parent);
+    nsc_buffer_leb(b, p->start_ticks);
+    nsc_buffer_leb(b, p->end_ticks);
+    nsc_buffer_text(b, p->name);
+    put_id(b, (uint32_t)p->exit_status);
+    nsc_buffer_leb(b, p->problems);
+}
+
+int nsc_table_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p)
+{
+    int error;
+
+    p->pid = get_leb32(s);
+    p->parent = get_id(s);
+    p->start_ticks = get_leb(s);
+    p->end_ticks = get_leb(s);
+    error = nsc_table_get_text(s, arena, &p->name);
+    p->exit_status = (int32_t)get_id(s);
+    p->problems = get_leb32(s);
+    return done(s, error);
+}
+
+void nsc_table_put_thread(struct nsc_buffer *b, const struct nsc_thread *t)
+{
+    nsc_buffer_leb(b, t->process);
+    nsc_buffer_leb(b, t->tid);
+    nsc_buffer_leb(b, t->stack);
+    nsc_buffer_leb(b, t->start_ticks);
+    nsc_buffer_leb(b, t->end_ticks);
+    nsc_buffer_leb(b, t->recorded);
+    nsc_buffer_leb(b, t->lost);
+    nsc_buffer_text(b, t->name);
+}
+
+int nsc_table_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t)
+{
+    t->process = get_leb32(s);
+    t->tid = get_leb32(s);
+    t->stack = get_leb32(s);
+    t->start_ticks = get_leb(s);
+    t->end_ticks = get_leb(s);
+    t->recorded = get_leb(s);
+    t->lost = get_leb(s);
+    return done(s, nsc_table_get_text(s, arena, &t->name));
+}
+
+void nsc_table_put_module(struct nsc_buffer *b, const struct nsc_module *m)
+{
+    nsc_buffer_text(b, m->path);
+    nsc_buffer_leb(b, m->build_id_bytes);
+    nsc_buffer_bytes(b, m->build_id, m->build_id_bytes);
+}
+
+int nsc_table_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m)
+{
+    int error = nsc_table_get_text(s, arena, &m->path);
+    uint64_t bytes = get_leb(s);
+    const uint8_t *id = nsc_span_take(s, bytes);
+
+    if (bytes > sizeof m->build_id)
+        s->bad = true;
+    memset(m->build_id, 0, sizeof m->build_id);
+    m->build_id_bytes = s->bad ? 0 : (uint32_t)bytes;
+    if (!s->bad && bytes > 0)
+        memcpy(m->build_id, id, bytes);
+    return done(s, error);
+}
+
+void nsc_table_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m)
+{
+    nsc_buffer_leb(b, m->process);
+    nsc_buffer_leb(b, m->module);
+    nsc_buffer_leb(b, m->bias);
+    nsc_buffer_leb(b, m->start);
+    nsc_buffer_leb(b, m->end);
+    nsc_buffer_leb(b, m->load_ticks);
+    nsc_buffer_leb(b, m->unload_ticks);
+}
+
+int nsc_table_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct nsc_mapping *m)
+{
+    (void)arena;
+    m->process = get_leb32(s);
+    m->module = get_leb32(s);
+    m->bias = get_leb(s);
+    m->start = get_leb(s);
+    m->end = get_leb(s);
+    m->load_ticks = get_leb(s);
+    m->unload_ticks = get_leb(s);
+    return done(s, 0);
+}
+
+void nsc_table_put_function(struct nsc_buffer *b, const struct nsc_table_function *f)
+{
+    const char *name = f->f.name == NULL ? "" : f->f.name;
+    const char *symbol = f->f.symbol == NULL ? name : f->f.symbol;
+
+    put_id(b, f->f.module);
+    nsc_buffer_leb(b, f->f.va);
+    put_id(b, f->canonical);
+    nsc_buffer_text(b, name);
+    nsc_buffer_text(b, strcmp(symbol, name) == 0 ? "" : symbol);
+    nsc_buffer_leb(b, f->file);
+    nsc_buffer_leb(b, f->f.line);
+}
+
+/* A function without a name is known by its address. */
+static int name_by_address(struct nsc_arena *arena, struct nsc_function *f)
+{
+    char text[19] = "0x";
+    size_t n = 2;
+    int shift = 60;
+
+    while (shift > 0 && (f->va >> shift & 15) == 0)
+        shift -= 4;
+    for (; shift >= 0; shift -= 4)
+        text[n++] = "0123456789abcdef"[f->va >> shift & 15];
+    f->name = nsc_arena_text(arena, text, n);
+    return f->name == NULL ? -ENOMEM : 0;
+}
+
+int nsc_table_get_function(struct nsc_span *s, struct nsc_arena *arena,
+                           struct nsc_table_function *f)
+{
+    int error;
+
+    f->f.module = get_id(s);
+    f->f.va = get_leb(s);
+    f->canonical = get_id(s);
+    error = nsc_table_get_text(s, arena, &f->f.name);
+    if (error == 0)
+        error = nsc_table_get_text(s, arena, &f->f.symbol);
+    f->file = get_leb32(s);
+    f->f.line = get_leb32(s);
+    f->f.file = "";
+    if (error == 0 && *f->f.name == '\0')
+        error = name_by_address(arena, &f->f);
+    if (error == 0 && *f->f.symbol == '\0')
+        f->f.symbol = f->f.name;
+    return done(s, error);
+}
+
+void nsc_table_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p)
+{
+    nsc_buffer_leb(b, p->ticks);
+    nsc_buffer_leb(b, p->monotonic_ns);
+    nsc_buffer_leb(b, p->boottime_ns);
+    nsc_buffer_leb(b, p->realtime_ns);
+}
+
+int nsc_table_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p)
+{
+    (void)arena;
+    p->ticks = get_leb(s);
+    p->monotonic_ns = get_leb(s);
+    p->boottime_ns = get_leb(s);
+    p->realtime_ns = get_leb(s);
+    return done(s, 0);
+}
+
+void nsc_table_put_meta(struct nsc_buffer *b, const struct nsc_meta *m)
+{
+    nsc_buffer_text(b, m->key);
+    nsc_buffer_text(b, m->value);
+}
+
+int nsc_table_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_meta *m)
+{
+    int error = nsc_table_get_text(s, arena, &m->key);
+
+    if (error == 0)
+        error = nsc_table_get_text(s, arena, &m->value);
+    return done(s, error);
+}
+
+void nsc_table_put_chunk(struct nsc_buffer *b, const struct nsc_table_chunk *c, uint64_t base)
+{
+    nsc_buffer_leb(b, c->offset - base);
+    nsc_buffer_leb(b, c->thread);
+    nsc_buffer_leb(b, c->first_ticks);
+    nsc_buffer_leb(b, c->last_ticks - c->first_ticks);
+    nsc_buffer_leb(b, c->events);
+    nsc_buffer_leb(b, c->calls);
+    nsc_buffer_leb(b, c->lost);
+    nsc_buffer_leb(b, c->min_depth);
+    nsc_buffer_leb(b, c->max_depth);
+    nsc_buffer_leb(b, c->depth);
+    nsc_buffer_leb(b, c->common);
+}
+
+int nsc_table_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_table_chunk *c)
+{
+    uint64_t span;
+
+    c->offset = base + get_leb(s);
+    c->thread = get_leb32(s);
+    c->first_ticks = get_leb(s);
+    span = get_leb(s);
+    c->last_ticks = c->first_ticks + span;
+    c->events = get_leb(s);
+    c->calls = get_leb(s);
+    c->lost = get_leb(s);
+    c->min_depth = get_leb32(s);
+    c->max_depth = get_leb32(s);
+    c->depth = get_leb32(s);
+    c->common = get_leb32(s);
+    if (c->offset < base || c->last_ticks < c->first_ticks || c->common > c->depth ||
+        c->min_depth > c->depth || c->max_depth < c->depth)
+        s->bad = true;
+    return s->bad ? -EBADMSG : 0;
+}

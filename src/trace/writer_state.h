@@ -1,0 +1,83 @@
+/*
+ * writer_state.h - the writer's inside, shared by writer.c (tables, file) and lane.c (events).
+ */
+#ifndef NSC_TRACE_WRITER_STATE_H
+#define NSC_TRACE_WRITER_STATE_H
+
+#include "trace/arena.h"
+#include "trace/encode.h"
+#include "trace/sink.h"
+#include "trace/tables.h"
+
+struct nsc_writer_thread {
+    struct nsc_thread t;
+    uint64_t first_ticks, last_ticks; /* of its events in the file */
+};
+
+enum nsc_writer_table_id {
+    NSC_TABLE_META,
+    NSC_TABLE_CLOCK,
+    NSC_TABLE_PROCESSES,
+    NSC_TABLE_THREADS,
+    NSC_TABLE_MODULES,
+    NSC_TABLE_MAPPINGS,
+    NSC_TABLE_FILES,
+    NSC_TABLE_FUNCTIONS,
+    NSC_TABLE_COUNT,
+};
+
+struct nsc_writer_table {
+    void *items;
+    uint32_t count, room;
+    uint32_t written; /* entries that are in the file, perhaps in an older state */
+    bool changed;     /* an entry below `written` is newer than the file's */
+};
+
+struct nsc_writer_directory_entry {
+    uint64_t offset;
+    enum nsc_format_kind kind;
+};
+
+struct nsc_writer {
+    struct nsc_sink sink;
+    struct nsc_writer_options options;
+    int error; /* latched, other than the sink's */
+    struct nsc_arena arena;
+    struct nsc_writer_table tables[NSC_TABLE_COUNT];
+    uint32_t *file_slots; /* hash of file names: index + 1, or 0 */
+    uint32_t file_slot_count;
+    struct nsc_lane *lanes;                 /* open ones */
+    size_t held_bytes;                      /* sum of the lanes' held_bytes */
+    struct nsc_buffer head, section, entry; /* scratch */
+    struct nsc_table_chunk *rows;           /* index rows not yet in the file */
+    uint32_t row_count;
+    struct nsc_writer_directory_entry *directory;
+    uint32_t directory_count, directory_room;
+    uint64_t events, calls, lost_unattributed, dropped;
+    uint64_t first_ticks, last_ticks; /* of all chunks */
+};
+
+#define NSC_WRITER_ROWS_MAX 16384
+
+/* Latch an error that is not the sink's. */
+void nsc_writer_fail(struct nsc_writer *w, int error);
+struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id);
+/* Put table entries into the file that chunks may now refer to. */
+void nsc_writer_put_new_entries(struct nsc_writer *w);
+/* Add a chunk to the index. */
+void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_table_chunk *chunk);
+/* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
+void nsc_writer_relieve(struct nsc_writer *w, const struct nsc_lane *keep);
+
+/* Lanes, for writer.c. */
+struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread);
+/* Write the open chunk, keep the buffers. */
+void nsc_lane_flush(struct nsc_lane *lane);
+/* Write the open chunk and free the buffers; the frames stay. */
+void nsc_lane_cool(struct nsc_lane *lane);
+/* Free without writing. */
+void nsc_lane_free(struct nsc_lane *lane);
+/* Calls in the open chunk. */
+uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane);
+
+#endif
