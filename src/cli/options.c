@@ -140,7 +140,7 @@ int nsc_cli_parse(const struct nsc_cli_command *command, int argc, char **argv,
             argv++;
             continue;
         }
-        if (strcmp(word, "--") == 0) {
+        if (strcmp(word, "--") == 0 && (command->flags & NSC_CLI_PASS_UNKNOWN) == 0) {
             only_operands = true;
             argv++;
             continue;
@@ -156,6 +156,7 @@ int nsc_cli_parse(const struct nsc_cli_command *command, int argc, char **argv,
             if ((command->flags & NSC_CLI_PASS_UNKNOWN) == 0)
                 return unknown(args, word);
             args->operands[args->operand_count++] = word;
+            only_operands |= (command->flags & NSC_CLI_STOP_AT_OPERAND) != 0;
             taken = 1;
         }
         argv += taken;

@@ -1,11 +1,11 @@
 /*
- * nanoscope_hook.h - the header hook: the two functions that -finstrument-functions calls, written so
- * that the compiler inlines them. Force-included by `nanoscope cc` (-include) into every source.
+ * nanoscope_hook.h - the header hook: the two functions that -finstrument-functions calls, written
+ * so that the compiler inlines them. Force-included by `nanoscope cc` (-include) into every source.
  *
- * Rules of this file: it sees every program before the program's own first line. It includes nothing,
- * uses reserved names only, is clean from C89 to C23 and from C++98 on, makes no call but the one to
- * the slow path, and touches no register or flag that the compiler does not know of.
- * Contract: include/nanoscope/hook.h and live.h. Reasons: docs/adr/005-header-hook.md.
+ * Rules of this file: it sees every program before the program's own first line. It includes
+ * nothing, uses reserved names only, is clean from C89 to C23 and from C++98 on, makes no call but
+ * the one to the slow path, and touches no register or flag that the compiler does not know of.
+ * Contract: runtime/abi.h and nanoscope/live.h. Reasons: docs/adr/005-header-hook.md.
  */
 #ifndef __NANOSCOPE_HOOK
 #define __NANOSCOPE_HOOK
@@ -34,8 +34,8 @@ extern "C" {
 #elif defined(__x86_64__) && __GNUC__ >= 11
 /* general-regs-only, like the compiler's own <ia32intrin.h>: may be inlined into any function. */
 #define __NANOSCOPE_INLINE                                                                         \
-    extern __inline__ __attribute__(                                                               \
-        (__gnu_inline__, __target__("general-regs-only"), __NANOSCOPE_ATTRIBUTES))
+    extern __inline__                                                                              \
+        __attribute__((__gnu_inline__, __target__("general-regs-only"), __NANOSCOPE_ATTRIBUTES))
 #else
 #define __NANOSCOPE_INLINE extern __inline__ __attribute__((__gnu_inline__, __NANOSCOPE_ATTRIBUTES))
 #endif
@@ -43,17 +43,16 @@ extern "C" {
 #if defined(__NANOSCOPE_HOOK_X86_64) || defined(__NANOSCOPE_HOOK_AARCH64)
 
 /*
- * The first bytes of struct nsc_hook_thread. Volatile, because the slow path and signal handlers
+ * The first words of struct nsc_runtime_thread. Volatile, because the slow path and signal handlers
  * change them: no value may be kept from one hook to the next. That makes a memory clobber, which
  * would spoil the program's own optimisation, unnecessary.
  */
 struct __nanoscope_thread_head {
     volatile unsigned long __pos;
     const volatile unsigned long *volatile __endp;
-    volatile unsigned long __reach_low;
-    volatile unsigned int __off;
+    volatile unsigned long __anchor_low;
 };
-extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nanoscope_thread")
+extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_runtime_tls")
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
 
 #define __NANOSCOPE_EVENT_BYTES    16
@@ -72,7 +71,7 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nanos
 
 #ifdef __NANOSCOPE_HOOK_X86_64
 
-#define __NANOSCOPE_EXIT_BIT (1ul << 47)
+#define __NANOSCOPE_EXIT_BIT   (1ul << 47)
 /* The return address lies just below the frame's canonical address. */
 #define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa() - 8)
 
@@ -83,22 +82,22 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nanos
     __asm__ __volatile__(".Lnanoscope%=:\n\tleaq .Lnanoscope%=(%%rip), %0\n\t" __NANOSCOPE_SITE    \
                          : "=r"(pc))
 #define __NANOSCOPE_TICKS(ticks)                                                                   \
-    __asm__ __volatile__("rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0"                               \
-                         : "=a"(ticks)                                                             \
-                         :                                                                         \
-                         : "rdx", "cc")
+    __asm__ __volatile__("rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0" : "=a"(ticks) : : "rdx", "c"  \
+                                                                                              "c")
 /* A jump, not a call: a call would write into the red zone. r10 is the way back; the stub restores
- * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker. */
-#define __NANOSCOPE_SLOW(word, position, pc_bits)                                                  \
+ * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker.
+ */
+#define __NANOSCOPE_SLOW(word0, word1, position, slot)                                             \
     do {                                                                                           \
-        register unsigned long __nanoscope_w __asm__("rax") = (word);                              \
-        register unsigned long __nanoscope_p __asm__("rdx") = (position);                          \
-        register unsigned long __nanoscope_b __asm__("r11") = (pc_bits);                           \
+        register unsigned long __nanoscope_r0 __asm__("rax") = (word0);                            \
+        register unsigned long __nanoscope_r1 __asm__("rdx") = (word1);                            \
+        register unsigned long __nanoscope_r2 __asm__("r11") = (position);                         \
+        register unsigned long __nanoscope_r3 __asm__("rcx") = (slot);                             \
         __asm__ __volatile__("leaq .Lnanoscope%=(%%rip), %%r10\n\t"                                \
                              "jmpq *nanoscope_hook_slow@GOTPCREL(%%rip)\n"                         \
                              ".Lnanoscope%=:"                                                      \
-                             : "+r"(__nanoscope_w), "+r"(__nanoscope_p), "+r"(__nanoscope_b)       \
-                             :                                                                     \
+                             : "+r"(__nanoscope_r0), "+r"(__nanoscope_r1), "+r"(__nanoscope_r2)    \
+                             : "r"(__nanoscope_r3)                                                 \
                              : "r10", "cc");                                                       \
     } while (0)
 
@@ -128,52 +127,55 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nanos
 #define __NANOSCOPE_HERE(pc)                                                                       \
     __asm__ __volatile__(".Lnanoscope%=:\n\tadr %0, .Lnanoscope%=\n\t" __NANOSCOPE_SITE : "=r"(pc))
 #define __NANOSCOPE_TICKS(ticks) __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks))
-#define __NANOSCOPE_SLOW(word, position, pc_bits)                                                  \
+#define __NANOSCOPE_SLOW(word0, word1, position, slot)                                             \
     do {                                                                                           \
-        register unsigned long __nanoscope_w __asm__("x9") = (word);                               \
-        register unsigned long __nanoscope_p __asm__("x10") = (position);                          \
-        register unsigned long __nanoscope_b __asm__("x11") = (pc_bits);                           \
+        register unsigned long __nanoscope_r0 __asm__("x9") = (word0);                             \
+        register unsigned long __nanoscope_r1 __asm__("x10") = (word1);                            \
+        register unsigned long __nanoscope_r2 __asm__("x11") = (position);                         \
+        register unsigned long __nanoscope_r3 __asm__("x12") = (slot);                             \
         __asm__ __volatile__("adrp x16, :got:nanoscope_hook_slow\n\t"                              \
                              "ldr x16, [x16, :got_lo12:nanoscope_hook_slow]\n\t"                   \
                              "blr x16"                                                             \
                              :                                                                     \
-                             : "r"(__nanoscope_w), "r"(__nanoscope_p), "r"(__nanoscope_b)          \
+                             : "r"(__nanoscope_r0), "r"(__nanoscope_r1), "r"(__nanoscope_r2),      \
+                               "r"(__nanoscope_r3)                                                 \
                              : "x16", "x17", "x30", "cc");                                         \
     } while (0)
 
 #endif
 
 /*
- * One event. Cost when on: one timer read, about 15 instructions, no call; when off: one load, one
- * compare. Word 1 first: a slot counts as written once its word 0 is not zero.
+ * One event. Cost: one timer read, about 15 instructions, no call. The position is checked after
+ * the slot is taken, so that a signal handler in between, which may move the anchor, is noticed.
+ * Word 1 first: a slot counts as written once its word 0 is not zero.
  */
 #define __NANOSCOPE_EVENT(address, is_entry)                                                       \
     do {                                                                                           \
         struct __nanoscope_thread_head *__nanoscope_t = &__nanoscope_thread;                       \
+        const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                               \
+        const unsigned long __nanoscope_word0 = (address) | __nanoscope_at                         \
+                                                                << __NANOSCOPE_POSITION_SHIFT;     \
+        unsigned long __nanoscope_slot = __NANOSCOPE_EVENT_BYTES;                                  \
+        unsigned long __nanoscope_pc = 0;                                                          \
+        unsigned long __nanoscope_word1;                                                           \
                                                                                                    \
-        if (!__nanoscope_t->__off) {                                                               \
-            const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                           \
-            unsigned long __nanoscope_slot = __NANOSCOPE_EVENT_BYTES;                              \
-            unsigned long __nanoscope_pc = 0;                                                      \
+        if (is_entry)                                                                              \
+            __NANOSCOPE_HERE(__nanoscope_pc);                                                      \
+        __NANOSCOPE_RESERVE(__nanoscope_slot, __nanoscope_t);                                      \
+        if (__builtin_expect(__nanoscope_slot < *__nanoscope_t->__endp &&                          \
+                                 __nanoscope_at - __nanoscope_t->__anchor_low <                    \
+                                     __NANOSCOPE_REACH_BYTES,                                      \
+                             1)) {                                                                 \
+            volatile unsigned long *__nanoscope_e = (volatile unsigned long *)__nanoscope_slot;    \
                                                                                                    \
-            if (is_entry)                                                                          \
-                __NANOSCOPE_HERE(__nanoscope_pc);                                                  \
-            __nanoscope_pc <<= __NANOSCOPE_PC_SHIFT;                                               \
-            __NANOSCOPE_RESERVE(__nanoscope_slot, __nanoscope_t);                                  \
-            if (__builtin_expect(__nanoscope_slot < *__nanoscope_t->__endp &&                      \
-                                     __nanoscope_at - __nanoscope_t->__reach_low <                 \
-                                         __NANOSCOPE_REACH_BYTES,                                  \
-                                 1)) {                                                             \
-                volatile unsigned long *__nanoscope_e =                                            \
-                    (volatile unsigned long *)__nanoscope_slot;                                    \
-                unsigned long __nanoscope_ticks;                                                   \
-                                                                                                   \
-                __NANOSCOPE_TICKS(__nanoscope_ticks);                                              \
-                __nanoscope_e[1] = __nanoscope_ticks + __nanoscope_pc;                             \
-                __nanoscope_e[0] = (address) | __nanoscope_at << __NANOSCOPE_POSITION_SHIFT;       \
-            } else {                                                                               \
-                __NANOSCOPE_SLOW(address, __nanoscope_at, __nanoscope_pc);                         \
-            }                                                                                      \
+            __NANOSCOPE_TICKS(__nanoscope_word1);                                                  \
+            __nanoscope_e[1] = __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT);       \
+            __nanoscope_e[0] = __nanoscope_word0;                                                  \
+        } else {                                                                                   \
+            __NANOSCOPE_TICKS(__nanoscope_word1);                                                  \
+            __NANOSCOPE_SLOW(__nanoscope_word0,                                                    \
+                             __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT),         \
+                             __nanoscope_at, __nanoscope_slot);                                    \
         }                                                                                          \
     } while (0)
 

@@ -1,6 +1,8 @@
 /*
  * slow_aarch64.S - the way from the inlined header hook to nsc_runtime_slow(); part of libnanoscope.
- * Must preserve everything but x16, x17, x30 and the flags: see include/nanoscope/hook.h.
+ *
+ * In: x9 = word 0, x10 = word 1, x11 = position, x12 = slot.
+ * Must preserve everything but x16, x17, x30 and the flags.
  * nsc_runtime_slow() is built without vector registers, so that those need no saving.
  */
 #ifdef __aarch64__
@@ -28,6 +30,7 @@ nanoscope_hook_slow:
     mov x0, x9
     mov x1, x10
     mov x2, x11
+    mov x3, x12
     bl nsc_runtime_slow
     ldp x0, x1, [sp, #16]
     ldp x2, x3, [sp, #32]

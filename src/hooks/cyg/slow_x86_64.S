@@ -1,9 +1,10 @@
 /*
  * slow_x86_64.S - the way from the inlined header hook to nsc_runtime_slow(); part of libnanoscope.
- * Must preserve everything but rax, rdx, r10, r11 and the flags: see include/nanoscope/hook.h.
  *
- * Reached by a jump with the way back in r10, so that the inlined code need not move the stack
- * pointer off its red zone. The unwind rules hold at every instruction.
+ * In: rax = word 0, rdx = word 1, r11 = position, rcx = slot, r10 = address to go on at. It is reached
+ * by a jump, so that the inlined code need not move the stack pointer off its red zone.
+ * Must preserve everything but rax, rdx, r10, r11 and the flags. nsc_runtime_slow() is built without
+ * vector registers, so that those need no saving. The unwind rules hold at every instruction.
  */
 #ifdef __x86_64__
     .text

@@ -1,0 +1,92 @@
+/*
+ * cc_plan.h - which compiler, which hook, which words to add. The one place that knows the flags:
+ * used by cc, c++, flags and doctor. Runs the compiler only to ask what it is. Does not print.
+ */
+#ifndef NSC_CLI_CC_PLAN_H
+#define NSC_CLI_CC_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "util/diag.h"
+
+enum nsc_cc_family { NSC_CC_OTHER, NSC_CC_GCC, NSC_CC_CLANG };
+enum nsc_cc_isa { NSC_CC_ISA_OTHER, NSC_CC_X86_64, NSC_CC_AARCH64 };
+enum nsc_cc_hook { NSC_CC_HOOK_DEFAULT, NSC_CC_HOOK_SLEDS, NSC_CC_HOOK_HEADER };
+
+#define NSC_CC_COMMAND_WORDS 16
+
+/* A compiler's command, e.g. "ccache gcc" or "clang --target=aarch64-linux-gnu". */
+struct nsc_cc_compiler {
+    char text[1024];
+    char *words[NSC_CC_COMMAND_WORDS + 1]; /* into text; ends with NULL */
+    size_t word_count;
+    enum nsc_cc_family family;
+    enum nsc_cc_isa isa;
+};
+
+/**
+ * nsc_cc_compiler_find - split and recognise a compiler's command.
+ * @command: words separated by blanks.
+ * @target: overrides the target it would have by itself (a triple), or NULL.
+ * @out: filled as far as known; family OTHER if it is neither gcc nor clang.
+ *
+ * By name where the name says enough (following symbolic links, as /usr/bin/cc needs), otherwise
+ * by asking the preprocessor, which costs about 10 ms. Returns 0, -EINVAL (no word, or too many),
+ * -ELOOP (it is nanoscope itself) with @diag filled.
+ */
+int nsc_cc_compiler_find(const char *command, const char *target, struct nsc_cc_compiler *out,
+                         struct nsc_diag *diag);
+
+/* "sleds", "header" or "default" into @hook. Returns 0 or -EINVAL. */
+int nsc_cc_hook_parse(const char *text, enum nsc_cc_hook *hook);
+const char *nsc_cc_hook_name(enum nsc_cc_hook hook);
+
+/**
+ * nsc_cc_hook_resolve - the hook that @compiler will use.
+ * @wanted: NSC_CC_HOOK_DEFAULT means sleds where there are any, else the header.
+ * Returns 0, or -ENOTSUP with @diag filled if it has no such hook.
+ */
+int nsc_cc_hook_resolve(const struct nsc_cc_compiler *compiler, enum nsc_cc_hook wanted,
+                        enum nsc_cc_hook *hook, struct nsc_diag *diag);
+
+/* Where the parts lie that are linked into, or included by, a traced program. */
+struct nsc_cc_parts {
+    char lib[4096];        /* folder of the target's libraries */
+    char module[4224];     /* nanoscope-module.o */
+    char shared[4224];     /* libnanoscope.so */
+    char archive[4224];    /* libnanoscope.a */
+    char gcc_specs[4224];  /* nanoscope-gcc.specs */
+    char header[4224];     /* nanoscope_hook.h */
+    bool system_directory; /* the dynamic linker looks there by itself */
+};
+
+/**
+ * nsc_cc_parts_find - find the parts for @isa and see that they are there.
+ * @libdir: of this nanoscope. Parts for another machine than nanoscope's own lie in @libdir/<isa>/.
+ * Returns 0, or -ENOENT with @diag naming what is missing.
+ */
+int nsc_cc_parts_find(const char *libdir, enum nsc_cc_isa isa, struct nsc_cc_parts *out,
+                      struct nsc_diag *diag);
+
+/* A growing list of words, for execv(). Words are copied. */
+struct nsc_cc_words {
+    char **at; /* ends with NULL */
+    size_t count, room;
+    bool failed; /* no memory: at is incomplete */
+};
+
+void nsc_cc_words_add(struct nsc_cc_words *w, const char *word);
+__attribute__((format(printf, 2, 3))) void nsc_cc_words_addf(struct nsc_cc_words *w,
+                                                             const char *format, ...);
+void nsc_cc_words_free(struct nsc_cc_words *w);
+
+/* What makes the compiler emit @hook; goes after the program's own flags. */
+void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *compiler,
+                        enum nsc_cc_hook hook, const struct nsc_cc_parts *parts);
+/* What a link needs before its first input, and after its last one. gcc takes the compile flags
+ * again, since with -flto it is the link that compiles. */
+void nsc_cc_add_link_first(struct nsc_cc_words *w, const struct nsc_cc_parts *parts);
+void nsc_cc_add_link_last(struct nsc_cc_words *w, const struct nsc_cc_parts *parts, bool is_static);
+
+#endif
