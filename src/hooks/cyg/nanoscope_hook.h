@@ -82,8 +82,12 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
     __asm__ __volatile__(".Lnanoscope%=:\n\tleaq .Lnanoscope%=(%%rip), %0\n\t" __NANOSCOPE_SITE    \
                          : "=r"(pc))
 #define __NANOSCOPE_TICKS(ticks)                                                                   \
-    __asm__ __volatile__("rdtsc\n\tshlq $32, %%rdx\n\torq %%rdx, %0" : "=a"(ticks) : : "rdx", "c"  \
-                                                                                              "c")
+    __asm__ __volatile__("rdtsc\n\t"                                                               \
+                         "shlq $32, %%rdx\n\t"                                                     \
+                         "orq %%rdx, %0"                                                           \
+                         : "=a"(ticks)                                                             \
+                         :                                                                         \
+                         : "rdx", "cc")
 /* A jump, not a call: a call would write into the red zone. r10 is the way back; the stub restores
  * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker.
  */

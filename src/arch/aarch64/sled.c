@@ -1,0 +1,73 @@
+/*
+ * sled.c (AArch64) - words of clang's sleds. Called by the runtime at load; must stay pure: it only
+ * reads and writes the buffer that it is given.
+ *
+ * Entry, exit and tail-call sleds are alike: 32 bytes, a branch over seven nops; the return or tail
+ * jump follows the sled. Off and on differ in the first word only:
+ *
+ *        off               on
+ *    0   b   sled + 32     nop
+ *    4   str x30, [sp, #-16]!
+ *    8   bl  trampoline
+ *   12   ldr x30, [sp], #16
+ *   16   b   sled + 32
+ *
+ * B and NOP are among the few instructions that may be replaced by one another while another
+ * processor executes them (Arm ARM DDI 0487, B2.2.5); the words behind them are written once, when
+ * the first word still branches over them.
+ */
+#include "arch/arch.h"
+
+enum {
+    SLED_BYTES = 32,
+    WRITTEN_BYTES = 20,
+    CALL_AT = 8,
+};
+
+static const uint32_t op_b_over = 0x14000000u | SLED_BYTES / 4;
+static const uint32_t op_b_rest = 0x14000000u | (SLED_BYTES - 16) / 4;
+static const uint32_t op_nop = 0xd503201fu;
+static const uint32_t op_push_x30 = 0xf81f0ffeu; /* str x30, [sp, #-16]! */
+static const uint32_t op_pop_x30 = 0xf84107feu;  /* ldr x30, [sp], #16 */
+static const uint32_t op_bl = 0x94000000u;
+
+static uint32_t get(const uint8_t *code)
+{
+    return (uint32_t)code[0] | (uint32_t)code[1] << 8 | (uint32_t)code[2] << 16 |
+           (uint32_t)code[3] << 24;
+}
+
+/* One aligned store: other threads may execute this word. */
+static void put(uint8_t *code, uint32_t word)
+{
+    __atomic_store_n((uint32_t *)__builtin_assume_aligned(code, 4), word, __ATOMIC_RELEASE);
+}
+
+unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled)
+{
+    return sled == NSC_ARCH_SLED_SITE ? 0 : WRITTEN_BYTES;
+}
+
+int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
+{
+    if (sled == NSC_ARCH_SLED_SITE)
+        return 0;
+    /* As clang left it, or as we did. */
+    if (get(code) == op_b_over)
+        return get(code + 4) == op_nop || get(code + 4) == op_push_x30;
+    return get(code) == op_nop && get(code + 4) == op_push_x30;
+}
+
+int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    int64_t words = (distance - CALL_AT) / 4;
+
+    if (sled == NSC_ARCH_SLED_SITE || distance % 4 != 0 || words < -(1 << 25) || words >= 1 << 25)
+        return -1;
+    put(code + 4, op_push_x30);
+    put(code + CALL_AT, op_bl | ((uint32_t)(uint64_t)words & 0x03ffffffu));
+    put(code + 12, op_pop_x30);
+    put(code + 16, op_b_rest);
+    put(code, on ? op_nop : op_b_over);
+    return 0;
+}
