@@ -11,8 +11,6 @@
 
 #include "cli/cc_plan.h"
 
-extern char **environ;
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -218,8 +216,7 @@ static void find_by_probe(struct nsc_cc_compiler *c)
     c->isa = lp64 && linux_target ? isa : NSC_CC_ISA_OTHER;
 }
 
-int nsc_cc_compiler_find(const char *command, const char *target, struct nsc_cc_compiler *out,
-                         struct nsc_diag *diag)
+int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, struct nsc_diag *diag)
 {
     char *rest = NULL;
 
@@ -233,8 +230,6 @@ int nsc_cc_compiler_find(const char *command, const char *target, struct nsc_cc_
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "'%s' has more than %d words",
                                 command, NSC_CC_COMMAND_WORDS);
         out->words[out->word_count++] = word;
-        if (strncmp(word, "--target=", strlen("--target=")) == 0 && target == NULL)
-            target = word + strlen("--target=");
     }
     if (out->word_count == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "the compiler's command is empty");
@@ -243,9 +238,18 @@ int nsc_cc_compiler_find(const char *command, const char *target, struct nsc_cc_
                             "'%s' would call itself: NANOSCOPE_CC and NANOSCOPE_CXX name the real "
                             "compiler",
                             command);
-    if (!find_by_name(out))
-        find_by_probe(out);
-    if (target != NULL)
-        out->isa = isa_of_triple(target);
     return 0;
+}
+
+void nsc_cc_compiler_recognise(struct nsc_cc_compiler *c, const char *target)
+{
+    static const char prefix[] = "--target=";
+
+    if (!find_by_name(c))
+        find_by_probe(c);
+    for (size_t i = 0; i < c->word_count && target == NULL; i++)
+        if (strncmp(c->words[i], prefix, sizeof prefix - 1) == 0)
+            target = c->words[i] + sizeof prefix - 1;
+    if (target != NULL)
+        c->isa = isa_of_triple(target);
 }

@@ -26,17 +26,21 @@ struct nsc_cc_compiler {
 };
 
 /**
- * nsc_cc_compiler_find - split and recognise a compiler's command.
+ * nsc_cc_compiler_split - split a compiler's command.
  * @command: words separated by blanks.
+ * @out: filled but for family and isa.
+ * Returns 0, -EINVAL (no word, or too many) or -ELOOP (it is nanoscope itself), @diag filled.
+ */
+int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, struct nsc_diag *diag);
+
+/**
+ * nsc_cc_compiler_recognise - fill in family and isa; OTHER where they are not known.
  * @target: overrides the target it would have by itself (a triple), or NULL.
- * @out: filled as far as known; family OTHER if it is neither gcc nor clang.
  *
  * By name where the name says enough (following symbolic links, as /usr/bin/cc needs), otherwise
- * by asking the preprocessor, which costs about 10 ms. Returns 0, -EINVAL (no word, or too many),
- * -ELOOP (it is nanoscope itself) with @diag filled.
+ * by asking the preprocessor, which costs about 10 ms.
  */
-int nsc_cc_compiler_find(const char *command, const char *target, struct nsc_cc_compiler *out,
-                         struct nsc_diag *diag);
+void nsc_cc_compiler_recognise(struct nsc_cc_compiler *compiler, const char *target);
 
 /* "sleds", "header" or "default" into @hook. Returns 0 or -EINVAL. */
 int nsc_cc_hook_parse(const char *text, enum nsc_cc_hook *hook);

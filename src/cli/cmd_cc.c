@@ -267,12 +267,40 @@ static void tell_command(const struct nsc_cc_words *w)
     fputc('\n', stderr);
 }
 
-static int become(const struct nsc_cc_words *w)
+/* Returns only on failure. */
+static int become(char *const *words)
 {
-    execvp(w->at[0], w->at);
-    nsc_cli_error("cannot run the compiler '%s': %s (set NANOSCOPE_CC or NANOSCOPE_CXX)", w->at[0],
-                  strerror(errno));
-    return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    int error;
+
+    execvp(words[0], words);
+    error = errno;
+    nsc_cli_error("cannot run the compiler '%s': %s (set NANOSCOPE_CC or NANOSCOPE_CXX)", words[0],
+                  strerror(error));
+    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+/*
+ * Whether the command is traced, and how; *against says why not, in words that live as long as
+ * @diag. Returns 0 or an exit status after a message.
+ */
+static int decide_hook(const struct request *r, const struct nsc_cc_args *a,
+                       struct nsc_cc_compiler *c, enum nsc_cc_hook *hook, struct nsc_diag *diag,
+                       const char **against)
+{
+    int error;
+
+    nsc_cc_compiler_recognise(c, a->target);
+    error = nsc_cc_hook_resolve(c, r->hook, hook, diag);
+    if (error == 0) {
+        *against = reason_against(a, c, *hook);
+        return 0;
+    }
+    *against = diag->message;
+    /* A hook that was asked for by name and does not exist here is an error; a compiler that has
+     * none at all is not: it may be the one for the build's own tools. */
+    if (c->family == NSC_CC_OTHER || c->isa == NSC_CC_ISA_OTHER)
+        return 0;
+    return nsc_cli_fail(diag);
 }
 
 static int plan(const struct nsc_cli_args *args, const struct request *r, const char *command,
@@ -285,30 +313,21 @@ static int plan(const struct nsc_cli_args *args, const struct request *r, const 
     const char *against = NULL;
     int status = 0;
 
+    if (nsc_cc_compiler_split(command, &c, &diag) != 0)
+        return nsc_cli_fail(&diag);
     if (nsc_cc_args_read(r->words, &a) != 0)
         return nsc_cli_error("out of memory");
-    if (nsc_cc_compiler_find(command, a.target, &c, &diag) != 0) {
-        nsc_cc_args_free(&a);
-        return nsc_cli_fail(&diag);
-    }
     for (size_t i = 0; i < c.word_count; i++)
         nsc_cc_words_add(out, c.words[i]);
-    if (a.stage != NSC_CC_QUERY) {
-        int error = nsc_cc_hook_resolve(&c, r->hook, &hook, &diag);
-
-        if (error != 0 && r->hook != NSC_CC_HOOK_DEFAULT && c.family != NSC_CC_OTHER &&
-            c.isa != NSC_CC_ISA_OTHER)
-            status = nsc_cli_fail(&diag);
-        else
-            against = error != 0 ? diag.message : reason_against(&a, &c, hook);
-    }
-    if (status == 0 && (a.stage == NSC_CC_QUERY || against != NULL)) {
+    if (a.stage != NSC_CC_QUERY)
+        status = decide_hook(r, &a, &c, &hook, &diag, &against);
+    if (status == 0 && a.stage != NSC_CC_QUERY && against == NULL) {
+        status = add_traced(args, r, &a, &c, hook, out);
+    } else if (status == 0) {
         if (against != NULL && r->verbose > 0)
             nsc_cli_warn("not traced: %s", against);
         for (char **word = r->words; *word != NULL; word++)
             nsc_cc_words_add(out, *word);
-    } else if (status == 0) {
-        status = add_traced(args, r, &a, &c, hook, out);
     }
     nsc_cc_args_free(&a);
     return status;
@@ -334,13 +353,12 @@ static int run(const struct nsc_cli_args *args, const char *variable, const char
         status = read_request(args, &r);
     if (status == 0)
         status = plan(args, &r, command, &words);
-    if (status == 0 && words.failed)
+    if (status == 0 && (words.failed || words.at == NULL))
         status = nsc_cli_error("out of memory");
-    if (status == 0) {
-        if (r.verbose > 1)
-            tell_command(&words);
-        status = become(&words);
-    }
+    if (status == 0 && r.verbose > 1)
+        tell_command(&words);
+    if (status == 0)
+        status = become(words.at);
     nsc_cc_words_free(&words);
     free(r.files.at);
     free(r.functions.at);

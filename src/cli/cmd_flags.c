@@ -94,8 +94,10 @@ int nsc_cmd_flags(const struct nsc_cli_args *args)
         return status;
     if (nsc_cli_libdir(libdir, sizeof libdir) != 0)
         return nsc_cli_error("cannot find nanoscope's own libraries");
-    if (nsc_cc_compiler_find(compiler_of(&r), NULL, &compiler, &diag) != 0 ||
-        nsc_cc_hook_resolve(&compiler, r.hook, &hook, &diag) != 0 ||
+    if (nsc_cc_compiler_split(compiler_of(&r), &compiler, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    nsc_cc_compiler_recognise(&compiler, NULL);
+    if (nsc_cc_hook_resolve(&compiler, r.hook, &hook, &diag) != 0 ||
         nsc_cc_parts_find(libdir, compiler.isa, &parts, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (r.compile || (compiler.family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
