@@ -11,6 +11,7 @@
 #define CHILD_BYTES_MAX (256u << 20)
 
 /* From libstdc++, which has no C header: see the Itanium C++ ABI, section 3.4. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-*,readability-identifier-naming) */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *bytes, int *status);
 
 struct job {
@@ -20,6 +21,7 @@ struct job {
     char *last; /* in the child: the answer that is being sent */
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolate_run() calls. */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
 {

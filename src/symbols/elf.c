@@ -42,7 +42,7 @@ static int read_block(const struct nsc_elf *elf, uint64_t at, uint64_t bytes, ui
         return nsc_diag_set(diag, at, EBADMSG,
                             "%s: the ELF file is cut off: it says %llu bytes here", elf->path,
                             (unsigned long long)bytes);
-    buffer = malloc((size_t)bytes + 1);
+    buffer = calloc(1, (size_t)bytes + 1);
     if (buffer == NULL)
         return nsc_diag_set(diag, at, ENOMEM, "%s: out of memory", elf->path);
     rc = read_exactly(elf->fd, buffer, (size_t)bytes, at);
@@ -50,7 +50,6 @@ static int read_block(const struct nsc_elf *elf, uint64_t at, uint64_t bytes, ui
         free(buffer);
         return nsc_diag_set(diag, at, rc, "%s: cannot read: %s", elf->path, strerror(-rc));
     }
-    buffer[bytes] = 0;
     *data = buffer;
     return 0;
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int nsc_diag_set(struct nsc_diag *diag, uint64_t offset, int error, const char *format, ...)
+int(nsc_diag_set)(struct nsc_diag *diag, uint64_t offset, int error, const char *format, ...)
 {
     va_list ap;
 

@@ -183,6 +183,16 @@ static size_t operator_signs(const char *p)
     return strspn(p, "<>=!-+*/%&|^~,");
 }
 
+/* Nesting depth after the character @c. */
+static size_t depth_after(char c, size_t depth)
+{
+    if (c == '<' || c == '(' || c == '{' || c == '[')
+        return depth + 1;
+    if ((c == '>' || c == ')' || c == '}' || c == ']') && depth > 0)
+        return depth - 1;
+    return depth;
+}
+
 void nsc_match_name_span(const char *name, size_t *start, size_t *length)
 {
     size_t from = 0, i = 0, depth = 0;
@@ -208,9 +218,7 @@ void nsc_match_name_span(const char *name, size_t *start, size_t *length)
             break;
         if (c == ' ' && depth == 0)
             from = i + 1;
-        depth += c == '<' || c == '(' || c == '{' || c == '[';
-        if ((c == '>' || c == ')' || c == '}' || c == ']') && depth > 0)
-            depth--;
+        depth = depth_after(c, depth);
         i++;
     }
     if (from >= i) /* "f [clone .part.0]" and the like: no return type in front */
