@@ -170,6 +170,8 @@ static bool grow_frames(struct nsc_lane *lane)
 
     if (room >= NSC_NO_ID)
         return false;
+    /* cppcheck-suppress memleakOnRealloc ; lane->frames still holds it, from its second element on
+     */
     frames = realloc(frames, (room + 1) * sizeof *frames);
     if (frames == NULL)
         return false;
@@ -193,6 +195,7 @@ static void shrink_frames(struct nsc_lane *lane)
         return;
     lane->frames = frames + 1;
     lane->frames_room = room;
+    /* cppcheck-suppress memleak ; see lane->frames above */
 }
 
 static bool warm_up(struct nsc_lane *lane)

@@ -31,8 +31,8 @@ int nsc_diag_set(struct nsc_diag *diag, uint64_t offset, int error, const char *
 
 #ifdef __clang_analyzer__
 /* Static analysis of one file cannot know that the result is never 0. */
-#define nsc_diag_set(...)                                                                          \
-    (nsc_diag_set(__VA_ARGS__), -1) /* NOLINT(readability-identifier-naming) */
+/* NOLINTNEXTLINE(readability-identifier-naming) */
+#define nsc_diag_set(...) (nsc_diag_set(__VA_ARGS__), -1)
 #endif
 
 #endif
