@@ -1,0 +1,63 @@
+/*
+ * arch.h - everything that differs between instruction sets, for the traced world. One directory an
+ * ISA implements it: arch/<isa>/ticks.h (inline) and arch/<isa>/sled.c (pure encoders over a byte buffer).
+ * The trampolines are hooks/sleds/<isa>/trampoline.S.
+ */
+#ifndef NSC_ARCH_ARCH_H
+#define NSC_ARCH_ARCH_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+#include "arch/x86_64/ticks.h"
+#elif defined(__aarch64__)
+#include "arch/aarch64/ticks.h"
+#else
+#error "nanoscope has no runtime for this instruction set yet"
+#endif
+
+/* Kinds of clang's sleds, as its xray_instr_map numbers them. */
+enum nsc_arch_xray_kind {
+    NSC_ARCH_XRAY_ENTRY = 0,
+    NSC_ARCH_XRAY_EXIT = 1,
+    NSC_ARCH_XRAY_TAIL = 2,
+    NSC_ARCH_XRAY_ENTRY_ARGS = 3,
+};
+
+/* What a patchable place in the code is. */
+enum nsc_arch_sled {
+    NSC_ARCH_SLED_SITE,  /* 5 bytes made by our assembler macro (x86-64) */
+    NSC_ARCH_SLED_XRAY,  /* clang's entry or tail-call sled */
+    NSC_ARCH_SLED_XRAY_EXIT, /* clang's exit sled, which contains the return instruction */
+};
+
+/**
+ * nsc_arch_sled_bytes - number of bytes that nsc_arch_sled_write() may change.
+ */
+unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled);
+
+/**
+ * nsc_arch_sled_write - encode a sled, on or off.
+ * @code:     where to write, nsc_arch_sled_bytes() bytes. Not necessarily executable memory.
+ * @sled:     what is there.
+ * @distance: address of the trampoline minus run-time address of the sled.
+ * @on:       0 or 1. Only one aligned store's worth changes between the two forms.
+ *
+ * Returns 0, or -1 if @distance is out of the sled's reach (@code is untouched).
+ */
+int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on);
+
+/**
+ * nsc_arch_sled_known - whether @code holds a sled of this kind, in any form.
+ * Guards against rewriting what a newer compiler may emit.
+ */
+int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled);
+
+/*
+ * ticks.h provides, inline:
+ *   uint64_t nsc_arch_ticks(void)            the timer, not ordered with other instructions
+ *   NSC_ARCH_EXIT_BIT                        bit of an event's address that marks an exit
+ *   NSC_ARCH_STALE_TICKS                     a second, roughly and rather more than less
+ *   nsc_arch_code_changed(start, end)        make new code visible to instruction fetch
+ */
+#endif

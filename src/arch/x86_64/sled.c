@@ -1,0 +1,81 @@
+/*
+ * sled.c (x86-64) - bytes of the sleds. Called by the runtime at load; must stay pure: it only
+ * reads and writes the buffer that it is given.
+ *
+ *             on                      off
+ *   site      e8 rel32                a9 imm32           call / test $imm32,%eax
+ *   xray      e8 rel32, 6-byte nop    a9 imm32, nop      (clang emits jmp +9, 9-byte nop)
+ *   exit      e8 rel32, c3            c3 ...             (clang emits ret, 10-byte nop)
+ *
+ * rel32 is the same in both forms, so turning a sled is a store of one byte, which other threads may
+ * execute over at any time. `test` only changes flags, which are dead at entry and at exit.
+ */
+#include "arch/arch.h"
+
+enum {
+    OP_CALL = 0xe8,
+    OP_TEST_EAX = 0xa9,
+    OP_RET = 0xc3,
+    OP_JMP_SHORT = 0xeb,
+    OP_CS_PREFIX = 0x2e,
+    SITE_BYTES = 5,
+    XRAY_BYTES = 11,
+};
+
+/* nopw 0(%rax,%rax), six bytes: fills what is left of clang's eleven. */
+static const uint8_t nop6[6] = {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00};
+
+unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled)
+{
+    switch (sled) {
+    case NSC_ARCH_SLED_SITE:
+        return SITE_BYTES;
+    case NSC_ARCH_SLED_XRAY:
+        return XRAY_BYTES;
+    case NSC_ARCH_SLED_XRAY_EXIT:
+        return SITE_BYTES + 1;
+    }
+    return 0;
+}
+
+int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
+{
+    switch (sled) {
+    case NSC_ARCH_SLED_SITE:
+        return code[0] == OP_TEST_EAX || code[0] == OP_CALL;
+    case NSC_ARCH_SLED_XRAY:
+        return (code[0] == OP_JMP_SHORT && code[1] == XRAY_BYTES - 2) || code[0] == OP_TEST_EAX ||
+               code[0] == OP_CALL;
+    case NSC_ARCH_SLED_XRAY_EXIT:
+        return (code[0] == OP_RET && (code[1] == OP_CS_PREFIX || code[5] == OP_RET)) ||
+               (code[0] == OP_CALL && code[5] == OP_RET);
+    }
+    return 0;
+}
+
+int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    int64_t relative = distance - SITE_BYTES;
+    uint32_t bits = (uint32_t)(uint64_t)relative;
+    unsigned i;
+
+    if (relative != (int32_t)relative)
+        return -1;
+    for (i = 0; i < 4; i++)
+        code[1 + i] = (uint8_t)(bits >> (8 * i));
+    switch (sled) {
+    case NSC_ARCH_SLED_SITE:
+        code[0] = on ? OP_CALL : OP_TEST_EAX;
+        break;
+    case NSC_ARCH_SLED_XRAY:
+        for (i = 0; i < sizeof(nop6); i++)
+            code[SITE_BYTES + i] = nop6[i];
+        code[0] = on ? OP_CALL : OP_TEST_EAX;
+        break;
+    case NSC_ARCH_SLED_XRAY_EXIT:
+        code[SITE_BYTES] = OP_RET;
+        code[0] = on ? OP_CALL : OP_RET;
+        break;
+    }
+    return 0;
+}

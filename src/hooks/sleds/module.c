@@ -1,0 +1,35 @@
+/*
+ * module.c - linked into every executable and shared library that is built for tracing, together with
+ * the trampolines, as nanoscope-module.o. Announces the module to the runtime; all symbols are
+ * hidden, so each module has its own. Must not be instrumented itself.
+ */
+#include "runtime/abi.h"
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* The linker makes these where the sections exist. */
+extern const struct nsc_live_site __start_nanoscope_sites[] HIDDEN __attribute__((weak));
+extern const struct nsc_live_site __stop_nanoscope_sites[] HIDDEN __attribute__((weak));
+extern struct nsc_runtime_xray __start_xray_instr_map[] HIDDEN __attribute__((weak));
+extern struct nsc_runtime_xray __stop_xray_instr_map[] HIDDEN __attribute__((weak));
+extern const char __ehdr_start[] HIDDEN __attribute__((weak));
+
+extern const uint8_t nsc_trampoline_entry[] HIDDEN;
+extern const uint8_t nsc_trampoline_exit[] HIDDEN;
+
+static struct nsc_runtime_module module = {
+    .abi_version = NSC_RUNTIME_ABI_VERSION,
+    .sites_start = __start_nanoscope_sites,
+    .sites_end = __stop_nanoscope_sites,
+    .xray_start = __start_xray_instr_map,
+    .xray_end = __stop_xray_instr_map,
+    .entry_trampoline = nsc_trampoline_entry,
+    .exit_trampoline = nsc_trampoline_exit,
+    .elf_header = __ehdr_start,
+};
+
+/* 101 is the first priority that is not the implementation's: before the program's constructors, and after
+ * its destructors. */
+__attribute__((constructor(101))) static void load(void) { nsc_runtime_module_load(&module); }
+
+__attribute__((destructor(101))) static void unload(void) { nsc_runtime_module_unload(&module); }

@@ -1,0 +1,203 @@
+/*
+ * os.c (Linux) - see os/os.h. Part of the traced world: compiled without libc and vector registers.
+ */
+#include "os/os.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <sys/mman.h>
+
+#include "os/linux/syscall.h"
+
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+#define PAGE_BYTES_LEAST 4096
+
+/* The kernel's, whatever the libc's struct timespec is. */
+struct kernel_timespec {
+    int64_t seconds;
+    int64_t ns;
+};
+
+static int failed(long result) { return result < 0 && result >= -4095; }
+
+int nsc_os_open(const char *path, int writable)
+{
+    int flags = O_CLOEXEC | O_NOCTTY | (writable ? O_RDWR : O_RDONLY);
+
+    return (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
+}
+
+void nsc_os_close(int fd) { nsc_syscall3(SYS_close, fd, 0, 0); }
+
+long nsc_os_read(int fd, void *to, size_t bytes)
+{
+    long n;
+
+    do
+        n = nsc_syscall3(SYS_read, fd, (long)to, (long)bytes);
+    while (n == -EINTR);
+    return n;
+}
+
+int64_t nsc_os_size(int fd) { return nsc_syscall3(SYS_lseek, fd, 0, 2 /* SEEK_END */); }
+
+long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
+{
+    return nsc_syscall6(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset, 0, 0);
+}
+
+static void *map(size_t bytes, int flags, int fd)
+{
+    long at = nsc_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+    return failed(at) ? NULL : (void *)at;
+}
+
+void *nsc_os_map_shared(int fd, size_t bytes) { return map(bytes, MAP_SHARED, fd); }
+
+void *nsc_os_map_private(size_t bytes)
+{
+    return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+}
+
+void nsc_os_unmap(void *at, size_t bytes) { nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0); }
+
+int nsc_os_wipe_on_fork(void *at, size_t bytes)
+{
+    return (int)nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_WIPEONFORK);
+}
+
+int nsc_os_protect(void *at, size_t bytes, int protection)
+{
+    int flags = 0;
+
+    if (protection & NSC_OS_READ)
+        flags |= PROT_READ;
+    if (protection & NSC_OS_WRITE)
+        flags |= PROT_WRITE;
+    if (protection & NSC_OS_EXEC)
+        flags |= PROT_EXEC;
+    return (int)nsc_syscall3(SYS_mprotect, (long)at, (long)bytes, flags);
+}
+
+/* Reads one entry of the auxiliary vector; -1 if it cannot be had. */
+static int64_t auxiliary(uint64_t wanted)
+{
+    Elf64_auxv_t pair;
+    int fd = nsc_os_open("/proc/self/auxv", 0);
+    int64_t value = -1;
+
+    if (fd < 0)
+        return -1;
+    while (nsc_os_read(fd, &pair, sizeof(pair)) == (long)sizeof(pair) && pair.a_type != AT_NULL) {
+        if (pair.a_type == wanted) {
+            value = (int64_t)pair.a_un.a_val;
+            break;
+        }
+    }
+    nsc_os_close(fd);
+    return value;
+}
+
+size_t nsc_os_page_bytes(void)
+{
+    int64_t bytes = auxiliary(AT_PAGESZ);
+
+    return bytes > 0 ? (size_t)bytes : PAGE_BYTES_LEAST;
+}
+
+int nsc_os_privileged(void) { return auxiliary(AT_SECURE) != 0; }
+
+uint32_t nsc_os_pid(void) { return (uint32_t)nsc_syscall3(SYS_getpid, 0, 0, 0); }
+uint32_t nsc_os_tid(void) { return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0); }
+uint32_t nsc_os_ppid(void) { return (uint32_t)nsc_syscall3(SYS_getppid, 0, 0, 0); }
+
+void nsc_os_thread_name(char name[16])
+{
+    int i;
+
+    for (i = 0; i < 16; i++)
+        name[i] = 0;
+    nsc_syscall3(SYS_prctl, PR_GET_NAME, (long)name, 0);
+    name[15] = 0;
+}
+
+void nsc_os_sleep_ns(uint32_t ns)
+{
+    struct kernel_timespec time = {0, (int64_t)ns};
+
+    nsc_syscall3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+/* A buffered reader of characters, for /proc/self/maps. */
+struct reader {
+    int fd;
+    long have, at;
+    char buffer[512];
+};
+
+static int next_char(struct reader *r)
+{
+    if (r->at == r->have) {
+        r->have = nsc_os_read(r->fd, r->buffer, sizeof(r->buffer));
+        r->at = 0;
+        if (r->have <= 0) {
+            r->have = 0;
+            return -1;
+        }
+    }
+    return (unsigned char)r->buffer[r->at++];
+}
+
+/* Reads hexadecimal digits into @value; returns the character that follows them. */
+static int next_hex(struct reader *r, uintptr_t *value)
+{
+    int c;
+
+    *value = 0;
+    for (;;) {
+        c = next_char(r);
+        if (c >= '0' && c <= '9')
+            *value = *value << 4 | (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            *value = *value << 4 | (uintptr_t)(c - 'a' + 10);
+        else
+            return c;
+    }
+}
+
+/* A line is `start-end perms offset device inode   path`. */
+void nsc_os_map_path(uintptr_t address, char *to, size_t bytes)
+{
+    struct reader r = {.fd = nsc_os_open("/proc/self/maps", 0)};
+    uintptr_t start, end;
+    size_t length = 0;
+    int c, found = 0;
+
+    to[0] = 0;
+    if (r.fd < 0)
+        return;
+    while (!found) {
+        c = next_hex(&r, &start);
+        if (c != '-' || next_hex(&r, &end) < 0)
+            break;
+        found = address >= start && address < end;
+        while (!found && c >= 0 && c != '\n')
+            c = next_char(&r);
+    }
+    /* The path is all that starts with a slash; nothing before it on the line contains one. */
+    c = found ? next_char(&r) : -1;
+    while (c >= 0 && c != '\n' && c != '/')
+        c = next_char(&r);
+    while (c >= 0 && c != '\n' && length + 1 < bytes) {
+        to[length++] = (char)c;
+        c = next_char(&r);
+    }
+    to[c == '\n' ? length : 0] = 0;
+    nsc_os_close(r.fd);
+}

@@ -1,0 +1,45 @@
+/*
+ * os.h - the operating system as the traced world sees it: a dozen raw system calls. No libc, no
+ * errno, no memory of its own. Implemented by os/<os>/os.c.
+ */
+#ifndef NSC_OS_OS_H
+#define NSC_OS_OS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Functions that return int or long return a negative errno on failure. Context: any. */
+
+int nsc_os_open(const char *path, int writable); /* close-on-exec, never follows into a tty */
+void nsc_os_close(int fd);
+long nsc_os_read(int fd, void *to, size_t bytes); /* goes on after EINTR; 0 = end of file */
+int64_t nsc_os_size(int fd);
+long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset);
+
+/* Maps return NULL on failure. */
+void *nsc_os_map_shared(int fd, size_t bytes);
+void *nsc_os_map_private(size_t bytes); /* zeros; takes no memory before it is touched */
+void nsc_os_unmap(void *at, size_t bytes);
+int nsc_os_wipe_on_fork(void *at, size_t bytes); /* children find zeros there */
+
+enum { NSC_OS_READ = 1, NSC_OS_WRITE = 2, NSC_OS_EXEC = 4 };
+int nsc_os_protect(void *at, size_t bytes, int protection);
+size_t nsc_os_page_bytes(void);
+
+uint32_t nsc_os_pid(void);
+uint32_t nsc_os_tid(void);
+uint32_t nsc_os_ppid(void);
+void nsc_os_thread_name(char name[16]); /* all zeros if it cannot be had */
+void nsc_os_sleep_ns(uint32_t ns);      /* below a second; may return early */
+
+/* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
+ * cannot be found out. */
+int nsc_os_privileged(void);
+
+/**
+ * nsc_os_map_path - path of the file that is mapped at @address.
+ * @to: at least @bytes; receives a NUL-terminated path, empty if there is none or it does not fit.
+ */
+void nsc_os_map_path(uintptr_t address, char *to, size_t bytes);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * abi.h - what a module built for tracing and libnanoscope.so (or libnanoscope.a) share: the hooks'
+ * thread-local words, the slow path, and the module's descriptor. Hooks are compiled into other
+ * people's programs and outlive a release of the library, so fields are only ever added at the end.
+ *
+ * The words of a thread, and how a hook uses them (x86-64: arch/x86_64/trampoline.S; AArch64 and the
+ * header hook alike):
+ *
+ *   1. slot = pos; pos += 16, in one instruction as far as signals of this thread are concerned
+ *   2. slot >= *endp                          -> slow path (chunk is full, or nothing is recorded)
+ *   3. position - anchor_low >= 2 * REACH     -> slow path (unsigned; anchor_low = anchor - REACH)
+ *   4. slot[1] = ticks, slot[0] = word, in this order
+ *
+ * The order of 1 and 3 matters: a signal handler between them may move the anchor, and a slot
+ * must not be older than the anchor that it was checked against by more than that handler.
+ */
+#ifndef NSC_RUNTIME_ABI_H
+#define NSC_RUNTIME_ABI_H
+
+#include <nanoscope/live.h>
+#include <stdint.h>
+
+#include "runtime/abi_asm.h"
+
+#define NSC_RUNTIME_ABI_VERSION 1u
+
+#define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
+
+struct nsc_runtime_thread {
+    uint64_t pos;             /* address of the next free slot */
+    const uint64_t *endp;     /* *endp: first address that the fast path must not use */
+    uint64_t anchor_low;      /* anchor in force - NSC_LIVE_ANCHOR_REACH, or not a position */
+    /* From here on for the slow path only; see runtime/thread.h. */
+    uint64_t chunks;
+    uint64_t lost_claimed;
+    uint32_t generation;
+    uint32_t thread;
+    uint32_t token;
+    uint32_t retry;
+};
+
+_Static_assert(__builtin_offsetof(struct nsc_runtime_thread, pos) == NSC_RUNTIME_POS, "asm");
+_Static_assert(__builtin_offsetof(struct nsc_runtime_thread, endp) == NSC_RUNTIME_ENDP, "asm");
+_Static_assert(__builtin_offsetof(struct nsc_runtime_thread, anchor_low) == NSC_RUNTIME_ANCHOR_LOW,
+               "asm");
+_Static_assert(NSC_RUNTIME_REACH == NSC_LIVE_ANCHOR_REACH, "asm");
+_Static_assert(NSC_RUNTIME_POSITION_SHIFT == NSC_LIVE_POSITION_SHIFT, "asm");
+
+extern NSC_RUNTIME_EXPORT __thread struct nsc_runtime_thread nsc_runtime_tls
+    __attribute__((tls_model("initial-exec")));
+
+/**
+ * nsc_runtime_slow - record one event when the fast path cannot.
+ * @word0:    the event's first word, as the fast path would store it.
+ * @word1:    the event's second word.
+ * @position: all 64 bits of the position.
+ * @slot:     the slot that the hook reserved, i.e. what it found in `pos`.
+ *
+ * Stores the event or counts it as lost. Preserves errno and every vector and floating-point
+ * register (general registers as any C function does).
+ * Context: any thread, inside signal handlers, also when it interrupted itself; takes no lock; system
+ * calls only for a thread's or a forked process's first event.
+ */
+NSC_RUNTIME_EXPORT void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position,
+                                         uint64_t slot);
+
+/* An entry of clang's xray_instr_map, version 2 (addresses relative to their own field). */
+struct nsc_runtime_xray {
+    int64_t address;
+    int64_t function;
+    uint8_t kind; /* enum nsc_arch_xray_kind */
+    uint8_t always;
+    uint8_t version;
+    uint8_t reserved[13];
+};
+
+/* Static description of a module, in the module itself. Hidden symbols: each module has its own. */
+struct nsc_runtime_module {
+    uint32_t abi_version; /* NSC_RUNTIME_ABI_VERSION */
+    uint32_t hooks;       /* bit set, 1 << enum nsc_live_hook, of hooks that cannot be seen in the
+                           * tables; the runtime adds what it finds */
+    const struct nsc_live_site *sites_start, *sites_end;
+    struct nsc_runtime_xray *xray_start, *xray_end;
+    const uint8_t *entry_trampoline, *exit_trampoline;
+    const void *elf_header; /* __ehdr_start */
+    uint64_t state;         /* the runtime's: place in its module table, from 1; 0 = not loaded */
+};
+
+/**
+ * nsc_runtime_module_load - called by a module's first constructor.
+ * @module: static, writable, alive until nsc_runtime_module_unload().
+ *
+ * Starts the session if this is the first module and the program is being recorded; publishes the module
+ * and switches its sleds on. Otherwise only brings clang's sleds to the one-byte form.
+ * Context: constructor; may run in several threads at once.
+ */
+NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *module);
+
+/** nsc_runtime_module_unload - called by a module's last destructor (dlclose or exit). */
+NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *module);
+
+#endif

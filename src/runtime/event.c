@@ -1,0 +1,142 @@
+/*
+ * event.c - the slow path of the hooks: what happens to an event that the fast path could not store,
+ * and the records that go between events. See abi.h for the fast path, thread.h for why every
+ * interleaving with signal handlers comes out right.
+ */
+#include <nanoscope/nanoscope.h>
+
+#include "runtime/session.h"
+#include "runtime/thread.h"
+
+/* A record that says nothing, for a slot that was reserved and is not needed. */
+#define FILLER ((uint64_t)NSC_LIVE_ESC_LOST)
+
+#define RECORD(kind, more) ((uint64_t)(kind) | (uint64_t)(more) << 12)
+
+/* Word 1 first: a slot whose word 0 is set is complete. */
+static void put(uint64_t slot, uint64_t word0, uint64_t word1)
+{
+    uint64_t *words = (uint64_t *)(uintptr_t)slot;
+
+    nsc_store(&words[1], word1);
+    nsc_store(&words[0], word0);
+}
+
+static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
+{
+    uint64_t anchor_low = nsc_load(&t->anchor_low);
+
+    return nsc_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
+}
+
+/* Reserves @count slots in a row; 0 if they are not all in a chunk of ours. */
+static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
+{
+    uint64_t bytes = (uint64_t)count * NSC_SLOT_BYTES;
+    uint64_t slot = nsc_add(&t->pos, bytes);
+
+    if (nsc_slot_place(t, slot) != NSC_SLOT_MINE ||
+        nsc_slot_place(t, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
+        return 0;
+    return slot;
+}
+
+/*
+ * Stores an event together with a new anchor at its position. While anchor_low holds our token, every
+ * handler comes here too and writes an anchor of its own, and changes the token: then our slots may
+ * lie behind records that they must precede, and are given up.
+ */
+static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
+                           uint64_t position)
+{
+    uint64_t token = nsc_anchor_token(t);
+    uint64_t slot;
+
+    nsc_add(&t->chunks, NSC_CHUNKS_GENERATION);
+    nsc_store(&t->anchor_low, token);
+    slot = reserve(t, 2);
+    if (slot == 0)
+        return 0;
+    if (nsc_load(&t->anchor_low) != token) {
+        put(slot, FILLER, 0);
+        put(slot + NSC_SLOT_BYTES, FILLER, 0);
+        return 0;
+    }
+    put(slot, RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
+    put(slot + NSC_SLOT_BYTES, word0, word1);
+    nsc_cas64(&t->anchor_low, token, position - NSC_LIVE_ANCHOR_REACH);
+    return 1;
+}
+
+static int put_in_reach(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
+                        uint64_t position)
+{
+    uint64_t slot = reserve(t, 1);
+
+    if (slot == 0)
+        return 0;
+    if (!in_reach(t, position)) { /* a handler moved the anchor before the slot was ours */
+        put(slot, FILLER, 0);
+        return 0;
+    }
+    put(slot, word0, word1);
+    return 1;
+}
+
+/* Whether hooks of this thread can be recorded now; counts the event at hand as lost if not. */
+static int present(struct nsc_runtime_thread *t)
+{
+    return nsc_session_present() && nsc_thread_present(t);
+}
+
+void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_t slot)
+{
+    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+    uint32_t generation = t->generation;
+    int stored = 0;
+
+    if (!present(t))
+        return;
+    if (t->generation != generation)
+        slot = 0; /* first event of a thread, or of a forked child: the slot is its parent's */
+    switch (nsc_slot_place(t, slot)) {
+    case NSC_SLOT_HOLE:
+        return;
+    case NSC_SLOT_MINE:
+        stored = in_reach(t, position);
+        put(slot, stored ? word0 : FILLER, stored ? word1 : 0);
+        break;
+    case NSC_SLOT_NOWHERE:
+        break;
+    }
+    for (;;) {
+        if (!nsc_chunk_ready(t, position)) {
+            if (!stored)
+                nsc_thread_lose(t, 1);
+            return;
+        }
+        if (stored)
+            return;
+        stored = in_reach(t, position) ? put_in_reach(t, word0, word1, position)
+                                       : put_with_anchor(t, word0, word1, position);
+    }
+}
+
+NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
+                                               unsigned long long to_key)
+{
+    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+    uint64_t slot;
+
+    if (!present(t))
+        return;
+    do {
+        if (!nsc_chunk_ready(t, (uint64_t)(uintptr_t)&slot))
+            return;
+        slot = reserve(t, 2);
+    } while (slot == 0);
+    put(slot, RECORD(NSC_LIVE_ESC_SWITCH, 1), from_key);
+    put(slot + NSC_SLOT_BYTES, 1, to_key);
+}
+
+NSC_RUNTIME_EXPORT const char *nanoscope_version(void) { return NANOSCOPE_VERSION; }

@@ -1,0 +1,99 @@
+/*
+ * session.h - the session that this process takes part in: its shared memory (nanoscope/live.h), its
+ * process slot, and what a forked child has to do over. Internal to runtime/.
+ *
+ * Rules for all of runtime/: no libc, no lock, no allocation, no vector register, nothing printed; only
+ * what a signal handler may do, because a handler may interrupt it anywhere, run hooks of its own,
+ * and leave by siglongjmp. Shared memory is written by a recorder that may die or lie: indices
+ * read from it are checked before use.
+ */
+#ifndef NSC_RUNTIME_SESSION_H
+#define NSC_RUNTIME_SESSION_H
+
+#include <nanoscope/live.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/abi.h"
+
+#define nsc_load(p)           __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define nsc_store(p, v)       __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define nsc_add(p, v)         __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+
+/* Thread-local words are shared with signal handlers only: relaxed operations suffice. */
+static inline int nsc_cas64(uint64_t *at, uint64_t old, uint64_t value)
+{
+    return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+static inline int nsc_cas32(uint32_t *at, uint32_t old, uint32_t value)
+{
+    return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+/* Values of a session's first private word, which a forked child finds at zero. */
+enum nsc_session_presence {
+    NSC_PRESENCE_FORKED = 0,
+    NSC_PRESENCE_JOINING = 1, /* a thread is registering the process */
+    NSC_PRESENCE_JOINED = 2,
+};
+
+struct nsc_session {
+    struct nsc_live_header *header; /* NULL: this program is not recorded */
+    struct nsc_live_process *processes;
+    struct nsc_live_module *modules;
+    struct nsc_live_thread *threads;
+    struct nsc_live_chunk *chunks;
+    uint8_t *filter;
+    uint8_t *data;
+    /* Copies, checked once, of what the header says. */
+    uint32_t processes_max, modules_max, threads_max, chunks_max;
+    uint32_t chunk_bytes, filter_bytes;
+    /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
+     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
+    uint64_t *wiped;
+    uint32_t process;    /* index of this process's slot */
+    uint32_t pid;
+    uint32_t generation; /* number of forks since the session started, plus 1 */
+    uint32_t off;        /* the session is over for this process */
+    /* How long the recorder has not been seen at work; only while chunks are lacking. */
+    uint64_t seen_heartbeat, seen_ticks;
+    uint32_t strikes;
+};
+
+#define NSC_END_STRIDE 8 /* words; one cache line a thread */
+#define NSC_CHUNKS_MAX 0xfffffu /* chunk numbers fit 20 bits: thread.h */
+
+extern struct nsc_session nsc_session __attribute__((visibility("hidden")));
+
+/**
+ * nsc_session_start - join the session that the environment names, once a process.
+ * Returns whether the program is recorded. Context: constructors; any number of threads.
+ */
+int nsc_session_start(void);
+
+/**
+ * nsc_session_present - whether this process records; a forked child becomes a process of its own.
+ * Context: any; every slow path starts here.
+ */
+int nsc_session_present(void);
+
+/** nsc_session_gone - stop recording if the recorder has closed or has stopped working. Returns whether it is so. */
+int nsc_session_gone(void);
+
+/**
+ * nsc_slot_claim - take a FREE entry of a table.
+ * @state:  state word of the table's entry 0.
+ * @stride: bytes from one entry to the next.
+ * @max:    number of entries.
+ * @hint:   where to look first; updated.
+ * Returns the index of the entry, now CLAIMED, or -1.
+ */
+int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint);
+
+static inline uint64_t *nsc_session_end_word(uint32_t thread)
+{
+    return nsc_session.wiped + NSC_END_STRIDE * (1 + (size_t)thread);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * stackswitch.c - swapcontext() and setcontext() of libc, wrapped to tell the recorder that the
+ * thread goes to another stack. Only in libnanoscope.so, which is found before libc; a program that
+ * is not recorded pays one more call. The one file of the runtime that needs libc: dlsym.
+ *
+ * What is not seen here: contexts that end and go on with uc_link (the recorder finds out by the
+ * position), and stack switches that do not use libc (nanoscope_stack_switch).
+ */
+#include <dlfcn.h>
+#include <nanoscope/nanoscope.h>
+#include <ucontext.h>
+
+#include "runtime/session.h"
+
+/* The next definition of @name, or NULL. Done again at each switch: cheap beside the switch's own
+ * system call, and nothing to keep safe from signal handlers. */
+static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+
+NSC_RUNTIME_EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
+NSC_RUNTIME_EXPORT int setcontext(const ucontext_t *to);
+
+int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+{
+    int (*real)(ucontext_t *, const ucontext_t *);
+
+    *(void **)&real = next("swapcontext");
+    if (real == NULL)
+        return -1;
+    nanoscope_stack_switch((uintptr_t)from, (uintptr_t)to);
+    return real(from, to);
+}
+
+int setcontext(const ucontext_t *to)
+{
+    int (*real)(const ucontext_t *);
+
+    *(void **)&real = next("setcontext");
+    if (real == NULL)
+        return -1;
+    nanoscope_stack_switch(0, (uintptr_t)to);
+    return real(to);
+}

@@ -1,0 +1,292 @@
+/*
+ * thread.c - thread slots, and moving a thread from chunk to chunk. Called by the slow path only. See
+ * thread.h for what makes it safe against signal handlers, session.h for the rules.
+ */
+#include "runtime/thread.h"
+
+#include "arch/arch.h"
+#include "os/os.h"
+
+#define RETRY_EVENTS 1024u /* how often a full table, or a count of zero free chunks, is doubted */
+#define PAGES_BYTES  65536u /* a read fault on shared memory maps this much around it */
+
+static const uint64_t always_full; /* `endp` of threads that do not record: every slot is >= 0 */
+
+/* Where `pos` is without a chunk: above anything that *endp can be, far below wrapping around. */
+#define POS_NOWHERE (1ull << 62)
+
+__thread struct nsc_runtime_thread nsc_runtime_tls = {
+    .pos = POS_NOWHERE,
+    .endp = &always_full,
+};
+
+static struct nsc_live_chunk *chunk_of(uint32_t number) { return nsc_session.chunks + (number - 1); }
+
+static uint64_t chunk_start(uint32_t number)
+{
+    return (uint64_t)(uintptr_t)nsc_session.data + (uint64_t)(number - 1) * nsc_session.chunk_bytes;
+}
+
+static uint64_t chunk_soft_end(uint32_t number)
+{
+    return chunk_start(number) + nsc_session.chunk_bytes -
+           NSC_SLOT_BYTES * (NSC_HEADROOM_SLOTS + NSC_SPARE_SLOTS);
+}
+
+/* Whether the slot can be stored to, if the chunk is ours. */
+static int chunk_has(uint32_t number, uint64_t slot)
+{
+    return number != 0 && slot - chunk_start(number) <
+                              nsc_session.chunk_bytes - NSC_SLOT_BYTES * NSC_SPARE_SLOTS;
+}
+
+static struct nsc_live_thread *live_thread(const struct nsc_runtime_thread *t)
+{
+    return nsc_session.threads + (t->thread - 1);
+}
+
+void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events)
+{
+    nsc_add(&live_thread(t)->lost, events);
+}
+
+/* A forked child has its parent's words: forget them. Each store leaves the fast path shut. */
+static void forget_parent(struct nsc_runtime_thread *t)
+{
+    t->endp = &always_full;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->anchor_low = 0;
+    t->chunks = 0;
+    t->thread = 0;
+    t->lost_claimed = 0;
+    t->retry = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->generation = nsc_session.generation;
+}
+
+int nsc_thread_present(struct nsc_runtime_thread *t)
+{
+    struct nsc_session *s = &nsc_session;
+    struct nsc_live_thread *slot;
+    int64_t at = -1;
+
+    if (t->generation != s->generation)
+        forget_parent(t);
+    if (t->thread != 0) {
+        t->endp = nsc_session_end_word(t->thread - 1);
+        return 1;
+    }
+    if (t->retry++ % RETRY_EVENTS == 0)
+        at = nsc_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
+                            &s->header->thread_hint);
+    if (at < 0) {
+        nsc_add(&s->processes[s->process].lost, 1);
+        return 0;
+    }
+    slot = s->threads + at;
+    slot->process = s->process;
+    slot->pid = s->pid;
+    slot->tid = nsc_os_tid();
+    slot->start_ticks = nsc_arch_ticks();
+    slot->lost = 0;
+    slot->chunk_seq = 0;
+    nsc_os_thread_name(slot->name);
+    nsc_store(&slot->state, NSC_LIVE_LIVE);
+    nsc_store(nsc_session_end_word((uint32_t)at), 0);
+    if (!nsc_cas32(&t->thread, 0, (uint32_t)at + 1)) {
+        /* A signal handler has claimed a slot for us meanwhile: leave this one to the recorder. */
+        nsc_store(&slot->state, NSC_LIVE_DEAD);
+    }
+    t->retry = 0;
+    t->endp = nsc_session_end_word(t->thread - 1);
+    return 1;
+}
+
+enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t slot)
+{
+    uint64_t chunks = nsc_load(&t->chunks);
+    uint64_t offset = slot - (uint64_t)(uintptr_t)nsc_session.data;
+
+    if (chunk_has(NSC_CHUNKS_CURRENT(chunks), slot) || chunk_has(NSC_CHUNKS_PREVIOUS(chunks), slot))
+        return NSC_SLOT_MINE;
+    if (offset >= (uint64_t)nsc_session.chunks_max * nsc_session.chunk_bytes)
+        return NSC_SLOT_NOWHERE;
+    return chunk_has((uint32_t)(offset / nsc_session.chunk_bytes) + 1, slot) ? NSC_SLOT_HOLE
+                                                                              : NSC_SLOT_NOWHERE;
+}
+
+/* Sequence number of the current chunk, or of the last one if there is none. */
+static uint32_t newest_seq(const struct nsc_runtime_thread *t, uint64_t chunks)
+{
+    uint32_t current = NSC_CHUNKS_CURRENT(chunks);
+
+    if (current == 0)
+        return nsc_load(&live_thread(t)->chunk_seq);
+    return NSC_LIVE_CHUNK_SEQ(nsc_load(&chunk_of(current)->state));
+}
+
+/* Hands the previous chunk to the recorder. The exact state word is expected, so doing this again, or
+ * too late, changes nothing. */
+static void publish_previous(struct nsc_runtime_thread *t, uint64_t chunks)
+{
+    uint32_t previous = NSC_CHUNKS_PREVIOUS(chunks);
+    uint32_t seq = newest_seq(t, chunks) - (NSC_CHUNKS_CURRENT(chunks) != 0);
+
+    if (previous == 0 || nsc_load(&t->chunks) != chunks)
+        return;
+    nsc_cas64(&chunk_of(previous)->state,
+              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq),
+              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, t->thread - 1, seq));
+    nsc_cas64(&t->chunks, chunks, chunks & ~(0xfffffull << 20));
+}
+
+/* Whether `pos`, `*endp` and the thread slot say what @chunks says. */
+static int settled(const struct nsc_runtime_thread *t, uint64_t chunks)
+{
+    uint32_t current = NSC_CHUNKS_CURRENT(chunks);
+    uint64_t pos = nsc_load(&t->pos);
+    uint64_t end = nsc_load(nsc_session_end_word(t->thread - 1));
+
+    if (current == 0)
+        return pos >= POS_NOWHERE && end < POS_NOWHERE;
+    return end == chunk_soft_end(current) && pos - chunk_start(current) < nsc_session.chunk_bytes &&
+           nsc_load(&live_thread(t)->chunk_seq) == newest_seq(t, chunks);
+}
+
+/*
+ * Brings `pos` and `*endp` in line with `chunks`. The fast path is shut while they do not match:
+ * *endp is a token (below every address) from before `pos` moves until after. Each of the three
+ * words is only moved on if no handler has done so, so that a handler's later state is never undone.
+ */
+static void settle(struct nsc_runtime_thread *t)
+{
+    uint64_t *end = nsc_session_end_word(t->thread - 1);
+    uint64_t chunks, token, pos;
+    uint32_t current;
+
+    do {
+        chunks = nsc_load(&t->chunks);
+        current = NSC_CHUNKS_CURRENT(chunks);
+        if (settled(t, chunks))
+            continue;
+        token = (nsc_add(&t->token, 1) & 0x7fff) + 1;
+        nsc_store(end, token);
+        nsc_store(&live_thread(t)->chunk_seq, newest_seq(t, chunks));
+        pos = nsc_load(&t->pos);
+        if (nsc_load(&t->chunks) != chunks)
+            continue;
+        if (current == 0) {
+            if (pos < POS_NOWHERE)
+                nsc_cas64(&t->pos, pos, POS_NOWHERE);
+            continue;
+        }
+        if (pos - chunk_start(current) >= nsc_session.chunk_bytes)
+            nsc_cas64(&t->pos, pos, chunk_start(current));
+        nsc_cas64(end, token, chunk_soft_end(current));
+    } while (nsc_load(&t->chunks) != chunks);
+}
+
+/* Takes a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. */
+static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
+{
+    struct nsc_session *s = &nsc_session;
+    struct nsc_live_header *h = s->header;
+    uint32_t count = nsc_load(&h->chunk_count);
+    uint32_t from = nsc_load(&h->chunk_hint);
+    uint32_t i, at;
+
+    if (count == 0 || count > s->chunks_max)
+        return 0;
+    if (nsc_load(&h->chunks_free) == 0 && ++t->retry % RETRY_EVENTS != 0)
+        return 0;
+    for (i = 0; i < count; i++) {
+        at = (uint32_t)(((uint64_t)from + i) % count);
+        if (nsc_load(&s->chunks[at].state) == 0 &&
+            nsc_cas64(&s->chunks[at].state, 0,
+                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq))) {
+            nsc_store(&h->chunk_hint, at + 1);
+            /* Approximate on purpose, but never below zero. */
+            if (nsc_load(&h->chunks_free) != 0)
+                nsc_add(&h->chunks_free, -1u);
+            return at + 1;
+        }
+    }
+    nsc_store(&h->chunks_free, 0);
+    return 0;
+}
+
+/* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. */
+static void touch_chunk(uint32_t number)
+{
+    uint64_t at;
+
+    for (at = 0; at < nsc_session.chunk_bytes; at += PAGES_BYTES)
+        (void)*(const volatile uint64_t *)(uintptr_t)(chunk_start(number) + at);
+}
+
+/*
+ * One attempt to replace the current chunk by a free one. The new chunk is filled in while nobody can
+ * see it, then a single compare-and-swap makes it current; if a handler was quicker, the chunk goes back
+ * untouched and the handler's stands.
+ */
+static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t position)
+{
+    uint32_t seq = newest_seq(t, chunks) + 1;
+    uint32_t number = claim_chunk(t, seq);
+    uint64_t previous = (uint64_t)NSC_CHUNKS_CURRENT(chunks) << 20;
+    uint64_t generation = (chunks & ~(NSC_CHUNKS_GENERATION - 1)) + NSC_CHUNKS_GENERATION;
+    uint64_t anchor_low, lost;
+    struct nsc_live_chunk *chunk;
+
+    if (number == 0) {
+        if (previous != 0) /* publish what there is: it may be what the recorder waits for */
+            nsc_cas64(&t->chunks, chunks, generation | previous);
+        return 0;
+    }
+    touch_chunk(number);
+    chunk = chunk_of(number);
+    anchor_low = nsc_load(&t->anchor_low);
+    if (!nsc_anchor_valid(anchor_low)) {
+        /* Whoever is moving the anchor must see that his record is not in this chunk. */
+        nsc_store(&t->anchor_low, nsc_anchor_token(t));
+        anchor_low = position - NSC_LIVE_ANCHOR_REACH;
+    }
+    lost = nsc_load(&live_thread(t)->lost);
+    chunk->open_ticks = nsc_arch_ticks();
+    chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
+    chunk->lost_before = lost - t->lost_claimed;
+    if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
+        nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq), 0);
+        nsc_add(&nsc_session.header->chunks_free, 1);
+        return 1;
+    }
+    t->lost_claimed = lost;
+    return 1;
+}
+
+int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position)
+{
+    for (;;) {
+        uint64_t chunks = nsc_load(&t->chunks);
+        uint32_t current = NSC_CHUNKS_CURRENT(chunks);
+
+        settle(t);
+        if (NSC_CHUNKS_PREVIOUS(chunks) != 0) {
+            publish_previous(t, chunks);
+            continue;
+        }
+        if (current != 0 && nsc_load(&t->chunks) == chunks &&
+            nsc_load(&t->pos) < chunk_soft_end(current))
+            return 1;
+        if (nsc_load(&nsc_session.header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
+            nsc_session_gone();
+            return 0;
+        }
+        if (!switch_chunk(t, chunks, position) && NSC_CHUNKS_CURRENT(nsc_load(&t->chunks)) == 0) {
+            settle(t);
+            publish_previous(t, nsc_load(&t->chunks));
+            nsc_session_gone();
+            return 0;
+        }
+    }
+}

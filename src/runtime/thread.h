@@ -1,0 +1,68 @@
+/*
+ * thread.h - a thread's place in the session and its chunks. Internal to runtime/; the rules of
+ * session.h hold.
+ *
+ * Everything here may be interrupted between any two instructions by a signal handler that does the
+ * same work for the same thread, to its end or, by siglongjmp, not to its end. There is therefore no
+ * "busy" flag that could stay set: each step is one atomic operation on thread-local words or on
+ * the chunk directory, and every call first completes what was left half done.
+ *
+ * struct nsc_runtime_thread.chunks holds, in one word, so that one compare-and-swap replaces both:
+ *   bits 0..19   index + 1 of the chunk that `pos` is in, 0 if there is none
+ *   bits 20..39  index + 1 of the chunk before it while it is not yet published, else 0
+ *   bits 40..63  generation: changes with every switch and with every move of the anchor
+ */
+#ifndef NSC_RUNTIME_THREAD_H
+#define NSC_RUNTIME_THREAD_H
+
+#include "runtime/session.h"
+
+#define NSC_CHUNKS_CURRENT(word)  ((uint32_t)(word)&0xfffffu)
+#define NSC_CHUNKS_PREVIOUS(word) ((uint32_t)((word) >> 20) & 0xfffffu)
+#define NSC_CHUNKS_GENERATION     (1ull << 40)
+
+/*
+ * A chunk's slots, from its start to its end:
+ *   fast path | HEADROOM: for handlers that interrupt the slow path | SPARE: never written
+ * A hook that finds no room has already moved `pos` past the end; SPARE keeps such a slot, and those of
+ * handlers nested in that very instant, from being mistaken for the start of the chunk behind.
+ */
+#define NSC_SLOT_BYTES     16u
+#define NSC_HEADROOM_SLOTS 256u
+#define NSC_SPARE_SLOTS    16u
+
+/** nsc_thread_present - make sure that the calling thread has a thread slot. Returns whether it has; if not,
+ * one lost event is counted. */
+int nsc_thread_present(struct nsc_runtime_thread *t);
+
+/** nsc_thread_lose - count @events as lost by this thread. */
+void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events);
+
+/**
+ * nsc_chunk_ready - see to it that `pos` is in a chunk of this thread, before its soft end.
+ * @position: of the event at hand; used if no anchor is in force yet.
+ * Publishes the chunk that is full. Returns 0 if there is no free chunk (or no session any more).
+ */
+int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position);
+
+enum nsc_slot_place {
+    NSC_SLOT_NOWHERE, /* not a slot: the hook found no chunk, or the chunk's end */
+    NSC_SLOT_MINE,    /* in the current chunk or in the one before, not yet published */
+    NSC_SLOT_HOLE,    /* in a chunk that was published meanwhile: the recorder counts it as lost */
+};
+
+enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t slot);
+
+/* An anchor is in force unless anchor_low is 0 or a token (bit 63). */
+static inline int nsc_anchor_valid(uint64_t anchor_low)
+{
+    return anchor_low != 0 && anchor_low >> 63 == 0;
+}
+
+/** nsc_anchor_token - a value for anchor_low that fails every check and equals no other in use. */
+static inline uint64_t nsc_anchor_token(struct nsc_runtime_thread *t)
+{
+    return 1ull << 63 | (uint64_t)nsc_add(&t->token, 1) << 4;
+}
+
+#endif
