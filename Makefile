@@ -36,6 +36,8 @@ BIN      := $(BUILD)/bin/nanoscope
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
 # Commands are shown short; V=1 shows them whole.
+# No built-in rules: one of them would link foo from foo.s.
+MAKEFLAGS += --no-builtin-rules
 Q   := $(if $(V),,@)
 show = $(if $(V),,@printf '  %-6s %s\n' $(1) $@)
 
@@ -76,6 +78,68 @@ public-headers: $(PUBLIC_HEADERS)
 $(BUILD)/include/%: include/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+
+# ---- Traced world -----------------------------------------------------------------------------------
+#
+# What runs inside other people's programs: no libc, no vector registers, no start-up code. These flags
+# are part of its design (docs/adr/002, 003), so CFLAGS and SANITIZE do not reach it.
+
+ISA           := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-regs-only \
+                 -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
+                 -fno-tree-loop-distribute-patterns -fcf-protection=none -fomit-frame-pointer \
+                 -Wframe-larger-than=2048
+TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
+                 $(wildcard src/hooks/cyg/slow_$(ISA).S)
+TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
+MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/hooks/sleds/$(ISA)/trampoline.o
+# Wraps functions of libc, which a static program cannot have twice.
+SHARED_ONLY   := $(BUILD)/traced/src/runtime/stackswitch.o
+TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
+                   $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
+                   $(BUILD)/lib/nanoscope_hook.h
+
+.PHONY: runtime check-nm
+all: runtime
+runtime: $(TRACED_PRODUCTS) ## what gets linked into traced programs
+
+$(BUILD)/traced/%.o: %.c
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(CC) -Iinclude -Isrc -D_GNU_SOURCE $(TRACED_CFLAGS) -MMD -MP -c $< -o $@
+
+$(BUILD)/traced/%.o: %.S
+	@mkdir -p $(@D)
+	$(call show,AS)
+	$(Q)$(CC) -Iinclude -Isrc -g -MMD -MP -c $< -o $@
+
+$(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack -o $@ $^
+
+$(BUILD)/lib/libnanoscope.a: $(filter-out $(SHARED_ONLY),$(TRACED_OBJS))
+	@mkdir -p $(@D)
+	$(call show,AR)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(BUILD)/lib/nanoscope-module.o: $(MODULE_OBJS)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) -nostdlib -r -o $@ $^
+
+$(BUILD)/lib/%: src/hooks/sleds/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+$(BUILD)/lib/%: src/hooks/cyg/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+check-nm: runtime ## what the runtime imports, and what its fast path must not contain
+	BUILD=$(BUILD) tools/check-traced
+
+-include $(TRACED_OBJS:.o=.d) $(MODULE_OBJS:.o=.d)
 
 # ---- From docs/man: options, table of commands, manual pages, completion (see tools/gendoc/doc.h) ---
 
