@@ -1,7 +1,7 @@
 /*
  * arch.h - everything that differs between instruction sets, for the traced world. One directory an
- * ISA implements it: arch/<isa>/ticks.h (inline) and arch/<isa>/sled.c (pure encoders over a byte buffer).
- * The trampolines are hooks/sleds/<isa>/trampoline.S.
+ * ISA implements it: arch/<isa>/ticks.h (inline) and arch/<isa>/sled.c (pure encoders over a byte
+ * buffer). The trampolines are hooks/sleds/<isa>/trampoline.S.
  */
 #ifndef NSC_ARCH_ARCH_H
 #define NSC_ARCH_ARCH_H
@@ -26,8 +26,8 @@ enum nsc_arch_xray_kind {
 
 /* What a patchable place in the code is. */
 enum nsc_arch_sled {
-    NSC_ARCH_SLED_SITE,  /* 5 bytes made by our assembler macro (x86-64) */
-    NSC_ARCH_SLED_XRAY,  /* clang's entry or tail-call sled */
+    NSC_ARCH_SLED_SITE,      /* 5 bytes made by our assembler macro (x86-64) */
+    NSC_ARCH_SLED_XRAY,      /* clang's entry or tail-call sled */
     NSC_ARCH_SLED_XRAY_EXIT, /* clang's exit sled, which contains the return instruction */
 };
 

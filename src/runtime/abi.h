@@ -3,8 +3,8 @@
  * thread-local words, the slow path, and the module's descriptor. Hooks are compiled into other
  * people's programs and outlive a release of the library, so fields are only ever added at the end.
  *
- * The words of a thread, and how a hook uses them (x86-64: arch/x86_64/trampoline.S; AArch64 and the
- * header hook alike):
+ * The words of a thread, and how a hook uses them (x86-64: arch/x86_64/trampoline.S; AArch64 and
+ * the header hook alike):
  *
  *   1. slot = pos; pos += 16, in one instruction as far as signals of this thread are concerned
  *   2. slot >= *endp                          -> slow path (chunk is full, or nothing is recorded)
@@ -27,9 +27,9 @@
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 
 struct nsc_runtime_thread {
-    uint64_t pos;             /* address of the next free slot */
-    const uint64_t *endp;     /* *endp: first address that the fast path must not use */
-    uint64_t anchor_low;      /* anchor in force - NSC_LIVE_ANCHOR_REACH, or not a position */
+    uint64_t pos;         /* address of the next free slot */
+    const uint64_t *endp; /* *endp: first address that the fast path must not use */
+    uint64_t anchor_low;  /* anchor in force - NSC_LIVE_ANCHOR_REACH, or not a position */
     /* From here on for the slow path only; see runtime/thread.h. */
     uint64_t chunks;
     uint64_t lost_claimed;
@@ -58,8 +58,8 @@ extern NSC_RUNTIME_EXPORT __thread struct nsc_runtime_thread nsc_runtime_tls
  *
  * Stores the event or counts it as lost. Preserves errno and every vector and floating-point
  * register (general registers as any C function does).
- * Context: any thread, inside signal handlers, also when it interrupted itself; takes no lock; system
- * calls only for a thread's or a forked process's first event.
+ * Context: any thread, inside signal handlers, also when it interrupted itself; takes no lock;
+ * system calls only for a thread's or a forked process's first event.
  */
 NSC_RUNTIME_EXPORT void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position,
                                          uint64_t slot);
@@ -90,8 +90,8 @@ struct nsc_runtime_module {
  * nsc_runtime_module_load - called by a module's first constructor.
  * @module: static, writable, alive until nsc_runtime_module_unload().
  *
- * Starts the session if this is the first module and the program is being recorded; publishes the module
- * and switches its sleds on. Otherwise only brings clang's sleds to the one-byte form.
+ * Starts the session if this is the first module and the program is being recorded; publishes the
+ * module and switches its sleds on. Otherwise only brings clang's sleds to the one-byte form.
  * Context: constructor; may run in several threads at once.
  */
 NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *module);

@@ -1,7 +1,7 @@
 /*
- * event.c - the slow path of the hooks: what happens to an event that the fast path could not store,
- * and the records that go between events. See abi.h for the fast path, thread.h for why every
- * interleaving with signal handlers comes out right.
+ * event.c - the slow path of the hooks: what happens to an event that the fast path could not
+ * store, and the records that go between events. See abi.h for the fast path, thread.h for why
+ * every interleaving with signal handlers comes out right.
  */
 #include <nanoscope/nanoscope.h>
 
@@ -42,9 +42,9 @@ static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
 }
 
 /*
- * Stores an event together with a new anchor at its position. While anchor_low holds our token, every
- * handler comes here too and writes an anchor of its own, and changes the token: then our slots may
- * lie behind records that they must precede, and are given up.
+ * Stores an event together with a new anchor at its position. While anchor_low holds our token,
+ * every handler comes here too and writes an anchor of its own, and changes the token: then our
+ * slots may lie behind records that they must precede, and are given up.
  */
 static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
                            uint64_t position)
@@ -139,4 +139,7 @@ NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
     put(slot + NSC_SLOT_BYTES, 1, to_key);
 }
 
-NSC_RUNTIME_EXPORT const char *nanoscope_version(void) { return NANOSCOPE_VERSION; }
+NSC_RUNTIME_EXPORT const char *nanoscope_version(void)
+{
+    return NANOSCOPE_VERSION;
+}

@@ -8,9 +8,9 @@
 #include "arch/arch.h"
 #include "os/os.h"
 
-#define WAIT_STEP_NS   1000000u
-#define WAIT_STEPS     10000u /* 10 s, for a verdict */
-#define WAIT_STEPS_IDLE 2000u /* 2 s without a sign of life of the recorder */
+#define WAIT_STEP_NS    1000000u
+#define WAIT_STEPS      10000u /* 10 s, for a verdict */
+#define WAIT_STEPS_IDLE 2000u  /* 2 s without a sign of life of the recorder */
 
 /*
  * The modules of this process. An entry is taken by setting `used` from 0; `copy` is what was
@@ -18,8 +18,8 @@
  */
 struct entry {
     uint32_t used;
-    uint32_t published;       /* `slot` and `copy` are valid */
-    uint32_t slot;            /* index in the session's module table */
+    uint32_t published;           /* `slot` and `copy` are valid */
+    uint32_t slot;                /* index in the session's module table */
     struct nsc_live_module *copy; /* private memory, one page range each */
 };
 

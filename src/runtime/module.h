@@ -10,8 +10,8 @@
 #define NSC_MODULES_MAX 4096 /* of one process, at any one time */
 
 /**
- * nsc_modules_publish_again - in a forked child: enter all modules under the child's own process slot.
- * Context: the slow path; memory only, no system call.
+ * nsc_modules_publish_again - in a forked child: enter all modules under the child's own process
+ * slot. Context: the slow path; memory only, no system call.
  */
 void nsc_modules_publish_again(void);
 

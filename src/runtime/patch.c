@@ -1,6 +1,6 @@
 /*
- * patch.c - writing sleds into a module's code at load. Called with nobody running that code yet. Code is
- * never writable and executable at once, and gets back exactly the protection that it had.
+ * patch.c - writing sleds into a module's code at load. Called with nobody running that code yet.
+ * Code is never writable and executable at once, and gets back exactly the protection that it had.
  */
 #include <elf.h>
 

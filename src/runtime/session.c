@@ -1,6 +1,6 @@
 /*
- * session.c - joining a session, forked children, and noticing that the recorder is gone. Called from
- * constructors and from the slow path; see session.h for the rules that hold here.
+ * session.c - joining a session, forked children, and noticing that the recorder is gone. Called
+ * from constructors and from the slow path; see session.h for the rules that hold here.
  */
 #include "runtime/session.h"
 
@@ -10,9 +10,9 @@
 
 #define PAGE_BYTES      4096u
 #define CHUNK_BYTES_MIN 8192u
-/* Looks, a second apart at least, at a heartbeat that stands still, after which the recorder counts as
- * dead. Counting looks keeps a suspended machine from looking like one long silence. */
-#define STRIKES_MAX 4
+/* Looks, a second apart at least, at a heartbeat that stands still, after which the recorder counts
+ * as dead. Counting looks keeps a suspended machine from looking like one long silence. */
+#define STRIKES_MAX     4
 
 struct nsc_session nsc_session;
 

@@ -1,10 +1,10 @@
 /*
- * session.h - the session that this process takes part in: its shared memory (nanoscope/live.h), its
- * process slot, and what a forked child has to do over. Internal to runtime/.
+ * session.h - the session that this process takes part in: its shared memory (nanoscope/live.h),
+ * its process slot, and what a forked child has to do over. Internal to runtime/.
  *
- * Rules for all of runtime/: no libc, no lock, no allocation, no vector register, nothing printed; only
- * what a signal handler may do, because a handler may interrupt it anywhere, run hooks of its own,
- * and leave by siglongjmp. Shared memory is written by a recorder that may die or lie: indices
+ * Rules for all of runtime/: no libc, no lock, no allocation, no vector register, nothing printed;
+ * only what a signal handler may do, because a handler may interrupt it anywhere, run hooks of its
+ * own, and leave by siglongjmp. Shared memory is written by a recorder that may die or lie: indices
  * read from it are checked before use.
  */
 #ifndef NSC_RUNTIME_SESSION_H
@@ -16,9 +16,9 @@
 
 #include "runtime/abi.h"
 
-#define nsc_load(p)           __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define nsc_store(p, v)       __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define nsc_add(p, v)         __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define nsc_load(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define nsc_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define nsc_add(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
 /* Thread-local words are shared with signal handlers only: relaxed operations suffice. */
 static inline int nsc_cas64(uint64_t *at, uint64_t old, uint64_t value)
@@ -52,7 +52,7 @@ struct nsc_session {
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
      * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
     uint64_t *wiped;
-    uint32_t process;    /* index of this process's slot */
+    uint32_t process; /* index of this process's slot */
     uint32_t pid;
     uint32_t generation; /* number of forks since the session started, plus 1 */
     uint32_t off;        /* the session is over for this process */
@@ -61,7 +61,7 @@ struct nsc_session {
     uint32_t strikes;
 };
 
-#define NSC_END_STRIDE 8 /* words; one cache line a thread */
+#define NSC_END_STRIDE 8        /* words; one cache line a thread */
 #define NSC_CHUNKS_MAX 0xfffffu /* chunk numbers fit 20 bits: thread.h */
 
 extern struct nsc_session nsc_session __attribute__((visibility("hidden")));
@@ -78,7 +78,8 @@ int nsc_session_start(void);
  */
 int nsc_session_present(void);
 
-/** nsc_session_gone - stop recording if the recorder has closed or has stopped working. Returns whether it is so. */
+/** nsc_session_gone - stop recording if the recorder has closed or has stopped working. Returns
+ * whether it is so. */
 int nsc_session_gone(void);
 
 /**

@@ -14,7 +14,10 @@
 
 /* The next definition of @name, or NULL. Done again at each switch: cheap beside the switch's own
  * system call, and nothing to keep safe from signal handlers. */
-static void *next(const char *name) { return dlsym(RTLD_NEXT, name); }
+static void *next(const char *name)
+{
+    return dlsym(RTLD_NEXT, name);
+}
 
 NSC_RUNTIME_EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
 NSC_RUNTIME_EXPORT int setcontext(const ucontext_t *to);

@@ -1,13 +1,14 @@
 /*
- * thread.c - thread slots, and moving a thread from chunk to chunk. Called by the slow path only. See
- * thread.h for what makes it safe against signal handlers, session.h for the rules.
+ * thread.c - thread slots, and moving a thread from chunk to chunk. Called by the slow path only.
+ * See thread.h for what makes it safe against signal handlers, session.h for the rules.
  */
 #include "runtime/thread.h"
 
 #include "arch/arch.h"
 #include "os/os.h"
 
-#define RETRY_EVENTS 1024u /* how often a full table, or a count of zero free chunks, is doubted */
+#define RETRY_EVENTS 1024u  /* how often a full table, or a count of zero free chunks, is doubted  \
+                             */
 #define PAGES_BYTES  65536u /* a read fault on shared memory maps this much around it */
 
 static const uint64_t always_full; /* `endp` of threads that do not record: every slot is >= 0 */
@@ -20,7 +21,10 @@ __thread struct nsc_runtime_thread nsc_runtime_tls = {
     .endp = &always_full,
 };
 
-static struct nsc_live_chunk *chunk_of(uint32_t number) { return nsc_session.chunks + (number - 1); }
+static struct nsc_live_chunk *chunk_of(uint32_t number)
+{
+    return nsc_session.chunks + (number - 1);
+}
 
 static uint64_t chunk_start(uint32_t number)
 {
@@ -36,8 +40,8 @@ static uint64_t chunk_soft_end(uint32_t number)
 /* Whether the slot can be stored to, if the chunk is ours. */
 static int chunk_has(uint32_t number, uint64_t slot)
 {
-    return number != 0 && slot - chunk_start(number) <
-                              nsc_session.chunk_bytes - NSC_SLOT_BYTES * NSC_SPARE_SLOTS;
+    return number != 0 &&
+           slot - chunk_start(number) < nsc_session.chunk_bytes - NSC_SLOT_BYTES * NSC_SPARE_SLOTS;
 }
 
 static struct nsc_live_thread *live_thread(const struct nsc_runtime_thread *t)
@@ -112,7 +116,7 @@ enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t 
     if (offset >= (uint64_t)nsc_session.chunks_max * nsc_session.chunk_bytes)
         return NSC_SLOT_NOWHERE;
     return chunk_has((uint32_t)(offset / nsc_session.chunk_bytes) + 1, slot) ? NSC_SLOT_HOLE
-                                                                              : NSC_SLOT_NOWHERE;
+                                                                             : NSC_SLOT_NOWHERE;
 }
 
 /* Sequence number of the current chunk, or of the last one if there is none. */
@@ -125,8 +129,8 @@ static uint32_t newest_seq(const struct nsc_runtime_thread *t, uint64_t chunks)
     return NSC_LIVE_CHUNK_SEQ(nsc_load(&chunk_of(current)->state));
 }
 
-/* Hands the previous chunk to the recorder. The exact state word is expected, so doing this again, or
- * too late, changes nothing. */
+/* Hands the previous chunk to the recorder. The exact state word is expected, so doing this again,
+ * or too late, changes nothing. */
 static void publish_previous(struct nsc_runtime_thread *t, uint64_t chunks)
 {
     uint32_t previous = NSC_CHUNKS_PREVIOUS(chunks);
@@ -156,7 +160,8 @@ static int settled(const struct nsc_runtime_thread *t, uint64_t chunks)
 /*
  * Brings `pos` and `*endp` in line with `chunks`. The fast path is shut while they do not match:
  * *endp is a token (below every address) from before `pos` moves until after. Each of the three
- * words is only moved on if no handler has done so, so that a handler's later state is never undone.
+ * words is only moved on if no handler has done so, so that a handler's later state is never
+ * undone.
  */
 static void settle(struct nsc_runtime_thread *t)
 {
@@ -225,9 +230,9 @@ static void touch_chunk(uint32_t number)
 }
 
 /*
- * One attempt to replace the current chunk by a free one. The new chunk is filled in while nobody can
- * see it, then a single compare-and-swap makes it current; if a handler was quicker, the chunk goes back
- * untouched and the handler's stands.
+ * One attempt to replace the current chunk by a free one. The new chunk is filled in while nobody
+ * can see it, then a single compare-and-swap makes it current; if a handler was quicker, the chunk
+ * goes back untouched and the handler's stands.
  */
 static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t position)
 {

@@ -3,8 +3,8 @@
  * session.h hold.
  *
  * Everything here may be interrupted between any two instructions by a signal handler that does the
- * same work for the same thread, to its end or, by siglongjmp, not to its end. There is therefore no
- * "busy" flag that could stay set: each step is one atomic operation on thread-local words or on
+ * same work for the same thread, to its end or, by siglongjmp, not to its end. There is therefore
+ * no "busy" flag that could stay set: each step is one atomic operation on thread-local words or on
  * the chunk directory, and every call first completes what was left half done.
  *
  * struct nsc_runtime_thread.chunks holds, in one word, so that one compare-and-swap replaces both:
@@ -24,15 +24,16 @@
 /*
  * A chunk's slots, from its start to its end:
  *   fast path | HEADROOM: for handlers that interrupt the slow path | SPARE: never written
- * A hook that finds no room has already moved `pos` past the end; SPARE keeps such a slot, and those of
- * handlers nested in that very instant, from being mistaken for the start of the chunk behind.
+ * A hook that finds no room has already moved `pos` past the end; SPARE keeps such a slot, and
+ * those of handlers nested in that very instant, from being mistaken for the start of the chunk
+ * behind.
  */
 #define NSC_SLOT_BYTES     16u
 #define NSC_HEADROOM_SLOTS 256u
 #define NSC_SPARE_SLOTS    16u
 
-/** nsc_thread_present - make sure that the calling thread has a thread slot. Returns whether it has; if not,
- * one lost event is counted. */
+/** nsc_thread_present - make sure that the calling thread has a thread slot. Returns whether it
+ * has; if not, one lost event is counted. */
 int nsc_thread_present(struct nsc_runtime_thread *t);
 
 /** nsc_thread_lose - count @events as lost by this thread. */

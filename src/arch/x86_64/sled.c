@@ -7,8 +7,8 @@
  *   xray      e8 rel32, 6-byte nop    a9 imm32, nop      (clang emits jmp +9, 9-byte nop)
  *   exit      e8 rel32, c3            c3 ...             (clang emits ret, 10-byte nop)
  *
- * rel32 is the same in both forms, so turning a sled is a store of one byte, which other threads may
- * execute over at any time. `test` only changes flags, which are dead at entry and at exit.
+ * rel32 is the same in both forms, so turning a sled is a store of one byte, which other threads
+ * may execute over at any time. `test` only changes flags, which are dead at entry and at exit.
  */
 #include "arch/arch.h"
 

@@ -1,6 +1,6 @@
 /*
- * module.c - linked into every executable and shared library that is built for tracing, together with
- * the trampolines, as nanoscope-module.o. Announces the module to the runtime; all symbols are
+ * module.c - linked into every executable and shared library that is built for tracing, together
+ * with the trampolines, as nanoscope-module.o. Announces the module to the runtime; all symbols are
  * hidden, so each module has its own. Must not be instrumented itself.
  */
 #include "runtime/abi.h"
@@ -28,8 +28,14 @@ static struct nsc_runtime_module module = {
     .elf_header = __ehdr_start,
 };
 
-/* 101 is the first priority that is not the implementation's: before the program's constructors, and after
- * its destructors. */
-__attribute__((constructor(101))) static void load(void) { nsc_runtime_module_load(&module); }
+/* 101 is the first priority that is not the implementation's: before the program's constructors,
+ * and after its destructors. */
+__attribute__((constructor(101))) static void load(void)
+{
+    nsc_runtime_module_load(&module);
+}
 
-__attribute__((destructor(101))) static void unload(void) { nsc_runtime_module_unload(&module); }
+__attribute__((destructor(101))) static void unload(void)
+{
+    nsc_runtime_module_unload(&module);
+}

@@ -23,7 +23,10 @@ struct kernel_timespec {
     int64_t ns;
 };
 
-static int failed(long result) { return result < 0 && result >= -4095; }
+static int failed(long result)
+{
+    return result < 0 && result >= -4095;
+}
 
 int nsc_os_open(const char *path, int writable)
 {
@@ -32,7 +35,10 @@ int nsc_os_open(const char *path, int writable)
     return (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
 }
 
-void nsc_os_close(int fd) { nsc_syscall3(SYS_close, fd, 0, 0); }
+void nsc_os_close(int fd)
+{
+    nsc_syscall3(SYS_close, fd, 0, 0);
+}
 
 long nsc_os_read(int fd, void *to, size_t bytes)
 {
@@ -44,7 +50,10 @@ long nsc_os_read(int fd, void *to, size_t bytes)
     return n;
 }
 
-int64_t nsc_os_size(int fd) { return nsc_syscall3(SYS_lseek, fd, 0, 2 /* SEEK_END */); }
+int64_t nsc_os_size(int fd)
+{
+    return nsc_syscall3(SYS_lseek, fd, 0, 2 /* SEEK_END */);
+}
 
 long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
 {
@@ -58,14 +67,20 @@ static void *map(size_t bytes, int flags, int fd)
     return failed(at) ? NULL : (void *)at;
 }
 
-void *nsc_os_map_shared(int fd, size_t bytes) { return map(bytes, MAP_SHARED, fd); }
+void *nsc_os_map_shared(int fd, size_t bytes)
+{
+    return map(bytes, MAP_SHARED, fd);
+}
 
 void *nsc_os_map_private(size_t bytes)
 {
     return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
-void nsc_os_unmap(void *at, size_t bytes) { nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0); }
+void nsc_os_unmap(void *at, size_t bytes)
+{
+    nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0);
+}
 
 int nsc_os_wipe_on_fork(void *at, size_t bytes)
 {
@@ -111,11 +126,23 @@ size_t nsc_os_page_bytes(void)
     return bytes > 0 ? (size_t)bytes : PAGE_BYTES_LEAST;
 }
 
-int nsc_os_privileged(void) { return auxiliary(AT_SECURE) != 0; }
+int nsc_os_privileged(void)
+{
+    return auxiliary(AT_SECURE) != 0;
+}
 
-uint32_t nsc_os_pid(void) { return (uint32_t)nsc_syscall3(SYS_getpid, 0, 0, 0); }
-uint32_t nsc_os_tid(void) { return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0); }
-uint32_t nsc_os_ppid(void) { return (uint32_t)nsc_syscall3(SYS_getppid, 0, 0, 0); }
+uint32_t nsc_os_pid(void)
+{
+    return (uint32_t)nsc_syscall3(SYS_getpid, 0, 0, 0);
+}
+uint32_t nsc_os_tid(void)
+{
+    return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0);
+}
+uint32_t nsc_os_ppid(void)
+{
+    return (uint32_t)nsc_syscall3(SYS_getppid, 0, 0, 0);
+}
 
 void nsc_os_thread_name(char name[16])
 {
