@@ -86,7 +86,8 @@ struct nsc_lane {
 };
 
 #define NSC_LANE_SLACK     32
-#define NSC_LANE_DELTA_MAX ((uint64_t)1 << 60) /* a longer pause starts a new chunk */
+#define NSC_LANE_DELTA_MAX ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at   \
+                                                */
 #define NSC_LANE_DROP      UINT64_MAX
 
 /* The slow path before an event: room, a new chunk, more frames. @ticks may be raised; @function is

@@ -12,6 +12,8 @@
 
 #define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
+#define TICKS_MAX          (((uint64_t)1 << 63) - 1)
+#define PAUSE_MAX          ((uint64_t)1 << 60) /* a longer one starts a new chunk: the delta's room */
 #define FRAMES_FIRST       16u
 #define SPANS_MAX          512u /* deeper calls have no summary rows */
 #define SPAN_SHIFT_MIN     10u
@@ -261,7 +263,7 @@ static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
 {
     if (lane->buffer == NULL && !warm_up(lane))
         return false;
-    if (lane->chunk_open && ticks - lane->last_ticks > NSC_LANE_DELTA_MAX)
+    if (lane->chunk_open && ticks - lane->last_ticks > PAUSE_MAX)
         nsc_lane_flush(lane);
     if (lane->chunk_open && lane->at >= lane->limit) {
         if (lane->buffer_bytes < CHUNK_BYTES)
@@ -281,6 +283,8 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
         w->dropped++;
         return NSC_LANE_DROP;
     }
+    if (*ticks > TICKS_MAX)
+        *ticks = TICKS_MAX;
     if (*ticks < lane->last_ticks)
         *ticks = lane->last_ticks;
     if (!lane->dead) {

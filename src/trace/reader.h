@@ -16,6 +16,7 @@
 
 struct nsc_trace;
 struct nsc_cursor;
+struct nsc_chunk;
 
 enum nsc_trace_open_flags {
     NSC_TRACE_RECOVER = 1, /* accept an incomplete file: scan blocks, keep what is whole */
@@ -32,6 +33,7 @@ struct nsc_trace_info {
     uint32_t process_count, thread_count, module_count, mapping_count, function_count;
     uint32_t meta_count, clock_count;
     bool complete;     /* finished by the writer */
+    bool recovered;    /* opened by scanning the blocks: see `warning` */
     bool compressed;   /* at least one zstd block */
     char warning[480]; /* what recovery left out; empty if nothing */
 };
@@ -61,6 +63,68 @@ const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, u
 const char *nsc_trace_meta(const struct nsc_trace *t, const char *key);
 int nsc_trace_meta_at(const struct nsc_trace *t, uint32_t index, const char **key,
                       const char **value);
+
+/*
+ * Chunks: what each holds is known without reading its events. All of them are there for tools that
+ * answer for a time range at some zoom; whoever wants every event takes a cursor.
+ */
+struct nsc_chunk {
+    uint64_t offset; /* of its head in the file */
+    uint64_t sequence;
+    uint64_t first_ticks, last_ticks;
+    uint64_t events, calls; /* calls: entries and late exits */
+    uint64_t lost;          /* in gaps inside it */
+    uint32_t thread;
+    uint32_t min_depth, max_depth;
+    uint32_t depth;  /* open calls at its start */
+    uint32_t common; /* how many of them only the previous chunk's head tells */
+    bool missing;    /* its head was read but its events are damaged (NSC_TRACE_RECOVER) */
+};
+
+/* Calls of one function that ended in a chunk. Ids are as stored: resolve with nsc_trace_canonical.
+ */
+struct nsc_chunk_total {
+    uint64_t calls;
+    uint64_t total_ticks; /* of calls with no open one of the same function below */
+    uint64_t self_ticks;
+    uint64_t max_ticks;
+    uint32_t function;
+};
+
+/* The longest call that ended in a chunk, of those of one depth that began in one span of
+ * 2^shift ticks. Calls at depths >= 512 have no rows. */
+struct nsc_chunk_row {
+    uint64_t end_ticks;
+    uint64_t duration_ticks;
+    uint32_t function;
+    uint32_t depth;
+};
+
+/* The inside of a chunk's head. */
+struct nsc_chunk_head {
+    const struct nsc_frame *frames; /* opening stack from `common` up, outermost first */
+    const uint64_t *child_ticks;    /* for each of them: time in direct callees that had ended */
+    uint32_t frame_count;
+    bool has_totals, has_summary; /* small or unusual chunks leave them out: read their events */
+    const struct nsc_chunk_total *totals;
+    uint32_t total_count;
+    uint32_t summary_shift;
+    const struct nsc_chunk_row *rows;
+    uint32_t row_count;
+};
+
+/* The chunks of a thread, in order; NULL and 0 when there are none. */
+const struct nsc_chunk *nsc_trace_chunks(const struct nsc_trace *t, uint32_t thread,
+                                         uint32_t *count);
+/**
+ * nsc_trace_chunk_head - read a chunk's head.
+ * @head: valid until the next call on this trace.
+ * Returns 0 or -errno (-EBADMSG with @diag).
+ */
+int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
+                         struct nsc_chunk_head *head, struct nsc_diag *diag);
+/* The function that @id stands for: itself unless it is an alias. */
+uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 
 /**
  * nsc_cursor_open - read one thread's events from the chunk that holds @from_ticks on.

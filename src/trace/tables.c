@@ -3,30 +3,15 @@
 
 #include <errno.h>
 
-/* A field that may be "none": stored one up, so that a missing field reads as none. */
+/* A field that may be "none" is stored one up. */
 static void put_id(struct nsc_buffer *b, uint32_t id)
 {
     nsc_buffer_leb(b, id == NSC_NO_ID ? 0 : (uint64_t)id + 1);
 }
 
-/* Fields beyond the entry's end are zero: entries of older files are shorter. */
-static uint64_t get_leb(struct nsc_span *s)
-{
-    return !s->bad && s->at == s->end ? 0 : nsc_span_leb(s);
-}
-
-static uint32_t get_leb32(struct nsc_span *s)
-{
-    uint64_t v = get_leb(s);
-
-    if (v > UINT32_MAX)
-        s->bad = true;
-    return s->bad ? 0 : (uint32_t)v;
-}
-
 static uint32_t get_id(struct nsc_span *s)
 {
-    uint64_t v = get_leb(s);
+    uint64_t v = nsc_span_leb(s);
 
     if (v > UINT32_MAX)
         s->bad = true;
@@ -35,7 +20,7 @@ static uint32_t get_id(struct nsc_span *s)
 
 int nsc_table_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text)
 {
-    uint64_t bytes = get_leb(s);
+    uint64_t bytes = nsc_span_leb(s);
     const uint8_t *at = nsc_span_take(s, bytes);
 
     if (at == NULL && bytes > 0)
@@ -70,13 +55,13 @@ int nsc_table_get_process(struct nsc_span *s, struct nsc_arena *arena, struct ns
 {
     int error;
 
-    p->pid = get_leb32(s);
+    p->pid = nsc_span_leb32(s);
     p->parent = get_id(s);
-    p->start_ticks = get_leb(s);
-    p->end_ticks = get_leb(s);
+    p->start_ticks = nsc_span_leb(s);
+    p->end_ticks = nsc_span_leb(s);
     error = nsc_table_get_text(s, arena, &p->name);
     p->exit_status = (int32_t)get_id(s);
-    p->problems = get_leb32(s);
+    p->problems = nsc_span_leb32(s);
     return done(s, error);
 }
 
@@ -94,13 +79,13 @@ void nsc_table_put_thread(struct nsc_buffer *b, const struct nsc_thread *t)
 
 int nsc_table_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t)
 {
-    t->process = get_leb32(s);
-    t->tid = get_leb32(s);
-    t->stack = get_leb32(s);
-    t->start_ticks = get_leb(s);
-    t->end_ticks = get_leb(s);
-    t->recorded = get_leb(s);
-    t->lost = get_leb(s);
+    t->process = nsc_span_leb32(s);
+    t->tid = nsc_span_leb32(s);
+    t->stack = nsc_span_leb32(s);
+    t->start_ticks = nsc_span_leb(s);
+    t->end_ticks = nsc_span_leb(s);
+    t->recorded = nsc_span_leb(s);
+    t->lost = nsc_span_leb(s);
     return done(s, nsc_table_get_text(s, arena, &t->name));
 }
 
@@ -114,7 +99,7 @@ void nsc_table_put_module(struct nsc_buffer *b, const struct nsc_module *m)
 int nsc_table_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m)
 {
     int error = nsc_table_get_text(s, arena, &m->path);
-    uint64_t bytes = get_leb(s);
+    uint64_t bytes = nsc_span_leb(s);
     const uint8_t *id = nsc_span_take(s, bytes);
 
     if (bytes > sizeof m->build_id)
@@ -140,13 +125,13 @@ void nsc_table_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m)
 int nsc_table_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct nsc_mapping *m)
 {
     (void)arena;
-    m->process = get_leb32(s);
-    m->module = get_leb32(s);
-    m->bias = get_leb(s);
-    m->start = get_leb(s);
-    m->end = get_leb(s);
-    m->load_ticks = get_leb(s);
-    m->unload_ticks = get_leb(s);
+    m->process = nsc_span_leb32(s);
+    m->module = nsc_span_leb32(s);
+    m->bias = nsc_span_leb(s);
+    m->start = nsc_span_leb(s);
+    m->end = nsc_span_leb(s);
+    m->load_ticks = nsc_span_leb(s);
+    m->unload_ticks = nsc_span_leb(s);
     return done(s, 0);
 }
 
@@ -185,13 +170,13 @@ int nsc_table_get_function(struct nsc_span *s, struct nsc_arena *arena,
     int error;
 
     f->f.module = get_id(s);
-    f->f.va = get_leb(s);
+    f->f.va = nsc_span_leb(s);
     f->canonical = get_id(s);
     error = nsc_table_get_text(s, arena, &f->f.name);
     if (error == 0)
         error = nsc_table_get_text(s, arena, &f->f.symbol);
-    f->file = get_leb32(s);
-    f->f.line = get_leb32(s);
+    f->file = nsc_span_leb32(s);
+    f->f.line = nsc_span_leb32(s);
     f->f.file = "";
     if (error == 0 && *f->f.name == '\0')
         error = name_by_address(arena, &f->f);
@@ -211,10 +196,10 @@ void nsc_table_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p)
 int nsc_table_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p)
 {
     (void)arena;
-    p->ticks = get_leb(s);
-    p->monotonic_ns = get_leb(s);
-    p->boottime_ns = get_leb(s);
-    p->realtime_ns = get_leb(s);
+    p->ticks = nsc_span_leb(s);
+    p->monotonic_ns = nsc_span_leb(s);
+    p->boottime_ns = nsc_span_leb(s);
+    p->realtime_ns = nsc_span_leb(s);
     return done(s, 0);
 }
 
@@ -252,18 +237,18 @@ int nsc_table_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_table_chun
 {
     uint64_t span;
 
-    c->offset = base + get_leb(s);
-    c->thread = get_leb32(s);
-    c->first_ticks = get_leb(s);
-    span = get_leb(s);
+    c->offset = base + nsc_span_leb(s);
+    c->thread = nsc_span_leb32(s);
+    c->first_ticks = nsc_span_leb(s);
+    span = nsc_span_leb(s);
     c->last_ticks = c->first_ticks + span;
-    c->events = get_leb(s);
-    c->calls = get_leb(s);
-    c->lost = get_leb(s);
-    c->min_depth = get_leb32(s);
-    c->max_depth = get_leb32(s);
-    c->depth = get_leb32(s);
-    c->common = get_leb32(s);
+    c->events = nsc_span_leb(s);
+    c->calls = nsc_span_leb(s);
+    c->lost = nsc_span_leb(s);
+    c->min_depth = nsc_span_leb32(s);
+    c->max_depth = nsc_span_leb32(s);
+    c->depth = nsc_span_leb32(s);
+    c->common = nsc_span_leb32(s);
     if (c->offset < base || c->last_ticks < c->first_ticks || c->common > c->depth ||
         c->min_depth > c->depth || c->max_depth < c->depth)
         s->bad = true;

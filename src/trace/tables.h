@@ -2,7 +2,7 @@
  * tables.h - one entry of each table of a .nst file: how it is coded, both ways.
  *
  * Used inside trace/ by the writer and the reader; docs/format.md section 6. An entry is coded
- * without its length prefix; unknown bytes at its end are ignored, missing fields read as zero.
+ * without its length prefix; bytes behind the fields known here belong to newer versions.
  */
 #ifndef NSC_TRACE_TABLES_H
 #define NSC_TRACE_TABLES_H

@@ -1,0 +1,502 @@
+/*
+ * cursor.c - the events of one thread, batch by batch. docs/format.md section 5.
+ *
+ * Between chunks the cursor carries its own stack and checks that the next chunk agrees with it.
+ * When chunks are missing (a recovered file) it bridges the gap with events of its own: it unwinds
+ * what is gone, tells the loss, and enters what the next chunk's head says was entered meanwhile.
+ */
+#include <errno.h>
+
+#include "trace/reader_state.h"
+
+#define BATCH_EVENTS 4096
+#define PADDING                                                                                    \
+    32 /* zero bytes behind the events: a record may be read before its end is checked */
+
+struct nsc_cursor {
+    struct nsc_trace *trace;
+    const struct nsc_chunk *chunks;
+    uint32_t chunk_count;
+    uint32_t next_chunk; /* the one to load when `at` reaches `end` */
+    uint32_t thread;
+    bool started;
+    uint64_t next_sequence;
+    /* The chunk being decoded. */
+    const uint8_t *at, *end;
+    uint64_t last_ticks;
+    uint64_t decoded;  /* events of it so far, without gaps */
+    uint64_t left_out; /* known losses in missing chunks that were passed over */
+    struct nsc_buffer events, packed;
+    /* Open calls. */
+    struct nsc_frame *frames;
+    uint32_t depth, frame_room;
+    /* Events that bridge a gap. */
+    struct nsc_event *bridge;
+    uint32_t bridge_count, bridge_room;
+    struct nsc_event batch[BATCH_EVENTS];
+};
+
+static int no_memory(struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+}
+
+static int need_frames(struct nsc_cursor *c, uint32_t depth)
+{
+    uint32_t room = c->frame_room < 64 ? 64 : c->frame_room;
+    struct nsc_frame *frames;
+
+    if (depth <= c->frame_room)
+        return 0;
+    while (room < depth)
+        room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
+    frames = realloc(c->frames, room * sizeof *frames);
+    if (frames == NULL)
+        return -ENOMEM;
+    c->frames = frames;
+    c->frame_room = room;
+    return 0;
+}
+
+/* In a recovered file the last function stands for those whose table was lost. */
+static bool stand_in(const struct nsc_trace *t, uint64_t *function)
+{
+    if (!t->info.recovered || t->functions.count == 0)
+        return false;
+    *function = t->functions.count - 1;
+    return true;
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, chunk->offset, EBADMSG,
+                        "the opening stack of chunk %llu of thread %u refers to chunks that "
+                        "do not tell it",
+                        (unsigned long long)chunk->sequence, chunk->thread);
+}
+
+/*
+ * The whole opening stack of chunks[@index] into c->frames: its head tells the frames from `common`
+ * up, the heads before tell the rest.
+ */
+static int gather_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk = &c->chunks[index];
+    uint32_t needed = chunk->depth;
+
+    for (uint32_t at = index; needed > 0; at--) {
+        const struct nsc_chunk *from = &c->chunks[at];
+        struct nsc_chunk_head head;
+        uint64_t function;
+        int error;
+
+        if (from->depth < needed || from->sequence != chunk->sequence - (index - at))
+            return bad_stack(chunk, diag);
+        if (from->common < needed) {
+            error = nsc_trace_chunk_head(c->trace, from, &head, diag);
+            if (error != 0)
+                return error;
+            /* Only now: the head has shown that the file holds that many frames. */
+            if (need_frames(c, chunk->depth) != 0)
+                return no_memory(diag);
+            for (uint32_t i = from->common; i < needed; i++) {
+                c->frames[i] = head.frames[i - from->common];
+                function = c->frames[i].function;
+                if (function >= c->trace->functions.count && !stand_in(c->trace, &function))
+                    return bad_stack(chunk, diag);
+                c->frames[i].function = c->trace->canonical[function];
+            }
+            needed = from->common;
+        }
+        if (at == 0 && needed > 0)
+            return bad_stack(chunk, diag);
+    }
+    return 0;
+}
+
+/* ---- Gaps ------------------------------------------------------------------------------------ */
+
+static int bridge_event(struct nsc_cursor *c, uint32_t kind, uint64_t ticks, uint32_t function,
+                        uint32_t depth, uint64_t value)
+{
+    struct nsc_event *grown =
+        nsc_array_grow(c->bridge, &c->bridge_room, c->bridge_count, sizeof *grown);
+
+    if (grown == NULL)
+        return -ENOMEM;
+    c->bridge = grown;
+    grown[c->bridge_count++] = (struct nsc_event){
+        .ticks = ticks,
+        .function = function,
+        .depth = depth,
+        .kind = kind,
+        .value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value,
+    };
+    return 0;
+}
+
+static int bridge_unwind(struct nsc_cursor *c, uint32_t down_to)
+{
+    int error = 0;
+
+    while (error == 0 && c->depth > down_to) {
+        c->depth--;
+        error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, c->frames[c->depth].function,
+                             c->depth, 0);
+    }
+    return error;
+}
+
+/* How many frames of the stacks before and after a gap are the same calls. */
+static uint32_t same_frames(const struct nsc_frame *a, uint32_t a_depth, const struct nsc_frame *b,
+                            uint32_t b_depth)
+{
+    uint32_t n = 0;
+
+    while (n < a_depth && n < b_depth && a[n].start_ticks == b[n].start_ticks &&
+           a[n].function == b[n].function)
+        n++;
+    return n;
+}
+
+/* Go from the stack before the gap to the opening stack of chunks[@index], as events. */
+static int bridge_gap(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
+{
+    struct nsc_frame *before = c->frames;
+    uint32_t before_depth = c->depth, before_room = c->frame_room, depth, same;
+    int error;
+
+    c->frames = NULL;
+    c->frame_room = 0;
+    error = gather_stack(c, index, diag);
+    if (error != 0) {
+        free(c->frames);
+        c->frames = before;
+        c->frame_room = before_room;
+        return error;
+    }
+    depth = c->chunks[index].depth;
+    same = same_frames(before, before_depth, c->frames, depth);
+    for (uint32_t i = before_depth; error == 0 && i-- > same;)
+        error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, before[i].function, i, 0);
+    if (!c->started && depth > 0)
+        c->last_ticks = c->frames[0].start_ticks;
+    if (error == 0)
+        error = bridge_event(c, NSC_EVENT_LOST, c->last_ticks, NSC_NO_ID, same, c->left_out);
+    for (uint32_t i = same; error == 0 && i < depth; i++) {
+        uint64_t start = c->frames[i].start_ticks;
+
+        error = bridge_event(c, NSC_EVENT_ENTER, start < c->last_ticks ? c->last_ticks : start,
+                             c->frames[i].function, i, 0);
+    }
+    c->depth = depth;
+    c->left_out = 0;
+    free(before);
+    return error == 0 ? 0 : no_memory(diag);
+}
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
+
+/* Read the events block that follows @head. */
+static int read_events(struct nsc_cursor *c, const struct nsc_block *head, struct nsc_diag *diag)
+{
+    struct nsc_trace *t = c->trace;
+    struct nsc_block block;
+    int error = nsc_block_header_read(t->fd, t->info.file_bytes, nsc_block_end(head), &block, diag);
+    uint8_t *padding;
+
+    if (error == 0 && block.kind != NSC_FORMAT_EVENTS)
+        error = nsc_diag_set(diag, block.offset, EBADMSG, "expected an event chunk, found %s",
+                             nsc_block_kind_name(block.kind));
+    if (error == 0)
+        error = nsc_block_payload_read(t->fd, &block, &c->events, &c->packed, diag);
+    if (error != 0)
+        return error;
+    padding = nsc_buffer_reserve(&c->events, PADDING);
+    if (padding == NULL)
+        return no_memory(diag);
+    memset(padding, 0, PADDING);
+    return 0;
+}
+
+/* Get chunks[@index] ready to decode; c's stack is that of its start. */
+static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk = &c->chunks[index];
+    struct nsc_head_fields fields;
+    struct nsc_block head;
+    int error = nsc_head_read(c->trace, chunk, &head, &fields, diag);
+
+    if (error == 0)
+        error = read_events(c, &head, diag);
+    if (error != 0)
+        return error;
+    c->at = c->events.data;
+    c->end = c->at + c->events.used;
+    c->last_ticks = chunk->first_ticks;
+    c->decoded = 0;
+    c->next_chunk = index + 1;
+    c->next_sequence = chunk->sequence + 1;
+    c->started = true;
+    return 0;
+}
+
+/* The end of the thread: whatever is still open in a file that was cut off ends here. */
+static int end_thread(struct nsc_cursor *c, struct nsc_diag *diag)
+{
+    int error;
+
+    c->bridge_count = 0;
+    if (c->depth > 0 && !c->trace->info.recovered)
+        return nsc_diag_set(diag, c->chunks[c->chunk_count - 1].offset, EBADMSG,
+                            "thread %u ends with %u open calls", c->thread, c->depth);
+    error = bridge_unwind(c, 0);
+    if (error == 0 && c->left_out > 0)
+        error = bridge_event(c, NSC_EVENT_LOST, c->last_ticks, NSC_NO_ID, 0, c->left_out);
+    c->left_out = 0;
+    return error == 0 ? c->bridge_count > 0 : no_memory(diag);
+}
+
+/* Go to the next chunk. Returns 1 when there is something to deliver: events to decode or a bridge.
+ */
+static int next_chunk(struct nsc_cursor *c, struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk;
+    int error;
+
+    while (c->next_chunk < c->chunk_count && c->chunks[c->next_chunk].missing) {
+        c->left_out += c->chunks[c->next_chunk].events + c->chunks[c->next_chunk].lost;
+        c->next_chunk++;
+    }
+    if (c->next_chunk == c->chunk_count)
+        return end_thread(c, diag);
+    chunk = &c->chunks[c->next_chunk];
+    c->bridge_count = 0;
+    if (chunk->sequence != c->next_sequence) {
+        error = bridge_gap(c, c->next_chunk, diag);
+        if (error != 0)
+            return error;
+    } else if (chunk->depth != c->depth) {
+        return nsc_diag_set(diag, chunk->offset, EBADMSG,
+                            "chunk %llu of thread %u opens with %u calls, the one before left %u",
+                            (unsigned long long)chunk->sequence, c->thread, chunk->depth, c->depth);
+    }
+    error = load_chunk(c, c->next_chunk, diag);
+    return error == 0 ? 1 : error;
+}
+
+/* At the end of a chunk: it must have held what its head says. */
+static int check_chunk_end(const struct nsc_cursor *c, struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk = &c->chunks[c->next_chunk - 1];
+
+    if (c->decoded == chunk->events && c->last_ticks == chunk->last_ticks)
+        return 0;
+    return nsc_diag_set(diag, chunk->offset, EBADMSG,
+                        "chunk %llu of thread %u holds other events than its head says",
+                        (unsigned long long)chunk->sequence, c->thread);
+}
+
+/* ---- Decoding -------------------------------------------------------------------------------- */
+
+/* One or two bytes without a branch between them; at least NSC_LEB_MAX bytes are readable. NULL
+ * when the number exceeds 64 bits. */
+static inline const uint8_t *get_leb(const uint8_t *at, uint64_t *v)
+{
+    uint32_t low = at[0], two = low >> 7, high = at[1];
+
+    if (__builtin_expect(two & (high >> 7), 0))
+        return nsc_leb_get(at, at + NSC_LEB_MAX, v);
+    *v = (low & 0x7f) | (high & (0u - two)) << 7;
+    return at + 1 + two;
+}
+
+/* What an OTHER record says; @at is behind its first number. Returns the byte after or NULL. */
+static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, struct nsc_event *e,
+                                   bool *known)
+{
+    uint64_t what, value;
+
+    at = get_leb(at, &what);
+    if (at != NULL)
+        at = get_leb(at, &value);
+    if (at == NULL || at > c->end)
+        return NULL;
+    *known = true;
+    if (what == NSC_FORMAT_OTHER_LATE_EXIT) {
+        if (value >= c->trace->functions.count && !stand_in(c->trace, &value))
+            return NULL;
+        e->kind = NSC_EVENT_LATE_EXIT;
+        e->function = c->trace->canonical[value];
+        c->decoded++;
+    } else if (what == NSC_FORMAT_OTHER_LOST) {
+        e->kind = NSC_EVENT_LOST;
+        e->value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+    } else {
+        *known = false;
+        if ((what & 1) != 0)
+            at = value > (uint64_t)(c->end - at) ? NULL : at + value;
+    }
+    return at;
+}
+
+/* Fill the batch from the chunk. Returns the number of events, or -errno. */
+static int decode(struct nsc_cursor *c)
+{
+    const uint32_t *canonical = c->trace->canonical;
+    uint32_t functions = c->trace->functions.count, depth = c->depth;
+    const uint8_t *at = c->at, *end = c->end;
+    uint64_t ticks = c->last_ticks, decoded = 0;
+    struct nsc_event *e = c->batch;
+
+    while (at < end && e < c->batch + BATCH_EVENTS) {
+        uint64_t v, function;
+
+        at = get_leb(at, &v);
+        if (at == NULL || ticks + (v >> 2) < ticks)
+            return -EBADMSG;
+        ticks += v >> 2;
+        e->ticks = ticks;
+        e->value = 0;
+        e->depth = depth;
+        if ((v & 3) == NSC_FORMAT_ENTER) {
+            at = get_leb(at, &function);
+            if (at == NULL)
+                return -EBADMSG;
+            if (function >= functions && !stand_in(c->trace, &function))
+                return -EBADMSG;
+            if (depth == c->frame_room && need_frames(c, depth + 1) != 0)
+                return -ENOMEM;
+            e->kind = NSC_EVENT_ENTER;
+            e->function = canonical[function];
+            c->frames[depth] = (struct nsc_frame){.start_ticks = ticks, .function = e->function};
+            depth++;
+            decoded++;
+        } else if ((v & 3) != NSC_FORMAT_OTHER) {
+            if (depth == 0)
+                return -EBADMSG;
+            depth--;
+            e->kind = (v & 3) == NSC_FORMAT_EXIT ? NSC_EVENT_EXIT : NSC_EVENT_UNWIND;
+            e->function = c->frames[depth].function;
+            e->depth = depth;
+            decoded++;
+        } else {
+            bool known;
+
+            e->function = NSC_NO_ID;
+            at = decode_other(c, at, e, &known);
+            if (at == NULL)
+                return -EBADMSG;
+            e -= !known;
+        }
+        e++;
+    }
+    if (at > end)
+        return -EBADMSG;
+    c->at = at;
+    c->depth = depth;
+    c->last_ticks = ticks;
+    c->decoded += decoded;
+    return (int)(e - c->batch);
+}
+
+/* ---- Interface ------------------------------------------------------------------------------- */
+
+/* The last chunk that begins at or before @ticks, or the first. */
+static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint64_t ticks)
+{
+    uint32_t low = 0, high = count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (chunks[middle].first_ticks <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    /* Chunks may share their border tick: begin with the first that can hold it. */
+    while (low > 0 && chunks[low].first_ticks == ticks)
+        low--;
+    return low;
+}
+
+int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
+                    struct nsc_cursor **out, struct nsc_diag *diag)
+{
+    struct nsc_cursor *c = malloc(sizeof *c);
+    int error = 0;
+
+    if (c == NULL)
+        return no_memory(diag);
+    memset(c, 0, offsetof(struct nsc_cursor, batch));
+    c->trace = t;
+    c->thread = thread;
+    c->chunks = nsc_trace_chunks(t, thread, &c->chunk_count);
+    if (c->chunk_count > 0)
+        c->next_chunk = find_chunk(c->chunks, c->chunk_count, from_ticks);
+    if (c->next_chunk > 0) {
+        const struct nsc_chunk *chunk = &c->chunks[c->next_chunk];
+
+        error = gather_stack(c, c->next_chunk, diag);
+        c->depth = chunk->depth;
+        c->next_sequence = chunk->sequence;
+        c->started = true;
+    }
+    if (error != 0) {
+        nsc_cursor_close(c);
+        return error;
+    }
+    *out = c;
+    return 0;
+}
+
+int nsc_cursor_stack(struct nsc_cursor *c, const struct nsc_frame **frames, uint32_t *depth)
+{
+    *frames = c->frames;
+    *depth = c->depth;
+    return 0;
+}
+
+int nsc_cursor_next(struct nsc_cursor *c, const struct nsc_event **events, size_t *count,
+                    struct nsc_diag *diag)
+{
+    int n = 0;
+
+    while (n == 0) {
+        if (c->at == c->end) {
+            n = next_chunk(c, diag);
+            if (n <= 0)
+                return n;
+            if (c->bridge_count > 0) {
+                *events = c->bridge;
+                *count = c->bridge_count;
+                c->bridge_count = 0;
+                return 1;
+            }
+        }
+        n = decode(c);
+        if (n >= 0 && c->at == c->end && check_chunk_end(c, diag) != 0)
+            return -EBADMSG;
+    }
+    if (n < 0)
+        return nsc_diag_set(diag, c->chunks[c->next_chunk - 1].offset, n,
+                            n == -ENOMEM ? "out of memory" : "events of thread %u are malformed",
+                            c->thread);
+    *events = c->batch;
+    *count = (size_t)n;
+    return 1;
+}
+
+void nsc_cursor_close(struct nsc_cursor *c)
+{
+    if (c == NULL)
+        return;
+    nsc_buffer_free(&c->events);
+    nsc_buffer_free(&c->packed);
+    free(c->frames);
+    free(c->bridge);
+    free(c);
+}

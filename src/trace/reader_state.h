@@ -1,0 +1,68 @@
+/*
+ * reader_state.h - the reader's inside, shared by reader.c (opening), load.c (tables), scan.c
+ * (incomplete files), head.c (chunk heads) and cursor.c (events).
+ */
+#ifndef NSC_TRACE_READER_STATE_H
+#define NSC_TRACE_READER_STATE_H
+
+#include "base/span.h"
+#include "trace/arena.h"
+#include "trace/block.h"
+#include "trace/reader.h"
+#include "trace/tables.h"
+
+/* A table in memory: count entries of a size that its kind knows. */
+struct nsc_trace_table {
+    void *items;
+    uint32_t count, room;
+};
+
+struct nsc_trace {
+    int fd;
+    char *name; /* for messages */
+    unsigned flags;
+    struct nsc_arena arena;
+    struct nsc_trace_table processes, threads, modules, mappings, functions, files, clocks, metas;
+    uint32_t *canonical;      /* by function id */
+    struct nsc_chunk *chunks; /* by thread, then sequence */
+    uint32_t chunk_count, chunk_room;
+    uint32_t *thread_chunks; /* index of each thread's first chunk; one more at the end */
+    struct nsc_trace_info info;
+    struct nsc_clock clock;
+    uint64_t declared_events, declared_calls; /* by the directory */
+    struct nsc_buffer plain, packed;          /* scratch for blocks */
+    /* The last chunk head read. */
+    struct nsc_frame *frames;
+    uint64_t *child_ticks;
+    struct nsc_chunk_total *totals;
+    struct nsc_chunk_row *rows;
+    uint32_t frame_room, child_room, total_room, row_room;
+};
+
+/* A chunk head's numbers and what follows them, undecoded. */
+struct nsc_head_fields {
+    struct nsc_chunk chunk;
+    uint64_t flags;
+    struct nsc_span rest; /* the stack and the sections */
+};
+
+/* @block's content is in t->plain. Unknown kinds are passed over. */
+int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag);
+/* Parse an INDEX block's content in t->plain and append its chunks. */
+int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag);
+struct nsc_chunk *nsc_trace_add_chunk(struct nsc_trace *t);
+/* After all tables: resolve ids, sort chunks by thread, sum up. */
+int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag);
+/* Read what is whole of an incomplete or damaged file. */
+int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag);
+/* Forget all tables and chunks. */
+void nsc_trace_clear(struct nsc_trace *t);
+
+/* Decode the numbers of a chunk head. Returns 0 or -EBADMSG with @diag. */
+int nsc_head_parse(const struct nsc_block *block, const struct nsc_buffer *plain,
+                   struct nsc_head_fields *fields, struct nsc_diag *diag);
+/* Read a chunk's head block into t->plain and parse its numbers, which must match the chunk's. */
+int nsc_head_read(struct nsc_trace *t, const struct nsc_chunk *chunk, struct nsc_block *block,
+                  struct nsc_head_fields *fields, struct nsc_diag *diag);
+
+#endif
