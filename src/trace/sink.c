@@ -120,7 +120,7 @@ static void append(struct nsc_sink *sink, const void *data, size_t bytes)
     if (sink->error != 0)
         return;
     sink->offset += bytes;
-    if (bytes > NSC_SINK_BUFFER_BYTES - sink->buffered)
+    if (bytes > NSC_SINK_BUFFER_BYTES / 2 || bytes > NSC_SINK_BUFFER_BYTES - sink->buffered)
         nsc_sink_flush(sink);
     if (bytes > NSC_SINK_BUFFER_BYTES / 2) {
         write_all(sink, data, bytes);
