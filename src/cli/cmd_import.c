@@ -1,0 +1,105 @@
+/* cmd_import.c - nanoscope import: make a .nst trace of another tool's file. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/import_options.h"
+#include "formats/formats.h"
+#include "util/json.h"
+#include "util/units.h"
+
+struct request {
+    const char *input;
+    const char *output; /* NULL: made of the input's name */
+    bool json;
+    struct nsc_import_options options;
+};
+
+static int read_request(const struct nsc_cli_args *args, struct request *r)
+{
+    r->options.size = sizeof r->options;
+    for (size_t i = 0; i < args->option_count; i++) {
+        const char *value = args->options[i].value;
+
+        switch ((enum nsc_import_option)args->options[i].id) {
+        case NSC_IMPORT_OPT_OUTPUT:
+            r->output = value;
+            break;
+        case NSC_IMPORT_OPT_NAME:
+            r->options.name = value;
+            break;
+        case NSC_IMPORT_OPT_FORCE:
+            r->options.overwrite = true;
+            break;
+        case NSC_IMPORT_OPT_JSON:
+            r->json = true;
+            break;
+        }
+    }
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one file to import is needed");
+    r->input = args->operands[0];
+    if (r->output == NULL && strcmp(r->input, "-") == 0)
+        return nsc_cli_usage(args, "standard input has no name: give -o");
+    return 0;
+}
+
+static void show(const struct request *r, const char *output,
+                 const struct nsc_import_result *result)
+{
+    char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
+    struct nsc_json json;
+
+    if (!r->json) {
+        printf("%s: %s calls in %" PRIu32 " thread%s, %s\n", output,
+               nsc_units_format_count(calls, result->calls), result->threads,
+               result->threads == 1 ? "" : "s", nsc_units_format_bytes(bytes, result->bytes));
+        return;
+    }
+    nsc_json_begin(&json, stdout, false);
+    nsc_json_open_object(&json, NULL);
+    nsc_json_text(&json, "output", output);
+    nsc_json_text(&json, "format", result->format);
+    nsc_json_u64(&json, "calls", result->calls);
+    nsc_json_u64(&json, "threads", result->threads);
+    nsc_json_u64(&json, "bytes", result->bytes);
+    nsc_json_open_array(&json, "notes");
+    for (uint32_t i = 0; i < result->notes.count; i++)
+        nsc_json_text(&json, NULL, result->notes.line[i]);
+    nsc_json_close_array(&json);
+    nsc_json_close_object(&json);
+    nsc_json_end(&json);
+}
+
+static int run(const struct request *r, const char *output)
+{
+    struct nsc_import_result result;
+    struct nsc_diag diag;
+
+    if (nsc_formats_import(r->input, output, &r->options, &result, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    for (uint32_t i = 0; i < result.notes.count; i++)
+        nsc_cli_warn("%s", result.notes.line[i]);
+    if (result.notes.dropped > 0)
+        nsc_cli_warn("%" PRIu32 " more remarks of this kind", result.notes.dropped);
+    show(r, output, &result);
+    return NSC_CLI_OK;
+}
+
+int nsc_cmd_import(const struct nsc_cli_args *args)
+{
+    struct request r = {0};
+    char *output;
+    int status = read_request(args, &r);
+
+    if (status != 0)
+        return status;
+    output = r.output != NULL ? strdup(r.output) : nsc_formats_output_name(r.input, ".nst");
+    if (output == NULL)
+        return nsc_cli_error("out of memory");
+    status = run(&r, output);
+    free(output);
+    return status;
+}

@@ -1,0 +1,231 @@
+/*
+ * chrome.c - write a trace as Chrome's trace event JSON, an event a line. Called through export.c.
+ *
+ * Begin and end events in time order rather than complete ones: two calls that begin in the same
+ * nanosecond nest as they did. Ends carry the name because speedscope wants it.
+ * Source: "Trace Event Format" (the Chromium project's document).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/export.h"
+#include "util/text.h"
+
+struct chrome {
+    struct nsc_export *job;
+    struct nsc_output *out;
+    bool any; /* an event has been written: the next one needs a comma */
+    size_t ids_bytes;
+    char ids[64]; /* `,"pid":1,"tid":2,"ts":` of the thread */
+};
+
+/* A JSON string with its quotes. */
+static char *cook_json(const char *name, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *f = open_memstream(&text, bytes);
+
+    if (f == NULL)
+        return NULL;
+    nsc_text_put_json(f, name);
+    if (fclose(f) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
+}
+
+static void put_text(struct chrome *c, const char *text)
+{
+    nsc_output_text(c->out, text);
+}
+
+static int put_json(struct chrome *c, const char *name)
+{
+    size_t bytes;
+    char *text = cook_json(name, &bytes);
+
+    if (text == NULL)
+        return -ENOMEM;
+    nsc_output_put(c->out, text, bytes);
+    free(text);
+    return 0;
+}
+
+static void put_separator(struct chrome *c)
+{
+    put_text(c, c->any ? ",\n" : "\n");
+    c->any = true;
+}
+
+/* Microseconds with the nanoseconds behind the point. */
+static void put_time(struct chrome *c, uint64_t ns)
+{
+    uint8_t *at = nsc_output_digits(nsc_output_room(c->out, 32), ns / 1000);
+    unsigned rest = (unsigned)(ns % 1000);
+
+    *at++ = '.';
+    *at++ = (uint8_t)('0' + rest / 100);
+    *at++ = (uint8_t)('0' + rest / 10 % 10);
+    *at++ = (uint8_t)('0' + rest % 10);
+    c->out->at = at;
+}
+
+/* A metadata event: names a process or thread. */
+static int put_label(struct chrome *c, const char *kind, uint32_t pid, uint64_t tid,
+                     const char *name)
+{
+    char head[128];
+    int error;
+
+    put_separator(c);
+    snprintf(head, sizeof head,
+             "{\"ph\":\"M\",\"pid\":%u,\"tid\":%llu,\"name\":\"%s\",\"args\":{\"name\":", pid,
+             (unsigned long long)tid, kind);
+    put_text(c, head);
+    error = put_json(c, name);
+    put_text(c, "}}");
+    return error;
+}
+
+static void put_bound(struct chrome *c, uint32_t bound)
+{
+    static const char *const sides[] = {NULL, "end", "start", "start and end"};
+    uint32_t cut = (bound & NSC_WALK_CUT_END ? 1 : 0) | (bound & NSC_WALK_CUT_START ? 2 : 0);
+
+    put_text(c, ",\"args\":{");
+    if ((bound & 3) != 0) {
+        put_text(c, "\"bound\":\"");
+        put_text(c, sides[bound & 3]);
+        put_text(c, cut != 0 ? "\"," : "\"");
+    }
+    if (cut != 0) {
+        put_text(c, "\"clipped\":\"");
+        put_text(c, sides[cut]);
+        put_text(c, "\"");
+    }
+    put_text(c, "}");
+}
+
+static int put_event(struct chrome *c, const struct nsc_walk_event *e)
+{
+    uint64_t ns = nsc_clock_ns(c->job->clock, e->ticks);
+    const struct nsc_cooked *name;
+
+    put_separator(c);
+    if (e->kind == NSC_WALK_LOST) {
+        put_text(c, "{\"ph\":\"i\",\"s\":\"t\"");
+        nsc_output_put(c->out, c->ids, c->ids_bytes);
+        put_time(c, ns);
+        put_text(c, ",\"name\":\"events lost\",\"args\":{\"count\":");
+        nsc_output_u64(c->out, e->value);
+        put_text(c, "}}");
+        return nsc_output_error(c->out);
+    }
+    name = nsc_export_name(c->job, e->function);
+    if (name == NULL)
+        return -ENOMEM;
+    put_text(c, e->kind == NSC_WALK_BEGIN ? "{\"ph\":\"B\"" : "{\"ph\":\"E\"");
+    nsc_output_put(c->out, c->ids, c->ids_bytes);
+    put_time(c, ns);
+    nsc_output_put(c->out, ",\"name\":", 8);
+    nsc_output_put(c->out, name->text, name->bytes);
+    if (e->kind == NSC_WALK_END && e->bound != 0)
+        put_bound(c, e->bound);
+    put_text(c, "}");
+    return nsc_output_error(c->out);
+}
+
+/*
+ * The format's threads have one stack. A further stack of a thread becomes a thread of its own,
+ * with a number no thread of the system has.
+ */
+static uint64_t tid_of(const struct nsc_thread *thread)
+{
+    return thread->tid + ((uint64_t)thread->stack << 32);
+}
+
+static int begin_thread(struct chrome *c, uint32_t id)
+{
+    const struct nsc_thread *thread = nsc_trace_thread(c->job->trace, id);
+    const struct nsc_process *process = nsc_trace_process(c->job->trace, thread->process);
+    int error = put_label(c, "process_name", process->pid, tid_of(thread), process->name);
+
+    if (error == 0)
+        error = put_label(c, "thread_name", process->pid, tid_of(thread), thread->name);
+    c->ids_bytes =
+        (size_t)snprintf(c->ids, sizeof c->ids, ",\"pid\":%u,\"tid\":%llu,\"ts\":", process->pid,
+                         (unsigned long long)tid_of(thread));
+    return error;
+}
+
+static int export_thread(struct chrome *c, uint32_t thread, struct nsc_diag *diag)
+{
+    bool begun = false;
+    struct nsc_walk_event event;
+    struct nsc_walk *walk;
+    int more = 0, error = nsc_export_walk(c->job, thread, false, &walk, diag);
+
+    if (error != 0)
+        return error;
+    while (error == 0 && (more = nsc_export_next(c->job, thread, walk, &event, diag)) > 0) {
+        if (!begun)
+            error = begin_thread(c, thread);
+        begun = true;
+        if (error == 0)
+            error = put_event(c, &event);
+    }
+    nsc_export_walked(c->job, walk);
+    if (error == -ENOMEM && nsc_output_error(c->out) == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+}
+
+/* What is known of the recording, as the format's free-form part. */
+static int put_other_data(struct chrome *c)
+{
+    const char *key, *value;
+    int error = 0;
+
+    put_text(c,
+             "\n],\n\"displayTimeUnit\":\"ns\",\n\"otherData\":{\"writer\":\"nanoscope " NSC_VERSION
+             "\"");
+    for (uint32_t i = 0; i < c->job->info->meta_count && error == 0; i++) {
+        if (nsc_trace_meta_at(c->job->trace, i, &key, &value) != 0)
+            break;
+        put_text(c, ",\n");
+        error = put_json(c, key);
+        put_text(c, ":");
+        if (error == 0)
+            error = put_json(c, value);
+    }
+    put_text(c, "}}\n");
+    return error;
+}
+
+static int export_chrome(struct nsc_export *job, struct nsc_diag *diag)
+{
+    struct chrome c = {.job = job};
+    int error = nsc_output_create(job->path, job->gzip, &c.out, diag);
+
+    if (error != 0)
+        return error;
+    put_text(&c, "{\"traceEvents\":[");
+    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+        if (nsc_export_wants(job, i))
+            error = export_thread(&c, i, diag);
+    if (error == 0 && put_other_data(&c) != 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return nsc_export_publish(job, c.out, error, diag);
+}
+
+static const char *const chrome_suffixes[] = {".json", NULL};
+
+const struct nsc_exporter nsc_chrome_exporter = {
+    .name = "chrome",
+    .suffixes = chrome_suffixes,
+    .cook = cook_json,
+    .run = export_chrome,
+};

@@ -1,0 +1,206 @@
+/* export.c - choose an exporter and run it; what all exporters share. See formats.h and export.h.
+ */
+#include "formats/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct nsc_exporter *const exporters[] = {
+    &nsc_nanoscope_exporter,
+    &nsc_perfetto_exporter,
+    &nsc_chrome_exporter,
+    &nsc_folded_exporter,
+};
+
+#define EXPORTER_COUNT (sizeof exporters / sizeof exporters[0])
+
+const char *nsc_formats_export_name(unsigned index)
+{
+    return index < EXPORTER_COUNT ? exporters[index]->name : NULL;
+}
+
+static bool has_suffix(const char *path, size_t bytes, const char *suffix)
+{
+    size_t n = strlen(suffix);
+
+    return bytes > n && memcmp(path + bytes - n, suffix, n) == 0;
+}
+
+const char *nsc_formats_guess(const char *path)
+{
+    size_t bytes = strlen(path);
+
+    if (has_suffix(path, bytes, ".gz"))
+        bytes -= 3;
+    for (size_t i = 0; i < EXPORTER_COUNT; i++)
+        for (const char *const *s = exporters[i]->suffixes; *s != NULL; s++)
+            if (has_suffix(path, bytes, *s))
+                return exporters[i]->name;
+    return NULL;
+}
+
+const char *nsc_formats_export_suffix(const char *format)
+{
+    for (size_t i = 0; i < EXPORTER_COUNT; i++)
+        if (strcmp(exporters[i]->name, format) == 0)
+            return exporters[i]->suffixes[0];
+    return NULL;
+}
+
+char *nsc_formats_output_name(const char *path, const char *suffix)
+{
+    static const char *const known[] = {".gz", ".nst", ".txt", ".nanoscope", NULL};
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    size_t bytes = strlen(base);
+    char *name;
+
+    for (const char *const *s = known; *s != NULL; s++)
+        if (has_suffix(base, bytes, *s))
+            bytes -= strlen(*s);
+    return asprintf(&name, "%.*s%s", (int)bytes, base, suffix) < 0 ? NULL : name;
+}
+
+bool nsc_export_wants(const struct nsc_export *job, uint32_t thread)
+{
+    if (job->options.threads != NULL && job->options.threads[thread] == 0)
+        return false;
+    return nsc_trace_thread(job->trace, thread)->recorded > 0;
+}
+
+const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function)
+{
+    struct nsc_cooked *c = &job->cooked[function];
+
+    if (c->text == NULL)
+        c->text = job->exporter->cook(nsc_trace_function(job->trace, function)->name, &c->bytes);
+    return c->text != NULL ? c : NULL;
+}
+
+int nsc_export_walk(struct nsc_export *job, uint32_t thread, bool raw_late, struct nsc_walk **out,
+                    struct nsc_diag *diag)
+{
+    struct nsc_walk_options options = {
+        .from_ticks = job->options.from_ticks,
+        .to_ticks = job->options.to_ticks,
+        .hidden = job->options.hidden,
+        .raw_late = raw_late,
+    };
+
+    return nsc_walk_open(job->trace, thread, &options, out, diag);
+}
+
+int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *walk,
+                    struct nsc_walk_event *event, struct nsc_diag *diag)
+{
+    struct nsc_export_result *r = job->result;
+    int more = nsc_walk_next(walk, event, diag);
+
+    if (more <= 0)
+        return more;
+    switch ((enum nsc_walk_kind)event->kind) {
+    case NSC_WALK_BEGIN:
+        r->calls++;
+        if (job->last_thread != thread) {
+            job->last_thread = thread;
+            r->threads++;
+        }
+        if (job->options.progress.tick != NULL && r->calls % 65536 == 0)
+            job->options.progress.tick(job->options.progress.context,
+                                       job->events_done + nsc_walk_events_read(walk),
+                                       job->info->events);
+        break;
+    case NSC_WALK_END:
+        r->bounded += (event->bound & (NSC_BOUND_START | NSC_BOUND_END)) != 0;
+        r->clipped += (event->bound & (NSC_WALK_CUT_START | NSC_WALK_CUT_END)) != 0;
+        break;
+    case NSC_WALK_LOST:
+        r->lost += event->value;
+        break;
+    case NSC_WALK_LATE:
+        break;
+    }
+    return more;
+}
+
+void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk)
+{
+    job->events_done += nsc_walk_events_read(walk);
+    nsc_walk_close(walk);
+}
+
+int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,
+                       struct nsc_diag *diag)
+{
+    if (error == 0)
+        error = nsc_output_finish(out, diag);
+    if (error != 0) {
+        nsc_output_abandon(out);
+        return error;
+    }
+    job->result->bytes = nsc_output_bytes(out);
+    job->result->files = 1;
+    return nsc_output_publish(out, diag);
+}
+
+static void note_window(const struct nsc_export *job)
+{
+    struct nsc_export_result *r = job->result;
+
+    if (r->clipped > 0)
+        nsc_notes_add(&r->notes, "%llu calls reach beyond the window and are clipped to it",
+                      (unsigned long long)r->clipped);
+}
+
+static int run(struct nsc_export *job, struct nsc_diag *diag)
+{
+    int error;
+
+    job->info = nsc_trace_info(job->trace);
+    job->clock = nsc_trace_clock(job->trace);
+    job->cooked = calloc((size_t)job->info->function_count + 1, sizeof *job->cooked);
+    if (job->cooked == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = job->exporter->run(job, diag);
+    for (uint32_t i = 0; i < job->info->function_count; i++)
+        free(job->cooked[i].text);
+    free(job->cooked);
+    return error;
+}
+
+int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path,
+                       const struct nsc_export_options *options, struct nsc_export_result *result,
+                       struct nsc_diag *diag)
+{
+    struct nsc_export_result done = {0};
+    struct nsc_export job = {
+        .trace = t,
+        .path = path,
+        .gzip = has_suffix(path, strlen(path), ".gz"),
+        .result = &done,
+        .last_thread = NSC_NO_ID,
+    };
+    int error;
+
+    for (size_t i = 0; i < EXPORTER_COUNT; i++)
+        if (strcmp(exporters[i]->name, format) == 0)
+            job.exporter = exporters[i];
+    if (job.exporter == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "unknown export format %s", format);
+    if (options != NULL)
+        job.options = *options;
+    job.gzip = job.gzip || job.options.gzip;
+    if (job.options.to_ticks == 0)
+        job.options.to_ticks = UINT64_MAX;
+    if (job.options.max_depth == 0)
+        job.options.max_depth = 1024;
+    done.format = job.exporter->name;
+    error = run(&job, diag);
+    if (error != 0)
+        return error;
+    note_window(&job);
+    *result = done;
+    return 0;
+}

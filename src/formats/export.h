@@ -1,0 +1,68 @@
+/*
+ * export.h - what an exporter is: inside formats/ only. A new format is one file and one line in
+ * the table of export.c.
+ */
+#ifndef NSC_FORMATS_EXPORT_H
+#define NSC_FORMATS_EXPORT_H
+
+#include "formats/formats.h"
+#include "formats/output.h"
+#include "formats/walk.h"
+
+/* A name as a format wants it; memory belongs to the export. */
+struct nsc_cooked {
+    char *text; /* NULL until asked for */
+    size_t bytes;
+};
+
+struct nsc_exporter;
+
+struct nsc_export {
+    struct nsc_trace *trace;
+    const struct nsc_trace_info *info;
+    const struct nsc_clock *clock;
+    const struct nsc_exporter *exporter;
+    const char *path;
+    bool gzip;
+    struct nsc_export_options options; /* to_ticks is never 0, max_depth neither */
+    struct nsc_export_result *result;
+    struct nsc_cooked *cooked; /* by function id */
+    uint64_t events_done;      /* of the threads finished, for progress */
+    uint32_t last_thread;      /* the thread that result->threads counted last */
+};
+
+struct nsc_exporter {
+    const char *name;
+    const char *const *suffixes; /* ends with NULL */
+    /* @name the way the format needs it, in memory of its own; NULL when out of memory. */
+    char *(*cook)(const char *name, size_t *bytes);
+    int (*run)(struct nsc_export *job, struct nsc_diag *diag);
+};
+
+extern const struct nsc_exporter nsc_nanoscope_exporter;
+extern const struct nsc_exporter nsc_perfetto_exporter;
+extern const struct nsc_exporter nsc_chrome_exporter;
+extern const struct nsc_exporter nsc_folded_exporter;
+
+/* Whether the thread is wanted and has events. */
+bool nsc_export_wants(const struct nsc_export *job, uint32_t thread);
+
+/* A function's name, cooked once. Returns NULL when out of memory. */
+const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function);
+
+/* nsc_walk_open() with the export's window and filter. */
+int nsc_export_walk(struct nsc_export *job, uint32_t thread, bool raw_late, struct nsc_walk **out,
+                    struct nsc_diag *diag);
+
+/* nsc_walk_next(), counting what goes out and telling the progress. */
+int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *walk,
+                    struct nsc_walk_event *event, struct nsc_diag *diag);
+
+/* Close the walk of a finished thread. */
+void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk);
+
+/* Finish and publish the only file of a format, or on @error abandon it and return @error. */
+int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,
+                       struct nsc_diag *diag);
+
+#endif

@@ -1,0 +1,144 @@
+/*
+ * formats.h - foreign trace formats: read any of them as a trace, write a trace as any of them.
+ *
+ * Called by every command that takes a trace (nsc_formats_open) and by `import` and `export`. What
+ * each format can and cannot hold is in docs/formats.md. Must not print: what a user should know
+ * comes back as notes, one line each.
+ */
+#ifndef NSC_FORMATS_FORMATS_H
+#define NSC_FORMATS_FORMATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/reader.h"
+#include "util/diag.h"
+
+#define NSC_NOTES_MAX 12
+
+/* What went not quite as asked: losses of a format, damaged input, clipped calls. */
+struct nsc_notes {
+    uint32_t count;   /* lines below */
+    uint32_t dropped; /* further ones that found no room */
+    char line[NSC_NOTES_MAX][320];
+};
+
+void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Called now and then with work done of the total (same unit, any unit; total 0 = unknown). */
+struct nsc_formats_progress {
+    void (*tick)(void *context, uint64_t done, uint64_t total);
+    void *context;
+};
+
+/**
+ * nsc_formats_open - open a trace of any readable format.
+ * @path: a .nst file, a file of an importable format (gzip or plain), or "-" for standard input
+ *        (importable formats only: a .nst file is read by position).
+ * @flags: enum nsc_trace_open_flags, for .nst files.
+ * @out: receives the trace; nsc_trace_close() also frees what an import needed.
+ * @diag: on failure the error; on success a warning to show, or an empty message.
+ *
+ * An import goes into a temporary file in $TMPDIR (or /tmp) that has no name any more when this
+ * returns. Returns 0 or -errno: those of nsc_trace_open(), -EPROTO when no format fits (the message
+ * says what the file looks like and what is accepted), -EBADMSG (damaged from the first line on).
+ */
+int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
+                     struct nsc_diag *diag);
+
+struct nsc_import_options {
+    size_t size;      /* sizeof(struct nsc_import_options) */
+    const char *name; /* name of the process in the trace; NULL = the file's name */
+    bool overwrite;   /* replace an existing trace */
+    bool compress;    /* zstd blocks */
+    struct nsc_formats_progress progress; /* tick may be NULL */
+};
+
+struct nsc_import_result {
+    const char *format; /* static: "nanoscope" */
+    uint64_t calls;
+    uint64_t bytes; /* of the trace written */
+    uint32_t threads;
+    struct nsc_notes notes;
+};
+
+/**
+ * nsc_formats_import - turn a file of another format into a .nst file.
+ * @path: the input, or "-".
+ * @out_path: the .nst file to make; see nsc_writer_create() for what is refused.
+ * @options: may be NULL.
+ * @result: filled on success.
+ * Returns 0 or -errno with @diag filled; -EINVAL when @path already is a .nst file.
+ */
+int nsc_formats_import(const char *path, const char *out_path,
+                       const struct nsc_import_options *options, struct nsc_import_result *result,
+                       struct nsc_diag *diag);
+
+enum nsc_export_weight {
+    NSC_WEIGHT_SELF,  /* folded: time outside of callees, in ns */
+    NSC_WEIGHT_CALLS, /* folded: number of calls */
+};
+
+struct nsc_export_options {
+    size_t size;                   /* sizeof(struct nsc_export_options) */
+    uint64_t from_ticks, to_ticks; /* window; calls that overlap it are clipped. to 0 = no end */
+    const uint8_t *threads;        /* a byte per thread id, nonzero = wanted; NULL = all */
+    const uint8_t *hidden;         /* a byte per function id, nonzero = left out; NULL = none */
+    bool gzip;                     /* also when the output's name ends in .gz */
+    bool per_thread;               /* folded: the thread is the outermost frame */
+    enum nsc_export_weight weight; /* folded */
+    uint32_t max_depth;            /* folded: deeper frames count for the frame here; 0 = 1024 */
+    struct nsc_formats_progress progress; /* tick may be NULL */
+};
+
+struct nsc_export_result {
+    const char *format; /* static */
+    uint64_t calls;     /* calls written */
+    uint64_t bounded;   /* of these, calls whose start or end is a bound */
+    uint64_t clipped;   /* of these, calls cut at the window */
+    uint64_t lost;      /* events that the recording lost in the window */
+    uint64_t bytes;     /* written, all files together, after compression */
+    uint32_t threads;   /* with at least one call */
+    uint32_t files;
+    struct nsc_notes notes;
+};
+
+/* Exporters by number; NULL after the last. */
+const char *nsc_formats_export_name(unsigned index);
+
+/**
+ * nsc_formats_guess - the export format that a file name asks for.
+ * @path: a file name; a trailing ".gz" is looked through.
+ * Returns a static name, or NULL when the suffix says nothing.
+ */
+const char *nsc_formats_guess(const char *path);
+
+/* The suffix that a format's files have, ".txt"; NULL for an unknown format. */
+const char *nsc_formats_export_suffix(const char *format);
+
+/**
+ * nsc_formats_output_name - what to call a file made of another when nobody says.
+ * Returns the last part of @path with @suffix for its own (".nst" and importable suffixes, ".gz"
+ * too), for free(); NULL when out of memory. "out.txt.gz" and ".nst" give "out.nst".
+ */
+char *nsc_formats_output_name(const char *path, const char *suffix);
+
+/**
+ * nsc_formats_export - write a trace in another format.
+ * @t: the trace.
+ * @format: name, as nsc_formats_export_name() gives.
+ * @path: output file or "-". Written under a temporary name beside it and renamed when whole; an
+ *        existing regular file is replaced, anything else (link, folder, device) refused.
+ * @options: may be NULL.
+ * @result: filled on success.
+ *
+ * Memory does not grow with the number of calls (folded: with the number of distinct stacks).
+ * Returns 0 or -errno with @diag filled: -EINVAL unknown format or a set of files to "-".
+ */
+int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path,
+                       const struct nsc_export_options *options, struct nsc_export_result *result,
+                       struct nsc_diag *diag);
+
+#endif

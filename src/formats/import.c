@@ -1,0 +1,279 @@
+/* import.c - find out what a file is and read it as a trace. See formats.h and import.h. */
+#include "formats/import.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/format.h"
+
+static const struct nsc_importer *const importers[] = {
+    &nsc_nanoscope_importer,
+};
+
+#define IMPORTER_COUNT (sizeof importers / sizeof importers[0])
+#define ACCEPTED       ".nst or Nanoscope text, plain or gzip" /* one name a line of the table */
+
+void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
+{
+    va_list ap;
+
+    if (notes->count == NSC_NOTES_MAX) {
+        notes->dropped++;
+        return;
+    }
+    va_start(ap, format);
+    vsnprintf(notes->line[notes->count++], sizeof notes->line[0], format, ap);
+    va_end(ap);
+}
+
+/* ---- What a file is ---------------------------------------------------------------------------
+ */
+
+/* What people are likely to give by mistake. */
+static const char *looks_like(const uint8_t *bytes, size_t count)
+{
+    static const struct {
+        const char *magic, *what;
+        size_t bytes;
+    } known[] = {
+        {"\x7f"
+         "ELF",
+         "an ELF program or library", 4},
+        {"\x28\xb5\x2f\xfd", "zstd data: unpack it first", 4},
+        {"PK\x03\x04", "a zip archive", 4},
+        {"{", "JSON", 1},
+        {"[", "JSON", 1},
+        {"\x0a", "perhaps a Perfetto trace", 1},
+        {"uftrace!", "uftrace data", 8},
+        {"SQLite format 3", "an SQLite database", 15},
+    };
+
+    if (count == 0)
+        return "empty";
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (count >= known[i].bytes && memcmp(bytes, known[i].magic, known[i].bytes) == 0)
+            return known[i].what;
+    for (size_t i = 0; i < count; i++)
+        if (bytes[i] == 0)
+            return "binary data";
+    return "other text";
+}
+
+static int find_importer(struct nsc_input *in, const struct nsc_importer **importer,
+                         struct nsc_diag *diag)
+{
+    const uint8_t *bytes;
+    size_t count;
+    int error = nsc_input_peek(in, &bytes, &count, diag);
+
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < IMPORTER_COUNT; i++) {
+        if (importers[i]->sniff(bytes, count)) {
+            *importer = importers[i];
+            return 0;
+        }
+    }
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPROTO, "%s is no trace (%s); accepted: %s",
+                        nsc_input_name(in), looks_like(bytes, count), ACCEPTED);
+}
+
+/* Every .nst file begins with these bytes (docs/format.md). Returns 1, 0 or -errno. */
+static int is_nst(const char *path, struct nsc_diag *diag)
+{
+    char head[NSC_FORMAT_MAGIC_BYTES];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n;
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
+                            strerror(errno));
+    /* Not a byte may be taken from a pipe: pread refuses those. */
+    n = pread(fd, head, sizeof head, 0);
+    close(fd);
+    return n == (ssize_t)sizeof head && memcmp(head, NSC_FORMAT_MAGIC, sizeof head) == 0;
+}
+
+/* ---- Import -----------------------------------------------------------------------------------
+ */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (strcmp(path, "-") == 0)
+        return "stdin";
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The notes stay in the trace, so that `info` can show them later. */
+static int add_meta(struct nsc_writer *w, const struct nsc_importer *importer,
+                    const struct nsc_import *job)
+{
+    int error = nsc_writer_meta(w, "import.format", importer->name);
+
+    if (error == 0)
+        error = nsc_writer_meta(w, "import.file", base_name(job->path));
+    for (uint32_t i = 0; i < job->notes->count && error == 0; i++)
+        error = nsc_writer_meta(w, "import.note", job->notes->line[i]);
+    return error;
+}
+
+/* Read @job->in into a new trace at @out_path. */
+static int run_import(struct nsc_import *job, const struct nsc_importer *importer,
+                      const char *out_path, const struct nsc_writer_options *options,
+                      struct nsc_import_result *result, struct nsc_diag *diag)
+{
+    int error = nsc_writer_create(out_path, options, &job->writer, diag);
+
+    if (error != 0)
+        return error;
+    error = importer->run(job, diag);
+    if (error == 0)
+        error = add_meta(job->writer, importer, job);
+    if (error == 0)
+        error = nsc_writer_error(job->writer);
+    else if (diag != NULL && diag->message[0] == '\0')
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot import %s: %s",
+                     nsc_input_name(job->in), strerror(-error));
+    if (error != 0) {
+        if (nsc_writer_error(job->writer) != 0)
+            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", out_path,
+                         strerror(-error));
+        nsc_writer_abandon(job->writer);
+        return error;
+    }
+    result->format = importer->name;
+    result->calls = nsc_writer_calls(job->writer);
+    result->threads = job->threads;
+    return nsc_writer_finish(job->writer, diag);
+}
+
+static int import_to(const char *path, const char *out_path,
+                     const struct nsc_import_options *options, struct nsc_import_result *result,
+                     struct nsc_diag *diag)
+{
+    struct nsc_writer_options writer_options = {.size = sizeof writer_options,
+                                                .overwrite = options->overwrite,
+                                                .compress = options->compress};
+    struct nsc_import job = {
+        .path = path,
+        .name = options->name != NULL ? options->name : base_name(path),
+        .notes = &result->notes,
+        .progress = &options->progress,
+    };
+    const struct nsc_importer *importer;
+    int error = nsc_input_open(path, &job.in, diag);
+
+    if (error != 0)
+        return error;
+    error = find_importer(job.in, &importer, diag);
+    if (error == 0)
+        error = run_import(&job, importer, out_path, &writer_options, result, diag);
+    nsc_input_close(job.in);
+    return error;
+}
+
+int nsc_formats_import(const char *path, const char *out_path,
+                       const struct nsc_import_options *options, struct nsc_import_result *result,
+                       struct nsc_diag *diag)
+{
+    static const struct nsc_import_options defaults = {.size = sizeof defaults};
+    struct nsc_import_result done = {0};
+    struct nsc_diag local = {.offset = NSC_DIAG_NO_OFFSET};
+    struct stat st;
+    int error = strcmp(path, "-") == 0 ? 0 : is_nst(path, &local);
+
+    if (error > 0)
+        error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, EINVAL,
+                             "%s is a .nst trace already: nothing to import", path);
+    if (error == 0)
+        error = import_to(path, out_path, options != NULL ? options : &defaults, &done, &local);
+    if (error != 0) {
+        if (diag != NULL)
+            *diag = local;
+        return error;
+    }
+    if (stat(out_path, &st) == 0)
+        done.bytes = (uint64_t)st.st_size;
+    *result = done;
+    return 0;
+}
+
+/* ---- Open -------------------------------------------------------------------------------------
+ */
+
+/* Import into a file in a folder of its own, open it, and take both names away. */
+static int open_imported(const char *path, const char *folder, struct nsc_trace **out,
+                         struct nsc_import_result *result, struct nsc_diag *diag)
+{
+    static const struct nsc_import_options defaults = {.size = sizeof defaults};
+    char *file;
+    int error, fd;
+
+    if (asprintf(&file, "%s/import.nst", folder) < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = import_to(path, file, &defaults, result, diag);
+    if (error == 0) {
+        fd = open(file, O_RDONLY | O_CLOEXEC);
+        error = fd >= 0 ? nsc_trace_open_fd(fd, path, 0, out, diag)
+                        : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", file,
+                                       strerror(errno));
+        unlink(file);
+    }
+    free(file);
+    return error;
+}
+
+static void first_note(const struct nsc_notes *notes, struct nsc_diag *diag)
+{
+    if (diag == NULL)
+        return;
+    *diag = (struct nsc_diag){.offset = NSC_DIAG_NO_OFFSET};
+    if (notes->count == 1)
+        snprintf(diag->message, sizeof diag->message, "%s", notes->line[0]);
+    else if (notes->count > 1)
+        snprintf(diag->message, sizeof diag->message, "%s (and %u more remarks)", notes->line[0],
+                 notes->count - 1 + notes->dropped);
+}
+
+int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
+                     struct nsc_diag *diag)
+{
+    const char *folder = getenv("TMPDIR");
+    struct nsc_import_result result = {0};
+    struct nsc_diag local = {.offset = NSC_DIAG_NO_OFFSET};
+    char *own;
+    int error = strcmp(path, "-") == 0 ? 0 : is_nst(path, &local);
+
+    if (error > 0) {
+        error = nsc_trace_open(path, flags, out, diag);
+        if (error == 0 && diag != NULL)
+            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, 0, "%s", nsc_trace_info(*out)->warning);
+        return error;
+    }
+    if (error == 0 && asprintf(&own, "%s/nanoscope-XXXXXX",
+                               folder != NULL && folder[0] == '/' ? folder : "/tmp") < 0)
+        error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (error == 0) {
+        if (mkdtemp(own) == NULL) {
+            error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, errno, "cannot make %s: %s", own,
+                                 strerror(errno));
+        } else {
+            error = open_imported(path, own, out, &result, &local);
+            rmdir(own);
+        }
+        free(own);
+    }
+    if (error == 0)
+        first_note(&result.notes, diag);
+    else if (diag != NULL)
+        *diag = local;
+    return error;
+}

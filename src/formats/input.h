@@ -1,0 +1,54 @@
+/*
+ * input.h - read a text input line by line, plain or gzip, from a file or standard input.
+ *
+ * Called by importers. Never holds more than one line and one buffer.
+ */
+#ifndef NSC_FORMATS_INPUT_H
+#define NSC_FORMATS_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/diag.h"
+
+#define NSC_INPUT_LINE_MAX (1u << 20) /* longer lines are damage */
+
+struct nsc_input;
+
+/**
+ * nsc_input_open - open a file, or standard input for "-".
+ * Returns 0 or -errno with @diag filled: -EISDIR, or open(2)'s.
+ */
+int nsc_input_open(const char *path, struct nsc_input **out, struct nsc_diag *diag);
+/* The same over a descriptor, which the input then owns. @name is for messages. */
+int nsc_input_open_fd(int fd, const char *name, struct nsc_input **out, struct nsc_diag *diag);
+void nsc_input_close(struct nsc_input *in);
+
+const char *nsc_input_name(const struct nsc_input *in);
+bool nsc_input_is_gzip(const struct nsc_input *in);
+
+/* The first bytes (up to 4 KiB, fewer at the end of the input) without taking them. */
+int nsc_input_peek(struct nsc_input *in, const uint8_t **bytes, size_t *count,
+                   struct nsc_diag *diag);
+
+struct nsc_line {
+    char *text;      /* not terminated; valid and writable until the next call */
+    size_t bytes;    /* without the line end */
+    uint64_t number; /* from 1 */
+    bool crlf;       /* ended by CR LF; the CR is not part of the text */
+    bool unfinished; /* the input ended before a line end */
+};
+
+/**
+ * nsc_input_line - the next line.
+ * Returns 1, 0 at the end, or -errno with @diag filled: -EBADMSG (damaged or cut gzip data),
+ * -EMSGSIZE (a line longer than NSC_INPUT_LINE_MAX), or read(2)'s. @line->number is set in every
+ * case.
+ */
+int nsc_input_line(struct nsc_input *in, struct nsc_line *line, struct nsc_diag *diag);
+
+/* Compressed bytes read, and the size of the input (0 if it is not a file). */
+void nsc_input_progress(const struct nsc_input *in, uint64_t *done, uint64_t *total);
+
+#endif

@@ -1,0 +1,137 @@
+/* names.c - see names.h. */
+#include "formats/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a with a final mix; names are short and mostly differ near their end. */
+static uint64_t hash_of(const char *text, size_t bytes)
+{
+    uint64_t h = 0xcbf29ce484222325ull;
+
+    for (size_t i = 0; i < bytes; i++)
+        h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
+    return h ^ (h >> 29);
+}
+
+static struct nsc_names_entry *slot_of(const struct nsc_names *names, uint64_t hash,
+                                       const char *text, size_t bytes)
+{
+    size_t at = (size_t)hash & (names->slots - 1);
+
+    for (;; at = (at + 1) & (names->slots - 1)) {
+        struct nsc_names_entry *e = &names->entries[at];
+
+        if (e->text == NULL ||
+            (e->hash == hash && e->bytes == bytes && memcmp(e->text, text, bytes) == 0))
+            return e;
+    }
+}
+
+static int grow(struct nsc_names *names)
+{
+    struct nsc_names bigger = {.slots = names->slots == 0 ? 1024 : names->slots * 2};
+
+    bigger.entries = calloc(bigger.slots, sizeof *bigger.entries);
+    if (bigger.entries == NULL)
+        return -ENOMEM;
+    for (size_t i = 0; i < names->slots; i++) {
+        const struct nsc_names_entry *e = &names->entries[i];
+
+        if (e->text != NULL)
+            *slot_of(&bigger, e->hash, e->text, e->bytes) = *e;
+    }
+    bigger.count = names->count;
+    free(names->entries);
+    *names = bigger;
+    return 0;
+}
+
+int nsc_names_find(struct nsc_names *names, const char *text, size_t bytes,
+                   struct nsc_names_entry **entry)
+{
+    uint64_t hash = hash_of(text, bytes);
+    struct nsc_names_entry *e;
+
+    if (names->count * 2 >= names->slots && grow(names) != 0)
+        return -ENOMEM;
+    e = slot_of(names, hash, text, bytes);
+    if (e->text == NULL) {
+        char *copy = malloc(bytes + 1);
+
+        if (copy == NULL)
+            return -ENOMEM;
+        memcpy(copy, text, bytes);
+        copy[bytes] = '\0';
+        *e = (struct nsc_names_entry){copy, bytes, hash, UINT32_MAX};
+        names->count++;
+    }
+    *entry = e;
+    return 0;
+}
+
+void nsc_names_free(struct nsc_names *names)
+{
+    for (size_t i = 0; i < names->slots; i++)
+        free(names->entries[i].text);
+    free(names->entries);
+    *names = (struct nsc_names){0};
+}
+
+char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes)
+{
+    char *copy = strdup(name);
+
+    if (copy == NULL)
+        return NULL;
+    *bytes = strlen(copy);
+    for (char *at = copy + strcspn(copy, from); *at != '\0'; at += strcspn(at, from))
+        *at = to;
+    return copy;
+}
+
+/* Length of the valid UTF-8 sequence at @s (NUL-terminated), or 0. */
+static size_t sequence_bytes(const uint8_t *s)
+{
+    size_t bytes = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] < 0xc2 || s[0] > 0xf4)
+        return 0;
+    for (size_t i = 1; i < bytes; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    /* Overlong forms, surrogates, and what lies above U+10FFFF. */
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return bytes;
+}
+
+char *nsc_names_utf8(const char *name, size_t *bytes)
+{
+    const uint8_t *s = (const uint8_t *)name;
+    char *copy = malloc(strlen(name) * 3 + 1); /* a bad byte becomes three */
+    char *to = copy;
+
+    if (copy == NULL)
+        return NULL;
+    while (*s != 0) {
+        size_t n = sequence_bytes(s);
+
+        if (n == 0) {
+            memcpy(to, "\xef\xbf\xbd", 3);
+            to += 3;
+            s++;
+            continue;
+        }
+        memcpy(to, s, n);
+        to += n;
+        s += n;
+    }
+    *to = '\0';
+    *bytes = (size_t)(to - copy);
+    return copy;
+}

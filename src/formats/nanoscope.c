@@ -1,0 +1,652 @@
+/*
+ * nanoscope.c - Nanoscope's text format, in and out: `[timestamp ns]:[signature | POP]`, an event a
+ * line, a thread a file. See docs/formats.md for every corner of it. Called through import.c and
+ * export.c.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "formats/export.h"
+#include "formats/import.h"
+#include "formats/names.h"
+#include "trace/encode.h"
+
+#define TIMESTAMP_LIMIT (1ull << 62) /* 146 years of ns; above it, differences would not encode */
+#define DEPTH_LIMIT     (1u << 24)   /* open calls; a file that goes deeper is damaged */
+#define PROGRESS_LINES  65536u
+#define UNKNOWN_CALL    "(unknown)" /* a POP with no open call: its begin is not in the file */
+
+/* ---- Lines ------------------------------------------------------------------------------------
+ */
+
+/*
+ * Split `digits:rest` at the first colon. Returns NULL and sets @timestamp and @rest, or says
+ * what is wrong with the line.
+ */
+static const char *split_line(const struct nsc_line *line, uint64_t *timestamp, size_t *rest)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+
+    for (; i < line->bytes && line->text[i] >= '0' && line->text[i] <= '9'; i++) {
+        value = value * 10 + (uint64_t)(line->text[i] - '0');
+        if (value >= TIMESTAMP_LIMIT)
+            return "has a timestamp beyond 2^62 ns";
+    }
+    if (i == 0 || i == line->bytes || line->text[i] != ':')
+        return "is not \"timestamp:signature\" or \"timestamp:POP\"";
+    if (i + 1 == line->bytes)
+        return "has no signature";
+    if (memchr(line->text, '\0', line->bytes) != NULL)
+        return "holds a NUL byte";
+    *timestamp = value;
+    *rest = i + 1;
+    return NULL;
+}
+
+static bool sniff_text(const uint8_t *bytes, size_t count)
+{
+    size_t at = 0, digits;
+
+    while (at < count && (bytes[at] == '\n' || bytes[at] == '\r'))
+        at++;
+    for (digits = at; at < count && bytes[at] >= '0' && bytes[at] <= '9'; at++)
+        ;
+    return at > digits && at - digits <= 20 && at < count && bytes[at] == ':';
+}
+
+/* ---- Import -----------------------------------------------------------------------------------
+ */
+
+struct text_import {
+    struct nsc_import *job;
+    struct nsc_names names;
+    uint32_t process;
+    uint64_t backwards, backwards_line; /* timestamps raised to the one before, the first of them */
+    uint64_t blank, blank_line;
+};
+
+/* A further thread's file, "FILE.TID" or "FILE.TID.STACK". */
+struct sibling {
+    char *path;
+    uint32_t tid, stack;
+};
+
+static int intern(struct text_import *t, const char *name, size_t bytes, uint32_t *id,
+                  struct nsc_diag *diag)
+{
+    struct nsc_names_entry *e;
+    int error = nsc_names_find(&t->names, name, bytes, &e);
+
+    if (error == 0 && e->id == UINT32_MAX) {
+        struct nsc_function f = {
+            .name = e->text, .symbol = e->text, .file = "", .module = NSC_NO_ID};
+
+        error = nsc_writer_add_function(t->job->writer, &f, &e->id);
+    }
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the names: %s",
+                            strerror(-error));
+    *id = e->id;
+    return 0;
+}
+
+/* One event. Returns what is wrong with it, or NULL. */
+static const char *take_event(struct text_import *t, struct nsc_lane *lane, uint64_t timestamp,
+                              const char *name, size_t bytes, int *error, struct nsc_diag *diag)
+{
+    bool pop = bytes == 3 && memcmp(name, "POP", 3) == 0;
+    uint32_t function = 0;
+
+    if (pop && nsc_lane_depth(lane) > 0) {
+        nsc_lane_exit(lane, timestamp);
+        return NULL;
+    }
+    if (!pop && nsc_lane_depth(lane) >= DEPTH_LIMIT)
+        return "opens more than 16777216 calls";
+    if (pop)
+        *error = intern(t, UNKNOWN_CALL, strlen(UNKNOWN_CALL), &function, diag);
+    else
+        *error = intern(t, name, bytes, &function, diag);
+    if (*error != 0)
+        return NULL;
+    if (pop)
+        nsc_lane_late_exit(lane, timestamp, function);
+    else
+        nsc_lane_enter(lane, timestamp, function, 0);
+    return NULL;
+}
+
+struct thread_span {
+    uint64_t first, last, events;
+};
+
+/* All lines of one file. @span: the events that were kept. */
+static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_lane *lane,
+                        struct thread_span *span, struct nsc_diag *diag)
+{
+    const struct nsc_formats_progress *progress = t->job->progress;
+    struct nsc_diag fault = {.message = ""};
+    struct nsc_line line;
+    int more, error = 0;
+
+    while ((more = nsc_input_line(in, &line, &fault)) > 0) {
+        uint64_t timestamp;
+        size_t rest;
+        const char *wrong;
+
+        if (line.bytes == 0) {
+            if (t->blank++ == 0)
+                t->blank_line = line.number;
+            continue;
+        }
+        wrong = split_line(&line, &timestamp, &rest);
+        if (wrong == NULL && timestamp < span->last) {
+            if (t->backwards++ == 0)
+                t->backwards_line = line.number;
+            timestamp = span->last;
+        }
+        if (wrong == NULL)
+            wrong =
+                take_event(t, lane, timestamp, line.text + rest, line.bytes - rest, &error, diag);
+        if (error != 0)
+            return error;
+        if (wrong != NULL) {
+            more = nsc_diag_set(&fault, NSC_DIAG_NO_OFFSET, EBADMSG, "%s: line %llu %s",
+                                nsc_input_name(in), (unsigned long long)line.number, wrong);
+            break;
+        }
+        if (span->events++ == 0)
+            span->first = timestamp;
+        span->last = timestamp;
+        if (progress->tick != NULL && line.number % PROGRESS_LINES == 0) {
+            uint64_t done, total;
+
+            nsc_input_progress(in, &done, &total);
+            progress->tick(progress->context, done, total);
+        }
+    }
+    if (more == 0)
+        return nsc_writer_error(t->job->writer);
+    if (span->events == 0) {
+        if (diag != NULL)
+            *diag = fault;
+        return more;
+    }
+    nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu events", fault.message,
+                  (unsigned long long)span->events);
+    return nsc_writer_error(t->job->writer);
+}
+
+static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t tid, uint32_t stack,
+                         struct nsc_diag *diag)
+{
+    struct nsc_thread thread = {
+        .process = t->process, .tid = tid, .stack = stack, .name = t->job->name};
+    struct thread_span span = {0};
+    struct nsc_lane *lane;
+    uint32_t id;
+    int error = nsc_writer_add_thread(t->job->writer, &thread, &id, &lane);
+
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot add a thread: %s",
+                            strerror(-error));
+    error = import_lines(t, in, lane, &span, diag);
+    nsc_lane_close(lane, span.last);
+    thread.start_ticks = span.first;
+    thread.end_ticks = span.last;
+    t->job->threads += span.events > 0;
+    if (error == 0)
+        error = nsc_writer_set_thread(t->job->writer, id, &thread);
+    return error;
+}
+
+/* Whether @tail is ".TID" or ".TID.STACK", followed by @suffix. */
+static bool parse_tail(const char *tail, const char *suffix, struct sibling *s)
+{
+    int used = 0;
+
+    s->stack = 0;
+    if (tail[0] != '.' || tail[1] < '0' || tail[1] > '9' ||
+        sscanf(tail, ".%9u%n", &s->tid, &used) != 1)
+        return false;
+    tail += used;
+    used = 0;
+    if (tail[0] == '.' && tail[1] >= '0' && tail[1] <= '9') {
+        if (sscanf(tail, ".%9u%n", &s->stack, &used) != 1)
+            return false;
+        tail += used;
+    }
+    return strcmp(tail, suffix) == 0;
+}
+
+static int compare_siblings(const void *a, const void *b)
+{
+    const struct sibling *x = a, *y = b;
+
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
+    return (x->stack > y->stack) - (x->stack < y->stack);
+}
+
+static void free_siblings(struct sibling *all, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(all[i].path);
+    free(all);
+}
+
+/* Where the name of @path begins, and how many of its bytes count: all, less a ".gz". */
+static void split_path(const char *path, bool gzip, size_t *folder_bytes, size_t *base_bytes)
+{
+    const char *slash = strrchr(path, '/');
+    size_t bytes = strlen(path);
+
+    if (gzip && bytes > 3 && strcmp(path + bytes - 3, ".gz") == 0)
+        bytes -= 3;
+    *folder_bytes = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    *base_bytes = bytes;
+}
+
+static int find_siblings(const char *path, bool gzip, struct sibling **out, size_t *out_count)
+{
+    struct sibling *all = NULL;
+    size_t count = 0, capacity = 0, folder_bytes, base_bytes;
+    struct dirent *entry;
+    char *folder;
+    DIR *dir;
+    int error = 0;
+
+    split_path(path, gzip, &folder_bytes, &base_bytes);
+    folder = folder_bytes > 0 ? strndup(path, folder_bytes) : strdup(".");
+    dir = folder != NULL ? opendir(folder) : NULL;
+    free(folder);
+    while (dir != NULL && error == 0 && (entry = readdir(dir)) != NULL) {
+        size_t name_bytes = base_bytes - folder_bytes;
+        struct sibling s;
+
+        if (strncmp(entry->d_name, path + folder_bytes, name_bytes) != 0 ||
+            !parse_tail(entry->d_name + name_bytes, gzip ? ".gz" : "", &s))
+            continue;
+        if (count == capacity) {
+            struct sibling *more = reallocarray(all, capacity = capacity * 2 + 16, sizeof *all);
+
+            if (more == NULL) {
+                error = -ENOMEM;
+                break;
+            }
+            all = more;
+        }
+        if (asprintf(&s.path, "%.*s%s", (int)folder_bytes, path, entry->d_name) < 0)
+            error = -ENOMEM;
+        else
+            all[count++] = s;
+    }
+    if (dir != NULL)
+        closedir(dir);
+    if (error != 0) {
+        free_siblings(all, count);
+        return error;
+    }
+    if (count > 0)
+        qsort(all, count, sizeof *all, compare_siblings);
+    *out = all;
+    *out_count = count;
+    return 0;
+}
+
+/* A further thread. What does not look like text beside the file is somebody else's. */
+static int import_sibling(struct text_import *t, const struct sibling *s, struct nsc_diag *diag)
+{
+    struct nsc_diag fault;
+    struct nsc_input *in;
+    const uint8_t *bytes;
+    size_t count;
+    int error = nsc_input_open(s->path, &in, &fault);
+
+    if (error == 0) {
+        error = nsc_input_peek(in, &bytes, &count, &fault);
+        if (error == 0 && count > 0 && !sniff_text(bytes, count))
+            error = nsc_diag_set(&fault, NSC_DIAG_NO_OFFSET, EPROTO, "%s is not Nanoscope text",
+                                 s->path);
+        if (error == 0)
+            error = import_thread(t, in, s->tid, s->stack, &fault);
+        nsc_input_close(in);
+    }
+    if (error == -ENOMEM || nsc_writer_error(t->job->writer) != 0) {
+        if (diag != NULL)
+            *diag = fault;
+        return error;
+    }
+    if (error != 0)
+        nsc_notes_add(t->job->notes, "%s; left out", fault.message);
+    return 0;
+}
+
+static void note_samples(struct nsc_import *job, const char *suffix)
+{
+    bool gzip = nsc_input_is_gzip(job->in);
+    size_t folder_bytes, base_bytes;
+    struct stat st;
+    char *path;
+
+    split_path(job->path, gzip, &folder_bytes, &base_bytes);
+    if (asprintf(&path, "%.*s%s", (int)base_bytes, job->path, suffix) < 0)
+        return;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
+        nsc_notes_add(job->notes, "%s: samples and thread states are not imported", path);
+    free(path);
+}
+
+static int import_text(struct nsc_import *job, struct nsc_diag *diag)
+{
+    struct text_import t = {.job = job};
+    struct nsc_process process = {
+        .pid = 1, .parent = NSC_NO_ID, .name = job->name, .exit_status = -1};
+    struct sibling *siblings = NULL;
+    size_t count = 0;
+    int error = 0;
+
+    if (strcmp(job->path, "-") != 0) {
+        error = find_siblings(job->path, nsc_input_is_gzip(job->in), &siblings, &count);
+        note_samples(job, ".timer");
+        note_samples(job, ".state");
+    }
+    /* The format has no id for the traced thread: the smallest one that no sibling has. */
+    for (size_t i = 0; i < count; i++)
+        process.pid += siblings[i].tid == process.pid;
+    if (error == 0)
+        error = nsc_writer_add_process(job->writer, &process, &t.process);
+    if (error != 0)
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot begin: %s", strerror(-error));
+    else
+        error = import_thread(&t, job->in, process.pid, 0, diag);
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = import_sibling(&t, &siblings[i], diag);
+    if (t.backwards > 0)
+        nsc_notes_add(job->notes,
+                      "line %llu goes back in time, as do %llu in all; read as the time before",
+                      (unsigned long long)t.backwards_line, (unsigned long long)t.backwards);
+    if (t.blank > 0)
+        nsc_notes_add(job->notes, "%llu empty lines skipped, the first is line %llu",
+                      (unsigned long long)t.blank, (unsigned long long)t.blank_line);
+    free_siblings(siblings, count);
+    nsc_names_free(&t.names);
+    return error;
+}
+
+const struct nsc_importer nsc_nanoscope_importer = {
+    .name = "nanoscope",
+    .what = "Nanoscope text",
+    .sniff = sniff_text,
+    .run = import_text,
+};
+
+/* ---- Export -----------------------------------------------------------------------------------
+ */
+
+struct text_export {
+    struct nsc_export *job;
+    struct nsc_output **files; /* of the set, waiting to be published; [0] is FILE */
+    size_t file_count, file_capacity;
+    struct nsc_names taken; /* "TID" -> how many files of the thread there are */
+    uint32_t first_tid;     /* of the thread in FILE */
+    uint64_t late;
+};
+
+/* "POP" is the format's own word, and a line end would end the event. */
+static char *cook_text(const char *name, size_t *bytes)
+{
+    if (strcmp(name, "POP") == 0)
+        name = "POP()";
+    return nsc_names_replace(name, "\r\n", '?', bytes);
+}
+
+/* Begin a further file of the set: FILE for the first thread, then FILE.TID, FILE.TID.1, ... */
+static int add_file(struct text_export *x, const char *suffix, struct nsc_output **out,
+                    struct nsc_diag *diag)
+{
+    const char *path = x->job->path;
+    size_t folder_bytes, base_bytes;
+    char *name;
+    int error;
+
+    if (x->file_count == x->file_capacity) {
+        size_t capacity = x->file_capacity * 2 + 8;
+        struct nsc_output **files = reallocarray(x->files, capacity, sizeof(struct nsc_output *));
+
+        if (files == NULL)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        x->files = files;
+        x->file_capacity = capacity;
+    }
+    split_path(path, true, &folder_bytes, &base_bytes);
+    if (suffix == NULL)
+        name = strdup(path);
+    else if (asprintf(&name, "%.*s%s%s", (int)base_bytes, path, suffix, path + base_bytes) < 0)
+        name = NULL;
+    if (name == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = nsc_output_create(name, x->job->gzip, out, diag);
+    free(name);
+    if (error == 0)
+        x->files[x->file_count++] = *out;
+    return error;
+}
+
+static int thread_file(struct text_export *x, uint32_t thread, struct nsc_output **out,
+                       struct nsc_diag *diag)
+{
+    const struct nsc_thread *th = nsc_trace_thread(x->job->trace, thread);
+    struct nsc_names_entry *e;
+    char suffix[32];
+    int bytes = snprintf(suffix, sizeof suffix, ".%u", th->tid);
+
+    if (nsc_names_find(&x->taken, suffix, (size_t)bytes, &e) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    e->id++; /* from UINT32_MAX to 0 */
+    if (x->file_count == 0) {
+        x->first_tid = th->tid;
+        return add_file(x, NULL, out, diag);
+    }
+    if (strcmp(x->job->path, "-") == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "Nanoscope text is one file a thread: choose one with --thread, or "
+                            "name an output file");
+    if (e->id > 0)
+        snprintf(suffix + bytes, sizeof suffix - (size_t)bytes, ".%u", e->id);
+    return add_file(x, suffix, out, diag);
+}
+
+static void put_line(struct nsc_output *out, uint64_t timestamp, const char *name, size_t bytes)
+{
+    uint8_t *at = nsc_output_digits(nsc_output_room(out, 32), timestamp);
+
+    *at++ = ':';
+    out->at = at;
+    nsc_output_put(out, name, bytes);
+    *nsc_output_room(out, 1) = '\n';
+    out->at++;
+}
+
+/*
+ * Calls that are open at the end have no POP in this format, so ends without a return wait until
+ * something follows them: a later event, or an end later than the last line.
+ */
+struct waiting {
+    uint64_t ticks, count;
+    uint64_t line_ticks; /* of the last line */
+    bool any_line;
+};
+
+static void put_waiting(struct text_export *x, struct nsc_output *out, struct waiting *w)
+{
+    for (; w->count > 0; w->count--) {
+        put_line(out, nsc_clock_ns(x->job->clock, w->ticks), "POP", 3);
+        w->line_ticks = w->ticks;
+    }
+}
+
+static int put_event(struct text_export *x, struct nsc_output *out, const struct nsc_walk_event *e,
+                     struct waiting *w, struct nsc_diag *diag)
+{
+    const struct nsc_cooked *name;
+
+    if (e->kind == NSC_WALK_LOST)
+        return 0;
+    if (e->kind == NSC_WALK_END && (e->bound & (NSC_BOUND_END | NSC_WALK_CUT_END)) != 0 &&
+        (w->count == 0 || e->ticks == w->ticks)) {
+        w->ticks = e->ticks;
+        w->count++;
+        return 0;
+    }
+    put_waiting(x, out, w);
+    w->line_ticks = e->ticks;
+    w->any_line = true;
+    x->late += e->kind == NSC_WALK_LATE;
+    if (e->kind != NSC_WALK_BEGIN) {
+        put_line(out, nsc_clock_ns(x->job->clock, e->ticks), "POP", 3);
+        return 0;
+    }
+    name = nsc_export_name(x->job, e->function);
+    if (name == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    put_line(out, nsc_clock_ns(x->job->clock, e->ticks), name->text, name->bytes);
+    return 0;
+}
+
+static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag *diag)
+{
+    struct nsc_output *out = NULL;
+    struct waiting waiting = {0};
+    struct nsc_walk_event event;
+    struct nsc_walk *walk;
+    int more = 0, error = nsc_export_walk(x->job, thread, true, &walk, diag);
+
+    if (error != 0)
+        return error;
+    while (error == 0 && (more = nsc_export_next(x->job, thread, walk, &event, diag)) > 0) {
+        if (out == NULL && event.kind != NSC_WALK_LOST)
+            error = thread_file(x, thread, &out, diag);
+        if (error == 0)
+            error = put_event(x, out, &event, &waiting, diag);
+        if (error == 0 && out != NULL && nsc_output_error(out) != 0)
+            break; /* nsc_output_finish() says what it was */
+    }
+    nsc_export_walked(x->job, walk);
+    if (more < 0 || error != 0)
+        return more < 0 ? more : error;
+    if (out == NULL)
+        return 0;
+    if (waiting.ticks > waiting.line_ticks || !waiting.any_line)
+        put_waiting(x, out, &waiting);
+    return nsc_output_finish(out, diag);
+}
+
+/* As Nanoscope writes them when sampling is off: there, and empty. */
+static int add_empty(struct text_export *x, const char *suffix, struct nsc_diag *diag)
+{
+    struct nsc_output *out;
+    int error = add_file(x, suffix, &out, diag);
+
+    return error != 0 ? error : nsc_output_finish(out, diag);
+}
+
+static void note_losses(struct text_export *x)
+{
+    const struct nsc_export_result *r = x->job->result;
+
+    if (r->bounded + r->lost + x->late > 0)
+        nsc_notes_add(&x->job->result->notes,
+                      "the text format cannot mark %llu calls whose time is a bound, %llu lost "
+                      "events and %llu returns of calls that began before the trace",
+                      (unsigned long long)r->bounded, (unsigned long long)r->lost,
+                      (unsigned long long)x->late);
+}
+
+/* Files of an earlier export with more threads would be read as part of this one. */
+static void note_strangers(struct text_export *x)
+{
+    struct sibling *all;
+    size_t count, strangers = 0, first = 0;
+
+    if (find_siblings(x->job->path, x->job->gzip, &all, &count) != 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        char suffix[32];
+        struct nsc_names_entry *e;
+        int bytes = snprintf(suffix, sizeof suffix, ".%u", all[i].tid);
+
+        if (nsc_names_find(&x->taken, suffix, (size_t)bytes, &e) != 0)
+            break;
+        if (e->id != UINT32_MAX && all[i].stack <= e->id &&
+            (all[i].stack > 0 || all[i].tid != x->first_tid))
+            continue;
+        if (strangers++ == 0)
+            first = i;
+    }
+    if (strangers > 0)
+        nsc_notes_add(&x->job->result->notes,
+                      "%s is not of this export but would be read with it%s: remove it",
+                      all[first].path, strangers > 1 ? ", as would others" : "");
+    free_siblings(all, count);
+}
+
+/* All are whole: give them their names, FILE last, so that who waits for it finds the set. */
+static int publish(struct text_export *x, struct nsc_diag *diag)
+{
+    int error = 0;
+
+    for (size_t i = x->file_count; i > 0 && error == 0; i--) {
+        struct nsc_output *out = x->files[i - 1];
+
+        x->job->result->bytes += nsc_output_bytes(out);
+        x->job->result->files++;
+        x->files[i - 1] = NULL;
+        error = nsc_output_publish(out, diag);
+    }
+    return error;
+}
+
+static int export_text(struct nsc_export *job, struct nsc_diag *diag)
+{
+    struct text_export x = {.job = job};
+    int error = 0;
+
+    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+        if (nsc_export_wants(job, i))
+            error = export_thread(&x, i, diag);
+    if (error == 0 && x.file_count == 0)
+        error = add_empty(&x, NULL, diag);
+    if (error == 0 && strcmp(job->path, "-") != 0) {
+        error = add_empty(&x, ".timer", diag);
+        if (error == 0)
+            error = add_empty(&x, ".state", diag);
+    }
+    if (error == 0)
+        error = publish(&x, diag);
+    if (error == 0) {
+        note_losses(&x);
+        if (strcmp(job->path, "-") != 0)
+            note_strangers(&x);
+    }
+    for (size_t i = 0; i < x.file_count; i++)
+        nsc_output_abandon(x.files[i]);
+    free(x.files);
+    nsc_names_free(&x.taken);
+    return error;
+}
+
+static const char *const text_suffixes[] = {".txt", ".nanoscope", NULL};
+
+const struct nsc_exporter nsc_nanoscope_exporter = {
+    .name = "nanoscope",
+    .suffixes = text_suffixes,
+    .cook = cook_text,
+    .run = export_text,
+};

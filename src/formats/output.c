@@ -1,0 +1,247 @@
+/* output.c - see output.h. */
+#include "formats/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+struct nsc_output_sink {
+    int fd;
+    int error; /* first failure, -errno */
+    bool gzip;
+    bool to_stdout;
+    uint64_t written;
+    char *path;
+    char *partial; /* name until published; NULL for standard output */
+    z_stream z;
+    uint8_t packed[64 * 1024];
+};
+
+static void write_all(struct nsc_output_sink *s, const uint8_t *data, size_t bytes)
+{
+    while (bytes > 0 && s->error == 0) {
+        ssize_t n = write(s->fd, data, bytes);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            s->error = n < 0 ? -errno : -EIO;
+            return;
+        }
+        data += n;
+        bytes -= (size_t)n;
+        s->written += (uint64_t)n;
+    }
+}
+
+/* @mode: Z_NO_FLUSH, or Z_FINISH for the last part. */
+static void deflate_all(struct nsc_output_sink *s, uint8_t *data, size_t bytes, int mode)
+{
+    s->z.next_in = data;
+    s->z.avail_in = (unsigned)bytes;
+    do {
+        s->z.next_out = s->packed;
+        s->z.avail_out = sizeof s->packed;
+        if (deflate(&s->z, mode) == Z_STREAM_ERROR) {
+            s->error = -EIO;
+            return;
+        }
+        write_all(s, s->packed, sizeof s->packed - s->z.avail_out);
+    } while (s->error == 0 && s->z.avail_out == 0);
+}
+
+void nsc_output_flush(struct nsc_output *out)
+{
+    struct nsc_output_sink *s = out->sink;
+    size_t bytes = (size_t)(out->at - out->buffer);
+
+    out->at = out->buffer;
+    if (s->error != 0 || bytes == 0)
+        return;
+    if (s->gzip)
+        deflate_all(s, out->buffer, bytes, Z_NO_FLUSH);
+    else
+        write_all(s, out->buffer, bytes);
+}
+
+uint8_t *nsc_output_digits(uint8_t *at, uint64_t value)
+{
+    uint8_t digits[20];
+    unsigned n = 0;
+
+    do {
+        digits[n++] = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value != 0);
+    while (n > 0)
+        *at++ = digits[--n];
+    return at;
+}
+
+void nsc_output_u64(struct nsc_output *out, uint64_t value)
+{
+    out->at = nsc_output_digits(nsc_output_room(out, 20), value);
+}
+
+int nsc_output_error(const struct nsc_output *out)
+{
+    return out->sink->error;
+}
+
+uint64_t nsc_output_bytes(const struct nsc_output *out)
+{
+    return out->sink->written;
+}
+
+static void output_free(struct nsc_output *out)
+{
+    struct nsc_output_sink *s = out->sink;
+
+    if (s != NULL) {
+        if (s->gzip)
+            deflateEnd(&s->z);
+        if (s->fd >= 0 && !s->to_stdout)
+            close(s->fd);
+        free(s->path);
+        free(s->partial);
+        free(s);
+    }
+    free(out->buffer);
+    free(out);
+}
+
+/* Only a name that is free, or a regular file, may be replaced. */
+static int check_target(const char *path, struct nsc_diag *diag)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT ? 0
+                               : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                                              "cannot write %s: %s", path, strerror(errno));
+    if (S_ISLNK(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
+                            "%s is a symbolic link: give the file it should point to", path);
+    if (S_ISDIR(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "%s is a directory: name a file",
+                            path);
+    if (!S_ISREG(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is not a regular file: use -o - and redirect", path);
+    return 0;
+}
+
+static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
+{
+    int error = check_target(s->path, diag);
+
+    if (error != 0)
+        return error;
+    if (asprintf(&s->partial, "%s.%d.partial", s->path, (int)getpid()) < 0) {
+        s->partial = NULL;
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    s->fd = open(s->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (s->fd < 0) {
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
+                             strerror(errno));
+        free(s->partial);
+        s->partial = NULL;
+    }
+    return error;
+}
+
+int nsc_output_create(const char *path, bool gzip, struct nsc_output **result,
+                      struct nsc_diag *diag)
+{
+    struct nsc_output *out = calloc(1, sizeof *out);
+    struct nsc_output_sink *s = out != NULL ? calloc(1, sizeof *s) : NULL;
+    int error = 0;
+
+    if (s == NULL) {
+        free(out);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    out->sink = s;
+    s->fd = -1;
+    s->to_stdout = strcmp(path, "-") == 0;
+    s->path = strdup(s->to_stdout ? "standard output" : path);
+    out->buffer = malloc(NSC_OUTPUT_BUFFER);
+    if (s->path == NULL || out->buffer == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    else if (s->to_stdout)
+        s->fd = STDOUT_FILENO;
+    else
+        error = open_partial(s, diag);
+    /* 15 + 16: the largest window, with a gzip header. Level 6 is zlib's own default. */
+    if (error == 0 && gzip) {
+        if (deflateInit2(&s->z, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
+            s->gzip = true;
+        else
+            error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    if (error != 0) {
+        nsc_output_abandon(out);
+        return error;
+    }
+    out->at = out->buffer;
+    out->end = out->buffer + NSC_OUTPUT_BUFFER;
+    *result = out;
+    return 0;
+}
+
+int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
+{
+    struct nsc_output_sink *s = out->sink;
+
+    nsc_output_flush(out);
+    if (s->gzip && s->error == 0)
+        deflate_all(s, out->buffer, 0, Z_FINISH);
+    if (!s->to_stdout && s->fd >= 0) {
+        if (close(s->fd) != 0 && s->error == 0)
+            s->error = -errno;
+        s->fd = -1;
+    }
+    /* A set of files may be thousands of outputs that wait to be published. */
+    if (s->gzip)
+        deflateEnd(&s->z);
+    s->gzip = false;
+    free(out->buffer);
+    out->buffer = out->at = out->end = NULL;
+    if (s->error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, s->error, "cannot write %s: %s", s->path,
+                            strerror(-s->error));
+    return 0;
+}
+
+int nsc_output_publish(struct nsc_output *out, struct nsc_diag *diag)
+{
+    struct nsc_output_sink *s = out->sink;
+
+    if (s->partial != NULL) {
+        int error = check_target(s->path, diag);
+
+        if (error == 0 && rename(s->partial, s->path) != 0)
+            error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
+                                 strerror(errno));
+        if (error != 0) {
+            nsc_output_abandon(out);
+            return error;
+        }
+    }
+    output_free(out);
+    return 0;
+}
+
+void nsc_output_abandon(struct nsc_output *out)
+{
+    if (out == NULL)
+        return;
+    if (out->sink->partial != NULL)
+        unlink(out->sink->partial);
+    output_free(out);
+}

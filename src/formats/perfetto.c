@@ -1,0 +1,458 @@
+/*
+ * perfetto.c - write a trace as Perfetto track events (protobuf). Called through export.c.
+ *
+ * One packet sequence per thread, so that threads can be written one after another: each has its
+ * own interned names and its own incremental clock, and its track as the default, which leaves
+ * about 14 bytes for a begin and 12 for an end, before gzip.
+ * Source: perfetto's protos/perfetto/trace/trace_packet.proto and the messages named below.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/export.h"
+#include "formats/names.h"
+#include "formats/proto.h"
+
+/* Field numbers. */
+enum {
+    TRACE_PACKET = 1,
+
+    PACKET_CLOCK_SNAPSHOT = 6,
+    PACKET_TIMESTAMP = 8,
+    PACKET_SEQUENCE_ID = 10,
+    PACKET_TRACK_EVENT = 11,
+    PACKET_INTERNED_DATA = 12,
+    PACKET_SEQUENCE_FLAGS = 13,
+    PACKET_DEFAULTS = 59,
+    PACKET_TRACK_DESCRIPTOR = 60,
+    PACKET_FIRST_ON_SEQUENCE = 87,
+
+    DEFAULTS_TRACK_EVENT = 11,
+    DEFAULTS_CLOCK_ID = 58,
+    EVENT_DEFAULTS_TRACK_UUID = 11,
+
+    SNAPSHOT_CLOCKS = 1,
+    SNAPSHOT_PRIMARY = 2,
+    CLOCK_ID = 1,
+    CLOCK_TIMESTAMP = 2,
+    CLOCK_INCREMENTAL = 3,
+
+    DESCRIPTOR_UUID = 1,
+    DESCRIPTOR_NAME = 2,
+    DESCRIPTOR_PROCESS = 3,
+    DESCRIPTOR_THREAD = 4,
+    DESCRIPTOR_PARENT = 5,
+    PROCESS_PID = 1,
+    PROCESS_NAME = 6,
+    THREAD_PID = 1,
+    THREAD_TID = 2,
+    THREAD_NAME = 5,
+
+    EVENT_ANNOTATIONS = 4,
+    EVENT_TYPE = 9,
+    EVENT_NAME_IID = 10,
+    EVENT_NAME = 23,
+    EVENT_SOURCE_IID = 34,
+    ANNOTATION_UINT = 3,
+    ANNOTATION_STRING = 6,
+    ANNOTATION_NAME = 10,
+
+    INTERNED_EVENT_NAMES = 2,
+    INTERNED_SOURCES = 4,
+    NAME_IID = 1,
+    NAME_TEXT = 2,
+    SOURCE_IID = 1,
+    SOURCE_FILE = 2,
+    SOURCE_LINE = 4,
+};
+
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
+enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_DELTA_ID = 64 };
+
+#define UUID_PROCESS   (1ull << 32)
+#define UUID_THREAD    (2ull << 32)
+#define SMALL_PACKET   512u         /* room for a packet without foreign text */
+#define TEXT_MAX       (60u * 1024) /* longer names are cut, so that any packet fits the buffer */
+#define FIRST_SEQUENCE 2u           /* 1 = what belongs to no thread */
+
+struct perfetto {
+    struct nsc_export *job;
+    struct nsc_output *out;
+    uint64_t offset_ns; /* added to ns since the trace's origin: on the boot clock if known */
+    uint64_t last_ns;   /* of the sequence */
+    uint32_t *iids;     /* by function id: (thread + 1) << 32 | iid would do; see stamps */
+    uint32_t *stamps;   /* thread + 1 whose sequence iids[] speaks of */
+    uint32_t next_iid;
+    uint32_t thread;
+    uint8_t *described; /* by process id: its descriptor has been written */
+};
+
+static size_t text_bytes(const char *text)
+{
+    return strnlen(text, TEXT_MAX);
+}
+
+/* ---- Packets ----------------------------------------------------------------------------------
+ */
+
+/* Begin a packet of @sequence with room for @bytes. Returns where its body goes on. */
+static uint8_t *packet_open(struct perfetto *p, uint32_t sequence, uint32_t flags, size_t bytes,
+                            uint8_t **body)
+{
+    uint8_t *at = nsc_output_room(p->out, bytes + SMALL_PACKET);
+
+    *body = nsc_proto_open(&at, TRACE_PACKET);
+    at = nsc_proto_u64(at, PACKET_SEQUENCE_ID, sequence);
+    if (flags != 0)
+        at = nsc_proto_u64(at, PACKET_SEQUENCE_FLAGS, flags);
+    return at;
+}
+
+static void packet_close(struct perfetto *p, uint8_t *body, uint8_t *at)
+{
+    nsc_proto_close(body, at);
+    p->out->at = at;
+}
+
+static uint8_t *put_clock(uint8_t *at, uint64_t id, uint64_t timestamp, bool incremental)
+{
+    uint8_t *m = nsc_proto_open(&at, SNAPSHOT_CLOCKS);
+
+    at = nsc_proto_u64(at, CLOCK_ID, id);
+    at = nsc_proto_u64(at, CLOCK_TIMESTAMP, timestamp);
+    if (incremental)
+        at = nsc_proto_u64(at, CLOCK_INCREMENTAL, 1);
+    nsc_proto_close(m, at);
+    return at;
+}
+
+/* How the boot clock, the monotonic clock and the calendar stand to each other. */
+static void put_clocks(struct perfetto *p)
+{
+    const struct nsc_clock_point *point;
+    uint8_t *at, *packet, *m;
+
+    if (p->job->info->clock_count == 0)
+        return;
+    point = nsc_trace_clock_point(p->job->trace, 0);
+    if (point->boottime_ns == 0)
+        return;
+    at = packet_open(p, 1, 0, 0, &packet);
+    m = nsc_proto_open(&at, PACKET_CLOCK_SNAPSHOT);
+    at = put_clock(at, CLOCK_BOOTTIME_ID, point->boottime_ns, false);
+    at = put_clock(at, CLOCK_MONOTONIC_ID, point->monotonic_ns, false);
+    if (point->realtime_ns != 0)
+        at = put_clock(at, CLOCK_REALTIME_ID, point->realtime_ns, false);
+    at = nsc_proto_u64(at, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
+    nsc_proto_close(m, at);
+    packet_close(p, packet, at);
+}
+
+static void put_process(struct perfetto *p, uint32_t id)
+{
+    const struct nsc_process *process = nsc_trace_process(p->job->trace, id);
+    uint8_t *at, *packet, *descriptor, *m;
+
+    if (p->described[id])
+        return;
+    p->described[id] = 1;
+    at = packet_open(p, 1, 0, TEXT_MAX, &packet);
+    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_proto_u64(at, DESCRIPTOR_UUID, UUID_PROCESS + id);
+    m = nsc_proto_open(&at, DESCRIPTOR_PROCESS);
+    at = nsc_proto_u64(at, PROCESS_PID, process->pid);
+    at = nsc_proto_bytes(at, PROCESS_NAME, process->name, text_bytes(process->name));
+    nsc_proto_close(m, at);
+    nsc_proto_close(descriptor, at);
+    packet_close(p, packet, at);
+}
+
+/* The entry of the thread's own stack, for an entry of another of its stacks. */
+static uint32_t own_stack(const struct perfetto *p, uint32_t id)
+{
+    const struct nsc_thread *thread = nsc_trace_thread(p->job->trace, id);
+
+    for (uint32_t i = 0; thread->stack != 0 && i < p->job->info->thread_count; i++) {
+        const struct nsc_thread *other = nsc_trace_thread(p->job->trace, i);
+
+        if (other->stack == 0 && other->tid == thread->tid && other->process == thread->process)
+            return i;
+    }
+    return id;
+}
+
+/* The track of a thread, or for a further stack of it a track below the thread's. */
+static void put_track(struct perfetto *p, uint32_t id)
+{
+    const struct nsc_thread *thread = nsc_trace_thread(p->job->trace, id);
+    uint32_t parent = own_stack(p, id);
+    uint8_t *at, *packet, *descriptor, *m;
+    char name[32];
+
+    if (parent != id)
+        put_track(p, parent);
+    at = packet_open(p, 1, 0, TEXT_MAX, &packet);
+    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_proto_u64(at, DESCRIPTOR_UUID, UUID_THREAD + id);
+    if (parent != id) {
+        snprintf(name, sizeof name, "stack %u", thread->stack);
+        at = nsc_proto_u64(at, DESCRIPTOR_PARENT, UUID_THREAD + parent);
+        at = nsc_proto_text(at, DESCRIPTOR_NAME, name);
+    } else {
+        at = nsc_proto_u64(at, DESCRIPTOR_PARENT, UUID_PROCESS + thread->process);
+        m = nsc_proto_open(&at, DESCRIPTOR_THREAD);
+        at = nsc_proto_u64(at, THREAD_PID, nsc_trace_process(p->job->trace, thread->process)->pid);
+        at = nsc_proto_u64(at, THREAD_TID, thread->tid);
+        at = nsc_proto_bytes(at, THREAD_NAME, thread->name, text_bytes(thread->name));
+        nsc_proto_close(m, at);
+    }
+    nsc_proto_close(descriptor, at);
+    packet_close(p, packet, at);
+}
+
+/* Begin the thread's sequence at @ns: from here on, timestamps are differences. */
+static void put_sequence_start(struct perfetto *p, uint64_t ns)
+{
+    uint8_t *packet, *m, *inner;
+    uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_CLEARED, 0, &packet);
+
+    at = nsc_proto_u64(at, PACKET_FIRST_ON_SEQUENCE, 1);
+    m = nsc_proto_open(&at, PACKET_CLOCK_SNAPSHOT);
+    at = put_clock(at, CLOCK_DELTA_ID, ns, true);
+    at = put_clock(at, CLOCK_BOOTTIME_ID, ns, false);
+    nsc_proto_close(m, at);
+    m = nsc_proto_open(&at, PACKET_DEFAULTS);
+    inner = nsc_proto_open(&at, DEFAULTS_TRACK_EVENT);
+    at = nsc_proto_u64(at, EVENT_DEFAULTS_TRACK_UUID, UUID_THREAD + p->thread);
+    nsc_proto_close(inner, at);
+    at = nsc_proto_u64(at, DEFAULTS_CLOCK_ID, CLOCK_DELTA_ID);
+    nsc_proto_close(m, at);
+    packet_close(p, packet, at);
+    p->last_ns = ns;
+}
+
+/* ---- Events -----------------------------------------------------------------------------------
+ */
+
+/*
+ * The packet of nearly every event, at most 40 bytes: lengths fit one byte each. What repeats comes
+ * first, which is what gzip likes.
+ */
+static void put_plain(struct perfetto *p, uint64_t delta_ns, uint32_t type, uint32_t iid)
+{
+    uint8_t *start = nsc_output_room(p->out, 64);
+    uint8_t *at = start + 2, *event;
+
+    at = nsc_proto_u64(at, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+    at = nsc_proto_u64(at, PACKET_SEQUENCE_ID, FIRST_SEQUENCE + p->thread);
+    *at++ = NSC_PROTO_BYTES(PACKET_TRACK_EVENT);
+    event = ++at;
+    at = nsc_proto_u64(at, EVENT_TYPE, type);
+    if (iid != 0)
+        at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+    event[-1] = (uint8_t)(at - event);
+    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    start[0] = NSC_PROTO_BYTES(TRACE_PACKET);
+    start[1] = (uint8_t)(at - start - 2);
+    p->out->at = at;
+}
+
+static uint8_t *put_annotation(uint8_t *at, const char *name, const char *text)
+{
+    uint8_t *m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
+
+    at = nsc_proto_text(at, ANNOTATION_NAME, name);
+    at = nsc_proto_text(at, ANNOTATION_STRING, text);
+    nsc_proto_close(m, at);
+    return at;
+}
+
+/* The first begin of a function in the sequence brings its name and where it is defined. */
+static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t function)
+{
+    const struct nsc_function *f = nsc_trace_function(p->job->trace, function);
+    const struct nsc_cooked *name = nsc_export_name(p->job, function);
+    size_t name_bytes, file_bytes = text_bytes(f->file);
+    uint32_t iid = ++p->next_iid;
+    uint8_t *at, *packet, *data, *m;
+
+    if (name == NULL)
+        return -ENOMEM;
+    name_bytes = name->bytes < TEXT_MAX ? name->bytes : TEXT_MAX;
+    p->stamps[function] = p->thread + 1;
+    p->iids[function] = iid;
+    at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, name_bytes + file_bytes,
+                     &packet);
+    data = nsc_proto_open(&at, PACKET_INTERNED_DATA);
+    m = nsc_proto_open(&at, INTERNED_EVENT_NAMES);
+    at = nsc_proto_u64(at, NAME_IID, iid);
+    at = nsc_proto_bytes(at, NAME_TEXT, name->text, name_bytes);
+    nsc_proto_close(m, at);
+    if (file_bytes > 0) {
+        m = nsc_proto_open(&at, INTERNED_SOURCES);
+        at = nsc_proto_u64(at, SOURCE_IID, iid);
+        at = nsc_proto_bytes(at, SOURCE_FILE, f->file, file_bytes);
+        at = nsc_proto_u64(at, SOURCE_LINE, f->line);
+        nsc_proto_close(m, at);
+    }
+    nsc_proto_close(data, at);
+    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_BEGIN);
+    at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+    if (file_bytes > 0)
+        at = nsc_proto_u64(at, EVENT_SOURCE_IID, iid);
+    nsc_proto_close(m, at);
+    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    packet_close(p, packet, at);
+    return 0;
+}
+
+/* An end that says why the call's time is not exact. */
+static void put_bounded_end(struct perfetto *p, uint64_t delta_ns, uint32_t bound)
+{
+    static const char *const sides[] = {NULL, "end", "start", "start and end"};
+    uint32_t cut = (bound & NSC_WALK_CUT_END ? 1 : 0) | (bound & NSC_WALK_CUT_START ? 2 : 0);
+    uint8_t *packet, *m;
+    uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
+
+    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_END);
+    if ((bound & 3) != 0)
+        at = put_annotation(at, "bound", sides[bound & 3]);
+    if (cut != 0)
+        at = put_annotation(at, "clipped", sides[cut]);
+    nsc_proto_close(m, at);
+    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    packet_close(p, packet, at);
+}
+
+static void put_lost(struct perfetto *p, uint64_t delta_ns, uint64_t count)
+{
+    uint8_t *packet, *m, *annotation;
+    uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
+
+    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_INSTANT);
+    at = nsc_proto_text(at, EVENT_NAME, "events lost");
+    annotation = nsc_proto_open(&at, EVENT_ANNOTATIONS);
+    at = nsc_proto_text(at, ANNOTATION_NAME, "count");
+    at = nsc_proto_u64(at, ANNOTATION_UINT, count);
+    nsc_proto_close(annotation, at);
+    nsc_proto_close(m, at);
+    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    packet_close(p, packet, at);
+}
+
+static int put_event(struct perfetto *p, const struct nsc_walk_event *e)
+{
+    uint64_t ns = p->offset_ns + nsc_clock_ns(p->job->clock, e->ticks);
+    uint64_t delta = ns > p->last_ns ? ns - p->last_ns : 0;
+
+    p->last_ns += delta;
+    switch ((enum nsc_walk_kind)e->kind) {
+    case NSC_WALK_BEGIN:
+        if (p->stamps[e->function] != p->thread + 1)
+            return put_first_begin(p, delta, e->function);
+        put_plain(p, delta, TYPE_BEGIN, p->iids[e->function]);
+        break;
+    case NSC_WALK_END:
+        if (e->bound != 0)
+            put_bounded_end(p, delta, e->bound);
+        else
+            put_plain(p, delta, TYPE_END, 0);
+        break;
+    case NSC_WALK_LOST:
+        put_lost(p, delta, e->value);
+        break;
+    case NSC_WALK_LATE:
+        break;
+    }
+    return nsc_output_error(p->out);
+}
+
+static int export_thread(struct perfetto *p, uint32_t thread, struct nsc_diag *diag)
+{
+    bool begun = false;
+    struct nsc_walk_event event;
+    struct nsc_walk *walk;
+    int more = 0, error = nsc_export_walk(p->job, thread, false, &walk, diag);
+
+    if (error != 0)
+        return error;
+    p->thread = thread;
+    p->next_iid = 0;
+    while (error == 0 && (more = nsc_export_next(p->job, thread, walk, &event, diag)) > 0) {
+        if (!begun) {
+            put_process(p, nsc_trace_thread(p->job->trace, thread)->process);
+            put_track(p, thread);
+            put_sequence_start(p, p->offset_ns + nsc_clock_ns(p->job->clock, event.ticks));
+            begun = true;
+        }
+        error = put_event(p, &event);
+    }
+    nsc_export_walked(p->job, walk);
+    if (error == -ENOMEM && nsc_output_error(p->out) == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+}
+
+/* What turns ns since the trace's origin into the boot clock; 0 when the trace does not say. */
+static uint64_t boot_offset(const struct nsc_export *job)
+{
+    const struct nsc_clock_point *point;
+    uint64_t since_origin;
+
+    if (job->info->clock_count == 0 || nsc_trace_clock_point(job->trace, 0)->boottime_ns == 0)
+        return 0;
+    point = nsc_trace_clock_point(job->trace, 0);
+    if (point->ticks < job->clock->origin_ticks)
+        return point->boottime_ns +
+               nsc_clock_span_ns(job->clock, job->clock->origin_ticks - point->ticks);
+    since_origin = nsc_clock_ns(job->clock, point->ticks);
+    return point->boottime_ns > since_origin ? point->boottime_ns - since_origin : 0;
+}
+
+static int export_all(struct perfetto *p, struct nsc_diag *diag)
+{
+    struct nsc_export *job = p->job;
+    int error = 0;
+
+    put_clocks(p);
+    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+        if (nsc_export_wants(job, i))
+            error = export_thread(p, i, diag);
+    return error;
+}
+
+static int export_perfetto(struct nsc_export *job, struct nsc_diag *diag)
+{
+    struct perfetto p = {.job = job, .offset_ns = boot_offset(job)};
+    size_t functions = (size_t)job->info->function_count + 1;
+    int error = nsc_output_create(job->path, job->gzip, &p.out, diag);
+
+    if (error != 0)
+        return error;
+    p.iids = calloc(functions, sizeof *p.iids);
+    p.stamps = calloc(functions, sizeof *p.stamps);
+    p.described = calloc((size_t)job->info->process_count + 1, 1);
+    if (p.iids == NULL || p.stamps == NULL || p.described == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    else
+        error = export_all(&p, diag);
+    free(p.iids);
+    free(p.stamps);
+    free(p.described);
+    return nsc_export_publish(job, p.out, error, diag);
+}
+
+static const char *const perfetto_suffixes[] = {".pftrace", ".perfetto-trace", ".perfetto", NULL};
+
+const struct nsc_exporter nsc_perfetto_exporter = {
+    .name = "perfetto",
+    .suffixes = perfetto_suffixes,
+    .cook = nsc_names_utf8,
+    .run = export_perfetto,
+};

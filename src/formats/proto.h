@@ -1,0 +1,62 @@
+/*
+ * proto.h - write protobuf messages into memory: the wire format and nothing else.
+ *
+ * Used by the Perfetto exporter. The caller provides the room; nothing is checked here but by
+ * assert-like sizes in the callers. Source: protobuf.dev, "Encoding".
+ */
+#ifndef NSC_FORMATS_PROTO_H
+#define NSC_FORMATS_PROTO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/leb.h"
+
+/* First byte or bytes of a field: number and wire type (0 = varint, 2 = length and bytes). */
+#define NSC_PROTO_VARINT(field) (((uint64_t)(field) << 3) | 0)
+#define NSC_PROTO_BYTES(field)  (((uint64_t)(field) << 3) | 2)
+
+static inline uint8_t *nsc_proto_u64(uint8_t *at, uint32_t field, uint64_t value)
+{
+    return nsc_leb_put(nsc_leb_put(at, NSC_PROTO_VARINT(field)), value);
+}
+
+/* A string, bytes, or a message that was written elsewhere. */
+static inline uint8_t *nsc_proto_bytes(uint8_t *at, uint32_t field, const void *data, size_t bytes)
+{
+    at = nsc_leb_put(nsc_leb_put(at, NSC_PROTO_BYTES(field)), bytes);
+    memcpy(at, data, bytes);
+    return at + bytes;
+}
+
+static inline uint8_t *nsc_proto_text(uint8_t *at, uint32_t field, const char *text)
+{
+    return nsc_proto_bytes(at, field, text, strlen(text));
+}
+
+/*
+ * A nested message, written in place: its length takes NSC_PROTO_LENGTH_BYTES, padded with
+ * continuation bits, as the encoding allows. uint8_t *m = nsc_proto_open(&at, field); at =
+ * nsc_proto_u64(at, ...); nsc_proto_close(m, at);
+ */
+#define NSC_PROTO_LENGTH_BYTES 4
+
+static inline uint8_t *nsc_proto_open(uint8_t **at, uint32_t field)
+{
+    uint8_t *body = nsc_leb_put(*at, NSC_PROTO_BYTES(field)) + NSC_PROTO_LENGTH_BYTES;
+
+    *at = body;
+    return body;
+}
+
+static inline void nsc_proto_close(uint8_t *body, const uint8_t *end)
+{
+    uint32_t bytes = (uint32_t)(end - body);
+
+    for (int i = 0; i < NSC_PROTO_LENGTH_BYTES; i++, bytes >>= 7)
+        body[i - NSC_PROTO_LENGTH_BYTES] =
+            (uint8_t)((bytes & 0x7f) | (i + 1 < NSC_PROTO_LENGTH_BYTES ? 0x80 : 0));
+}
+
+#endif
