@@ -84,10 +84,11 @@ $(BUILD)/include/%: include/%
 # What runs inside other people's programs: no libc, no vector registers, no start-up code. These flags
 # are part of its design (docs/adr/002, 003), so CFLAGS and SANITIZE do not reach it.
 
+IS_CLANG      := $(findstring clang,$(shell $(CC) --version))
 ISA           := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-regs-only \
                  -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
-                 -fno-tree-loop-distribute-patterns -fcf-protection=none -fomit-frame-pointer \
+                 $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -fomit-frame-pointer \
                  -Wframe-larger-than=2048
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
                  $(wildcard src/hooks/cyg/slow_$(ISA).S)

@@ -52,16 +52,16 @@ local function picky(n)
 end
 
 local counts = {}
-for _ = 1, 400 do
+for _ = 1, 2500 do
     count_words(sentence(25), counts)
 end
 
 local failures = 0
-for i = 1, 7000 do
+for i = 1, 42000 do
     local ok, err = pcall(picky, i)
     if not ok and err.code == i then failures = failures + 1 end
 end
 
 print("most frequent: " .. table.concat(most_frequent(counts, 5), " "))
 print("failures caught: " .. failures)
-print("fib(24) = " .. fib(24))
+print("fib(27) = " .. fib(27))

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-int nsc_cli_fail(const struct nsc_diag *diag)
+int(nsc_cli_fail)(const struct nsc_diag *diag)
 {
     if (diag->offset != NSC_DIAG_NO_OFFSET)
         return nsc_cli_error("%s (at offset %" PRIu64 ")", diag->message, diag->offset);
@@ -24,7 +24,7 @@ __attribute__((format(printf, 2, 0))) static void say(const char *kind, const ch
     fputc('\n', stderr);
 }
 
-int nsc_cli_error(const char *format, ...)
+int(nsc_cli_error)(const char *format, ...)
 {
     va_list ap;
 
@@ -43,7 +43,7 @@ void nsc_cli_warn(const char *format, ...)
     va_end(ap);
 }
 
-int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
+int(nsc_cli_usage)(const struct nsc_cli_args *args, const char *format, ...)
 {
     va_list ap;
 
