@@ -333,11 +333,28 @@ static int plan(const struct nsc_cli_args *args, const struct request *r, const 
     return status;
 }
 
+/* Does not return if the compiler could be started. */
+static int run_request(const struct nsc_cli_args *args, struct request *r, const char *command)
+{
+    struct nsc_cc_words words = {0};
+    int status = read_request(args, r);
+
+    if (status == 0)
+        status = plan(args, r, command, &words);
+    if (status == 0 && r->verbose > 1)
+        tell_command(&words);
+    if (status == 0 && words.at != NULL && !words.failed)
+        status = become(words.at);
+    else if (status == 0)
+        status = nsc_cli_error("out of memory");
+    nsc_cc_words_free(&words);
+    return status;
+}
+
 static int run(const struct nsc_cli_args *args, const char *variable, const char *default_command)
 {
     const char *command = getenv(variable);
     size_t room = args->operand_count + args->option_count + 1;
-    struct nsc_cc_words words = {0};
     struct request r = {
         .files.at = calloc(room, sizeof(char *)),
         .functions.at = calloc(room, sizeof(char *)),
@@ -347,19 +364,10 @@ static int run(const struct nsc_cli_args *args, const char *variable, const char
 
     if (command == NULL || command[0] == '\0')
         command = default_command;
-    if (r.files.at == NULL || r.functions.at == NULL || r.words == NULL)
-        status = nsc_cli_error("out of memory");
+    if (r.files.at != NULL && r.functions.at != NULL && r.words != NULL)
+        status = run_request(args, &r, command);
     else
-        status = read_request(args, &r);
-    if (status == 0)
-        status = plan(args, &r, command, &words);
-    if (status == 0 && (words.failed || words.at == NULL))
         status = nsc_cli_error("out of memory");
-    if (status == 0 && r.verbose > 1)
-        tell_command(&words);
-    if (status == 0)
-        status = become(words.at);
-    nsc_cc_words_free(&words);
     free(r.files.at);
     free(r.functions.at);
     free(r.words);
