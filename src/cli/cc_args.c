@@ -192,8 +192,6 @@ static void note_unsupported(struct nsc_cc_args *a, const char *word)
         a->unsupported = "this code model (-mcmodel=)";
     else if (strcmp(word, "-D__KERNEL__") == 0 || strcmp(word, "-ffreestanding") == 0)
         a->unsupported = "freestanding code";
-    else if (strcmp(word, "-masm=intel") == 0)
-        a->intel_syntax = true;
     else if (begins(word, "-finstrument-functions"))
         a->own_instrument = true;
     else if (is_one_of(word, own_sleds))
@@ -224,6 +222,8 @@ static void take_option(struct reader *r, const char *word)
         r->has_libc = true;
     else if (begins(word, "-l"))
         r->input_count++;
+    else if (strcmp(word, "-pipe") == 0)
+        a->hidden_pipe |= r->depth != 0;
     else if (begins(word, "--target="))
         a->target = word + strlen("--target=");
     else if (begins(word, "-x"))

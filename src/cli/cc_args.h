@@ -29,7 +29,7 @@ struct nsc_cc_args {
     bool no_libraries; /* -nostdlib, -nodefaultlibs or -nolibc, and no -lc */
     /* Why this command must be left alone, for people; NULL if it need not be. */
     const char *unsupported;
-    bool intel_syntax;   /* -masm=intel */
+    bool hidden_pipe;    /* -pipe in a response file */
     bool own_instrument; /* -finstrument-functions is the program's own */
     bool own_sleds; /* -fxray-instrument, -mnop-mcount, -mrecord-mcount, ...: the program's own */
     const char *target;   /* clang's --target, or NULL */

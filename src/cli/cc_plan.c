@@ -98,6 +98,7 @@ int nsc_cc_parts_find(const char *libdir, enum nsc_cc_isa isa, struct nsc_cc_par
         {"libnanoscope.a", p.archive, sizeof p.archive, true},
         {"nanoscope_hook.h", p.header, sizeof p.header, true},
         {"nanoscope-gcc.specs", p.gcc_specs, sizeof p.gcc_specs, isa == NSC_CC_X86_64},
+        {"nanoscope-gcc.specs.s", p.gcc_sleds, sizeof p.gcc_sleds, isa == NSC_CC_X86_64},
     };
 
     if ((size_t)snprintf(p.lib, sizeof p.lib, "%s%s%s", libdir, is_own_isa(isa) ? "" : "/",
@@ -171,6 +172,7 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-fnoxray-link-deps");
     } else {
         nsc_cc_words_addf(w, "-specs=%s", parts->gcc_specs);
+        nsc_cc_words_addf(w, "-Wa,%s", parts->gcc_sleds);
     }
 }
 

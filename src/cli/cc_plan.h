@@ -60,7 +60,8 @@ struct nsc_cc_parts {
     char module[4224];     /* nanoscope-module.o */
     char shared[4224];     /* libnanoscope.so */
     char archive[4224];    /* libnanoscope.a */
-    char gcc_specs[4224];  /* nanoscope-gcc.specs */
+    char gcc_specs[4224];  /* nanoscope-gcc.specs: the compiler's part of gcc sleds */
+    char gcc_sleds[4224];  /* nanoscope-gcc.specs.s: the assembler's */
     char header[4224];     /* nanoscope_hook.h */
     bool system_directory; /* the dynamic linker looks there by itself */
 };

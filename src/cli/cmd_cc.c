@@ -125,8 +125,8 @@ static const char *reason_against(const struct nsc_cc_args *a, const struct nsc_
         return "the program brings its own sleds";
     if (c->family != NSC_CC_GCC)
         return NULL;
-    if (a->intel_syntax)
-        return "gcc sleds need AT&T assembler syntax (-masm=intel): use the header hook";
+    if (a->hidden_pipe)
+        return "gcc sleds do not work with -pipe, which a response file asks for";
     /* Assembly is assembled later by a command that does not know where it came from. */
     if (a->stage == NSC_CC_ASSEMBLY)
         return "gcc sleds are made by the assembler (-S): use the header hook";
@@ -231,6 +231,7 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r,
     struct nsc_diag diag;
     char libdir[4096];
     bool hooked = false;
+    bool gcc_sleds = c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS;
     /* With -flto it is the link that compiles, and gcc makes its sleds after that. */
     bool relinks = a->stage == NSC_CC_LINK || a->stage == NSC_CC_RELINK;
     int status = nsc_cli_libdir(libdir, sizeof libdir);
@@ -250,7 +251,8 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r,
         (relinks && !a->has_source && c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
         nsc_cc_add_compile(out, c, hook, &parts);
     for (char **word = r->words; *word != NULL; word++)
-        nsc_cc_words_add(out, *word);
+        if (!gcc_sleds || strcmp(*word, "-pipe") != 0) /* see nanoscope-gcc.specs */
+            nsc_cc_words_add(out, *word);
     if (a->stage == NSC_CC_LINK) {
         if (a->language_set)
             nsc_cc_words_add(out, "-xnone");
