@@ -223,6 +223,33 @@ check-asan: ## unit and end-to-end tests under AddressSanitizer and UBSan
 check-tsan: ## unit tests under ThreadSanitizer
 	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread check-unit
 
+# The oracle: generated programs that know their own call tree (tests/oracle/run has the options).
+ORACLE_TOOLS := $(addprefix $(BUILD)/oracle/,generate check oracle.o)
+SEEDS ?=
+
+$(BUILD)/oracle/generate: tests/oracle/generate.c tests/oracle/emit.c tests/oracle/emit.h
+	@mkdir -p $(@D)
+	$(call show,LD)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(filter %.c,$^) -o $@ $(LDFLAGS)
+
+$(BUILD)/oracle/check: $(addprefix tests/oracle/,check.c lanes.c lanes.h logfile.c logfile.h) $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LD)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) $(filter %.c,$^) -o $@ \
+	    $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
+$(BUILD)/oracle/oracle.o: tests/oracle/oracle.c tests/oracle/oracle.h
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) -O2 -g -fPIC -c $< -o $@
+
+.PHONY: check-oracle oracle
+check-oracle: all $(ORACLE_TOOLS) ## one generated program under each of 32 configurations
+	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) prove -e '' tests/oracle/run
+
+oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every configuration
+	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
+
 # Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
 FUZZ_SECONDS ?= 60
 FUZZ_SRCS    := $(wildcard tests/fuzz/fuzz_*.c)

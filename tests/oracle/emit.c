@@ -17,7 +17,7 @@ static void put_head(struct gen *g, const struct function *f, const char *name)
 {
     const char *real = gen_real_type(f);
 
-    switch (f->kind) {
+    switch ((unsigned)f->kind) {
     case KIND_VARIADIC:
         fprintf(g->out, "unsigned %s(int n, int count, ...)", name);
         break;
@@ -176,7 +176,7 @@ static void put_body(struct gen *g, const struct function *f)
 
 static void put_locals(struct gen *g, const struct function *f)
 {
-    switch (f->kind) {
+    switch ((unsigned)f->kind) {
     case KIND_VARIADIC:
         gen_line(g, "va_list ap;");
         gen_line(g, "va_start(ap, count);");
@@ -237,7 +237,7 @@ static void put_inner_for_clang(struct gen *g, const struct function *f)
 
 static void put_return(struct gen *g, const struct function *f)
 {
-    switch (f->kind) {
+    switch ((unsigned)f->kind) {
     case KIND_BIG:
         gen_line(g, "r += (unsigned)(big[0] & 1) + (unsigned)(big[sizeof big - 1] & 1);");
         gen_line(g, "oracle_leave();");

@@ -145,7 +145,7 @@ static void put_call(struct gen *g, const struct function *f)
 {
     unsigned k = gen_below(g, 1000);
 
-    switch (f->kind) {
+    switch ((unsigned)f->kind) {
     case KIND_VARIADIC:
         fprintf(g->out, "%s(n - 1, 4, r, 2.5, %uull, (double)(r & 7))", f->name, k);
         break;

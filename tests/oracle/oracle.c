@@ -336,18 +336,15 @@ struct oracle_coroutine *oracle_coroutine_new(void (*entry)(void), int n, unsign
 {
     struct oracle_stack *s = stack_new(400u << 10);
     struct oracle_coroutine *c;
-    size_t bytes = 1u << 20;
 
     if (s == NULL)
         return NULL;
     c = pages(sizeof *c);
-    c->stack = s;
-    c->n = n;
-    c->value = value;
+    *c = (struct oracle_coroutine){.stack = s, .n = n, .value = value};
     s->coroutine = c;
     getcontext(&c->inside);
-    c->inside.uc_stack.ss_sp = pages(bytes);
-    c->inside.uc_stack.ss_size = bytes;
+    c->inside.uc_stack.ss_size = 1u << 20;
+    c->inside.uc_stack.ss_sp = pages(c->inside.uc_stack.ss_size);
     c->inside.uc_link = &c->outside;
     makecontext(&c->inside, entry, 0);
     return c;
