@@ -53,6 +53,13 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
  */
 int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled);
 
+/**
+ * nsc_arch_sled_pushed - whether the function has pushed a register before its entry sled, and
+ * pops it behind: what gcc does with a nested function's static chain on x86-64.
+ * @code: an entry sled, NSC_ARCH_SLED_SITE, inside a function's code.
+ */
+int nsc_arch_sled_pushed(const uint8_t *code);
+
 /*
  * ticks.h provides, inline:
  *   uint64_t nsc_arch_ticks(void)            the timer, not ordered with other instructions

@@ -4,6 +4,7 @@
  */
 #include <elf.h>
 
+#include "os/os.h"
 #include "runtime/module.h"
 
 #define BUILD_ID_TYPE 3 /* NT_GNU_BUILD_ID */
@@ -71,4 +72,27 @@ int nsc_elf_describe(const void *elf_header, struct nsc_live_module *to)
             to->text_end = start + ph[i].p_memsz;
     }
     return to->text_start < to->text_end ? 0 : -1;
+}
+
+int nsc_elf_text(const void *elf_header, uint64_t bias, uint64_t page_bytes, unsigned *at,
+                 struct nsc_elf_segment *to)
+{
+    const uint8_t *base = elf_header;
+    const Elf64_Ehdr *eh = elf_header;
+    const Elf64_Phdr *ph = (const Elf64_Phdr *)(const void *)(base + eh->e_phoff);
+
+    for (; *at < eh->e_phnum; ++*at) {
+        const Elf64_Phdr *p = &ph[*at];
+        uint64_t start = bias + p->p_vaddr;
+
+        if (p->p_type != PT_LOAD || (p->p_flags & PF_X) == 0)
+            continue;
+        to->start = start & ~(page_bytes - 1);
+        to->end = (start + p->p_memsz + page_bytes - 1) & ~(page_bytes - 1);
+        to->protection = NSC_OS_EXEC | (p->p_flags & PF_R ? NSC_OS_READ : 0) |
+                         (p->p_flags & PF_W ? NSC_OS_WRITE : 0);
+        ++*at;
+        return 1;
+    }
+    return 0;
 }

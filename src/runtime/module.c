@@ -170,7 +170,7 @@ static void record_module(struct nsc_runtime_module *module, struct nsc_live_mod
         note_problems(NSC_LIVE_PROBLEM_FILTER_TIMEOUT);
         verdict.on = 0;
     }
-    note_problems(nsc_patch_module(module, elf, &verdict));
+    note_problems(nsc_patch_module(module, elf->bias, &verdict));
 }
 
 NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *module)
@@ -189,7 +189,7 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *modul
     if (nsc_session_start() && nsc_session_present())
         record_module(module, &elf);
     else
-        nsc_patch_module(module, &elf, &none);
+        nsc_patch_module(module, elf.bias, &none);
 }
 
 NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *module)

@@ -23,6 +23,21 @@ void nsc_modules_publish_again(void);
  */
 int nsc_elf_describe(const void *elf_header, struct nsc_live_module *to);
 
+struct nsc_elf_segment {
+    uint64_t start, end; /* run-time addresses, whole pages */
+    int protection;      /* NSC_OS_* */
+};
+
+/**
+ * nsc_elf_text - the next executable segment of a loaded module.
+ * @elf_header, @bias: of the module; the headers have passed nsc_elf_describe().
+ * @page_bytes:        size of a page.
+ * @at:                counter, 0 for the first call.
+ * Returns 1 and fills in @to, or 0 when there are no more.
+ */
+int nsc_elf_text(const void *elf_header, uint64_t bias, uint64_t page_bytes, unsigned *at,
+                 struct nsc_elf_segment *to);
+
 /* Which sleds nsc_patch_module() switches on. */
 struct nsc_patch_verdict {
     int on;                /* 0: none */
@@ -32,13 +47,12 @@ struct nsc_patch_verdict {
 /**
  * nsc_patch_module - bring a module's sleds into the form that @verdict asks for.
  * @module: its tables and trampolines.
- * @elf:    the module's text range.
+ * @bias:   of the module.
  * Returns a set of NSC_LIVE_PROBLEM_*, 0 when all went well. Clang's sleds get the one-byte form
  * in any case; gcc's are left alone when nothing is on.
  * Context: constructor, before code of the module runs.
  */
-uint32_t nsc_patch_module(const struct nsc_runtime_module *module,
-                          const struct nsc_live_module *elf,
+uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict);
 
 #endif

@@ -2,17 +2,24 @@
  * patch.c - writing sleds into a module's code at load. Called with nobody running that code yet.
  * Code is never writable and executable at once, and gets back exactly the protection that it had.
  */
-#include <elf.h>
-
 #include "arch/arch.h"
 #include "os/os.h"
 #include "runtime/module.h"
 
-/* Where the sleds of one kind of table entry are, and which trampoline they call. */
+/* Where a sled is, and what it calls. */
 struct sled {
     uint8_t *at;
     enum nsc_arch_sled form;
     const uint8_t *trampoline;
+};
+
+/* A run of sleds to write: those of one segment. */
+struct batch {
+    const struct nsc_runtime_module *module;
+    const struct nsc_patch_verdict *verdict;
+    uint64_t from;       /* first number in the site table */
+    uint64_t start, end; /* run-time addresses */
+    uint32_t problems;
 };
 
 static uint64_t site_count(const struct nsc_runtime_module *m)
@@ -25,26 +32,51 @@ static uint64_t xray_count(const struct nsc_runtime_module *m)
     return (uint64_t)(m->xray_end - m->xray_start);
 }
 
-/* Fills in entry @i of the module's site table; returns 0 for entries that are not sleds. */
-static int sled_at(const struct nsc_runtime_module *m, uint64_t i, struct sled *sled)
+static int inside(const struct batch *b, const uint8_t *at, enum nsc_arch_sled form)
 {
-    if (i < site_count(m)) {
-        const struct nsc_live_site *site = m->sites_start + i;
+    uint64_t start = (uint64_t)(uintptr_t)at;
 
-        sled->at = (uint8_t *)((uintptr_t)&site->offset + (uintptr_t)(intptr_t)site->offset);
-        sled->form = NSC_ARCH_SLED_SITE;
-        sled->trampoline =
-            site->kind == NSC_LIVE_SITE_ENTRY ? m->entry_trampoline : m->exit_trampoline;
-        return site->kind == NSC_LIVE_SITE_ENTRY || site->kind == NSC_LIVE_SITE_EXIT;
-    } else {
-        const struct nsc_runtime_xray *x = m->xray_start + (i - site_count(m));
-        int is_entry = x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
+    return start >= b->start && start < b->end && nsc_arch_sled_bytes(form) <= b->end - start &&
+           nsc_arch_sled_known(at, form);
+}
 
-        sled->at = (uint8_t *)((uintptr_t)&x->address + (uintptr_t)x->address);
-        sled->form = x->kind == NSC_ARCH_XRAY_EXIT ? NSC_ARCH_SLED_XRAY_EXIT : NSC_ARCH_SLED_XRAY;
-        sled->trampoline = is_entry ? m->entry_trampoline : m->exit_trampoline;
-        return x->version == 2 && x->kind <= NSC_ARCH_XRAY_ENTRY_ARGS;
-    }
+static int sled_of_site(const struct batch *b, const struct nsc_live_site *site, struct sled *sled)
+{
+    int is_entry = site->kind == NSC_LIVE_SITE_ENTRY;
+
+    if (!is_entry && site->kind != NSC_LIVE_SITE_EXIT)
+        return 0;
+    sled->at = (uint8_t *)((uintptr_t)&site->offset + (uintptr_t)(intptr_t)site->offset);
+    sled->form = NSC_ARCH_SLED_SITE;
+    if (!inside(b, sled->at, sled->form))
+        return 0;
+    sled->trampoline = b->module->exit_trampoline;
+    if (is_entry)
+        sled->trampoline = nsc_arch_sled_pushed(sled->at) ? b->module->entry_pushed_trampoline
+                                                          : b->module->entry_trampoline;
+    return 1;
+}
+
+static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x, struct sled *sled)
+{
+    int is_entry = x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
+
+    if (x->version != 2 || x->kind > NSC_ARCH_XRAY_ENTRY_ARGS)
+        return 0;
+    sled->at = (uint8_t *)((uintptr_t)&x->address + (uintptr_t)x->address);
+    sled->form = x->kind == NSC_ARCH_XRAY_EXIT ? NSC_ARCH_SLED_XRAY_EXIT : NSC_ARCH_SLED_XRAY;
+    sled->trampoline = is_entry ? b->module->entry_trampoline : b->module->exit_trampoline;
+    return inside(b, sled->at, sled->form);
+}
+
+/* Fills in entry @i of the site table; returns 0 if it is not a sled of this batch. */
+static int sled_at(const struct batch *b, uint64_t i, struct sled *sled)
+{
+    uint64_t sites = site_count(b->module);
+
+    if (i < sites)
+        return sled_of_site(b, b->module->sites_start + i, sled);
+    return sled_of_xray(b, b->module->xray_start + (i - sites), sled);
 }
 
 static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
@@ -54,74 +86,122 @@ static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
     return verdict->bitmap == NULL || (verdict->bitmap[i / 8] >> (i % 8) & 1);
 }
 
-static uint32_t write_sleds(const struct nsc_runtime_module *m, const struct nsc_live_module *elf,
-                            const struct nsc_patch_verdict *verdict, uint64_t from)
+/* Writes the sleds, in place or into a copy of the code that begins at @copy. */
+static void write_sleds(struct batch *b, uint8_t *copy)
 {
-    uint64_t total = site_count(m) + xray_count(m);
-    uint32_t problems = 0;
+    uint64_t total = site_count(b->module) + xray_count(b->module);
     struct sled sled;
     uint64_t i;
 
-    for (i = from; i < total; i++) {
-        uint64_t at;
+    for (i = b->from; i < total; i++) {
+        uint8_t *to;
 
-        if (!sled_at(m, i, &sled))
+        if (!sled_at(b, i, &sled))
             continue;
-        at = (uint64_t)(uintptr_t)sled.at;
-        if (at < elf->text_start || at + nsc_arch_sled_bytes(sled.form) > elf->text_end ||
-            !nsc_arch_sled_known(sled.at, sled.form))
-            continue;
-        if (nsc_arch_sled_write(sled.at, sled.form,
+        to = copy + ((uint64_t)(uintptr_t)sled.at - b->start);
+        if (nsc_arch_sled_write(to, sled.form,
                                 (int64_t)((uintptr_t)sled.trampoline - (uintptr_t)sled.at),
-                                wanted(verdict, i)) < 0)
-            problems |= NSC_LIVE_PROBLEM_FAR;
+                                wanted(b->verdict, i)) < 0)
+            b->problems |= NSC_LIVE_PROBLEM_FAR;
     }
-    return problems;
 }
 
-/* Bytes of the sleds from number @from on, rounded out to pages. Empty if there are none. */
-static void sled_range(const struct nsc_runtime_module *m, uint64_t from, uint64_t page_bytes,
-                       uint64_t *start, uint64_t *end)
+/* Narrows the batch to the pages that hold sleds. Returns 0 if there are none. */
+static int narrow(struct batch *b, uint64_t page_bytes)
 {
-    uint64_t total = site_count(m) + xray_count(m);
+    uint64_t total = site_count(b->module) + xray_count(b->module);
+    uint64_t start = UINT64_MAX, end = 0;
     struct sled sled;
     uint64_t i;
 
-    *start = UINT64_MAX;
-    *end = 0;
-    for (i = from; i < total; i++) {
+    for (i = b->from; i < total; i++) {
         uint64_t at;
 
-        if (!sled_at(m, i, &sled))
+        if (!sled_at(b, i, &sled))
             continue;
         at = (uint64_t)(uintptr_t)sled.at;
-        if (at < *start)
-            *start = at;
-        if (at + nsc_arch_sled_bytes(sled.form) > *end)
-            *end = at + nsc_arch_sled_bytes(sled.form);
+        if (at < start)
+            start = at;
+        if (at + nsc_arch_sled_bytes(sled.form) > end)
+            end = at + nsc_arch_sled_bytes(sled.form);
     }
-    *start &= ~(page_bytes - 1);
-    *end = (*end + page_bytes - 1) & ~(page_bytes - 1);
+    if (start >= end)
+        return 0;
+    b->start = start & ~(page_bytes - 1);
+    b->end = (end + page_bytes - 1) & ~(page_bytes - 1);
+    return 1;
 }
 
-uint32_t nsc_patch_module(const struct nsc_runtime_module *module,
-                          const struct nsc_live_module *elf,
+/*
+ * For a static program, whose code this function is part of: it cannot take away its own right to
+ * execute. The kernel writes for us, through /proc/self/mem, which leaves the protection as it is.
+ */
+static int patch_own_code(struct batch *b)
+{
+    size_t bytes = (size_t)(b->end - b->start), done = 0;
+    const uint8_t *code = (const uint8_t *)(uintptr_t)b->start;
+    uint8_t *copy = nsc_os_map_private(bytes);
+    int fd;
+    size_t i;
+
+    if (copy == NULL)
+        return -1;
+    fd = nsc_os_open("/proc/self/mem", 1);
+    if (fd >= 0) {
+        for (i = 0; i < bytes; i++)
+            copy[i] = code[i];
+        write_sleds(b, copy);
+        while (done < bytes) {
+            long n = nsc_os_write_at(fd, copy + done, bytes - done, b->start + done);
+
+            if (n <= 0)
+                break;
+            done += (size_t)n;
+        }
+        nsc_os_close(fd);
+    }
+    nsc_os_unmap(copy, bytes);
+    return done == bytes ? 0 : -1;
+}
+
+static int patch_code(struct batch *b, int protection)
+{
+    uint8_t *code = (uint8_t *)(uintptr_t)b->start;
+    size_t bytes = (size_t)(b->end - b->start);
+
+    if (nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
+        return -1;
+    write_sleds(b, code);
+    return nsc_os_protect(code, bytes, protection);
+}
+
+uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict)
 {
     /* Off sleds of gcc need no work: their first byte is all that matters. */
-    uint64_t from = verdict->on ? 0 : site_count(module);
-    uint64_t start, end;
-    uint32_t problems;
-    uint8_t *code;
+    struct batch b = {
+        .module = module, .verdict = verdict, .from = verdict->on ? 0 : site_count(module)};
+    uint64_t own = (uint64_t)(uintptr_t)&nsc_patch_module;
+    uint64_t page_bytes;
+    struct nsc_elf_segment text;
+    unsigned at = 0;
+    int failed;
 
-    sled_range(module, from, nsc_os_page_bytes(), &start, &end);
-    if (start >= end)
+    if (b.from == site_count(module) + xray_count(module))
         return 0;
-    code = (uint8_t *)(uintptr_t)start;
-    if (nsc_os_protect(code, (size_t)(end - start), NSC_OS_READ | NSC_OS_WRITE) < 0)
-        return NSC_LIVE_PROBLEM_MPROTECT;
-    problems = write_sleds(module, elf, verdict, from);
-    nsc_os_protect(code, (size_t)(end - start), NSC_OS_READ | NSC_OS_EXEC);
-    nsc_arch_code_changed(code, code + (end - start));
-    return problems;
+    page_bytes = nsc_os_page_bytes();
+    while (nsc_elf_text(module->elf_header, bias, page_bytes, &at, &text)) {
+        b.start = text.start;
+        b.end = text.end;
+        if (!narrow(&b, page_bytes))
+            continue;
+        if (own >= text.start && own < text.end)
+            failed = patch_own_code(&b);
+        else
+            failed = patch_code(&b, text.protection);
+        if (failed)
+            b.problems |= NSC_LIVE_PROBLEM_MPROTECT;
+        nsc_arch_code_changed((uint8_t *)(uintptr_t)b.start, (uint8_t *)(uintptr_t)b.end);
+    }
+    return b.problems;
 }

@@ -12,6 +12,9 @@
 
 #include "runtime/session.h"
 
+/* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
+#pragma weak dlsym
+
 /* The next definition of @name, or NULL. Done again at each switch: cheap beside the switch's own
  * system call, and nothing to keep safe from signal handlers. */
 static void *next(const char *name)

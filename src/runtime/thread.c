@@ -7,9 +7,10 @@
 #include "arch/arch.h"
 #include "os/os.h"
 
-#define RETRY_EVENTS 1024u  /* how often a full table, or a count of zero free chunks, is doubted  \
-                             */
-#define PAGES_BYTES  65536u /* a read fault on shared memory maps this much around it */
+#define RETRY_EVENTS                                                                               \
+    1024u                  /* how often a full table, or a count of zero free chunks, is doubted   \
+                            */
+#define PAGES_BYTES 65536u /* a read fault on shared memory maps this much around it */
 
 static const uint64_t always_full; /* `endp` of threads that do not record: every slot is >= 0 */
 
@@ -191,6 +192,17 @@ static void settle(struct nsc_runtime_thread *t)
     } while (nsc_load(&t->chunks) != chunks);
 }
 
+/* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. Done
+ * before the chunk is claimed: signals like to arrive at the end of a page fault, and a handler
+ * that does not return would leave a claimed chunk behind until the thread ends. */
+static void touch_chunk(uint32_t number)
+{
+    uint64_t at;
+
+    for (at = 0; at < nsc_session.chunk_bytes; at += PAGES_BYTES)
+        (void)*(const volatile uint64_t *)(uintptr_t)(chunk_start(number) + at);
+}
+
 /* Takes a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. */
 static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
 {
@@ -206,8 +218,10 @@ static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
         return 0;
     for (i = 0; i < count; i++) {
         at = (uint32_t)(((uint64_t)from + i) % count);
-        if (nsc_load(&s->chunks[at].state) == 0 &&
-            nsc_cas64(&s->chunks[at].state, 0,
+        if (nsc_load(&s->chunks[at].state) != 0)
+            continue;
+        touch_chunk(at + 1);
+        if (nsc_cas64(&s->chunks[at].state, 0,
                       NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq))) {
             nsc_store(&h->chunk_hint, at + 1);
             /* Approximate on purpose, but never below zero. */
@@ -218,15 +232,6 @@ static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
     }
     nsc_store(&h->chunks_free, 0);
     return 0;
-}
-
-/* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. */
-static void touch_chunk(uint32_t number)
-{
-    uint64_t at;
-
-    for (at = 0; at < nsc_session.chunk_bytes; at += PAGES_BYTES)
-        (void)*(const volatile uint64_t *)(uintptr_t)(chunk_start(number) + at);
 }
 
 /*
@@ -248,7 +253,6 @@ static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t 
             nsc_cas64(&t->chunks, chunks, generation | previous);
         return 0;
     }
-    touch_chunk(number);
     chunk = chunk_of(number);
     anchor_low = nsc_load(&t->anchor_low);
     if (!nsc_anchor_valid(anchor_low)) {

@@ -53,6 +53,12 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     return 0;
 }
 
+int nsc_arch_sled_pushed(const uint8_t *code)
+{
+    /* push %r10, sled, pop %r10 */
+    return code[-2] == 0x41 && code[-1] == 0x52 && code[5] == 0x41 && code[6] == 0x5a;
+}
+
 int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
 {
     int64_t relative = distance - SITE_BYTES;

@@ -15,6 +15,7 @@ extern struct nsc_runtime_xray __stop_xray_instr_map[] HIDDEN __attribute__((wea
 extern const char __ehdr_start[] HIDDEN __attribute__((weak));
 
 extern const uint8_t nsc_trampoline_entry[] HIDDEN;
+extern const uint8_t nsc_trampoline_entry_pushed[] HIDDEN;
 extern const uint8_t nsc_trampoline_exit[] HIDDEN;
 
 static struct nsc_runtime_module module = {
@@ -24,6 +25,7 @@ static struct nsc_runtime_module module = {
     .xray_start = __start_xray_instr_map,
     .xray_end = __stop_xray_instr_map,
     .entry_trampoline = nsc_trampoline_entry,
+    .entry_pushed_trampoline = nsc_trampoline_entry_pushed,
     .exit_trampoline = nsc_trampoline_exit,
     .elf_header = __ehdr_start,
 };

@@ -121,9 +121,13 @@ static int64_t auxiliary(uint64_t wanted)
 
 size_t nsc_os_page_bytes(void)
 {
+#ifdef __x86_64__
+    return PAGE_BYTES_LEAST; /* always; spares programs that are not recorded the system calls */
+#else
     int64_t bytes = auxiliary(AT_PAGESZ);
 
     return bytes > 0 ? (size_t)bytes : PAGE_BYTES_LEAST;
+#endif
 }
 
 int nsc_os_privileged(void)

@@ -15,9 +15,9 @@
  */
 #include "runtime/abi_asm.h"
 
-/* NAME: symbol; MARK: 0 entry, 4 exit. Ticks are read last at entry and first at exit, so that the
- * hook's own work falls outside of the call. */
-.macro HOOK name, mark
+/* NAME: symbol; MARK: 0 entry, 4 exit; OVER: bytes that the function itself has pushed. Ticks are read
+ * last at entry and first at exit, so that the hook's own work falls outside of the call. */
+.macro HOOK name, mark, over=0
     .globl  \name
     .hidden \name
     .type   \name, @function
@@ -39,11 +39,11 @@
     movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rsi
     cmpq    (%rsi), %rcx
     jae     1f
-    leaq    8 + \mark(%rsp), %rsi
+    leaq    8 + \over + \mark(%rsp), %rsi
     subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), %rsi
     cmpq    $(2 * NSC_RUNTIME_REACH), %rsi
     jae     1f
-    leaq    8 + \mark(%rsp), %rsi
+    leaq    8 + \over + \mark(%rsp), %rsi
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
     orq     (%rsp), %rsi
 .if \mark == 0
@@ -60,7 +60,7 @@
     ret
 
 1:  /* %rcx = slot, at exit %rax = ticks; the originals stay where they are. */
-    leaq    8 + \mark(%rsp), %rsi
+    leaq    8 + \over + \mark(%rsp), %rsi
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
     orq     (%rsp), %rsi
 .if \mark == 0
@@ -68,6 +68,7 @@
     shlq    $32, %rdx
     orq     %rdx, %rax
 .endif
+    leaq    8 + \over(%rsp), %rdx
     jmp     nsc_trampoline_slow
     .cfi_endproc
     .size   \name, . - \name
@@ -76,10 +77,13 @@
     .text
     HOOK nsc_trampoline_entry, 0
     HOOK nsc_trampoline_exit, 4
+    /* gcc pushes the static chain of a nested function around the call of __fentry__. */
+    HOOK nsc_trampoline_entry_pushed, 0, 8
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
- * saved. The library is built without vector instructions, so nothing else needs saving.
+ * saved. In: %rsi word, %rax ticks, %rdx position, %rcx slot; the four registers below %rsp. The
+ * library is built without vector instructions, so nothing else needs saving.
  */
     .type   nsc_trampoline_slow, @function
     .p2align 4
@@ -100,7 +104,6 @@ nsc_trampoline_slow:
     andq    $-16, %rsp              /* the program's alignment at an exit is not ours to trust */
     movq    %rsi, %rdi              /* word */
     movq    %rax, %rsi              /* ticks */
-    leaq    48(%rbp), %rdx          /* position */
     call    *nsc_runtime_slow@GOTPCREL(%rip)
     movq    -40(%rbp), %r11
     movq    -32(%rbp), %r10

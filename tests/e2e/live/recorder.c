@@ -1,9 +1,9 @@
 /*
- * live_recorder.c - a recorder for testing the runtime alone: makes the shared memory of
+ * recorder.c - a recorder for testing the runtime alone: makes the shared memory of
  * nanoscope/live.h, starts a program in it, drains chunks while it runs, and prints what it found
  * as lines of `key value`. Knows nothing of record/, so that each can be tested against the other.
  *
- * usage: live_recorder [--chunks N] [--chunk-bytes N] [--threads N] [--idle] [--events] [--kill-ms
+ * usage: recorder [--chunks N] [--chunk-bytes N] [--threads N] [--idle] [--events] [--kill-ms
  * N] PROGRAM ...
  *   --idle     drain nothing until the program has ended
  *   --events   print every event as `event THREAD kind FUNCTION POSITION TICKS`
@@ -27,7 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 1 << 20 };
+enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 2 << 20 };
+
+/* How often a chunk with a hole is passed over before the hole counts as lost. */
+enum { PATIENCE = 100 };
 
 struct options {
     uint32_t chunks, chunk_bytes, threads;
@@ -72,6 +75,7 @@ static struct nsc_live_thread *threads;
 static struct nsc_live_chunk *chunks;
 static struct nsc_live_process *processes;
 static struct thread *known;
+static unsigned *waits;
 static struct file files[MODULES];
 static size_t file_count;
 static struct count counts[FUNCTIONS];
@@ -81,7 +85,7 @@ static uint64_t events, holes, lost, misfits, deepest, switches, anchors, unknow
 
 static void die(const char *what)
 {
-    fprintf(stderr, "live_recorder: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "recorder: %s: %s\n", what, strerror(errno));
     exit(125);
 }
 
@@ -145,6 +149,7 @@ static int make_session(void)
     chunks = (void *)(base + header.chunks_off);
     *h = header;
     known = calloc(opt.threads, sizeof(*known));
+    waits = calloc(opt.chunks, sizeof(*waits));
     return fd;
 }
 
@@ -334,12 +339,15 @@ static bool drain(bool all)
             continue;
         if (known[thread].next_seq == 0)
             known[thread].next_seq = 1;
-        if (seq != known[thread].next_seq)
+        if (seq > known[thread].next_seq)
             continue;
         /* A hook that was interrupted may still write its slot: see nanoscope/live.h. */
-        if (!all && has_hole(i))
+        if (!all && has_hole(i) && waits[i]++ < PATIENCE)
             continue;
-        known[thread].next_seq++;
+        waits[i] = 0;
+        /* Of two chunks with one number, one was left by a handler that did not return: empty. */
+        if (seq == known[thread].next_seq)
+            known[thread].next_seq++;
         holes += read_chunk(i, thread);
         free_chunk(i);
         progress = true;
@@ -368,9 +376,10 @@ static void reap(void)
                 pending = true;
                 if (known[i].next_seq == 0)
                     known[i].next_seq = 1;
-                if (NSC_LIVE_CHUNK_SEQ(s) != known[i].next_seq)
+                if (NSC_LIVE_CHUNK_SEQ(s) > known[i].next_seq)
                     continue;
-                known[i].next_seq++;
+                if (NSC_LIVE_CHUNK_SEQ(s) == known[i].next_seq)
+                    known[i].next_seq++;
                 holes += read_chunk(k, i);
                 free_chunk(k);
                 again = 1;
