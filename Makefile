@@ -86,9 +86,12 @@ $(BUILD)/include/%: include/%
 
 IS_CLANG      := $(findstring clang,$(shell $(CC) --version))
 ISA           := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+# x86-64: no endbr64 where nobody jumps. AArch64: no calls into libgcc for atomics.
+TRACED_CFLAGS_x86_64  := -fcf-protection=none
+TRACED_CFLAGS_aarch64 := -mno-outline-atomics
 TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-regs-only \
                  -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
-                 $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) -fcf-protection=none -fomit-frame-pointer \
+                 $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) -fomit-frame-pointer \
                  -Wframe-larger-than=2048
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
                  $(wildcard src/hooks/cyg/slow_$(ISA).S)
@@ -249,6 +252,10 @@ check-oracle: all $(ORACLE_TOOLS) ## one generated program under each of 32 conf
 
 oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every configuration
 	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
+
+check-arch: all ## hooks for AArch64, under an emulator
+	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc runtime
+	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(wildcard tests/check-arch/test_*)
 
 # Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
 FUZZ_SECONDS ?= 60

@@ -58,6 +58,12 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     return get(code) == op_nop && get(code + 4) == op_push_x30;
 }
 
+int nsc_arch_sled_pushed(const uint8_t *code)
+{
+    (void)code;
+    return 0;
+}
+
 int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
 {
     int64_t words = (distance - CALL_AT) / 4;

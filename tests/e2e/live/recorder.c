@@ -6,6 +6,7 @@
  * usage: recorder [--chunks N] [--chunk-bytes N] [--threads N] [--idle] [--events] [--kill-ms
  * N] PROGRAM ...
  *   --idle     drain nothing until the program has ended
+ *   --exit-bit N  of the program's machine, if it is another one (0 for AArch64)
  *   --events   print every event as `event THREAD kind FUNCTION POSITION TICKS`
  *   --kill-ms  kill the program with SIGKILL after so many milliseconds
  *   --die-ms   stop recording, heartbeat and all, as if the recorder had been killed
@@ -34,6 +35,7 @@ enum { PATIENCE = 100 };
 
 struct options {
     uint32_t chunks, chunk_bytes, threads;
+    uint8_t exit_bit;
     bool idle, events;
     unsigned kill_ms, die_ms;
 };
@@ -68,7 +70,14 @@ struct count {
     uint64_t entries, exits;
 };
 
-static struct options opt = {.chunks = 512, .chunk_bytes = 65536, .threads = 16384};
+static struct options opt = {
+    .chunks = 512,
+    .chunk_bytes = 65536,
+    .threads = 16384,
+#ifdef __x86_64__
+    .exit_bit = 47,
+#endif
+};
 static struct nsc_live_header *h;
 static struct nsc_live_module *modules;
 static struct nsc_live_thread *threads;
@@ -110,9 +119,7 @@ static int make_session(void)
         .version = NSC_LIVE_VERSION,
         .header_bytes = sizeof(header),
         .event_bytes = 16,
-#ifdef __x86_64__
-        .exit_bit = 47,
-#endif
+        .exit_bit = opt.exit_bit,
         .recorder_pid = (uint32_t)getpid(),
         .recorder_state = NSC_LIVE_RECORDER_OPEN,
         .processes_max = PROCESSES,
@@ -204,7 +211,7 @@ static const char *name_of(uint32_t process, uint64_t address)
         while (high - low > 1) {
             size_t middle = low + (high - low) / 2;
 
-            if (f->functions[middle].va <= address - m->bias - 1)
+            if (f->functions[middle].va <= address - m->bias)
                 low = middle;
             else
                 high = middle;
@@ -456,12 +463,11 @@ static pid_t start(char **argv, int fd)
 
 static void read_options(int argc, char **argv)
 {
-    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE };
+    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE, EXIT_BIT };
     static const struct option longs[] = {
-        {"chunks", 1, 0, CHUNKS},   {"chunk-bytes", 1, 0, CHUNK_BYTES},
-        {"threads", 1, 0, THREADS}, {"idle", 0, 0, IDLE},
-        {"events", 0, 0, EVENTS},   {"kill-ms", 1, 0, KILL},
-        {"die-ms", 1, 0, DIE},      {0, 0, 0, 0}};
+        {"chunks", 1, 0, CHUNKS}, {"chunk-bytes", 1, 0, CHUNK_BYTES}, {"threads", 1, 0, THREADS},
+        {"idle", 0, 0, IDLE},     {"events", 0, 0, EVENTS},           {"kill-ms", 1, 0, KILL},
+        {"die-ms", 1, 0, DIE},    {"exit-bit", 1, 0, EXIT_BIT},       {0, 0, 0, 0}};
     int c;
 
     while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
@@ -485,6 +491,9 @@ static void read_options(int argc, char **argv)
             break;
         case KILL:
             opt.kill_ms = value;
+            break;
+        case EXIT_BIT:
+            opt.exit_bit = (uint8_t)value;
             break;
         case DIE:
             opt.die_ms = value;

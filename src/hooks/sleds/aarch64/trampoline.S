@@ -76,6 +76,10 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
     .text
     HOOK nsc_trampoline_entry, 0
     HOOK nsc_trampoline_exit, 1
+    /* For nsc_arch_sled_pushed(), which never is so here. */
+    .globl  nsc_trampoline_entry_pushed
+    .hidden nsc_trampoline_entry_pushed
+    .set    nsc_trampoline_entry_pushed, nsc_trampoline_entry
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register saved;
