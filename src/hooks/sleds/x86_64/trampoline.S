@@ -15,6 +15,15 @@
  */
 #include "runtime/abi_asm.h"
 
+/* %rax = ticks; %rdx is lost. Left out to measure the rest of the hook (bench/hook_cost). */
+.macro TICKS
+#ifndef NSC_TRAMPOLINE_WITHOUT_TICKS
+    rdtsc
+    shlq    $32, %rdx
+    orq     %rdx, %rax
+#endif
+.endm
+
 /* NAME: symbol; MARK: 0 entry, 4 exit; OVER: bytes that the function itself has pushed. Ticks are read
  * last at entry and first at exit, so that the hook's own work falls outside of the call. */
 .macro HOOK name, mark, over=0
@@ -29,9 +38,7 @@
     movq    %rcx, -24(%rsp)
     movq    %rsi, -32(%rsp)
 .if \mark
-    rdtsc
-    shlq    $32, %rdx
-    orq     %rdx, %rax
+    TICKS
 .endif
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
     movl    $16, %ecx
@@ -47,9 +54,7 @@
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
     orq     (%rsp), %rsi
 .if \mark == 0
-    rdtsc
-    shlq    $32, %rdx
-    orq     %rdx, %rax
+    TICKS
 .endif
     movq    %rax, 8(%rcx)
     movq    %rsi, (%rcx)
@@ -64,9 +69,7 @@
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
     orq     (%rsp), %rsi
 .if \mark == 0
-    rdtsc
-    shlq    $32, %rdx
-    orq     %rdx, %rax
+    TICKS
 .endif
     leaq    8 + \over(%rsp), %rdx
     jmp     nsc_trampoline_slow
