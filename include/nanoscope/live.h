@@ -35,9 +35,10 @@
  * Word 1 is stored before word 0, and free slots hold zeros: a slot whose word 0 is zero was
  * reserved but not completed (its thread was killed, or a signal handler left it by longjmp).
  * Such a hole in a FULL chunk may still be filled while its thread lives, by a hook that a signal
- * handler interrupted: the recorder must not free the chunk before the hole is filled, the thread is
- * dead, or it gives the event up (it may bound how many chunks of a thread wait). A hole that has
- * events behind it is one lost event, which nobody else counts; empty slots at the end are not holes.
+ * handler interrupted: the recorder must not free the chunk before the hole is filled, the thread
+ * is dead, or it gives the event up (it may bound how many chunks of a thread wait). A hole that
+ * has events behind it is one lost event, which nobody else counts; empty slots at the end are not
+ * holes.
  *
  * Sled hooks: the address lies inside the sled (entry or exit sled of the function).
  * Header hook (-finstrument-functions): the address is that of the function; word 1 of an entry is

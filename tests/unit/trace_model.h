@@ -124,14 +124,19 @@ static inline int model_same(const struct model_event *m, const struct nsc_event
 static inline void model_tables(struct nsc_writer *w, struct model_thread *t, uint32_t threads,
                                 uint32_t functions)
 {
-    struct nsc_process process = {.pid = 42, .parent = NSC_NO_ID, .name = "model", .exit_status = 0};
+    struct nsc_process process = {
+        .pid = 42, .parent = NSC_NO_ID, .name = "model", .exit_status = 0};
     uint32_t id;
 
     nsc_writer_add_process(w, &process, &id);
     for (uint32_t i = 0; i < functions; i++) {
         char name[32], file[32];
-        struct nsc_function f = {.name = name, .symbol = name, .file = file, .line = i,
-                                 .module = NSC_NO_ID, .va = 0x1000 + i};
+        struct nsc_function f = {.name = name,
+                                 .symbol = name,
+                                 .file = file,
+                                 .line = i,
+                                 .module = NSC_NO_ID,
+                                 .va = 0x1000 + i};
 
         snprintf(name, sizeof name, "function_%u", i);
         snprintf(file, sizeof file, "src/file_%u.c", i % 7);
