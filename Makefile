@@ -141,7 +141,7 @@ $(BUILD)/lib/%: src/hooks/cyg/%
 	$(Q)cp $< $@
 
 check-nm: runtime ## what the runtime imports, and what its fast path must not contain
-	BUILD=$(BUILD) tools/check-traced
+	BUILD=$(BUILD) CROSS=$(CROSS) tools/check-traced
 
 -include $(TRACED_OBJS:.o=.d) $(MODULE_OBJS:.o=.d)
 
@@ -254,7 +254,7 @@ oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every config
 	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
 
 check-arch: all ## hooks for AArch64, under an emulator
-	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc runtime
+	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc CROSS=aarch64-linux-gnu- check-nm
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(wildcard tests/check-arch/test_*)
 
 # Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.

@@ -205,11 +205,13 @@ static int next_hex(struct reader *r, uintptr_t *value)
 /* A line is `start-end perms offset device inode   path`. */
 void nsc_os_map_path(uintptr_t address, char *to, size_t bytes)
 {
-    struct reader r = {.fd = nsc_os_open("/proc/self/maps", 0)};
+    struct reader r; /* not initialised whole: its buffer would become a call of memset */
     uintptr_t start, end;
     size_t length = 0;
     int c, found = 0;
 
+    r.fd = nsc_os_open("/proc/self/maps", 0);
+    r.have = r.at = 0;
     to[0] = 0;
     if (r.fd < 0)
         return;
