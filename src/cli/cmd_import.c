@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/import_options.h"
+#include "cli/progress.h"
 #include "formats/formats.h"
 #include "util/json.h"
 #include "util/units.h"
@@ -73,12 +74,24 @@ static void show(const struct request *r, const char *output,
     nsc_json_end(&json);
 }
 
+static void tick(void *context, uint64_t done, uint64_t total)
+{
+    nsc_progress_show(context, "importing", done, total);
+}
+
 static int run(const struct request *r, const char *output)
 {
+    struct nsc_import_options options = r->options;
     struct nsc_import_result result;
+    struct nsc_progress progress;
     struct nsc_diag diag;
+    int error;
 
-    if (nsc_formats_import(r->input, output, &r->options, &result, &diag) != 0)
+    options.progress = (struct nsc_formats_progress){tick, &progress};
+    nsc_progress_begin(&progress);
+    error = nsc_formats_import(r->input, output, &options, &result, &diag);
+    nsc_progress_end(&progress);
+    if (error != 0)
         return nsc_cli_fail(&diag);
     for (uint32_t i = 0; i < result.notes.count; i++)
         nsc_cli_warn("%s", result.notes.line[i]);

