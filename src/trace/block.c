@@ -8,6 +8,8 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 
+#define WINDOW_BYTES ((size_t)64 << 10)
+
 static void put16(uint8_t *at, uint16_t v)
 {
     at[0] = (uint8_t)v;
@@ -132,6 +134,32 @@ int nsc_block_header_read(int fd, uint64_t file_bytes, uint64_t offset, struct n
                             nsc_block_kind_name(b.kind));
     *block = b;
     return 0;
+}
+
+int nsc_block_find(int fd, uint64_t file_bytes, uint64_t from, uint64_t *found)
+{
+    uint8_t marker[4], *window = malloc(WINDOW_BYTES);
+    int64_t n = 0;
+
+    if (window == NULL)
+        return -ENOMEM;
+    nsc_span_put32(marker, NSC_FORMAT_BLOCK_SYNC);
+    *found = file_bytes;
+    /* Windows overlap by a marker less one byte. */
+    for (uint64_t at = from; at + sizeof marker <= file_bytes; at += (uint64_t)n - 3) {
+        const uint8_t *hit;
+
+        n = nsc_block_pread(fd, window, WINDOW_BYTES, at);
+        if (n < (int64_t)sizeof marker)
+            break;
+        hit = memmem(window, (size_t)n, marker, sizeof marker);
+        if (hit != NULL) {
+            *found = at + (uint64_t)(hit - window);
+            break;
+        }
+    }
+    free(window);
+    return n < 0 ? (int)n : 0;
 }
 
 static int decompress(const struct nsc_block *block, struct nsc_buffer *plain,

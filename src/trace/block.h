@@ -66,6 +66,10 @@ int nsc_block_header_read(int fd, uint64_t file_bytes, uint64_t offset, struct n
 int nsc_block_payload_read(int fd, const struct nsc_block *block, struct nsc_buffer *plain,
                            struct nsc_buffer *packed, struct nsc_diag *diag);
 
+/* Offset of the next block marker at or after @from, or @file_bytes. Returns 0, -ENOMEM or a read
+ * error. */
+int nsc_block_find(int fd, uint64_t file_bytes, uint64_t from, uint64_t *found);
+
 /* Name of a kind for messages: "chunk head", "function table", ... */
 const char *nsc_block_kind_name(uint32_t kind);
 

@@ -20,6 +20,7 @@ struct nsc_cursor {
     uint32_t next_chunk; /* the one to load when `at` reaches `end` */
     uint32_t thread;
     bool started;
+    bool bridged; /* the last batch was a bridge */
     uint64_t next_sequence;
     /* The chunk being decoded. */
     const uint8_t *at, *end;
@@ -470,13 +471,15 @@ int nsc_cursor_next(struct nsc_cursor *c, const struct nsc_event **events, size_
             n = next_chunk(c, diag);
             if (n <= 0)
                 return n;
-            if (c->bridge_count > 0) {
+            c->bridged = c->bridge_count > 0;
+            if (c->bridged) {
                 *events = c->bridge;
                 *count = c->bridge_count;
                 c->bridge_count = 0;
                 return 1;
             }
         }
+        c->bridged = false;
         n = decode(c);
         if (n >= 0 && c->at == c->end && check_chunk_end(c, diag) != 0)
             return -EBADMSG;
@@ -488,6 +491,16 @@ int nsc_cursor_next(struct nsc_cursor *c, const struct nsc_event **events, size_
     *events = c->batch;
     *count = (size_t)n;
     return 1;
+}
+
+const struct nsc_chunk *nsc_cursor_chunk(const struct nsc_cursor *c)
+{
+    return c->at == NULL || c->bridged ? NULL : &c->chunks[c->next_chunk - 1];
+}
+
+bool nsc_cursor_at_chunk_end(const struct nsc_cursor *c)
+{
+    return !c->bridged && c->at == c->end;
 }
 
 void nsc_cursor_close(struct nsc_cursor *c)

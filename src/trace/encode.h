@@ -85,10 +85,11 @@ struct nsc_lane {
     struct nsc_lane *previous, *next;
 };
 
-#define NSC_LANE_SLACK     32
-#define NSC_LANE_DELTA_MAX ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at   \
-                                                */
-#define NSC_LANE_DROP      UINT64_MAX
+#define NSC_LANE_SLACK 32
+#define NSC_LANE_DELTA_MAX                                                                         \
+    ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at                          \
+                         */
+#define NSC_LANE_DROP UINT64_MAX
 
 /* The slow path before an event: room, a new chunk, more frames. @ticks may be raised; @function is
  * NSC_NO_ID for exits. Returns the delta to code, or NSC_LANE_DROP. */
@@ -98,15 +99,24 @@ void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth);
 /* A frame ends but the event cannot be kept. */
 void nsc_lane_pop_dropped(struct nsc_lane *lane);
 
+/* A store that may be unaligned and, unlike one of bytes, aliases no field of a lane: the compiler
+ * keeps them in registers. */
+struct nsc_lane_pair {
+    uint16_t bytes; /* little endian */
+} __attribute__((packed));
+
 /* One or two bytes without a branch between them: deltas straddle that border all the time. */
 static inline uint8_t *nsc_lane_put(uint8_t *at, uint64_t v)
 {
     uint32_t two = v >= 0x80;
+    uint16_t pair = (uint16_t)((v & 0x7f) | two << 7 | (v >> 7) << 8);
 
     if (__builtin_expect(v >= 0x4000, 0))
         return nsc_leb_put(at, v);
-    at[0] = (uint8_t)((v & 0x7f) | two << 7);
-    at[1] = (uint8_t)(v >> 7);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    pair = __builtin_bswap16(pair);
+#endif
+    ((struct nsc_lane_pair *)(void *)at)->bytes = pair;
     return at + 1 + two;
 }
 
@@ -129,8 +139,8 @@ static inline void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_
     struct nsc_lane_frame *frame;
     uint8_t *at;
 
-    if (__builtin_expect((lane->at >= lane->limit) | (delta > NSC_LANE_DELTA_MAX) |
-                             (lane->depth >= lane->high_depth) | (function >= lane->totals_count),
+    if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX ||
+                             lane->depth >= lane->high_depth || function >= lane->totals_count,
                          0)) {
         delta = nsc_lane_prepare(lane, &ticks, function);
         if (delta == NSC_LANE_DROP)
@@ -186,7 +196,7 @@ static inline void nsc_lane_end(struct nsc_lane *lane, uint64_t ticks, enum nsc_
 {
     uint64_t delta = ticks - lane->last_ticks;
 
-    if (__builtin_expect((lane->at >= lane->limit) | (delta > NSC_LANE_DELTA_MAX), 0)) {
+    if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX, 0)) {
         delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
         if (delta == NSC_LANE_DROP) {
             nsc_lane_pop_dropped(lane);

@@ -20,6 +20,9 @@
 /* Features that this code understands, of the header's "must understand" set: none defined yet. */
 #define NSC_FORMAT_FEATURES_KNOWN 0u
 
+/* Of the header's "may ignore" set. */
+#define NSC_FORMAT_HINT_ZSTD 1u /* blocks may be compressed */
+
 /* Block flags; a reader refuses a block with an unknown bit of the low half. */
 #define NSC_FORMAT_BLOCK_ZSTD          1u
 #define NSC_FORMAT_BLOCK_FLAGS_KNOWN   1u

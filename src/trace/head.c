@@ -47,7 +47,6 @@ int nsc_head_read(struct nsc_trace *t, const struct nsc_chunk *chunk, struct nsc
         error = nsc_head_parse(block, &t->plain, fields, diag);
     if (error != 0)
         return error;
-    t->info.compressed |= (block->flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
     if (fields->chunk.thread != chunk->thread || fields->chunk.sequence != chunk->sequence ||
         fields->chunk.depth != chunk->depth || fields->chunk.common != chunk->common ||
         fields->chunk.first_ticks != chunk->first_ticks ||

@@ -278,7 +278,7 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
     struct nsc_writer *w = lane->writer;
     bool entering = function != NSC_NO_ID;
 
-    if (entering && function >= w->tables[NSC_TABLE_FUNCTIONS].count) {
+    if (entering && function >= w->tables[NSC_WRITER_FUNCTIONS].count) {
         nsc_writer_fail(w, -EINVAL);
         w->dropped++;
         return NSC_LANE_DROP;
@@ -383,7 +383,7 @@ static void adapt_spans(struct nsc_lane *lane, size_t event_bytes)
 }
 
 /* The head of the open chunk in w->head; the totals are in w->section. */
-static void code_head(struct nsc_lane *lane, const struct nsc_table_chunk *c, size_t event_bytes)
+static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, size_t event_bytes)
 {
     struct nsc_writer *w = lane->writer;
     struct nsc_buffer *b = &w->head;
@@ -431,7 +431,7 @@ uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
 }
 
 /* The chunk's numbers; ends its spans and totals. */
-static void sum_chunk(struct nsc_lane *lane, struct nsc_table_chunk *c)
+static void sum_chunk(struct nsc_lane *lane, struct nsc_entry_chunk *c)
 {
     uint64_t ended;
 
@@ -453,7 +453,7 @@ void nsc_lane_flush(struct nsc_lane *lane)
 {
     struct nsc_writer *w = lane->writer;
     size_t bytes = (size_t)(lane->at - lane->buffer);
-    struct nsc_table_chunk c = {0};
+    struct nsc_entry_chunk c = {0};
 
     if (!lane->chunk_open)
         return;
@@ -493,7 +493,7 @@ void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function
 {
     uint64_t delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
 
-    if (function >= lane->writer->tables[NSC_TABLE_FUNCTIONS].count)
+    if (function >= lane->writer->tables[NSC_WRITER_FUNCTIONS].count)
         nsc_writer_fail(lane->writer, -EINVAL);
     else if (delta != NSC_LANE_DROP) {
         lane->at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_OTHER);

@@ -21,42 +21,42 @@ struct table_kind {
 
 static int get_meta(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_meta(s, arena, item);
+    return nsc_entry_get_meta(s, arena, item);
 }
 
 static int get_clock(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_clock(s, arena, item);
+    return nsc_entry_get_clock(s, arena, item);
 }
 
 static int get_process(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_process(s, arena, item);
+    return nsc_entry_get_process(s, arena, item);
 }
 
 static int get_thread(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_thread(s, arena, item);
+    return nsc_entry_get_thread(s, arena, item);
 }
 
 static int get_module(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_module(s, arena, item);
+    return nsc_entry_get_module(s, arena, item);
 }
 
 static int get_mapping(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_mapping(s, arena, item);
+    return nsc_entry_get_mapping(s, arena, item);
 }
 
 static int get_file(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_text(s, arena, item);
+    return nsc_entry_get_text(s, arena, item);
 }
 
 static int get_function(struct nsc_span *s, struct nsc_arena *arena, void *item)
 {
-    return nsc_table_get_function(s, arena, item);
+    return nsc_entry_get_function(s, arena, item);
 }
 
 /* Returns false for kinds that are not tables. */
@@ -67,7 +67,7 @@ static bool kind_of(struct nsc_trace *t, uint32_t kind, struct table_kind *k)
     static const struct nsc_thread thread = {.name = "(lost)"};
     static const struct nsc_module module = {.path = "(lost)"};
     static const struct nsc_mapping mapping;
-    static const struct nsc_table_function function = {
+    static const struct nsc_entry_function function = {
         .f = {.name = "(lost)", .symbol = "(lost)", .file = "", .module = NSC_NO_ID},
         .canonical = NSC_NO_ID};
     static const char *const file = "";
@@ -185,10 +185,10 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
     uint64_t count = nsc_span_leb(&s), base = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        struct nsc_table_chunk row;
+        struct nsc_entry_chunk row;
         struct nsc_chunk *c;
 
-        if (nsc_table_get_chunk(&s, base, &row) != 0 || row.offset >= t->info.file_bytes ||
+        if (nsc_entry_get_chunk(&s, base, &row) != 0 || row.offset >= t->info.file_bytes ||
             (i > 0 && row.offset == base))
             return nsc_diag_set(diag, block->offset, EBADMSG, "index: row %llu is malformed",
                                 (unsigned long long)i);
@@ -215,7 +215,7 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
 
 static int link_functions(struct nsc_trace *t)
 {
-    struct nsc_table_function *functions = t->functions.items;
+    struct nsc_entry_function *functions = t->functions.items;
     const char *const *files = t->files.items;
     bool recovering = (t->flags & NSC_TRACE_RECOVER) != 0;
     uint32_t count = t->functions.count;
@@ -224,7 +224,7 @@ static int link_functions(struct nsc_trace *t)
     if (t->canonical == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        struct nsc_table_function *f = &functions[i];
+        struct nsc_entry_function *f = &functions[i];
         uint32_t canonical = f->canonical == NSC_NO_ID ? i : f->canonical;
         bool good = canonical < count &&
                     (canonical == i || functions[canonical].canonical == NSC_NO_ID) &&

@@ -52,10 +52,13 @@ static int check_header(struct nsc_trace *t, struct nsc_diag *diag)
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
     struct nsc_file_header header;
     int64_t n = nsc_block_pread(t->fd, raw, sizeof raw, 0);
+    int error;
 
     if (n < 0)
         return nsc_diag_set(diag, 0, (int)n, "cannot read: %s", strerror((int)-n));
-    return nsc_file_header_unpack(raw, (size_t)n, &header, diag);
+    error = nsc_file_header_unpack(raw, (size_t)n, &header, diag);
+    t->compressed = error == 0 && (header.may_ignore & NSC_FORMAT_HINT_ZSTD) != 0;
+    return error;
 }
 
 /* Read one block that the directory lists. */
@@ -72,7 +75,6 @@ static int load_listed(struct nsc_trace *t, uint64_t kind, uint64_t offset, stru
     error = nsc_block_payload_read(t->fd, &block, &t->plain, &t->packed, diag);
     if (error != 0)
         return error;
-    t->info.compressed |= (block.flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
     if (kind == NSC_FORMAT_INDEX)
         return nsc_trace_load_index(t, &block, diag);
     return nsc_trace_load_table(t, &block, diag);
@@ -150,6 +152,7 @@ static int load(struct nsc_trace *t, struct nsc_diag *diag)
     if (error != 0)
         return error;
     error = load_complete(t, &first);
+    t->info.compressed = t->compressed;
     if (error == 0)
         return 0;
     if (error == -ENOMEM || error == -EPROTO || (t->flags & NSC_TRACE_RECOVER) == 0) {
@@ -235,7 +238,7 @@ const struct nsc_mapping *nsc_trace_mapping(const struct nsc_trace *t, uint32_t 
 
 const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_t id)
 {
-    const struct nsc_table_function *functions = t->functions.items;
+    const struct nsc_entry_function *functions = t->functions.items;
 
     return id < t->functions.count ? &functions[id].f : NULL;
 }

@@ -34,7 +34,7 @@ struct nsc_trace_info {
     uint32_t meta_count, clock_count;
     bool complete;     /* finished by the writer */
     bool recovered;    /* opened by scanning the blocks: see `warning` */
-    bool compressed;   /* at least one zstd block */
+    bool compressed;   /* blocks may be compressed */
     char warning[480]; /* what recovery left out; empty if nothing */
 };
 
@@ -143,8 +143,20 @@ int nsc_cursor_next(struct nsc_cursor *c, const struct nsc_event **events, size_
                     struct nsc_diag *diag);
 void nsc_cursor_close(struct nsc_cursor *c);
 
-/* Check everything: headers, checksums, nesting, tables, index against chunks, totals.
- * Calls @problem for each fault found (up to a limit); returns the number of faults or -errno. */
+/* The chunk that the last batch came from (a batch never spans two), or NULL for the events that
+ * bridge a gap. */
+const struct nsc_chunk *nsc_cursor_chunk(const struct nsc_cursor *c);
+/* Whether the last batch was the last of its chunk. */
+bool nsc_cursor_at_chunk_end(const struct nsc_cursor *c);
+
+/**
+ * nsc_trace_verify - check everything: headers, checksums, nesting, tables, index against chunks,
+ * totals and summaries against the events they sum up.
+ * @problem: called for each fault found, with its offset.
+ * Returns the number of faults (past NSC_VERIFY_FAULTS_MAX it stops looking), or -errno with @diag
+ * when the file cannot be read at all (missing, no permission, not a trace).
+ */
+#define NSC_VERIFY_FAULTS_MAX 100
 int nsc_trace_verify(const char *path, void (*problem)(void *ctx, const struct nsc_diag *d),
                      void *ctx, struct nsc_diag *diag);
 

@@ -8,8 +8,8 @@
 #include "base/span.h"
 #include "trace/arena.h"
 #include "trace/block.h"
+#include "trace/entry.h"
 #include "trace/reader.h"
-#include "trace/tables.h"
 
 /* A table in memory: count entries of a size that its kind knows. */
 struct nsc_trace_table {
@@ -21,6 +21,7 @@ struct nsc_trace {
     int fd;
     char *name; /* for messages */
     unsigned flags;
+    bool compressed; /* by the file header */
     struct nsc_arena arena;
     struct nsc_trace_table processes, threads, modules, mappings, functions, files, clocks, metas;
     uint32_t *canonical;      /* by function id */

@@ -9,8 +9,7 @@
 
 #include "trace/reader_state.h"
 
-#define WINDOW_BYTES ((size_t)64 << 10)
-#define MADE_UP_MAX  (1u << 20) /* table entries invented for damaged tables */
+#define MADE_UP_MAX (1u << 20) /* table entries invented for damaged tables */
 
 struct scan {
     struct nsc_trace *trace;
@@ -28,33 +27,6 @@ static void damage(struct scan *s, uint64_t bytes)
         s->first_damage = s->offset;
     s->damaged_bytes += bytes;
     s->damaged_blocks++;
-}
-
-/* Offset of the next block marker after @from, or the end of the file. */
-static int find_marker(const struct nsc_trace *t, uint64_t from, uint64_t *found)
-{
-    uint8_t marker[4], *window = malloc(WINDOW_BYTES);
-    int64_t n = 0;
-
-    if (window == NULL)
-        return -ENOMEM;
-    nsc_span_put32(marker, NSC_FORMAT_BLOCK_SYNC);
-    *found = t->info.file_bytes;
-    /* Windows overlap by a marker less one byte. */
-    for (uint64_t at = from; at + sizeof marker <= t->info.file_bytes; at += (uint64_t)n - 3) {
-        const uint8_t *hit;
-
-        n = nsc_block_pread(t->fd, window, WINDOW_BYTES, at);
-        if (n < (int64_t)sizeof marker)
-            break;
-        hit = memmem(window, (size_t)n, marker, sizeof marker);
-        if (hit != NULL) {
-            *found = at + (uint64_t)(hit - window);
-            break;
-        }
-    }
-    free(window);
-    return n < 0 ? (int)n : 0;
 }
 
 /* A head whose events never came. */
@@ -102,7 +74,6 @@ static int take_block(struct scan *s, const struct nsc_block *block)
         error = nsc_block_payload_read(t->fd, block, &t->plain, &t->packed, NULL);
     if (error != 0)
         return error;
-    t->info.compressed |= (block->flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
     switch (block->kind) {
     case NSC_FORMAT_HEAD:
         error = nsc_head_parse(block, &t->plain, &fields, NULL);
@@ -139,7 +110,7 @@ static int scan_blocks(struct scan *s)
         } else {
             uint64_t next;
 
-            error = find_marker(t, s->offset + 1, &next);
+            error = nsc_block_find(t->fd, bytes, s->offset + 1, &next);
             if (error == 0)
                 damage(s, next - s->offset);
             if (error == 0)
@@ -187,7 +158,7 @@ static int fit_tables(struct scan *s)
     static const struct nsc_process process = {
         .parent = NSC_NO_ID, .name = "(lost)", .exit_status = -1};
     static const struct nsc_thread thread = {.name = "(lost)"};
-    static const struct nsc_table_function function = {
+    static const struct nsc_entry_function function = {
         .f = {.name = "(lost)", .symbol = "(lost)", .file = "", .module = NSC_NO_ID},
         .canonical = NSC_NO_ID};
     struct nsc_trace *t = s->trace;
@@ -272,6 +243,7 @@ int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag)
     memset(&t->info, 0, sizeof t->info);
     t->info.file_bytes = bytes;
     t->info.recovered = true;
+    t->info.compressed = t->compressed;
     error = scan_blocks(&s);
     if (error == 0)
         error = fit_tables(&s);

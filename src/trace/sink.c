@@ -134,7 +134,7 @@ int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, boo
                     struct nsc_diag *diag)
 {
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
-    struct nsc_file_header header = {0};
+    struct nsc_file_header header = {.may_ignore = compress ? NSC_FORMAT_HINT_ZSTD : 0};
     int error;
 
     memset(sink, 0, sizeof *sink);

@@ -21,17 +21,17 @@ struct table_kind {
 
 static void put_meta(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_meta(b, item);
+    nsc_entry_put_meta(b, item);
 }
 
 static void put_clock(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_clock(b, item);
+    nsc_entry_put_clock(b, item);
 }
 
 static void put_process(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_process(b, item);
+    nsc_entry_put_process(b, item);
 }
 
 /* Times that the caller left open come from the events. */
@@ -44,17 +44,17 @@ static void put_thread(struct nsc_buffer *b, const void *item)
         t.start_ticks = thread->first_ticks;
     if (t.end_ticks < thread->last_ticks)
         t.end_ticks = thread->last_ticks;
-    nsc_table_put_thread(b, &t);
+    nsc_entry_put_thread(b, &t);
 }
 
 static void put_module(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_module(b, item);
+    nsc_entry_put_module(b, item);
 }
 
 static void put_mapping(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_mapping(b, item);
+    nsc_entry_put_mapping(b, item);
 }
 
 static void put_file(struct nsc_buffer *b, const void *item)
@@ -64,18 +64,19 @@ static void put_file(struct nsc_buffer *b, const void *item)
 
 static void put_function(struct nsc_buffer *b, const void *item)
 {
-    nsc_table_put_function(b, item);
+    nsc_entry_put_function(b, item);
 }
 
-static const struct table_kind table_kinds[NSC_TABLE_COUNT] = {
-    [NSC_TABLE_META] = {NSC_FORMAT_META, sizeof(struct nsc_meta), put_meta},
-    [NSC_TABLE_CLOCK] = {NSC_FORMAT_CLOCK, sizeof(struct nsc_clock_point), put_clock},
-    [NSC_TABLE_PROCESSES] = {NSC_FORMAT_PROCESSES, sizeof(struct nsc_process), put_process},
-    [NSC_TABLE_THREADS] = {NSC_FORMAT_THREADS, sizeof(struct nsc_writer_thread), put_thread},
-    [NSC_TABLE_MODULES] = {NSC_FORMAT_MODULES, sizeof(struct nsc_module), put_module},
-    [NSC_TABLE_MAPPINGS] = {NSC_FORMAT_MAPPINGS, sizeof(struct nsc_mapping), put_mapping},
-    [NSC_TABLE_FILES] = {NSC_FORMAT_FILES, sizeof(const char *), put_file},
-    [NSC_TABLE_FUNCTIONS] = {NSC_FORMAT_FUNCTIONS, sizeof(struct nsc_table_function), put_function},
+static const struct table_kind table_kinds[NSC_WRITER_TABLES] = {
+    [NSC_WRITER_META] = {NSC_FORMAT_META, sizeof(struct nsc_meta), put_meta},
+    [NSC_WRITER_CLOCK] = {NSC_FORMAT_CLOCK, sizeof(struct nsc_clock_point), put_clock},
+    [NSC_WRITER_PROCESSES] = {NSC_FORMAT_PROCESSES, sizeof(struct nsc_process), put_process},
+    [NSC_WRITER_THREADS] = {NSC_FORMAT_THREADS, sizeof(struct nsc_writer_thread), put_thread},
+    [NSC_WRITER_MODULES] = {NSC_FORMAT_MODULES, sizeof(struct nsc_module), put_module},
+    [NSC_WRITER_MAPPINGS] = {NSC_FORMAT_MAPPINGS, sizeof(struct nsc_mapping), put_mapping},
+    [NSC_WRITER_FILES] = {NSC_FORMAT_FILES, sizeof(const char *), put_file},
+    [NSC_WRITER_FUNCTIONS] = {NSC_FORMAT_FUNCTIONS, sizeof(struct nsc_entry_function),
+                              put_function},
 };
 
 void nsc_writer_fail(struct nsc_writer *w, int error)
@@ -117,7 +118,7 @@ static void release(struct nsc_writer *w)
 {
     while (w->lanes != NULL)
         nsc_lane_free(w->lanes);
-    for (int i = 0; i < NSC_TABLE_COUNT; i++)
+    for (int i = 0; i < NSC_WRITER_TABLES; i++)
         free(w->tables[i].items);
     nsc_arena_free(&w->arena);
     nsc_buffer_free(&w->head);
@@ -211,7 +212,7 @@ static int added(struct nsc_writer *w, enum nsc_writer_table_id table, uint32_t 
 
 int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value)
 {
-    struct nsc_meta *m = table_add(w, NSC_TABLE_META);
+    struct nsc_meta *m = table_add(w, NSC_WRITER_META);
 
     if (m != NULL) {
         m->key = keep_text(w, key, NULL);
@@ -222,7 +223,7 @@ int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value)
 
 int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point)
 {
-    struct nsc_clock_point *p = table_add(w, NSC_TABLE_CLOCK);
+    struct nsc_clock_point *p = table_add(w, NSC_WRITER_CLOCK);
 
     if (p != NULL)
         *p = *point;
@@ -247,16 +248,16 @@ static void fill_process(struct nsc_writer *w, struct nsc_process *to, const str
 
 int nsc_writer_add_process(struct nsc_writer *w, const struct nsc_process *p, uint32_t *id)
 {
-    struct nsc_process *to = table_add(w, NSC_TABLE_PROCESSES);
+    struct nsc_process *to = table_add(w, NSC_WRITER_PROCESSES);
 
     if (to != NULL)
         fill_process(w, to, p);
-    return added(w, NSC_TABLE_PROCESSES, id);
+    return added(w, NSC_WRITER_PROCESSES, id);
 }
 
 int nsc_writer_set_process(struct nsc_writer *w, uint32_t id, const struct nsc_process *p)
 {
-    struct nsc_process *to = table_change(w, NSC_TABLE_PROCESSES, id);
+    struct nsc_process *to = table_change(w, NSC_WRITER_PROCESSES, id);
 
     if (to == NULL)
         return -EINVAL;
@@ -270,26 +271,26 @@ int nsc_writer_add_module(struct nsc_writer *w, const struct nsc_module *m, uint
 
     if (m->build_id_bytes > sizeof m->build_id)
         return -EINVAL;
-    to = table_add(w, NSC_TABLE_MODULES);
+    to = table_add(w, NSC_WRITER_MODULES);
     if (to != NULL) {
         *to = *m;
         to->path = keep_text(w, m->path, NULL);
     }
-    return added(w, NSC_TABLE_MODULES, id);
+    return added(w, NSC_WRITER_MODULES, id);
 }
 
 int nsc_writer_add_mapping(struct nsc_writer *w, const struct nsc_mapping *m, uint32_t *id)
 {
-    struct nsc_mapping *to = table_add(w, NSC_TABLE_MAPPINGS);
+    struct nsc_mapping *to = table_add(w, NSC_WRITER_MAPPINGS);
 
     if (to != NULL)
         *to = *m;
-    return added(w, NSC_TABLE_MAPPINGS, id);
+    return added(w, NSC_WRITER_MAPPINGS, id);
 }
 
 int nsc_writer_set_mapping(struct nsc_writer *w, uint32_t id, const struct nsc_mapping *m)
 {
-    struct nsc_mapping *to = table_change(w, NSC_TABLE_MAPPINGS, id);
+    struct nsc_mapping *to = table_change(w, NSC_WRITER_MAPPINGS, id);
 
     if (to == NULL)
         return -EINVAL;
@@ -311,13 +312,13 @@ static void fill_thread(struct nsc_writer *w, struct nsc_writer_thread *to,
 int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint32_t *id,
                           struct nsc_lane **lane)
 {
-    struct nsc_writer_thread *to = table_add(w, NSC_TABLE_THREADS);
+    struct nsc_writer_thread *to = table_add(w, NSC_WRITER_THREADS);
     struct nsc_lane *made;
 
     if (to == NULL)
         return nsc_writer_error(w);
     fill_thread(w, to, t);
-    made = nsc_lane_new(w, w->tables[NSC_TABLE_THREADS].count - 1);
+    made = nsc_lane_new(w, w->tables[NSC_WRITER_THREADS].count - 1);
     if (made == NULL) {
         nsc_writer_fail(w, -ENOMEM);
         return -ENOMEM;
@@ -330,12 +331,12 @@ int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint
 
 struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id)
 {
-    return (struct nsc_writer_thread *)w->tables[NSC_TABLE_THREADS].items + id;
+    return (struct nsc_writer_thread *)w->tables[NSC_WRITER_THREADS].items + id;
 }
 
 int nsc_writer_set_thread(struct nsc_writer *w, uint32_t id, const struct nsc_thread *t)
 {
-    struct nsc_writer_thread *to = table_change(w, NSC_TABLE_THREADS, id);
+    struct nsc_writer_thread *to = table_change(w, NSC_WRITER_THREADS, id);
 
     if (to == NULL)
         return -EINVAL;
@@ -352,7 +353,7 @@ void nsc_writer_set_lost_unattributed(struct nsc_writer *w, uint64_t events)
 
 static const char *file_at(const struct nsc_writer *w, uint32_t index)
 {
-    return ((const char *const *)w->tables[NSC_TABLE_FILES].items)[index];
+    return ((const char *const *)w->tables[NSC_WRITER_FILES].items)[index];
 }
 
 /* The slot of @file or the free one where it belongs (linear probing, half full at most). */
@@ -372,7 +373,7 @@ static uint32_t *file_slot(const struct nsc_writer *w, const char *file)
 
 static bool grow_file_slots(struct nsc_writer *w)
 {
-    uint32_t files = w->tables[NSC_TABLE_FILES].count;
+    uint32_t files = w->tables[NSC_WRITER_FILES].count;
     uint32_t count = w->file_slot_count == 0 ? 64 : w->file_slot_count * 2;
     uint32_t *slots;
 
@@ -403,16 +404,16 @@ static uint32_t keep_file(struct nsc_writer *w, const char *file)
     }
     slot = file_slot(w, file);
     if (*slot == 0) {
-        entry = table_add(w, NSC_TABLE_FILES);
+        entry = table_add(w, NSC_WRITER_FILES);
         if (entry == NULL)
             return 0;
         *entry = keep_text(w, file, NULL);
-        *slot = w->tables[NSC_TABLE_FILES].count;
+        *slot = w->tables[NSC_WRITER_FILES].count;
     }
     return *slot;
 }
 
-static void fill_function(struct nsc_writer *w, struct nsc_table_function *to,
+static void fill_function(struct nsc_writer *w, struct nsc_entry_function *to,
                           const struct nsc_function *f)
 {
     const char *name = keep_text(w, f->name, to->f.name);
@@ -427,18 +428,18 @@ static void fill_function(struct nsc_writer *w, struct nsc_table_function *to,
 
 int nsc_writer_add_function(struct nsc_writer *w, const struct nsc_function *f, uint32_t *id)
 {
-    struct nsc_table_function *to = table_add(w, NSC_TABLE_FUNCTIONS);
+    struct nsc_entry_function *to = table_add(w, NSC_WRITER_FUNCTIONS);
 
     if (to != NULL) {
         to->canonical = NSC_NO_ID;
         fill_function(w, to, f);
     }
-    return added(w, NSC_TABLE_FUNCTIONS, id);
+    return added(w, NSC_WRITER_FUNCTIONS, id);
 }
 
 int nsc_writer_set_function(struct nsc_writer *w, uint32_t id, const struct nsc_function *f)
 {
-    struct nsc_table_function *to = table_change(w, NSC_TABLE_FUNCTIONS, id);
+    struct nsc_entry_function *to = table_change(w, NSC_WRITER_FUNCTIONS, id);
 
     if (to == NULL)
         return -EINVAL;
@@ -448,10 +449,10 @@ int nsc_writer_set_function(struct nsc_writer *w, uint32_t id, const struct nsc_
 
 int nsc_writer_alias_function(struct nsc_writer *w, uint32_t id, uint32_t canonical)
 {
-    struct nsc_table_function *to = table_change(w, NSC_TABLE_FUNCTIONS, id);
-    const struct nsc_table_function *functions = w->tables[NSC_TABLE_FUNCTIONS].items;
+    struct nsc_entry_function *to = table_change(w, NSC_WRITER_FUNCTIONS, id);
+    const struct nsc_entry_function *functions = w->tables[NSC_WRITER_FUNCTIONS].items;
 
-    if (to == NULL || canonical >= w->tables[NSC_TABLE_FUNCTIONS].count ||
+    if (to == NULL || canonical >= w->tables[NSC_WRITER_FUNCTIONS].count ||
         functions[canonical].canonical != NSC_NO_ID)
         return -EINVAL;
     to->canonical = canonical == id ? NSC_NO_ID : canonical;
@@ -460,14 +461,14 @@ int nsc_writer_alias_function(struct nsc_writer *w, uint32_t id, uint32_t canoni
 
 uint32_t nsc_writer_function_count(const struct nsc_writer *w)
 {
-    return w->tables[NSC_TABLE_FUNCTIONS].count;
+    return w->tables[NSC_WRITER_FUNCTIONS].count;
 }
 
 int nsc_writer_get_function(const struct nsc_writer *w, uint32_t id, struct nsc_function *out)
 {
-    const struct nsc_table_function *functions = w->tables[NSC_TABLE_FUNCTIONS].items;
+    const struct nsc_entry_function *functions = w->tables[NSC_WRITER_FUNCTIONS].items;
 
-    if (id >= w->tables[NSC_TABLE_FUNCTIONS].count)
+    if (id >= w->tables[NSC_WRITER_FUNCTIONS].count)
         return -EINVAL;
     *out = functions[id].f;
     return 0;
@@ -527,7 +528,7 @@ static void put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, uint3
 
 void nsc_writer_put_new_entries(struct nsc_writer *w)
 {
-    for (int i = 0; i < NSC_TABLE_COUNT; i++)
+    for (int i = 0; i < NSC_WRITER_TABLES; i++)
         if (w->tables[i].written < w->tables[i].count)
             put_entries(w, (enum nsc_writer_table_id)i, w->tables[i].written, false);
 }
@@ -542,7 +543,7 @@ static void put_index(struct nsc_writer *w)
     nsc_buffer_clear(b);
     nsc_buffer_leb(b, w->row_count);
     for (uint32_t i = 0; i < w->row_count; i++) {
-        nsc_table_put_chunk(b, &w->rows[i], base);
+        nsc_entry_put_chunk(b, &w->rows[i], base);
         base = w->rows[i].offset;
     }
     w->row_count = 0;
@@ -553,7 +554,7 @@ static void put_index(struct nsc_writer *w)
                    nsc_sink_block(&w->sink, NSC_FORMAT_INDEX, b->data, b->used));
 }
 
-void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_table_chunk *chunk)
+void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk)
 {
     struct nsc_writer_thread *thread = nsc_writer_thread_at(w, chunk->thread);
 
@@ -561,7 +562,7 @@ void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_table_chunk *ch
         thread->first_ticks = chunk->first_ticks;
     thread->last_ticks = chunk->last_ticks;
     thread->t.recorded += chunk->events;
-    w->tables[NSC_TABLE_THREADS].changed = true;
+    w->tables[NSC_WRITER_THREADS].changed = true;
     w->events += chunk->events;
     w->calls += chunk->calls;
     if (chunk->first_ticks < w->first_ticks)
@@ -604,7 +605,7 @@ int nsc_writer_flush(struct nsc_writer *w)
 {
     for (struct nsc_lane *lane = w->lanes; lane != NULL; lane = lane->next)
         nsc_lane_flush(lane);
-    for (int i = 0; i < NSC_TABLE_COUNT; i++) {
+    for (int i = 0; i < NSC_WRITER_TABLES; i++) {
         struct nsc_writer_table *table = &w->tables[i];
 
         put_entries(w, (enum nsc_writer_table_id)i, table->changed ? 0 : table->written, false);
@@ -639,7 +640,7 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
 
     while (w->lanes != NULL)
         nsc_lane_close(w->lanes, w->lanes->last_ticks);
-    for (int i = 0; i < NSC_TABLE_COUNT; i++)
+    for (int i = 0; i < NSC_WRITER_TABLES; i++)
         put_entries(w, (enum nsc_writer_table_id)i, 0, true);
     put_index(w);
     put_directory(w);

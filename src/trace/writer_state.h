@@ -6,8 +6,8 @@
 
 #include "trace/arena.h"
 #include "trace/encode.h"
+#include "trace/entry.h"
 #include "trace/sink.h"
-#include "trace/tables.h"
 
 struct nsc_writer_thread {
     struct nsc_thread t;
@@ -15,15 +15,15 @@ struct nsc_writer_thread {
 };
 
 enum nsc_writer_table_id {
-    NSC_TABLE_META,
-    NSC_TABLE_CLOCK,
-    NSC_TABLE_PROCESSES,
-    NSC_TABLE_THREADS,
-    NSC_TABLE_MODULES,
-    NSC_TABLE_MAPPINGS,
-    NSC_TABLE_FILES,
-    NSC_TABLE_FUNCTIONS,
-    NSC_TABLE_COUNT,
+    NSC_WRITER_META,
+    NSC_WRITER_CLOCK,
+    NSC_WRITER_PROCESSES,
+    NSC_WRITER_THREADS,
+    NSC_WRITER_MODULES,
+    NSC_WRITER_MAPPINGS,
+    NSC_WRITER_FILES,
+    NSC_WRITER_FUNCTIONS,
+    NSC_WRITER_TABLES,
 };
 
 struct nsc_writer_table {
@@ -43,13 +43,13 @@ struct nsc_writer {
     struct nsc_writer_options options;
     int error; /* latched, other than the sink's */
     struct nsc_arena arena;
-    struct nsc_writer_table tables[NSC_TABLE_COUNT];
+    struct nsc_writer_table tables[NSC_WRITER_TABLES];
     uint32_t *file_slots; /* hash of file names: index + 1, or 0 */
     uint32_t file_slot_count;
     struct nsc_lane *lanes;                 /* open ones */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
     struct nsc_buffer head, section, entry; /* scratch */
-    struct nsc_table_chunk *rows;           /* index rows not yet in the file */
+    struct nsc_entry_chunk *rows;           /* index rows not yet in the file */
     uint32_t row_count;
     struct nsc_writer_directory_entry *directory;
     uint32_t directory_count, directory_room;
@@ -65,7 +65,7 @@ struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id
 /* Put table entries into the file that chunks may now refer to. */
 void nsc_writer_put_new_entries(struct nsc_writer *w);
 /* Add a chunk to the index. */
-void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_table_chunk *chunk);
+void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk);
 /* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
 void nsc_writer_relieve(struct nsc_writer *w, const struct nsc_lane *keep);
 

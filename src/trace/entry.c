@@ -1,5 +1,5 @@
-/* tables.c - see tables.h. Each put stands beside its get; docs/format.md section 6 is the law. */
-#include "trace/tables.h"
+/* entry.c - see entry.h. Each put stands beside its get; docs/format.md section 6 is the law. */
+#include "trace/entry.h"
 
 #include <errno.h>
 
@@ -18,7 +18,7 @@ static uint32_t get_id(struct nsc_span *s)
     return s->bad || v == 0 ? NSC_NO_ID : (uint32_t)(v - 1);
 }
 
-int nsc_table_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text)
+int nsc_entry_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text)
 {
     uint64_t bytes = nsc_span_leb(s);
     const uint8_t *at = nsc_span_take(s, bytes);
@@ -40,7 +40,7 @@ static int done(const struct nsc_span *s, int error)
     return s->bad ? -EBADMSG : 0;
 }
 
-void nsc_table_put_process(struct nsc_buffer *b, const struct nsc_process *p)
+void nsc_entry_put_process(struct nsc_buffer *b, const struct nsc_process *p)
 {
     nsc_buffer_leb(b, p->pid);
     put_id(b, p->parent);
@@ -51,7 +51,7 @@ void nsc_table_put_process(struct nsc_buffer *b, const struct nsc_process *p)
     nsc_buffer_leb(b, p->problems);
 }
 
-int nsc_table_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p)
+int nsc_entry_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p)
 {
     int error;
 
@@ -59,13 +59,13 @@ int nsc_table_get_process(struct nsc_span *s, struct nsc_arena *arena, struct ns
     p->parent = get_id(s);
     p->start_ticks = nsc_span_leb(s);
     p->end_ticks = nsc_span_leb(s);
-    error = nsc_table_get_text(s, arena, &p->name);
+    error = nsc_entry_get_text(s, arena, &p->name);
     p->exit_status = (int32_t)get_id(s);
     p->problems = nsc_span_leb32(s);
     return done(s, error);
 }
 
-void nsc_table_put_thread(struct nsc_buffer *b, const struct nsc_thread *t)
+void nsc_entry_put_thread(struct nsc_buffer *b, const struct nsc_thread *t)
 {
     nsc_buffer_leb(b, t->process);
     nsc_buffer_leb(b, t->tid);
@@ -77,7 +77,7 @@ void nsc_table_put_thread(struct nsc_buffer *b, const struct nsc_thread *t)
     nsc_buffer_text(b, t->name);
 }
 
-int nsc_table_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t)
+int nsc_entry_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t)
 {
     t->process = nsc_span_leb32(s);
     t->tid = nsc_span_leb32(s);
@@ -86,19 +86,19 @@ int nsc_table_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc
     t->end_ticks = nsc_span_leb(s);
     t->recorded = nsc_span_leb(s);
     t->lost = nsc_span_leb(s);
-    return done(s, nsc_table_get_text(s, arena, &t->name));
+    return done(s, nsc_entry_get_text(s, arena, &t->name));
 }
 
-void nsc_table_put_module(struct nsc_buffer *b, const struct nsc_module *m)
+void nsc_entry_put_module(struct nsc_buffer *b, const struct nsc_module *m)
 {
     nsc_buffer_text(b, m->path);
     nsc_buffer_leb(b, m->build_id_bytes);
     nsc_buffer_bytes(b, m->build_id, m->build_id_bytes);
 }
 
-int nsc_table_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m)
+int nsc_entry_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m)
 {
-    int error = nsc_table_get_text(s, arena, &m->path);
+    int error = nsc_entry_get_text(s, arena, &m->path);
     uint64_t bytes = nsc_span_leb(s);
     const uint8_t *id = nsc_span_take(s, bytes);
 
@@ -111,7 +111,7 @@ int nsc_table_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc
     return done(s, error);
 }
 
-void nsc_table_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m)
+void nsc_entry_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m)
 {
     nsc_buffer_leb(b, m->process);
     nsc_buffer_leb(b, m->module);
@@ -122,7 +122,7 @@ void nsc_table_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m)
     nsc_buffer_leb(b, m->unload_ticks);
 }
 
-int nsc_table_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct nsc_mapping *m)
+int nsc_entry_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct nsc_mapping *m)
 {
     (void)arena;
     m->process = nsc_span_leb32(s);
@@ -135,7 +135,7 @@ int nsc_table_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct ns
     return done(s, 0);
 }
 
-void nsc_table_put_function(struct nsc_buffer *b, const struct nsc_table_function *f)
+void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_function *f)
 {
     const char *name = f->f.name == NULL ? "" : f->f.name;
     const char *symbol = f->f.symbol == NULL ? name : f->f.symbol;
@@ -164,17 +164,17 @@ static int name_by_address(struct nsc_arena *arena, struct nsc_function *f)
     return f->name == NULL ? -ENOMEM : 0;
 }
 
-int nsc_table_get_function(struct nsc_span *s, struct nsc_arena *arena,
-                           struct nsc_table_function *f)
+int nsc_entry_get_function(struct nsc_span *s, struct nsc_arena *arena,
+                           struct nsc_entry_function *f)
 {
     int error;
 
     f->f.module = get_id(s);
     f->f.va = nsc_span_leb(s);
     f->canonical = get_id(s);
-    error = nsc_table_get_text(s, arena, &f->f.name);
+    error = nsc_entry_get_text(s, arena, &f->f.name);
     if (error == 0)
-        error = nsc_table_get_text(s, arena, &f->f.symbol);
+        error = nsc_entry_get_text(s, arena, &f->f.symbol);
     f->file = nsc_span_leb32(s);
     f->f.line = nsc_span_leb32(s);
     f->f.file = "";
@@ -185,7 +185,7 @@ int nsc_table_get_function(struct nsc_span *s, struct nsc_arena *arena,
     return done(s, error);
 }
 
-void nsc_table_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p)
+void nsc_entry_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p)
 {
     nsc_buffer_leb(b, p->ticks);
     nsc_buffer_leb(b, p->monotonic_ns);
@@ -193,7 +193,7 @@ void nsc_table_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p)
     nsc_buffer_leb(b, p->realtime_ns);
 }
 
-int nsc_table_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p)
+int nsc_entry_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p)
 {
     (void)arena;
     p->ticks = nsc_span_leb(s);
@@ -203,22 +203,22 @@ int nsc_table_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_
     return done(s, 0);
 }
 
-void nsc_table_put_meta(struct nsc_buffer *b, const struct nsc_meta *m)
+void nsc_entry_put_meta(struct nsc_buffer *b, const struct nsc_meta *m)
 {
     nsc_buffer_text(b, m->key);
     nsc_buffer_text(b, m->value);
 }
 
-int nsc_table_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_meta *m)
+int nsc_entry_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_meta *m)
 {
-    int error = nsc_table_get_text(s, arena, &m->key);
+    int error = nsc_entry_get_text(s, arena, &m->key);
 
     if (error == 0)
-        error = nsc_table_get_text(s, arena, &m->value);
+        error = nsc_entry_get_text(s, arena, &m->value);
     return done(s, error);
 }
 
-void nsc_table_put_chunk(struct nsc_buffer *b, const struct nsc_table_chunk *c, uint64_t base)
+void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base)
 {
     nsc_buffer_leb(b, c->offset - base);
     nsc_buffer_leb(b, c->thread);
@@ -233,7 +233,7 @@ void nsc_table_put_chunk(struct nsc_buffer *b, const struct nsc_table_chunk *c, 
     nsc_buffer_leb(b, c->common);
 }
 
-int nsc_table_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_table_chunk *c)
+int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c)
 {
     uint64_t span;
 

@@ -1,0 +1,185 @@
+/* cmd_info.c - nanoscope info: what a trace says about itself, without reading its events. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/command.h"
+#include "cli/info_options.h"
+#include "trace/reader.h"
+#include "util/json.h"
+#include "util/text.h"
+#include "util/units.h"
+
+/* When the recording began, by the first clock point, as local time; false when it is unknown. */
+static bool start_time(const struct nsc_trace *t, char *out, size_t bytes)
+{
+    const struct nsc_clock_point *point = nsc_trace_clock_point(t, 0);
+    struct tm local;
+    time_t seconds;
+
+    if (point == NULL || point->realtime_ns == 0)
+        return false;
+    seconds = (time_t)(point->realtime_ns / 1000000000u);
+    return localtime_r(&seconds, &local) != NULL &&
+           strftime(out, bytes, "%Y-%m-%dT%H:%M:%S%z", &local) > 0;
+}
+
+static uint64_t duration_ns(const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    const struct nsc_clock *clock = nsc_trace_clock(t);
+
+    return nsc_clock_ns(clock, info->end_ticks) - nsc_clock_ns(clock, info->start_ticks);
+}
+
+static void line(const char *name, const char *value)
+{
+    printf("%-13s", name);
+    nsc_text_put(stdout, value);
+    putchar('\n');
+}
+
+static void count_line(const char *name, uint64_t count)
+{
+    char text[NSC_UNITS_MAX];
+
+    line(name, nsc_units_format_count(text, count));
+}
+
+static void show_meta(const struct nsc_trace *t)
+{
+    const char *key, *value;
+
+    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++) {
+        size_t columns = nsc_text_put(stdout, key);
+
+        printf("%*s", columns < 13 ? (int)(13 - columns) : 1, "");
+        nsc_text_put(stdout, value);
+        putchar('\n');
+    }
+}
+
+static void show_size(const struct nsc_trace_info *info)
+{
+    char bytes[NSC_UNITS_MAX], text[NSC_UNITS_MAX + 64];
+    const char *packed = info->compressed ? ", compressed" : "";
+
+    nsc_units_format_bytes(bytes, info->file_bytes);
+    if (info->calls == 0)
+        snprintf(text, sizeof text, "%s%s", bytes, packed);
+    else
+        snprintf(text, sizeof text, "%s, %.2f bytes a call%s", bytes,
+                 (double)info->file_bytes / (double)info->calls, packed);
+    line("size", text);
+}
+
+static void show(const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    char text[NSC_UNITS_MAX + 64];
+
+    show_meta(t);
+    if (start_time(t, text, sizeof text))
+        line("recorded", text);
+    line("duration", nsc_units_format_ns(text, duration_ns(t)));
+    count_line("calls", info->calls);
+    count_line("events", info->events);
+    count_line("lost", info->lost);
+    count_line("processes", info->process_count);
+    count_line("threads", info->thread_count);
+    count_line("functions", info->function_count);
+    count_line("modules", info->module_count);
+    show_size(info);
+    if (!nsc_trace_clock(t)->identity) {
+        snprintf(text, sizeof text, "%.6f ns a tick, %u calibration points",
+                 nsc_trace_clock(t)->ns_per_tick, info->clock_count);
+        line("clock", text);
+    }
+    if (!info->complete)
+        line("incomplete", info->warning);
+}
+
+static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+
+    nsc_json_u64(j, "duration_ns", duration_ns(t));
+    nsc_json_u64(j, "calls", info->calls);
+    nsc_json_u64(j, "events", info->events);
+    nsc_json_u64(j, "lost", info->lost);
+    nsc_json_u64(j, "lost_unattributed", info->lost_unattributed);
+    nsc_json_u64(j, "processes", info->process_count);
+    nsc_json_u64(j, "threads", info->thread_count);
+    nsc_json_u64(j, "functions", info->function_count);
+    nsc_json_u64(j, "modules", info->module_count);
+    nsc_json_u64(j, "mappings", info->mapping_count);
+    nsc_json_u64(j, "chunks", info->chunks);
+    nsc_json_u64(j, "file_bytes", info->file_bytes);
+    nsc_json_bool(j, "complete", info->complete);
+    nsc_json_bool(j, "compressed", info->compressed);
+    nsc_json_real(j, "ns_per_tick", nsc_trace_clock(t)->ns_per_tick, 9);
+    if (info->warning[0] != '\0')
+        nsc_json_text(j, "warning", info->warning);
+    else
+        nsc_json_null(j, "warning");
+}
+
+static void write_modules(struct nsc_json *j, const struct nsc_trace *t)
+{
+    nsc_json_open_array(j, "module_list");
+    for (uint32_t i = 0; i < nsc_trace_info(t)->module_count; i++) {
+        const struct nsc_module *module = nsc_trace_module(t, i);
+        char build_id[2 * sizeof module->build_id + 1] = "";
+
+        for (uint32_t k = 0; k < module->build_id_bytes; k++)
+            snprintf(build_id + (size_t)2 * k, 3, "%02x", module->build_id[k]);
+        nsc_json_open_object(j, NULL);
+        nsc_json_text(j, "path", module->path);
+        nsc_json_text(j, "build_id", build_id);
+        nsc_json_close_object(j);
+    }
+    nsc_json_close_array(j);
+}
+
+static void write_json(const struct nsc_trace *t)
+{
+    const char *key, *value;
+    struct nsc_json j;
+    char text[64];
+
+    nsc_json_begin(&j, stdout, false);
+    nsc_json_open_object(&j, NULL);
+    if (start_time(t, text, sizeof text))
+        nsc_json_text(&j, "recorded", text);
+    else
+        nsc_json_null(&j, "recorded");
+    write_numbers(&j, t);
+    nsc_json_open_object(&j, "meta");
+    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
+        nsc_json_text(&j, key, value);
+    nsc_json_close_object(&j);
+    write_modules(&j, t);
+    nsc_json_close_object(&j);
+    nsc_json_end(&j);
+}
+
+int nsc_cmd_info(const struct nsc_cli_args *args)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_trace *t;
+    bool json = false;
+
+    for (size_t i = 0; i < args->option_count; i++)
+        json |= args->options[i].id == NSC_INFO_OPT_JSON;
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one trace is needed");
+    if (nsc_trace_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    if (json)
+        write_json(t);
+    else
+        show(t);
+    nsc_trace_close(t);
+    return NSC_CLI_OK;
+}

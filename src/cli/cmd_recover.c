@@ -1,0 +1,86 @@
+/* cmd_recover.c - nanoscope recover: a whole trace out of a cut one. The work is trace/convert's.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/recover_options.h"
+#include "trace/convert.h"
+#include "util/units.h"
+
+/* Length of @name without ".PID.partial", or 0 when it does not end so. */
+static size_t without_partial(const char *name)
+{
+    static const char suffix[] = ".partial";
+    size_t bytes = strlen(name), digits;
+
+    if (bytes <= sizeof suffix || strcmp(name + bytes - (sizeof suffix - 1), suffix) != 0)
+        return 0;
+    bytes -= sizeof suffix - 1;
+    for (digits = bytes; digits > 0 && isdigit((unsigned char)name[digits - 1]);)
+        digits--;
+    return digits > 1 && digits < bytes && name[digits - 1] == '.' ? digits - 1 : 0;
+}
+
+/* The default name of the new trace, to be freed. */
+static char *output_for(const char *in)
+{
+    size_t bytes = without_partial(in);
+    char *out = NULL;
+    int n;
+
+    if (bytes > 0)
+        return strndup(in, bytes);
+    bytes = strlen(in);
+    if (bytes > 4 && strcmp(in + bytes - 4, ".nst") == 0)
+        bytes -= 4;
+    n = asprintf(&out, "%.*s.recovered.nst", (int)bytes, in);
+    return n < 0 ? NULL : out;
+}
+
+static int recover(const char *in, const char *out, bool compress)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .compress = compress};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
+    struct nsc_trace_info info;
+
+    if (nsc_trace_recover(in, out, &options, &info, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    if (info.warning[0] != '\0')
+        nsc_cli_warn("%s: %s", in, info.warning);
+    printf("%s: %s calls of %s threads\n", out, nsc_units_format_count(calls, info.calls),
+           nsc_units_format_count(threads, info.thread_count));
+    return NSC_CLI_OK;
+}
+
+int nsc_cmd_recover(const struct nsc_cli_args *args)
+{
+    const char *output = NULL;
+    bool compress = false;
+    char *made = NULL;
+    int status;
+
+    for (size_t i = 0; i < args->option_count; i++) {
+        switch ((enum nsc_recover_option)args->options[i].id) {
+        case NSC_RECOVER_OPT_OUTPUT:
+            output = args->options[i].value;
+            break;
+        case NSC_RECOVER_OPT_COMPRESS:
+            compress = true;
+            break;
+        }
+    }
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one file is needed");
+    if (output == NULL) {
+        output = made = output_for(args->operands[0]);
+        if (output == NULL)
+            return nsc_cli_error("out of memory");
+    }
+    status = recover(args->operands[0], output, compress);
+    free(made);
+    return status;
+}

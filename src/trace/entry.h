@@ -1,0 +1,59 @@
+/*
+ * entry.h - one entry of each table of a .nst file: how it is coded, both ways.
+ *
+ * Used inside trace/ by the writer and the reader; docs/format.md section 6. An entry is coded
+ * without its length prefix; bytes behind the fields known here belong to newer versions.
+ */
+#ifndef NSC_TRACE_ENTRY_H
+#define NSC_TRACE_ENTRY_H
+
+#include "base/span.h"
+#include "trace/arena.h"
+#include "trace/buffer.h"
+#include "trace/model.h"
+
+struct nsc_meta {
+    const char *key;
+    const char *value;
+};
+
+/* A function with its file and canonical id as numbers. */
+struct nsc_entry_function {
+    struct nsc_function f; /* f.file is not coded here */
+    uint32_t file;         /* 0 = none, else index in the file table + 1 */
+    uint32_t canonical;    /* own id when it is no alias */
+};
+
+/* One row of the index: a chunk. */
+struct nsc_entry_chunk {
+    uint64_t offset; /* of its head block */
+    uint64_t first_ticks, last_ticks;
+    uint64_t events, calls, lost;
+    uint32_t thread;
+    uint32_t min_depth, max_depth;
+    uint32_t depth, common; /* open calls at its start; how many of them its head leaves out */
+};
+
+void nsc_entry_put_process(struct nsc_buffer *b, const struct nsc_process *p);
+void nsc_entry_put_thread(struct nsc_buffer *b, const struct nsc_thread *t);
+void nsc_entry_put_module(struct nsc_buffer *b, const struct nsc_module *m);
+void nsc_entry_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m);
+void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_function *f);
+void nsc_entry_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p);
+void nsc_entry_put_meta(struct nsc_buffer *b, const struct nsc_meta *m);
+/* @base: offset of the row before, or 0; offsets grow from row to row. */
+void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base);
+
+/* The same, back. Strings are copied into @arena. Return 0, -EBADMSG or -ENOMEM. */
+int nsc_entry_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p);
+int nsc_entry_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t);
+int nsc_entry_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m);
+int nsc_entry_get_mapping(struct nsc_span *s, struct nsc_arena *arena, struct nsc_mapping *m);
+int nsc_entry_get_function(struct nsc_span *s, struct nsc_arena *arena,
+                           struct nsc_entry_function *f);
+int nsc_entry_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p);
+int nsc_entry_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_meta *m);
+int nsc_entry_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text);
+int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c);
+
+#endif

@@ -1,0 +1,312 @@
+/*
+ * verify.c - see nsc_trace_verify() in reader.h. Trusts nothing: every block is read, every chunk
+ * is decoded, and what the heads say about the events is worked out again from the events.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/reader_state.h"
+
+/* One function's calls in a chunk, added up here and claimed there. */
+struct sums {
+    uint64_t calls, self_ticks, max_ticks;
+};
+
+struct verify {
+    void (*problem)(void *ctx, const struct nsc_diag *d);
+    void *ctx;
+    int faults;
+    struct nsc_trace *trace;
+    /* Of the thread being checked: own view of its open calls. */
+    uint64_t *child_ticks, *start_ticks;
+    uint32_t depth, room;
+    struct sums *sums; /* by canonical function */
+    uint32_t *touched;
+    uint32_t touched_count;
+};
+
+static void fault(struct verify *v, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void fault(struct verify *v, uint64_t offset, const char *format, ...)
+{
+    struct nsc_diag d = {.offset = offset};
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(d.message, sizeof d.message, format, ap);
+    va_end(ap);
+    v->faults++;
+    v->problem(v->ctx, &d);
+}
+
+static void pass_on(struct verify *v, const struct nsc_diag *d)
+{
+    v->faults++;
+    v->problem(v->ctx, d);
+}
+
+static bool enough(const struct verify *v)
+{
+    return v->faults >= NSC_VERIFY_FAULTS_MAX;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* Every block's header and payload, from the file header to @end. */
+static int check_blocks(struct verify *v, int fd, uint64_t end)
+{
+    struct nsc_buffer plain = {0}, packed = {0};
+    uint64_t offset = NSC_FORMAT_HEADER_BYTES;
+    int error = 0;
+
+    while (offset < end && error == 0 && !enough(v)) {
+        struct nsc_block block;
+        struct nsc_diag d;
+
+        if (nsc_block_header_read(fd, end, offset, &block, &d) == 0) {
+            error = nsc_block_payload_read(fd, &block, &plain, &packed, &d);
+            if (error == -EBADMSG || error == -EPROTO) {
+                pass_on(v, &d);
+                error = 0;
+            }
+            offset = nsc_block_end(&block);
+        } else {
+            pass_on(v, &d);
+            error = nsc_block_find(fd, end, offset + 1, &offset);
+        }
+    }
+    nsc_buffer_free(&plain);
+    nsc_buffer_free(&packed);
+    return error;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static int push(struct verify *v, uint64_t ticks)
+{
+    if (v->depth == v->room) {
+        uint32_t room = v->room == 0 ? 64 : v->room * 2;
+        uint64_t *start = realloc(v->start_ticks, room * sizeof *start), *child;
+
+        if (start == NULL)
+            return -ENOMEM;
+        v->start_ticks = start;
+        child = realloc(v->child_ticks, room * sizeof *child);
+        if (child == NULL)
+            return -ENOMEM;
+        v->child_ticks = child;
+        v->room = room;
+    }
+    v->start_ticks[v->depth] = ticks;
+    v->child_ticks[v->depth++] = 0;
+    return 0;
+}
+
+static void pop(struct verify *v, const struct nsc_event *e)
+{
+    struct sums *sums = &v->sums[e->function];
+    uint64_t duration = e->ticks - v->start_ticks[--v->depth];
+
+    if (sums->calls++ == 0)
+        v->touched[v->touched_count++] = e->function;
+    sums->self_ticks += duration - v->child_ticks[v->depth];
+    if (duration > sums->max_ticks)
+        sums->max_ticks = duration;
+    if (v->depth > 0)
+        v->child_ticks[v->depth - 1] += duration;
+}
+
+static int follow(struct verify *v, const struct nsc_event *events, size_t count)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        if (events[i].kind == NSC_EVENT_ENTER)
+            error = push(v, events[i].ticks);
+        else if (events[i].kind == NSC_EVENT_EXIT || events[i].kind == NSC_EVENT_UNWIND)
+            pop(v, &events[i]);
+    }
+    return error;
+}
+
+/* The opening stack as the head tells it must be the one the events have led to. */
+static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
+                        const struct nsc_chunk_head *head)
+{
+    for (uint32_t i = 0; i < head->frame_count; i++) {
+        uint32_t at = chunk->common + i;
+
+        if (at < v->depth && head->frames[i].start_ticks == v->start_ticks[at] &&
+            head->child_ticks[i] == v->child_ticks[at])
+            continue;
+        fault(v, chunk->offset, "opening stack of chunk %llu of thread %u is wrong at depth %u",
+              (unsigned long long)chunk->sequence, chunk->thread, at);
+        return;
+    }
+}
+
+static bool totals_match(struct verify *v, const struct nsc_chunk_head *head)
+{
+    uint64_t left = v->touched_count;
+    bool same = true;
+
+    for (uint32_t i = 0; i < head->total_count; i++) {
+        struct sums *sums = &v->sums[v->trace->canonical[head->totals[i].function]];
+
+        same = same && head->totals[i].calls > 0 && head->totals[i].calls <= sums->calls &&
+               head->totals[i].self_ticks <= sums->self_ticks &&
+               head->totals[i].max_ticks <= sums->max_ticks;
+        if (!same)
+            return false;
+        sums->calls -= head->totals[i].calls; /* aliases share one entry */
+        sums->self_ticks -= head->totals[i].self_ticks;
+        if (sums->calls == 0) {
+            left--;
+            same = sums->self_ticks == 0;
+        }
+    }
+    return same && left == 0;
+}
+
+/* A chunk has been decoded: compare and forget its sums. */
+static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
+                      const struct nsc_chunk_head *head)
+{
+    if (head->has_totals && !totals_match(v, head))
+        fault(v, chunk->offset, "totals of chunk %llu of thread %u are not those of its events",
+              (unsigned long long)chunk->sequence, chunk->thread);
+    while (v->touched_count > 0)
+        memset(&v->sums[v->touched[--v->touched_count]], 0, sizeof *v->sums);
+}
+
+/* Read and follow the events of @chunk, at whose start @c stands. */
+static int follow_chunk(struct verify *v, struct nsc_cursor *c, const struct nsc_chunk *chunk,
+                        struct nsc_diag *diag)
+{
+    const struct nsc_event *events;
+    size_t count;
+
+    do {
+        int more = nsc_cursor_next(c, &events, &count, diag);
+
+        if (more < 0)
+            return more;
+        if (more == 0 || nsc_cursor_chunk(c) != chunk)
+            return nsc_diag_set(diag, chunk->offset, EBADMSG, "chunk has no events");
+        if (follow(v, events, count) != 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    } while (!nsc_cursor_at_chunk_end(c));
+    return 0;
+}
+
+/* Check one chunk after the other; @c stands at the start of the thread. */
+static int check_events(struct verify *v, struct nsc_cursor *c, uint32_t thread,
+                        struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunks;
+    const struct nsc_event *events;
+    struct nsc_chunk_head head;
+    uint32_t chunk_count;
+    size_t count;
+
+    chunks = nsc_trace_chunks(v->trace, thread, &chunk_count);
+    for (uint32_t i = 0; i < chunk_count && !enough(v); i++) {
+        int error = nsc_trace_chunk_head(v->trace, &chunks[i], &head, diag);
+
+        if (error != 0)
+            return error;
+        check_stack(v, &chunks[i], &head);
+        error = follow_chunk(v, c, &chunks[i], diag);
+        if (error == 0) /* again: the cursor has used the trace's buffers */
+            error = nsc_trace_chunk_head(v->trace, &chunks[i], &head, diag);
+        if (error != 0)
+            return error;
+        end_chunk(v, &chunks[i], &head);
+    }
+    return enough(v) ? 0 : nsc_cursor_next(c, &events, &count, diag); /* finds calls left open */
+}
+
+static int check_thread(struct verify *v, uint32_t id)
+{
+    const struct nsc_thread *thread = nsc_trace_thread(v->trace, id);
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_cursor *c;
+    uint64_t events = 0;
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(v->trace, id, &count);
+    int error = nsc_cursor_open(v->trace, id, 0, &c, &diag);
+
+    if (error == 0) {
+        v->depth = 0;
+        error = check_events(v, c, id, &diag);
+        nsc_cursor_close(c);
+    }
+    while (v->touched_count > 0)
+        memset(&v->sums[v->touched[--v->touched_count]], 0, sizeof *v->sums);
+    if (error != 0) {
+        pass_on(v, &diag);
+        return error == -EBADMSG || error == -EPROTO ? 0 : error;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        events += chunks[i].events;
+    if (events != thread->recorded)
+        fault(v, NSC_DIAG_NO_OFFSET, "thread %u: its table entry says %llu events, there are %llu",
+              id, (unsigned long long)thread->recorded, (unsigned long long)events);
+    return 0;
+}
+
+static int check_content(struct verify *v, struct nsc_diag *diag)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(v->trace);
+    int error = 0;
+
+    v->sums = calloc((size_t)info->function_count + 1, sizeof *v->sums);
+    v->touched = calloc((size_t)info->function_count + 1, sizeof *v->touched);
+    if (v->sums == NULL || v->touched == NULL)
+        error = -ENOMEM;
+    for (uint32_t i = 0; i < info->thread_count && error == 0 && !enough(v); i++)
+        error = check_thread(v, i);
+    free(v->sums);
+    free(v->touched);
+    free(v->start_ticks);
+    free(v->child_ticks);
+    return error == 0 ? 0
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot check the events: %s",
+                                     strerror(-error));
+}
+
+int nsc_trace_verify(const char *path, void (*problem)(void *ctx, const struct nsc_diag *d),
+                     void *ctx, struct nsc_diag *diag)
+{
+    struct verify v = {.problem = problem, .ctx = ctx};
+    struct nsc_diag opening = {.offset = NSC_DIAG_NO_OFFSET};
+    struct stat st;
+    int error = nsc_trace_open(path, 0, &v.trace, &opening), fd, before;
+
+    if (error != 0 && error != -EBADMSG && error != -EINPROGRESS) {
+        if (diag != NULL)
+            *diag = opening;
+        return error;
+    }
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
+                             strerror(errno));
+    else
+        error = check_blocks(
+            &v, fd, (uint64_t)st.st_size - (v.trace == NULL ? 0 : NSC_FORMAT_FOOTER_BYTES));
+    if (fd >= 0)
+        close(fd);
+    before = v.faults;
+    if (error == 0 && v.trace == NULL)
+        pass_on(&v, &opening);
+    else if (error == 0 && before == 0) /* else its events cannot all be read */
+        error = check_content(&v, diag);
+    nsc_trace_close(v.trace);
+    return error != 0 ? error : v.faults;
+}
