@@ -117,7 +117,7 @@ int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_o
 {
     struct nsc_diag cut = {.offset = NSC_DIAG_NO_OFFSET, .message = ""};
     struct nsc_trace *t;
-    int error = nsc_trace_open(in, NSC_TRACE_RECOVER, &t, diag);
+    int error = nsc_trace_open(in, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, diag);
 
     if (error != 0)
         return error;

@@ -149,8 +149,13 @@ static int load(struct nsc_trace *t, struct nsc_diag *diag)
     struct nsc_diag first = {.offset = NSC_DIAG_NO_OFFSET, .message = ""};
     int error = check_header(t, diag);
 
+    if (error == -EBADMSG && (t->flags & NSC_TRACE_RECOVER) != 0 &&
+        t->info.file_bytes > NSC_FORMAT_HEADER_BYTES)
+        return nsc_trace_scan(t, diag);
     if (error != 0)
         return error;
+    if ((t->flags & NSC_TRACE_SCAN) != 0)
+        return nsc_trace_scan(t, diag);
     error = load_complete(t, &first);
     t->info.compressed = t->compressed;
     if (error == 0)

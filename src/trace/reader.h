@@ -19,7 +19,9 @@ struct nsc_cursor;
 struct nsc_chunk;
 
 enum nsc_trace_open_flags {
-    NSC_TRACE_RECOVER = 1, /* accept an incomplete file: scan blocks, keep what is whole */
+    NSC_TRACE_RECOVER =
+        1, /* accept a file without its end or index: scan blocks, keep what is whole */
+    NSC_TRACE_SCAN = 2, /* with RECOVER: scan in any case, to read around damaged events too */
 };
 
 struct nsc_trace_info {

@@ -14,6 +14,7 @@
 struct scan {
     struct nsc_trace *trace;
     uint64_t offset;
+    bool have_directory;
     bool have_head; /* a good head was just before this block */
     struct nsc_chunk head;
     uint64_t damaged_bytes, damaged_blocks;
@@ -61,6 +62,25 @@ static int keep_chunk(struct scan *s)
     return 0;
 }
 
+/* Of the directory only what no other block says: the losses that belong to no thread. */
+static int take_directory(struct nsc_trace *t)
+{
+    struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
+    uint64_t lost;
+
+    for (uint64_t i = nsc_span_leb(&s); i > 0 && !s.bad; i--) {
+        (void)nsc_span_leb(&s);
+        (void)nsc_span_leb(&s);
+    }
+    (void)nsc_span_leb(&s);
+    (void)nsc_span_leb(&s);
+    lost = nsc_span_leb(&s);
+    if (s.bad)
+        return -EBADMSG;
+    t->info.lost_unattributed = lost;
+    return 0;
+}
+
 /* A block whose header is good. Returns 0, -ENOMEM, or -EBADMSG for a bad content. */
 static int take_block(struct scan *s, const struct nsc_block *block)
 {
@@ -84,8 +104,10 @@ static int take_block(struct scan *s, const struct nsc_block *block)
     case NSC_FORMAT_EVENTS:
         return keep_chunk(s);
     case NSC_FORMAT_INDEX:
-    case NSC_FORMAT_DIRECTORY:
         return 0;
+    case NSC_FORMAT_DIRECTORY:
+        s->have_directory = true;
+        return take_directory(t);
     default:
         return nsc_trace_load_table(t, block, NULL);
     }
@@ -219,6 +241,8 @@ static void warn(struct scan *s)
     struct nsc_trace_info *info = &s->trace->info;
     uint64_t tail = info->file_bytes > s->offset ? info->file_bytes - s->offset : 0;
 
+    if (s->first_damage == UINT64_MAX && s->have_directory && tail == NSC_FORMAT_FOOTER_BYTES)
+        return; /* nothing is wrong with it */
     if (s->first_damage == UINT64_MAX) {
         snprintf(info->warning, sizeof info->warning,
                  "the file ends at offset %llu without its tables and index; all chunks before "

@@ -212,8 +212,17 @@ static int added(struct nsc_writer *w, enum nsc_writer_table_id table, uint32_t 
 
 int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value)
 {
-    struct nsc_meta *m = table_add(w, NSC_WRITER_META);
+    struct nsc_writer_table *table = &w->tables[NSC_WRITER_META];
+    struct nsc_meta *metas = table->items, *m;
 
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (strcmp(metas[i].key, key) != 0)
+            continue;
+        metas[i].value = keep_text(w, value, metas[i].value);
+        table->changed = true;
+        return nsc_writer_error(w);
+    }
+    m = table_add(w, NSC_WRITER_META);
     if (m != NULL) {
         m->key = keep_text(w, key, NULL);
         m->value = keep_text(w, value, NULL);

@@ -40,7 +40,8 @@ int nsc_writer_create(const char *path, const struct nsc_writer_options *options
 /* The path of the temporary file; owned by the writer. */
 const char *nsc_writer_partial_path(const struct nsc_writer *w);
 
-/* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ... */
+/* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ...
+ * A key that was given before gets the new value. */
 int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value);
 /* A calibration point. A trace without any has nanoseconds for ticks, exactly. */
 int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point);

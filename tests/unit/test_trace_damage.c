@@ -1,0 +1,227 @@
+/*
+ * test_trace_damage.c - cut and flipped .nst files: never a crash, always an error with its offset
+ * or the intact part, and never an event that was not there.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "trace/convert.h"
+#include "unit/trace_model.h"
+
+#define THREADS   3
+#define FUNCTIONS 20
+
+static char folder[] = "/tmp/nsc-test-damage-XXXXXX";
+static char whole_path[64], damaged_path[64], recovered_path[64];
+static int damaged_fd;
+static uint8_t *whole;
+static size_t whole_bytes;
+static struct model_thread model[THREADS];
+
+/* The damaged file lives in memory: there are ten thousands of them. */
+static void write_damaged(const uint8_t *data, size_t bytes)
+{
+    if (ftruncate(damaged_fd, 0) != 0 || pwrite(damaged_fd, data, bytes, 0) != (ssize_t)bytes)
+        abort();
+}
+
+static uint8_t *read_file(const char *path, size_t *bytes)
+{
+    int fd = open(path, O_RDONLY);
+    struct stat st;
+    uint8_t *data;
+
+    if (fd < 0 || fstat(fd, &st) != 0 || (data = malloc((size_t)st.st_size)) == NULL ||
+        read(fd, data, (size_t)st.st_size) != st.st_size)
+        abort();
+    close(fd);
+    *bytes = (size_t)st.st_size;
+    return data;
+}
+
+/* A small trace of several chunks a thread: a memory bound of one byte makes them small. */
+static void make_whole(bool compress)
+{
+    struct nsc_writer_options options = {
+        .size = sizeof options, .memory_bytes = 1, .compress = compress, .overwrite = true};
+    struct nsc_clock_point point = {.ticks = 1, .monotonic_ns = 5};
+    struct model_random r = {compress};
+    struct nsc_writer *w;
+
+    if (nsc_writer_create(whole_path, &options, &w, NULL) != 0)
+        abort();
+    nsc_writer_meta(w, "command", "model");
+    nsc_writer_clock(w, &point);
+    model_tables(w, model, THREADS, FUNCTIONS);
+    for (int i = 0; i < 800; i++)
+        model_step(&model[i / 50 % THREADS], &r, FUNCTIONS, 12, 20);
+    for (int i = 0; i < THREADS; i++)
+        model_close(&model[i]);
+    if (nsc_writer_finish(w, NULL) != 0)
+        abort();
+    free(whole);
+    whole = read_file(whole_path, &whole_bytes);
+}
+
+/* Read every event; they must be a part of the model's, in order, apart from what bridges gaps.
+ * Returns the number of genuine events, or -1 for one that was never written. */
+static long read_all(struct nsc_trace *t)
+{
+    long genuine = 0;
+
+    for (uint32_t id = 0; id < nsc_trace_info(t)->thread_count; id++) {
+        const struct nsc_event *events;
+        struct nsc_cursor *c;
+        size_t count, at = 0;
+
+        if (nsc_cursor_open(t, id, 0, &c, NULL) != 0)
+            continue;
+        while (nsc_cursor_next(c, &events, &count, NULL) == 1) {
+            bool real = nsc_cursor_chunk(c) != NULL;
+
+            for (size_t i = 0; real && i < count; i++, genuine++) {
+                while (id < THREADS && at < model[id].count &&
+                       !model_same(&model[id].events[at], &events[i]))
+                    at++;
+                if (id >= THREADS || at++ == model[id].count) {
+                    nsc_cursor_close(c);
+                    return -1;
+                }
+            }
+        }
+        nsc_cursor_close(c);
+    }
+    return genuine;
+}
+
+static void count_fault(void *ctx, const struct nsc_diag *d)
+{
+    int *without_offset = ctx;
+
+    *without_offset += d->offset == NSC_DIAG_NO_OFFSET;
+}
+
+/* Everything that can be done with a damaged file. Returns false when something is wrong. */
+static bool survives(bool flipped, long *kept)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    int without_offset = 0, faults, error;
+    struct nsc_trace *t;
+
+    faults = nsc_trace_verify(damaged_path, count_fault, &without_offset, &diag);
+    if (faults == 0)
+        return printf("# verify found nothing\n") < 0;
+    error = nsc_trace_open(damaged_path, 0, &t, &diag);
+    if (error == 0) {
+        nsc_trace_close(t);
+        if (!flipped)
+            return printf("# a cut file opens\n") < 0;
+    } else if (diag.offset == NSC_DIAG_NO_OFFSET) {
+        return printf("# no offset: %s\n", diag.message) < 0;
+    }
+    error = nsc_trace_open(damaged_path, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, &diag);
+    if (error != 0)
+        return error == -EPROTO || error == -EBADMSG; /* the file header */
+    *kept = read_all(t);
+    nsc_trace_close(t);
+    return *kept >= 0;
+}
+
+static void test_cut_everywhere(void)
+{
+    long kept = 0, before = 0;
+    size_t bad = 0, shrank = 0;
+
+    for (size_t bytes = 0; bytes < whole_bytes; bytes++) {
+        write_damaged(whole, bytes);
+        if (!survives(false, &kept) && bad++ < 3)
+            printf("# cut at %zu of %zu\n", bytes, whole_bytes);
+        shrank += kept < before;
+        before = kept;
+    }
+    CHECK_U64(bad, 0);
+    CHECK_U64(shrank, 0);
+    CHECK_U64((uint64_t)kept, model[0].count + model[1].count + model[2].count);
+}
+
+static void test_flip_everywhere(void)
+{
+    size_t bad = 0, poor = 0;
+    long all = (long)(model[0].count + model[1].count + model[2].count);
+
+    for (size_t i = 0; i < whole_bytes; i++) {
+        long kept = all;
+
+        whole[i] ^= (uint8_t)(1u << (i % 8));
+        write_damaged(whole, whole_bytes);
+        whole[i] ^= (uint8_t)(1u << (i % 8));
+        if (!survives(true, &kept) && bad++ < 3)
+            printf("# bit flipped at %zu of %zu\n", i, whole_bytes);
+        poor += i >= 8 && kept < all / 2; /* beyond the magic number, one bit costs one chunk */
+    }
+    CHECK_U64(bad, 0);
+    CHECK_U64(poor, 0);
+}
+
+/* recover writes a trace that verifies and accounts for every event. */
+static void test_recover(size_t cut, size_t flip)
+{
+    struct nsc_diag diag = {.message = ""};
+    struct nsc_trace_info info;
+    int without_offset = 0;
+    struct nsc_trace *t;
+
+    whole[flip] ^= 0x10;
+    write_damaged(whole, cut);
+    whole[flip] ^= 0x10;
+    unlink(recovered_path);
+    if (!CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, &info, &diag) == 0)) {
+        printf("# %s at %lld\n", diag.message, (long long)diag.offset);
+        return;
+    }
+    CHECK(info.warning[0] != '\0');
+    CHECK(nsc_trace_verify(recovered_path, count_fault, &without_offset, &diag) == 0);
+    if (CHECK(nsc_trace_open(recovered_path, 0, &t, &diag) == 0)) {
+        CHECK(nsc_trace_info(t)->complete);
+        CHECK(nsc_trace_info(t)->calls > 0);
+        CHECK_STR(nsc_trace_meta(t, "command"), "model");
+        nsc_trace_close(t);
+    }
+    printf("# %s\n", info.warning);
+}
+
+static void test_all(bool compress)
+{
+    int without_offset = 0;
+
+    make_whole(compress);
+    CHECK(nsc_trace_verify(whole_path, count_fault, &without_offset, NULL) == 0);
+    test_cut_everywhere();
+    test_flip_everywhere();
+    test_recover(whole_bytes / 2, 40);
+    test_recover(whole_bytes, whole_bytes / 2);
+    for (int i = 0; i < THREADS; i++)
+        model_free(&model[i]);
+}
+
+int main(void)
+{
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    snprintf(whole_path, sizeof whole_path, "%s/whole.nst", folder);
+    damaged_fd = memfd_create("damaged", MFD_CLOEXEC);
+    snprintf(damaged_path, sizeof damaged_path, "/proc/self/fd/%d", damaged_fd);
+    snprintf(recovered_path, sizeof recovered_path, "%s/recovered.nst", folder);
+    test_all(false);
+    test_all(true);
+    free(whole);
+    unlink(whole_path);
+    close(damaged_fd);
+    unlink(recovered_path);
+    rmdir(folder);
+    return t_done();
+}
