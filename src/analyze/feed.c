@@ -1,0 +1,275 @@
+/*
+ * feed.c - a thread's events as a selection leaves them; see feed.h.
+ *
+ * Called by the analyses. Must not hold more than one batch and the stack of open calls.
+ */
+#include "analyze/feed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum feed_phase {
+    PHASE_OPENING, /* before the window; the calls open at its start are still to be told */
+    PHASE_EVENTS,
+    PHASE_CLOSING, /* after the last event; the calls still open are to be closed */
+    PHASE_DONE,
+};
+
+struct nsc_feed {
+    struct nsc_cursor *cursor;
+    const struct nsc_selection *selection;
+    enum feed_phase phase;
+    bool plain;          /* no window, no filter: batches pass untouched, `open` is unused */
+    uint64_t last_ticks; /* of the newest event; where calls left open end */
+
+    struct nsc_event *batch; /* events of our own making */
+    size_t batch_count, batch_max;
+    struct nsc_frame *open; /* open calls that are not hidden, outermost first */
+    size_t depth, depth_max;
+};
+
+int nsc_feed_open(struct nsc_trace *t, uint32_t thread, const struct nsc_selection *selection,
+                  struct nsc_feed **out, struct nsc_diag *diag)
+{
+    struct nsc_feed *f = calloc(1, sizeof(*f));
+    int error;
+
+    if (!f)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory to read a thread");
+    error = nsc_cursor_open(t, thread, selection->from_ticks, &f->cursor, diag);
+    if (error) {
+        free(f);
+        return error;
+    }
+    f->selection = selection;
+    f->plain =
+        selection->from_ticks == 0 && selection->to_ticks == UINT64_MAX && !selection->hidden;
+    *out = f;
+    return 0;
+}
+
+void nsc_feed_close(struct nsc_feed *f)
+{
+    if (!f)
+        return;
+    nsc_cursor_close(f->cursor);
+    free(f->batch);
+    free(f->open);
+    free(f);
+}
+
+static int no_memory(struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the events of a thread");
+}
+
+/* Make room for @more events in the batch. */
+static int reserve_batch(struct nsc_feed *f, size_t more)
+{
+    size_t want = f->batch_count + more;
+    struct nsc_event *batch;
+
+    if (want <= f->batch_max)
+        return 0;
+    want += want / 2;
+    batch = reallocarray(f->batch, want, sizeof(*batch));
+    if (!batch)
+        return -ENOMEM;
+    f->batch = batch;
+    f->batch_max = want;
+    return 0;
+}
+
+static int push_open(struct nsc_feed *f, const struct nsc_frame *frame)
+{
+    if (f->depth == f->depth_max) {
+        size_t max = f->depth_max * 2 + 64;
+        struct nsc_frame *open = reallocarray(f->open, max, sizeof(*open));
+
+        if (!open)
+            return -ENOMEM;
+        f->open = open;
+        f->depth_max = max;
+    }
+    f->open[f->depth++] = *frame;
+    return 0;
+}
+
+/* Append an ENTER for each of @frames. Room has been made. */
+static void tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        f->batch[f->batch_count++] = (struct nsc_event){
+            .ticks = frames[i].start_ticks,
+            .function = frames[i].function,
+            .depth = (uint32_t)i,
+            .kind = NSC_EVENT_ENTER,
+            .value = frames[i].bound,
+        };
+}
+
+/* Append an UNWIND for each of @frames, innermost first. Room has been made. */
+static void tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
+                      uint64_t ticks)
+{
+    while (count-- > 0)
+        f->batch[f->batch_count++] = (struct nsc_event){
+            .ticks = ticks,
+            .function = frames[count].function,
+            .depth = (uint32_t)count,
+            .kind = NSC_EVENT_UNWIND,
+        };
+}
+
+/* An exit at the very start belongs to a call that lies before the window. */
+static bool is_before(const struct nsc_event *e, uint64_t from)
+{
+    return e->ticks < from ||
+           (e->ticks == from && e->kind != NSC_EVENT_ENTER && e->kind != NSC_EVENT_LOST);
+}
+
+/* An exit at the very end still closes its call inside the window. */
+static bool is_after(const struct nsc_event *e, uint64_t to)
+{
+    return e->ticks > to ||
+           (e->ticks == to && (e->kind == NSC_EVENT_ENTER || e->kind == NSC_EVENT_LOST));
+}
+
+/* Follow an event on the stack of open calls. */
+static int apply(struct nsc_feed *f, const struct nsc_event *e)
+{
+    if (e->kind == NSC_EVENT_ENTER) {
+        struct nsc_frame frame = {e->ticks, e->function, e->value};
+
+        return push_open(f, &frame);
+    }
+    if ((e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND) && f->depth > 0)
+        f->depth--;
+    return 0;
+}
+
+/* Turn a raw batch into what the selection leaves of it. */
+static int filter_batch(struct nsc_feed *f, const struct nsc_event *raw, size_t count)
+{
+    const struct nsc_selection *s = f->selection;
+    int error = reserve_batch(f, count);
+
+    for (size_t i = 0; i < count && error == 0; i++) {
+        struct nsc_event e = raw[i];
+
+        if (s->hidden && e.function != NSC_NO_ID && s->hidden[e.function])
+            continue;
+        if (f->phase == PHASE_OPENING) {
+            if (is_before(&e, s->from_ticks)) {
+                error = apply(f, &e);
+                continue;
+            }
+            error = reserve_batch(f, f->depth + count - i);
+            if (error)
+                break;
+            tell_entries(f, f->open, f->depth);
+            f->phase = PHASE_EVENTS;
+        }
+        if (is_after(&e, s->to_ticks)) {
+            f->last_ticks = s->to_ticks;
+            f->phase = PHASE_CLOSING;
+            break;
+        }
+        if (e.kind == NSC_EVENT_ENTER)
+            e.depth = (uint32_t)f->depth;
+        error = apply(f, &e);
+        if (e.kind != NSC_EVENT_ENTER)
+            e.depth = (uint32_t)f->depth;
+        f->last_ticks = e.ticks;
+        f->batch[f->batch_count++] = e;
+    }
+    return error;
+}
+
+/* The calls that are open where the cursor stands: told at once when plain, else remembered. */
+static int begin(struct nsc_feed *f)
+{
+    const struct nsc_frame *frames;
+    uint32_t depth;
+    int error = nsc_cursor_stack(f->cursor, &frames, &depth);
+
+    if (error)
+        return error;
+    if (f->plain) {
+        error = reserve_batch(f, depth);
+        if (error == 0)
+            tell_entries(f, frames, depth);
+        f->phase = PHASE_EVENTS;
+        return error;
+    }
+    for (uint32_t i = 0; i < depth && error == 0; i++) {
+        const uint8_t *hidden = f->selection->hidden;
+
+        if (!hidden || !hidden[frames[i].function])
+            error = push_open(f, &frames[i]);
+    }
+    return error;
+}
+
+/* Close what is open after the last event. */
+static int finish(struct nsc_feed *f)
+{
+    const struct nsc_frame *frames = f->open;
+    uint32_t depth = (uint32_t)f->depth;
+    int error = f->plain ? nsc_cursor_stack(f->cursor, &frames, &depth) : 0;
+
+    if (error == 0)
+        error = reserve_batch(f, depth);
+    if (error == 0)
+        tell_ends(f, frames, depth, f->last_ticks);
+    f->phase = PHASE_DONE;
+    return error;
+}
+
+/* Take the next raw batch: pass it on (1), filter it into the own batch (0), or -errno. */
+static int take_batch(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+                      struct nsc_diag *diag)
+{
+    const struct nsc_event *raw;
+    size_t raw_count;
+    int result = nsc_cursor_next(f->cursor, &raw, &raw_count, diag);
+
+    if (result < 0)
+        return result;
+    if (result == 0) {
+        /* A window that begins after the thread's end holds nothing of it. */
+        f->phase = f->phase == PHASE_OPENING ? PHASE_DONE : PHASE_CLOSING;
+        return 0;
+    }
+    if (!f->plain)
+        return filter_batch(f, raw, raw_count) < 0 ? no_memory(diag) : 0;
+    if (raw_count > 0)
+        f->last_ticks = raw[raw_count - 1].ticks;
+    *events = raw;
+    *count = raw_count;
+    return 1;
+}
+
+int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+                  struct nsc_diag *diag)
+{
+    f->batch_count = 0;
+    if (f->phase == PHASE_OPENING && begin(f) < 0)
+        return no_memory(diag);
+    while (f->batch_count == 0 && f->phase != PHASE_DONE) {
+        if (f->phase == PHASE_CLOSING) {
+            if (finish(f) < 0)
+                return no_memory(diag);
+        } else {
+            int result = take_batch(f, events, count, diag);
+
+            if (result != 0)
+                return result;
+        }
+    }
+    if (f->batch_count == 0)
+        return 0;
+    *events = f->batch;
+    *count = f->batch_count;
+    return 1;
+}

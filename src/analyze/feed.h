@@ -1,0 +1,38 @@
+/*
+ * feed.h - one thread's events as a selection leaves them: what every analysis is fed with.
+ *
+ * Between the trace's cursor and the consumers (report, tree, calls, replay), so that these need
+ * not know about windows, filters or damage. What a feed gives:
+ *
+ * - ENTER, EXIT, UNWIND nest; every ENTER has its end: calls open at the window's end, or at the
+ * end of an incomplete trace, get an UNWIND there.
+ * - Calls open at the window's start come first, as ENTERs with their true (earlier) ticks; the
+ *   consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far.
+ * - LATE_EXIT and LOST pass, unless hidden or outside the window. A LATE_EXIT comes at depth 0.
+ * - `depth` counts the open calls that are not hidden.
+ */
+#ifndef NSC_ANALYZE_FEED_H
+#define NSC_ANALYZE_FEED_H
+
+#include "analyze/select.h"
+
+struct nsc_feed;
+
+/**
+ * nsc_feed_open - begin to read a thread.
+ * @selection: borrowed until nsc_feed_close(); its threads are not looked at.
+ * Returns 0 or -errno with @diag filled, as nsc_cursor_open().
+ */
+int nsc_feed_open(struct nsc_trace *t, uint32_t thread, const struct nsc_selection *selection,
+                  struct nsc_feed **out, struct nsc_diag *diag);
+
+/**
+ * nsc_feed_next - the next batch; valid until the next call.
+ * Without window and filter the cursor's own batch is passed on, at no cost per event.
+ * Returns 1, 0 at the end, or -errno with @diag filled.
+ */
+int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+                  struct nsc_diag *diag);
+void nsc_feed_close(struct nsc_feed *f);
+
+#endif

@@ -1,0 +1,387 @@
+/*
+ * report.c - statistics per function; see report.h.
+ *
+ * Called by cli/. The loop over events, feed_events(), is what a report costs: about 10 ns a call
+ * beside decoding. Must not look up names in it, or allocate except for a new depth or bucket.
+ */
+#include "analyze/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/dist.h"
+#include "analyze/feed.h"
+
+/* What is known of a function while counting. In order of use: the first 64 bytes are hot. */
+struct tally {
+    uint64_t total_ticks; /* of outermost calls */
+    uint64_t self_ticks;
+    /* total_ticks when the function was first entered in epoch `epoch`: see end_late(). */
+    uint64_t epoch_base;
+    uint32_t epoch;
+    uint32_t active; /* open calls on the current thread */
+    struct nsc_dist *dist;
+    uint64_t bounds;
+    uint32_t process; /* NSC_NO_ID = several; meaningless without calls */
+};
+
+struct open_call {
+    uint64_t start_ticks;
+    uint64_t child_ticks; /* time inside the window spent in callees */
+    uint32_t function;
+    uint32_t bound;
+};
+
+struct counter {
+    struct nsc_trace *trace;
+    const struct nsc_selection *selection;
+    struct tally *tallies; /* by function id */
+    uint32_t function_count;
+
+    /* stack[0] is no call: it gathers the time of calls at depth 0 since the epoch began. */
+    struct open_call *stack;
+    size_t depth, depth_max;
+
+    /*
+     * An epoch is a stretch of a thread in which a call that returns without having been entered
+     * (LATE_EXIT) must have been open all the time: since the thread's start, or the last gap. When
+     * calls were open in the gap, it begins where the last of them ended.
+     */
+    uint64_t epoch_ticks;
+    uint32_t epoch;
+    bool gap_pending; /* calls that were open in a gap are still open */
+
+    uint32_t process;
+    bool any_call;
+    bool no_memory;
+};
+
+static bool grow_stack(struct counter *c)
+{
+    size_t max = c->depth_max * 2 + 256;
+    struct open_call *stack = reallocarray(c->stack, max, sizeof(*stack));
+
+    if (!stack) {
+        c->no_memory = true;
+        return false;
+    }
+    c->stack = stack;
+    c->depth_max = max;
+    return true;
+}
+
+static void begin_epoch(struct counter *c, uint64_t ticks)
+{
+    c->epoch++;
+    c->epoch_ticks = ticks;
+    c->stack[0].child_ticks = 0;
+    c->gap_pending = false;
+}
+
+static struct nsc_dist *make_dist(struct counter *c, struct tally *f)
+{
+    f->dist = malloc(sizeof(*f->dist));
+    if (!f->dist) {
+        c->no_memory = true;
+        return NULL;
+    }
+    nsc_dist_init(f->dist);
+    f->process = c->process;
+    return f->dist;
+}
+
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline void enter(struct counter *c, const struct nsc_event *e)
+{
+    struct tally *f = &c->tallies[e->function];
+
+    if (c->depth + 1 >= c->depth_max && !grow_stack(c))
+        return;
+    c->stack[++c->depth] =
+        (struct open_call){.start_ticks = e->ticks, .function = e->function, .bound = e->value};
+    if (f->active++ == 0 && f->epoch != c->epoch) {
+        f->epoch = c->epoch;
+        f->epoch_base = f->total_ticks;
+    }
+}
+
+/* Count a call that ended: @inside of its ticks lie in the window. */
+static inline void count(struct counter *c, struct tally *f, uint64_t duration, uint64_t inside,
+                         uint64_t children)
+{
+    struct nsc_dist *dist = f->dist ? f->dist : make_dist(c, f);
+
+    f->self_ticks += inside > children ? inside - children : 0;
+    if (!dist || nsc_dist_add(dist, duration) < 0)
+        c->no_memory = true;
+    if (f->process != c->process)
+        f->process = NSC_NO_ID;
+}
+
+static inline void leave(struct counter *c, const struct nsc_event *e)
+{
+    struct open_call *call = &c->stack[c->depth];
+    struct tally *f = &c->tallies[call->function];
+    uint64_t inside = e->ticks - later(call->start_ticks, c->selection->from_ticks);
+
+    if (c->depth == 0)
+        return;
+    if (--f->active == 0)
+        f->total_ticks += inside;
+    if (call->bound || e->kind == NSC_EVENT_UNWIND)
+        f->bounds++;
+    count(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
+    c->stack[--c->depth].child_ticks += inside;
+    if (c->depth == 0 && c->gap_pending)
+        begin_epoch(c, e->ticks);
+}
+
+/*
+ * A call returns whose entry was not seen: it held everything since the epoch began, other calls of
+ * the same function included. Their total is taken back, being a part of this one's.
+ */
+static void end_late(struct counter *c, const struct nsc_event *e)
+{
+    struct tally *f = &c->tallies[e->function];
+    uint64_t start = later(c->epoch_ticks, c->selection->from_ticks);
+    uint64_t inside = e->ticks > start ? e->ticks - start : 0;
+
+    if (c->depth > 0)
+        return;
+    if (f->epoch != c->epoch) {
+        f->epoch = c->epoch;
+        f->epoch_base = f->total_ticks;
+    }
+    f->total_ticks = f->epoch_base + inside;
+    f->bounds++;
+    count(c, f, inside, inside, c->stack[0].child_ticks);
+    c->stack[0].child_ticks = inside;
+}
+
+static void pass_gap(struct counter *c, const struct nsc_event *e)
+{
+    if (c->depth == 0)
+        begin_epoch(c, e->ticks);
+    else
+        c->gap_pending = true;
+}
+
+static void feed_events(struct counter *c, const struct nsc_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct nsc_event *e = &events[i];
+
+        if (e->kind == NSC_EVENT_ENTER)
+            enter(c, e);
+        else if (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND)
+            leave(c, e);
+        else if (e->kind == NSC_EVENT_LATE_EXIT)
+            end_late(c, e);
+        else
+            pass_gap(c, e);
+    }
+}
+
+static int count_thread(struct counter *c, uint32_t thread, struct nsc_diag *diag)
+{
+    const struct nsc_thread *info = nsc_trace_thread(c->trace, thread);
+    const struct nsc_event *events;
+    struct nsc_feed *feed;
+    size_t n;
+    int result = nsc_feed_open(c->trace, thread, c->selection, &feed, diag);
+
+    if (result < 0)
+        return result;
+    c->depth = 0;
+    begin_epoch(c, info->start_ticks);
+    c->any_call = false;
+    while ((result = nsc_feed_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {
+        feed_events(c, events, n);
+        c->any_call = true;
+    }
+    nsc_feed_close(feed);
+    if (c->no_memory)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the statistics");
+    return result;
+}
+
+static void make_row(struct counter *c, uint32_t function, struct nsc_report_row *row)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(c->trace);
+    struct tally *f = &c->tallies[function];
+
+    *row = (struct nsc_report_row){
+        .function = function,
+        .process = f->process,
+        .calls = f->dist->count,
+        .bounds = f->bounds,
+        .total_ns = nsc_clock_span_ns(clock, f->total_ticks),
+        .self_ns = nsc_clock_span_ns(clock, f->self_ticks),
+        .min_ns = nsc_clock_span_ns(clock, f->dist->min),
+        .p50_ns = nsc_clock_span_ns(clock, nsc_dist_quantile(f->dist, 50)),
+        .p90_ns = nsc_clock_span_ns(clock, nsc_dist_quantile(f->dist, 90)),
+        .p99_ns = nsc_clock_span_ns(clock, nsc_dist_quantile(f->dist, 99)),
+        .max_ns = nsc_clock_span_ns(clock, f->dist->max),
+    };
+}
+
+/* Turn what was counted into rows, and forget it. */
+static int flush_rows(struct counter *c, struct nsc_report *r, struct nsc_diag *diag)
+{
+    size_t more = 0;
+    struct nsc_report_row *rows;
+
+    for (uint32_t i = 0; i < c->function_count; i++)
+        more += c->tallies[i].dist != NULL;
+    rows = reallocarray(r->rows, r->row_count + more + 1, sizeof(*rows));
+    if (!rows)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the report");
+    r->rows = rows;
+    for (uint32_t i = 0; i < c->function_count; i++) {
+        struct nsc_report_row *row = &r->rows[r->row_count];
+
+        if (!c->tallies[i].dist)
+            continue;
+        make_row(c, i, row);
+        r->row_count++;
+        r->calls += row->calls;
+        r->bounds += row->bounds;
+        nsc_dist_free(c->tallies[i].dist);
+        free(c->tallies[i].dist);
+        c->tallies[i] = (struct tally){0};
+    }
+    return 0;
+}
+
+/* Count the selected threads of @process, or of all processes for NSC_NO_ID. */
+static int count_process(struct counter *c, uint32_t process, struct nsc_report *r,
+                         struct nsc_diag *diag)
+{
+    uint32_t count = nsc_trace_info(c->trace)->thread_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int error;
+
+        c->process = nsc_trace_thread(c->trace, i)->process;
+        if (!nsc_selection_has_thread(c->selection, i) ||
+            (process != NSC_NO_ID && process != c->process))
+            continue;
+        error = count_thread(c, i, diag);
+        if (error)
+            return error;
+        r->threads += c->any_call;
+    }
+    return flush_rows(c, r, diag);
+}
+
+static void free_tallies(struct counter *c)
+{
+    for (uint32_t i = 0; c->tallies && i < c->function_count; i++) {
+        if (!c->tallies[i].dist)
+            continue;
+        nsc_dist_free(c->tallies[i].dist);
+        free(c->tallies[i].dist);
+    }
+    free(c->tallies);
+    free(c->stack);
+}
+
+int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, bool per_process,
+                    struct nsc_report *out, struct nsc_diag *diag)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    struct counter c = {.trace = t, .selection = selection, .function_count = info->function_count};
+    struct nsc_report r = {.lost = nsc_report_lost(t, selection)};
+    int error = 0;
+
+    c.tallies = calloc(c.function_count + 1u, sizeof(*c.tallies));
+    if (!c.tallies || !grow_stack(&c))
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the report");
+    else if (!per_process)
+        error = count_process(&c, NSC_NO_ID, &r, diag);
+    for (uint32_t p = 0; per_process && p < info->process_count && error == 0; p++)
+        error = count_process(&c, p, &r, diag);
+    free_tallies(&c);
+    if (error)
+        nsc_report_free(&r);
+    else
+        *out = r;
+    return error;
+}
+
+void nsc_report_free(struct nsc_report *r)
+{
+    free(r->rows);
+    *r = (struct nsc_report){0};
+}
+
+uint64_t nsc_report_lost(const struct nsc_trace *t, const struct nsc_selection *selection)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    uint64_t lost = info->lost_unattributed;
+
+    for (uint32_t i = 0; i < info->thread_count; i++)
+        if (nsc_selection_has_thread(selection, i))
+            lost += nsc_trace_thread(t, i)->lost;
+    return lost;
+}
+
+struct sort_context {
+    const struct nsc_trace *trace;
+    enum nsc_report_key key;
+};
+
+static uint64_t key_of(const struct nsc_report_row *row, enum nsc_report_key key)
+{
+    switch (key) {
+    case NSC_REPORT_BY_TOTAL:
+        return row->total_ns;
+    case NSC_REPORT_BY_SELF:
+        return row->self_ns;
+    case NSC_REPORT_BY_CALLS:
+        return row->calls;
+    case NSC_REPORT_BY_MIN:
+        return row->min_ns;
+    case NSC_REPORT_BY_P50:
+        return row->p50_ns;
+    case NSC_REPORT_BY_P90:
+        return row->p90_ns;
+    case NSC_REPORT_BY_P99:
+        return row->p99_ns;
+    case NSC_REPORT_BY_MAX:
+        return row->max_ns;
+    case NSC_REPORT_BY_NAME:
+        break;
+    }
+    return 0;
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+    const struct sort_context *s = context;
+    const struct nsc_report_row *x = a, *y = b;
+    uint64_t kx = key_of(x, s->key), ky = key_of(y, s->key);
+    int names;
+
+    if (kx != ky)
+        return kx > ky ? -1 : 1;
+    names = strcmp(nsc_trace_function(s->trace, x->function)->name,
+                   nsc_trace_function(s->trace, y->function)->name);
+    if (names != 0)
+        return names;
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+void nsc_report_sort(struct nsc_report *r, const struct nsc_trace *t, enum nsc_report_key key)
+{
+    struct sort_context context = {t, key};
+
+    qsort_r(r->rows, r->row_count, sizeof(*r->rows), compare_rows, &context);
+}

@@ -1,0 +1,65 @@
+/*
+ * report.h - statistics per function: how often, how long, how unevenly.
+ *
+ * Called by cli/. One pass, memory by the number of functions (dist.h says how much), not of calls.
+ *
+ * Of each function:
+ * - calls: all that overlap the window.
+ * - total: time inside its calls. A call inside another one of the same function (recursion) adds
+ *   nothing: that time is counted already. Each thread, and each stack of a thread, counts by
+ * itself.
+ * - self: total of all its calls minus the time in their callees.
+ * - min, quantiles, max: of the calls' whole durations, recursion included. A quantile is exact for
+ *   up to 256 calls of a function, else within 1/64 (1.6 %).
+ * - bounds: calls whose start or end was not seen; their durations are estimates.
+ */
+#ifndef NSC_ANALYZE_REPORT_H
+#define NSC_ANALYZE_REPORT_H
+
+#include "analyze/select.h"
+
+struct nsc_report_row {
+    uint32_t function;
+    uint32_t process; /* index; NSC_NO_ID if its calls are in several (never when per process) */
+    uint64_t calls, bounds;
+    uint64_t total_ns, self_ns;
+    uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns;
+};
+
+struct nsc_report {
+    struct nsc_report_row *rows; /* functions with at least one call */
+    size_t row_count;
+    uint64_t calls, bounds; /* of all rows */
+    uint64_t lost;          /* events lost on the selected threads, and on no thread */
+    uint32_t threads;       /* with at least one call */
+};
+
+enum nsc_report_key {
+    NSC_REPORT_BY_TOTAL,
+    NSC_REPORT_BY_SELF,
+    NSC_REPORT_BY_CALLS,
+    NSC_REPORT_BY_MIN,
+    NSC_REPORT_BY_P50,
+    NSC_REPORT_BY_P90,
+    NSC_REPORT_BY_P99,
+    NSC_REPORT_BY_MAX,
+    NSC_REPORT_BY_NAME,
+};
+
+/**
+ * nsc_report_make - gather the statistics.
+ * @per_process: a row per process and function instead of one per function.
+ * @out: filled on success; free with nsc_report_free(). Rows in order of function id.
+ * Returns 0 or -errno with @diag filled.
+ */
+int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, bool per_process,
+                    struct nsc_report *out, struct nsc_diag *diag);
+void nsc_report_free(struct nsc_report *r);
+
+/* Sort: largest first, names in alphabetical order; equal rows by name. */
+void nsc_report_sort(struct nsc_report *r, const struct nsc_trace *t, enum nsc_report_key key);
+
+/* Events lost on the threads of a selection and on none; a window does not narrow them. */
+uint64_t nsc_report_lost(const struct nsc_trace *t, const struct nsc_selection *selection);
+
+#endif

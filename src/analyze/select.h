@@ -1,0 +1,67 @@
+/*
+ * select.h - the part of a trace that a command looks at: window, threads, functions.
+ *
+ * Filled by cli/ from options, read by everything in analyze/ (and by exports). One rule for each:
+ *
+ * - Window [from, to): calls that overlap it are seen. Times that add up (total, self, shares)
+ * count the part inside the window. A call keeps its true start; one still open at `to` has, as its
+ *   duration, the time it had run by then, and is marked as a bound.
+ * - Threads: the others might as well not have run.
+ * - Functions: as if the hidden ones had not been recorded. Their callees are their callers'
+ *   callees, their own time is their callers' own time.
+ */
+#ifndef NSC_ANALYZE_SELECT_H
+#define NSC_ANALYZE_SELECT_H
+
+#include "trace/reader.h"
+#include "util/match.h"
+
+struct nsc_selection {
+    uint64_t from_ticks, to_ticks; /* 0, UINT64_MAX = everything */
+    uint8_t *threads;              /* a byte per thread id, 0 = left out; NULL = all */
+    uint8_t *hidden;               /* a byte per function id, 1 = hidden; NULL = none */
+};
+
+/* Everything. */
+void nsc_selection_init(struct nsc_selection *s);
+void nsc_selection_free(struct nsc_selection *s);
+
+/* Narrow to a window in ns since the trace's origin; @to_ns UINT64_MAX = to the end. */
+void nsc_selection_window(struct nsc_selection *s, const struct nsc_trace *t, uint64_t from_ns,
+                          uint64_t to_ns);
+
+/**
+ * nsc_selection_thread - add threads to those seen (the first call leaves out all others).
+ * @which: a thread id of the system ("1234"), an index in the trace ("#2"), or a name, in which
+ *         * and ? stand for any characters and any one character.
+ * Returns the number of threads that fit, or -ENOMEM. A coroutine's stacks come with their thread.
+ */
+int nsc_selection_thread(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
+
+/* The same for processes: a process id of the system, or a name. */
+int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
+
+/**
+ * nsc_selection_filter - hide functions by patterns, each of which may be given several times.
+ * @only: if @only_count > 0, functions that fit none of these are hidden.
+ * @except: functions that fit one of these are hidden.
+ * Returns 0 or -ENOMEM.
+ */
+int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
+                         struct nsc_match *const *only, size_t only_count,
+                         struct nsc_match *const *except, size_t except_count);
+
+/**
+ * nsc_select_functions - the functions that a pattern fits.
+ * @found: receives how many.
+ * Returns a byte per function id, 1 = fits, for free(); NULL if there is no memory.
+ */
+uint8_t *nsc_select_functions(const struct nsc_trace *t, const struct nsc_match *pattern,
+                              size_t *found);
+
+static inline bool nsc_selection_has_thread(const struct nsc_selection *s, uint32_t thread)
+{
+    return !s->threads || s->threads[thread];
+}
+
+#endif
