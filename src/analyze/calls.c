@@ -23,9 +23,10 @@ struct open_call {
 struct lane {
     struct open_call *stack;
     size_t depth, depth_max;
+    size_t epoch_depth;
     uint64_t epoch_ticks;
+    uint64_t epoch_child_ticks;
     uint64_t numbers; /* given so far */
-    bool gap_pending;
 };
 
 struct scan {
@@ -50,9 +51,9 @@ static bool grow_stack(struct lane *lane)
 
 static void begin_epoch(struct lane *lane, uint64_t ticks)
 {
-    lane->stack[0] = (struct open_call){.function = NSC_NO_ID};
+    lane->epoch_depth = lane->depth;
     lane->epoch_ticks = ticks;
-    lane->gap_pending = false;
+    lane->epoch_child_ticks = lane->stack[lane->depth].child_ticks;
 }
 
 static bool begin_lane(struct lane *lane, uint64_t start_ticks)
@@ -61,6 +62,7 @@ static bool begin_lane(struct lane *lane, uint64_t start_ticks)
         return false;
     lane->depth = 0;
     lane->numbers = 0;
+    lane->stack[0] = (struct open_call){.function = NSC_NO_ID};
     begin_epoch(lane, start_ticks);
     return true;
 }
@@ -91,27 +93,33 @@ static void leave(struct scan *s, struct lane *lane, uint32_t thread, const stru
                 .self_ticks = inside - call->child_ticks,
             });
     caller->child_ticks += inside;
-    if (lane->depth == 0 && lane->gap_pending)
+    if (lane->depth < lane->epoch_depth)
         begin_epoch(lane, e->ticks);
 }
 
 static void end_late(struct scan *s, struct lane *lane, uint32_t thread, const struct nsc_event *e)
 {
-    uint64_t from = s->selection->from_ticks;
-    uint64_t start = lane->epoch_ticks > from ? lane->epoch_ticks : from;
+    struct open_call *caller = &lane->stack[lane->depth];
+    uint64_t start;
 
+    if (lane->depth != lane->epoch_depth) /* no gap here: a damaged trace */
+        begin_epoch(lane, e->ticks);
+    start =
+        lane->epoch_ticks > s->selection->from_ticks ? lane->epoch_ticks : s->selection->from_ticks;
     start = start < e->ticks ? start : e->ticks;
     give(s, &(struct nsc_call){
                 .thread = thread,
                 .function = e->function,
-                .caller = NSC_NO_ID,
+                .caller = caller->function,
+                .depth = (uint32_t)lane->depth,
                 .bound = NSC_BOUND_START,
                 .number = ++lane->numbers,
+                .parent = caller->number,
                 .start_ticks = start,
                 .end_ticks = e->ticks,
-                .self_ticks = e->ticks - start - lane->stack[0].child_ticks,
+                .self_ticks = e->ticks - start - (caller->child_ticks - lane->epoch_child_ticks),
             });
-    lane->stack[0].child_ticks = e->ticks - start;
+    caller->child_ticks = lane->epoch_child_ticks + (e->ticks - start);
 }
 
 /* Follow one event. Returns 0 or -ENOMEM. */
@@ -126,16 +134,12 @@ static int follow(struct scan *s, struct lane *lane, uint32_t thread, const stru
             .function = e->function,
             .bound = e->value,
         };
-    } else if (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND) {
-        if (lane->depth > 0)
-            leave(s, lane, thread, e);
     } else if (e->kind == NSC_EVENT_LATE_EXIT) {
-        if (lane->depth == 0)
-            end_late(s, lane, thread, e);
-    } else if (lane->depth == 0) {
+        end_late(s, lane, thread, e);
+    } else if (e->kind == NSC_EVENT_LOST) {
         begin_epoch(lane, e->ticks);
-    } else {
-        lane->gap_pending = true;
+    } else if (lane->depth > 0) {
+        leave(s, lane, thread, e);
     }
     return 0;
 }

@@ -32,8 +32,9 @@ enum nsc_calls_order {
 /**
  * nsc_calls_scan - give all selected calls to a function.
  * @wanted: a byte per function id, 0 = do not give; NULL = give all.
- * A call that returned without having been entered (LATE_EXIT) comes with the start that report.h
- * gives it, depth 0 and NSC_BOUND_START; calls that lay inside it came before, as having no parent.
+ * A call that returned without having been entered (LATE_EXIT) has NSC_BOUND_START and begins where
+ * recording (or the window) began or the last gap was; calls inside it came before, with its caller
+ * as their parent.
  * Returns 0 or -errno with @diag filled.
  */
 int nsc_calls_scan(struct nsc_trace *t, const struct nsc_selection *selection,

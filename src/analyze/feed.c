@@ -95,9 +95,14 @@ static int push_open(struct nsc_feed *f, const struct nsc_frame *frame)
     return 0;
 }
 
-/* Append an ENTER for each of @frames. Room has been made. */
-static void tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count)
+/* Append an ENTER for each of @frames, and a gap up to @ticks. */
+static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
+                        uint64_t ticks)
 {
+    if (count == 0)
+        return 0;
+    if (reserve_batch(f, count + 1) < 0)
+        return -ENOMEM;
     for (size_t i = 0; i < count; i++)
         f->batch[f->batch_count++] = (struct nsc_event){
             .ticks = frames[i].start_ticks,
@@ -106,12 +111,17 @@ static void tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, siz
             .kind = NSC_EVENT_ENTER,
             .value = frames[i].bound,
         };
+    f->batch[f->batch_count++] = (struct nsc_event){
+        .ticks = ticks, .function = NSC_NO_ID, .depth = (uint32_t)count, .kind = NSC_EVENT_LOST};
+    return 0;
 }
 
-/* Append an UNWIND for each of @frames, innermost first. Room has been made. */
-static void tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
-                      uint64_t ticks)
+/* Append an UNWIND for each of @frames, innermost first. */
+static int tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
+                     uint64_t ticks)
 {
+    if (reserve_batch(f, count) < 0)
+        return -ENOMEM;
     while (count-- > 0)
         f->batch[f->batch_count++] = (struct nsc_event){
             .ticks = ticks,
@@ -119,6 +129,7 @@ static void tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t
             .depth = (uint32_t)count,
             .kind = NSC_EVENT_UNWIND,
         };
+    return 0;
 }
 
 /* An exit at the very start belongs to a call that lies before the window. */
@@ -164,10 +175,11 @@ static int filter_batch(struct nsc_feed *f, const struct nsc_event *raw, size_t 
                 error = apply(f, &e);
                 continue;
             }
-            error = reserve_batch(f, f->depth + count - i);
+            error = tell_entries(f, f->open, f->depth, s->from_ticks);
+            if (error == 0)
+                error = reserve_batch(f, count - i);
             if (error)
                 break;
-            tell_entries(f, f->open, f->depth);
             f->phase = PHASE_EVENTS;
         }
         if (is_after(&e, s->to_ticks)) {
@@ -196,11 +208,8 @@ static int begin(struct nsc_feed *f)
     if (error)
         return error;
     if (f->plain) {
-        error = reserve_batch(f, depth);
-        if (error == 0)
-            tell_entries(f, frames, depth);
         f->phase = PHASE_EVENTS;
-        return error;
+        return tell_entries(f, frames, depth, depth > 0 ? frames[depth - 1].start_ticks : 0);
     }
     for (uint32_t i = 0; i < depth && error == 0; i++) {
         const uint8_t *hidden = f->selection->hidden;
@@ -218,12 +227,8 @@ static int finish(struct nsc_feed *f)
     uint32_t depth = (uint32_t)f->depth;
     int error = f->plain ? nsc_cursor_stack(f->cursor, &frames, &depth) : 0;
 
-    if (error == 0)
-        error = reserve_batch(f, depth);
-    if (error == 0)
-        tell_ends(f, frames, depth, f->last_ticks);
     f->phase = PHASE_DONE;
-    return error;
+    return error ? error : tell_ends(f, frames, depth, f->last_ticks);
 }
 
 /* Take the next raw batch: pass it on (1), filter it into the own batch (0), or -errno. */

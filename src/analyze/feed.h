@@ -7,8 +7,9 @@
  * - ENTER, EXIT, UNWIND nest; every ENTER has its end: calls open at the window's end, or at the
  * end of an incomplete trace, get an UNWIND there.
  * - Calls open at the window's start come first, as ENTERs with their true (earlier) ticks; the
- *   consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far.
- * - LATE_EXIT and LOST pass, unless hidden or outside the window. A LATE_EXIT comes at depth 0.
+ *   consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far. After them comes a
+ *   LOST of 0 events: what happened before is not known, as after a gap.
+ * - LATE_EXIT and LOST pass, unless hidden or outside the window.
  * - `depth` counts the open calls that are not hidden.
  */
 #ifndef NSC_ANALYZE_FEED_H

@@ -17,7 +17,7 @@
 struct tally {
     uint64_t total_ticks; /* of outermost calls */
     uint64_t self_ticks;
-    /* total_ticks when the function was first entered in epoch `epoch`: see end_late(). */
+    /* total_ticks when the function first became active in epoch `epoch`: see end_late(). */
     uint64_t epoch_base;
     uint32_t epoch;
     uint32_t active; /* open calls on the current thread */
@@ -39,18 +39,20 @@ struct counter {
     struct tally *tallies; /* by function id */
     uint32_t function_count;
 
-    /* stack[0] is no call: it gathers the time of calls at depth 0 since the epoch began. */
+    /* stack[0] is no call: it stands for the thread. */
     struct open_call *stack;
     size_t depth, depth_max;
 
     /*
-     * An epoch is a stretch of a thread in which a call that returns without having been entered
-     * (LATE_EXIT) must have been open all the time: since the thread's start, or the last gap. When
-     * calls were open in the gap, it begins where the last of them ended.
+     * An epoch tells since when a call that returns without having been entered (LATE_EXIT) must
+     * have been open: since the thread's start, or the last gap. It belongs to the call that was
+     * innermost then, stack[epoch_depth]; calls further out get one of their own when they are
+     * innermost again.
      */
+    size_t epoch_depth;
     uint64_t epoch_ticks;
-    uint32_t epoch;
-    bool gap_pending; /* calls that were open in a gap are still open */
+    uint64_t epoch_child_ticks; /* child_ticks of that call when the epoch began */
+    uint32_t epoch;             /* its number, from 1 */
 
     uint32_t process;
     bool any_call;
@@ -74,9 +76,9 @@ static bool grow_stack(struct counter *c)
 static void begin_epoch(struct counter *c, uint64_t ticks)
 {
     c->epoch++;
+    c->epoch_depth = c->depth;
     c->epoch_ticks = ticks;
-    c->stack[0].child_ticks = 0;
-    c->gap_pending = false;
+    c->epoch_child_ticks = c->stack[c->depth].child_ticks;
 }
 
 static struct nsc_dist *make_dist(struct counter *c, struct tally *f)
@@ -129,46 +131,40 @@ static inline void leave(struct counter *c, const struct nsc_event *e)
     struct tally *f = &c->tallies[call->function];
     uint64_t inside = e->ticks - later(call->start_ticks, c->selection->from_ticks);
 
-    if (c->depth == 0)
-        return;
     if (--f->active == 0)
         f->total_ticks += inside;
     if (call->bound || e->kind == NSC_EVENT_UNWIND)
         f->bounds++;
     count(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
     c->stack[--c->depth].child_ticks += inside;
-    if (c->depth == 0 && c->gap_pending)
+    if (c->depth < c->epoch_depth)
         begin_epoch(c, e->ticks);
 }
 
 /*
- * A call returns whose entry was not seen: it held everything since the epoch began, other calls of
- * the same function included. Their total is taken back, being a part of this one's.
+ * A call returns whose entry was not seen: it held what its caller did since the epoch began, other
+ * calls of the same function included. Their total is taken back, being a part of this one's.
  */
 static void end_late(struct counter *c, const struct nsc_event *e)
 {
     struct tally *f = &c->tallies[e->function];
-    uint64_t start = later(c->epoch_ticks, c->selection->from_ticks);
-    uint64_t inside = e->ticks > start ? e->ticks - start : 0;
+    struct open_call *caller = &c->stack[c->depth];
+    uint64_t start, inside;
 
-    if (c->depth > 0)
-        return;
-    if (f->epoch != c->epoch) {
-        f->epoch = c->epoch;
-        f->epoch_base = f->total_ticks;
-    }
-    f->total_ticks = f->epoch_base + inside;
-    f->bounds++;
-    count(c, f, inside, inside, c->stack[0].child_ticks);
-    c->stack[0].child_ticks = inside;
-}
-
-static void pass_gap(struct counter *c, const struct nsc_event *e)
-{
-    if (c->depth == 0)
+    if (c->depth != c->epoch_depth) /* no gap here: a damaged trace */
         begin_epoch(c, e->ticks);
-    else
-        c->gap_pending = true;
+    start = later(c->epoch_ticks, c->selection->from_ticks);
+    inside = e->ticks > start ? e->ticks - start : 0;
+    if (f->active == 0) {
+        if (f->epoch != c->epoch) {
+            f->epoch = c->epoch;
+            f->epoch_base = f->total_ticks;
+        }
+        f->total_ticks = f->epoch_base + inside;
+    }
+    f->bounds++;
+    count(c, f, inside, inside, caller->child_ticks - c->epoch_child_ticks);
+    caller->child_ticks = c->epoch_child_ticks + inside;
 }
 
 static void feed_events(struct counter *c, const struct nsc_event *events, size_t n)
@@ -178,12 +174,12 @@ static void feed_events(struct counter *c, const struct nsc_event *events, size_
 
         if (e->kind == NSC_EVENT_ENTER)
             enter(c, e);
-        else if (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND)
-            leave(c, e);
         else if (e->kind == NSC_EVENT_LATE_EXIT)
             end_late(c, e);
-        else
-            pass_gap(c, e);
+        else if (e->kind == NSC_EVENT_LOST)
+            begin_epoch(c, e->ticks);
+        else if (c->depth > 0)
+            leave(c, e);
     }
 }
 
@@ -198,6 +194,7 @@ static int count_thread(struct counter *c, uint32_t thread, struct nsc_diag *dia
     if (result < 0)
         return result;
     c->depth = 0;
+    c->stack[0] = (struct open_call){.function = NSC_NO_ID};
     begin_epoch(c, info->start_ticks);
     c->any_call = false;
     while ((result = nsc_feed_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {

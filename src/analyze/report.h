@@ -11,7 +11,8 @@
  * - self: total of all its calls minus the time in their callees.
  * - min, quantiles, max: of the calls' whole durations, recursion included. A quantile is exact for
  *   up to 256 calls of a function, else within 1/64 (1.6 %).
- * - bounds: calls whose start or end was not seen; their durations are estimates.
+ * - bounds: calls whose start or end was not seen; their durations are estimates. A call whose
+ * entry was not seen counts from where recording (or the window) began or the last gap was.
  */
 #ifndef NSC_ANALYZE_REPORT_H
 #define NSC_ANALYZE_REPORT_H

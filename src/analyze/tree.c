@@ -1,9 +1,9 @@
 /*
  * tree.c - the merged call tree; see tree.h.
  *
- * Called by cli/. Builds one epoch of one thread at a time in a scratch tree (an epoch is what
- * report.c says), so that a call which returns without having been entered can take all that went
- * before under itself; then adds it to the result.
+ * Called by cli/. A call that returns without having been entered takes under itself what its
+ * caller did since the epoch began (report.c says what that is). So the calls of an epoch are
+ * gathered in a scratch tree of their own, and added to the result when the epoch ends.
  */
 #include "analyze/tree.h"
 
@@ -15,51 +15,27 @@
 
 struct open_call {
     uint64_t start_ticks;
+    uint32_t function;
+    /* Up to the epoch's depth a node of the result, above it one of the scratch tree. Of a folded
+     * call: that of the nearest caller that has one. */
     uint32_t node;
-    uint32_t bound  : 2;
-    uint32_t folded : 1; /* has no node: `node` is that of the nearest caller that has one */
-    uint32_t shares : 1; /* recursion on its caller's node: its time is counted there already */
+    bool bound;
+    bool folded; /* has no node */
+    bool shares; /* recursion on its caller's node: its time is counted there already */
 };
 
 struct builder {
     const struct nsc_selection *selection;
     const struct nsc_tree_options *options;
-    struct nsc_tree *result;
+    struct nsc_tree result;
     struct nsc_tree scratch;
-    uint32_t epoch_root; /* node of the scratch tree */
-    uint64_t epoch_ticks;
-    bool gap_pending;
-    struct open_call *stack; /* stack[0] is no call; its node is the epoch's root */
+    struct open_call *stack; /* stack[0] is no call but stands for the thread */
     size_t depth, depth_max;
+    size_t epoch_depth;
+    uint64_t epoch_ticks;
+    uint32_t epoch_node; /* in the scratch tree, what is above it: callees of stack[epoch_depth] */
     bool no_memory;
 };
-
-static bool begin_epoch(struct builder *b, uint64_t ticks)
-{
-    nsc_nodes_reset(&b->scratch);
-    b->epoch_root = nsc_nodes_child(&b->scratch, 0, NSC_NO_ID);
-    b->epoch_ticks = ticks;
-    b->gap_pending = false;
-    b->stack[0] = (struct open_call){.node = b->epoch_root};
-    return b->epoch_root != NSC_NO_ID;
-}
-
-/* Add what the epoch saw to the result. */
-static bool end_epoch(struct builder *b)
-{
-    const struct nsc_tree_node *root = &b->scratch.nodes[b->epoch_root];
-
-    b->result->nodes[0].child_ticks += root->child_ticks;
-    b->result->nodes[0].folded_ticks += root->folded_ticks;
-    b->result->folded_calls += b->scratch.folded_calls;
-    return nsc_nodes_merge(b->result, 0, &b->scratch, b->epoch_root, 0) == 0;
-}
-
-static void next_epoch(struct builder *b, uint64_t ticks)
-{
-    if (!end_epoch(b) || !begin_epoch(b, ticks))
-        b->no_memory = true;
-}
 
 static bool grow_stack(struct builder *b)
 {
@@ -73,74 +49,140 @@ static bool grow_stack(struct builder *b)
     return true;
 }
 
+/* The open calls above the epoch's get nodes of the result. */
+static void move_stack(struct builder *b)
+{
+    for (size_t i = b->epoch_depth + 1; i <= b->depth; i++) {
+        struct open_call *call = &b->stack[i], *caller = &b->stack[i - 1];
+        uint32_t node = 0;
+
+        if (!call->folded && !call->shares)
+            node = nsc_nodes_child(&b->result, caller->node, call->function);
+        if (node == NSC_NO_ID)
+            b->no_memory = true;
+        else if (node == 0 && !call->shares)
+            call->folded = true;
+        call->node = node == 0 || node == NSC_NO_ID ? caller->node : node;
+    }
+}
+
+/* Add what the epoch gathered to the result. */
+static void end_epoch(struct builder *b)
+{
+    uint32_t at = b->stack[b->epoch_depth].node;
+    const struct nsc_tree_node *from = &b->scratch.nodes[b->epoch_node];
+    struct nsc_tree_node *to = &b->result.nodes[at];
+
+    to->child_ticks += from->child_ticks;
+    to->folded_ticks += from->folded_ticks;
+    b->result.folded_calls += b->scratch.folded_calls;
+    if (nsc_nodes_merge(&b->result, at, &b->scratch, b->epoch_node, (uint32_t)b->epoch_depth) < 0)
+        b->no_memory = true;
+}
+
+/* An epoch of the innermost call begins. */
+static void begin_epoch(struct builder *b, uint64_t ticks)
+{
+    nsc_nodes_reset(&b->scratch);
+    b->epoch_node = nsc_nodes_child(&b->scratch, 0, NSC_NO_ID);
+    if (b->epoch_node == NSC_NO_ID) {
+        b->epoch_node = 0;
+        b->no_memory = true;
+    }
+    b->epoch_depth = b->depth;
+    b->epoch_ticks = ticks;
+}
+
+static void pass_gap(struct builder *b, uint64_t ticks)
+{
+    end_epoch(b);
+    move_stack(b);
+    begin_epoch(b, ticks);
+}
+
 static void enter(struct builder *b, const struct nsc_event *e)
 {
+    struct open_call call = {
+        .start_ticks = e->ticks, .function = e->function, .bound = e->value != 0};
     const struct open_call *caller;
-    struct open_call call = {.start_ticks = e->ticks, .bound = e->value & 3u};
+    uint32_t above;
 
     if (b->depth + 1 >= b->depth_max && !grow_stack(b)) {
         b->no_memory = true;
         return;
     }
     caller = &b->stack[b->depth];
-    call.node = caller->node;
+    above = b->depth == b->epoch_depth ? b->epoch_node : caller->node;
+    call.node = above;
     call.folded = caller->folded || b->depth >= NSC_TREE_DEPTH_MAX;
-    if (b->options->fold_recursion && b->depth > 0 && !caller->folded &&
-        b->scratch.nodes[caller->node].function == e->function) {
-        call.shares = 1;
-        call.folded = 0;
+    if (!caller->folded && b->options->fold_recursion && caller->function == e->function) {
+        call.shares = true;
+        call.folded = false;
     } else if (!call.folded) {
-        uint32_t node = nsc_nodes_child(&b->scratch, caller->node, e->function);
+        uint32_t node = nsc_nodes_child(&b->scratch, above, e->function);
 
         if (node == NSC_NO_ID)
             b->no_memory = true;
         else if (node == 0)
-            call.folded = 1;
+            call.folded = true;
         else
             call.node = node;
     }
     b->stack[++b->depth] = call;
 }
 
-static void leave(struct builder *b, const struct nsc_event *e)
+/* Count a call that ended on its node, and its time as its caller's callee's. */
+static void count(const struct open_call *call, bool caller_folded, struct nsc_tree *tree,
+                  uint32_t above, uint64_t inside, bool bound)
 {
-    uint64_t from = b->selection->from_ticks, inside;
-    const struct open_call *call, *caller;
-    struct nsc_tree_node *node;
+    struct nsc_tree_node *node = &tree->nodes[call->node];
 
-    if (b->depth == 0)
-        return;
-    call = &b->stack[b->depth--];
-    caller = &b->stack[b->depth];
-    inside = e->ticks - (call->start_ticks > from ? call->start_ticks : from);
-    node = &b->scratch.nodes[call->node];
     if (call->folded) {
-        b->scratch.folded_calls++;
-        if (!caller->folded)
-            node->folded_ticks += inside;
-    } else {
-        node->calls++;
-        node->bounds += call->bound || e->kind == NSC_EVENT_UNWIND;
-        if (!call->shares) {
-            node->total_ticks += inside;
-            b->scratch.nodes[caller->node].child_ticks += inside;
-        }
+        tree->folded_calls++;
+        if (!caller_folded)
+            tree->nodes[above].folded_ticks += inside;
+        return;
     }
-    if (b->depth == 0 && b->gap_pending)
-        next_epoch(b, e->ticks);
+    node->calls++;
+    node->bounds += bound;
+    if (!call->shares) {
+        node->total_ticks += inside;
+        tree->nodes[above].child_ticks += inside;
+    }
 }
 
-/* A call returns whose entry was not seen: it held all that the epoch saw. */
-static void end_late(struct builder *b, const struct nsc_event *e)
+static void leave(struct builder *b, const struct nsc_event *e)
 {
     uint64_t from = b->selection->from_ticks;
-    uint64_t start = b->epoch_ticks > from ? b->epoch_ticks : from;
-    uint32_t above;
-    struct nsc_tree_node *node;
+    const struct open_call *call = &b->stack[b->depth], *caller = call - 1;
+    uint64_t inside = e->ticks - (call->start_ticks > from ? call->start_ticks : from);
+    bool bound = call->bound || e->kind == NSC_EVENT_UNWIND;
 
-    if (b->depth > 0)
+    if (b->depth > b->epoch_depth) {
+        uint32_t above = b->depth - 1 == b->epoch_depth ? b->epoch_node : caller->node;
+
+        count(call, caller->folded, &b->scratch, above, inside, bound);
+        b->depth--;
         return;
-    above = nsc_nodes_wrap(&b->scratch, b->epoch_root, e->function);
+    }
+    end_epoch(b);
+    count(call, caller->folded, &b->result, caller->node, inside, bound);
+    b->depth--;
+    begin_epoch(b, e->ticks);
+}
+
+/* A call returns whose entry was not seen: it takes what its caller did in the epoch. */
+static void end_late(struct builder *b, const struct nsc_event *e)
+{
+    const struct open_call *caller = &b->stack[b->depth];
+    uint64_t from = b->selection->from_ticks, start;
+    struct nsc_tree_node *node;
+    uint32_t above;
+
+    if (b->depth != b->epoch_depth) /* no gap here: a damaged trace */
+        pass_gap(b, e->ticks);
+    start = b->epoch_ticks > from ? b->epoch_ticks : from;
+    above = caller->folded ? 0 : nsc_nodes_wrap(&b->scratch, b->epoch_node, e->function);
     if (above == NSC_NO_ID) {
         b->no_memory = true;
         return;
@@ -149,13 +191,12 @@ static void end_late(struct builder *b, const struct nsc_event *e)
         b->scratch.folded_calls++;
         return;
     }
-    node = &b->scratch.nodes[b->epoch_root];
+    node = &b->scratch.nodes[b->epoch_node];
     node->calls = 1;
     node->bounds = 1;
     node->total_ticks = e->ticks > start ? e->ticks - start : 0;
     b->scratch.nodes[above].child_ticks = node->total_ticks;
-    b->epoch_root = above;
-    b->stack[0].node = above;
+    b->epoch_node = above;
 }
 
 static void feed_events(struct builder *b, const struct nsc_event *events, size_t n)
@@ -165,14 +206,12 @@ static void feed_events(struct builder *b, const struct nsc_event *events, size_
 
         if (e->kind == NSC_EVENT_ENTER)
             enter(b, e);
-        else if (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND)
-            leave(b, e);
         else if (e->kind == NSC_EVENT_LATE_EXIT)
             end_late(b, e);
-        else if (b->depth == 0)
-            next_epoch(b, e->ticks);
-        else
-            b->gap_pending = true;
+        else if (e->kind == NSC_EVENT_LOST)
+            pass_gap(b, e->ticks);
+        else if (b->depth > 0)
+            leave(b, e);
     }
 }
 
@@ -187,12 +226,13 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
     if (result < 0)
         return result;
     b->depth = 0;
-    b->no_memory = !begin_epoch(b, nsc_trace_thread(t, thread)->start_ticks);
+    b->stack[0] = (struct open_call){.function = NSC_NO_ID};
+    begin_epoch(b, nsc_trace_thread(t, thread)->start_ticks);
     while (!b->no_memory && (result = nsc_feed_next(feed, &events, &n, diag)) > 0)
         feed_events(b, events, n);
     nsc_feed_close(feed);
-    if (result == 0 && !end_epoch(b))
-        b->no_memory = true;
+    if (result == 0)
+        end_epoch(b);
     if (b->no_memory)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
     return result;
@@ -242,7 +282,7 @@ static int build(struct builder *b, struct nsc_trace *t, struct nsc_diag *diag)
     uint32_t count = nsc_trace_info(t)->thread_count;
     int error = 0;
 
-    if (!grow_stack(b) || nsc_nodes_init(&b->scratch) < 0)
+    if (!grow_stack(b) || nsc_nodes_init(&b->scratch) < 0 || nsc_nodes_init(&b->result) < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
     for (uint32_t i = 0; i < count && error == 0; i++)
         if (nsc_selection_has_thread(b->selection, i))
@@ -282,19 +322,14 @@ int nsc_tree_make(struct nsc_trace *t, const struct nsc_selection *selection,
                   struct nsc_diag *diag)
 {
     static const struct nsc_tree_options defaults;
-    struct nsc_tree result;
-    struct builder b = {
-        .selection = selection, .options = options ? options : &defaults, .result = &result};
-    int error;
+    struct builder b = {.selection = selection, .options = options ? options : &defaults};
+    int error = build(&b, t, diag);
 
-    if (nsc_nodes_init(&result) < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
-    error = build(&b, t, diag);
     nsc_tree_free(&b.scratch);
     free(b.stack);
-    if (error == 0 && finish(&result, t, b.options, out) < 0)
+    if (error == 0 && finish(&b.result, t, b.options, out) < 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
-    nsc_tree_free(&result);
+    nsc_tree_free(&b.result);
     return error;
 }
 
