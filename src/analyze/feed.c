@@ -95,12 +95,15 @@ static int push_open(struct nsc_feed *f, const struct nsc_frame *frame)
     return 0;
 }
 
-/* Append an ENTER for each of @frames, and a gap up to @ticks. */
-static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
-                        uint64_t ticks)
+/* Append an ENTER for each of @frames, and the gap that ends where reading begins. */
+static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count)
 {
+    uint64_t ticks = f->selection->from_ticks;
+
     if (count == 0)
         return 0;
+    if (ticks < frames[count - 1].start_ticks)
+        ticks = frames[count - 1].start_ticks;
     if (reserve_batch(f, count + 1) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < count; i++)
@@ -175,7 +178,7 @@ static int filter_batch(struct nsc_feed *f, const struct nsc_event *raw, size_t 
                 error = apply(f, &e);
                 continue;
             }
-            error = tell_entries(f, f->open, f->depth, s->from_ticks);
+            error = tell_entries(f, f->open, f->depth);
             if (error == 0)
                 error = reserve_batch(f, count - i);
             if (error)
@@ -209,7 +212,7 @@ static int begin(struct nsc_feed *f)
         return error;
     if (f->plain) {
         f->phase = PHASE_EVENTS;
-        return tell_entries(f, frames, depth, depth > 0 ? frames[depth - 1].start_ticks : 0);
+        return tell_entries(f, frames, depth);
     }
     for (uint32_t i = 0; i < depth && error == 0; i++) {
         const uint8_t *hidden = f->selection->hidden;

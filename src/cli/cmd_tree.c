@@ -1,0 +1,432 @@
+/* cmd_tree.c - nanoscope tree: the merged call tree, with shares. */
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/report.h"
+#include "analyze/tree.h"
+#include "cli/selection.h"
+#include "cli/tree_options.h"
+#include "util/text.h"
+#include "util/units.h"
+
+struct settings {
+    enum nsc_table_format format;
+    const char *root; /* pattern, or NULL */
+    double min_share; /* of the root's total; negative = not given */
+    uint64_t depth;   /* levels shown */
+    bool per_thread;
+    bool fold_recursion;
+};
+
+static const struct nsc_cli_selection_ids selection_ids = {
+    .from = NSC_TREE_OPT_FROM,
+    .to = NSC_TREE_OPT_TO,
+    .thread = NSC_TREE_OPT_THREAD,
+    .process = NSC_TREE_OPT_PROCESS,
+    .only = NSC_TREE_OPT_ONLY,
+    .except = NSC_TREE_OPT_EXCEPT,
+};
+
+/* "1%", "0.5%", "0". */
+static int parse_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       double *share)
+{
+    char *end;
+    double percent = strtod(given->value, &end);
+
+    if (end == given->value || (*end == '%' && end[1]) || (*end && *end != '%') ||
+        !(percent >= 0 && percent <= 100))
+        return nsc_cli_usage(args, "%s wants a share such as 0.5%%, not '%s'", given->name,
+                             given->value);
+    *share = percent / 100;
+    return 0;
+}
+
+static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+{
+    static const char *const formats[] = {"table", "csv", "json", NULL};
+    unsigned choice = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < args->option_count && status == 0; i++) {
+        const struct nsc_cli_given *given = &args->options[i];
+
+        switch ((enum nsc_tree_option)given->id) {
+        case NSC_TREE_OPT_ROOT:
+            s->root = given->value;
+            break;
+        case NSC_TREE_OPT_MIN_SHARE:
+            status = parse_share(args, given, &s->min_share);
+            break;
+        case NSC_TREE_OPT_DEPTH:
+            status = nsc_cli_count(args, given, &s->depth);
+            break;
+        case NSC_TREE_OPT_PER_THREAD:
+            s->per_thread = true;
+            break;
+        case NSC_TREE_OPT_FOLD_RECURSION:
+            s->fold_recursion = true;
+            break;
+        case NSC_TREE_OPT_FORMAT:
+            status = nsc_cli_choice(args, given, formats, &choice);
+            s->format = (enum nsc_table_format)choice;
+            break;
+        case NSC_TREE_OPT_JSON:
+            s->format = NSC_TABLE_JSON;
+            break;
+        case NSC_TREE_OPT_FROM:
+        case NSC_TREE_OPT_TO:
+        case NSC_TREE_OPT_THREAD:
+        case NSC_TREE_OPT_PROCESS:
+        case NSC_TREE_OPT_ONLY:
+        case NSC_TREE_OPT_EXCEPT:
+            break; /* nsc_cli_select() */
+        }
+    }
+    /* People want the tall branches, programs want all. */
+    if (s->min_share < 0)
+        s->min_share = s->format == NSC_TABLE_ALIGNED ? 0.01 : 0;
+    return status;
+}
+
+/* One tree being printed. */
+struct print {
+    const struct nsc_trace *trace;
+    const struct nsc_tree *tree;
+    const struct settings *settings;
+    const char *const *strokes; /* of this terminal */
+    uint64_t whole_ticks;       /* 100 % */
+    char *lead;                 /* what stands before a line's function: "| " for open branches */
+    size_t lead_bytes, lead_max;
+    uint64_t left_out; /* nodes too small or too deep */
+    uint64_t bounds;   /* of the nodes shown or not */
+    uint32_t thread;   /* NSC_NO_ID = all */
+    /* For CSV and JSON: */
+    struct nsc_table *table;
+};
+
+enum stroke { STROKE_BRANCH, STROKE_LAST, STROKE_THROUGH, STROKE_NONE };
+
+static const char *const strokes_unicode[] = {"\xe2\x94\x9c\xe2\x94\x80 ",
+                                              "\xe2\x94\x94\xe2\x94\x80 ", "\xe2\x94\x82  ", "   "};
+static const char *const strokes_ascii[] = {"|- ", "`- ", "|  ", "   "};
+
+static bool is_shown(const struct print *p, const struct nsc_tree_node *node, uint64_t level)
+{
+    return level < p->settings->depth &&
+           (double)node->total_ticks >= p->settings->min_share * (double)p->whole_ticks;
+}
+
+static uint64_t to_ns(const struct print *p, uint64_t ticks)
+{
+    return nsc_clock_span_ns(nsc_trace_clock(p->trace), ticks);
+}
+
+static void print_line(const struct print *p, const struct nsc_tree_node *node)
+{
+    char total[NSC_UNITS_MAX], self[NSC_UNITS_MAX], calls[NSC_UNITS_MAX], share[NSC_UNITS_MAX];
+
+    printf("%7s %12s %12s %13s  %s",
+           nsc_units_format_share(share, node->total_ticks, p->whole_ticks),
+           nsc_units_format_ns(total, to_ns(p, node->total_ticks)),
+           nsc_units_format_ns(self, to_ns(p, nsc_tree_self_ticks(node))),
+           nsc_units_format_count(calls, node->calls), p->lead);
+    nsc_text_put(stdout, nsc_trace_function(p->trace, node->function)->name);
+    putchar('\n');
+}
+
+/* Set what stands before a line at @at bytes. Returns the length then, or 0 without memory. */
+static size_t set_lead(struct print *p, size_t at, enum stroke stroke)
+{
+    const char *text = p->strokes[stroke];
+    size_t bytes = strlen(text);
+
+    if (at + bytes + 1 > p->lead_max) {
+        size_t max = (at + bytes + 1) * 2;
+        char *lead = realloc(p->lead, max);
+
+        if (!lead)
+            return 0;
+        p->lead = lead;
+        p->lead_max = max;
+    }
+    memcpy(p->lead + at, text, bytes + 1);
+    return at + bytes;
+}
+
+/* The children of a node with all below; recursion is as deep as NSC_TREE_DEPTH_MAX at most. */
+static bool print_children(struct print *p, uint32_t parent, uint64_t level, size_t lead)
+{
+    uint32_t child = p->tree->nodes[parent].first_child, next;
+
+    for (; child; child = next) {
+        const struct nsc_tree_node *node = &p->tree->nodes[child];
+        size_t below = lead;
+
+        next = node->next_sibling;
+        p->bounds += node->bounds;
+        if (!is_shown(p, node, level)) {
+            p->left_out++;
+            continue;
+        }
+        /* Siblings are sorted: when the next one is too small, this is the last that is shown. */
+        if (level > 0) {
+            bool last = !next || !is_shown(p, &p->tree->nodes[next], level);
+
+            if (!set_lead(p, lead, last ? STROKE_LAST : STROKE_BRANCH))
+                return false;
+            print_line(p, node);
+            below = set_lead(p, lead, last ? STROKE_NONE : STROKE_THROUGH);
+            if (!below)
+                return false;
+        } else {
+            p->lead[0] = '\0';
+            print_line(p, node);
+        }
+        if (ferror(stdout))
+            return true;
+        if (!print_children(p, child, level + 1, below))
+            return false;
+    }
+    return true;
+}
+
+static int print_drawing(struct print *p)
+{
+    char label[128], count[NSC_UNITS_MAX];
+    bool colour = nsc_text_wants_colour(stdout);
+    bool done;
+
+    p->strokes = nsc_text_wants_unicode() ? strokes_unicode : strokes_ascii;
+    if (!set_lead(p, 0, STROKE_NONE))
+        return nsc_cli_error("out of memory");
+    if (p->thread != NSC_NO_ID) {
+        fputs("thread ", stdout);
+        nsc_text_put(stdout, nsc_cli_thread_label(p->trace, p->thread, label, sizeof(label)));
+        putchar('\n');
+    }
+    printf("%s%7s %12s %12s %13s  %s%s\n", colour ? "\x1b[1m" : "", "SHARE", "TOTAL", "SELF",
+           "CALLS", "FUNCTION", colour ? "\x1b[0m" : "");
+    done = print_children(p, 0, 0, 0);
+    free(p->lead);
+    if (!done)
+        return nsc_cli_error("out of memory");
+    if (p->left_out > 0)
+        printf("%s smaller or deeper branches are not shown (see --min-share, --depth)\n",
+               nsc_units_format_count(count, p->left_out));
+    return 0;
+}
+
+static const struct nsc_table_column columns[] = {
+    {"id", "", NSC_TABLE_NUMBER, 0},       {"parent", "", NSC_TABLE_NUMBER, 0},
+    {"depth", "", NSC_TABLE_NUMBER, 0},    {"thread", "", NSC_TABLE_TEXT, 0},
+    {"function", "", NSC_TABLE_TEXT, 0},   {"calls", "", NSC_TABLE_NUMBER, 0},
+    {"total_ns", "", NSC_TABLE_NUMBER, 0}, {"self_ns", "", NSC_TABLE_NUMBER, 0},
+    {"bounds", "", NSC_TABLE_NUMBER, 0},
+};
+
+/* A row for each node below @parent, depth first. @id: the parent's row, 0 = none. */
+static void list_children(struct print *p, uint32_t parent, uint64_t level, uint64_t id)
+{
+    uint32_t child = p->tree->nodes[parent].first_child;
+    char label[128] = "";
+
+    if (p->thread != NSC_NO_ID)
+        nsc_cli_thread_label(p->trace, p->thread, label, sizeof(label));
+    for (; child; child = p->tree->nodes[child].next_sibling) {
+        const struct nsc_tree_node *node = &p->tree->nodes[child];
+        uint64_t own = nsc_table_rows(p->table) + 1;
+
+        p->bounds += node->bounds;
+        if (!is_shown(p, node, level)) {
+            p->left_out++;
+            continue;
+        }
+        nsc_table_add(p->table, own);
+        if (id > 0)
+            nsc_table_add(p->table, id);
+        else
+            nsc_table_add_nothing(p->table);
+        nsc_table_add(p->table, level);
+        if (p->thread != NSC_NO_ID)
+            nsc_table_add_text(p->table, label);
+        else
+            nsc_table_add_nothing(p->table);
+        nsc_table_add_text(p->table, nsc_trace_function(p->trace, node->function)->name);
+        nsc_table_add(p->table, node->calls);
+        nsc_table_add(p->table, to_ns(p, node->total_ticks));
+        nsc_table_add(p->table, to_ns(p, nsc_tree_self_ticks(node)));
+        nsc_table_add(p->table, node->bounds);
+        list_children(p, child, level + 1, own);
+    }
+}
+
+/* What all trees of one command have in sum. */
+struct sums {
+    uint64_t folded_calls, bounds, left_out, total_ns;
+};
+
+static int print_tree(const struct nsc_trace *t, const struct nsc_tree *tree,
+                      const struct settings *s, uint32_t thread, struct nsc_table *table,
+                      struct sums *sums)
+{
+    struct print p = {.trace = t,
+                      .tree = tree,
+                      .settings = s,
+                      .whole_ticks = tree->nodes[0].total_ticks,
+                      .table = table,
+                      .thread = thread};
+    int status = 0;
+
+    if (table)
+        list_children(&p, 0, 0, 0);
+    else
+        status = print_drawing(&p);
+    sums->folded_calls += tree->folded_calls;
+    sums->bounds += p.bounds;
+    sums->left_out += p.left_out;
+    sums->total_ns += to_ns(&p, p.whole_ticks);
+    return status;
+}
+
+/* Make and print one tree for each selected thread. */
+static int print_threads(struct nsc_trace *t, const struct nsc_selection *selection,
+                         const struct settings *s, const struct nsc_tree_options *options,
+                         struct nsc_table *table, struct sums *sums)
+{
+    uint32_t count = nsc_trace_info(t)->thread_count;
+    struct nsc_selection one = *selection;
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    bool first = true;
+    int status = 0;
+
+    one.threads = calloc(count + 1u, 1);
+    if (!one.threads)
+        return nsc_cli_error("out of memory");
+    for (uint32_t i = 0; i < count && status == 0; i++) {
+        struct nsc_tree tree;
+
+        if (!nsc_selection_has_thread(selection, i))
+            continue;
+        one.threads[i] = 1;
+        if (nsc_tree_make(t, &one, options, &tree, &diag) < 0) {
+            status = nsc_cli_fail(&diag);
+        } else {
+            if (tree.nodes[0].first_child) {
+                if (!first && !table)
+                    putchar('\n');
+                status = print_tree(t, &tree, s, i, table, sums);
+                first = false;
+            }
+            nsc_tree_free(&tree);
+        }
+        one.threads[i] = 0;
+    }
+    free(one.threads);
+    return status;
+}
+
+static int print_all(struct nsc_trace *t, const struct nsc_selection *selection,
+                     const struct settings *s, const uint8_t *roots, struct nsc_table *table,
+                     struct sums *sums)
+{
+    const struct nsc_tree_options options = {.roots = roots, .fold_recursion = s->fold_recursion};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_tree tree;
+    int status;
+
+    if (s->per_thread)
+        return print_threads(t, selection, s, &options, table, sums);
+    if (nsc_tree_make(t, selection, &options, &tree, &diag) < 0)
+        return nsc_cli_fail(&diag);
+    status = print_tree(t, &tree, s, NSC_NO_ID, table, sums);
+    nsc_tree_free(&tree);
+    return status;
+}
+
+static int write_table(const struct nsc_table *table, const struct settings *s,
+                       const struct sums *sums, uint64_t lost)
+{
+    struct nsc_json j;
+    int error;
+
+    if (s->format == NSC_TABLE_CSV)
+        return nsc_cli_table_status(nsc_table_write(table, NSC_TABLE_CSV, stdout));
+    nsc_json_begin(&j, stdout, false);
+    nsc_json_open_object(&j, NULL);
+    nsc_json_u64(&j, "total_ns", sums->total_ns);
+    nsc_json_u64(&j, "left_out", sums->left_out);
+    nsc_json_u64(&j, "folded_calls", sums->folded_calls);
+    nsc_json_u64(&j, "bounds", sums->bounds);
+    nsc_json_u64(&j, "lost", lost);
+    error = nsc_table_write_json(table, &j, "nodes");
+    nsc_json_close_object(&j);
+    nsc_json_end(&j);
+    return nsc_cli_table_status(error);
+}
+
+static void print_footnotes(const struct settings *s, const struct sums *sums, uint64_t lost)
+{
+    FILE *out = s->format == NSC_TABLE_ALIGNED ? stdout : stderr;
+    const char *prefix = out == stderr ? "nanoscope: " : "";
+    char count[NSC_UNITS_MAX];
+
+    if (sums->folded_calls > 0)
+        fprintf(out,
+                "%s%s calls lie deeper than %u levels or on more than %u paths: they are in no"
+                " branch of their own, their time is left out of SELF\n",
+                prefix, nsc_units_format_count(count, sums->folded_calls), NSC_TREE_DEPTH_MAX,
+                NSC_TREE_NODES_MAX);
+    nsc_cli_footnotes(out, prefix, sums->bounds, lost);
+}
+
+static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struct settings *s)
+{
+    struct nsc_selection selection;
+    struct nsc_table *table = NULL;
+    struct sums sums = {0};
+    uint8_t *roots = NULL;
+    uint64_t lost;
+    int status = nsc_cli_select(args, &selection_ids, t, &selection);
+
+    if (status == 0 && s->root)
+        status = nsc_cli_functions(args, t, s->root, &roots);
+    if (status == 0 && s->format != NSC_TABLE_ALIGNED) {
+        table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+        if (!table)
+            status = nsc_cli_error("out of memory");
+    }
+    if (status == 0)
+        status = print_all(t, &selection, s, roots, table, &sums);
+    lost = nsc_report_lost(t, &selection);
+    if (status == 0 && table)
+        status = write_table(table, s, &sums, lost);
+    if (status == 0 && s->format != NSC_TABLE_JSON)
+        print_footnotes(s, &sums, lost);
+    nsc_table_free(table);
+    free(roots);
+    nsc_selection_free(&selection);
+    return status;
+}
+
+int nsc_cmd_tree(const struct nsc_cli_args *args)
+{
+    struct settings s = {.format = NSC_TABLE_ALIGNED, .min_share = -1, .depth = UINT64_MAX};
+    struct nsc_trace *t;
+    int status = parse_options(args, &s);
+
+    if (status)
+        return status;
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one trace is needed");
+    setlocale(LC_CTYPE, ""); /* for the characters that the tree is drawn with */
+    status = nsc_cli_open_trace(args, 0, &t);
+    if (status)
+        return status;
+    status = run(args, t, &s);
+    nsc_trace_close(t);
+    return status;
+}
