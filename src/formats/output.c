@@ -166,23 +166,22 @@ static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
     return error;
 }
 
-int nsc_output_create(const char *path, bool gzip, struct nsc_output **result,
-                      struct nsc_diag *diag)
+int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, struct nsc_diag *diag)
 {
-    struct nsc_output *out = calloc(1, sizeof *out);
-    struct nsc_output_sink *s = out != NULL ? calloc(1, sizeof *s) : NULL;
+    struct nsc_output *o = calloc(1, sizeof *o);
+    struct nsc_output_sink *s = o != NULL ? calloc(1, sizeof *s) : NULL;
     int error = 0;
 
     if (s == NULL) {
-        free(out);
+        free(o);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
-    out->sink = s;
+    o->sink = s;
     s->fd = -1;
     s->to_stdout = strcmp(path, "-") == 0;
     s->path = strdup(s->to_stdout ? "standard output" : path);
-    out->buffer = malloc(NSC_OUTPUT_BUFFER);
-    if (s->path == NULL || out->buffer == NULL)
+    o->buffer = malloc(NSC_OUTPUT_BUFFER);
+    if (s->path == NULL || o->buffer == NULL)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     else if (s->to_stdout)
         s->fd = STDOUT_FILENO;
@@ -197,12 +196,12 @@ int nsc_output_create(const char *path, bool gzip, struct nsc_output **result,
             error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     if (error != 0) {
-        nsc_output_abandon(out);
+        nsc_output_abandon(o);
         return error;
     }
-    out->at = out->buffer;
-    out->end = out->buffer + NSC_OUTPUT_BUFFER;
-    *result = out;
+    o->at = o->buffer;
+    o->end = o->buffer + NSC_OUTPUT_BUFFER;
+    *out = o;
     return 0;
 }
 

@@ -157,7 +157,7 @@ static int collect_late(struct nsc_walk *w, struct nsc_diag *diag)
     struct level now = {0};
     uint32_t open = 0;
     size_t count, depth = 0;
-    int error = nsc_cursor_open(w->trace, w->thread, 0, &cursor, diag);
+    int more = 0, error = nsc_cursor_open(w->trace, w->thread, 0, &cursor, diag);
 
     if (error != 0)
         return error;
@@ -166,15 +166,15 @@ static int collect_late(struct nsc_walk *w, struct nsc_diag *diag)
         error = push_level(w, 0, now, diag);
     while (depth < open && error == 0)
         error = push_level(w, ++depth, now, diag);
-    while (error >= 0 && (error = nsc_cursor_next(cursor, &events, &count, diag)) > 0)
-        for (size_t i = 0; i < count && error >= 0; i++)
+    while (error == 0 && (more = nsc_cursor_next(cursor, &events, &count, diag)) > 0)
+        for (size_t i = 0; i < count && error == 0; i++)
             error = follow(w, &events[i], &depth, &now, diag);
     nsc_cursor_close(cursor);
     free(w->levels);
     w->levels = NULL;
     if (w->late_count > 1)
         qsort(w->late, w->late_count, sizeof *w->late, compare_late);
-    return error;
+    return error != 0 ? error : more;
 }
 
 /* ---- Opening ----------------------------------------------------------------------------------
@@ -423,41 +423,48 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
                         w->thread, e->kind);
 }
 
+/* No event follows: close what is open. Returns 1 if @event is filled, 0 when all is told. */
+static int finish(struct nsc_walk *w, struct nsc_walk_event *event)
+{
+    uint32_t bound = w->cut ? NSC_WALK_CUT_END : NSC_BOUND_END;
+
+    while (w->depth > 0)
+        if (tell_end(w, w->last_ticks, bound, event))
+            return 1;
+    return 0;
+}
+
+/* Take the next event of the trace. Returns as take(). */
+static int step(struct nsc_walk *w, struct nsc_walk_event *event, struct nsc_diag *diag)
+{
+    const struct nsc_event *e;
+
+    if (w->at == w->count)
+        return w->started ? refill(w, diag) : start(w, diag);
+    e = &w->batch[w->at];
+    if (!w->inside && enters_window(w, e)) {
+        w->inside = true; /* and begin what is open, before this event is taken */
+        return 0;
+    }
+    if (w->inside && leaves_window(w, e)) {
+        w->ending = w->cut = true;
+        w->last_ticks = w->options.to_ticks;
+        return 0;
+    }
+    w->at++;
+    return take(w, e, event, diag);
+}
+
 int nsc_walk_next(struct nsc_walk *w, struct nsc_walk_event *event, struct nsc_diag *diag)
 {
-    int told;
+    int told = 0;
 
-    for (;;) {
-        const struct nsc_event *e;
-
+    while (told == 0) {
         if (w->inside && tell_begin(w, event))
             return 1;
-        if (w->ending) {
-            if (w->depth == 0)
-                return 0;
-            if (tell_end(w, w->last_ticks, w->cut ? NSC_WALK_CUT_END : NSC_BOUND_END, event))
-                return 1;
-            continue;
-        }
-        if (w->at == w->count) {
-            told = w->started ? refill(w, diag) : start(w, diag);
-            if (told != 0)
-                return told;
-            continue;
-        }
-        e = &w->batch[w->at];
-        if (!w->inside && enters_window(w, e)) {
-            w->inside = true;
-            continue;
-        }
-        if (w->inside && leaves_window(w, e)) {
-            w->ending = w->cut = true;
-            w->last_ticks = w->options.to_ticks;
-            continue;
-        }
-        w->at++;
-        told = take(w, e, event, diag);
-        if (told != 0)
-            return told;
+        if (w->ending)
+            return finish(w, event);
+        told = step(w, event, diag);
     }
+    return told;
 }
