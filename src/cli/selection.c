@@ -7,22 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "formats/formats.h"
 #include "util/units.h"
 
 int nsc_cli_open_trace(const struct nsc_cli_args *args, size_t operand, struct nsc_trace **out)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    const struct nsc_trace_info *info;
 
     if (operand >= args->operand_count)
         return nsc_cli_usage(args, "a trace is needed");
-    if (nsc_trace_open(args->operands[operand], 0, out, &diag) < 0)
+    if (nsc_formats_open(args->operands[operand], 0, out, &diag) < 0)
         return nsc_cli_fail(&diag);
     if (diag.message[0])
         nsc_cli_warn("%s", diag.message);
-    info = nsc_trace_info(*out);
-    if (info->warning[0])
-        nsc_cli_warn("%s", info->warning);
     return 0;
 }
 

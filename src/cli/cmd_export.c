@@ -1,0 +1,227 @@
+/* cmd_export.c - nanoscope export: write a trace in another tool's format. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/export_options.h"
+#include "cli/progress.h"
+#include "cli/selection.h"
+#include "formats/formats.h"
+#include "util/json.h"
+#include "util/units.h"
+
+struct request {
+    const char *input;
+    const char *output; /* NULL: made of the input's name */
+    const char *format; /* NULL: of the output's name */
+    bool json;
+    struct nsc_export_options options;
+};
+
+static const struct nsc_cli_selection_ids selection_ids = {
+    .from = NSC_EXPORT_OPT_FROM,
+    .to = NSC_EXPORT_OPT_TO,
+    .thread = NSC_EXPORT_OPT_THREAD,
+    .process = NSC_EXPORT_OPT_PROCESS,
+    .only = NSC_EXPORT_OPT_ONLY,
+    .except = NSC_EXPORT_OPT_EXCEPT,
+};
+
+static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct request *r)
+{
+    for (unsigned i = 0; (r->format = nsc_formats_export_name(i)) != NULL; i++)
+        if (strcmp(r->format, given->value) == 0)
+            return 0;
+    return nsc_cli_usage(args, "unknown format '%s': nanoscope, perfetto, chrome or folded",
+                         given->value);
+}
+
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct request *r)
+{
+    static const char *const weights[] = {"self", "calls", NULL};
+    unsigned weight = 0;
+    uint64_t depth = 0;
+    int status = 0;
+
+    switch ((enum nsc_export_option)given->id) {
+    case NSC_EXPORT_OPT_OUTPUT:
+        r->output = given->value;
+        break;
+    case NSC_EXPORT_OPT_FORMAT:
+        return read_format(args, given, r);
+    case NSC_EXPORT_OPT_GZIP:
+        r->options.gzip = true;
+        break;
+    case NSC_EXPORT_OPT_WEIGHT:
+        status = nsc_cli_choice(args, given, weights, &weight);
+        r->options.weight = weight == 1 ? NSC_WEIGHT_CALLS : NSC_WEIGHT_SELF;
+        break;
+    case NSC_EXPORT_OPT_PER_THREAD:
+        r->options.per_thread = true;
+        break;
+    case NSC_EXPORT_OPT_DEPTH:
+        status = nsc_cli_number(args, given, 1, 1u << 20, &depth);
+        r->options.max_depth = (uint32_t)depth;
+        break;
+    case NSC_EXPORT_OPT_JSON:
+        r->json = true;
+        break;
+    case NSC_EXPORT_OPT_FROM:
+    case NSC_EXPORT_OPT_TO:
+    case NSC_EXPORT_OPT_THREAD:
+    case NSC_EXPORT_OPT_PROCESS:
+    case NSC_EXPORT_OPT_ONLY:
+    case NSC_EXPORT_OPT_EXCEPT:
+        break; /* nsc_cli_select() */
+    }
+    return status;
+}
+
+static int read_request(const struct nsc_cli_args *args, struct request *r)
+{
+    int status = 0;
+
+    r->options.size = sizeof r->options;
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], r);
+    if (status != 0)
+        return status;
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one trace is needed");
+    r->input = args->operands[0];
+    if (r->format == NULL && r->output != NULL)
+        r->format = nsc_formats_guess(r->output);
+    if (r->format == NULL)
+        return nsc_cli_usage(args, "which format? --format nanoscope, perfetto, chrome or folded");
+    if (r->output == NULL && strcmp(r->input, "-") == 0)
+        return nsc_cli_usage(args, "standard input has no name: give -o");
+    if (r->output != NULL && strcmp(r->output, "-") == 0 &&
+        (r->options.gzip || strcmp(r->format, "perfetto") == 0) &&
+        !nsc_cli_binary_allowed(STDOUT_FILENO))
+        return nsc_cli_usage(args, "binary data does not go to a terminal: redirect, or give -o");
+    return 0;
+}
+
+static void show_json(const char *output, const struct nsc_export_result *result)
+{
+    struct nsc_json json;
+
+    nsc_json_begin(&json, strcmp(output, "-") == 0 ? stderr : stdout, false);
+    nsc_json_open_object(&json, NULL);
+    nsc_json_text(&json, "output", output);
+    nsc_json_text(&json, "format", result->format);
+    nsc_json_u64(&json, "calls", result->calls);
+    nsc_json_u64(&json, "bounded", result->bounded);
+    nsc_json_u64(&json, "clipped", result->clipped);
+    nsc_json_u64(&json, "lost", result->lost);
+    nsc_json_u64(&json, "threads", result->threads);
+    nsc_json_u64(&json, "files", result->files);
+    nsc_json_u64(&json, "bytes", result->bytes);
+    nsc_json_open_array(&json, "notes");
+    for (uint32_t i = 0; i < result->notes.count; i++)
+        nsc_json_text(&json, NULL, result->notes.line[i]);
+    nsc_json_close_array(&json);
+    nsc_json_close_object(&json);
+    nsc_json_end(&json);
+}
+
+static void show(const struct request *r, const char *output,
+                 const struct nsc_export_result *result)
+{
+    char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
+
+    for (uint32_t i = 0; i < result->notes.count; i++)
+        nsc_cli_warn("%s", result->notes.line[i]);
+    if (r->json)
+        show_json(output, result);
+    else if (strcmp(output, "-") != 0)
+        printf("%s: %s calls of %" PRIu32 " thread%s, %s in %" PRIu32 " file%s\n", output,
+               nsc_units_format_count(calls, result->calls), result->threads,
+               result->threads == 1 ? "" : "s", nsc_units_format_bytes(bytes, result->bytes),
+               result->files, result->files == 1 ? "" : "s");
+}
+
+static void tick(void *context, uint64_t done, uint64_t total)
+{
+    nsc_progress_show(context, "exporting", done, total);
+}
+
+static int export_trace(const struct nsc_cli_args *args, const struct request *r,
+                        struct nsc_trace *t, const char *output)
+{
+    struct nsc_export_options options = r->options;
+    struct nsc_export_result result;
+    struct nsc_selection selection;
+    struct nsc_progress progress;
+    struct nsc_diag diag;
+    int error, status = nsc_cli_select(args, &selection_ids, t, &selection);
+
+    if (status == 0) {
+        options.from_ticks = selection.from_ticks;
+        options.to_ticks = selection.to_ticks;
+        options.threads = selection.threads;
+        options.hidden = selection.hidden;
+        options.progress = (struct nsc_formats_progress){tick, &progress};
+        nsc_progress_begin(&progress);
+        error = nsc_formats_export(t, r->format, output, &options, &result, &diag);
+        nsc_progress_end(&progress);
+        if (error != 0)
+            status = nsc_cli_fail(&diag);
+        else
+            show(r, output, &result);
+    }
+    nsc_selection_free(&selection);
+    return status;
+}
+
+/* The trace's name with the format's suffix, in the current folder. */
+static char *default_output(const struct request *r)
+{
+    const char *suffix = nsc_formats_export_suffix(r->format);
+    char *with_gz, *name;
+
+    if (!r->options.gzip)
+        return nsc_formats_output_name(r->input, suffix);
+    if (asprintf(&with_gz, "%s.gz", suffix) < 0)
+        return NULL;
+    name = nsc_formats_output_name(r->input, with_gz);
+    free(with_gz);
+    return name;
+}
+
+/* Whether the output would take the place of the trace itself. */
+static bool is_input(const char *input, const char *output)
+{
+    struct stat in, out;
+
+    return stat(input, &in) == 0 && stat(output, &out) == 0 && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino;
+}
+
+int nsc_cmd_export(const struct nsc_cli_args *args)
+{
+    struct request r = {0};
+    struct nsc_trace *t;
+    char *output;
+    int status = read_request(args, &r);
+
+    if (status == 0)
+        status = nsc_cli_open_trace(args, 0, &t);
+    if (status != 0)
+        return status;
+    output = r.output != NULL ? strdup(r.output) : default_output(&r);
+    if (output == NULL)
+        status = nsc_cli_error("out of memory");
+    else if (is_input(r.input, output))
+        status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
+    else
+        status = export_trace(args, &r, t, output);
+    free(output);
+    nsc_trace_close(t);
+    return status;
+}
