@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "util/text.h"
 #include "util/units.h"
@@ -255,7 +254,7 @@ int nsc_table_write(const struct nsc_table *t, enum nsc_table_format format, FIL
     if (t->no_memory)
         return -ENOMEM;
     if (format == NSC_TABLE_CSV) {
-        bool terminal = isatty(fileno(out));
+        bool terminal = nsc_text_is_terminal(out);
 
         put_csv_row(t, out, 0, true, terminal);
         for (size_t row = 0; row < nsc_table_rows(t); row++)

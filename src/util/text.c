@@ -176,6 +176,13 @@ void nsc_text_put_json(FILE *out, const char *text)
     putc('"', out);
 }
 
+bool nsc_text_is_terminal(FILE *out)
+{
+    int fd = fileno(out); /* -1: a stream in memory */
+
+    return fd >= 0 && isatty(fd);
+}
+
 bool nsc_text_wants_colour(FILE *out)
 {
     const char *no_colour = getenv("NO_COLOR");
@@ -183,7 +190,7 @@ bool nsc_text_wants_colour(FILE *out)
 
     if (no_colour && no_colour[0])
         return false;
-    return term && strcmp(term, "dumb") != 0 && isatty(fileno(out));
+    return term && strcmp(term, "dumb") != 0 && nsc_text_is_terminal(out);
 }
 
 bool nsc_text_wants_unicode(void)

@@ -1,0 +1,306 @@
+/* cmd_replay.c - nanoscope replay: all calls in the order of time, indented. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/replay.h"
+#include "analyze/report.h"
+#include "cli/replay_options.h"
+#include "cli/selection.h"
+#include "util/text.h"
+#include "util/units.h"
+
+#define INDENT_MAX 64u /* levels; deeper calls say their depth instead */
+
+struct settings {
+    enum nsc_table_format format;
+    uint64_t depth, limit;
+};
+
+static const struct nsc_cli_selection_ids selection_ids = {
+    .from = NSC_REPLAY_OPT_FROM,
+    .to = NSC_REPLAY_OPT_TO,
+    .thread = NSC_REPLAY_OPT_THREAD,
+    .process = NSC_REPLAY_OPT_PROCESS,
+    .only = NSC_REPLAY_OPT_ONLY,
+    .except = NSC_REPLAY_OPT_EXCEPT,
+};
+
+static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+{
+    static const char *const formats[] = {"table", "csv", "json", NULL};
+    unsigned choice = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < args->option_count && status == 0; i++) {
+        const struct nsc_cli_given *given = &args->options[i];
+
+        switch ((enum nsc_replay_option)given->id) {
+        case NSC_REPLAY_OPT_DEPTH:
+            status = nsc_cli_count(args, given, &s->depth);
+            break;
+        case NSC_REPLAY_OPT_LIMIT:
+            status = nsc_cli_count(args, given, &s->limit);
+            break;
+        case NSC_REPLAY_OPT_FORMAT:
+            status = nsc_cli_choice(args, given, formats, &choice);
+            s->format = (enum nsc_table_format)choice;
+            break;
+        case NSC_REPLAY_OPT_JSON:
+            s->format = NSC_TABLE_JSON;
+            break;
+        case NSC_REPLAY_OPT_FROM:
+        case NSC_REPLAY_OPT_TO:
+        case NSC_REPLAY_OPT_THREAD:
+        case NSC_REPLAY_OPT_PROCESS:
+        case NSC_REPLAY_OPT_ONLY:
+        case NSC_REPLAY_OPT_EXCEPT:
+            break; /* nsc_cli_select() */
+        }
+    }
+    return status;
+}
+
+struct print {
+    const struct nsc_trace *trace;
+    enum nsc_table_format format;
+    uint64_t lines, limit;
+    bool cut;          /* the limit was reached */
+    int thread_width;  /* of the thread's column; 0 = there is none */
+    bool csv_terminal; /* CSV goes to a terminal */
+    uint64_t bounds;
+};
+
+static void put_spaces(int n)
+{
+    printf("%*s", n > 0 ? n : 0, "");
+}
+
+/* "main()" for C, C++ names as they are: they tell their parameters. */
+static void put_function(const struct print *p, uint32_t function)
+{
+    const char *name = nsc_trace_function(p->trace, function)->name;
+
+    nsc_text_put(stdout, name);
+    if (!strchr(name, '('))
+        fputs("()", stdout);
+}
+
+static const char *remark_of(const struct nsc_replay_item *item)
+{
+    if (item->kind == NSC_REPLAY_LATE)
+        return "entry not seen";
+    if (item->bound & NSC_BOUND_END)
+        return item->bound & NSC_BOUND_START ? "neither entry nor return seen" : "return not seen";
+    return item->bound & NSC_BOUND_START ? "entry not seen" : NULL;
+}
+
+static void put_action(const struct print *p, const struct nsc_replay_item *item)
+{
+    const char *remark = remark_of(item);
+
+    switch (item->kind) {
+    case NSC_REPLAY_BEGIN:
+        put_function(p, item->function);
+        fputs(" {", stdout);
+        break;
+    case NSC_REPLAY_CALL:
+        put_function(p, item->function);
+        putchar(';');
+        if (remark)
+            printf(" /* %s */", remark);
+        break;
+    case NSC_REPLAY_END:
+    case NSC_REPLAY_LATE:
+        fputs("} /* ", stdout);
+        nsc_text_put(stdout, nsc_trace_function(p->trace, item->function)->name);
+        printf("%s%s */", remark ? ": " : "", remark ? remark : "");
+        break;
+    case NSC_REPLAY_LOST:
+        printf("/* %" PRIu32 " events lost */", item->lost);
+        break;
+    }
+}
+
+static void print_line(const struct print *p, const struct nsc_replay_item *item)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(p->trace);
+    char time[NSC_UNITS_MAX], duration[NSC_UNITS_MAX] = "", label[128];
+
+    nsc_units_format_ns(time, nsc_clock_ns(clock, item->ticks));
+    if (item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END)
+        nsc_units_format_ns(duration, nsc_clock_span_ns(clock, item->duration_ticks));
+    printf("%13s %13s  ", time, duration);
+    if (p->thread_width > 0) {
+        size_t own = nsc_text_put(
+            stdout, nsc_cli_thread_label(p->trace, item->thread, label, sizeof(label)));
+
+        put_spaces(p->thread_width - (int)own + 2);
+    }
+    put_spaces(2 * (int)(item->depth < INDENT_MAX ? item->depth : INDENT_MAX));
+    if (item->depth > INDENT_MAX)
+        printf("[%" PRIu32 "] ", item->depth);
+    put_action(p, item);
+    putchar('\n');
+}
+
+static const char *kind_name(enum nsc_replay_kind kind)
+{
+    static const char *const names[] = {"begin", "end", "call", "late_end", "lost"};
+
+    return names[kind];
+}
+
+static const char *bound_name(uint32_t bound)
+{
+    static const char *const names[] = {"", "end", "start", "both"};
+
+    return names[bound & (NSC_BOUND_START | NSC_BOUND_END)];
+}
+
+static bool has_duration(const struct nsc_replay_item *item)
+{
+    return item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END;
+}
+
+static void print_json(const struct print *p, const struct nsc_replay_item *item)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(p->trace);
+    const struct nsc_thread *thread = nsc_trace_thread(p->trace, item->thread);
+    struct nsc_json j;
+
+    nsc_json_begin(&j, stdout, true);
+    nsc_json_open_object(&j, NULL);
+    nsc_json_text(&j, "kind", kind_name(item->kind));
+    nsc_json_u64(&j, "time_ns", nsc_clock_ns(clock, item->ticks));
+    if (has_duration(item))
+        nsc_json_u64(&j, "duration_ns", nsc_clock_span_ns(clock, item->duration_ticks));
+    nsc_json_u64(&j, "pid", nsc_trace_process(p->trace, thread->process)->pid);
+    nsc_json_u64(&j, "tid", thread->tid);
+    nsc_json_u64(&j, "stack", thread->stack);
+    nsc_json_u64(&j, "depth", item->depth);
+    if (item->function != NSC_NO_ID)
+        nsc_json_text(&j, "function", nsc_trace_function(p->trace, item->function)->name);
+    if (item->bound)
+        nsc_json_text(&j, "bound", bound_name(item->bound));
+    if (item->kind == NSC_REPLAY_LOST)
+        nsc_json_u64(&j, "lost", item->lost);
+    nsc_json_close_object(&j);
+    nsc_json_end(&j);
+}
+
+static void print_csv(const struct print *p, const struct nsc_replay_item *item)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(p->trace);
+    const struct nsc_thread *thread = nsc_trace_thread(p->trace, item->thread);
+
+    printf("%s,%" PRIu64 ",", kind_name(item->kind), nsc_clock_ns(clock, item->ticks));
+    if (has_duration(item))
+        printf("%" PRIu64, nsc_clock_span_ns(clock, item->duration_ticks));
+    printf(",%u,%u,%u,%" PRIu32 ",", nsc_trace_process(p->trace, thread->process)->pid, thread->tid,
+           thread->stack, item->depth);
+    if (item->function != NSC_NO_ID)
+        nsc_text_put_csv(stdout, nsc_trace_function(p->trace, item->function)->name,
+                         p->csv_terminal);
+    printf(",%s,", bound_name(item->bound));
+    if (item->kind == NSC_REPLAY_LOST)
+        printf("%" PRIu32, item->lost);
+    putchar('\n');
+}
+
+static bool print_item(void *context, const struct nsc_replay_item *item)
+{
+    struct print *p = context;
+
+    if (p->lines == p->limit) {
+        p->cut = true;
+        return false;
+    }
+    p->lines++;
+    p->bounds += item->bound != 0 && item->kind != NSC_REPLAY_BEGIN;
+    if (p->format == NSC_TABLE_JSON)
+        print_json(p, item);
+    else if (p->format == NSC_TABLE_CSV)
+        print_csv(p, item);
+    else
+        print_line(p, item);
+    return !ferror(stdout); /* nobody reads any more */
+}
+
+/* The column of threads is as wide as its widest label; none for a single thread. */
+static int find_thread_width(const struct nsc_trace *t, const struct nsc_selection *selection)
+{
+    uint32_t count = nsc_trace_info(t)->thread_count, selected = 0;
+    size_t width = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        char label[128];
+        size_t own;
+
+        if (!nsc_selection_has_thread(selection, i))
+            continue;
+        own = nsc_text_width(nsc_cli_thread_label(t, i, label, sizeof(label)));
+        width = own > width ? own : width;
+        selected++;
+    }
+    return selected > 1 ? (int)width : 0;
+}
+
+static void print_heading(const struct print *p)
+{
+    bool colour = nsc_text_wants_colour(stdout);
+
+    if (p->format == NSC_TABLE_CSV)
+        puts("kind,time_ns,duration_ns,pid,tid,stack,depth,function,bound,lost");
+    if (p->format != NSC_TABLE_ALIGNED)
+        return;
+    printf("%s%13s %13s  ", colour ? "\x1b[1m" : "", "TIME", "DURATION");
+    if (p->thread_width > 0)
+        printf("%-*s  ", p->thread_width, "THREAD");
+    printf("FUNCTION%s\n", colour ? "\x1b[0m" : "");
+}
+
+static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struct settings *s)
+{
+    uint32_t depth = s->depth < UINT32_MAX ? (uint32_t)s->depth : UINT32_MAX;
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct print p = {.trace = t, .format = s->format, .limit = s->limit};
+    struct nsc_selection selection;
+    int status = nsc_cli_select(args, &selection_ids, t, &selection);
+
+    if (status == 0) {
+        p.thread_width = find_thread_width(t, &selection);
+        p.csv_terminal = nsc_text_is_terminal(stdout);
+        print_heading(&p);
+        if (nsc_replay(t, &selection, depth, print_item, &p, &diag) < 0)
+            status = nsc_cli_fail(&diag);
+    }
+    if (status == 0 && !ferror(stdout)) {
+        FILE *out = s->format == NSC_TABLE_ALIGNED ? stdout : stderr;
+        const char *prefix = out == stdout ? "" : "nanoscope: ";
+
+        if (p.cut)
+            fprintf(out, "%sthe first %" PRIu64 " lines of more (--limit)\n", prefix, s->limit);
+        nsc_cli_footnotes(out, prefix, p.bounds, nsc_report_lost(t, &selection));
+    }
+    nsc_selection_free(&selection);
+    return status;
+}
+
+int nsc_cmd_replay(const struct nsc_cli_args *args)
+{
+    struct settings s = {.format = NSC_TABLE_ALIGNED, .depth = UINT64_MAX, .limit = UINT64_MAX};
+    struct nsc_trace *t;
+    int status = parse_options(args, &s);
+
+    if (status)
+        return status;
+    if (args->operand_count != 1)
+        return nsc_cli_usage(args, "one trace is needed");
+    status = nsc_cli_open_trace(args, 0, &t);
+    if (status)
+        return status;
+    status = run(args, t, &s);
+    nsc_trace_close(t);
+    return status;
+}
