@@ -1,0 +1,71 @@
+/*
+ * codes.h - what a code address of an event stands for: a hash from address to function id.
+ *
+ * One table a process, valid for one stretch of time (until a module is loaded over another's
+ * addresses). Read by stack.c for every entry, filled by space.c when an address is new.
+ */
+#ifndef NSC_RECORD_CODES_H
+#define NSC_RECORD_CODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum nsc_code_flags {
+    NSC_CODE_HEADER = 1,   /* header hook: frames may share a position, exits match by function */
+    NSC_CODE_REAL_PC = 2,  /* real_pc16 is known */
+    NSC_CODE_LEFT_OUT = 4, /* the user's filter leaves this function out */
+};
+
+struct nsc_code {
+    uint64_t address;   /* 0 = empty slot */
+    uint32_t function;  /* id in the trace */
+    uint16_t real_pc16; /* low bits of the program counter of the function's own entry hook */
+    uint16_t flags;     /* enum nsc_code_flags */
+};
+
+struct nsc_codes {
+    struct nsc_code *slots; /* 1 << bits of them, at most half in use */
+    uint32_t bits;
+    uint32_t count;
+    /* The table holds for since_ticks <= ticks < until_ticks. */
+    uint64_t since_ticks, until_ticks;
+    /* Every event is to be looked up, exits too: some module has the header hook, or a filter works
+     * here. */
+    bool by_function;
+    /*
+     * Called for an address that is not in the table, or when ticks are outside the table's time
+     * (then it first makes the table right for that time). Fills @code; never fails: what cannot be
+     * resolved gets an id of its own.
+     */
+    void (*resolve)(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code);
+    void *context;
+};
+
+/* 0 or -ENOMEM. */
+int nsc_codes_init(struct nsc_codes *codes);
+void nsc_codes_free(struct nsc_codes *codes);
+void nsc_codes_clear(struct nsc_codes *codes);
+
+/* The slow half of nsc_codes_find(): asks resolve() and remembers the answer. */
+struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks);
+
+static inline uint32_t nsc_codes_slot(const struct nsc_codes *codes, uint64_t address)
+{
+    return (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> (64 - codes->bits));
+}
+
+/* What @address stood for at @ticks. Cost when known: a multiplication and a load. */
+static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t address,
+                                             uint64_t ticks)
+{
+    const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes, address)];
+
+    if (__builtin_expect(code->address == address &&
+                             ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks,
+                         1))
+        return *code;
+    return nsc_codes_miss(codes, address, ticks);
+}
+
+#endif

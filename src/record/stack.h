@@ -1,0 +1,86 @@
+/*
+ * stack.h - the stack rule: from one thread's raw events to calls on its stacks.
+ *
+ * Called by drain.c with the slots of each chunk in order. Knows nothing of shared memory, ELF or
+ * files: it reads slots, asks codes.h for function ids and speaks to trace/ lanes. The slots are
+ * hostile input. docs/adr/007-recorder.md explains the rule.
+ *
+ * The rule. Every event carries its stack position. An entry closes every open frame at or below
+ * its position, an exit closes every frame below the one at its own position and then that one. So
+ * the tree is right after longjmp, throw and tail calls, whatever events are missing.
+ * With the header hook a function inlined into its caller has its caller's position: such an entry
+ * closes an equal frame only if that is the same hook site again, and exits match by function too.
+ */
+#ifndef NSC_RECORD_STACK_H
+#define NSC_RECORD_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/codes.h"
+
+struct nsc_lane;
+struct nsc_stack; /* one stack of the thread; stack.c */
+
+struct nsc_stacks_stats {
+    uint64_t recorded;  /* events given to lanes (entries, exits, late exits) */
+    uint64_t dropped;   /* events run through the rule but not kept (ring) */
+    uint64_t lost;      /* events reported by nsc_lane_lost(), unmatched ones included */
+    uint64_t unmatched; /* exits without an entry while outer calls were open */
+    uint64_t left_out;  /* events of functions that the filter leaves out */
+    uint64_t clamped;   /* events whose ticks ran backwards for no known reason */
+    uint64_t holes;     /* slots reserved but never completed */
+};
+
+struct nsc_stacks {
+    struct nsc_codes *codes;
+    /* Begins the stream of stack @stack (0, 1, ...) of this thread; 0 or -errno. */
+    int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
+    void *context;
+    uint8_t exit_bit;
+    bool keep; /* false: run the rule only, keep no call (a ring that turns over) */
+
+    uint64_t anchor;                  /* position in force */
+    uint64_t first_ticks, last_ticks; /* of the thread; 0 before its first event */
+    struct nsc_stacks_stats stats;
+
+    struct nsc_stack **stacks;
+    struct nsc_stack *current;
+    uint32_t count, capacity;
+    uint64_t switches; /* clock of stack use */
+};
+
+/* Fields above `anchor` are the caller's to set before; 0 or -ENOMEM. */
+int nsc_stacks_init(struct nsc_stacks *s);
+/* Frees memory; lanes belong to the trace writer. */
+void nsc_stacks_free(struct nsc_stacks *s);
+
+/* A chunk begins: its anchor, the instant it was opened and the events lost just before it. */
+void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks,
+                            uint64_t lost_before);
+
+/**
+ * nsc_stacks_run - run the rule over slots.
+ * @words: two words a slot; may be written by the traced program meanwhile.
+ * @from, @to: slot numbers, half open.
+ * @stop_at_hole: stop at a slot that is not complete, else step over it.
+ *
+ * Returns the number of the first slot not consumed: @to, or that of the hole.
+ * Cost: a few ns an event while calls nest plainly; no allocation then.
+ */
+size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words, size_t from, size_t to,
+                      bool stop_at_hole);
+
+/* A gap: @events were lost just here. What was open is closed, as nobody saw what became of it. */
+void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
+
+/* From now on calls are kept (the ring's last round): open calls enter the trace with their true
+ * start; everything else dropped so far becomes lost. */
+void nsc_stacks_keep(struct nsc_stacks *s);
+
+/* The thread has ended: close all stacks; what is still open ends now, or when its stack was left
+ * for good. */
+void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks);
+
+#endif
