@@ -27,13 +27,13 @@ enum { STACKS_MAX = 1024, LOOKAHEAD_MAX = 64 };
 #define UNREACHABLE UINT64_MAX
 
 struct nsc_stack {
-    struct nsc_lane *lane;          /* NULL while calls are not kept, or before the first event */
-    struct nsc_lane_frame *shadow;  /* the open frames while lane is NULL */
-    uint32_t depth, capacity;       /* of shadow */
-    uint32_t number;                /* in the trace: 0 = the thread's first stack */
-    uint64_t name;                  /* by NSC_LIVE_ESC_SWITCH; 0 = none */
-    uint64_t low, high;             /* keys of outermost frames seen; high 0 = nothing seen yet */
-    uint64_t left_ticks, used;      /* when it was left, in ticks and in `switches` */
+    struct nsc_lane *lane;         /* NULL while calls are not kept, or before the first event */
+    struct nsc_lane_frame *shadow; /* the open frames while lane is NULL */
+    uint32_t depth, capacity;      /* of shadow */
+    uint32_t number;               /* in the trace: 0 = the thread's first stack */
+    uint64_t name;                 /* by NSC_LIVE_ESC_SWITCH; 0 = none */
+    uint64_t low, high;            /* keys of outermost frames seen; high 0 = nothing seen yet */
+    uint64_t left_ticks, used;     /* when it was left, in ticks and in `switches` */
     bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
 };
 
@@ -189,7 +189,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->stacks = NULL;
     s->count = s->capacity = 0;
     s->switches = 0;
-    s->anchor = s->first_ticks = s->last_ticks = 0;
+    s->anchor = s->last_ticks = s->near_ticks = 0;
     s->stats = (struct nsc_stacks_stats){0};
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
@@ -262,9 +262,8 @@ static struct nsc_stack *stack_select(struct nsc_stacks *s, const struct event *
     if (current->high == 0)
         return current;
     distance = stack_distance(current, event->key, event->exit);
-    if (distance != UNREACHABLE &&
-        (s->count == 1 || stack_depth(current) > 0 ||
-         (event->key >= current->low && event->key <= current->high)))
+    if (distance != UNREACHABLE && (s->count == 1 || stack_depth(current) > 0 ||
+                                    (event->key >= current->low && event->key <= current->high)))
         return current;
     if (distance != UNREACHABLE) {
         best = current;
@@ -456,10 +455,11 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Ticks of a header hook's event: its low 48 bits are right, and it is near @last. */
-static inline uint64_t restore_ticks(uint64_t word, uint64_t last)
+/* Ticks of a header hook's event: its low 48 bits are right, and it is less than 2^47 from @near.
+ */
+static inline uint64_t restore_ticks(uint64_t word, uint64_t near)
 {
-    return last + (uint64_t)((int64_t)((word - last) << 16) >> 16);
+    return near + (uint64_t)((int64_t)((word - near) << 16) >> 16);
 }
 
 /*
@@ -467,7 +467,7 @@ static inline uint64_t restore_ticks(uint64_t word, uint64_t last)
  * after it earlier ticks: the outer event then happened before them. Returns the ticks it may have.
  */
 static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, size_t at, size_t to,
-                                                      uint64_t ticks, uint64_t last, bool header)
+                                                      uint64_t ticks, uint64_t near, bool header)
 {
     unsigned budget = LOOKAHEAD_MAX;
 
@@ -480,12 +480,12 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
             continue;
         }
         if (header)
-            next = restore_ticks(next, last);
+            next = restore_ticks(next, near);
         if (next >= ticks)
             break;
         ticks = next;
     }
-    return ticks > last ? ticks : last;
+    return ticks;
 }
 
 /*
@@ -497,7 +497,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                                                         const bool by_function)
 {
     const uint64_t exit_mask = 1ull << s->exit_bit;
-    uint64_t last = s->last_ticks;
+    uint64_t last = s->last_ticks, near = s->near_ticks;
     size_t i;
 
     for (i = from; i < to; i++) {
@@ -523,7 +523,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         event.key = (s->anchor + (uint64_t)((int64_t)offset >> NSC_LIVE_POSITION_SHIFT))
                     << KEY_SHIFT;
         if (by_function) {
-            uint64_t whole = restore_ticks(ticks, last);
+            uint64_t whole = restore_ticks(ticks, near);
 
             event.pc16 = (uint32_t)((ticks - whole) >> 48);
             ticks = whole;
@@ -531,14 +531,14 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         if (i + 1 < to) {
             uint64_t next = __atomic_load_n(&words[2 * i + 3], __ATOMIC_RELAXED);
 
-            if (__builtin_expect((by_function ? restore_ticks(next, last) : next) < ticks, 0))
-                ticks = lower_ticks(words, i, to, ticks, last, by_function);
+            if (__builtin_expect((by_function ? restore_ticks(next, near) : next) < ticks, 0))
+                ticks = lower_ticks(words, i, to, ticks, near, by_function);
         }
         if (__builtin_expect(ticks < last, 0)) {
             ticks = last;
             s->stats.clamped++;
         }
-        event.ticks = last = ticks;
+        event.ticks = last = near = ticks;
 
         if (by_function || !event.exit) {
             code = nsc_codes_find(s->codes, event.address, ticks);
@@ -567,16 +567,15 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         }
     }
     s->last_ticks = last;
+    s->near_ticks = near;
     return i < to ? i : to;
 }
 
 void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks,
                             uint64_t lost_before)
 {
-    if (s->first_ticks == 0) {
-        s->first_ticks = open_ticks;
-        s->last_ticks = open_ticks;
-    }
+    if (open_ticks > s->near_ticks)
+        s->near_ticks = open_ticks;
     if (lost_before != 0)
         nsc_stacks_lost(s, open_ticks, lost_before);
     s->anchor = anchor;

@@ -41,8 +41,9 @@ struct nsc_stacks {
     uint8_t exit_bit;
     bool keep; /* false: run the rule only, keep no call (a ring that turns over) */
 
-    uint64_t anchor;                  /* position in force */
-    uint64_t first_ticks, last_ticks; /* of the thread; 0 before its first event */
+    uint64_t anchor;     /* position in force */
+    uint64_t last_ticks; /* of the thread's last event; 0 before its first */
+    uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
     struct nsc_stacks_stats stats;
 
     struct nsc_stack **stacks;

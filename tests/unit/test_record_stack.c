@@ -1,0 +1,645 @@
+/*
+ * test_record_stack.c - the stack rule against hand-written events and against simulated threads
+ * that know their own call trees.
+ *
+ * The lanes of trace/ are replaced by a log of what the rule says; a simulation writes the same log
+ * from what really happened.
+ */
+#define NSC_TRACE_ENCODE_H /* keeps the real lanes out */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "nanoscope/live.h"
+#include "tap.h"
+
+/* ---- Lanes that write a log ------------------------------------------------------------------ */
+
+enum kind { ENTER, EXIT, UNWIND, LATE, LOST, CLOSE };
+
+struct entry {
+    uint64_t ticks;
+    uint32_t kind, lane, function;
+    uint64_t value;
+};
+
+struct log {
+    struct entry *entries;
+    size_t count, room;
+};
+
+struct nsc_lane_frame {
+    uint64_t start_ticks, child_ticks, position;
+    uint32_t function, bound;
+};
+
+struct nsc_lane {
+    struct log *log;
+    uint32_t number, depth;
+    struct nsc_lane_frame *frames;
+    uint32_t room;
+};
+
+static void log_add(struct log *log, uint32_t kind, uint32_t lane, uint64_t ticks,
+                    uint32_t function, uint64_t value)
+{
+    if (log->count == log->room) {
+        log->room = log->room == 0 ? 1024 : log->room * 2;
+        log->entries = realloc(log->entries, log->room * sizeof *log->entries);
+    }
+    log->entries[log->count++] = (struct entry){ticks, kind, lane, function, value};
+}
+
+static uint32_t nsc_lane_depth(const struct nsc_lane *lane)
+{
+    return lane->depth;
+}
+
+static struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
+{
+    return lane->depth == 0 ? NULL : &lane->frames[lane->depth - 1];
+}
+
+static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
+                           uint64_t position)
+{
+    if (lane->depth == lane->room) {
+        lane->room = lane->room == 0 ? 64 : lane->room * 2;
+        lane->frames = realloc(lane->frames, lane->room * sizeof *lane->frames);
+    }
+    lane->frames[lane->depth++] = (struct nsc_lane_frame){ticks, 0, position, function, 0};
+    log_add(lane->log, ENTER, lane->number, ticks, function, 0);
+}
+
+static void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
+{
+    if (lane->depth == 0)
+        abort();
+    lane->depth--;
+    log_add(lane->log, EXIT, lane->number, ticks, lane->frames[lane->depth].function, 0);
+}
+
+static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
+{
+    if (lane->depth == 0)
+        abort();
+    lane->depth--;
+    log_add(lane->log, UNWIND, lane->number, ticks, lane->frames[lane->depth].function, 0);
+}
+
+static void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
+{
+    if (lane->depth != 0)
+        abort();
+    log_add(lane->log, LATE, lane->number, ticks, function, 0);
+}
+
+static void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
+{
+    log_add(lane->log, LOST, lane->number, ticks, 0, events);
+}
+
+static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
+{
+    while (lane->depth > 0)
+        nsc_lane_unwind(lane, ticks);
+    log_add(lane->log, CLOSE, lane->number, 0, 0, 0);
+}
+
+#include "record/stack.c"
+
+/* ---- A thread under the rule ----------------------------------------------------------------- */
+
+enum { BASE = 0x400000, STEP = 0x40, REAL_PC = 0x10, LANES = 64 };
+
+struct rig {
+    struct nsc_codes codes;
+    struct nsc_stacks stacks;
+    struct log log;
+    struct nsc_lane lanes[LANES];
+    bool header;
+};
+
+/* Function f is the code at BASE + f * STEP. */
+static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
+{
+    const struct rig *rig = context;
+
+    (void)ticks;
+    code->function = (uint32_t)((address - BASE) / STEP);
+    code->real_pc16 = (uint16_t)(address + REAL_PC);
+    code->flags = rig->header ? NSC_CODE_HEADER | NSC_CODE_REAL_PC : 0;
+}
+
+static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane)
+{
+    struct rig *rig = context;
+
+    (void)ticks;
+    if (stack >= LANES)
+        abort();
+    rig->lanes[stack].log = &rig->log;
+    rig->lanes[stack].number = stack;
+    *lane = &rig->lanes[stack];
+    return 0;
+}
+
+static void rig_begin(struct rig *rig, bool header, bool keep)
+{
+    memset(rig, 0, sizeof *rig);
+    rig->header = header;
+    nsc_codes_init(&rig->codes);
+    rig->codes.resolve = resolve;
+    rig->codes.context = rig;
+    rig->codes.by_function = header;
+    rig->stacks.codes = &rig->codes;
+    rig->stacks.open_lane = open_lane;
+    rig->stacks.context = rig;
+    rig->stacks.exit_bit = 47;
+    rig->stacks.keep = keep;
+    nsc_stacks_init(&rig->stacks);
+}
+
+static void rig_end(struct rig *rig)
+{
+    size_t i;
+
+    nsc_stacks_free(&rig->stacks);
+    nsc_codes_free(&rig->codes);
+    for (i = 0; i < LANES; i++)
+        free(rig->lanes[i].frames);
+    free(rig->log.entries);
+}
+
+static uint64_t word_of(uint32_t function, uint64_t position, bool exit)
+{
+    return (uint64_t)(BASE + function * STEP + 5) | (exit ? 1ull << 47 : 0) |
+           position << NSC_LIVE_POSITION_SHIFT;
+}
+
+/* The log as text: "+f" enter, "-f" exit, "~f" unwind, "<f" late exit, "!n" lost; a lane other
+ * than 0 is given in front as "n:". */
+static const char *log_text(const struct rig *rig)
+{
+    static char text[4096];
+    size_t i, at = 0;
+
+    text[0] = 0;
+    for (i = 0; i < rig->log.count && at < sizeof text - 64; i++) {
+        const struct entry *e = &rig->log.entries[i];
+
+        if (e->kind == CLOSE)
+            continue;
+        if (at > 0)
+            text[at++] = ' ';
+        if (e->lane != 0)
+            at += (size_t)snprintf(text + at, 32, "%u:", e->lane);
+        at += (size_t)snprintf(text + at, 32, "%c%llu", "+-~<!"[e->kind],
+                               e -> kind == LOST ? (unsigned long long)e -> value : e -> function);
+    }
+    return text;
+}
+
+#define TOP          0x7ffd00001000ull
+#define IN(f, p, t)  word_of((f), (p), false), (t)
+#define OUT(f, p, t) word_of((f), (p), true), (t)
+
+static void expect(const uint64_t *words, size_t slots, const char *want, const char *what)
+{
+    struct rig rig;
+
+    rig_begin(&rig, false, true);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, slots, false);
+    nsc_stacks_close(&rig.stacks, 100000);
+    t_report_str(log_text(&rig), want, __FILE__, __LINE__, what);
+    rig_end(&rig);
+}
+
+#define EXPECT(want, what, ...)                                                                    \
+    do {                                                                                           \
+        const uint64_t words_[] = {__VA_ARGS__};                                                   \
+        expect(words_, sizeof words_ / 16, want, what);                                            \
+    } while (0)
+
+static void test_by_hand(void)
+{
+    EXPECT("+1 +2 -2 -1", "plain nesting", IN(1, TOP, 10), IN(2, TOP - 32, 11),
+           OUT(2, TOP - 32, 12), OUT(1, TOP, 13));
+    EXPECT("+1 +2 +3 ~3 ~2 +4 -4 -1", "longjmp, then a call from the frame that caught it",
+           IN(1, TOP, 10), IN(2, TOP - 32, 11), IN(3, TOP - 64, 12), IN(4, TOP - 32, 13),
+           OUT(4, TOP - 32, 14), OUT(1, TOP, 15));
+    EXPECT("+1 +2 +3 ~3 ~2 -1", "throw through two frames, then a return", IN(1, TOP, 10),
+           IN(2, TOP - 32, 11), IN(3, TOP - 64, 12), OUT(1, TOP, 13));
+    EXPECT("+1 +2 -2 +3 -3 -1", "tail call", IN(1, TOP, 10), IN(2, TOP - 32, 11),
+           OUT(2, TOP - 32, 12), IN(3, TOP - 32, 13), OUT(3, TOP - 32, 14), OUT(1, TOP, 15));
+    EXPECT("+1 +2 ~2 +3 -3 -1", "tail call whose exit is missing", IN(1, TOP, 10),
+           IN(2, TOP - 32, 11), IN(3, TOP - 32, 13), OUT(3, TOP - 32, 14), OUT(1, TOP, 15));
+    EXPECT("+1 -1 <2 <3", "calls that began before the recording", IN(1, TOP, 10), OUT(1, TOP, 11),
+           OUT(2, TOP + 64, 12), OUT(3, TOP + 4096, 13));
+    EXPECT("+1 !1 -1", "an exit without entry inside a call", IN(1, TOP, 10), OUT(2, TOP - 32, 11),
+           OUT(1, TOP, 12));
+    EXPECT("+1 +1 +1 ~1 +2 -2 -1 -1", "longjmp inside a recursion", IN(1, TOP, 1),
+           IN(1, TOP - 32, 2), IN(1, TOP - 64, 3), IN(2, TOP - 64, 4), OUT(2, TOP - 64, 5),
+           OUT(1, TOP - 32, 6), OUT(1, TOP, 7));
+    EXPECT("+1 +2 -2 -1", "a slot that was never completed", IN(1, TOP, 10), 0, 0,
+           IN(2, TOP - 32, 11), OUT(2, TOP - 32, 12), 0, 77, OUT(1, TOP, 13));
+    EXPECT("+1 +2 ~2 ~1 !7 <2 <1", "a gap closes what was open", IN(1, TOP, 10),
+           IN(2, TOP - 32, 11), NSC_LIVE_ESC_LOST, 7, OUT(2, TOP - 32, 20), OUT(1, TOP, 21));
+    EXPECT("+1 +2 -2 -1", "a frame of 3 MiB", IN(1, TOP, 10), NSC_LIVE_ESC_ANCHOR, TOP - (3 << 20),
+           IN(2, TOP - (3 << 20), 11), OUT(2, TOP - (3 << 20), 12), NSC_LIVE_ESC_ANCHOR, TOP,
+           OUT(1, TOP, 13));
+}
+
+#define ALT 0x7f0000010000ull
+#define CO  0x555500020000ull
+#define CO2 0x555500030000ull
+
+static void test_stacks_by_hand(void)
+{
+    EXPECT("+1 +2 1:+8 1:+9 1:-9 1:-8 -2 -1", "signal stack", IN(1, TOP, 10), IN(2, TOP - 32, 11),
+           NSC_LIVE_ESC_ANCHOR, ALT, IN(8, ALT, 12), IN(9, ALT - 64, 13), OUT(9, ALT - 64, 14),
+           OUT(8, ALT, 15), NSC_LIVE_ESC_ANCHOR, TOP, OUT(2, TOP - 32, 16), OUT(1, TOP, 17));
+    EXPECT("+1 +2 1:+8 ~2 +3 -3 -1 1:~8", "siglongjmp from a signal stack", IN(1, TOP, 10),
+           IN(2, TOP - 32, 11), NSC_LIVE_ESC_ANCHOR, ALT, IN(8, ALT, 12), NSC_LIVE_ESC_ANCHOR, TOP,
+           IN(3, TOP - 32, 13), OUT(3, TOP - 32, 14), OUT(1, TOP, 15));
+    EXPECT("+1 1:+8 -1 +1 1:~8 1:+8 1:-8 -1", "the next signal ends what siglongjmp left behind",
+           IN(1, TOP, 10), NSC_LIVE_ESC_ANCHOR, ALT, IN(8, ALT, 12), NSC_LIVE_ESC_ANCHOR, TOP,
+           OUT(1, TOP, 13), IN(1, TOP, 14), NSC_LIVE_ESC_ANCHOR, ALT, IN(8, ALT, 15),
+           OUT(8, ALT, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
+    EXPECT("+1 1:+4 +2 1:+5 1:-5 -2 1:-4 -1", "coroutine with markers", IN(1, TOP, 10),
+           NSC_LIVE_ESC_SWITCH | 1 << 12, 100, 1, 200, NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11),
+           NSC_LIVE_ESC_SWITCH | 1 << 12, 200, 1, 100, NSC_LIVE_ESC_ANCHOR, TOP,
+           IN(2, TOP - 32, 12), NSC_LIVE_ESC_SWITCH | 1 << 12, 100, 1, 200, NSC_LIVE_ESC_ANCHOR, CO,
+           IN(5, CO - 32, 13), OUT(5, CO - 32, 14), NSC_LIVE_ESC_SWITCH | 1 << 12, 200, 1, 100,
+           NSC_LIVE_ESC_ANCHOR, TOP, OUT(2, TOP - 32, 15), NSC_LIVE_ESC_SWITCH | 1 << 12, 100, 1,
+           200, NSC_LIVE_ESC_ANCHOR, CO, OUT(4, CO, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
+    EXPECT("+1 +2 1:+4 1:-4 +3 -3 -2 -1", "a coroutine's stack inside a frame; back by uc_link",
+           IN(1, TOP, 10), IN(2, TOP - 0x8000, 11), NSC_LIVE_ESC_SWITCH | 1 << 12, 1, 1, 2,
+           IN(4, TOP - 0x1000, 12), OUT(4, TOP - 0x1000, 13), IN(3, TOP - 0x8040, 14),
+           OUT(3, TOP - 0x8040, 15), OUT(2, TOP - 0x8000, 16), OUT(1, TOP, 17));
+    EXPECT("+1 1:+4 -1 +1 1:+5 1:-5 1:-4 -1", "coroutine without markers", IN(1, TOP, 10),
+           NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 12),
+           IN(1, TOP, 13), NSC_LIVE_ESC_ANCHOR, CO, IN(5, CO - 64, 14), OUT(5, CO - 64, 15),
+           OUT(4, CO, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
+}
+
+static void test_ticks(void)
+{
+    struct rig rig;
+    /* A handler (8) interrupts the hook of 2 after the slot's reservation. */
+    const uint64_t words[] = {IN(1, TOP, 10),        IN(2, TOP - 32, 25),  IN(8, TOP - 256, 20),
+                              OUT(8, TOP - 256, 21), OUT(2, TOP - 32, 30), OUT(1, TOP, 29),
+                              OUT(3, TOP + 64, 40)};
+
+    rig_begin(&rig, false, true);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, 7, false);
+    CHECK_STR(log_text(&rig), "+1 +2 +8 -8 -2 -1 <3");
+    CHECK_U64(rig.log.entries[1].ticks, 20);
+    CHECK_U64(rig.log.entries[4].ticks, 29);
+    CHECK_U64(rig.stacks.stats.clamped, 0);
+    CHECK_U64(rig.stacks.stats.recorded, 7);
+    rig_end(&rig);
+}
+
+static void test_hole_and_late_switch_ticks(void)
+{
+    struct rig rig;
+    uint64_t words[] = {IN(1, TOP, 10), IN(2, TOP - 32, 11), 0, 0, OUT(2, TOP - 32, 13)};
+    size_t at;
+
+    rig_begin(&rig, false, true);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    at = nsc_stacks_run(&rig.stacks, words, 0, 4, true);
+    CHECK_U64(at, 2);
+    words[4] = word_of(3, TOP - 64, false);
+    words[5] = 12;
+    at = nsc_stacks_run(&rig.stacks, words, at, 4, true);
+    CHECK_U64(at, 4);
+    CHECK_STR(log_text(&rig), "+1 +2 +3 ~3 -2");
+    rig_end(&rig);
+}
+
+/* The header hook: word 1 carries the hook's program counter too. */
+static uint64_t stamp(uint64_t ticks, uint32_t function, uint32_t inlined_at)
+{
+    return ticks +
+           ((uint64_t)(BASE + function * STEP + 5 + (inlined_at ? inlined_at * 0x1234 : REAL_PC))
+            << 48);
+}
+
+#define HIN(f, p, t)  word_of((f), (p), false), stamp((t), (f), 0)
+#define HINL(f, p, t) word_of((f), (p), false), stamp((t), (f), 1)
+#define HOUT(f, p, t) word_of((f), (p), true), stamp((t), (f), 0)
+
+static void test_header(void)
+{
+    const uint64_t far = 0x0123456789abcdefull; /* bits above 48 come from the chunk's time */
+    const uint64_t words[] = {
+        HIN(1, TOP, far),      HINL(2, TOP, far + 1),  HINL(3, TOP, far + 2),
+        HOUT(3, TOP, far + 3), HOUT(2, TOP, far + 4),  HINL(2, TOP, far + 5),
+        HINL(2, TOP, far + 6), HOUT(2, TOP, far + 7),  HIN(4, TOP - 48, far + 8),
+        HINL(5, TOP, far + 9), HOUT(1, TOP, far + 10), HIN(1, TOP, far + 11),
+        HIN(6, TOP, far + 12), HOUT(6, TOP, far + 13),
+    };
+    struct rig rig;
+
+    rig_begin(&rig, true, true);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, far - 1000, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
+    CHECK_STR(log_text(&rig), "+1 +2 +3 -3 -2 +2 ~2 +2 -2 +4 ~4 +5 ~5 -1 +1 ~1 +6 -6");
+    CHECK_U64(rig.log.entries[0].ticks, far);
+    CHECK_U64(rig.log.entries[rig.log.count - 1].ticks, far + 13);
+    rig_end(&rig);
+}
+
+static void test_ring(void)
+{
+    const uint64_t old[] = {IN(1, TOP, 10), IN(2, TOP - 32, 11), OUT(2, TOP - 32, 12),
+                            IN(3, TOP - 32, 13)};
+    const uint64_t new[] = {IN(4, TOP - 64, 14), OUT(4, TOP - 64, 15), OUT(3, TOP - 32, 16),
+                            OUT(1, TOP, 17)};
+    struct rig rig;
+
+    rig_begin(&rig, false, false);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, old, 0, 4, false);
+    CHECK_U64(rig.log.count, 0);
+    nsc_stacks_keep(&rig.stacks);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 13, 0);
+    nsc_stacks_run(&rig.stacks, new, 0, 4, false);
+    nsc_stacks_close(&rig.stacks, 20);
+    CHECK_STR(log_text(&rig), "!2 +1 +3 +4 -4 -3 -1");
+    CHECK_U64(rig.log.entries[1].ticks, 10);
+    CHECK_U64(rig.stacks.stats.recorded + rig.stacks.stats.lost, 8);
+    rig_end(&rig);
+}
+
+/* ---- Simulated threads ------------------------------------------------------------------------
+ */
+
+enum { FIBRES = 4, DEPTH_MAX = 300, OPS = 4000 };
+
+struct frame {
+    uint32_t function;
+    uint64_t position, call_position; /* of its own callees */
+    uint32_t inlined;                 /* how many functions deep it is inlined; 0 = a real call */
+};
+
+struct fibre {
+    struct frame frames[DEPTH_MAX];
+    uint32_t depth;
+    uint32_t dead; /* frames above depth that were left without an exit */
+    uint32_t lane;
+    bool used;
+};
+
+struct thread {
+    struct rig rig;
+    struct log truth;
+    uint64_t seed, ticks, anchor;
+    uint64_t words[1 << 12];
+    size_t slots;
+    struct fibre fibres[FIBRES];
+    uint32_t current, lanes;
+    uint64_t emitted;
+};
+
+static uint32_t draw(struct thread *t, uint32_t below)
+{
+    t->seed = t->seed * 6364136223846793005ull + 1442695040888963407ull;
+    return (uint32_t)(t->seed >> 33) % below;
+}
+
+static void flush(struct thread *t)
+{
+    nsc_stacks_run(&t->rig.stacks, t->words, 0, t->slots, false);
+    t->slots = 0;
+    nsc_stacks_begin_chunk(&t->rig.stacks, t->anchor, t->ticks, 0);
+}
+
+static void put(struct thread *t, uint64_t word, uint64_t second)
+{
+    t->words[2 * t->slots] = word;
+    t->words[2 * t->slots + 1] = second;
+    t->slots++;
+}
+
+static void emit(struct thread *t, uint32_t function, uint64_t position, bool exit,
+                 uint32_t inlined)
+{
+    uint64_t ticks = ++t->ticks;
+
+    if (t->slots > 1000 || draw(t, 500) == 0)
+        flush(t);
+    if (position - t->anchor + NSC_LIVE_ANCHOR_REACH >= 2 * NSC_LIVE_ANCHOR_REACH) {
+        t->anchor = position;
+        put(t, NSC_LIVE_ESC_ANCHOR, position);
+    }
+    if (draw(t, 100) == 0)
+        put(t, 0, 0); /* a slot that a signal handler left by longjmp */
+    put(t, word_of(function, position, exit),
+        t->rig.header ? stamp(ticks, function, inlined) : ticks);
+    t->emitted++;
+}
+
+/* The truth of an event: frames that died before it end at it. */
+static void bury(struct thread *t, struct fibre *f)
+{
+    for (; f->dead > 0; f->dead--)
+        log_add(&t->truth, UNWIND, f->lane, t->ticks, f->frames[f->depth + f->dead - 1].function,
+                0);
+}
+
+static void call(struct thread *t, bool inlined)
+{
+    struct fibre *f = &t->fibres[t->current];
+    static const uint32_t sizes[] = {8, 16, 24, 48, 64, 208, 4096, 20000, 300000, 2000000};
+    uint64_t base = TOP - (uint64_t)t->current * 0x10000000000ull;
+    const struct frame *caller = f->depth > 0 ? &f->frames[f->depth - 1] : NULL;
+    struct frame frame = {.function = draw(t, 40)};
+
+    if (f->depth == DEPTH_MAX || (inlined && (caller == NULL || f->dead > 0)))
+        return;
+    frame.inlined = inlined ? caller->inlined + 1 : 0;
+    frame.position = caller == NULL ? base : inlined ? caller->position : caller->call_position;
+    frame.call_position =
+        inlined ? caller->call_position
+                : frame.position - 8 - (sizes[draw(t, draw(t, 20) == 0 ? 10 : 6)] & ~7u);
+    emit(t, frame.function, frame.position, false, frame.inlined);
+    bury(t, f);
+    log_add(&t->truth, ENTER, f->lane, t->ticks, frame.function, 0);
+    f->frames[f->depth++] = frame;
+}
+
+static void leave(struct thread *t)
+{
+    struct fibre *f = &t->fibres[t->current];
+    const struct frame *frame;
+
+    if (f->depth == 0)
+        return;
+    frame = &f->frames[f->depth - 1];
+    emit(t, frame->function, frame->position, true, frame->inlined);
+    bury(t, f);
+    log_add(&t->truth, EXIT, f->lane, t->ticks, frame->function, 0);
+    f->depth--;
+}
+
+/* longjmp or throw: some frames end without a word. Not into the middle of inlined frames, where
+ * only the hook site of the next call could tell. */
+static void jump(struct thread *t)
+{
+    struct fibre *f = &t->fibres[t->current];
+    uint32_t to;
+
+    if (f->depth < 2 || f->dead > 0)
+        return;
+    to = 1 + draw(t, f->depth - 1);
+    while (to < f->depth && f->frames[to].inlined != 0)
+        to++;
+    f->dead = f->depth - to;
+    f->depth = to;
+}
+
+static void hop(struct thread *t)
+{
+    uint32_t to = draw(t, FIBRES);
+
+    if (to == t->current)
+        return;
+    if (t->slots > 1000)
+        flush(t);
+    put(t, NSC_LIVE_ESC_SWITCH | 1 << 12, 1000 + t->current);
+    put(t, 1, 1000 + to);
+    t->current = to;
+    if (!t->fibres[to].used) {
+        t->fibres[to].used = true;
+        t->fibres[to].lane = t->lanes++;
+        call(t, false);
+    }
+}
+
+static bool same_log(const struct log *got, const struct log *want, unsigned seed)
+{
+    size_t i;
+
+    for (i = 0; i < want->count; i++) {
+        const struct entry *g = &got->entries[i], *w = &want->entries[i];
+
+        if (i >= got->count || g->kind != w->kind || g->function != w->function ||
+            g->ticks != w->ticks || g->lane != w->lane) {
+            printf("# seed %u: entry %zu of %zu: want kind %u function %u ticks %llu lane %u\n",
+                   seed, i, want->count, w->kind, w->function, (unsigned long long)w->ticks,
+                   w->lane);
+            if (i < got->count)
+                printf("#   got kind %u function %u ticks %llu lane %u\n", g->kind, g->function,
+                       (unsigned long long)g->ticks, g->lane);
+            return false;
+        }
+    }
+    return got->count == want->count;
+}
+
+static bool simulate(unsigned seed, bool header, bool fibres)
+{
+    static struct thread t;
+    unsigned op, ops;
+    bool same;
+
+    memset(&t, 0, sizeof t);
+    t.seed = seed * 0x9e3779b97f4a7c15ull + 1;
+    t.ticks = header ? (uint64_t)seed << 40 : 1000;
+    t.anchor = TOP;
+    t.lanes = 1;
+    t.fibres[0].used = true;
+    rig_begin(&t.rig, header, true);
+    nsc_stacks_begin_chunk(&t.rig.stacks, t.anchor, t.ticks, 0);
+    ops = 1 + draw(&t, OPS);
+    for (op = 0; op < ops; op++) {
+        uint32_t what = draw(&t, 1000);
+
+        if (what < 480)
+            call(&t, header && draw(&t, 3) == 0);
+        else if (what < 940)
+            leave(&t);
+        else if (what < 970) { /* tail call */
+            leave(&t);
+            call(&t, false);
+        } else if (what < 990 || !fibres)
+            jump(&t);
+        else
+            hop(&t);
+    }
+    flush(&t);
+    same = same_log(&t.rig.log, &t.truth, seed) &&
+           t.rig.stacks.stats.recorded + t.rig.stacks.stats.lost == t.emitted;
+    free(t.truth.entries);
+    rig_end(&t.rig);
+    return same;
+}
+
+static void test_simulated(bool header, bool fibres, const char *what)
+{
+    unsigned seed, wrong = 0;
+
+    for (seed = 1; seed <= 1500; seed++)
+        wrong += !simulate(seed, header, fibres);
+    t_report_u64(wrong, 0, __FILE__, __LINE__, what);
+}
+
+/* Words of no meaning at all: nothing may crash, and every event is accounted for. */
+static void test_garbage(void)
+{
+    struct thread *t = calloc(1, sizeof *t);
+    unsigned round, i;
+    uint64_t total = 0;
+
+    t->seed = 7;
+    for (round = 0; round < 300; round++) {
+        const struct nsc_stacks_stats *stats = &t->rig.stacks.stats;
+        uint64_t calls = 0;
+
+        rig_begin(&t->rig, round & 1, true);
+        for (i = 0; i < 2000; i++) {
+            uint64_t word = (uint64_t)draw(t, UINT32_MAX) << 32 ^ (uint64_t)draw(t, UINT32_MAX);
+
+            if (draw(t, 4) == 0)
+                word &= 0xffff000000000fffull;
+            else if (draw(t, 2) == 0)
+                word = word_of(draw(t, 9), word & 0x3fff8, draw(t, 2) == 0);
+            t->words[2 * i] = word;
+            t->words[2 * i + 1] = draw(t, 2) == 0 ? word >> 7 : i;
+            /* Few stacks: the log's lanes are limited. */
+            if ((word & 0xfff0ffffffff) < NSC_LIVE_ESC_LIMIT && (word & 0xfff) != 8)
+                t->words[2 * i] = 0;
+            if ((t->words[2 * i] & NSC_LIVE_ADDRESS_MASK & ~(1ull << 47)) >= NSC_LIVE_ESC_LIMIT)
+                calls++;
+        }
+        t->rig.stacks.stats.recorded = 0;
+        nsc_stacks_begin_chunk(&t->rig.stacks, draw(t, UINT32_MAX), 5, 0);
+        nsc_stacks_run(&t->rig.stacks, t->words, 0, 2000, false);
+        total += stats->recorded;
+        nsc_stacks_close(&t->rig.stacks, 0);
+        rig_end(&t->rig);
+    }
+    CHECK(total > 0);
+    free(t);
+}
+
+int main(void)
+{
+    test_by_hand();
+    test_stacks_by_hand();
+    test_ticks();
+    test_hole_and_late_switch_ticks();
+    test_header();
+    test_ring();
+    test_simulated(false, false, "sleds: 1500 simulated threads");
+    test_simulated(true, false, "header hook: 1500 simulated threads");
+    test_simulated(false, true, "sleds with coroutines: 1500 simulated threads");
+    test_simulated(true, true, "header hook with coroutines: 1500 simulated threads");
+    test_garbage();
+    return t_done();
+}
