@@ -1,0 +1,212 @@
+/* session.c - see session.h. */
+#include "record/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096,
+    PROCESSES_MAX = 4096,
+    MODULES_MAX = 4096,
+    THREADS_MAX = 16384,
+    FILTER_BYTES = 1 << 20,
+    CHUNK_BYTES = 64 << 10,
+    CHUNK_BYTES_MIN = 16 << 10, /* small buffers get smaller chunks, so that threads can share */
+    CHUNKS_WANTED = 16,
+};
+
+#define POOL_MAX_BYTES (1ull << 30)
+
+#if defined(__x86_64__)
+enum { EXIT_BIT = 47 };
+#else
+enum { EXIT_BIT = 0 };
+#endif
+
+static uint64_t align_up(uint64_t value, uint64_t to)
+{
+    return (value + to - 1) & ~(to - 1);
+}
+
+/* The places of the tables, and the size of the whole. */
+static uint64_t lay_out(const struct nsc_session *s, struct nsc_live_header *h)
+{
+    uint64_t at = PAGE;
+
+    h->processes_off = at;
+    at = align_up(at + (uint64_t)s->processes_max * sizeof *s->processes, PAGE);
+    h->modules_off = at;
+    at = align_up(at + (uint64_t)s->modules_max * sizeof *s->modules, PAGE);
+    h->threads_off = at;
+    at = align_up(at + (uint64_t)s->threads_max * sizeof *s->threads, PAGE);
+    h->chunks_off = at;
+    at = align_up(at + (uint64_t)s->chunks_max * sizeof *s->chunks, PAGE);
+    h->filter_off = at;
+    at = align_up(at + s->filter_bytes, s->chunk_bytes);
+    h->data_off = at;
+    return at + (uint64_t)s->chunks_max * s->chunk_bytes;
+}
+
+/* RLIMIT_FSIZE counts for memory files too: lift the soft limit while ours gets its size. */
+static int set_size(int fd, uint64_t bytes)
+{
+    struct rlimit old, raised;
+    int error = 0;
+
+    if (getrlimit(RLIMIT_FSIZE, &old) != 0)
+        return -errno;
+    raised = old;
+    raised.rlim_cur = raised.rlim_max;
+    if (bytes > raised.rlim_max)
+        return -EFBIG; /* trying would bring SIGXFSZ */
+    setrlimit(RLIMIT_FSIZE, &raised);
+    if (ftruncate(fd, (off_t)bytes) != 0)
+        error = -errno;
+    setrlimit(RLIMIT_FSIZE, &old);
+    return error;
+}
+
+static int add_pages(int fd, uint64_t offset, uint64_t bytes)
+{
+    int error;
+
+    do
+        error = fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0 ? 0 : -errno;
+    while (error == -EINTR);
+    return error;
+}
+
+static void fill_header(const struct nsc_session *s, struct nsc_live_header *h, bool filter)
+{
+    h->version = NSC_LIVE_VERSION;
+    h->header_bytes = sizeof *h;
+    h->total_bytes = s->total_bytes;
+    h->event_bytes = 16;
+    h->exit_bit = s->exit_bit;
+    h->flags = filter ? NSC_LIVE_FLAG_FILTER : 0;
+    h->recorder_pid = (uint32_t)getpid();
+    h->recorder_state = NSC_LIVE_RECORDER_OPEN;
+    h->processes_max = s->processes_max;
+    h->modules_max = s->modules_max;
+    h->threads_max = s->threads_max;
+    h->chunks_max = s->chunks_max;
+    h->chunk_bytes = s->chunk_bytes;
+    h->filter_bytes = s->filter_bytes;
+    h->chunk_count = s->chunk_count;
+    h->chunks_free = s->chunk_count;
+    h->magic = NSC_LIVE_MAGIC;
+}
+
+static void choose_sizes(const struct nsc_session_options *options, struct nsc_session *s)
+{
+    uint64_t bytes = options->buffer_bytes;
+
+    s->processes_max = PROCESSES_MAX;
+    s->modules_max = MODULES_MAX;
+    s->threads_max = THREADS_MAX;
+    s->filter_bytes = FILTER_BYTES;
+    s->exit_bit = EXIT_BIT;
+    s->fixed = options->fixed;
+    s->chunk_bytes = CHUNK_BYTES;
+    while (s->chunk_bytes > CHUNK_BYTES_MIN && bytes / s->chunk_bytes < CHUNKS_WANTED)
+        s->chunk_bytes /= 2;
+    if (bytes > POOL_MAX_BYTES)
+        bytes = POOL_MAX_BYTES;
+    s->chunk_count = (uint32_t)(bytes / s->chunk_bytes);
+    if (s->chunk_count < 2)
+        s->chunk_count = 2;
+    s->chunks_max = s->fixed ? s->chunk_count : (uint32_t)(POOL_MAX_BYTES / s->chunk_bytes);
+}
+
+static int map_memory(struct nsc_session *s, struct nsc_live_header *h)
+{
+    void *base;
+    int error = set_size(s->fd, s->total_bytes);
+
+    if (error == 0)
+        error = add_pages(s->fd, 0, h->data_off + (uint64_t)s->chunk_count * s->chunk_bytes);
+    if (error != 0)
+        return error;
+    base = mmap(NULL, s->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
+    if (base == MAP_FAILED)
+        return -errno;
+    s->base = base;
+    s->header = base;
+    s->processes = (void *)(s->base + h->processes_off);
+    s->modules = (void *)(s->base + h->modules_off);
+    s->threads = (void *)(s->base + h->threads_off);
+    s->chunks = (void *)(s->base + h->chunks_off);
+    s->filter = s->base + h->filter_off;
+    s->data = s->base + h->data_off;
+    return 0;
+}
+
+int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
+                       struct nsc_diag *diag)
+{
+    struct nsc_session s = {.fd = -1};
+    struct nsc_live_header header = {0};
+    int error;
+
+    choose_sizes(options, &s);
+    s.total_bytes = lay_out(&s, &header);
+    s.fd = memfd_create("nanoscope", MFD_CLOEXEC);
+    if (s.fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot make shared memory: %s",
+                            strerror(errno));
+    error = map_memory(&s, &header);
+    if (error != 0) {
+        close(s.fd);
+        if (error == -EFBIG)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
+                                "cannot make %llu MiB of shared memory: the limit on file sizes "
+                                "counts for it (ulimit -Hf)",
+                                (unsigned long long)(s.total_bytes >> 20));
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error,
+                            "cannot allocate %llu MiB of shared memory: %s (a smaller --buffer "
+                            "needs less)",
+                            (unsigned long long)s.chunk_count * s.chunk_bytes >> 20,
+                            strerror(-error));
+    }
+    fill_header(&s, &header, options->filter);
+    *s.header = header;
+    snprintf(s.path, sizeof s.path, "/proc/%ld/fd/%d", (long)getpid(), s.fd);
+    *session = s;
+    return 0;
+}
+
+void nsc_session_close(struct nsc_session *session)
+{
+    __atomic_store_n(&session->header->recorder_state, NSC_LIVE_RECORDER_CLOSED, __ATOMIC_RELEASE);
+}
+
+void nsc_session_destroy(struct nsc_session *session)
+{
+    munmap(session->base, session->total_bytes);
+    close(session->fd);
+    session->fd = -1;
+}
+
+void nsc_session_grow(struct nsc_session *session)
+{
+    uint32_t more = session->chunk_count;
+    uint64_t at = (uint64_t)(session->data - session->base) +
+                  (uint64_t)session->chunk_count * session->chunk_bytes;
+
+    if (session->fixed || session->chunk_count >= session->chunks_max)
+        return;
+    if (more > session->chunks_max - session->chunk_count)
+        more = session->chunks_max - session->chunk_count;
+    if (add_pages(session->fd, at, (uint64_t)more * session->chunk_bytes) != 0) {
+        session->fixed = true; /* no more memory to be had: stay with what there is */
+        return;
+    }
+    session->chunk_count += more;
+    __atomic_store_n(&session->header->chunk_hint, session->chunk_count - more, __ATOMIC_RELAXED);
+    __atomic_store_n(&session->header->chunk_count, session->chunk_count, __ATOMIC_RELEASE);
+}

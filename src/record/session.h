@@ -1,0 +1,65 @@
+/*
+ * session.h - the shared memory of a recording session, as the recorder holds it.
+ *
+ * Lays it out, grows it, takes it down. Everything inside may be overwritten by the traced
+ * programs at any time: the geometry is therefore kept here, never read back.
+ */
+#ifndef NSC_RECORD_SESSION_H
+#define NSC_RECORD_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "nanoscope/live.h"
+#include "util/diag.h"
+
+struct nsc_session {
+    int fd;
+    uint8_t *base;
+    size_t total_bytes;
+    struct nsc_live_header *header;
+    struct nsc_live_process *processes;
+    struct nsc_live_module *modules;
+    struct nsc_live_thread *threads;
+    struct nsc_live_chunk *chunks;
+    uint8_t *filter;
+    uint8_t *data;
+    uint32_t processes_max, modules_max, threads_max, chunks_max;
+    uint32_t filter_bytes;
+    uint32_t chunk_bytes;
+    uint32_t chunk_count; /* chunks that have pages */
+    uint8_t exit_bit;
+    bool fixed; /* the pool must not grow: the user gave its size */
+    char path[64];
+};
+
+struct nsc_session_options {
+    uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
+    bool fixed;            /* never more than that */
+    bool filter;           /* modules are to wait for a verdict on their sites */
+};
+
+/**
+ * nsc_session_create - make the memory and fill in its header.
+ * @session: receives it; release with nsc_session_destroy().
+ *
+ * Pages of the tables and the first chunks exist afterwards, so that no program can meet SIGBUS.
+ * Returns 0 or -errno with @diag: -ENOMEM or -ENOSPC (not that much memory), -EFBIG (RLIMIT_FSIZE),
+ * -EMFILE.
+ */
+int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
+                       struct nsc_diag *diag);
+/* Programs stop recording at their next slow path. */
+void nsc_session_close(struct nsc_session *session);
+void nsc_session_destroy(struct nsc_session *session);
+
+/* Double the pool, within limits; whatever hinders is no error. */
+void nsc_session_grow(struct nsc_session *session);
+
+static inline uint64_t *nsc_session_chunk_words(const struct nsc_session *session, uint32_t chunk)
+{
+    return (uint64_t *)(void *)(session->data + (size_t)chunk * session->chunk_bytes);
+}
+
+#endif
