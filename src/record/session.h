@@ -30,6 +30,7 @@ struct nsc_session {
     uint32_t chunk_bytes;
     uint32_t chunk_count; /* chunks that have pages */
     uint8_t exit_bit;
+    uint32_t filter_used;
     bool fixed; /* the pool must not grow: the user gave its size */
     char path[64];
 };

@@ -394,7 +394,6 @@ static __attribute__((noinline)) void exit_slowly(struct nsc_stacks *s, const st
     } else {
         /* Its entry is missing though its caller's is there: say so where it happened. */
         s->stats.unmatched++;
-        s->stats.lost++;
         if (st->lane != NULL)
             nsc_lane_lost(st->lane, event->ticks, 1);
     }
@@ -612,18 +611,18 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
 
 void nsc_stacks_keep(struct nsc_stacks *s)
 {
-    uint64_t lost = s->stats.dropped + s->stats.lost;
     uint32_t i, frame, open = 0;
+    uint64_t lost;
 
     if (s->keep)
         return;
     s->keep = true;
     for (i = 0; i < s->count; i++)
         open += s->stacks[i]->depth;
-    lost -= open;
-    s->stats.lost = lost;
+    s->stats.cut = s->stats.dropped - open;
     s->stats.recorded = open;
     s->stats.dropped = 0;
+    lost = nsc_stacks_lost_total(s);
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
         struct nsc_lane *lane;

@@ -26,8 +26,9 @@ struct nsc_stack; /* one stack of the thread; stack.c */
 struct nsc_stacks_stats {
     uint64_t recorded;  /* events given to lanes (entries, exits, late exits) */
     uint64_t dropped;   /* events run through the rule but not kept (ring) */
-    uint64_t lost;      /* events reported by nsc_lane_lost(), unmatched ones included */
-    uint64_t unmatched; /* exits without an entry while outer calls were open */
+    uint64_t lost;      /* events that the program reported as lost, see nsc_stacks_lost() */
+    uint64_t unmatched; /* exits without an entry inside open calls; lost too */
+    uint64_t cut;       /* dropped events that nsc_stacks_keep() gave up; lost too */
     uint64_t left_out;  /* events of functions that the filter leaves out */
     uint64_t clamped;   /* events whose ticks ran backwards for no known reason */
     uint64_t holes;     /* slots reserved but never completed */
@@ -73,11 +74,17 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words, size_t from, size_t to,
                       bool stop_at_hole);
 
+/* All events of the thread that are not in the trace. */
+static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
+{
+    return s->stats.lost + s->stats.unmatched + s->stats.cut + s->stats.dropped;
+}
+
 /* A gap: @events were lost just here. What was open is closed, as nobody saw what became of it. */
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
 
 /* From now on calls are kept (the ring's last round): open calls enter the trace with their true
- * start; everything else dropped so far becomes lost. */
+ * start; everything else dropped so far is lost. */
 void nsc_stacks_keep(struct nsc_stacks *s);
 
 /* The thread has ended: close all stacks; what is still open ends now, or when its stack was left

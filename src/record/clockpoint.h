@@ -1,0 +1,16 @@
+/*
+ * clockpoint.h - read the event timer and the system's clocks at one instant.
+ */
+#ifndef NSC_RECORD_CLOCKPOINT_H
+#define NSC_RECORD_CLOCKPOINT_H
+
+#include "trace/model.h"
+
+/* The timer that hooks read: rdtsc, or cntvct_el0. */
+uint64_t nsc_clockpoint_ticks(void);
+/* Its frequency where the processor tells it, else 0. */
+uint64_t nsc_clockpoint_frequency(void);
+/* One calibration point; the readings lie within a fraction of a microsecond as a rule. */
+struct nsc_clock_point nsc_clockpoint_read(void);
+
+#endif

@@ -1,0 +1,369 @@
+/* modules.c - see modules.h. */
+#include "record/modules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "nanoscope/live.h"
+
+enum { OPEN_FDS_MAX = 200, SLED_BYTES = 12, MAP_FIRST_BITS = 8 };
+
+/* ---- 64-bit key -> id ------------------------------------------------------------------------ */
+
+struct nsc_id_map {
+    uint64_t *keys; /* key + 1; 0 = empty */
+    uint32_t *ids;
+    uint32_t bits, count;
+};
+
+static struct nsc_id_map *map_new(uint32_t bits)
+{
+    struct nsc_id_map *map = calloc(1, sizeof *map);
+
+    if (map == NULL)
+        return NULL;
+    map->bits = bits;
+    map->keys = calloc((size_t)1 << bits, sizeof *map->keys);
+    map->ids = calloc((size_t)1 << bits, sizeof *map->ids);
+    if (map->keys == NULL || map->ids == NULL) {
+        free(map->keys);
+        free(map->ids);
+        free(map);
+        return NULL;
+    }
+    return map;
+}
+
+static void map_free(struct nsc_id_map *map)
+{
+    if (map == NULL)
+        return;
+    free(map->keys);
+    free(map->ids);
+    free(map);
+}
+
+/* The slot of @key, or the empty one where it belongs. */
+static uint32_t map_slot(const struct nsc_id_map *map, uint64_t key)
+{
+    uint32_t mask = (1u << map->bits) - 1;
+    uint32_t i = (uint32_t)(((key + 1) * 0x9e3779b97f4a7c15ull) >> (64 - map->bits));
+
+    while (map->keys[i] != 0 && map->keys[i] != key + 1)
+        i = (i + 1) & mask;
+    return i;
+}
+
+static int map_put(struct nsc_id_map *map, uint64_t key, uint32_t id)
+{
+    uint32_t i;
+
+    if (map->count >= 1u << (map->bits - 1)) {
+        struct nsc_id_map *bigger = map_new(map->bits + 1);
+
+        if (bigger == NULL)
+            return -ENOMEM;
+        for (i = 0; i < 1u << map->bits; i++)
+            if (map->keys[i] != 0)
+                map_put(bigger, map->keys[i] - 1, map->ids[i]);
+        free(map->keys);
+        free(map->ids);
+        *map = *bigger;
+        free(bigger);
+    }
+    i = map_slot(map, key);
+    map->keys[i] = key + 1;
+    map->ids[i] = id;
+    map->count++;
+    return 0;
+}
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
+                     const struct nsc_filter *filter)
+{
+    *modules = (struct nsc_modules){.writer = writer, .filter = filter};
+    modules->unknown = map_new(MAP_FIRST_BITS);
+    return modules->unknown != NULL ? 0 : -ENOMEM;
+}
+
+static void file_free(struct nsc_module_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->symbols != NULL)
+        nsc_symbols_close(file->symbols);
+    map_free(file->functions);
+    free(file->hooks);
+    free(file->sleds);
+    free(file->kept);
+    free(file->path);
+    free(file);
+}
+
+void nsc_modules_free(struct nsc_modules *modules)
+{
+    uint32_t i;
+
+    for (i = 0; i < modules->count; i++)
+        file_free(modules->files[i]);
+    free(modules->files);
+    free(modules->places);
+    map_free(modules->unknown);
+    *modules = (struct nsc_modules){0};
+}
+
+/* The path came out of the traced program: it may be a FIFO or a device. */
+static int open_regular(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static int file_new(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
+                    uint32_t build_id_bytes, struct nsc_module_file **out)
+{
+    struct nsc_module_file *file = calloc(1, sizeof *file);
+    struct nsc_module entry = {.path = path, .build_id_bytes = build_id_bytes};
+    int error = -ENOMEM;
+
+    if (file == NULL)
+        return -ENOMEM;
+    file->fd = -1;
+    file->path = strdup(path);
+    file->functions = map_new(MAP_FIRST_BITS);
+    file->build_id_bytes = build_id_bytes;
+    memcpy(file->build_id, build_id, build_id_bytes);
+    memcpy(entry.build_id, build_id, build_id_bytes);
+    if (file->path != NULL && file->functions != NULL)
+        error = nsc_writer_add_module(modules->writer, &entry, &file->id);
+    if (error != 0) {
+        file_free(file);
+        return error;
+    }
+    if (modules->open_fds < OPEN_FDS_MAX) {
+        file->fd = open_regular(path);
+        modules->open_fds += file->fd >= 0;
+    }
+    *out = file;
+    return 0;
+}
+
+int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
+                    uint32_t build_id_bytes, uint32_t *index)
+{
+    struct nsc_module_file *file;
+    uint32_t i;
+    int error;
+
+    for (i = modules->count; i > 0; i--) {
+        file = modules->files[i - 1];
+        if (file->build_id_bytes == build_id_bytes && strcmp(file->path, path) == 0 &&
+            memcmp(file->build_id, build_id, build_id_bytes) == 0) {
+            *index = i - 1;
+            return 0;
+        }
+    }
+    if (modules->count == modules->capacity) {
+        uint32_t capacity = modules->capacity == 0 ? 16 : modules->capacity * 2;
+        struct nsc_module_file **files =
+            realloc(modules->files, capacity * sizeof(struct nsc_module_file *));
+
+        if (files == NULL)
+            return -ENOMEM;
+        modules->files = files;
+        modules->capacity = capacity;
+    }
+    error = file_new(modules, path, build_id, build_id_bytes, &file);
+    if (error != 0)
+        return error;
+    modules->files[modules->count] = file;
+    *index = modules->count++;
+    return 0;
+}
+
+/* Remembers where function @id is; ids are dense. */
+static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
+{
+    if (modules->place_count == modules->place_capacity) {
+        uint32_t capacity = modules->place_capacity == 0 ? 256 : modules->place_capacity * 2;
+        struct nsc_place *places = realloc(modules->places, capacity * sizeof *places);
+
+        if (places == NULL)
+            return -ENOMEM;
+        modules->places = places;
+        modules->place_capacity = capacity;
+    }
+    modules->places[modules->place_count++] = (struct nsc_place){module, va};
+    return 0;
+}
+
+uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va)
+{
+    struct nsc_id_map *map =
+        module == NSC_NO_ID ? modules->unknown : modules->files[module]->functions;
+    uint32_t slot = map_slot(map, va), id;
+    struct nsc_function function = {
+        .module = module == NSC_NO_ID ? NSC_NO_ID : modules->files[module]->id, .va = va};
+
+    if (map->keys[slot] != 0)
+        return map->ids[slot];
+    if (place_add(modules, module, va) != 0)
+        return 0;
+    if (nsc_writer_add_function(modules->writer, &function, &id) != 0 ||
+        id != modules->place_count - 1) {
+        modules->place_count--;
+        return 0;
+    }
+    map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
+    return id;
+}
+
+/* ---- What is in the file --------------------------------------------------------------------- */
+
+struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
+{
+    struct nsc_symbols_options options = {.size = sizeof options};
+    int fd;
+
+    if (file->symbols_tried)
+        return file->symbols;
+    file->symbols_tried = true;
+    if (file->build_id_bytes > 0) {
+        options.build_id = file->build_id;
+        options.build_id_bytes = file->build_id_bytes;
+    }
+    fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 3) : open_regular(file->path);
+    if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
+        file->symbols = NULL;
+    return file->symbols;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+void nsc_module_load_sites(struct nsc_module_file *file)
+{
+    struct nsc_symbols_site *sites;
+    struct nsc_symbols *symbols;
+    size_t count, i;
+
+    if (file->sites_tried)
+        return;
+    file->sites_tried = true;
+    symbols = nsc_module_symbols(file);
+    if (symbols == NULL || nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
+        return;
+    file->hooks = malloc(count * sizeof *file->hooks);
+    file->sleds = malloc(count * sizeof *file->sleds);
+    for (i = 0; i < count && file->hooks != NULL && file->sleds != NULL; i++) {
+        if (sites[i].kind == NSC_LIVE_SITE_HOOK)
+            file->hooks[file->hook_count++] = sites[i].va;
+        else
+            file->sleds[file->sled_count++] = sites[i].va;
+    }
+    free(sites);
+    if (file->hook_count > 0)
+        qsort(file->hooks, file->hook_count, sizeof *file->hooks, compare_addresses);
+    if (file->sled_count > 0)
+        qsort(file->sleds, file->sled_count, sizeof *file->sleds, compare_addresses);
+}
+
+/* The number of entries below @va. */
+static size_t count_below(const uint64_t *entries, size_t count, uint64_t va)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (entries[middle] < va)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va)
+{
+    size_t i = count_below(file->sleds, file->sled_count, va);
+
+    /* An event names an address after the sled's first byte; a function starts before its sled. */
+    return i > 0 && va - file->sleds[i - 1] <= SLED_BYTES;
+}
+
+bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va)
+{
+    size_t i = count_below(file->hooks, file->hook_count, va);
+
+    if (i == file->hook_count)
+        return false;
+    *hook_va = file->hooks[i];
+    return true;
+}
+
+/* The verdict on all symbols at once: demangling is cheap only in bulk. */
+static void judge_symbols(struct nsc_module_file *file, struct nsc_symbols *symbols,
+                          const struct nsc_filter *filter)
+{
+    size_t count = nsc_symbols_count(symbols), i;
+    const char **names = calloc(count + 1, sizeof *names);
+    char **readable = calloc(count + 1, sizeof *readable);
+    uint8_t *kept = calloc(count + 1, 1);
+
+    if (names != NULL && readable != NULL && kept != NULL) {
+        for (i = 0; i < count; i++)
+            names[i] = nsc_symbols_at(symbols, i).name;
+        if (nsc_symbols_demangle(names, count, readable) == 0) {
+            for (i = 0; i < count; i++)
+                kept[i] = nsc_filter_keeps(filter, readable[i]);
+            file->kept = kept;
+            kept = NULL;
+        }
+        for (i = 0; i < count; i++)
+            free(readable[i]);
+    }
+    free(names);
+    free(readable);
+    free(kept);
+}
+
+bool nsc_module_keeps(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va)
+{
+    struct nsc_symbols *symbols = nsc_module_symbols(file);
+    struct nsc_symbol symbol;
+    size_t low = 0, high;
+
+    if (symbols == NULL)
+        return nsc_filter_keeps(filter, NULL);
+    if (file->kept == NULL)
+        judge_symbols(file, symbols, filter);
+    if (file->kept == NULL || !nsc_symbols_find(symbols, va, &symbol))
+        return nsc_filter_keeps(filter, NULL);
+    for (high = nsc_symbols_count(symbols); low < high;) {
+        size_t middle = low + (high - low) / 2;
+
+        if (nsc_symbols_at(symbols, middle).va < symbol.va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < nsc_symbols_count(symbols) && file->kept[low] != 0;
+}

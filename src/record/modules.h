@@ -1,0 +1,75 @@
+/*
+ * modules.h - the ELF files whose code is recorded, and the functions found in them.
+ *
+ * A module is one file (path and build id), however many processes load it; a function is an
+ * address in it. Functions get ids while events are drained; their names are looked up at the end,
+ * for the ids in use. Called by space.c, verdict.c and names.c.
+ */
+#ifndef NSC_RECORD_MODULES_H
+#define NSC_RECORD_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/filter.h"
+#include "symbols/symbols.h"
+#include "trace/writer.h"
+
+/* A function of the trace: where it is. Index = function id. */
+struct nsc_place {
+    uint32_t module; /* index in nsc_modules.files, or NSC_NO_ID */
+    uint64_t va;
+};
+
+struct nsc_id_map; /* 64-bit key -> function id; modules.c */
+
+struct nsc_module_file {
+    uint32_t id; /* in the trace's module table */
+    char *path;
+    uint8_t build_id[32];
+    uint32_t build_id_bytes;
+    int fd; /* kept open, for files that are gone by the end; -1 = not */
+    bool symbols_tried;
+    struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
+    struct nsc_id_map *functions;
+    bool sites_tried;
+    uint64_t *hooks, *sleds; /* addresses of the sites of each kind, ascending */
+    size_t hook_count, sled_count;
+    uint8_t *kept; /* one byte a symbol: the filter's verdict; NULL until asked */
+};
+
+struct nsc_modules {
+    struct nsc_writer *writer;
+    const struct nsc_filter *filter;
+    struct nsc_module_file **files;
+    uint32_t count, capacity, open_fds;
+    struct nsc_place *places; /* by function id */
+    uint32_t place_count, place_capacity;
+    struct nsc_id_map *unknown; /* addresses that no module holds */
+};
+
+int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
+                     const struct nsc_filter *filter);
+void nsc_modules_free(struct nsc_modules *modules);
+
+/* The module of that path and build id, new or known; 0 or -errno. @index: in modules->files. */
+int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
+                    uint32_t build_id_bytes, uint32_t *index);
+
+/* The id of the function at @va of a module (NSC_NO_ID: at a run-time address that none holds).
+ * When memory runs out, 0: some function's id. */
+uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va);
+
+/* The module's symbols, or NULL. Opens the file the first time. */
+struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file);
+/* Reads the hook sites, the first time. */
+void nsc_module_load_sites(struct nsc_module_file *file);
+/* Is @va inside a sled (else it is the address of a function with a header hook)? */
+bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va);
+/* The first header hook at or above @va: the function's own. */
+bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va);
+/* Does the filter keep the function that holds @va? */
+bool nsc_module_keeps(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va);
+
+#endif

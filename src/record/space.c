@@ -1,0 +1,170 @@
+/* space.c - see space.h. */
+#include "record/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "nanoscope/live.h"
+
+/* The mapping that held @address at @ticks; failing that, the latest that ever did. */
+static const struct nsc_space_mapping *find(const struct nsc_space *space, uint64_t address,
+                                            uint64_t ticks)
+{
+    const struct nsc_space_mapping *best = NULL;
+    uint32_t i;
+
+    for (i = space->count; i > 0; i--) {
+        const struct nsc_space_mapping *m = &space->mappings[i - 1];
+
+        if (address < m->start || address >= m->end)
+            continue;
+        if (ticks >= m->load_ticks && ticks < m->unload_ticks)
+            return m;
+        if (best == NULL)
+            best = m;
+    }
+    return best;
+}
+
+/* The stretch of time around @ticks in which nothing was loaded or unloaded. */
+static void choose_epoch(struct nsc_space *space, uint64_t ticks)
+{
+    uint64_t since = 0, until = UINT64_MAX;
+    uint32_t i;
+
+    for (i = 0; space->reused && i < space->count; i++) {
+        const uint64_t borders[] = {space->mappings[i].load_ticks, space->mappings[i].unload_ticks};
+        size_t b;
+
+        for (b = 0; b < 2; b++) {
+            if (borders[b] <= ticks && borders[b] > since)
+                since = borders[b];
+            if (borders[b] > ticks && borders[b] < until)
+                until = borders[b];
+        }
+    }
+    if (since != space->codes.since_ticks || until != space->codes.until_ticks)
+        nsc_codes_clear(&space->codes);
+    space->codes.since_ticks = since;
+    space->codes.until_ticks = until;
+}
+
+static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *m, uint64_t address,
+                       struct nsc_code *code)
+{
+    struct nsc_modules *modules = space->modules;
+    struct nsc_module_file *file = modules->files[m->module];
+    uint64_t va = address - m->bias, hook;
+    bool header = (m->hooks & 1u << NSC_LIVE_HOOK_HEADER) != 0;
+
+    code->function = nsc_modules_function(modules, m->module, va);
+    if (header) {
+        nsc_module_load_sites(file);
+        if ((m->hooks & 1u << NSC_LIVE_HOOK_SLED) != 0 && nsc_module_in_sled(file, va))
+            header = false;
+    }
+    if (header) {
+        code->flags |= NSC_CODE_HEADER;
+        if (nsc_module_own_hook(file, va, &hook)) {
+            code->flags |= NSC_CODE_REAL_PC;
+            code->real_pc16 = (uint16_t)(hook + m->bias);
+        }
+    }
+    if (nsc_filter_active(modules->filter) && !nsc_module_keeps(file, modules->filter, va))
+        code->flags |= NSC_CODE_LEFT_OUT;
+}
+
+static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
+{
+    struct nsc_space *space = context;
+    const struct nsc_space_mapping *m = find(space, address, ticks);
+
+    if (m == NULL && space->refresh != NULL) {
+        space->refresh(space->context);
+        m = find(space, address, ticks);
+    }
+    choose_epoch(space, ticks);
+    *code = (struct nsc_code){.address = address};
+    if (m != NULL)
+        resolve_in(space, m, address, code);
+    else
+        code->function = nsc_modules_function(space->modules, NSC_NO_ID, address);
+}
+
+int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
+{
+    *space = (struct nsc_space){.modules = modules};
+    space->codes.resolve = resolve;
+    space->codes.context = space;
+    space->codes.by_function = nsc_filter_active(modules->filter);
+    return nsc_codes_init(&space->codes);
+}
+
+void nsc_space_free(struct nsc_space *space)
+{
+    nsc_codes_free(&space->codes);
+    free(space->mappings);
+    space->mappings = NULL;
+}
+
+static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,
+                          bool new)
+{
+    struct nsc_mapping entry = {
+        .process = process,
+        .module = space->modules->files[m->module]->id,
+        .bias = m->bias,
+        .start = m->start,
+        .end = m->end,
+        .load_ticks = m->load_ticks,
+        .unload_ticks = m->unload_ticks == UINT64_MAX ? 0 : m->unload_ticks,
+    };
+
+    if (new)
+        nsc_writer_add_mapping(space->modules->writer, &entry, &m->id);
+    else
+        nsc_writer_set_mapping(space->modules->writer, m->id, &entry);
+}
+
+int nsc_space_load(struct nsc_space *space, uint32_t process,
+                   const struct nsc_space_mapping *mapping, uint32_t *index)
+{
+    struct nsc_space_mapping *m;
+    uint32_t i;
+
+    if (space->count == space->capacity) {
+        uint32_t capacity = space->capacity == 0 ? 8 : space->capacity * 2;
+
+        m = realloc(space->mappings, capacity * sizeof *m);
+        if (m == NULL)
+            return -ENOMEM;
+        space->mappings = m;
+        space->capacity = capacity;
+    }
+    for (i = 0; i < space->count; i++)
+        if (space->mappings[i].start < mapping->end && mapping->start < space->mappings[i].end)
+            space->reused = true;
+    m = &space->mappings[space->count];
+    *m = *mapping;
+    m->unload_ticks = UINT64_MAX;
+    write_mapping(space, process, m, true);
+    if ((m->hooks & 1u << NSC_LIVE_HOOK_HEADER) != 0)
+        space->codes.by_function = true;
+    *index = space->count++;
+    /* Addresses may have been asked for before their module was known. */
+    nsc_codes_clear(&space->codes);
+    if (space->reused)
+        space->codes.since_ticks = space->codes.until_ticks = 0; /* the next event chooses */
+    return 0;
+}
+
+void nsc_space_unload(struct nsc_space *space, uint32_t process, uint32_t index,
+                      uint64_t unload_ticks)
+{
+    struct nsc_space_mapping *m = &space->mappings[index];
+
+    m->unload_ticks = unload_ticks;
+    write_mapping(space, process, m, false);
+    if (space->reused)
+        space->codes.since_ticks = space->codes.until_ticks = 0;
+}

@@ -1,0 +1,527 @@
+/* tracee.c - see tracee.h. */
+#include "record/tracee.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "record/clockpoint.h"
+#include "record/verdict.h"
+
+enum { SLOTS_AHEAD = 16 }; /* looked at beyond the highest slot ever seen in use */
+
+int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
+                     struct nsc_writer *writer, const struct nsc_filter *filter)
+{
+    *all = (struct nsc_tracees){.session = session, .writer = writer, .keep = true};
+    all->processes = calloc(session->processes_max, sizeof(struct nsc_tracee_process *));
+    all->threads = calloc(session->threads_max, sizeof(struct nsc_tracee_thread *));
+    all->module_slots = calloc(session->modules_max, sizeof *all->module_slots);
+    if (all->processes == NULL || all->threads == NULL || all->module_slots == NULL ||
+        nsc_modules_init(&all->modules, writer, filter) != 0) {
+        nsc_tracees_free(all);
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+static void thread_free(struct nsc_tracee_thread *t)
+{
+    nsc_stacks_free(&t->stacks);
+    free(t->ids);
+    free(t);
+}
+
+static void process_free(struct nsc_tracee_process *p)
+{
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    nsc_space_free(&p->space);
+    free(p);
+}
+
+void nsc_tracees_free(struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    for (i = 0; all->threads != NULL && i < all->session->threads_max; i++)
+        if (all->threads[i] != NULL)
+            thread_free(all->threads[i]);
+    for (i = 0; all->processes != NULL && i < all->session->processes_max; i++)
+        if (all->processes[i] != NULL)
+            process_free(all->processes[i]);
+    free(all->threads);
+    free(all->processes);
+    free(all->module_slots);
+    nsc_modules_free(&all->modules);
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+static void process_died(struct nsc_tracee_process *p, uint64_t ticks)
+{
+    if (p->dead)
+        return;
+    p->dead = true;
+    p->all->live_processes--;
+    p->entry.end_ticks = ticks > p->entry.start_ticks ? ticks : p->entry.start_ticks;
+    if (p->pidfd >= 0)
+        close(p->pidfd);
+    p->pidfd = -1;
+}
+
+/* The path of its program, else its command name, else its number. */
+static void name_process(struct nsc_tracee_process *p)
+{
+    char path[64];
+    ssize_t length;
+
+    snprintf(path, sizeof path, "/proc/%ld/exe", (long)p->pid);
+    length = readlink(path, p->name, sizeof p->name - 1);
+    if (length > 0)
+        p->name[length] = 0;
+    else
+        snprintf(p->name, sizeof p->name, "process %ld", (long)p->pid);
+    p->entry.name = p->name;
+}
+
+static void refresh_space(void *context)
+{
+    nsc_tracees_scan(context, true);
+}
+
+static uint32_t parent_of(const struct nsc_tracees *all, uint32_t ppid)
+{
+    uint32_t i, found = NSC_NO_ID;
+
+    for (i = 0; ppid != 0 && i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+
+        if (p != NULL && (uint32_t)p->pid == ppid && (found == NSC_NO_ID || !p->dead))
+            found = p->id;
+    }
+    return found;
+}
+
+/* The same process under another slot has called exec: its old program is over. */
+static void end_previous(struct nsc_tracees *all, pid_t pid, uint64_t ticks)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++)
+        if (all->processes[i] != NULL && all->processes[i]->pid == pid)
+            process_died(all->processes[i], ticks);
+}
+
+static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_t slot)
+{
+    struct nsc_live_process *live = &all->session->processes[slot];
+    uint32_t state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
+    struct nsc_tracee_process *p;
+
+    if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
+        return NULL;
+    p = calloc(1, sizeof *p);
+    if (p == NULL || nsc_space_init(&p->space, &all->modules) != 0) {
+        free(p);
+        return NULL;
+    }
+    p->all = all;
+    p->slot = slot;
+    p->pid = (pid_t)__atomic_load_n(&live->pid, __ATOMIC_RELAXED);
+    p->space.refresh = refresh_space;
+    p->space.context = all;
+    p->entry.pid = (uint32_t)p->pid;
+    p->entry.parent = parent_of(all, __atomic_load_n(&live->ppid, __ATOMIC_RELAXED));
+    p->entry.start_ticks = __atomic_load_n(&live->start_ticks, __ATOMIC_RELAXED);
+    p->entry.exit_status = -1;
+    p->id = NSC_NO_ID;
+    p->left_out = all->no_children && p->pid != all->main_pid;
+    end_previous(all, p->pid, p->entry.start_ticks);
+    name_process(p);
+    if (!p->left_out && nsc_writer_add_process(all->writer, &p->entry, &p->id) != 0)
+        p->left_out = true;
+    p->pidfd = p->pid > 0 ? (int)syscall(SYS_pidfd_open, p->pid, 0) : -1;
+    all->processes[slot] = p;
+    all->live_processes++;
+    if (slot >= all->process_high)
+        all->process_high = slot + 1;
+    all->stats.processes += !p->left_out;
+    if (p->pidfd < 0 && (p->pid <= 0 || errno == ESRCH))
+        process_died(p, p->entry.start_ticks);
+    return p;
+}
+
+static struct nsc_tracee_process *process_at(struct nsc_tracees *all, uint32_t slot)
+{
+    if (slot >= all->session->processes_max)
+        return NULL;
+    return all->processes[slot] != NULL ? all->processes[slot] : process_adopt(all, slot);
+}
+
+void nsc_tracees_check_processes(struct nsc_tracees *all)
+{
+    struct pollfd set[64];
+    uint32_t slots[64], i = 0, n, k;
+
+    while (i < all->process_high) {
+        for (n = 0; i < all->process_high && n < 64; i++) {
+            const struct nsc_tracee_process *p = all->processes[i];
+
+            if (p == NULL || p->dead || p->pidfd < 0)
+                continue;
+            slots[n] = i;
+            set[n++] = (struct pollfd){.fd = p->pidfd, .events = POLLIN};
+        }
+        if (n == 0 || poll(set, n, 0) <= 0)
+            continue;
+        for (k = 0; k < n; k++)
+            if (set[k].revents != 0)
+                process_died(all->processes[slots[k]], nsc_clockpoint_ticks());
+    }
+}
+
+bool nsc_tracee_attached(const struct nsc_tracee_process *process)
+{
+    char line[512];
+    bool found = false;
+    FILE *maps;
+
+    snprintf(line, sizeof line, "/proc/%ld/maps", (long)process->pid);
+    maps = fopen(line, "re");
+    if (maps == NULL)
+        return errno != ENOENT;
+    while (!found && fgets(line, sizeof line, maps) != NULL)
+        found = strstr(line, "/memfd:nanoscope") != NULL;
+    fclose(maps);
+    return found;
+}
+
+static void write_process(struct nsc_tracee_process *p)
+{
+    struct nsc_live_process *live = &p->all->session->processes[p->slot];
+
+    p->entry.problems = __atomic_load_n(&live->problems, __ATOMIC_RELAXED);
+    p->all->stats.problems |= p->entry.problems;
+    if (!p->left_out)
+        nsc_writer_set_process(p->all->writer, p->id, &p->entry);
+}
+
+static void process_release(struct nsc_tracee_process *p)
+{
+    struct nsc_tracees *all = p->all;
+    struct nsc_live_process *live = &all->session->processes[p->slot];
+    uint32_t i;
+
+    write_process(p);
+    if (!p->left_out)
+        all->stats.lost_unattributed += __atomic_load_n(&live->lost, __ATOMIC_RELAXED);
+    for (i = 0; i < all->module_high; i++) {
+        if (all->module_slots[i].process != p)
+            continue;
+        all->module_slots[i].process = NULL;
+        __atomic_store_n(&all->session->modules[i].state, NSC_LIVE_FREE, __ATOMIC_RELEASE);
+    }
+    all->processes[p->slot] = NULL;
+    __atomic_store_n(&live->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&live->state, NSC_LIVE_FREE, __ATOMIC_RELEASE);
+    process_free(p);
+}
+
+void nsc_tracees_reap(struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+
+        /* The program's own process stays, for its status. */
+        if (p != NULL && p->dead && p->threads == 0 && p->pid != all->main_pid)
+            process_release(p);
+    }
+}
+
+void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+
+        if (p == NULL || p->pid != all->main_pid)
+            continue;
+        if (!p->dead)
+            p->entry.exit_status = status;
+        process_died(p, nsc_clockpoint_ticks());
+    }
+}
+
+void nsc_tracees_complete(struct nsc_tracees *all)
+{
+    struct nsc_live_header *header = all->session->header;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+
+        if (p == NULL)
+            continue;
+        write_process(p);
+        if (!p->left_out)
+            all->stats.lost_unattributed +=
+                __atomic_load_n(&all->session->processes[i].lost, __ATOMIC_RELAXED);
+    }
+    all->stats.lost_unattributed += __atomic_load_n(&header->lost_unattributed, __ATOMIC_RELAXED);
+    nsc_writer_set_lost_unattributed(all->writer, all->stats.lost_unattributed);
+}
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+static void module_adopt(struct nsc_tracees *all, uint32_t slot)
+{
+    struct nsc_live_module *live = &all->session->modules[slot];
+    struct nsc_tracee_process *p =
+        process_at(all, __atomic_load_n(&live->process, __ATOMIC_RELAXED));
+    struct nsc_space_mapping mapping = {0};
+    struct nsc_live_module copy;
+    uint32_t index;
+
+    if (p == NULL)
+        return;
+    memcpy(&copy, live, sizeof copy);
+    copy.path[sizeof copy.path - 1] = 0;
+    if (copy.build_id_bytes > sizeof copy.build_id)
+        copy.build_id_bytes = 0;
+    if (slot >= all->module_high)
+        all->module_high = slot + 1;
+    all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
+    if (p->left_out || copy.text_end <= copy.text_start ||
+        nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
+                        &mapping.module) != 0)
+        return;
+    mapping.start = copy.text_start;
+    mapping.end = copy.text_end;
+    mapping.bias = copy.bias;
+    mapping.hooks = copy.hooks;
+    mapping.load_ticks = copy.load_ticks;
+    if (nsc_space_load(&p->space, p->id, &mapping, &index) != 0)
+        return;
+    all->module_slots[slot].mapping = index;
+    all->module_slots[slot].unloaded = false;
+}
+
+static void module_look(struct nsc_tracees *all, uint32_t slot)
+{
+    struct nsc_live_module *live = &all->session->modules[slot];
+    struct nsc_tracee_module *known = &all->module_slots[slot];
+    uint32_t state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
+    uint64_t unload_ticks;
+
+    if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
+        return;
+    if (known->process == NULL)
+        module_adopt(all, slot);
+    if (known->process == NULL)
+        return;
+    if (__atomic_load_n(&live->filter_state, __ATOMIC_ACQUIRE) == NSC_LIVE_FILTER_WAITING)
+        nsc_verdict_give(all->session, live, &all->modules,
+                         known->unloaded ? NULL
+                                         : &known->process->space.mappings[known->mapping]);
+    unload_ticks = __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE);
+    if (unload_ticks != 0 && !known->unloaded) {
+        nsc_space_unload(&known->process->space, known->process->id, known->mapping, unload_ticks);
+        known->unloaded = true;
+    }
+    if (state == NSC_LIVE_DEAD) {
+        known->process = NULL;
+        __atomic_store_n(&live->state, NSC_LIVE_FREE, __ATOMIC_RELEASE);
+    }
+}
+
+void nsc_tracees_scan(struct nsc_tracees *all, bool whole)
+{
+    const struct nsc_session *s = all->session;
+    uint32_t end = all->process_high + SLOTS_AHEAD, i;
+
+    if (whole || end > s->processes_max)
+        end = s->processes_max;
+    for (i = 0; i < end; i++)
+        if (all->processes[i] == NULL &&
+            __atomic_load_n(&s->processes[i].state, __ATOMIC_RELAXED) != NSC_LIVE_FREE)
+            process_adopt(all, i);
+    end = all->module_high + SLOTS_AHEAD;
+    if (whole || end > s->modules_max)
+        end = s->modules_max;
+    for (i = 0; i < end; i++)
+        module_look(all, i);
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane)
+{
+    struct nsc_tracee_thread *t = context;
+    struct nsc_thread entry = {
+        .process = t->process->id,
+        .tid = (uint32_t)t->tid,
+        .stack = stack,
+        .start_ticks = stack == 0 ? t->start_ticks : ticks,
+        .name = t->name,
+    };
+    uint32_t *ids = realloc(t->ids, (stack + 1) * sizeof *ids);
+    uint32_t i;
+    int error;
+
+    if (ids == NULL)
+        return -ENOMEM;
+    t->ids = ids;
+    for (i = t->id_count; i <= stack; i++)
+        ids[i] = NSC_NO_ID;
+    if (t->id_count <= stack)
+        t->id_count = stack + 1;
+    error = nsc_writer_add_thread(t->process->all->writer, &entry, &ids[stack], lane);
+    return error;
+}
+
+/* The name may have been set only after the thread's first event. */
+static void name_thread(struct nsc_tracee_thread *t)
+{
+    char path[64], name[sizeof t->name];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/comm", (long)t->process->pid, (long)t->tid);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return;
+    if (fgets(name, sizeof name, file) != NULL) {
+        name[strcspn(name, "\n")] = 0;
+        memcpy(t->name, name, sizeof name);
+    }
+    fclose(file);
+}
+
+static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t slot)
+{
+    struct nsc_live_thread *live = &all->session->threads[slot];
+    uint32_t state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
+    struct nsc_tracee_process *p;
+    struct nsc_tracee_thread *t;
+
+    if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
+        return NULL;
+    p = process_at(all, __atomic_load_n(&live->process, __ATOMIC_RELAXED));
+    t = p != NULL ? calloc(1, sizeof *t) : NULL;
+    if (t == NULL)
+        return NULL;
+    t->process = p;
+    t->slot = slot;
+    t->tid = (pid_t)__atomic_load_n(&live->tid, __ATOMIC_RELAXED);
+    t->start_ticks = __atomic_load_n(&live->start_ticks, __ATOMIC_RELAXED);
+    t->next_seq = 1;
+    memcpy(t->name, live->name, sizeof live->name);
+    t->stacks.codes = &p->space.codes;
+    t->stacks.open_lane = open_lane;
+    t->stacks.context = t;
+    t->stacks.exit_bit = all->session->exit_bit;
+    t->stacks.keep = all->keep;
+    if (nsc_stacks_init(&t->stacks) != 0) {
+        free(t);
+        return NULL;
+    }
+    p->threads++;
+    all->threads[slot] = t;
+    all->stats.threads += !p->left_out;
+    if (slot >= all->thread_high)
+        all->thread_high = slot + 1;
+    return t;
+}
+
+struct nsc_tracee_thread *nsc_tracees_thread(struct nsc_tracees *all, uint32_t slot)
+{
+    if (slot >= all->session->threads_max)
+        return NULL;
+    return all->threads[slot] != NULL ? all->threads[slot] : thread_adopt(all, slot);
+}
+
+void nsc_tracees_scan_threads(struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->session->threads_max; i++)
+        if (all->threads[i] == NULL &&
+            __atomic_load_n(&all->session->threads[i].state, __ATOMIC_RELAXED) != NSC_LIVE_FREE)
+            thread_adopt(all, i);
+}
+
+void nsc_tracee_check(struct nsc_tracee_thread *t)
+{
+    if (t->dead)
+        return;
+    if (t->process->dead ||
+        __atomic_load_n(&t->process->all->session->threads[t->slot].state, __ATOMIC_ACQUIRE) ==
+            NSC_LIVE_DEAD)
+        t->dead = true;
+    else if (t->tid <= 0 ||
+             (syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH))
+        t->dead = true;
+    else if (t->id_count > 0 && t->name[0] == 0)
+        name_thread(t);
+}
+
+static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
+{
+    struct nsc_thread entry = {
+        .process = t->process->id, .tid = (uint32_t)t->tid, .name = t->name, .lost = lost};
+    struct nsc_lane *lane;
+    uint32_t i;
+
+    /* A thread that could keep nothing has an entry too, for its losses. */
+    if ((t->id_count == 0 || t->ids[0] == NSC_NO_ID) &&
+        open_lane(t, 0, t->start_ticks, &lane) == 0)
+        nsc_lane_close(lane, t->start_ticks);
+    for (i = 0; i < t->id_count; i++) {
+        if (t->ids[i] == NSC_NO_ID)
+            continue;
+        entry.stack = i;
+        entry.start_ticks = t->start_ticks;
+        entry.end_ticks = t->stacks.last_ticks;
+        nsc_writer_set_thread(t->process->all->writer, t->ids[i], &entry);
+        entry.lost = 0;
+    }
+}
+
+void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
+{
+    struct nsc_tracees *all = t->process->all;
+    struct nsc_live_thread *live = &all->session->threads[t->slot];
+    const struct nsc_stacks_stats *stats = &t->stacks.stats;
+    uint64_t lost = __atomic_load_n(&live->lost, __ATOMIC_RELAXED);
+
+    if (!t->process->left_out) {
+        if (!t->dead)
+            name_thread(t);
+        if (lost > stats->lost)
+            nsc_stacks_lost(&t->stacks, t->stacks.last_ticks, lost - stats->lost);
+        lost = nsc_stacks_lost_total(&t->stacks);
+        nsc_stacks_close(&t->stacks, t->stacks.last_ticks);
+        write_thread(t, lost);
+        all->stats.lost += lost;
+        all->stats.left_out += stats->left_out;
+        all->stats.clamped += stats->clamped;
+        all->stats.unmatched += stats->unmatched;
+        all->stats.holes += stats->holes;
+    }
+    t->process->threads--;
+    all->threads[t->slot] = NULL;
+    thread_free(t);
+    if (!free_slot)
+        return;
+    __atomic_store_n(&live->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&live->chunk_seq, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&live->state, NSC_LIVE_FREE, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,108 @@
+/*
+ * tracee.h - the traced processes and threads of a session, as the recorder knows them.
+ *
+ * Adopts what appears in the tables of the shared memory, finds out who has ended, and gives slots
+ * back. Everything read from the shared memory is hostile. Called by drain.c.
+ */
+#ifndef NSC_RECORD_TRACEE_H
+#define NSC_RECORD_TRACEE_H
+
+#include <sys/types.h>
+
+#include "record/session.h"
+#include "record/space.h"
+#include "record/stack.h"
+
+struct nsc_tracees;
+
+struct nsc_tracee_process {
+    struct nsc_tracees *all;
+    uint32_t slot;
+    uint32_t id; /* in the trace; NSC_NO_ID when the process is left out */
+    pid_t pid;
+    int pidfd;
+    bool left_out; /* a child, and the user wants none */
+    bool dead;
+    uint32_t threads; /* adopted and not yet finished */
+    struct nsc_process entry;
+    char name[256];
+    struct nsc_space space;
+};
+
+struct nsc_tracee_thread {
+    struct nsc_tracee_process *process;
+    uint32_t slot;
+    pid_t tid;
+    bool dead;
+    uint32_t next_seq; /* of the chunk to read next */
+    uint32_t stalls;   /* passes in which that chunk was not to be seen */
+    uint32_t resume_seq, resume_at; /* a chunk read in part, and its next slot; seq 0 = none */
+    uint32_t held_seq; /* chunk that waited one pass for an open slot */
+    uint64_t pass;     /* last pass that saw a chunk of this thread */
+    uint64_t start_ticks;
+    char name[17];
+    struct nsc_stacks stacks;
+    uint32_t *ids; /* thread id in the trace, by stack */
+    uint32_t id_count;
+};
+
+struct nsc_tracee_stats {
+    uint64_t lost;      /* of threads and processes that are finished */
+    uint64_t lost_unattributed;
+    uint64_t left_out, clamped, unmatched, holes;
+    uint32_t threads, processes; /* that have an entry in the trace */
+    uint32_t problems;           /* NSC_LIVE_PROBLEM_* of any process */
+};
+
+/* A module slot that has been read. */
+struct nsc_tracee_module {
+    struct nsc_tracee_process *process; /* NULL: not read */
+    uint32_t mapping;
+    bool unloaded;
+};
+
+struct nsc_tracees {
+    struct nsc_session *session;
+    struct nsc_writer *writer;
+    struct nsc_modules modules;
+    pid_t main_pid;
+    bool no_children;
+    bool keep; /* threads begin with calls kept (false: ring) */
+    struct nsc_tracee_process **processes; /* by slot */
+    struct nsc_tracee_thread **threads;    /* by slot */
+    struct nsc_tracee_module *module_slots;
+    uint32_t process_high, thread_high, module_high; /* slots in use lie below */
+    uint32_t live_processes;
+    struct nsc_tracee_stats stats;
+};
+
+int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
+                     struct nsc_writer *writer, const struct nsc_filter *filter);
+void nsc_tracees_free(struct nsc_tracees *all);
+
+/* Look through the tables for what is new or has changed. @whole: through all of the tables, else
+ * where something is expected. */
+void nsc_tracees_scan(struct nsc_tracees *all, bool whole);
+/* Adopt threads that have no chunk either (their losses count). */
+void nsc_tracees_scan_threads(struct nsc_tracees *all);
+
+/* The thread of a slot, adopted if need be; NULL if there is none (a lie, or no memory). */
+struct nsc_tracee_thread *nsc_tracees_thread(struct nsc_tracees *all, uint32_t slot);
+
+/* Find out which processes have ended. */
+void nsc_tracees_check_processes(struct nsc_tracees *all);
+/* Find out whether a thread has; sets thread->dead. */
+void nsc_tracee_check(struct nsc_tracee_thread *thread);
+/* Does a process still hold the session's memory? (It may have become another program.) */
+bool nsc_tracee_attached(const struct nsc_tracee_process *process);
+
+/* The thread has no chunk left: close its streams, count its losses, free its slot. */
+void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
+/* Free the slots of processes that are dead and have no thread left. */
+void nsc_tracees_reap(struct nsc_tracees *all);
+/* What the program itself ended with. */
+void nsc_tracees_main_ended(struct nsc_tracees *all, int status);
+/* The end: complete all process entries. */
+void nsc_tracees_complete(struct nsc_tracees *all);
+
+#endif

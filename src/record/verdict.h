@@ -1,0 +1,15 @@
+/*
+ * verdict.h - the filter's answer to a module that waits for it: which sites are to be recorded.
+ */
+#ifndef NSC_RECORD_VERDICT_H
+#define NSC_RECORD_VERDICT_H
+
+#include "record/session.h"
+#include "record/space.h"
+
+/* Writes the bitmap and wakes the module (see nsc_live_module.filter_state). Without @mapping, or
+ * when the file cannot be read, nothing of the module is recorded under -F. */
+void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
+                      struct nsc_modules *modules, const struct nsc_space_mapping *mapping);
+
+#endif
