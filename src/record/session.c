@@ -192,6 +192,15 @@ void nsc_session_destroy(struct nsc_session *session)
     session->fd = -1;
 }
 
+/* A write lease is granted only while nobody else has the file open or mapped for writing. */
+bool nsc_session_alone(const struct nsc_session *session)
+{
+    if (fcntl(session->fd, F_SETLEASE, F_WRLCK) != 0)
+        return errno != EAGAIN;
+    fcntl(session->fd, F_SETLEASE, F_UNLCK);
+    return true;
+}
+
 void nsc_session_grow(struct nsc_session *session)
 {
     uint32_t more = session->chunk_count;

@@ -55,6 +55,12 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
 void nsc_session_close(struct nsc_session *session);
 void nsc_session_destroy(struct nsc_session *session);
 
+/*
+ * Does no program hold the memory any more? Also of processes that have not registered yet (forked,
+ * and no event since). True also where the kernel cannot tell.
+ */
+bool nsc_session_alone(const struct nsc_session *session);
+
 /* Double the pool, within limits; whatever hinders is no error. */
 void nsc_session_grow(struct nsc_session *session);
 

@@ -19,8 +19,9 @@ static const struct {
     int number;
     bool pass_on; /* to the program, if it came to us alone */
 } handled[] = {
-    {SIGINT, false}, {SIGQUIT, false}, {SIGTERM, true},  {SIGHUP, true},   {SIGTSTP, false},
-    {SIGTTIN, false}, {SIGTTOU, false}, {SIGXFSZ, false}, {SIGPIPE, false},
+    {SIGINT, false},  {SIGQUIT, false}, {SIGTERM, true},  {SIGHUP, true},
+    {SIGTSTP, false}, {SIGTTIN, false}, {SIGTTOU, false}, {SIGXFSZ, false},
+    {SIGPIPE, false}, {SIGIO, false}, /* of nsc_session_alone() */
 };
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 
@@ -82,8 +83,8 @@ int nsc_spawn_find(const char *program_name, char **path, struct nsc_diag *diag)
         size_t length = strcspn(at, ":");
         struct stat st;
 
-        if (asprintf(&candidate, "%.*s%s%s", (int)length, at, length > 0 ? "/" : "",
-                     program_name) < 0)
+        if (asprintf(&candidate, "%.*s%s%s", (int)length, at, length > 0 ? "/" : "", program_name) <
+            0)
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
         if (stat(candidate, &st) == 0 && S_ISREG(st.st_mode)) {
             if (access(candidate, X_OK) == 0) {
@@ -111,7 +112,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     size_t i;
 
     (void)context;
-    if (program == 0)
+    if (program == 0 && (number == SIGINT || number == SIGTERM || number == SIGHUP))
         interrupts++;
     for (i = 0; i < HANDLED && program != 0; i++)
         /* SI_KERNEL: the terminal has told the whole process group, the program included. */

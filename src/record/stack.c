@@ -318,6 +318,14 @@ static void count_event(struct nsc_stacks *s, const struct nsc_stack *st)
         s->stats.dropped++;
 }
 
+/* One event is missing just here; what is open stays so. */
+static void miss_event(struct nsc_stacks *s, uint64_t *count)
+{
+    ++*count;
+    if (s->current->lane != NULL)
+        nsc_lane_lost(s->current->lane, s->last_ticks, 1);
+}
+
 /*
  * Frames at the entry's own position. A real call there replaces them. A function inlined into its
  * caller shares the caller's position; only the same hook site again means that the frame of its
@@ -380,6 +388,7 @@ static __attribute__((noinline)) void exit_slowly(struct nsc_stacks *s, const st
     struct nsc_stack *st = s->current;
     uint32_t depth;
 
+    s->last_ticks = event->ticks;
     unwind_below(st, event->key, dead_ticks);
     depth = match_exit(st, event, code);
     if (depth != UINT32_MAX) {
@@ -392,10 +401,8 @@ static __attribute__((noinline)) void exit_slowly(struct nsc_stacks *s, const st
             nsc_lane_late_exit(st->lane, event->ticks, code->function);
         count_event(s, st);
     } else {
-        /* Its entry is missing though its caller's is there: say so where it happened. */
-        s->stats.unmatched++;
-        if (st->lane != NULL)
-            nsc_lane_lost(st->lane, event->ticks, 1);
+        /* Its entry is missing though its caller's is there. */
+        miss_event(s, &s->stats.unmatched);
     }
 }
 
@@ -416,6 +423,10 @@ static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to)
     }
     if (from != 0)
         s->current->name = from;
+    /* A context that nothing switched away from, entered for good (setcontext): it may well lie on
+     * this very stack, like a longjmp. The next event's position will tell. */
+    if (target == NULL && from == 0)
+        return;
     if (target == NULL)
         target = stack_add(s);
     if (target == NULL)
@@ -444,7 +455,8 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
             switch_stacks(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED));
         break;
     case NSC_LIVE_ESC_LOST:
-        nsc_stacks_lost(s, s->last_ticks, payload);
+        if (payload != 0) /* 0: a filler for a slot that was not needed */
+            nsc_stacks_lost(s, s->last_ticks, payload);
         break;
     default: /* kinds that this recorder does not know, or not yet */
         break;
@@ -512,7 +524,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             if (word == 0) {
                 if (stop_at_hole)
                     break;
-                s->stats.holes++;
+                s->last_ticks = last;
+                miss_event(s, &s->stats.holes);
                 continue;
             }
             s->last_ticks = last;

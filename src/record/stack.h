@@ -31,7 +31,7 @@ struct nsc_stacks_stats {
     uint64_t cut;       /* dropped events that nsc_stacks_keep() gave up; lost too */
     uint64_t left_out;  /* events of functions that the filter leaves out */
     uint64_t clamped;   /* events whose ticks ran backwards for no known reason */
-    uint64_t holes;     /* slots reserved but never completed */
+    uint64_t holes;     /* slots reserved but never completed; lost too */
 };
 
 struct nsc_stacks {
@@ -77,7 +77,7 @@ size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words, size_t from, 
 /* All events of the thread that are not in the trace. */
 static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
 {
-    return s->stats.lost + s->stats.unmatched + s->stats.cut + s->stats.dropped;
+    return s->stats.lost + s->stats.unmatched + s->stats.holes + s->stats.cut + s->stats.dropped;
 }
 
 /* A gap: @events were lost just here. What was open is closed, as nobody saw what became of it. */

@@ -186,22 +186,6 @@ void nsc_tracees_check_processes(struct nsc_tracees *all)
     }
 }
 
-bool nsc_tracee_attached(const struct nsc_tracee_process *process)
-{
-    char line[512];
-    bool found = false;
-    FILE *maps;
-
-    snprintf(line, sizeof line, "/proc/%ld/maps", (long)process->pid);
-    maps = fopen(line, "re");
-    if (maps == NULL)
-        return errno != ENOENT;
-    while (!found && fgets(line, sizeof line, maps) != NULL)
-        found = strstr(line, "/memfd:nanoscope") != NULL;
-    fclose(maps);
-    return found;
-}
-
 static void write_process(struct nsc_tracee_process *p)
 {
     struct nsc_live_process *live = &p->all->session->processes[p->slot];
@@ -330,8 +314,7 @@ static void module_look(struct nsc_tracees *all, uint32_t slot)
         return;
     if (__atomic_load_n(&live->filter_state, __ATOMIC_ACQUIRE) == NSC_LIVE_FILTER_WAITING)
         nsc_verdict_give(all->session, live, &all->modules,
-                         known->unloaded ? NULL
-                                         : &known->process->space.mappings[known->mapping]);
+                         known->unloaded ? NULL : &known->process->space.mappings[known->mapping]);
     unload_ticks = __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE);
     if (unload_ticks != 0 && !known->unloaded) {
         nsc_space_unload(&known->process->space, known->process->id, known->mapping, unload_ticks);
@@ -462,9 +445,8 @@ void nsc_tracee_check(struct nsc_tracee_thread *t)
 {
     if (t->dead)
         return;
-    if (t->process->dead ||
-        __atomic_load_n(&t->process->all->session->threads[t->slot].state, __ATOMIC_ACQUIRE) ==
-            NSC_LIVE_DEAD)
+    if (t->process->dead || __atomic_load_n(&t->process->all->session->threads[t->slot].state,
+                                            __ATOMIC_ACQUIRE) == NSC_LIVE_DEAD)
         t->dead = true;
     else if (t->tid <= 0 ||
              (syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH))
@@ -481,8 +463,7 @@ static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
     uint32_t i;
 
     /* A thread that could keep nothing has an entry too, for its losses. */
-    if ((t->id_count == 0 || t->ids[0] == NSC_NO_ID) &&
-        open_lane(t, 0, t->start_ticks, &lane) == 0)
+    if ((t->id_count == 0 || t->ids[0] == NSC_NO_ID) && open_lane(t, 0, t->start_ticks, &lane) == 0)
         nsc_lane_close(lane, t->start_ticks);
     for (i = 0; i < t->id_count; i++) {
         if (t->ids[i] == NSC_NO_ID)

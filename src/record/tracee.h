@@ -34,11 +34,11 @@ struct nsc_tracee_thread {
     uint32_t slot;
     pid_t tid;
     bool dead;
-    uint32_t next_seq; /* of the chunk to read next */
-    uint32_t stalls;   /* passes in which that chunk was not to be seen */
+    uint32_t next_seq;              /* of the chunk to read next */
+    uint32_t stalls;                /* passes in which that chunk was not to be seen */
     uint32_t resume_seq, resume_at; /* a chunk read in part, and its next slot; seq 0 = none */
-    uint32_t held_seq; /* chunk that waited one pass for an open slot */
-    uint64_t pass;     /* last pass that saw a chunk of this thread */
+    uint32_t held;                  /* passes that it has waited for an open slot */
+    uint64_t pass;                  /* last pass that saw a chunk of this thread */
     uint64_t start_ticks;
     char name[17];
     struct nsc_stacks stacks;
@@ -47,7 +47,7 @@ struct nsc_tracee_thread {
 };
 
 struct nsc_tracee_stats {
-    uint64_t lost;      /* of threads and processes that are finished */
+    uint64_t lost; /* of threads and processes that are finished */
     uint64_t lost_unattributed;
     uint64_t left_out, clamped, unmatched, holes;
     uint32_t threads, processes; /* that have an entry in the trace */
@@ -67,7 +67,7 @@ struct nsc_tracees {
     struct nsc_modules modules;
     pid_t main_pid;
     bool no_children;
-    bool keep; /* threads begin with calls kept (false: ring) */
+    bool keep;                             /* threads begin with calls kept (false: ring) */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
@@ -93,9 +93,6 @@ struct nsc_tracee_thread *nsc_tracees_thread(struct nsc_tracees *all, uint32_t s
 void nsc_tracees_check_processes(struct nsc_tracees *all);
 /* Find out whether a thread has; sets thread->dead. */
 void nsc_tracee_check(struct nsc_tracee_thread *thread);
-/* Does a process still hold the session's memory? (It may have become another program.) */
-bool nsc_tracee_attached(const struct nsc_tracee_process *process);
-
 /* The thread has no chunk left: close its streams, count its losses, free its slot. */
 void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 /* Free the slots of processes that are dead and have no thread left. */

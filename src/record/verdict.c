@@ -22,29 +22,32 @@ static uint8_t *arena_take(struct nsc_session *session, uint32_t bytes, uint32_t
 void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
                       struct nsc_modules *modules, const struct nsc_space_mapping *mapping)
 {
+    bool unknown = nsc_filter_keeps(modules->filter, NULL);
+    uint32_t site_count = __atomic_load_n(&live->site_count, __ATOMIC_RELAXED);
+    struct nsc_module_file *file = mapping != NULL ? modules->files[mapping->module] : NULL;
     struct nsc_symbols_site *sites = NULL;
-    struct nsc_module_file *file;
     size_t count = 0, i;
     uint32_t at = 0;
     uint8_t *bits;
 
-    if (mapping != NULL) {
-        file = modules->files[mapping->module];
-        if (nsc_module_symbols(file) != NULL &&
-            nsc_symbols_sites(file->symbols, &sites, &count, NULL) != 0)
-            count = 0;
-    }
-    if (count / 8 + 1 > UINT32_MAX)
+    if (file != NULL && nsc_module_symbols(file) != NULL &&
+        nsc_symbols_sites(file->symbols, &sites, &count, NULL) != 0)
         count = 0;
-    bits = arena_take(session, (uint32_t)(count / 8 + 1), &at);
+    if (count > site_count)
+        count = site_count;
+    bits = arena_take(session, site_count / 8 + 1, &at);
     if (bits == NULL) {
         free(sites);
         return; /* the runtime's patience ends, and it says so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT */
     }
-    memset(bits, 0, count / 8 + 1);
-    for (i = 0; i < count; i++)
+    memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
+    for (i = 0; i < count; i++) {
+        uint8_t bit = (uint8_t)(1u << (i % 8));
+
+        bits[i / 8] = (uint8_t)(bits[i / 8] & ~bit);
         if (nsc_module_keeps(file, modules->filter, sites[i].va))
-            bits[i / 8] |= (uint8_t)(1u << (i % 8));
+            bits[i / 8] |= bit;
+    }
     free(sites);
     __atomic_store_n(&live->filter_at, at, __ATOMIC_RELAXED);
     __atomic_store_n(&live->filter_state, NSC_LIVE_FILTER_READY, __ATOMIC_RELEASE);

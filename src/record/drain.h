@@ -1,0 +1,55 @@
+/*
+ * drain.h - empty the session's chunks into the trace.
+ *
+ * Called by recorder.c in a loop. Orders chunks by thread and sequence, runs the stack rule over
+ * them, clears them and gives them back. Never trusts what it reads.
+ */
+#ifndef NSC_RECORD_DRAIN_H
+#define NSC_RECORD_DRAIN_H
+
+#include "record/record.h"
+#include "record/tracee.h"
+
+/* A chunk in use. */
+struct nsc_drain_entry {
+    uint32_t thread, seq;
+    uint32_t chunk, phase;
+    uint64_t open_ticks; /* ring.c only */
+};
+
+struct nsc_drain {
+    struct nsc_tracees *tracees;
+    enum nsc_record_mode mode;
+    struct nsc_drain_entry *entries; /* room for chunks_max */
+    uint32_t chunks_free;            /* found by the last pass */
+    uint64_t pass;
+    uint64_t checked_ns, probed_ns, scanned_ns; /* when processes, threads, tables were looked at */
+};
+
+enum nsc_drain_depth {
+    NSC_DRAIN_FULL,    /* what is due in the mode */
+    NSC_DRAIN_PARTLY,  /* and what is complete of chunks still being written (streams only) */
+    NSC_DRAIN_THE_END, /* everything; nobody writes any more, or what they write is not wanted */
+};
+
+int nsc_drain_init(struct nsc_drain *drain, struct nsc_tracees *tracees, enum nsc_record_mode mode);
+void nsc_drain_free(struct nsc_drain *drain);
+
+/**
+ * nsc_drain_pass - one round.
+ * @now_ns: monotonic time, for what is not done in every round.
+ * Returns how many chunks it emptied.
+ */
+uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uint64_t now_ns);
+
+/* Ring mode (ring.c): of @count chunks in drain->entries, drop the oldest until a quarter of the
+ * pool is free; their calls run through the stack rule and count as lost. Returns how many. */
+uint32_t nsc_drain_turn_ring(struct nsc_drain *drain, uint32_t count);
+/* The ring stands still: what is in it now is kept. */
+void nsc_drain_keep_ring(struct nsc_drain *drain);
+
+/* Run a chunk through its thread's stack rule, clear it and give it back. */
+void nsc_drain_empty_chunk(struct nsc_drain *drain, struct nsc_tracee_thread *thread,
+                           const struct nsc_drain_entry *entry);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * names.h - give the functions of a trace their names, at the end of the recording.
+ */
+#ifndef NSC_RECORD_NAMES_H
+#define NSC_RECORD_NAMES_H
+
+#include "record/modules.h"
+
+/* Looks up every function id's symbol, readable name and line, and makes addresses of one symbol
+ * aliases. What cannot be found keeps its address for a name. 0 or -ENOMEM. */
+int nsc_names_resolve(struct nsc_modules *modules);
+
+#endif

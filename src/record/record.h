@@ -1,0 +1,72 @@
+/*
+ * record.h - record a program: the one entry to this room.
+ *
+ * Called by cli/cmd_record.c. Starts the program, drains its events into a trace until it and its
+ * children have ended, names the functions, completes the file.
+ */
+#ifndef NSC_RECORD_RECORD_H
+#define NSC_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/filter.h"
+#include "util/diag.h"
+
+/* What to do with the memory for events. */
+enum nsc_record_mode {
+    NSC_RECORD_STREAM, /* write events to the file while the program runs */
+    NSC_RECORD_BUFFER, /* keep the first events, until the memory is full */
+    NSC_RECORD_RING,   /* keep the newest events */
+};
+
+struct nsc_record_progress {
+    uint64_t calls, file_bytes, elapsed_ns;
+    uint32_t waiting_for; /* children that go on after the program's end; 0 = it still runs */
+};
+
+struct nsc_record_options {
+    size_t size; /* sizeof(struct nsc_record_options) */
+    char *const *argv;
+    const char *output;
+    enum nsc_record_mode mode;
+    uint64_t buffer_bytes; /* 0: the mode's own; the pool may then grow with the threads */
+    bool compress;
+    bool no_children; /* leave out processes other than the one started */
+    bool until_main;  /* end with the program, even if children go on */
+    struct nsc_filter filter;
+    /* Called about five times a second while recording; may be NULL. */
+    void (*progress)(void *context, const struct nsc_record_progress *progress);
+    void *context;
+};
+
+struct nsc_record_result {
+    bool started;    /* the program ran: `status` tells how it ended */
+    bool no_program; /* it could not be started: not found or not executable */
+    bool recorded;   /* some process of it took part in the session */
+    int status;      /* wait(2) status */
+    uint64_t calls, lost, left_out;
+    uint64_t clamped; /* events whose time ran backwards */
+    uint64_t file_bytes, elapsed_ns;
+    uint32_t threads, processes, problems;
+};
+
+/**
+ * nsc_record_run - record a program from start to end.
+ * @options: borrowed.
+ * @result: filled in as far as things went, also on failure.
+ * @diag: what failed.
+ *
+ * A program that takes no part in the session (not built for it) leaves no trace file: that is no
+ * failure, see result->recorded.
+ *
+ * Returns 0 or -errno. With result->no_program, -ENOENT says that there is no such program. Once
+ * the program has started, an error means that the trace is not complete; the program has run to
+ * its end all the same. Context: changes signal dispositions of the process while it runs; one call
+ * at a time.
+ */
+int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_result *result,
+                   struct nsc_diag *diag);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * ring.c - the flight recorder: the pool holds the newest events, the oldest make room.
+ *
+ * Part of drain.h. What is dropped still runs through the stack rule, so that the calls that were
+ * open where the kept part begins are known, with their true start.
+ */
+#include <stdlib.h>
+
+#include "record/drain.h"
+
+static int compare_ages(const void *a, const void *b)
+{
+    const struct nsc_drain_entry *x = a, *y = b;
+
+    if (x->phase != y->phase) /* FULL ones first */
+        return x->phase == NSC_LIVE_CHUNK_FULL ? -1 : 1;
+    if (x->open_ticks != y->open_ticks)
+        return x->open_ticks < y->open_ticks ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* A dead thread's last chunk counts as full. */
+static void age_entries(struct nsc_drain *d, uint32_t count)
+{
+    struct nsc_session *s = d->tracees->session;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        struct nsc_drain_entry *entry = &d->entries[i];
+        struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, entry->thread);
+
+        entry->open_ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
+        if (t != NULL && t->dead)
+            entry->phase = NSC_LIVE_CHUNK_FULL;
+        if (t != NULL)
+            t->pass = d->pass;
+    }
+    qsort(d->entries, count, sizeof *d->entries, compare_ages);
+}
+
+uint32_t nsc_drain_turn_ring(struct nsc_drain *d, uint32_t count)
+{
+    uint32_t wanted = d->tracees->session->chunk_count / 4, i, dropped = 0;
+
+    if (d->chunks_free >= wanted)
+        return 0;
+    age_entries(d, count);
+    for (i = 0; i < count && d->chunks_free + dropped < wanted; i++) {
+        struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, d->entries[i].thread);
+
+        if (d->entries[i].phase != NSC_LIVE_CHUNK_FULL)
+            break;
+        if (t == NULL)
+            continue;
+        nsc_drain_empty_chunk(d, t, &d->entries[i]);
+        dropped++;
+    }
+    return dropped;
+}
+
+void nsc_drain_keep_ring(struct nsc_drain *d)
+{
+    struct nsc_tracees *all = d->tracees;
+    uint32_t i;
+
+    for (i = 0; i < all->thread_high; i++)
+        if (all->threads[i] != NULL && !all->threads[i]->process->left_out)
+            nsc_stacks_keep(&all->threads[i]->stacks);
+    all->keep = true;
+}
