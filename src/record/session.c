@@ -81,6 +81,25 @@ static int add_pages(int fd, uint64_t offset, uint64_t bytes)
     return error;
 }
 
+/* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
+static int open_memory(int *out)
+{
+    int made = memfd_create("nanoscope", MFD_CLOEXEC), fd;
+    char path[64];
+
+    if (made < 0)
+        return -errno;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", made);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0) {
+        *out = made;
+        return 0;
+    }
+    close(made);
+    *out = fd;
+    return 0;
+}
+
 static void fill_header(const struct nsc_session *s, struct nsc_live_header *h, bool filter)
 {
     h->version = NSC_LIVE_VERSION;
@@ -155,10 +174,10 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
 
     choose_sizes(options, &s);
     s.total_bytes = lay_out(&s, &header);
-    s.fd = memfd_create("nanoscope", MFD_CLOEXEC);
-    if (s.fd < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot make shared memory: %s",
-                            strerror(errno));
+    error = open_memory(&s.fd);
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot make shared memory: %s",
+                            strerror(-error));
     error = map_memory(&s, &header);
     if (error != 0) {
         close(s.fd);

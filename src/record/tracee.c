@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/clockpoint.h"
+#include "trace/encode.h"
 #include "record/verdict.h"
 
 enum { SLOTS_AHEAD = 16 }; /* looked at beyond the highest slot ever seen in use */
