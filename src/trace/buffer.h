@@ -29,10 +29,11 @@ static inline uint8_t *nsc_buffer_reserve(struct nsc_buffer *b, size_t more)
 
     if (b->failed)
         return NULL;
-    if (more <= b->room - b->used)
+    if (b->data != NULL && more <= b->room - b->used)
         return b->data + b->used;
+    room = room < 256 ? 256 : room;
     while (room - b->used < more)
-        room = room < 256 ? 256 : room * 2;
+        room *= 2;
     data = realloc(b->data, room);
     if (data == NULL) {
         b->failed = true;
