@@ -130,37 +130,36 @@ static int add_meta(struct nsc_writer *w, const struct nsc_importer *importer,
     return error;
 }
 
-/* Read @job->in into a new trace at @out_path. */
+/* Read @job->in into @job->writer and finish that; it is gone in any case. */
 static int run_import(struct nsc_import *job, const struct nsc_importer *importer,
-                      const char *out_path, const struct nsc_writer_options *options,
                       struct nsc_import_result *result, struct nsc_diag *diag)
 {
-    int error = nsc_writer_create(out_path, options, &job->writer, diag);
+    int written, error = importer->run(job, diag);
 
-    if (error != 0)
-        return error;
-    error = importer->run(job, diag);
     if (error == 0)
         error = add_meta(job->writer, importer, job);
-    if (error == 0)
-        error = nsc_writer_error(job->writer);
-    else if (diag != NULL && diag->message[0] == '\0')
+    written = nsc_writer_error(job->writer);
+    if (error == 0 && written == 0) {
+        result->format = importer->name;
+        result->threads = job->threads;
+        result->calls = nsc_writer_calls(job->writer);
+        return nsc_writer_finish(job->writer, diag);
+    }
+    nsc_writer_abandon(job->writer);
+    if (written != 0) /* what the importer says then is a consequence */
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, written, "cannot write the trace: %s",
+                            strerror(-written));
+    if (diag->message[0] == '\0')
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot import %s: %s",
                      nsc_input_name(job->in), strerror(-error));
-    if (error != 0) {
-        if (nsc_writer_error(job->writer) != 0)
-            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", out_path,
-                         strerror(-error));
-        nsc_writer_abandon(job->writer);
-        return error;
-    }
-    result->format = importer->name;
-    result->calls = nsc_writer_calls(job->writer);
-    result->threads = job->threads;
-    return nsc_writer_finish(job->writer, diag);
+    return error;
 }
 
-static int import_to(const char *path, const char *out_path,
+/*
+ * Import @path into the file @out_path, or if that is NULL into @out_fd. @diag is not NULL and its
+ * message is empty.
+ */
+static int import_to(const char *path, const char *out_path, int out_fd,
                      const struct nsc_import_options *options, struct nsc_import_result *result,
                      struct nsc_diag *diag)
 {
@@ -173,14 +172,18 @@ static int import_to(const char *path, const char *out_path,
         .notes = &result->notes,
         .progress = &options->progress,
     };
-    const struct nsc_importer *importer;
+    const struct nsc_importer *importer = NULL;
     int error = nsc_input_open(path, &job.in, diag);
 
     if (error != 0)
         return error;
     error = find_importer(job.in, &importer, diag);
     if (error == 0)
-        error = run_import(&job, importer, out_path, &writer_options, result, diag);
+        error = out_path != NULL ? nsc_writer_create(out_path, &writer_options, &job.writer, diag)
+                                 : nsc_writer_create_fd(out_fd, "a temporary file", &writer_options,
+                                                        &job.writer, diag);
+    if (error == 0)
+        error = run_import(&job, importer, result, diag);
     nsc_input_close(job.in);
     return error;
 }
@@ -199,7 +202,7 @@ int nsc_formats_import(const char *path, const char *out_path,
         error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, EINVAL,
                              "%s is a .nst trace already: nothing to import", path);
     if (error == 0)
-        error = import_to(path, out_path, options != NULL ? options : &defaults, &done, &local);
+        error = import_to(path, out_path, -1, options != NULL ? options : &defaults, &done, &local);
     if (error != 0) {
         if (diag != NULL)
             *diag = local;
@@ -214,32 +217,32 @@ int nsc_formats_import(const char *path, const char *out_path,
 /* ---- Open -------------------------------------------------------------------------------------
  */
 
-/* Import into a file in a folder of its own, open it, and take both names away. */
-static int open_imported(const char *path, const char *folder, struct nsc_trace **out,
-                         struct nsc_import_result *result, struct nsc_diag *diag)
+/* An empty file without a name in $TMPDIR. Returns a descriptor or -errno. */
+static int temporary_file(struct nsc_diag *diag)
 {
-    static const struct nsc_import_options defaults = {.size = sizeof defaults};
-    char *file;
-    int error, fd;
+    const char *folder = getenv("TMPDIR");
+    char *name;
+    int fd;
 
-    if (asprintf(&file, "%s/import.nst", folder) < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = import_to(path, file, &defaults, result, diag);
-    if (error == 0) {
-        fd = open(file, O_RDONLY | O_CLOEXEC);
-        error = fd >= 0 ? nsc_trace_open_fd(fd, path, 0, out, diag)
-                        : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", file,
-                                       strerror(errno));
-        unlink(file);
+    if (folder == NULL || folder[0] != '/')
+        folder = "/tmp";
+    fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* not every file system can */
+        if (asprintf(&name, "%s/nanoscope-XXXXXX", folder) < 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        fd = mkostemp(name, O_CLOEXEC);
+        if (fd >= 0)
+            unlink(name);
+        free(name);
     }
-    free(file);
-    return error;
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                            "cannot make a temporary file in %s: %s", folder, strerror(errno));
+    return fd;
 }
 
 static void first_note(const struct nsc_notes *notes, struct nsc_diag *diag)
 {
-    if (diag == NULL)
-        return;
     *diag = (struct nsc_diag){.offset = NSC_DIAG_NO_OFFSET};
     if (notes->count == 1)
         snprintf(diag->message, sizeof diag->message, "%s", notes->line[0]);
@@ -248,37 +251,41 @@ static void first_note(const struct nsc_notes *notes, struct nsc_diag *diag)
                  notes->count - 1 + notes->dropped);
 }
 
+static int open_imported(const char *path, struct nsc_trace **out, struct nsc_diag *diag)
+{
+    static const struct nsc_import_options defaults = {.size = sizeof defaults};
+    struct nsc_import_result result = {0};
+    int error, fd = temporary_file(diag);
+
+    if (fd < 0)
+        return fd;
+    error = import_to(path, NULL, fd, &defaults, &result, diag);
+    if (error != 0) {
+        close(fd);
+        return error;
+    }
+    error = nsc_trace_open_fd(fd, path, 0, out, diag);
+    if (error == 0)
+        first_note(&result.notes, diag);
+    return error;
+}
+
 int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
                      struct nsc_diag *diag)
 {
-    const char *folder = getenv("TMPDIR");
-    struct nsc_import_result result = {0};
     struct nsc_diag local = {.offset = NSC_DIAG_NO_OFFSET};
-    char *own;
     int error = strcmp(path, "-") == 0 ? 0 : is_nst(path, &local);
 
     if (error > 0) {
-        error = nsc_trace_open(path, flags, out, diag);
-        if (error == 0 && diag != NULL)
-            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, 0, "%s", nsc_trace_info(*out)->warning);
-        return error;
-    }
-    if (error == 0 && asprintf(&own, "%s/nanoscope-XXXXXX",
-                               folder != NULL && folder[0] == '/' ? folder : "/tmp") < 0)
-        error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    if (error == 0) {
-        if (mkdtemp(own) == NULL) {
-            error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, errno, "cannot make %s: %s", own,
-                                 strerror(errno));
-        } else {
-            error = open_imported(path, own, out, &result, &local);
-            rmdir(own);
+        error = nsc_trace_open(path, flags, out, &local);
+        if (error == 0) {
+            local = (struct nsc_diag){.offset = NSC_DIAG_NO_OFFSET};
+            snprintf(local.message, sizeof local.message, "%s", nsc_trace_info(*out)->warning);
         }
-        free(own);
+    } else if (error == 0) {
+        error = open_imported(path, out, &local);
     }
-    if (error == 0)
-        first_note(&result.notes, diag);
-    else if (diag != NULL)
+    if (diag != NULL)
         *diag = local;
     return error;
 }

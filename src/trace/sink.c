@@ -130,31 +130,60 @@ static void append(struct nsc_sink *sink, const void *data, size_t bytes)
     sink->buffered += bytes;
 }
 
-int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
-                    struct nsc_diag *diag)
+/* The state before there is a file. Returns 0 or -ENOMEM. */
+static int init(struct nsc_sink *sink, const char *path, bool compress)
 {
-    uint8_t raw[NSC_FORMAT_HEADER_BYTES];
-    struct nsc_file_header header = {.may_ignore = compress ? NSC_FORMAT_HINT_ZSTD : 0};
-    int error;
-
     memset(sink, 0, sizeof *sink);
     sink->fd = sink->folder_fd = -1;
-    sink->overwrite = overwrite;
     sink->compress = compress;
     sink->path = strdup(path);
     sink->buffer = malloc(NSC_SINK_BUFFER_BYTES);
-    if (sink->path == NULL || sink->buffer == NULL)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return sink->path != NULL && sink->buffer != NULL ? 0 : -ENOMEM;
+}
+
+static void put_header(struct nsc_sink *sink)
+{
+    uint8_t raw[NSC_FORMAT_HEADER_BYTES];
+    struct nsc_file_header header = {0};
+
+    if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
+        memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
+    nsc_file_header_pack(raw, &header);
+    append(sink, raw, sizeof raw);
+}
+
+int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
+                    struct nsc_diag *diag)
+{
+    int error = init(sink, path, compress);
+
+    sink->overwrite = overwrite;
+    if (error != 0)
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
     else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0)
         error = open_partial(sink, diag);
     if (error != 0) {
         nsc_sink_release(sink);
         return error;
     }
-    if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
-        memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
-    nsc_file_header_pack(raw, &header);
-    append(sink, raw, sizeof raw);
+    put_header(sink);
+    return 0;
+}
+
+int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
+                       struct nsc_diag *diag)
+{
+    int error = init(sink, name, compress);
+
+    if (error == 0 && (sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) < 0)
+        error = -errno;
+    if (error != 0) {
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", name,
+                     strerror(-error));
+        nsc_sink_release(sink);
+        return error;
+    }
+    put_header(sink);
     return 0;
 }
 
@@ -210,9 +239,13 @@ void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset)
 
 int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
 {
-    const char *from = base_name(sink->partial), *to = base_name(sink->path);
-    int error = check_target(sink, diag);
+    const char *from, *to = base_name(sink->path);
+    int error;
 
+    if (sink->partial == NULL)
+        return 0;
+    from = base_name(sink->partial);
+    error = check_target(sink, diag);
     if (error != 0)
         return error;
     if (close(sink->fd) != 0) {

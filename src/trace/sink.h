@@ -16,7 +16,7 @@ struct nsc_sink {
     bool compress;   /* zstd blocks where it pays */
     bool overwrite;  /* the final path may exist */
     char *path;      /* final path as given */
-    char *partial;   /* path of the temporary */
+    char *partial;   /* path of the temporary; NULL: the file has no name and stays without */
     uint8_t *buffer; /* of NSC_SINK_BUFFER_BYTES */
     size_t buffered; /* bytes in the buffer */
     uint64_t offset; /* of the next byte in the file, buffered ones counted */
@@ -31,6 +31,10 @@ struct nsc_sink {
 int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
                     struct nsc_diag *diag);
 
+/* The same over an open file without a name; @fd is duplicated, @name is for messages. */
+int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
+                       struct nsc_diag *diag);
+
 /* Append a block; returns the offset of its header (meaningless once an error is latched). */
 uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
                         size_t bytes);
@@ -38,7 +42,8 @@ uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const 
 void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset);
 /* Hand buffered bytes to the kernel. Returns the latched error or 0. */
 int nsc_sink_flush(struct nsc_sink *sink);
-/* Give the temporary its final name. Returns 0 or -errno with @diag; the temporary stays then. */
+/* Give the temporary its final name, if there is one. Returns 0 or -errno with @diag; the temporary
+ * stays then. */
 int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag);
 /* Remove the temporary. */
 void nsc_sink_discard(struct nsc_sink *sink);

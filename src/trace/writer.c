@@ -131,14 +131,13 @@ static void release(struct nsc_writer *w)
     free(w);
 }
 
-int nsc_writer_create(const char *path, const struct nsc_writer_options *options,
-                      struct nsc_writer **out, struct nsc_diag *diag)
+/* A writer without a file. NULL when out of memory. */
+static struct nsc_writer *new_writer(const struct nsc_writer_options *options)
 {
     struct nsc_writer *w = calloc(1, sizeof *w);
-    int error;
 
     if (w == NULL)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        return NULL;
     w->sink.fd = w->sink.folder_fd = -1;
     if (options != NULL)
         memcpy(&w->options, options,
@@ -147,10 +146,39 @@ int nsc_writer_create(const char *path, const struct nsc_writer_options *options
         w->options.memory_bytes = MEMORY_DEFAULT;
     w->first_ticks = UINT64_MAX;
     w->rows = calloc(NSC_WRITER_ROWS_MAX, sizeof *w->rows);
-    if (w->rows == NULL)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    else
-        error = nsc_sink_create(&w->sink, path, w->options.overwrite, w->options.compress, diag);
+    if (w->rows == NULL) {
+        release(w);
+        return NULL;
+    }
+    return w;
+}
+
+int nsc_writer_create(const char *path, const struct nsc_writer_options *options,
+                      struct nsc_writer **out, struct nsc_diag *diag)
+{
+    struct nsc_writer *w = new_writer(options);
+    int error;
+
+    if (w == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = nsc_sink_create(&w->sink, path, w->options.overwrite, w->options.compress, diag);
+    if (error != 0) {
+        release(w);
+        return error;
+    }
+    *out = w;
+    return 0;
+}
+
+int nsc_writer_create_fd(int fd, const char *name, const struct nsc_writer_options *options,
+                         struct nsc_writer **out, struct nsc_diag *diag)
+{
+    struct nsc_writer *w = new_writer(options);
+    int error;
+
+    if (w == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = nsc_sink_create_fd(&w->sink, fd, name, w->options.compress, diag);
     if (error != 0) {
         release(w);
         return error;
@@ -655,7 +683,10 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
     put_directory(w);
     nsc_sink_flush(&w->sink);
     error = nsc_writer_error(w);
-    if (error != 0)
+    if (error != 0 && w->sink.partial == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", w->sink.path,
+                             strerror(-error));
+    else if (error != 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
                              "cannot write %s: %s; what was kept is in %s (nanoscope recover)",
                              w->sink.path, strerror(-error), w->sink.partial);

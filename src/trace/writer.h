@@ -37,7 +37,17 @@ struct nsc_writer_options {
 int nsc_writer_create(const char *path, const struct nsc_writer_options *options,
                       struct nsc_writer **out, struct nsc_diag *diag);
 
-/* The path of the temporary file; owned by the writer. */
+/**
+ * nsc_writer_create_fd - begin a trace in an open file of the caller's, which has no name.
+ * @fd: open for reading and writing, empty; stays the caller's.
+ * @name: what messages call it; copied.
+ * nsc_writer_finish() leaves the file complete and gives it no name; nsc_writer_abandon() leaves it
+ * as it is. All else as nsc_writer_create().
+ */
+int nsc_writer_create_fd(int fd, const char *name, const struct nsc_writer_options *options,
+                         struct nsc_writer **out, struct nsc_diag *diag);
+
+/* The path of the temporary file; owned by the writer; NULL after nsc_writer_create_fd(). */
 const char *nsc_writer_partial_path(const struct nsc_writer *w);
 
 /* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ...
