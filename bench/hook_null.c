@@ -1,6 +1,7 @@
 /*
- * hook_null.c - a runtime that keeps nothing, to measure hooks by themselves: one buffer a thread, begun
- * again when it is full. Linked by bench/hook_cost in place of the runtime's session and threads.
+ * hook_null.c - a runtime that keeps nothing, to measure hooks by themselves: one buffer a thread,
+ * begun again when it is full. Linked by bench/hook_cost in place of the runtime's session and
+ * threads.
  */
 #include "runtime/abi.h"
 #include "runtime/module.h"
@@ -31,4 +32,7 @@ void nsc_runtime_module_load(struct nsc_runtime_module *module)
         nsc_patch_module(module, elf.bias, &(struct nsc_patch_verdict){.on = 1});
 }
 
-void nsc_runtime_module_unload(struct nsc_runtime_module *module) { (void)module; }
+void nsc_runtime_module_unload(struct nsc_runtime_module *module)
+{
+    (void)module;
+}

@@ -24,6 +24,14 @@ enum nsc_arch_xray_kind {
     NSC_ARCH_XRAY_ENTRY_ARGS = 3,
 };
 
+/* The trampolines of a module; they differ in the registers that they may use. */
+enum nsc_arch_hook {
+    NSC_ARCH_HOOK_ENTRY,
+    NSC_ARCH_HOOK_ENTRY_PUSHED, /* the function has pushed a word before its sled (x86-64) */
+    NSC_ARCH_HOOK_RETURN,       /* an exit right before a return instruction */
+    NSC_ARCH_HOOK_TAIL,         /* an exit before a jump, or before who knows what */
+};
+
 /* What a patchable place in the code is. */
 enum nsc_arch_sled {
     NSC_ARCH_SLED_SITE,      /* 5 bytes made by our assembler macro (x86-64) */
@@ -54,11 +62,10 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
 int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled);
 
 /**
- * nsc_arch_sled_pushed - whether the function has pushed a register before its entry sled, and
- * pops it behind: what gcc does with a nested function's static chain on x86-64.
- * @code: an entry sled, NSC_ARCH_SLED_SITE, inside a function's code.
+ * nsc_arch_sled_hook - which hook a sled calls.
+ * @code: a known sled, inside its function's code: bytes around the sled may be looked at.
  */
-int nsc_arch_sled_pushed(const uint8_t *code);
+enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry);
 
 /*
  * ticks.h provides, inline:

@@ -81,9 +81,8 @@ struct nsc_runtime_module {
                            * tables; the runtime adds what it finds */
     const struct nsc_live_site *sites_start, *sites_end;
     struct nsc_runtime_xray *xray_start, *xray_end;
-    const uint8_t *entry_trampoline, *exit_trampoline;
-    const uint8_t *entry_pushed_trampoline; /* for nsc_arch_sled_pushed() */
-    const void *elf_header;                 /* __ehdr_start */
+    const uint8_t *trampolines[4]; /* by enum nsc_arch_hook */
+    const void *elf_header;        /* __ehdr_start */
     uint64_t state; /* the runtime's: place in its module table, from 1; 0 = not loaded */
 };
 

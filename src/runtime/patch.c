@@ -50,10 +50,7 @@ static int sled_of_site(const struct batch *b, const struct nsc_live_site *site,
     sled->form = NSC_ARCH_SLED_SITE;
     if (!inside(b, sled->at, sled->form))
         return 0;
-    sled->trampoline = b->module->exit_trampoline;
-    if (is_entry)
-        sled->trampoline = nsc_arch_sled_pushed(sled->at) ? b->module->entry_pushed_trampoline
-                                                          : b->module->entry_trampoline;
+    sled->trampoline = b->module->trampolines[nsc_arch_sled_hook(sled->at, sled->form, is_entry)];
     return 1;
 }
 
@@ -65,8 +62,10 @@ static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x,
         return 0;
     sled->at = (uint8_t *)((uintptr_t)&x->address + (uintptr_t)x->address);
     sled->form = x->kind == NSC_ARCH_XRAY_EXIT ? NSC_ARCH_SLED_XRAY_EXIT : NSC_ARCH_SLED_XRAY;
-    sled->trampoline = is_entry ? b->module->entry_trampoline : b->module->exit_trampoline;
-    return inside(b, sled->at, sled->form);
+    if (!inside(b, sled->at, sled->form))
+        return 0;
+    sled->trampoline = b->module->trampolines[nsc_arch_sled_hook(sled->at, sled->form, is_entry)];
+    return 1;
 }
 
 /* Fills in entry @i of the site table; returns 0 if it is not a sled of this batch. */

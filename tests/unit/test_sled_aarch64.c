@@ -73,7 +73,7 @@ static void test_strangers(void)
     CHECK(!nsc_arch_sled_known((uint8_t *)words, NSC_ARCH_SLED_SITE));
     CHECK(nsc_arch_sled_write((uint8_t *)words, NSC_ARCH_SLED_SITE, 8, 1) == -1);
     CHECK_U64(nsc_arch_sled_bytes(NSC_ARCH_SLED_SITE), 0);
-    CHECK(!nsc_arch_sled_pushed((uint8_t *)words));
+    CHECK(nsc_arch_sled_hook((uint8_t *)words, NSC_ARCH_SLED_XRAY, 1) == NSC_ARCH_HOOK_ENTRY);
 }
 
 int main(void)

@@ -58,10 +58,12 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     return get(code) == op_nop && get(code + 4) == op_push_x30;
 }
 
-int nsc_arch_sled_pushed(const uint8_t *code)
+enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
 {
     (void)code;
-    return 0;
+    if (is_entry)
+        return NSC_ARCH_HOOK_ENTRY;
+    return sled == NSC_ARCH_SLED_XRAY_EXIT ? NSC_ARCH_HOOK_RETURN : NSC_ARCH_HOOK_TAIL;
 }
 
 int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)

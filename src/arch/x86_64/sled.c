@@ -53,10 +53,19 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     return 0;
 }
 
-int nsc_arch_sled_pushed(const uint8_t *code)
+enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
 {
-    /* push %r10, sled, pop %r10 */
-    return code[-2] == 0x41 && code[-1] == 0x52 && code[5] == 0x41 && code[6] == 0x5a;
+    if (is_entry) {
+        /* gcc's nested functions: push %r10, sled, pop %r10 */
+        if (sled == NSC_ARCH_SLED_SITE && code[-2] == 0x41 && code[-1] == 0x52 &&
+            code[SITE_BYTES] == 0x41 && code[SITE_BYTES + 1] == 0x5a)
+            return NSC_ARCH_HOOK_ENTRY_PUSHED;
+        return NSC_ARCH_HOOK_ENTRY;
+    }
+    if (sled == NSC_ARCH_SLED_XRAY_EXIT)
+        return NSC_ARCH_HOOK_RETURN;
+    return sled == NSC_ARCH_SLED_SITE && code[SITE_BYTES] == OP_RET ? NSC_ARCH_HOOK_RETURN
+                                                                    : NSC_ARCH_HOOK_TAIL;
 }
 
 int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)

@@ -3,6 +3,7 @@
  * with the trampolines, as nanoscope-module.o. Announces the module to the runtime; all symbols are
  * hidden, so each module has its own. Must not be instrumented itself.
  */
+#include "arch/arch.h"
 #include "runtime/abi.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -16,7 +17,8 @@ extern const char __ehdr_start[] HIDDEN __attribute__((weak));
 
 extern const uint8_t nsc_trampoline_entry[] HIDDEN;
 extern const uint8_t nsc_trampoline_entry_pushed[] HIDDEN;
-extern const uint8_t nsc_trampoline_exit[] HIDDEN;
+extern const uint8_t nsc_trampoline_return[] HIDDEN;
+extern const uint8_t nsc_trampoline_tail[] HIDDEN;
 
 static struct nsc_runtime_module module = {
     .abi_version = NSC_RUNTIME_ABI_VERSION,
@@ -24,9 +26,13 @@ static struct nsc_runtime_module module = {
     .sites_end = __stop_nanoscope_sites,
     .xray_start = __start_xray_instr_map,
     .xray_end = __stop_xray_instr_map,
-    .entry_trampoline = nsc_trampoline_entry,
-    .entry_pushed_trampoline = nsc_trampoline_entry_pushed,
-    .exit_trampoline = nsc_trampoline_exit,
+    .trampolines =
+        {
+            [NSC_ARCH_HOOK_ENTRY] = nsc_trampoline_entry,
+            [NSC_ARCH_HOOK_ENTRY_PUSHED] = nsc_trampoline_entry_pushed,
+            [NSC_ARCH_HOOK_RETURN] = nsc_trampoline_return,
+            [NSC_ARCH_HOOK_TAIL] = nsc_trampoline_tail,
+        },
     .elf_header = __ehdr_start,
 };
 

@@ -75,10 +75,11 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
 
     .text
     HOOK nsc_trampoline_entry, 0
-    HOOK nsc_trampoline_exit, 1
-    /* For nsc_arch_sled_pushed(), which never is so here. */
-    .globl  nsc_trampoline_entry_pushed
-    .hidden nsc_trampoline_entry_pushed
+    HOOK nsc_trampoline_tail, 1
+    /* Hooks that differ on other machines only. */
+    .globl  nsc_trampoline_entry_pushed, nsc_trampoline_return
+    .hidden nsc_trampoline_entry_pushed, nsc_trampoline_return
+    .set    nsc_trampoline_return, nsc_trampoline_tail
     .set    nsc_trampoline_entry_pushed, nsc_trampoline_entry
 
 /*

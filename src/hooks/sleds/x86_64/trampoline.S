@@ -1,19 +1,31 @@
 /*
  * trampoline.S (x86-64) - the hooks that sleds call. Assembled into every module built for tracing
- * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in runtime/abi.h.
+ * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in runtime/abi.h; which
+ * sled calls which hook, in nsc_arch_sled_hook().
  *
- * At a hook nothing may be clobbered but flags: at entry %r10 is a nested function's static chain and
- * %al the number of vector arguments; before a tail jump any call-clobbered register, %r10 and %r11
- * included, can hold an argument or the target. Vector registers are never touched.
+ * What a hook may clobber, beside flags, which are dead at every sled:
+ *   entry   %r10, %r11: gcc pushes %r10 around its sled where it holds a nested function's static
+ *           chain; clang's C and C++ have none. All others may hold arguments (%al: vector count).
+ *   return  %r11, which no calling convention of gcc or clang preserves (preserve_most and
+ *           preserve_all included); return values are in %rax, %rdx and vector registers.
+ *   tail    nothing: any call-clobbered register can hold an argument or the target.
+ * Vector registers are never touched.
  *
  * Stack:  (%rsp)   return address into the sled: the event's code address
  *         8(%rsp)  the traced function's own return address; this address is the position
- *         below    four saved registers in the red zone, which signal frames skip
+ *         below    saved registers in the red zone, which signal frames skip
  *
  * The exit bit comes for free: it is bit 47, bit 2 of the position is 0, and the position is shifted
  * by 45; an exit just starts from position + 4.
+ *
+ * The timer is not ordered with other instructions: where it stands in a hook makes no measurable
+ * difference (bench/hook_cost). Behind the checks it needs one register less.
  */
 #include "runtime/abi_asm.h"
+
+#define SAVED_R11 -8
+#define SAVED_RDX -16
+#define SAVED_RCX -24
 
 /* %rax = ticks; %rdx is lost. Left out to measure the rest of the hook (bench/hook_cost). */
 .macro TICKS
@@ -24,103 +36,132 @@
 #endif
 .endm
 
-/* NAME: symbol; MARK: 0 entry, 4 exit; OVER: bytes that the function itself has pushed. Ticks are read
- * last at entry and first at exit, so that the hook's own work falls outside of the call. */
-.macro HOOK name, mark, over=0
+/*
+ * The fast path. FREE: a register to work with; MARK: 0 entry, 4 exit; OVER: bytes that the
+ * function has pushed before its sled. %rdx is saved, %r11 is free; goes to 1 when it cannot store.
+ */
+.macro RECORD free, mark, over
+    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
+    movl    $16, %r11d
+    xaddq   %r11, %fs:NSC_RUNTIME_POS(%rdx)
+    movq    %fs:NSC_RUNTIME_ENDP(%rdx), \free
+    cmpq    (\free), %r11
+    jae     1f
+    leaq    8 + \over + \mark(%rsp), \free
+    subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), \free
+    cmpq    $(2 * NSC_RUNTIME_REACH), \free
+    jae     1f
+    movq    %rax, \free
+    TICKS
+    movq    %rax, 8(%r11)
+    leaq    8 + \over + \mark(%rsp), %rax
+    shlq    $NSC_RUNTIME_POSITION_SHIFT, %rax
+    orq     (%rsp), %rax
+    movq    %rax, (%r11)
+    movq    \free, %rax
+    movq    SAVED_RDX(%rsp), %rdx
+.endm
+
+/* To the slow path with %rcx = word, %rdx = position, %r11 = slot. */
+.macro GO_SLOW mark, over
+    leaq    8 + \over + \mark(%rsp), %rcx
+    shlq    $NSC_RUNTIME_POSITION_SHIFT, %rcx
+    orq     (%rsp), %rcx
+    leaq    8 + \over(%rsp), %rdx
+    jmp     nsc_trampoline_slow
+.endm
+
+.macro BEGIN name
     .globl  \name
     .hidden \name
     .type   \name, @function
     .p2align 5
 \name:
     .cfi_startproc
-    movq    %rax, -8(%rsp)
-    movq    %rdx, -16(%rsp)
-    movq    %rcx, -24(%rsp)
-    movq    %rsi, -32(%rsp)
-.if \mark
-    TICKS
-.endif
-    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
-    movl    $16, %ecx
-    xaddq   %rcx, %fs:NSC_RUNTIME_POS(%rdx)
-    movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rsi
-    cmpq    (%rsi), %rcx
-    jae     1f
-    leaq    8 + \over + \mark(%rsp), %rsi
-    subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), %rsi
-    cmpq    $(2 * NSC_RUNTIME_REACH), %rsi
-    jae     1f
-    leaq    8 + \over + \mark(%rsp), %rsi
-    shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
-    orq     (%rsp), %rsi
-.if \mark == 0
-    TICKS
-.endif
-    movq    %rax, 8(%rcx)
-    movq    %rsi, (%rcx)
-    movq    -32(%rsp), %rsi
-    movq    -24(%rsp), %rcx
-    movq    -16(%rsp), %rdx
-    movq    -8(%rsp), %rax
-    ret
+    movq    %rdx, SAVED_RDX(%rsp)
+.endm
 
-1:  /* %rcx = slot, at exit %rax = ticks; the originals stay where they are. */
-    leaq    8 + \over + \mark(%rsp), %rsi
-    shlq    $NSC_RUNTIME_POSITION_SHIFT, %rsi
-    orq     (%rsp), %rsi
-.if \mark == 0
-    TICKS
-.endif
-    leaq    8 + \over(%rsp), %rdx
-    jmp     nsc_trampoline_slow
+.macro END name
     .cfi_endproc
     .size   \name, . - \name
 .endm
 
+.macro ENTRY_HOOK name, over
+    BEGIN \name
+    RECORD %r10, 0, \over
+    ret
+1:  movq    %rcx, SAVED_RCX(%rsp)
+    GO_SLOW 0, \over
+    END \name
+.endm
+
+.macro EXIT_HOOK name, keep_r11
+    BEGIN \name
+    movq    %rcx, SAVED_RCX(%rsp)
+.if \keep_r11
+    movq    %r11, SAVED_R11(%rsp)
+.endif
+    RECORD %rcx, 4, 0
+    movq    SAVED_RCX(%rsp), %rcx
+.if \keep_r11
+    movq    SAVED_R11(%rsp), %r11
+.endif
+    ret
+1:  GO_SLOW 4, 0
+    END \name
+.endm
+
     .text
-    HOOK nsc_trampoline_entry, 0
-    HOOK nsc_trampoline_exit, 4
-    /* gcc pushes the static chain of a nested function around the call of __fentry__. */
-    HOOK nsc_trampoline_entry_pushed, 0, 8
+    ENTRY_HOOK nsc_trampoline_entry, 0
+    ENTRY_HOOK nsc_trampoline_entry_pushed, 8
+    EXIT_HOOK nsc_trampoline_return, 0
+    EXIT_HOOK nsc_trampoline_tail, 1
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
- * saved. In: %rsi word, %rax ticks, %rdx position, %rcx slot; the four registers below %rsp. The
- * library is built without vector instructions, so nothing else needs saving.
+ * saved; %rcx, %rdx and %r11 are already. The library is built without vector instructions, so
+ * nothing else needs saving.
  */
     .type   nsc_trampoline_slow, @function
     .p2align 4
 nsc_trampoline_slow:
     .cfi_startproc
-    leaq    -32(%rsp), %rsp         /* take in the four registers saved below %rsp */
-    .cfi_adjust_cfa_offset 32
+    leaq    SAVED_RCX(%rsp), %rsp   /* take in the registers saved below %rsp */
+    .cfi_adjust_cfa_offset -SAVED_RCX
     pushq   %rbp
     .cfi_adjust_cfa_offset 8
     .cfi_rel_offset %rbp, 0
     movq    %rsp, %rbp
     .cfi_def_cfa_register %rbp
+    pushq   %rax
+    pushq   %rsi
     pushq   %rdi
     pushq   %r8
     pushq   %r9
     pushq   %r10
-    pushq   %r11
     andq    $-16, %rsp              /* the program's alignment at an exit is not ours to trust */
-    movq    %rsi, %rdi              /* word */
+    movq    %rcx, %rdi              /* word */
+    movq    %rdx, %r8
+    rdtsc
+    shlq    $32, %rdx
+    orq     %rdx, %rax
     movq    %rax, %rsi              /* ticks */
+    movq    %r8, %rdx               /* position */
+    movq    %r11, %rcx              /* slot */
     call    *nsc_runtime_slow@GOTPCREL(%rip)
-    movq    -40(%rbp), %r11
-    movq    -32(%rbp), %r10
-    movq    -24(%rbp), %r9
-    movq    -16(%rbp), %r8
-    movq    -8(%rbp), %rdi
+    movq    -48(%rbp), %r10
+    movq    -40(%rbp), %r9
+    movq    -32(%rbp), %r8
+    movq    -24(%rbp), %rdi
+    movq    -16(%rbp), %rsi
+    movq    -8(%rbp), %rax
     movq    %rbp, %rsp
     popq    %rbp
     .cfi_restore %rbp
-    .cfi_def_cfa %rsp, 40
-    popq    %rsi
+    .cfi_def_cfa %rsp, 8 - SAVED_RCX
     popq    %rcx
     popq    %rdx
-    popq    %rax
+    popq    %r11
     .cfi_def_cfa_offset 8
     ret
     .cfi_endproc
