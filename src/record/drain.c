@@ -7,14 +7,15 @@
 
 #define MS 1000000ull
 
-/* How often, at most. Threads are probed in every round while chunks are short. */
+/* How often, at most. Threads are probed in every round while they are few or chunks are short. */
 #define CHECK_PROCESSES_NS (10 * MS)
 #define PROBE_THREADS_NS   (50 * MS)
 #define SCAN_TABLES_NS     (100 * MS)
 
 enum {
     STALLS_MAX = 3,   /* rounds to wait for a chunk that is missing in a thread's sequence */
-    HELD_PASSES = 200 /* rounds to wait for a slot that a hook has yet to fill */
+    HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
+    FEW_THREADS = 256
 };
 
 int nsc_drain_init(struct nsc_drain *drain, struct nsc_tracees *tracees, enum nsc_record_mode mode)
@@ -193,7 +194,8 @@ static void check_lives(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
         nsc_tracees_check_processes(all);
         d->checked_ns = now_ns;
     }
-    if (now_ns - d->probed_ns < PROBE_THREADS_NS && !chunks_short(d) && depth == NSC_DRAIN_FULL)
+    if (now_ns - d->probed_ns < PROBE_THREADS_NS && !chunks_short(d) &&
+        all->live_threads > FEW_THREADS && depth == NSC_DRAIN_FULL)
         return;
     d->probed_ns = now_ns;
     for (i = 0; i < all->thread_high; i++)

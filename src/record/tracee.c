@@ -418,6 +418,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
         return NULL;
     }
     p->threads++;
+    all->live_threads++;
     all->threads[slot] = t;
     all->stats.threads += !p->left_out;
     if (slot >= all->thread_high)
@@ -499,6 +500,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         all->stats.holes += stats->holes;
     }
     t->process->threads--;
+    all->live_threads--;
     all->threads[t->slot] = NULL;
     thread_free(t);
     if (!free_slot)

@@ -72,7 +72,7 @@ struct nsc_tracees {
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
     uint32_t process_high, thread_high, module_high; /* slots in use lie below */
-    uint32_t live_processes;
+    uint32_t live_processes, live_threads;
     struct nsc_tracee_stats stats;
 };
 
