@@ -13,7 +13,7 @@
 #define SCAN_TABLES_NS     (100 * MS)
 
 enum {
-    STALLS_MAX = 3,   /* rounds to wait for a chunk that is missing in a thread's sequence */
+    STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
     FEW_THREADS = 256
 };

@@ -282,6 +282,20 @@ static void fill_result(const struct recorder *r, struct nsc_record_result *resu
     result->problems = stats->problems;
 }
 
+/* Entries and exits as the program emitted them: together with the losses, all that it did emit.
+ * (The file's own count of events has the ends of unwound calls too.) */
+static void write_counts(struct recorder *r)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)r->tracees.stats.recorded - nsc_writer_dropped(r->writer));
+    nsc_writer_meta(r->writer, "program_events", text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)r->tracees.stats.left_out);
+    if (r->tracees.stats.left_out > 0)
+        nsc_writer_meta(r->writer, "left_out_events", text);
+}
+
 static int complete(struct recorder *r, struct nsc_record_result *result, struct nsc_diag *diag)
 {
     int error = 0;
@@ -294,6 +308,7 @@ static int complete(struct recorder *r, struct nsc_record_result *result, struct
         nsc_writer_abandon(r->writer);
         return 0;
     }
+    write_counts(r);
     nsc_names_resolve(&r->tracees.modules);
     result->file_bytes = nsc_writer_bytes(r->writer);
     error = nsc_writer_finish(r->writer, diag);

@@ -52,7 +52,19 @@ static uint64_t lay_out(const struct nsc_session *s, struct nsc_live_header *h)
     return at + (uint64_t)s->chunks_max * s->chunk_bytes;
 }
 
-/* RLIMIT_FSIZE counts for memory files too: lift the soft limit while ours gets its size. */
+/* RLIMIT_FSIZE counts for memory files too. Under a hard limit the pool cannot grow as far. */
+static void obey_limit(struct nsc_session *s)
+{
+    struct nsc_live_header scratch;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return;
+    while (s->chunks_max > s->chunk_count && lay_out(s, &scratch) > limit.rlim_max)
+        s->chunks_max = s->chunks_max / 2 > s->chunk_count ? s->chunks_max / 2 : s->chunk_count;
+}
+
+/* The soft limit is lifted while the file gets its size. */
 static int set_size(int fd, uint64_t bytes)
 {
     struct rlimit old, raised;
@@ -173,6 +185,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     int error;
 
     choose_sizes(options, &s);
+    obey_limit(&s);
     s.total_bytes = lay_out(&s, &header);
     error = open_memory(&s.fd);
     if (error != 0)

@@ -613,7 +613,6 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
         st->gone = false;
     }
     s->stats.lost += events;
-    s->last_ticks = ticks;
     if (!s->keep)
         return;
     if (s->current->lane == NULL &&

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "record/clockpoint.h"
-#include "trace/encode.h"
 #include "record/verdict.h"
+#include "trace/encode.h"
 
 enum { SLOTS_AHEAD = 16 }; /* looked at beyond the highest slot ever seen in use */
 
@@ -493,6 +493,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         lost = nsc_stacks_lost_total(&t->stacks);
         nsc_stacks_close(&t->stacks, t->stacks.last_ticks);
         write_thread(t, lost);
+        all->stats.recorded += stats->recorded;
         all->stats.lost += lost;
         all->stats.left_out += stats->left_out;
         all->stats.clamped += stats->clamped;

@@ -47,7 +47,7 @@ struct nsc_tracee_thread {
 };
 
 struct nsc_tracee_stats {
-    uint64_t lost; /* of threads and processes that are finished */
+    uint64_t recorded, lost; /* events of threads and processes that are finished */
     uint64_t lost_unattributed;
     uint64_t left_out, clamped, unmatched, holes;
     uint32_t threads, processes; /* that have an entry in the trace */
