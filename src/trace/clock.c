@@ -26,7 +26,7 @@ static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
     while (shift > 0 && ((wide)ns << shift) / ticks >= FACTOR_LIMIT)
         shift--;
     s->shift = shift;
-    s->factor = (uint64_t)(((wide)ns << shift) / ticks);
+    s->factor = (uint64_t)((((wide)ns << shift) + ticks - 1) / ticks); /* up: exact at the points */
     if (s->factor >= FACTOR_LIMIT)
         s->factor = FACTOR_LIMIT - 1;
 }

@@ -86,6 +86,11 @@ static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
     }
     sink->fd = openat(sink->folder_fd, base_name(sink->partial),
                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (sink->fd < 0 && errno == EEXIST)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                            "%s is left from a recording that broke off: `nanoscope recover` or "
+                            "remove it",
+                            sink->partial);
     if (sink->fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot create %s: %s", sink->partial,
                             strerror(errno));

@@ -349,9 +349,12 @@ static void fill_thread(struct nsc_writer *w, struct nsc_writer_thread *to,
 int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint32_t *id,
                           struct nsc_lane **lane)
 {
-    struct nsc_writer_thread *to = table_add(w, NSC_WRITER_THREADS);
+    struct nsc_writer_thread *to;
     struct nsc_lane *made;
 
+    if (t->process >= w->tables[NSC_WRITER_PROCESSES].count)
+        return -EINVAL;
+    to = table_add(w, NSC_WRITER_THREADS);
     if (to == NULL)
         return nsc_writer_error(w);
     fill_thread(w, to, t);

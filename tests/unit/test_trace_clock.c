@@ -1,0 +1,130 @@
+/* test_trace_clock.c - ticks to nanoseconds and back: exact, monotone, over days; checksums. */
+#include <string.h>
+
+#include "base/crc32c.h"
+#include "tap.h"
+#include "trace/clock.h"
+
+#define SECOND 1000000000ull
+#define DAY    (86400 * SECOND)
+
+static void build(struct nsc_clock *c, const struct nsc_clock_point *points, uint32_t count,
+                  uint64_t frequency, uint64_t first_event)
+{
+    if (nsc_clock_build(c, points, count, frequency, first_event) != 0)
+        abort();
+}
+
+static void test_identity(void)
+{
+    struct nsc_clock c;
+
+    build(&c, NULL, 0, 0, 12345);
+    CHECK(c.identity);
+    CHECK_U64(nsc_clock_ns(&c, 0), 0);
+    CHECK_U64(nsc_clock_ns(&c, UINT64_MAX), UINT64_MAX);
+    CHECK_U64(nsc_clock_span_ns(&c, 77), 77);
+    CHECK_U64(nsc_clock_ticks(&c, 99), 99);
+    nsc_clock_release(&c);
+}
+
+/* 2.6 GHz over 30 days: the last nanosecond is still right. */
+static void test_days(void)
+{
+    uint64_t start = 123456789012345;
+    struct nsc_clock_point points[] = {
+        {.ticks = start, .monotonic_ns = 5 * SECOND},
+        {.ticks = start + 26 * 3 * DAY, .monotonic_ns = 5 * SECOND + 30 * DAY},
+    };
+    struct nsc_clock c;
+
+    build(&c, points, 2, 0, start + 1000);
+    CHECK_U64(c.origin_ticks, start);
+    CHECK_U64(nsc_clock_ns(&c, start), 0);
+    CHECK_U64(nsc_clock_ns(&c, start - 1), 0);
+    CHECK(nsc_clock_ns(&c, start + 2600000) - 999999 <= 1);
+    CHECK(30 * DAY - nsc_clock_ns(&c, points[1].ticks) <= 1);
+    CHECK(60 * DAY - nsc_clock_ns(&c, start + 26 * 6 * DAY) <= 1);
+    CHECK(nsc_clock_span_ns(&c, 26) == 9 || nsc_clock_span_ns(&c, 26) == 10);
+    nsc_clock_release(&c);
+}
+
+/* A rate that changes: continuous, monotone, and the inverse finds its way back. */
+static void test_piecewise(void)
+{
+    struct nsc_clock_point points[] = {
+        {.ticks = 1000, .monotonic_ns = 100},
+        {.ticks = 100001000, .monotonic_ns = 50000100},
+        {.ticks = 100000500, .monotonic_ns = 60000100}, /* runs backwards: passed over */
+        {.ticks = 200001000, .monotonic_ns = 80000100},
+        {.ticks = 200001000 + 7 * DAY, .monotonic_ns = 80000100 + DAY},
+    };
+    struct nsc_clock c;
+    uint64_t before = 0;
+    int bad = 0;
+
+    build(&c, points, 5, 0, 400);
+    CHECK_U64(c.origin_ticks, 400);
+    CHECK_U64(nsc_clock_ns(&c, 400), 0);
+    CHECK_U64(nsc_clock_ns(&c, 1000), 300);
+    for (uint64_t ticks = 400; ticks < 400000000; ticks += 9973) {
+        uint64_t ns = nsc_clock_ns(&c, ticks), back = nsc_clock_ticks(&c, ns);
+
+        bad += ns < before || back > ticks || nsc_clock_ns(&c, back) != ns;
+        before = ns;
+    }
+    CHECK_U64((unsigned)bad, 0);
+    CHECK(50000300 - nsc_clock_ns(&c, 100001000) <= 1);
+    CHECK(80000300 - nsc_clock_ns(&c, 200001000) <= 2);
+    CHECK(nsc_clock_ns(&c, UINT64_MAX) > nsc_clock_ns(&c, UINT64_MAX / 2));
+    nsc_clock_release(&c);
+}
+
+static void test_frequency(void)
+{
+    struct nsc_clock_point points[] = {
+        {.ticks = 1000, .monotonic_ns = 100},
+        {.ticks = 2000, .monotonic_ns = 999}, /* too close for a slope */
+    };
+    struct nsc_clock c;
+
+    build(&c, points, 1, 24000000, 5000);
+    CHECK_U64(nsc_clock_ns(&c, 1000 + 24000000), SECOND);
+    CHECK_U64(nsc_clock_ticks(&c, SECOND), 1000 + 24000000);
+    nsc_clock_release(&c);
+    build(&c, points, 2, 24000000, 5000);
+    CHECK_U64(nsc_clock_ns(&c, 1000 + 24000000), SECOND);
+    nsc_clock_release(&c);
+    build(&c, points, 1, 0, 5000); /* nothing known: still defined */
+    CHECK_U64(nsc_clock_ns(&c, 3000), 2000);
+    nsc_clock_release(&c);
+    build(&c, points, 2, 0, UINT64_MAX);
+    CHECK_U64(nsc_clock_ns(&c, 2000), 899);
+    nsc_clock_release(&c);
+}
+
+static void test_crc(void)
+{
+    uint8_t bytes[1000];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * 167 + i / 7);
+    CHECK_U64(nsc_base_crc32c(0, "123456789", 9), 0xe3069283);
+    CHECK_U64(nsc_base_crc32c_portable(0, "123456789", 9), 0xe3069283);
+    CHECK_U64(nsc_base_crc32c(0, "", 0), 0);
+    for (size_t at = 0; at < 20; at++)
+        if (nsc_base_crc32c(0, bytes + at, 900 + at) !=
+            nsc_base_crc32c_portable(nsc_base_crc32c_portable(0, bytes + at, 333), bytes + at + 333,
+                                     567 + at))
+            CHECK(!"both forms give the same");
+}
+
+int main(void)
+{
+    test_identity();
+    test_days();
+    test_piecewise();
+    test_frequency();
+    test_crc();
+    return t_done();
+}
