@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/info_options.h"
+#include "formats/formats.h"
 #include "trace/reader.h"
 #include "util/json.h"
 #include "util/text.h"
@@ -174,8 +175,10 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
         json |= args->options[i].id == NSC_INFO_OPT_JSON;
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one trace is needed");
-    if (nsc_trace_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
+    if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail(&diag);
+    if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
+        nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
     if (json)
         write_json(t);
     else

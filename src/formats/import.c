@@ -125,8 +125,12 @@ static int add_meta(struct nsc_writer *w, const struct nsc_importer *importer,
 
     if (error == 0)
         error = nsc_writer_meta(w, "import.file", base_name(job->path));
-    for (uint32_t i = 0; i < job->notes->count && error == 0; i++)
-        error = nsc_writer_meta(w, "import.note", job->notes->line[i]);
+    for (uint32_t i = 0; i < job->notes->count && error == 0; i++) {
+        char key[32];
+
+        snprintf(key, sizeof key, "import.note%u", i + 1);
+        error = nsc_writer_meta(w, key, job->notes->line[i]);
+    }
     return error;
 }
 

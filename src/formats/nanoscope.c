@@ -373,7 +373,7 @@ static int import_text(struct nsc_import *job, struct nsc_diag *diag)
                       "line %llu goes back in time, as do %llu in all; read as the time before",
                       (unsigned long long)t.backwards_line, (unsigned long long)t.backwards);
     if (t.blank > 0)
-        nsc_notes_add(job->notes, "%llu empty lines skipped, the first is line %llu",
+        nsc_notes_add(job->notes, "empty lines skipped: %llu, the first is line %llu",
                       (unsigned long long)t.blank, (unsigned long long)t.blank_line);
     free_siblings(siblings, count);
     nsc_names_free(&t.names);

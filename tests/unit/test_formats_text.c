@@ -143,7 +143,7 @@ static void test_damage(void)
     check_warning("1:a\n4611686018427387904:b\n", 1, "line 2 has a timestamp beyond");
     check_warning("1:a\n99999999999999999999999:b\n", 1, "line 2 has a timestamp beyond");
     check_warning("5:a\n3:b\n1:POP\n", 2, "line 2 goes back in time, as do 2 in all");
-    check_warning("1:a\n\n2:POP\n", 1, "1 empty lines skipped, the first is line 2");
+    check_warning("1:a\n\n2:POP\n", 1, "empty lines skipped: 1, the first is line 2");
     check_refused("1:a\0b\n", 6, EBADMSG, "line 1 holds a NUL byte");
     check_refused("", 0, EPROTO, "(empty)");
     check_refused("hello world\n", 12, EPROTO, "other text");
