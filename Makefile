@@ -215,9 +215,16 @@ check: layers headers check-nm check-unit check-e2e ## unit and end-to-end tests
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
 
+# Makes the traces of tests/golden/traces, whose outputs tests/golden/cli holds.
+MAKE_TRACE := $(BUILD)/tests/golden/make_trace
+$(MAKE_TRACE): tests/golden/make_trace.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
-check-e2e: all ## tests of the whole: build, record, read
+check-e2e: all $(MAKE_TRACE) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
 check-asan: ## unit and end-to-end tests under AddressSanitizer and UBSan

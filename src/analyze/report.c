@@ -271,7 +271,8 @@ static int count_process(struct counter *c, uint32_t process, struct nsc_report 
         error = count_thread(c, i, diag);
         if (error)
             return error;
-        r->threads += c->any_call;
+        /* A coroutine's stack is no thread of its own. */
+        r->threads += c->any_call && nsc_trace_thread(c->trace, i)->stack == 0;
     }
     return flush_rows(c, r, diag);
 }

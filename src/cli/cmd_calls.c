@@ -41,7 +41,7 @@ static int parse_options(const struct nsc_cli_args *args, struct settings *s)
         case NSC_CALLS_OPT_TOP:
             status = nsc_cli_count(args, given, &s->top);
             if (status == 0 && s->top > TOP_MAX)
-                status = nsc_cli_usage(args, "%s can be %u at most", given->name, TOP_MAX);
+                status = nsc_cli_usage(args, "--%s can be %u at most", given->name, TOP_MAX);
             break;
         case NSC_CALLS_OPT_FORMAT:
             status = nsc_cli_choice(args, given, formats, &choice);
@@ -67,8 +67,10 @@ static const struct nsc_table_column columns[] = {
     {"self_ns", "SELF", NSC_TABLE_NS, 0},
     {"bound", "BOUND", NSC_TABLE_TEXT, 0},
     {"depth", "DEPTH", NSC_TABLE_NUMBER, 0},
-    {"thread", "THREAD", NSC_TABLE_TEXT, 0},
-    {"process", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
+    {"", "THREAD", NSC_TABLE_TEXT, NSC_TABLE_NO_CSV | NSC_TABLE_NO_JSON},
+    {"pid", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
+    {"tid", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
+    {"stack", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
     {"caller", "CALLER", NSC_TABLE_TEXT, NSC_TABLE_LAST},
 };
 
@@ -101,6 +103,8 @@ static void add_call(struct nsc_table *table, const struct nsc_trace *t, const s
     nsc_table_add(table, c->depth);
     nsc_table_add_text(table, nsc_cli_thread_label(t, c->thread, label, sizeof(label)));
     nsc_table_add(table, nsc_trace_process(t, thread->process)->pid);
+    nsc_table_add(table, thread->tid);
+    nsc_table_add(table, thread->stack);
     add_text_or_nothing(table,
                         c->caller == NSC_NO_ID ? NULL : nsc_trace_function(t, c->caller)->name);
 }
@@ -137,8 +141,8 @@ static int print_calls(const struct nsc_trace *t, const struct nsc_calls_top *to
     else
         error = nsc_table_write(table, format, stdout);
     if (format == NSC_TABLE_ALIGNED) {
-        printf("\n%s of %s calls; %s events lost\n", nsc_units_format_count(count, top->count),
-               nsc_units_format_count(seen, top->seen), lost ? "some" : "0");
+        printf("\n%s of %s calls\n", nsc_units_format_count(count, top->count),
+               nsc_units_format_count(seen, top->seen));
         nsc_cli_footnotes(stdout, "", top->bounds, lost);
     } else if (format == NSC_TABLE_CSV) {
         nsc_cli_footnotes(stderr, "nanoscope: ", top->bounds, lost);

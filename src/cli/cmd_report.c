@@ -129,13 +129,13 @@ static void print_summary(const struct nsc_report *r, const struct settings *s)
 {
     char calls[NSC_UNITS_MAX], functions[NSC_UNITS_MAX];
 
-    printf("\n%s calls of %s %s in %u %s; ", nsc_units_format_count(calls, r->calls),
+    printf("\n%s calls of %s %s in %u %s", nsc_units_format_count(calls, r->calls),
            nsc_units_format_count(functions, r->row_count),
            r->row_count == 1 ? "function" : "functions", r->threads,
            r->threads == 1 ? "thread" : "threads");
     if (s->top < r->row_count)
-        printf("the first %s are shown; ", nsc_units_format_count(functions, s->top));
-    printf("%s events lost\n", nsc_units_format_count(calls, r->lost));
+        printf("; the first %s are shown", nsc_units_format_count(functions, s->top));
+    puts(r->lost == 0 ? "; no events lost" : "");
     nsc_cli_footnotes(stdout, "", r->bounds, r->lost);
 }
 

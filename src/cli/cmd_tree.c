@@ -39,7 +39,7 @@ static int parse_share(const struct nsc_cli_args *args, const struct nsc_cli_giv
 
     if (end == given->value || (*end == '%' && end[1]) || (*end && *end != '%') ||
         !(percent >= 0 && percent <= 100))
-        return nsc_cli_usage(args, "%s wants a share such as 0.5%%, not '%s'", given->name,
+        return nsc_cli_usage(args, "--%s wants a share such as 0.5%%, not '%s'", given->name,
                              given->value);
     *share = percent / 100;
     return 0;
@@ -215,27 +215,36 @@ static int print_drawing(struct print *p)
     if (!done)
         return nsc_cli_error("out of memory");
     if (p->left_out > 0)
-        printf("%s smaller or deeper branches are not shown (see --min-share, --depth)\n",
-               nsc_units_format_count(count, p->left_out));
+        printf("%s smaller or deeper %s not shown (see --min-share, --depth)\n",
+               nsc_units_format_count(count, p->left_out),
+               p->left_out == 1 ? "branch is" : "branches are");
     return 0;
 }
 
 static const struct nsc_table_column columns[] = {
-    {"id", "", NSC_TABLE_NUMBER, 0},       {"parent", "", NSC_TABLE_NUMBER, 0},
-    {"depth", "", NSC_TABLE_NUMBER, 0},    {"thread", "", NSC_TABLE_TEXT, 0},
-    {"function", "", NSC_TABLE_TEXT, 0},   {"calls", "", NSC_TABLE_NUMBER, 0},
-    {"total_ns", "", NSC_TABLE_NUMBER, 0}, {"self_ns", "", NSC_TABLE_NUMBER, 0},
-    {"bounds", "", NSC_TABLE_NUMBER, 0},
+    {"id", "", NSC_TABLE_NUMBER, 0},      {"parent", "", NSC_TABLE_NUMBER, 0},
+    {"depth", "", NSC_TABLE_NUMBER, 0},   {"tid", "", NSC_TABLE_NUMBER, 0},
+    {"stack", "", NSC_TABLE_NUMBER, 0},   {"function", "", NSC_TABLE_TEXT, 0},
+    {"calls", "", NSC_TABLE_NUMBER, 0},   {"total_ns", "", NSC_TABLE_NUMBER, 0},
+    {"self_ns", "", NSC_TABLE_NUMBER, 0}, {"bounds", "", NSC_TABLE_NUMBER, 0},
 };
+
+/* The cells of a number that may be missing. */
+static void add_or_not(struct nsc_table *table, bool known, uint64_t value)
+{
+    if (known)
+        nsc_table_add(table, value);
+    else
+        nsc_table_add_nothing(table);
+}
 
 /* A row for each node below @parent, depth first. @id: the parent's row, 0 = none. */
 static void list_children(struct print *p, uint32_t parent, uint64_t level, uint64_t id)
 {
     uint32_t child = p->tree->nodes[parent].first_child;
-    char label[128] = "";
+    bool one = p->thread != NSC_NO_ID;
+    const struct nsc_thread *thread = one ? nsc_trace_thread(p->trace, p->thread) : NULL;
 
-    if (p->thread != NSC_NO_ID)
-        nsc_cli_thread_label(p->trace, p->thread, label, sizeof(label));
     for (; child; child = p->tree->nodes[child].next_sibling) {
         const struct nsc_tree_node *node = &p->tree->nodes[child];
         uint64_t own = nsc_table_rows(p->table) + 1;
@@ -246,15 +255,10 @@ static void list_children(struct print *p, uint32_t parent, uint64_t level, uint
             continue;
         }
         nsc_table_add(p->table, own);
-        if (id > 0)
-            nsc_table_add(p->table, id);
-        else
-            nsc_table_add_nothing(p->table);
+        add_or_not(p->table, id > 0, id);
         nsc_table_add(p->table, level);
-        if (p->thread != NSC_NO_ID)
-            nsc_table_add_text(p->table, label);
-        else
-            nsc_table_add_nothing(p->table);
+        add_or_not(p->table, one, one ? thread->tid : 0);
+        add_or_not(p->table, one, one ? thread->stack : 0);
         nsc_table_add_text(p->table, nsc_trace_function(p->trace, node->function)->name);
         nsc_table_add(p->table, node->calls);
         nsc_table_add(p->table, to_ns(p, node->total_ticks));

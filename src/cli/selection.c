@@ -28,7 +28,7 @@ int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *g
 {
     if (nsc_units_parse_count(given->value, count) == 0)
         return 0;
-    return nsc_cli_usage(args, "%s wants a number such as 20 or 10k, not '%s'", given->name,
+    return nsc_cli_usage(args, "--%s wants a number such as 20 or 10k, not '%s'", given->name,
                          given->value);
 }
 
@@ -38,7 +38,7 @@ static int parse_time(const struct nsc_cli_args *args, const struct nsc_cli_give
     if (nsc_units_parse_ns(given->value, ns) == 0)
         return 0;
     return nsc_cli_usage(args,
-                         "%s wants a time since the trace's start such as 250ms or 1.5s, "
+                         "--%s wants a time since the trace's start such as 250ms or 1.5s, "
                          "not '%s'",
                          given->name, given->value);
 }
@@ -190,11 +190,13 @@ void nsc_cli_footnotes(FILE *out, const char *prefix, uint64_t bounds, uint64_t 
 {
     char count[NSC_UNITS_MAX];
 
-    if (bounds > 0)
-        fprintf(out, "%s%s %s without a seen start or end: their durations are estimates\n", prefix,
-                nsc_units_format_count(count, bounds), bounds == 1 ? "call is" : "calls are");
+    if (bounds == 1)
+        fprintf(out, "%s1 call has no seen start or end: its duration is an estimate\n", prefix);
+    else if (bounds > 0)
+        fprintf(out, "%s%s calls have no seen start or end: their durations are estimates\n",
+                prefix, nsc_units_format_count(count, bounds));
     if (lost > 0)
-        fprintf(out, "%s%s %s lost: calls are missing above\n", prefix,
+        fprintf(out, "%s%s %s lost: calls are missing here\n", prefix,
                 nsc_units_format_count(count, lost), lost == 1 ? "event was" : "events were");
 }
 

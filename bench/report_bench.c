@@ -1,0 +1,223 @@
+/*
+ * report_bench.c - how long the analyses of a trace of 1e7 events take, by the clock on the wall.
+ *
+ * usage: report_bench [MILLIONS-OF-EVENTS [FILE]]
+ * Prints for each kind of program the best of several runs: opening, report, tree, calls. "regular"
+ * calls as most programs do; "random" is the worst case, in which no processor guesses what comes
+ * next.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/calls.h"
+#include "analyze/report.h"
+#include "analyze/tree.h"
+#include "trace/encode.h"
+#include "trace/reader.h"
+
+#define FUNCTIONS 2000u
+#define THREADS   4u
+#define RUNS      7
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static uint32_t random_number(void)
+{
+    static uint64_t state = 88172645463325252u;
+
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 16);
+}
+
+struct thread {
+    struct nsc_lane *lane;
+    uint64_t ticks;
+    uint64_t left; /* events still to make */
+};
+
+/* Durations over several powers of two, as in real programs. */
+static void pass_time(struct thread *t)
+{
+    uint32_t r = random_number();
+
+    t->ticks += 15 + r % 60;
+    if (r % 64 == 0)
+        t->ticks += (uint64_t)random_number() >> (12 + r / 64 % 16);
+}
+
+static void enter(struct thread *t, uint32_t function)
+{
+    pass_time(t);
+    nsc_lane_enter(t->lane, t->ticks, function, 0);
+    t->left--;
+}
+
+static void leave(struct thread *t)
+{
+    pass_time(t);
+    nsc_lane_exit(t->lane, t->ticks);
+    t->left = t->left > 0 ? t->left - 1 : 0;
+}
+
+/* A function that calls others, always the same ones, some of them in a loop. */
+static void call(struct thread *t, uint32_t function, uint32_t depth)
+{
+    enter(t, function);
+    for (uint32_t i = 0; depth < 14 && t->left > depth + 2 && i < (function * 7 + depth) % 4; i++)
+        for (uint32_t n = 0; n <= (function + i) % 3 && t->left > depth + 2; n++)
+            call(t, (function * 5 + i * 11 + depth) % FUNCTIONS, depth + 1);
+    leave(t);
+}
+
+static void make_regular(struct thread *t)
+{
+    for (uint32_t i = 0; t->left > 1; i++)
+        call(t, i % FUNCTIONS, 0);
+}
+
+static void make_random(struct thread *t)
+{
+    while (t->left > 0) {
+        uint32_t depth = nsc_lane_depth(t->lane), r = random_number();
+        uint32_t limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
+
+        if (depth < t->left && (depth == 0 || r % 1000 < limit))
+            enter(t, (depth * 7 + (r >> 10) % 40 * 31) % FUNCTIONS);
+        else
+            leave(t);
+    }
+}
+
+static void fail(const struct nsc_diag *diag)
+{
+    fprintf(stderr, "report_bench: %s\n", diag->message);
+    exit(1);
+}
+
+static void make_trace(const char *path, uint64_t events, void (*make)(struct thread *))
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "bench"};
+    struct nsc_diag diag = {.message = ""};
+    struct nsc_writer *w;
+    uint32_t id;
+
+    if (nsc_writer_create(path, &options, &w, &diag) != 0)
+        fail(&diag);
+    nsc_writer_add_process(w, &process, &id);
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        struct nsc_function f = {.name = "f", .module = NSC_NO_ID, .va = i};
+
+        nsc_writer_add_function(w, &f, &id);
+    }
+    for (uint32_t i = 0; i < THREADS; i++) {
+        struct nsc_thread info = {.tid = 1 + i, .name = "bench"};
+        struct thread t = {.ticks = 1000 * i, .left = events / THREADS};
+
+        nsc_writer_add_thread(w, &info, &id, &t.lane);
+        make(&t);
+        nsc_lane_close(t.lane, t.ticks);
+    }
+    if (nsc_writer_finish(w, &diag) != 0)
+        fail(&diag);
+}
+
+static double run_open(struct nsc_trace **t, const char *path)
+{
+    struct nsc_diag diag = {.message = ""};
+    double begin = now();
+
+    if (nsc_trace_open(path, 0, t, &diag) != 0)
+        fail(&diag);
+    return now() - begin;
+}
+
+static double run_report(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    struct nsc_diag diag = {.message = ""};
+    struct nsc_report report;
+    double begin = now();
+
+    if (nsc_report_make(t, s, false, &report, &diag) != 0)
+        fail(&diag);
+    begin = now() - begin;
+    nsc_report_free(&report);
+    return begin;
+}
+
+static double run_tree(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    struct nsc_diag diag = {.message = ""};
+    struct nsc_tree tree;
+    double begin = now();
+
+    if (nsc_tree_make(t, s, NULL, &tree, &diag) != 0)
+        fail(&diag);
+    begin = now() - begin;
+    nsc_tree_free(&tree);
+    return begin;
+}
+
+static double run_calls(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    struct nsc_diag diag = {.message = ""};
+    struct nsc_calls_top top;
+    double begin = now();
+
+    if (nsc_calls_top_init(&top, NSC_CALLS_KEY_DURATION, 20) != 0 ||
+        nsc_calls_scan(t, s, NSC_CALLS_BY_THREAD, NULL, nsc_calls_top_offer, &top, &diag) != 0)
+        fail(&diag);
+    begin = now() - begin;
+    nsc_calls_top_free(&top);
+    return begin;
+}
+
+static void keep_least(double *least, double value)
+{
+    *least = *least == 0 || value < *least ? value : *least;
+}
+
+static void measure(const char *name, const char *path, uint64_t events,
+                    void (*make)(struct thread *))
+{
+    double open = 0, report = 0, tree = 0, calls = 0;
+    struct nsc_selection s;
+    uint64_t made = 0;
+
+    nsc_selection_init(&s);
+    make_trace(path, events, make);
+    for (int run = 0; run < RUNS; run++) {
+        struct nsc_trace *t;
+
+        keep_least(&open, run_open(&t, path));
+        keep_least(&report, run_report(t, &s));
+        keep_least(&tree, run_tree(t, &s));
+        keep_least(&calls, run_calls(t, &s));
+        made = nsc_trace_info(t)->events;
+        nsc_trace_close(t);
+    }
+    printf("%s: events=%" PRIu64 " open_s=%.4f report_s=%.4f tree_s=%.4f calls_s=%.4f\n", name,
+           made, open, report, tree, calls);
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t events = (argc > 1 ? strtoull(argv[1], NULL, 10) : 10) * 1000000;
+    const char *path = argc > 2 ? argv[2] : "/tmp/nsc-report-bench.nst";
+
+    measure("regular", path, events, make_regular);
+    measure("random", path, events, make_random);
+    unlink(path);
+    return 0;
+}
