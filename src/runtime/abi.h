@@ -37,12 +37,17 @@ struct nsc_runtime_thread {
     uint32_t thread;
     uint32_t token;
     uint32_t retry;
+    /* For inlined hooks, which nobody can switch off: 1 = this program is not recorded, do nothing.
+     */
+    uint32_t off;
+    uint32_t reserved;
 };
 
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, pos) == NSC_RUNTIME_POS, "asm");
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, endp) == NSC_RUNTIME_ENDP, "asm");
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, anchor_low) == NSC_RUNTIME_ANCHOR_LOW,
                "asm");
+_Static_assert(__builtin_offsetof(struct nsc_runtime_thread, off) == NSC_RUNTIME_OFF, "asm");
 _Static_assert(NSC_RUNTIME_REACH == NSC_LIVE_ANCHOR_REACH, "asm");
 _Static_assert(NSC_RUNTIME_POSITION_SHIFT == NSC_LIVE_POSITION_SHIFT, "asm");
 

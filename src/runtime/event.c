@@ -95,8 +95,10 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     uint32_t generation = t->generation;
     int stored = 0;
 
-    if (!present(t))
+    if (!present(t)) {
+        nsc_store(&t->off, nsc_load(&nsc_session.off));
         return;
+    }
     if (t->generation != generation)
         slot = 0; /* first event of a thread, or of a forked child: the slot is its parent's */
     switch (nsc_slot_place(t, slot)) {

@@ -156,7 +156,6 @@ static int start(void)
         /* A child could not tell that it is one: record nothing rather than mix processes. */
         __atomic_fetch_or(&s->processes[s->process].problems, NSC_LIVE_PROBLEM_STATE,
                           __ATOMIC_RELAXED);
-        s->off = 1;
         return 0;
     }
     nsc_store(&s->wiped[0], (uint64_t)NSC_PRESENCE_JOINED);
@@ -169,8 +168,12 @@ int nsc_session_start(void)
     static uint32_t tried;
     uint32_t state;
 
-    if (nsc_load(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING))
-        nsc_store(&tried, (uint32_t)(start() ? YES : NO));
+    if (nsc_load(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
+        int started = start();
+
+        nsc_store(&nsc_session.off, (uint32_t)!started);
+        nsc_store(&tried, (uint32_t)(started ? YES : NO));
+    }
     /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
     while ((state = nsc_load(&tried)) == TRYING)
         nsc_os_sleep_ns(100000);

@@ -55,7 +55,7 @@ struct nsc_session {
     uint32_t process; /* index of this process's slot */
     uint32_t pid;
     uint32_t generation; /* number of forks since the session started, plus 1 */
-    uint32_t off;        /* the session is over for this process */
+    uint32_t off;        /* there is no session for this process, or no longer */
     /* How long the recorder has not been seen at work; only while chunks are lacking. */
     uint64_t seen_heartbeat, seen_ticks;
     uint32_t strikes;

@@ -7,20 +7,25 @@
  * the one to the slow path, and touches no register or flag that the compiler does not know of.
  * Contract: runtime/abi.h and nanoscope/live.h. Reasons: docs/adr/005-header-hook.md.
  */
+#if !defined(__ASSEMBLER__) && !defined(__clang__) &&                                              \
+    !(defined(__x86_64__) && defined(__LP64__)) && !(defined(__AARCH64EL__) && defined(__LP64__))
+/* Not #warning: with -Werror that would stop a build which is merely not traced. clang counts a
+ * message as a warning, too. */
+#pragma message("nanoscope: the header hook does not know this machine; nothing is traced")
+#endif
+#ifndef __ASSEMBLER__
+#pragma GCC system_header
+#endif
+
 #ifndef __NANOSCOPE_HOOK
 #define __NANOSCOPE_HOOK
 #ifndef __ASSEMBLER__
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define __NANOSCOPE_HOOK_X86_64 1
-#elif defined(__aarch64__) && defined(__LP64__) && defined(__AARCH64EL__)
+#elif defined(__AARCH64EL__) && defined(__LP64__)
 #define __NANOSCOPE_HOOK_AARCH64 1
-#else
-/* Not #warning: with -Werror that would stop a build which is merely not traced. */
-#pragma message("nanoscope: the header hook does not know this machine; nothing is traced")
 #endif
-
-#pragma GCC system_header
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,8 +34,10 @@ extern "C" {
 #define __NANOSCOPE_ATTRIBUTES                                                                     \
     __always_inline__, __no_instrument_function__, __nothrow__, __artificial__
 #if defined(__clang__)
-/* clang never inlines gnu_inline bodies here: its calls are made too late to be seen as uses. */
-#define __NANOSCOPE_INLINE static __inline__ __attribute__((__used__, __NANOSCOPE_ATTRIBUTES))
+/* clang never inlines gnu_inline bodies here: its calls are made too late to be seen as uses. They
+ * are made by name, which C++ would mangle for a static function. */
+#define __NANOSCOPE_NAME(name) __asm__(name)
+#define __NANOSCOPE_INLINE     static __inline__ __attribute__((__used__, __NANOSCOPE_ATTRIBUTES))
 #elif defined(__x86_64__) && __GNUC__ >= 11
 /* general-regs-only, like the compiler's own <ia32intrin.h>: may be inlined into any function. */
 #define __NANOSCOPE_INLINE                                                                         \
@@ -40,10 +47,14 @@ extern "C" {
 #define __NANOSCOPE_INLINE extern __inline__ __attribute__((__gnu_inline__, __NANOSCOPE_ATTRIBUTES))
 #endif
 
+#ifndef __NANOSCOPE_NAME
+#define __NANOSCOPE_NAME(name)
+#endif
+
 #if defined(__NANOSCOPE_HOOK_X86_64) || defined(__NANOSCOPE_HOOK_AARCH64)
 
 /*
- * The first words of struct nsc_runtime_thread. Volatile, because the slow path and signal handlers
+ * Struct nsc_runtime_thread. Volatile, because the slow path and signal handlers
  * change them: no value may be kept from one hook to the next. That makes a memory clobber, which
  * would spoil the program's own optimisation, unnecessary.
  */
@@ -51,6 +62,8 @@ struct __nanoscope_thread_head {
     volatile unsigned long __pos;
     const volatile unsigned long *volatile __endp;
     volatile unsigned long __anchor_low;
+    unsigned long __private[4];
+    volatile unsigned int __off;
 };
 extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_runtime_tls")
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
@@ -72,7 +85,9 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
 #ifdef __NANOSCOPE_HOOK_X86_64
 
 #define __NANOSCOPE_EXIT_BIT   (1ul << 47)
-/* The return address lies just below the frame's canonical address. */
+/* The return address lies just below the frame's canonical address. Where gcc realigns the stack it
+ * means an address inside the frame instead: of no consequence, since entry and exit agree and
+ * callers and callees lie on either side. */
 #define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa() - 8)
 
 /* Not locked: exact against signal handlers of this thread, and nobody else writes it. */
@@ -149,37 +164,42 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
 #endif
 
 /*
- * One event. Cost: one timer read, about 15 instructions, no call. The position is checked after
- * the slot is taken, so that a signal handler in between, which may move the anchor, is noticed.
- * Word 1 first: a slot counts as written once its word 0 is not zero.
+ * One event. Cost when recorded: one timer read, about 15 instructions, no call; else a load and a
+ * branch. The position is checked after the slot is taken, so that a signal handler in between,
+ * which may move the anchor, is noticed. Word 1 first: a slot counts as written once its word 0 is
+ * not zero.
  */
 #define __NANOSCOPE_EVENT(address, is_entry)                                                       \
     do {                                                                                           \
         struct __nanoscope_thread_head *__nanoscope_t = &__nanoscope_thread;                       \
-        const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                               \
-        const unsigned long __nanoscope_word0 = (address) | __nanoscope_at                         \
-                                                                << __NANOSCOPE_POSITION_SHIFT;     \
-        unsigned long __nanoscope_slot = __NANOSCOPE_EVENT_BYTES;                                  \
-        unsigned long __nanoscope_pc = 0;                                                          \
-        unsigned long __nanoscope_word1;                                                           \
                                                                                                    \
-        if (is_entry)                                                                              \
-            __NANOSCOPE_HERE(__nanoscope_pc);                                                      \
-        __NANOSCOPE_RESERVE(__nanoscope_slot, __nanoscope_t);                                      \
-        if (__builtin_expect(__nanoscope_slot < *__nanoscope_t->__endp &&                          \
-                                 __nanoscope_at - __nanoscope_t->__anchor_low <                    \
-                                     __NANOSCOPE_REACH_BYTES,                                      \
-                             1)) {                                                                 \
-            volatile unsigned long *__nanoscope_e = (volatile unsigned long *)__nanoscope_slot;    \
+        if (!__nanoscope_t->__off) {                                                               \
+            const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                           \
+            const unsigned long __nanoscope_word0 = (address) | __nanoscope_at                     \
+                                                                    << __NANOSCOPE_POSITION_SHIFT; \
+            unsigned long __nanoscope_slot = __NANOSCOPE_EVENT_BYTES;                              \
+            unsigned long __nanoscope_pc = 0;                                                      \
+            unsigned long __nanoscope_word1;                                                       \
                                                                                                    \
-            __NANOSCOPE_TICKS(__nanoscope_word1);                                                  \
-            __nanoscope_e[1] = __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT);       \
-            __nanoscope_e[0] = __nanoscope_word0;                                                  \
-        } else {                                                                                   \
-            __NANOSCOPE_TICKS(__nanoscope_word1);                                                  \
-            __NANOSCOPE_SLOW(__nanoscope_word0,                                                    \
-                             __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT),         \
-                             __nanoscope_at, __nanoscope_slot);                                    \
+            if (is_entry)                                                                          \
+                __NANOSCOPE_HERE(__nanoscope_pc);                                                  \
+            __NANOSCOPE_RESERVE(__nanoscope_slot, __nanoscope_t);                                  \
+            if (__builtin_expect(__nanoscope_slot < *__nanoscope_t->__endp &&                      \
+                                     __nanoscope_at - __nanoscope_t->__anchor_low <                \
+                                         __NANOSCOPE_REACH_BYTES,                                  \
+                                 1)) {                                                             \
+                volatile unsigned long *__nanoscope_e =                                            \
+                    (volatile unsigned long *)__nanoscope_slot;                                    \
+                                                                                                   \
+                __NANOSCOPE_TICKS(__nanoscope_word1);                                              \
+                __nanoscope_e[1] = __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT);   \
+                __nanoscope_e[0] = __nanoscope_word0;                                              \
+            } else {                                                                               \
+                __NANOSCOPE_TICKS(__nanoscope_word1);                                              \
+                __NANOSCOPE_SLOW(__nanoscope_word0,                                                \
+                                 __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT),     \
+                                 __nanoscope_at, __nanoscope_slot);                                \
+            }                                                                                      \
         }                                                                                          \
     } while (0)
 
@@ -187,6 +207,11 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
 #define __NANOSCOPE_EXIT_BIT                 0ul
 #define __NANOSCOPE_EVENT(address, is_entry) (void)(address)
 #endif
+
+__NANOSCOPE_INLINE void __cyg_profile_func_enter(void *, void *)
+    __NANOSCOPE_NAME("__cyg_profile_func_enter");
+__NANOSCOPE_INLINE void __cyg_profile_func_exit(void *, void *)
+    __NANOSCOPE_NAME("__cyg_profile_func_exit");
 
 __NANOSCOPE_INLINE void __cyg_profile_func_enter(void *__nanoscope_function,
                                                  void *__nanoscope_call_site)
