@@ -309,7 +309,9 @@ static void put_prelude(struct gen *g)
         "#define NOTRACE static inline __attribute__((always_inline, no_instrument_function))",
         "struct gen_words { unsigned words[8]; };",
         "struct gen_pair { long a; double b; };",
-        "NOTRACE unsigned gen_pair_sum(struct gen_pair p) { return (unsigned)p.a + (unsigned)p.b; "
+        "NOTRACE unsigned gen_pair_sum(struct gen_pair p)",
+        "{",
+        "    return (unsigned)p.a + (unsigned)p.b;",
         "}",
         "static void *volatile gen_null;",
     };

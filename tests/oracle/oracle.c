@@ -85,7 +85,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void give_up(const char *
     _exit(99);
 }
 
-static void *pages(size_t bytes)
+__attribute__((noinline)) static void *pages(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                    -1, 0);
