@@ -123,16 +123,24 @@ static void close_down_to(struct walk *w, uint32_t depth)
         close_top(w);
 }
 
+/* Is @record the tail call of the innermost open call, and did the compiler make it an ordinary
+ * one? */
+static bool is_nested_tail(const struct walk *w, const struct log_record *record)
+{
+    const struct log_record *top = w->depth > 0 ? w->open[w->depth - 1].record : NULL;
+
+    return record->flag == 't' && top != NULL && top->depth == record->depth && top->end == 'T' &&
+           peek(w)->kind == NSC_EVENT_ENTER;
+}
+
 static void open_one(struct walk *w, const struct log_record *record)
 {
-    const struct lane_event *e = peek(w);
-    bool nested = false;
+    const struct lane_event *e;
+    bool nested;
 
-    if (record->flag == 't' && w->depth > 0 &&
-        w->open[w->depth - 1].record->depth == record->depth &&
-        w->open[w->depth - 1].record->end == 'T' && e->kind == NSC_EVENT_ENTER)
-        nested = true; /* the compiler made it an ordinary call */
-    else
+    close_down_to(w, record->depth + 1);
+    nested = is_nested_tail(w, record);
+    if (!nested)
         close_down_to(w, record->depth);
     if (w->failed)
         return;

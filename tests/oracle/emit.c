@@ -335,15 +335,16 @@ static void put_classes(struct gen *g)
 {
     for (unsigned i = 0; i < 2; i++) {
         gen_line(g, "struct Error%u { unsigned value; };", i);
-        gen_line(g, "struct Guard%u { unsigned depth; Guard%u(unsigned d); ~Guard%u(); };", i, i,
-                 i);
+        gen_line(
+            g, "struct Guard%u { unsigned depth; TRACED Guard%u(unsigned d); TRACED ~Guard%u(); };",
+            i, i, i);
     }
     for (unsigned i = 0; i < 3; i++) {
         gen_open(g, "struct Thing%u", i);
         gen_line(g, "unsigned salt;");
         for (unsigned j = 0; j < g->count; j++)
             if (g->functions[j].kind == KIND_METHOD && g->functions[j].index % 3 == i)
-                gen_line(g, "unsigned m%u(int n, unsigned r0);", g->functions[j].index);
+                gen_line(g, "TRACED unsigned m%u(int n, unsigned r0);", g->functions[j].index);
         g->indent--;
         gen_line(g, "};");
     }
