@@ -81,7 +81,9 @@ enum nsc_live_escape {
     NSC_LIVE_ESC_SWITCH =
         11, /* this thread goes to another stack (coroutine); payload: key of the
              * stack it leaves; next slot: word 0 = 1 (never zero), word 1 = key of
-             * the stack it enters. A key is any number that names the stack. */
+             * the stack it enters. A key is any number that names the stack; 0 as the
+             * first one: not named (setcontext does not say where it comes from).
+             * For swapcontext and setcontext: addresses of the ucontext_t. */
 };
 
 /*

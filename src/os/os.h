@@ -17,8 +17,8 @@ int64_t nsc_os_size(int fd);
 long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset);
 
 /* Maps return NULL on failure. */
-void *nsc_os_map_shared(int fd, size_t bytes);
-void *nsc_os_map_private(size_t bytes); /* zeros; takes no memory before it is touched */
+void *nsc_os_map_shared(int fd, size_t bytes); /* left out of core dumps */
+void *nsc_os_map_private(size_t bytes);        /* zeros; takes no memory before it is touched */
 void nsc_os_unmap(void *at, size_t bytes);
 int nsc_os_wipe_on_fork(void *at, size_t bytes); /* children find zeros there */
 

@@ -1,17 +1,20 @@
-# sleds.s - handed to the assembler before gcc's output (-Wa,<path>/sleds.s): turns the calls that
-# `-pg -mfentry -minstrument-return=call` makes into 5-byte sleds, and records where they are.
+# nanoscope-gcc.specs.s - handed to the assembler before gcc's output (-Wa,<path of this file>): turns
+# the calls that `-pg -mfentry -minstrument-return=call` makes into 5-byte sleds, and records where they
+# are.
 #
 # gcc writes `call __fentry__`, `call *__fentry__@GOTPCREL(%rip)` or `call [QWORD PTR
-# __fentry__@GOTPCREL[rip]]` at a function's entry and `call __return__` before each return and tail jump.
-# A macro named `call` sees them and every other call; the latter it hands on unchanged, behind a
-# pseudo prefix that keeps the macro from expanding again and is right in any mode and syntax.
+# __fentry__@GOTPCREL[rip]]` at a function's entry and `call __return__` before each return and tail
+# jump. A macro named `call` sees them and every other call; the latter it hands on unchanged, behind
+# a pseudo prefix that keeps the macro from expanding again and is right in any mode and syntax.
 #
 # A sled is `test $imm32,%eax` (off); the runtime sets imm32 to the trampoline's distance and makes
-# it `call rel32` (on) by its first byte. The record is struct nsc_live_site (nanoscope/live.h): a
-# link-order section of the sled's group, so that it goes when its function goes (COMDAT, --gc-sections).
+# it `call rel32` (on) by its first byte. The record is struct nsc_live_site (nanoscope/live.h): in a
+# link-order section of the sled's group, so that it goes when its function goes (COMDAT,
+# --gc-sections).
 #
-# Not covered: `call` written with an operand that has unbalanced quotes, and assembly written by hand
-# that defines a macro `call` of its own (gas reports that it is defined twice).
+# Not covered: -mcmodel=large, which calls through a register; hand-written assembly that defines a
+# macro `call` of its own (gas says that it is defined twice), or that passes `call` an operand with
+# an unpaired quote.
 
 .ifndef .Lnanoscope_sleds
 .set .Lnanoscope_sleds, 1

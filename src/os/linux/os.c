@@ -69,7 +69,11 @@ static void *map(size_t bytes, int flags, int fd)
 
 void *nsc_os_map_shared(int fd, size_t bytes)
 {
-    return map(bytes, MAP_SHARED, fd);
+    void *at = map(bytes, MAP_SHARED, fd);
+
+    if (at != NULL) /* a crashing program's core is no place for it */
+        nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DONTDUMP);
+    return at;
 }
 
 void *nsc_os_map_private(size_t bytes)
