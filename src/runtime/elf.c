@@ -96,3 +96,16 @@ int nsc_elf_text(const void *elf_header, uint64_t bias, uint64_t page_bytes, uns
     }
     return 0;
 }
+
+int nsc_elf_is_program(const void *elf_header)
+{
+    const uint8_t *base = elf_header;
+    const Elf64_Ehdr *eh = elf_header;
+    const Elf64_Phdr *ph = (const Elf64_Phdr *)(const void *)(base + eh->e_phoff);
+    unsigned i;
+
+    for (i = 0; i < eh->e_phnum; i++)
+        if (ph[i].p_type == PT_INTERP)
+            return 1;
+    return eh->e_type == ET_EXEC;
+}

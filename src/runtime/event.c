@@ -29,7 +29,7 @@ static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
     return nsc_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
 }
 
-/* Reserves @count slots in a row; 0 if they are not all in a chunk of ours. */
+/* Reserves @count slots in a row; 0 if the chunk has no more room for them. */
 static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
 {
     uint64_t bytes = (uint64_t)count * NSC_SLOT_BYTES;
@@ -102,7 +102,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     if (t->generation != generation)
         slot = 0; /* first event of a thread, or of a forked child: the slot is its parent's */
     switch (nsc_slot_place(t, slot)) {
-    case NSC_SLOT_HOLE:
+    case NSC_SLOT_TAKEN:
         return;
     case NSC_SLOT_MINE:
         stored = in_reach(t, position);

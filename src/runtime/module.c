@@ -197,7 +197,8 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     struct nsc_live_module *live;
     struct entry *entry;
 
-    if (module->state == 0)
+    /* A program goes with its process, and other threads may call its functions until then. */
+    if (module->state == 0 || nsc_elf_is_program(module->elf_header))
         return;
     entry = &entries[module->state - 1];
     module->state = 0;

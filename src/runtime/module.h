@@ -23,6 +23,9 @@ void nsc_modules_publish_again(void);
  */
 int nsc_elf_describe(const void *elf_header, struct nsc_live_module *to);
 
+/** nsc_elf_is_program - whether the module is an executable, not a shared library. */
+int nsc_elf_is_program(const void *elf_header);
+
 struct nsc_elf_segment {
     uint64_t start, end; /* run-time addresses, whole pages */
     int protection;      /* NSC_OS_* */

@@ -38,7 +38,7 @@ static uint64_t chunk_soft_end(uint32_t number)
            NSC_SLOT_BYTES * (NSC_HEADROOM_SLOTS + NSC_SPARE_SLOTS);
 }
 
-/* Whether the slot can be stored to, if the chunk is ours. */
+/* Whether the slot is one of the chunk that may be stored to. */
 static int chunk_has(uint32_t number, uint64_t slot)
 {
     return number != 0 &&
@@ -109,15 +109,20 @@ int nsc_thread_present(struct nsc_runtime_thread *t)
 
 enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t slot)
 {
-    uint64_t chunks = nsc_load(&t->chunks);
     uint64_t offset = slot - (uint64_t)(uintptr_t)nsc_session.data;
+    uint64_t state;
+    uint32_t number;
 
-    if (chunk_has(NSC_CHUNKS_CURRENT(chunks), slot) || chunk_has(NSC_CHUNKS_PREVIOUS(chunks), slot))
-        return NSC_SLOT_MINE;
     if (offset >= (uint64_t)nsc_session.chunks_max * nsc_session.chunk_bytes)
         return NSC_SLOT_NOWHERE;
-    return chunk_has((uint32_t)(offset / nsc_session.chunk_bytes) + 1, slot) ? NSC_SLOT_HOLE
-                                                                             : NSC_SLOT_NOWHERE;
+    number = (uint32_t)(offset / nsc_session.chunk_bytes) + 1;
+    if (!chunk_has(number, slot))
+        return NSC_SLOT_NOWHERE;
+    state = nsc_load(&chunk_of(number)->state);
+    if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FREE ||
+        NSC_LIVE_CHUNK_THREAD(state) != t->thread - 1)
+        return NSC_SLOT_TAKEN;
+    return NSC_SLOT_MINE;
 }
 
 /* Sequence number of the current chunk, or of the last one if there is none. */

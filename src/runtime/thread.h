@@ -48,8 +48,9 @@ int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position);
 
 enum nsc_slot_place {
     NSC_SLOT_NOWHERE, /* not a slot: the hook found no chunk, or the chunk's end */
-    NSC_SLOT_MINE,    /* in the current chunk or in the one before, not yet published */
-    NSC_SLOT_HOLE,    /* in a chunk that was published meanwhile: the recorder counts it as lost */
+    NSC_SLOT_MINE,    /* in a chunk of this thread; perhaps published by now, by a handler: the
+                       * recorder    waits for slots that are missing */
+    NSC_SLOT_TAKEN,   /* in a chunk that the recorder has taken back: counted as lost there */
 };
 
 enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t slot);
