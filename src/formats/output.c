@@ -9,6 +9,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#define PACKED_BYTES (64u * 1024)
+
 struct nsc_output_sink {
     int fd;
     int error; /* first failure, -errno */
@@ -18,7 +20,7 @@ struct nsc_output_sink {
     char *path;
     char *partial; /* name until published; NULL for standard output */
     z_stream z;
-    uint8_t packed[64 * 1024];
+    uint8_t *packed; /* PACKED_BYTES, with gzip only */
 };
 
 static void write_all(struct nsc_output_sink *s, const uint8_t *data, size_t bytes)
@@ -45,12 +47,12 @@ static void deflate_all(struct nsc_output_sink *s, uint8_t *data, size_t bytes, 
     s->z.avail_in = (unsigned)bytes;
     do {
         s->z.next_out = s->packed;
-        s->z.avail_out = sizeof s->packed;
+        s->z.avail_out = PACKED_BYTES;
         if (deflate(&s->z, mode) == Z_STREAM_ERROR) {
             s->error = -EIO;
             return;
         }
-        write_all(s, s->packed, sizeof s->packed - s->z.avail_out);
+        write_all(s, s->packed, PACKED_BYTES - s->z.avail_out);
     } while (s->error == 0 && s->z.avail_out == 0);
 }
 
@@ -108,13 +110,34 @@ uint64_t nsc_output_bytes(const struct nsc_output *out)
     return out->sink->written;
 }
 
+/* Returns 0 or -ENOMEM. */
+static int start_gzip(struct nsc_output_sink *s)
+{
+    s->packed = malloc(PACKED_BYTES);
+    /* 15 + 16: the largest window, with a gzip header. On traces, level 6 takes up to twice the
+     * time of 5 for 3-4 % fewer bytes, and is what an export then waits for. */
+    if (s->packed == NULL ||
+        deflateInit2(&s->z, 5, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
+        return -ENOMEM;
+    s->gzip = true;
+    return 0;
+}
+
+static void end_gzip(struct nsc_output_sink *s)
+{
+    if (s->gzip)
+        deflateEnd(&s->z);
+    s->gzip = false;
+    free(s->packed);
+    s->packed = NULL;
+}
+
 static void output_free(struct nsc_output *out)
 {
     struct nsc_output_sink *s = out->sink;
 
     if (s != NULL) {
-        if (s->gzip)
-            deflateEnd(&s->z);
+        end_gzip(s);
         if (s->fd >= 0 && !s->to_stdout)
             close(s->fd);
         free(s->path);
@@ -187,14 +210,8 @@ int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, stru
         s->fd = STDOUT_FILENO;
     else
         error = open_partial(s, diag);
-    /* 15 + 16: the largest window, with a gzip header. On traces, level 6 takes up to twice the
-     * time of 5 for 3-4 % fewer bytes, and is what an export then waits for. */
-    if (error == 0 && gzip) {
-        if (deflateInit2(&s->z, 5, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK)
-            s->gzip = true;
-        else
-            error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    }
+    if (error == 0 && gzip && start_gzip(s) != 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error != 0) {
         nsc_output_abandon(o);
         return error;
@@ -218,9 +235,7 @@ int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
         s->fd = -1;
     }
     /* A set of files may be thousands of outputs that wait to be published. */
-    if (s->gzip)
-        deflateEnd(&s->z);
-    s->gzip = false;
+    end_gzip(s);
     free(out->buffer);
     out->buffer = out->at = out->end = NULL;
     if (s->error != 0)
