@@ -4,6 +4,7 @@
  * The table of commands is made from docs/man by tools/gendoc.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,9 +53,19 @@ static const struct nsc_cli_command *find(const char *name)
     return NULL;
 }
 
+static void on_file_too_large(int number)
+{
+    (void)number;
+}
+
 int main(int argc, char **argv)
 {
+    /* Beyond RLIMIT_FSIZE the kernel sends a signal besides the error that we report. Caught, not
+     * ignored: a program that we start has the default again. */
+    const struct sigaction file_too_large = {.sa_handler = on_file_too_large};
     const struct nsc_cli_command *command;
+
+    sigaction(SIGXFSZ, &file_too_large, NULL);
 
     if (argc < 2) {
         fputs("nanoscope: a command is needed (see nanoscope --help)\n", stderr);

@@ -17,6 +17,7 @@ static const struct nsc_importer *const importers[] = {
 };
 
 #define IMPORTER_COUNT (sizeof importers / sizeof importers[0])
+#define TEMPORARY      "a temporary file (TMPDIR chooses the folder)"
 #define ACCEPTED       ".nst or Nanoscope text, plain or gzip" /* one name a line of the table */
 
 void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
@@ -134,9 +135,10 @@ static int add_meta(struct nsc_writer *w, const struct nsc_importer *importer,
     return error;
 }
 
-/* Read @job->in into @job->writer and finish that; it is gone in any case. */
+/* Read @job->in into @job->writer and finish that; it is gone in any case. @out_name: for messages.
+ */
 static int run_import(struct nsc_import *job, const struct nsc_importer *importer,
-                      struct nsc_import_result *result, struct nsc_diag *diag)
+                      const char *out_name, struct nsc_import_result *result, struct nsc_diag *diag)
 {
     int written, error = importer->run(job, diag);
 
@@ -151,7 +153,7 @@ static int run_import(struct nsc_import *job, const struct nsc_importer *importe
     }
     nsc_writer_abandon(job->writer);
     if (written != 0) /* what the importer says then is a consequence */
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, written, "cannot write the trace: %s",
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, written, "cannot write %s: %s", out_name,
                             strerror(-written));
     if (diag->message[0] == '\0')
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot import %s: %s",
@@ -176,6 +178,7 @@ static int import_to(const char *path, const char *out_path, int out_fd,
         .notes = &result->notes,
         .progress = &options->progress,
     };
+    const char *out_name = out_path != NULL ? out_path : TEMPORARY;
     const struct nsc_importer *importer = NULL;
     int error = nsc_input_open(path, &job.in, diag);
 
@@ -183,11 +186,11 @@ static int import_to(const char *path, const char *out_path, int out_fd,
         return error;
     error = find_importer(job.in, &importer, diag);
     if (error == 0)
-        error = out_path != NULL ? nsc_writer_create(out_path, &writer_options, &job.writer, diag)
-                                 : nsc_writer_create_fd(out_fd, "a temporary file", &writer_options,
-                                                        &job.writer, diag);
+        error = out_path != NULL
+                    ? nsc_writer_create(out_path, &writer_options, &job.writer, diag)
+                    : nsc_writer_create_fd(out_fd, out_name, &writer_options, &job.writer, diag);
     if (error == 0)
-        error = run_import(&job, importer, result, diag);
+        error = run_import(&job, importer, out_name, result, diag);
     nsc_input_close(job.in);
     return error;
 }

@@ -19,6 +19,7 @@ struct nsc_output_sink {
     uint64_t written;
     char *path;
     char *partial; /* name until published; NULL for standard output */
+    bool named;    /* the file has that name; before, it has none and goes if we die */
     z_stream z;
     uint8_t *packed; /* PACKED_BYTES, with gzip only */
 };
@@ -169,6 +170,17 @@ static int check_target(const char *path, struct nsc_diag *diag)
     return 0;
 }
 
+/* A file without a name beside @path, where the file system can; else -errno. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+    free(folder);
+    return fd;
+}
+
 static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
 {
     int error = check_target(s->path, diag);
@@ -179,14 +191,29 @@ static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
         s->partial = NULL;
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
+    s->fd = open_nameless(s->path);
+    if (s->fd >= 0)
+        return 0;
     s->fd = open(s->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (s->fd < 0) {
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
-                             strerror(errno));
-        free(s->partial);
-        s->partial = NULL;
-    }
-    return error;
+    if (s->fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
+                            strerror(errno));
+    s->named = true;
+    return 0;
+}
+
+/* Give a nameless file its temporary name: many of a set must not all stay open. */
+static void name_partial(struct nsc_output_sink *s)
+{
+    char self[32];
+
+    if (s->named || s->partial == NULL || s->error != 0)
+        return;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", s->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, s->partial, AT_SYMLINK_FOLLOW) != 0)
+        s->error = -errno;
+    else
+        s->named = true;
 }
 
 int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, struct nsc_diag *diag)
@@ -229,6 +256,7 @@ int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
     nsc_output_flush(out);
     if (s->gzip && s->error == 0)
         deflate_all(s, out->buffer, 0, Z_FINISH);
+    name_partial(s);
     if (!s->to_stdout && s->fd >= 0) {
         if (close(s->fd) != 0 && s->error == 0)
             s->error = -errno;
@@ -267,7 +295,7 @@ void nsc_output_abandon(struct nsc_output *out)
 {
     if (out == NULL)
         return;
-    if (out->sink->partial != NULL)
+    if (out->sink->named && out->sink->partial != NULL)
         unlink(out->sink->partial);
     output_free(out);
 }
