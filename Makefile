@@ -101,7 +101,7 @@ MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/ho
 SHARED_ONLY   := $(BUILD)/traced/src/runtime/stackswitch.o
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
                    $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
-                   $(BUILD)/lib/nanoscope_hook.h
+                   $(BUILD)/lib/nanoscope_hook.h $(BUILD)/lib/pkgconfig/nanoscope.pc
 
 .PHONY: runtime check-nm
 all: runtime
@@ -131,6 +131,10 @@ $(BUILD)/lib/nanoscope-module.o: $(MODULE_OBJS)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) -nostdlib -r -o $@ $^
+
+$(BUILD)/lib/pkgconfig/nanoscope.pc: src/hooks/nanoscope.pc.in
+	@mkdir -p $(@D)
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< > $@
 
 $(BUILD)/lib/%: src/hooks/sleds/%
 	@mkdir -p $(@D)

@@ -229,13 +229,15 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r,
 {
     struct nsc_cc_parts parts;
     struct nsc_diag diag;
-    char libdir[4096];
+    char libdir[4096], includedir[4096];
     bool hooked = false;
     bool gcc_sleds = c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS;
     /* With -flto it is the link that compiles, and gcc makes its sleds after that. */
     bool relinks = a->stage == NSC_CC_LINK || a->stage == NSC_CC_RELINK;
     int status = nsc_cli_libdir(libdir, sizeof libdir);
 
+    if (status == 0)
+        status = nsc_cli_includedir(includedir, sizeof includedir);
     if (status != 0)
         return nsc_cli_error("cannot find nanoscope's own libraries: %s", strerror(-status));
     if (nsc_cc_parts_find(libdir, c->isa, &parts, &diag) != 0)
@@ -250,6 +252,11 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r,
     if (hooked ||
         (relinks && !a->has_source && c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
         nsc_cc_add_compile(out, c, hook, &parts);
+    /* For nanoscope/nanoscope.h; last of all folders, so that it cannot hide anybody's header. */
+    if (a->has_source) {
+        nsc_cc_words_add(out, "-idirafter");
+        nsc_cc_words_add(out, includedir);
+    }
     for (char **word = r->words; *word != NULL; word++)
         if (!gcc_sleds || strcmp(*word, "-pipe") != 0) /* see nanoscope-gcc.specs */
             nsc_cc_words_add(out, *word);
