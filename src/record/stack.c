@@ -473,6 +473,14 @@ static inline uint64_t restore_ticks(uint64_t word, uint64_t near)
     return near + (uint64_t)((int64_t)((word - near) << 16) >> 16);
 }
 
+/* The whole position of an event, as a key. */
+static inline uint64_t position_key(uint64_t word, uint64_t anchor)
+{
+    uint64_t offset = ((word >> 48 << 3) - anchor) << NSC_LIVE_POSITION_SHIFT;
+
+    return (anchor + (uint64_t)((int64_t)offset >> NSC_LIVE_POSITION_SHIFT)) << KEY_SHIFT;
+}
+
 /*
  * A signal handler that runs between the reservation of a slot and its time stamp gives the slots
  * after it earlier ticks: the outer event then happened before them. Returns the ticks it may have.
@@ -499,7 +507,59 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
     return ticks;
 }
 
+/* Is the event of this hook a plain call from the innermost frame, or its plain return? */
+static inline bool nests(const struct nsc_lane_frame *top, uint64_t key)
+{
+    return top != NULL && top->position - key - KEY_STEP < REACH_BELOW - KEY_STEP;
+}
+
+static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
+                           const struct nsc_code *code)
+{
+    return top != NULL && top->position - key < KEY_STEP &&
+           ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
+}
+
+/* Any event that does not belong to a kept lane or does not nest plainly. */
+static __attribute__((noinline)) void run_slowly(struct nsc_stacks *s, const struct event *event)
+{
+    struct nsc_code code = nsc_codes_find(s->codes, event->address, event->ticks);
+    struct nsc_stack *st = s->current;
+
+    if (st->lane != NULL) {
+        if (event->exit)
+            exit_slowly(s, event, &code);
+        else
+            enter_slowly(s, event, &code);
+    } else if (event->exit && returns(stack_top(st), event->key, &code)) {
+        stack_exit(st, event->ticks);
+        s->stats.dropped++;
+    } else if (!event->exit && nests(stack_top(st), event->key)) {
+        stack_push(st, event->ticks, code.function, event->key | event->pc16);
+        s->stats.dropped++;
+    } else if (event->exit) {
+        exit_slowly(s, event, &code);
+    } else {
+        enter_slowly(s, event, &code);
+    }
+}
+
+/* A slot that holds no event: an escape record, or nothing. Returns the slots it takes, 0 = stop.
+ */
+static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const uint64_t *words,
+                                                   size_t at, size_t to, bool stop_at_hole)
+{
+    if (__atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE) != 0)
+        return run_escape(s, words, at, to);
+    if (stop_at_hole)
+        return 0;
+    miss_event(s, &s->stats.holes);
+    return 1;
+}
+
 /*
+ * The plain cases are handled here, on the current stack's lane; all else leaves the loop's body
+ * and may change the stack.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
  * positions, ticks of 48 bits) and by filters that work here.
  */
@@ -508,36 +568,32 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                                                         const bool by_function)
 {
     const uint64_t exit_mask = 1ull << s->exit_bit;
-    uint64_t last = s->last_ticks, near = s->near_ticks;
-    size_t i;
+    uint64_t last = s->last_ticks, near = s->near_ticks, anchor = s->anchor, plain = 0;
+    struct nsc_lane *lane = s->current->lane;
+    size_t i, slots;
 
-    for (i = from; i < to; i++) {
+    for (i = from; i < to; i += slots) {
         uint64_t word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
         uint64_t ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
-        uint64_t offset = ((word >> 48 << 3) - s->anchor) << NSC_LIVE_POSITION_SHIFT;
-        struct event event = {.address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask,
-                              .exit = (word & exit_mask) != 0};
+        uint64_t address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask, key, pc16 = 0;
+        const struct nsc_lane_frame *top = lane != NULL ? nsc_lane_top(lane) : NULL;
         struct nsc_code code = {0};
-        const struct nsc_lane_frame *top;
 
-        if (__builtin_expect(event.address < NSC_LIVE_ESC_LIMIT, 0)) {
-            if (word == 0) {
-                if (stop_at_hole)
-                    break;
-                s->last_ticks = last;
-                miss_event(s, &s->stats.holes);
-                continue;
-            }
+        if (__builtin_expect(address < NSC_LIVE_ESC_LIMIT, 0)) {
             s->last_ticks = last;
-            i += run_escape(s, words, i, to) - 1;
+            slots = run_record(s, words, i, to, stop_at_hole);
+            if (slots == 0)
+                break;
+            anchor = s->anchor;
+            lane = s->current->lane;
             continue;
         }
-        event.key = (s->anchor + (uint64_t)((int64_t)offset >> NSC_LIVE_POSITION_SHIFT))
-                    << KEY_SHIFT;
+        slots = 1;
+        key = position_key(word, anchor);
         if (by_function) {
             uint64_t whole = restore_ticks(ticks, near);
 
-            event.pc16 = (uint32_t)((ticks - whole) >> 48);
+            pc16 = (ticks - whole) >> 48;
             ticks = whole;
         }
         if (i + 1 < to) {
@@ -550,36 +606,30 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             ticks = last;
             s->stats.clamped++;
         }
-        event.ticks = last = near = ticks;
+        last = near = ticks;
 
-        if (by_function || !event.exit) {
-            code = nsc_codes_find(s->codes, event.address, ticks);
-            if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0) {
-                s->stats.left_out++;
-                continue;
-            }
-        }
-        top = stack_top(s->current);
-        if (event.exit) {
-            if (top != NULL && top->position - event.key < (by_function ? KEY_STEP : 1) &&
-                (!by_function || (code.flags & NSC_CODE_HEADER) == 0 ||
-                 top->function == code.function)) {
-                stack_exit(s->current, ticks);
-                count_event(s, s->current);
-                continue;
-            }
-            if (!by_function)
-                code = nsc_codes_find(s->codes, event.address, ticks);
-            exit_slowly(s, &event, &code);
-        } else if (top != NULL && top->position - event.key - KEY_STEP < REACH_BELOW - KEY_STEP) {
-            stack_push(s->current, ticks, code.function, event.key | event.pc16);
-            count_event(s, s->current);
+        if (by_function || (word & exit_mask) == 0)
+            code = nsc_codes_find(s->codes, address, ticks);
+        if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0) {
+            s->stats.left_out++;
+        } else if ((word & exit_mask) != 0 && returns(top, key, &code)) {
+            nsc_lane_exit(lane, ticks);
+            plain++;
+        } else if ((word & exit_mask) == 0 && nests(top, key)) {
+            nsc_lane_enter(lane, ticks, code.function, key | pc16);
+            plain++;
         } else {
-            enter_slowly(s, &event, &code);
+            run_slowly(s, &(struct event){.ticks = ticks,
+                                          .key = key,
+                                          .address = address,
+                                          .pc16 = (uint32_t)pc16,
+                                          .exit = (word & exit_mask) != 0});
+            lane = s->current->lane;
         }
     }
     s->last_ticks = last;
     s->near_ticks = near;
+    s->stats.recorded += plain;
     return i < to ? i : to;
 }
 
@@ -593,8 +643,8 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
     s->anchor = anchor;
 }
 
-size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words, size_t from, size_t to,
-                      bool stop_at_hole)
+__attribute__((flatten)) size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words,
+                                               size_t from, size_t to, bool stop_at_hole)
 {
     return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true)
                                  : run(s, words, from, to, stop_at_hole, false);
