@@ -38,8 +38,8 @@ enum nsc_calls_order {
  * Returns 0 or -errno with @diag filled.
  */
 int nsc_calls_scan(struct nsc_trace *t, const struct nsc_selection *selection,
-                   enum nsc_calls_order order, const uint8_t *wanted, nsc_call_fn give,
-                   void *context, struct nsc_diag *diag);
+                   enum nsc_calls_order order, const uint8_t *wanted, nsc_call_fn fn, void *context,
+                   struct nsc_diag *diag);
 
 enum nsc_calls_key { NSC_CALLS_KEY_DURATION, NSC_CALLS_KEY_SELF, NSC_CALLS_KEY_START };
 

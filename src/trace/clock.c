@@ -109,7 +109,7 @@ int nsc_clock_build(struct nsc_clock *clock, const struct nsc_clock_point *point
         ns = NS_PER_S;
         ticks = frequency;
         be_linear(clock, ns, ticks);
-    } else if (clock->segment_count == 0) {
+    } else if (clock->segment_count == 0 || ticks == 0) {
         ns = ticks = 1; /* one point and no frequency: no better guess */
         be_linear(clock, ns, ticks);
     }

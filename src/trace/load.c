@@ -304,6 +304,7 @@ static int link_chunks(struct nsc_trace *t, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
     for (uint32_t i = 0; i < t->chunk_count; i++) {
         struct nsc_chunk *c = &t->chunks[i];
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): checked above */
         const struct nsc_chunk *before = i > t->thread_chunks[c->thread] ? c - 1 : NULL;
 
         if (!t->info.recovered)

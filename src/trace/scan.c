@@ -254,7 +254,7 @@ static void warn(struct scan *s)
              "damaged from offset %llu on: %llu places, %llu bytes left out; %llu chunks with %llu "
              "events are known to be lost",
              (unsigned long long)s->first_damage, (unsigned long long)s->damaged_blocks,
-             (unsigned long long)(s->damaged_bytes + tail), (unsigned long long)s->lost_chunks,
+             (unsigned long long)s->damaged_bytes + tail, (unsigned long long)s->lost_chunks,
              (unsigned long long)s->lost_events);
 }
 
