@@ -106,6 +106,20 @@ static int await_verdict(struct nsc_live_module *live, uint64_t sites,
     return -1;
 }
 
+/* Which hooks the module's code has: a module of the header hook has sites, but no sleds. */
+static uint32_t hooks_of(const struct nsc_runtime_module *module)
+{
+    const struct nsc_live_site *site;
+    uint32_t hooks = module->hooks;
+
+    if (module->xray_start != module->xray_end)
+        hooks |= 1u << NSC_LIVE_HOOK_SLED;
+    for (site = module->sites_start; site < module->sites_end; site++)
+        hooks |=
+            1u << (site->kind == NSC_LIVE_SITE_HOOK ? NSC_LIVE_HOOK_HEADER : NSC_LIVE_HOOK_SLED);
+    return hooks;
+}
+
 /* Everything about the module that the recorder gets, but for its slot. */
 static int describe(const struct nsc_runtime_module *module, struct nsc_live_module *to)
 {
@@ -114,9 +128,7 @@ static int describe(const struct nsc_runtime_module *module, struct nsc_live_mod
 
     if (nsc_elf_describe(module->elf_header, to) < 0)
         return -1;
-    to->hooks = module->hooks;
-    if (sites + xrays != 0)
-        to->hooks |= 1u << NSC_LIVE_HOOK_SLED;
+    to->hooks = hooks_of(module);
     to->site_count = (uint32_t)(sites + xrays);
     to->sites_start = (uint64_t)(uintptr_t)module->sites_start;
     to->sites_end = (uint64_t)(uintptr_t)module->sites_end;
