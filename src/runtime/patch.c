@@ -132,21 +132,18 @@ static int narrow(struct batch *b, uint64_t page_bytes)
 }
 
 /*
- * For a static program, whose code this function is part of: it cannot take away its own right to
- * execute. The kernel writes for us, through /proc/self/mem, which leaves the protection as it is.
+ * The kernel writes for us, through /proc/self/mem: the code stays executable, its protection is
+ * not touched, and it does not matter whether code may be made writable or memory executable here.
  */
-static int patch_own_code(struct batch *b)
+static int write_through_kernel(struct batch *b)
 {
     size_t bytes = (size_t)(b->end - b->start), done = 0;
     const uint8_t *code = (const uint8_t *)(uintptr_t)b->start;
-    uint8_t *copy = nsc_os_map_private(bytes);
-    int fd;
+    int fd = nsc_os_open("/proc/self/mem", 1);
+    uint8_t *copy = fd >= 0 ? nsc_os_map_private(bytes) : NULL;
     size_t i;
 
-    if (copy == NULL)
-        return -1;
-    fd = nsc_os_open("/proc/self/mem", 1);
-    if (fd >= 0) {
+    if (copy != NULL) {
         for (i = 0; i < bytes; i++)
             copy[i] = code[i];
         write_sleds(b, copy);
@@ -157,18 +154,34 @@ static int patch_own_code(struct batch *b)
                 break;
             done += (size_t)n;
         }
-        nsc_os_close(fd);
+        nsc_os_unmap(copy, bytes);
     }
-    nsc_os_unmap(copy, bytes);
+    if (fd >= 0)
+        nsc_os_close(fd);
     return done == bytes ? 0 : -1;
 }
 
-static int patch_code(struct batch *b, int protection)
+/* Whether memory that was written may become executable: some policies forbid the way back. */
+static int may_return(size_t page_bytes)
+{
+    uint8_t *page = nsc_os_map_private(page_bytes);
+    int allowed;
+
+    if (page == NULL)
+        return 0;
+    *(volatile uint8_t *)page = 1;
+    allowed = nsc_os_protect(page, page_bytes, NSC_OS_READ | NSC_OS_EXEC) == 0;
+    nsc_os_unmap(page, page_bytes);
+    return allowed;
+}
+
+/* For where there is no /proc. Not for a static program, which contains this very function. */
+static int write_in_place(struct batch *b, int protection, size_t page_bytes)
 {
     uint8_t *code = (uint8_t *)(uintptr_t)b->start;
     size_t bytes = (size_t)(b->end - b->start);
 
-    if (nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
+    if (!may_return(page_bytes) || nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
         return -1;
     write_sleds(b, code);
     return nsc_os_protect(code, bytes, protection);
@@ -194,10 +207,9 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
         b.end = text.end;
         if (!narrow(&b, page_bytes))
             continue;
-        if (own >= text.start && own < text.end)
-            failed = patch_own_code(&b);
-        else
-            failed = patch_code(&b, text.protection);
+        failed = write_through_kernel(&b);
+        if (failed && !(own >= text.start && own < text.end))
+            failed = write_in_place(&b, text.protection, page_bytes);
         if (failed)
             b.problems |= NSC_LIVE_PROBLEM_MPROTECT;
         nsc_arch_code_changed((uint8_t *)(uintptr_t)b.start, (uint8_t *)(uintptr_t)b.end);

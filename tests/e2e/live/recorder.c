@@ -3,12 +3,13 @@
  * nanoscope/live.h, starts a program in it, drains chunks while it runs, and prints what it found
  * as lines of `key value`. Knows nothing of record/, so that each can be tested against the other.
  *
- * usage: recorder [--chunks N] [--chunk-bytes N] [--threads N] [--idle] [--events] [--kill-ms
- * N] PROGRAM ...
+ * usage: recorder [OPTION...] PROGRAM ...
+ *   --chunks N, --chunk-bytes N, --threads N   sizes
  *   --idle     drain nothing until the program has ended
  *   --exit-bit N  of the program's machine, if it is another one (0 for AArch64)
  *   --events   print every event as `event THREAD kind FUNCTION POSITION TICKS`
  *   --kill-ms  kill the program with SIGKILL after so many milliseconds
+ *   --verdict  answer modules that ask which sites to record with this byte, for every eight sites
  *   --die-ms   stop recording, heartbeat and all, as if the recorder had been killed
  */
 #include <errno.h>
@@ -28,7 +29,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 2 << 20 };
+enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 2 << 20, FILTER_BYTES = 65536 };
 
 /* How often a chunk with a hole is passed over before the hole counts as lost. */
 enum { PATIENCE = 100 };
@@ -36,8 +37,8 @@ enum { PATIENCE = 100 };
 struct options {
     uint32_t chunks, chunk_bytes, threads;
     uint8_t exit_bit;
-    bool idle, events;
-    unsigned kill_ms, die_ms;
+    bool idle, events, filter;
+    unsigned kill_ms, die_ms, verdict;
 };
 
 struct function {
@@ -142,6 +143,9 @@ static int make_session(void)
     header.chunks_off = at;
     at = align(at + opt.chunks * sizeof(*chunks), 4096);
     header.filter_off = at;
+    header.filter_bytes = FILTER_BYTES;
+    header.flags = opt.filter ? NSC_LIVE_FLAG_FILTER : 0;
+    at += FILTER_BYTES;
     header.data_off = at = align(at, opt.chunk_bytes);
     header.total_bytes = at + (uint64_t)opt.chunks * opt.chunk_bytes;
     if (fd < 0 || ftruncate(fd, (off_t)header.total_bytes) != 0)
@@ -362,6 +366,17 @@ static bool drain(bool all)
     return progress;
 }
 
+static void answer_modules(void)
+{
+    for (unsigned i = 0; i < MODULES; i++) {
+        if (__atomic_load_n(&modules[i].filter_state, __ATOMIC_ACQUIRE) != NSC_LIVE_FILTER_WAITING)
+            continue;
+        memset((char *)h + h->filter_off, (int)opt.verdict, FILTER_BYTES);
+        modules[i].filter_at = 0;
+        __atomic_store_n(&modules[i].filter_state, NSC_LIVE_FILTER_READY, __ATOMIC_RELEASE);
+    }
+}
+
 /* Frees the slots of threads that have ended, once their chunks are read. */
 static void reap(void)
 {
@@ -463,11 +478,13 @@ static pid_t start(char **argv, int fd)
 
 static void read_options(int argc, char **argv)
 {
-    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE, EXIT_BIT };
+    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE, VERDICT, EXIT_BIT };
     static const struct option longs[] = {
-        {"chunks", 1, 0, CHUNKS}, {"chunk-bytes", 1, 0, CHUNK_BYTES}, {"threads", 1, 0, THREADS},
-        {"idle", 0, 0, IDLE},     {"events", 0, 0, EVENTS},           {"kill-ms", 1, 0, KILL},
-        {"die-ms", 1, 0, DIE},    {"exit-bit", 1, 0, EXIT_BIT},       {0, 0, 0, 0}};
+        {"chunks", 1, 0, CHUNKS},     {"chunk-bytes", 1, 0, CHUNK_BYTES},
+        {"threads", 1, 0, THREADS},   {"idle", 0, 0, IDLE},
+        {"events", 0, 0, EVENTS},     {"kill-ms", 1, 0, KILL},
+        {"die-ms", 1, 0, DIE},        {"verdict", 1, 0, VERDICT},
+        {"exit-bit", 1, 0, EXIT_BIT}, {0, 0, 0, 0}};
     int c;
 
     while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
@@ -497,6 +514,10 @@ static void read_options(int argc, char **argv)
             break;
         case DIE:
             opt.die_ms = value;
+            break;
+        case VERDICT:
+            opt.filter = true;
+            opt.verdict = value;
             break;
         default:
             exit(2);
@@ -534,6 +555,7 @@ int main(int argc, char **argv)
         }
         if (!dead)
             __atomic_fetch_add(&h->heartbeat, 1, __ATOMIC_RELAXED);
+        answer_modules();
         if (!dead && !opt.idle) {
             if (!drain(false))
                 nanosleep(&pause, NULL);
