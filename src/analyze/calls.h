@@ -32,6 +32,7 @@ enum nsc_calls_order {
 /**
  * nsc_calls_scan - give all selected calls to a function.
  * @wanted: a byte per function id, 0 = do not give; NULL = give all.
+ * @fn, @context: called for each.
  * A call that returned without having been entered (LATE_EXIT) has NSC_BOUND_START and begins where
  * recording (or the window) began or the last gap was; calls inside it came before, with its caller
  * as their parent.

@@ -27,6 +27,7 @@ struct maker {
     uint32_t thread_id;
     char *names[FUNCTIONS_MAX];
     uint32_t functions;
+    char *thread_name; /* the writer has its own copy, but add_lost() needs it again */
 };
 
 static void fail(const char *what)
@@ -130,9 +131,11 @@ static void follow(struct maker *m, char *line)
     if (strcmp(first, "process") == 0) {
         add_process(m, (uint32_t)strtoul(second, NULL, 10), rest);
     } else if (strcmp(first, "thread") == 0) {
+        free(m->thread_name);
+        m->thread_name = strdup(unescape(rest));
         m->thread = (struct nsc_thread){.process = m->thread.process,
                                         .tid = (uint32_t)strtoul(second, NULL, 10),
-                                        .name = strdup(unescape(rest))};
+                                        .name = m->thread_name};
         add_thread(m);
     } else if (strcmp(first, "stack") == 0) {
         m->thread.stack = (uint32_t)strtoul(second, NULL, 10);
@@ -156,5 +159,8 @@ int main(int argc, char **argv)
         follow(&m, line);
     if (nsc_writer_finish(m.writer, &diag) != 0)
         fail(diag.message);
+    while (m.functions > 0)
+        free(m.names[--m.functions]);
+    free(m.thread_name);
     return 0;
 }
