@@ -62,7 +62,7 @@ static int parse_options(const struct nsc_cli_args *args, struct settings *s)
 
 static const struct nsc_table_column columns[] = {
     {"function", "FUNCTION", NSC_TABLE_TEXT, NSC_TABLE_LAST},
-    {"start_ns", "START", NSC_TABLE_NS, 0},
+    {"start_ns", "START", NSC_TABLE_TIME, 0},
     {"duration_ns", "DURATION", NSC_TABLE_NS, 0},
     {"self_ns", "SELF", NSC_TABLE_NS, 0},
     {"bound", "BOUND", NSC_TABLE_TEXT, 0},

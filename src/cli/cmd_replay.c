@@ -89,10 +89,10 @@ static void put_function(const struct print *p, uint32_t function)
 static const char *remark_of(const struct nsc_replay_item *item)
 {
     if (item->kind == NSC_REPLAY_LATE)
-        return "entry not seen";
+        return "no entry";
     if (item->bound & NSC_BOUND_END)
-        return item->bound & NSC_BOUND_START ? "neither entry nor return seen" : "return not seen";
-    return item->bound & NSC_BOUND_START ? "entry not seen" : NULL;
+        return item->bound & NSC_BOUND_START ? "no entry, no return" : "no return";
+    return item->bound & NSC_BOUND_START ? "no entry" : NULL;
 }
 
 static void put_action(const struct print *p, const struct nsc_replay_item *item)
@@ -127,10 +127,10 @@ static void print_line(const struct print *p, const struct nsc_replay_item *item
     const struct nsc_clock *clock = nsc_trace_clock(p->trace);
     char time[NSC_UNITS_MAX], duration[NSC_UNITS_MAX] = "", label[128];
 
-    nsc_units_format_ns(time, nsc_clock_ns(clock, item->ticks));
+    nsc_units_format_time(time, nsc_clock_ns(clock, item->ticks));
     if (item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END)
         nsc_units_format_ns(duration, nsc_clock_span_ns(clock, item->duration_ticks));
-    printf("%13s %13s  ", time, duration);
+    printf("%14s %13s  ", time, duration);
     if (p->thread_width > 0) {
         size_t own = nsc_text_put(
             stdout, nsc_cli_thread_label(p->trace, item->thread, label, sizeof(label)));

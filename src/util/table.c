@@ -130,6 +130,8 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
         return nsc_units_format_count(buffer, cell->value);
     case NSC_TABLE_NS:
         return nsc_units_format_ns(buffer, cell->value);
+    case NSC_TABLE_TIME:
+        return nsc_units_format_time(buffer, cell->value);
     case NSC_TABLE_BYTES:
         return nsc_units_format_bytes(buffer, cell->value);
     case NSC_TABLE_NUMBER:

@@ -25,7 +25,8 @@ enum nsc_table_kind {
     NSC_TABLE_COUNT = 1,  /* aligned: with thousands marks */
     NSC_TABLE_NUMBER = 2, /* an id: plain digits */
     NSC_TABLE_NS = 3,     /* aligned: 1.234 ms */
-    NSC_TABLE_BYTES = 4,  /* aligned: 3.70 MiB */
+    NSC_TABLE_TIME = 4,   /* in ns; aligned: 0.001234567s */
+    NSC_TABLE_BYTES = 5,  /* aligned: 3.70 MiB */
 };
 
 #define NSC_TABLE_LAST     1u  /* aligned: goes last whatever its place (long names) */

@@ -166,6 +166,12 @@ const char *nsc_units_format_ns(char out[NSC_UNITS_MAX], uint64_t ns)
     return out;
 }
 
+const char *nsc_units_format_time(char out[NSC_UNITS_MAX], uint64_t ns)
+{
+    snprintf(out, NSC_UNITS_MAX, "%" PRIu64 ".%09" PRIu64 "s", ns / 1000000000, ns % 1000000000);
+    return out;
+}
+
 const char *nsc_units_format_bytes(char out[NSC_UNITS_MAX], uint64_t bytes)
 {
     static const char *const names[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -40,6 +40,9 @@ int nsc_units_parse_count(const char *text, uint64_t *count);
 
 /* "0 ns", "999 ns", "1.234 us", "12.346 ms", "4294.967 s". Returns @out. */
 const char *nsc_units_format_ns(char out[NSC_UNITS_MAX], uint64_t ns);
+/* A point in time to the nanosecond, as the options for times read it: "1.000000250s". Returns
+ * @out. */
+const char *nsc_units_format_time(char out[NSC_UNITS_MAX], uint64_t ns);
 /* "512 B", "3.70 MiB". Returns @out. */
 const char *nsc_units_format_bytes(char out[NSC_UNITS_MAX], uint64_t bytes);
 /* "1,234,567". Returns @out. */

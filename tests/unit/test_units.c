@@ -88,6 +88,10 @@ int main(void)
     check_format(4294967296000, "4294.967 s");
     check_format(UINT64_MAX, "18446744073.710 s");
 
+    CHECK_STR(nsc_units_format_time(out, 0), "0.000000000s");
+    CHECK_STR(nsc_units_format_time(out, 12000000250), "12.000000250s");
+    CHECK(nsc_units_parse_ns("12.000000250s", &v) == 0);
+    CHECK_U64(v, 12000000250);
     CHECK_STR(nsc_units_format_bytes(out, 1023), "1023 B");
     CHECK_STR(nsc_units_format_bytes(out, 1024), "1.00 KiB");
     CHECK_STR(nsc_units_format_bytes(out, (1u << 20) - 1), "1.00 MiB");
