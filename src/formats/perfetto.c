@@ -90,9 +90,26 @@ struct perfetto {
     uint8_t *described; /* by process id: its descriptor has been written */
 };
 
-static size_t text_bytes(const char *text)
+/* How much of clean UTF-8 is written: all, or as many whole characters as TEXT_MAX bytes hold. */
+static size_t text_bytes(const char *text, size_t bytes)
 {
-    return strnlen(text, TEXT_MAX);
+    if (bytes <= TEXT_MAX)
+        return bytes;
+    for (bytes = TEXT_MAX; ((uint8_t)text[bytes] & 0xc0) == 0x80;)
+        bytes--;
+    return bytes;
+}
+
+/* A string field of at most TEXT_MAX bytes, cleaned; left out when memory is short. */
+static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
+{
+    size_t bytes;
+    char *clean = nsc_names_utf8(text, &bytes);
+
+    if (clean != NULL)
+        at = nsc_proto_bytes(at, field, clean, text_bytes(clean, bytes));
+    free(clean);
+    return at;
 }
 
 /* ---- Packets ----------------------------------------------------------------------------------
@@ -164,7 +181,7 @@ static void put_process(struct perfetto *p, uint32_t id)
     at = nsc_proto_u64(at, DESCRIPTOR_UUID, UUID_PROCESS + id);
     m = nsc_proto_open(&at, DESCRIPTOR_PROCESS);
     at = nsc_proto_u64(at, PROCESS_PID, process->pid);
-    at = nsc_proto_bytes(at, PROCESS_NAME, process->name, text_bytes(process->name));
+    at = put_text(at, PROCESS_NAME, process->name);
     nsc_proto_close(m, at);
     nsc_proto_close(descriptor, at);
     packet_close(p, packet, at);
@@ -206,7 +223,7 @@ static void put_track(struct perfetto *p, uint32_t id)
         m = nsc_proto_open(&at, DESCRIPTOR_THREAD);
         at = nsc_proto_u64(at, THREAD_PID, nsc_trace_process(p->job->trace, thread->process)->pid);
         at = nsc_proto_u64(at, THREAD_TID, thread->tid);
-        at = nsc_proto_bytes(at, THREAD_NAME, thread->name, text_bytes(thread->name));
+        at = put_text(at, THREAD_NAME, thread->name);
         nsc_proto_close(m, at);
     }
     nsc_proto_close(descriptor, at);
@@ -275,26 +292,24 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
 {
     const struct nsc_function *f = nsc_trace_function(p->job->trace, function);
     const struct nsc_cooked *name = nsc_export_name(p->job, function);
-    size_t name_bytes, file_bytes = text_bytes(f->file);
+    bool has_file = f->file[0] != '\0';
     uint32_t iid = ++p->next_iid;
     uint8_t *at, *packet, *data, *m;
 
     if (name == NULL)
         return -ENOMEM;
-    name_bytes = name->bytes < TEXT_MAX ? name->bytes : TEXT_MAX;
     p->stamps[function] = p->thread + 1;
     p->iids[function] = iid;
-    at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, name_bytes + file_bytes,
-                     &packet);
+    at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 2 * TEXT_MAX, &packet);
     data = nsc_proto_open(&at, PACKET_INTERNED_DATA);
     m = nsc_proto_open(&at, INTERNED_EVENT_NAMES);
     at = nsc_proto_u64(at, NAME_IID, iid);
-    at = nsc_proto_bytes(at, NAME_TEXT, name->text, name_bytes);
+    at = nsc_proto_bytes(at, NAME_TEXT, name->text, text_bytes(name->text, name->bytes));
     nsc_proto_close(m, at);
-    if (file_bytes > 0) {
+    if (has_file) {
         m = nsc_proto_open(&at, INTERNED_SOURCES);
         at = nsc_proto_u64(at, SOURCE_IID, iid);
-        at = nsc_proto_bytes(at, SOURCE_FILE, f->file, file_bytes);
+        at = put_text(at, SOURCE_FILE, f->file);
         at = nsc_proto_u64(at, SOURCE_LINE, f->line);
         nsc_proto_close(m, at);
     }
@@ -302,7 +317,7 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
     m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
     at = nsc_proto_u64(at, EVENT_TYPE, TYPE_BEGIN);
     at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
-    if (file_bytes > 0)
+    if (has_file)
         at = nsc_proto_u64(at, EVENT_SOURCE_IID, iid);
     nsc_proto_close(m, at);
     at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);

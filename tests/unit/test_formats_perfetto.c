@@ -95,6 +95,7 @@ struct sequence {
     struct slice *slices;
     uint32_t count;
     uint64_t lost;
+    size_t name_bytes; /* of the longest name */
 };
 
 static struct sequence sequences[THREADS + 3];
@@ -160,6 +161,8 @@ static void read_interned(struct sequence *s, const struct field *data)
         else if (f.number == 4)
             snprintf(s->files[iid], sizeof s->files[iid], "%.*s:%u", (int)text.bytes,
                      (const char *)text.data, (unsigned)get(&f, 4).value);
+        if (text.bytes > s->name_bytes)
+            s->name_bytes = text.bytes;
     }
 }
 
@@ -399,6 +402,50 @@ static void test_random(void)
         free(expected[i]);
 }
 
+/* ---- Foreign text -----------------------------------------------------------------------------
+ */
+
+static char *long_name;
+
+static void fill_text(struct nsc_writer *w)
+{
+    struct nsc_lane *lane = fx_thread(w, fx_process(w, 1, "p\xe4"), 1, 0, "\xc3\xa4 \xed\xa0\x80");
+
+    fx_function(w, long_name, "dir\xff/file.c", 7);
+    fx_function(w, "\xf0\x9f\x98\x80 \xc0\x80 \xe2\x82", "", 0);
+    nsc_lane_enter(lane, 10, 0, 0);
+    nsc_lane_enter(lane, 20, 1, 0);
+    nsc_lane_close(lane, 30);
+}
+
+static void test_text(void)
+{
+    struct sequence *s = &sequences[2];
+    struct nsc_export_result r;
+    struct nsc_trace *t;
+
+    /* the cut would fall into the middle of a character */
+    long_name = malloc(70001);
+    for (unsigned i = 0; i < 70000; i += 2)
+        memcpy(long_name + i, i == 0 ? "ab" : "\xc3\xa4", 2);
+    memmove(long_name + 1, long_name + 2, 69998);
+    long_name[69999] = '\0';
+    t = fx_trace(fill_text);
+    free(long_name);
+    CHECK(nsc_formats_export(t, "perfetto", fx_path("x.pftrace"), NULL, &r, &diag) == 0);
+    nsc_trace_close(t);
+    CHECK(r.bytes > 61000);
+    CHECK(r.bytes < 62000);
+    read_trace("x.pftrace");
+    CHECK_U64(s->count, 2);
+    CHECK_U64(s->name_bytes % 2, 1); /* "a" and whole characters */
+    CHECK_STR(s->files[s->slices[0].name], "dir\xef\xbf\xbd/file.c:7");
+    CHECK_STR(s->names[s->slices[1].name],
+              "\xf0\x9f\x98\x80 \xef\xbf\xbd\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd");
+    CHECK_STR(tracks[0].name, "p\xef\xbf\xbd");
+    CHECK_STR(tracks[1].name, "\xc3\xa4 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+}
+
 /* ---- What is not exact ------------------------------------------------------------------------
  */
 
@@ -463,6 +510,7 @@ int main(void)
 {
     fx_begin();
     test_random();
+    test_text();
     test_bounds();
     forget();
     for (unsigned i = 0; i < THREADS + 3; i++)
