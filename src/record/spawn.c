@@ -201,11 +201,18 @@ int nsc_spawn(const char *path, char *const *argv, const char *live_path, struct
     return 0;
 }
 
-static bool stopped_by_terminal(int status)
+/* Stop as the program was stopped, so that the shell sees one job that stops; on when it goes on.
+ */
+static void stop_along(const struct nsc_child *child, int number)
 {
-    int number = WSTOPSIG(status);
+    struct sigaction deflt = {.sa_handler = SIG_DFL}, ours;
 
-    return number == SIGTSTP || number == SIGTTIN || number == SIGTTOU;
+    if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
+        return; /* stopped by somebody, not by the terminal: they will continue it, not us */
+    sigaction(number, &deflt, &ours);
+    kill(getpid(), number);
+    sigaction(number, &ours, NULL);
+    kill(child->pid, SIGCONT);
 }
 
 bool nsc_spawn_look(struct nsc_child *child)
@@ -217,10 +224,7 @@ bool nsc_spawn_look(struct nsc_child *child)
     if (waitpid(child->pid, &status, WNOHANG | WUNTRACED) != child->pid)
         return false;
     if (WIFSTOPPED(status)) {
-        if (stopped_by_terminal(status)) {
-            kill(getpid(), SIGSTOP);
-            kill(child->pid, SIGCONT);
-        }
+        stop_along(child, WSTOPSIG(status));
         return false;
     }
     program = 0;

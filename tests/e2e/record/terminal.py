@@ -1,0 +1,36 @@
+"""terminal.py NANOSCOPE PROGRAM TRACE: Ctrl-C and Ctrl-Z on a terminal, as a shell's job."""
+import os
+import pty
+import sys
+import time
+
+nanoscope, program, trace = sys.argv[1:]
+record = f"'{nanoscope}' record -o '{trace}' '{program}' wait 10"
+
+
+def start(script):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execvp("bash", ["bash", "-mc", script])
+    return terminal
+
+
+def read_until(terminal, text):
+    seen = b""
+    while text not in seen:
+        seen += os.read(terminal, 4096)
+    return seen
+
+
+terminal = start(f"{record}; echo interrupt $?.")
+read_until(terminal, b"ready")
+os.write(terminal, b"\x03")
+print("interrupt 66" if b"interrupt 66." in read_until(terminal, b".\r\n") else "wrong")
+
+terminal = start(f"{record}; echo stop $?.; fg; echo continue $?.")
+read_until(terminal, b"ready")
+os.write(terminal, b"\x1a")
+print("stop 148" if b"stop 148." in read_until(terminal, b".\r\n") else "wrong")
+time.sleep(0.3)
+os.write(terminal, b"\x03")
+print("continue 66" if b"continue 66." in read_until(terminal, b"continue 66.") else "wrong")
