@@ -5,6 +5,7 @@
  */
 #include <nanoscope/nanoscope.h>
 
+#include "arch/arch.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"
 
@@ -27,6 +28,17 @@ static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
     uint64_t anchor_low = nsc_load(&t->anchor_low);
 
     return nsc_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
+}
+
+/*
+ * The second word with the time of now: for an event that did not get the slot of its hook, so that
+ * time goes with the order of slots. What the header hook adds above bit 47 stays.
+ */
+static uint64_t at_this_time(uint64_t word1)
+{
+    uint64_t later = (nsc_arch_ticks() - word1) & NSC_LIVE_ADDRESS_MASK;
+
+    return later >> 47 == 0 ? word1 + later : word1;
 }
 
 /* Reserves @count slots in a row; 0 if the chunk has no more room for them. */
@@ -63,7 +75,7 @@ static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_
         return 0;
     }
     put(slot, RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
-    put(slot + NSC_SLOT_BYTES, word0, word1);
+    put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
     nsc_cas64(&t->anchor_low, token, position - NSC_LIVE_ANCHOR_REACH);
     return 1;
 }
@@ -79,7 +91,7 @@ static int put_in_reach(struct nsc_runtime_thread *t, uint64_t word0, uint64_t w
         put(slot, FILLER, 0);
         return 0;
     }
-    put(slot, word0, word1);
+    put(slot, word0, at_this_time(word1));
     return 1;
 }
 
