@@ -131,6 +131,21 @@ void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk)
     nsc_walk_close(walk);
 }
 
+void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
+{
+    struct nsc_export_result *r = job->result;
+    char bounded[64] = "", lost[64] = "";
+
+    if (r->bounded > 0)
+        snprintf(bounded, sizeof bounded, "%llu calls whose time is a bound",
+                 (unsigned long long)r->bounded);
+    if (r->lost > 0)
+        snprintf(lost, sizeof lost, "%llu lost events", (unsigned long long)r->lost);
+    if (r->bounded > 0 || r->lost > 0)
+        nsc_notes_add(&r->notes, "%s cannot mark %s%s%s", format, bounded,
+                      r->bounded > 0 && r->lost > 0 ? " and " : "", lost);
+}
+
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,
                        struct nsc_diag *diag)
 {

@@ -61,6 +61,9 @@ int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *wa
 /* Close the walk of a finished thread. */
 void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk);
 
+/* Note, if there are any, the bounds and losses that @format has no mark for. */
+void nsc_export_note_unmarked(struct nsc_export *job, const char *format);
+
 /* Finish and publish the only file of a format, or on @error abandon it and return @error. */
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,
                        struct nsc_diag *diag);

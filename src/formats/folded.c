@@ -231,11 +231,7 @@ static void note_folded(const struct folded *f)
             &r->notes,
             "%llu calls deeper than %u frames count for the frame at that depth (--depth)",
             (unsigned long long)f->folded_deep, f->job->options.max_depth);
-    if (r->bounded + r->lost > 0)
-        nsc_notes_add(&r->notes,
-                      "folded stacks cannot mark %llu calls whose time is a bound and %llu lost "
-                      "events",
-                      (unsigned long long)r->bounded, (unsigned long long)r->lost);
+    nsc_export_note_unmarked(f->job, "the folded format");
 }
 
 static int export_folded(struct nsc_export *job, struct nsc_diag *diag)

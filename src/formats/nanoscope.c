@@ -559,13 +559,10 @@ static int add_empty(struct text_export *x, const char *suffix, struct nsc_diag 
 
 static void note_losses(struct text_export *x)
 {
-    const struct nsc_export_result *r = x->job->result;
-
-    if (r->bounded + r->lost + x->late > 0)
+    nsc_export_note_unmarked(x->job, "the text format");
+    if (x->late > 0)
         nsc_notes_add(&x->job->result->notes,
-                      "the text format cannot mark %llu calls whose time is a bound, %llu lost "
-                      "events and %llu returns of calls that began before the trace",
-                      (unsigned long long)r->bounded, (unsigned long long)r->lost,
+                      "%llu returns of calls that began before the trace are POPs without a call",
                       (unsigned long long)x->late);
 }
 
