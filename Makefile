@@ -97,8 +97,8 @@ TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(I
                  $(wildcard src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
 MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/hooks/sleds/$(ISA)/trampoline.o
-# Wraps functions of libc, which a static program cannot have twice.
-SHARED_ONLY   := $(BUILD)/traced/src/runtime/stackswitch.o
+# Wrap functions of libc and libstdc++, which a static program cannot have twice.
+SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o unwind.o)
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
                    $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
                    $(BUILD)/lib/nanoscope_hook.h $(BUILD)/lib/pkgconfig/nanoscope.pc

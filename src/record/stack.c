@@ -242,9 +242,9 @@ static void stack_go(struct nsc_stacks *s, struct nsc_stack *to, uint64_t ticks,
 /*
  * Whose event is it? Most often the current stack's. Signal stacks and coroutines that switch
  * without a marker (uc_link, code of others) show by a position that does not fit: then it is the
- * suspended stack that fits best, or a new one.
+ * suspended stack that fits best, or none that was seen before (NULL).
  */
-static struct nsc_stack *stack_select(struct nsc_stacks *s, const struct event *event)
+static struct nsc_stack *stack_find(struct nsc_stacks *s, const struct event *event)
 {
     struct nsc_stack *current = s->current, *best = NULL;
     uint64_t distance, best_distance = UNREACHABLE;
@@ -278,9 +278,16 @@ static struct nsc_stack *stack_select(struct nsc_stacks *s, const struct event *
             best_distance = distance;
         }
     }
-    if (best == NULL)
-        best = stack_add(s);
-    return best != NULL ? best : current;
+    return best;
+}
+
+static struct nsc_stack *stack_select(struct nsc_stacks *s, const struct event *event)
+{
+    struct nsc_stack *st = stack_find(s, event);
+
+    if (st == NULL)
+        st = stack_add(s);
+    return st != NULL ? st : s->current;
 }
 
 /* Makes the event's stack current and ready; returns when frames found dead on it ended. */
@@ -437,6 +444,21 @@ static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to)
 }
 
 /* An escape record at slot @at; returns the number of slots it takes. */
+/* A jump or an exception: every frame at or below @position is over, and its stack is the current
+ * one from now on. Nothing to do on a stack that no event was seen of. */
+static void leave_frames(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
+{
+    struct event event = {.ticks = ticks, .key = position << KEY_SHIFT, .exit = true};
+    struct nsc_stack *st = stack_find(s, &event);
+
+    if (st == NULL || st->high == 0)
+        return;
+    if (ticks < s->last_ticks)
+        event.ticks = s->last_ticks;
+    stack_go(s, st, event.ticks, false);
+    unwind_below(st, event.key + KEY_STEP, event.ticks);
+}
+
 static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to)
 {
@@ -453,6 +475,10 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
     case NSC_LIVE_ESC_SWITCH:
         if (slots >= 2)
             switch_stacks(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED));
+        break;
+    case NSC_LIVE_ESC_UNWIND:
+        if (slots >= 2)
+            leave_frames(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED));
         break;
     case NSC_LIVE_ESC_LOST:
         if (payload != 0) /* 0: a filler for a slot that was not needed */

@@ -136,21 +136,37 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     }
 }
 
-NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
-                                               unsigned long long to_key)
+/* Stores a record of two slots; without a free chunk it is left out. */
+static void put_record(struct nsc_runtime_thread *t, uint64_t kind, uint64_t payload,
+                       uint64_t payload2)
 {
-    struct nsc_runtime_thread *t = &nsc_runtime_tls;
     uint64_t slot;
 
-    if (!present(t))
-        return;
     do {
         if (!nsc_chunk_ready(t, (uint64_t)(uintptr_t)&slot))
             return;
         slot = reserve(t, 2);
     } while (slot == 0);
-    put(slot, RECORD(NSC_LIVE_ESC_SWITCH, 1), from_key);
-    put(slot + NSC_SLOT_BYTES, 1, to_key);
+    put(slot, RECORD(kind, 1), payload);
+    put(slot + NSC_SLOT_BYTES, 1, payload2);
+}
+
+NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
+                                               unsigned long long to_key)
+{
+    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+
+    if (present(t))
+        put_record(t, NSC_LIVE_ESC_SWITCH, from_key, to_key);
+}
+
+void nsc_runtime_unwound(uint64_t position)
+{
+    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+
+    /* A thread that has recorded nothing (since it was forked off) has no frames to leave. */
+    if (t->thread != 0 && t->generation == nsc_session.generation)
+        put_record(t, NSC_LIVE_ESC_UNWIND, position, nsc_arch_ticks());
 }
 
 NSC_RUNTIME_EXPORT const char *nanoscope_version(void)

@@ -36,6 +36,9 @@
  * has; if not, one lost event is counted. */
 int nsc_thread_present(struct nsc_runtime_thread *t);
 
+/** nsc_runtime_unwound - record that all frames of this thread at or below @position are over. */
+void nsc_runtime_unwound(uint64_t position);
+
 /** nsc_thread_lose - count @events as lost by this thread. */
 void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events);
 

@@ -286,6 +286,22 @@ static void test_stacks_by_hand(void)
            OUT(4, CO, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
 }
 
+#define LEFT(position, ticks) NSC_LIVE_ESC_UNWIND | 1 << 12, (position), 1, (ticks)
+
+static void test_jumps_by_hand(void)
+{
+    EXPECT("+1 +2 ~2 +3 -3 -1", "after a catch, a call from farther down than the dead frame",
+           IN(1, TOP, 10), IN(2, TOP - 32, 11), LEFT(TOP - 32, 12), IN(3, TOP - 96, 13),
+           OUT(3, TOP - 96, 14), OUT(1, TOP, 15));
+    EXPECT("+1 +2 +3 ~3 ~2 -1", "a jump over several frames, nothing called after it",
+           IN(1, TOP, 10), IN(2, TOP - 32, 11), IN(3, TOP - 64, 12), LEFT(TOP - 24, 13),
+           OUT(1, TOP, 14));
+    EXPECT("+1 +2 1:+4 ~2 -1 1:~4", "out of a handler on a stack of its own", IN(1, TOP, 10),
+           IN(2, TOP - 32, 11), NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 12), LEFT(TOP - 32, 13),
+           NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 14));
+    EXPECT("", "before anything is open", LEFT(TOP, 10));
+}
+
 static void test_ticks(void)
 {
     struct rig rig;
@@ -649,6 +665,7 @@ int main(void)
 {
     test_by_hand();
     test_stacks_by_hand();
+    test_jumps_by_hand();
     test_ticks();
     test_hole_and_late_switch_ticks();
     test_header();

@@ -1,0 +1,135 @@
+/*
+ * unwind.c - jumps and exceptions, seen as they happen: the longjmp family of libc and the C++
+ * personality routine, wrapped to tell the recorder which frames are left. Only in libnanoscope.so,
+ * which is found before libc and libstdc++; needs dlsym.
+ *
+ * Positions alone nearly do without: a call made after a catch closes the dead frames at or below
+ * it. But it may come from farther down the stack than they were (through an untraced function,
+ * with arguments on the stack, after alloca), and then it would look like their callee.
+ *
+ * What is not seen here: __builtin_longjmp, other languages' unwinding, static programs.
+ */
+#include <dlfcn.h>
+#include <setjmp.h>
+
+#include "runtime/session.h"
+#include "runtime/thread.h"
+
+/* What the C++ ABI says of personality routines (Itanium C++ ABI, level I, 1.6). */
+enum { INSTALL_CONTEXT = 7 };
+struct _Unwind_Exception;
+struct _Unwind_Context;
+
+typedef void jump_fn(struct __jmp_buf_tag *env, int value);
+typedef int personality_fn(int version, int actions, uint64_t class,
+                           struct _Unwind_Exception *exception, struct _Unwind_Context *context);
+typedef uint64_t cfa_fn(struct _Unwind_Context *context);
+
+/* Resolved at first use. Several threads may do so at once, with the same result. */
+static void *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
+static void *real_personality, *real_cfa;
+
+static void *resolve(void **cache, const char *name)
+{
+    void *found = nsc_load(cache);
+
+    if (found == NULL) {
+        found = dlsym(RTLD_NEXT, name);
+        nsc_store(cache, found);
+    }
+    return found;
+}
+
+/*
+ * A frame continues with this stack pointer: all calls it has made are over. Their positions are
+ * where the return address is (x86-64) or the stack pointer at the call (AArch64).
+ */
+static void continues_at(uint64_t stack_pointer)
+{
+#if defined(__x86_64__)
+    stack_pointer -= 8;
+#endif
+    nsc_runtime_unwound(stack_pointer);
+}
+
+/*
+ * The stack pointer in a jmp_buf of glibc, which hides it behind a secret of the process, or 0.
+ * Source: glibc, sysdeps/x86_64/{setjmp.S,jmpbuf-offsets.h,nptl/tls.h} and their aarch64 siblings.
+ */
+static uint64_t target_of(const struct __jmp_buf_tag *env)
+{
+    const uint64_t *words = (const uint64_t *)(const void *)env->__jmpbuf;
+#if defined(__x86_64__)
+    uint64_t guard;
+
+    __asm__("movq %%fs:0x30, %0" : "=r"(guard));
+    return ((words[6] >> 17) | (words[6] << 47)) ^ guard;
+#else
+    /* The secret is nowhere to be read; a jmp_buf made here and now tells it. */
+    static uint64_t guard;
+    static void *real__setjmp;
+    struct __jmp_buf_tag here;
+    uint64_t stack_pointer;
+
+    if (nsc_load(&guard) == 0) {
+        int (*set)(struct __jmp_buf_tag *);
+
+        *(void **)&set = resolve(&real__setjmp, "_setjmp");
+        if (set == NULL)
+            return 0;
+        (void)set(&here);
+        __asm__("mov %0, sp" : "=r"(stack_pointer));
+        nsc_store(&guard, ((const uint64_t *)(const void *)here.__jmpbuf)[13] ^ stack_pointer);
+    }
+    return words[13] ^ nsc_load(&guard);
+#endif
+}
+
+static __attribute__((noreturn)) void jump(void **real, const char *name, struct __jmp_buf_tag *env,
+                                           int value)
+{
+    jump_fn *go;
+
+    *(void **)&go = resolve(real, name);
+    if (nsc_session_present())
+        continues_at(target_of(env));
+    go(env, value);
+    __builtin_unreachable();
+}
+
+#define JUMP(name)                                                                                 \
+    NSC_RUNTIME_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag env[1],            \
+                                                           int value);                             \
+    void name(struct __jmp_buf_tag env[1], int value)                                              \
+    {                                                                                              \
+        jump(&real_##name, #name, env, value);                                                     \
+    }
+
+JUMP(longjmp)
+JUMP(_longjmp)
+JUMP(siglongjmp)
+JUMP(__longjmp_chk)
+
+/*
+ * The unwinder asks the personality routine of each frame whether it wants to go on there: in a
+ * handler, or in a cleanup that runs destructors.
+ */
+NSC_RUNTIME_EXPORT int __gxx_personality_v0(int version, int actions, uint64_t class,
+                                            struct _Unwind_Exception *exception,
+                                            struct _Unwind_Context *context);
+int __gxx_personality_v0(int version, int actions, uint64_t class,
+                         struct _Unwind_Exception *exception, struct _Unwind_Context *context)
+{
+    personality_fn *real;
+    cfa_fn *cfa;
+    int result;
+
+    *(void **)&real = resolve(&real_personality, "__gxx_personality_v0");
+    result = real(version, actions, class, exception, context);
+    if (result != INSTALL_CONTEXT || !nsc_session_present())
+        return result;
+    *(void **)&cfa = resolve(&real_cfa, "_Unwind_GetCFA");
+    if (cfa != NULL) /* the frame's stack pointer at the call that is left */
+        continues_at(cfa(context));
+    return result;
+}
