@@ -172,7 +172,7 @@ static int scan_by_thread(struct scan *s, struct nsc_trace *t, struct nsc_diag *
     int error = 0;
 
     for (uint32_t i = 0; i < count && error == 0 && !s->ended; i++)
-        if (nsc_selection_has_thread(s->selection, i))
+        if (nsc_feed_is_wanted(t, s->selection, i))
             error = scan_thread(s, t, i, &lane, diag);
     free(lane.stack);
     return error;

@@ -19,6 +19,16 @@
 
 struct nsc_feed;
 
+/* Whether a thread is selected and has any events: a file may list millions that have none. */
+static inline bool nsc_feed_is_wanted(const struct nsc_trace *t,
+                                      const struct nsc_selection *selection, uint32_t thread)
+{
+    uint32_t chunks;
+
+    return nsc_selection_has_thread(selection, thread) &&
+           nsc_trace_chunks(t, thread, &chunks) != NULL;
+}
+
 /**
  * nsc_feed_open - begin to read a thread.
  * @selection: borrowed until nsc_feed_close(); its threads are not looked at.

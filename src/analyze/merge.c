@@ -64,7 +64,7 @@ int nsc_merge_open(struct nsc_trace *t, const struct nsc_selection *selection, u
     m->selection = selection;
     m->max_depth = max_depth;
     for (uint32_t i = 0; i < count; i++)
-        if (nsc_selection_has_thread(selection, i))
+        if (nsc_feed_is_wanted(t, selection, i))
             m->waiting[m->waiting_count++] = i;
     qsort_r(m->waiting, m->waiting_count, sizeof(*m->waiting), compare_starts, t);
     *out = m;

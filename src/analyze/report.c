@@ -265,7 +265,7 @@ static int count_process(struct counter *c, uint32_t process, struct nsc_report 
         int error;
 
         c->process = nsc_trace_thread(c->trace, i)->process;
-        if (!nsc_selection_has_thread(c->selection, i) ||
+        if (!nsc_feed_is_wanted(c->trace, c->selection, i) ||
             (process != NSC_NO_ID && process != c->process))
             continue;
         error = count_thread(c, i, diag);

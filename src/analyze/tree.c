@@ -285,7 +285,7 @@ static int build(struct builder *b, struct nsc_trace *t, struct nsc_diag *diag)
     if (!grow_stack(b) || nsc_nodes_init(&b->scratch) < 0 || nsc_nodes_init(&b->result) < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
     for (uint32_t i = 0; i < count && error == 0; i++)
-        if (nsc_selection_has_thread(b->selection, i))
+        if (nsc_feed_is_wanted(t, b->selection, i))
             error = build_thread(b, t, i, diag);
     return error;
 }

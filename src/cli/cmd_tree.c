@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/feed.h"
 #include "analyze/report.h"
 #include "analyze/tree.h"
 #include "cli/selection.h"
@@ -313,7 +314,7 @@ static int print_threads(struct nsc_trace *t, const struct nsc_selection *select
     for (uint32_t i = 0; i < count && status == 0; i++) {
         struct nsc_tree tree;
 
-        if (!nsc_selection_has_thread(selection, i))
+        if (!nsc_feed_is_wanted(t, selection, i))
             continue;
         one.threads[i] = 1;
         if (nsc_tree_make(t, &one, options, &tree, &diag) < 0) {

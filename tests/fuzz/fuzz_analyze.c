@@ -1,0 +1,108 @@
+/*
+ * Fuzzes the analyses with traces that say anything: report, tree, calls and replay must neither
+ * break nor disagree on how many calls there are.
+ *
+ * Build and run: make fuzz
+ */
+#include "analyze/calls.h"
+#include "analyze/replay.h"
+#include "analyze/report.h"
+#include "analyze/tree.h"
+#include "fuzz/trace_input.h"
+#include "trace/reader.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+#define EVENTS_MAX (1u << 20) /* a compressed chunk can be long: no use in reading all of it */
+
+static bool count_call(void *context, const struct nsc_call *call)
+{
+    uint64_t *calls = context;
+
+    if (call->end_ticks < call->start_ticks)
+        abort();
+    ++*calls;
+    return true;
+}
+
+static bool count_item(void *context, const struct nsc_replay_item *item)
+{
+    uint64_t *ends = context;
+
+    *ends += item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END ||
+             item->kind == NSC_REPLAY_LATE;
+    return true;
+}
+
+static uint64_t calls_of_tree(struct nsc_trace *t, const struct nsc_selection *s, bool *read)
+{
+    struct nsc_tree tree;
+    uint64_t calls;
+
+    *read = nsc_tree_make(t, s, NULL, &tree, NULL) == 0;
+    if (!*read)
+        return 0;
+    calls = tree.folded_calls;
+    for (uint32_t i = 0; i < tree.count; i++)
+        calls += tree.nodes[i].calls;
+    nsc_tree_free(&tree);
+    return calls;
+}
+
+/* All ways to count calls must agree, or all must fail. */
+static void analyze(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    uint64_t by_thread = 0, by_end = 0, replayed = 0, in_tree;
+    struct nsc_report report;
+    bool tree_read;
+
+    if (nsc_report_make(t, s, false, &report, NULL) != 0)
+        return;
+    in_tree = calls_of_tree(t, s, &tree_read);
+    if (nsc_calls_scan(t, s, NSC_CALLS_BY_THREAD, NULL, count_call, &by_thread, NULL) != 0 ||
+        nsc_calls_scan(t, s, NSC_CALLS_BY_END, NULL, count_call, &by_end, NULL) != 0 ||
+        nsc_replay(t, s, UINT32_MAX, count_item, &replayed, NULL) != 0 || !tree_read ||
+        by_thread != report.calls || by_end != report.calls || replayed != report.calls ||
+        in_tree != report.calls)
+        abort();
+    nsc_report_sort(&report, t, NSC_REPORT_BY_P99);
+    nsc_report_free(&report);
+}
+
+static void analyze_file(const char *path, unsigned flags, uint8_t seed)
+{
+    const struct nsc_trace_info *info;
+    struct nsc_selection s;
+    struct nsc_trace *t;
+
+    if (nsc_trace_open(path, flags, &t, NULL) != 0)
+        return;
+    info = nsc_trace_info(t);
+    nsc_selection_init(&s);
+    if (info->events < EVENTS_MAX) {
+        uint64_t span = info->end_ticks - info->start_ticks;
+
+        analyze(t, &s);
+        s.from_ticks = info->start_ticks + span / 256 * seed;
+        s.to_ticks = s.from_ticks + span / 4;
+        s.hidden = calloc(info->function_count + 1u, 1);
+        for (uint32_t i = 0; s.hidden && i < info->function_count; i++)
+            s.hidden[i] = (uint8_t)(seed + i) % 3 == 0;
+        analyze(t, &s);
+    }
+    nsc_selection_free(&s);
+    nsc_trace_close(t);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    const char *path = fuzz_trace_file(data, bytes);
+
+    if (path != NULL) {
+        uint8_t seed = bytes > 0 ? data[bytes / 2] : 0;
+
+        analyze_file(path, 0, seed);
+        analyze_file(path, NSC_TRACE_RECOVER, seed);
+    }
+    return 0;
+}
