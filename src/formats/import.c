@@ -33,8 +33,7 @@ void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
     va_end(ap);
 }
 
-/* ---- What a file is ---------------------------------------------------------------------------
- */
+/* ---- What a file is ----------------------------------------------------------------------- */
 
 /* What people are likely to give by mistake. */
 static const char *looks_like(const uint8_t *bytes, size_t count)
@@ -106,8 +105,7 @@ static int is_nst(const char *path, struct nsc_diag *diag)
     return n == (ssize_t)sizeof head && memcmp(head, NSC_FORMAT_MAGIC, sizeof head) == 0;
 }
 
-/* ---- Import -----------------------------------------------------------------------------------
- */
+/* ---- Import ------------------------------------------------------------------------------- */
 
 static const char *base_name(const char *path)
 {
@@ -221,8 +219,7 @@ int nsc_formats_import(const char *path, const char *out_path,
     return 0;
 }
 
-/* ---- Open -------------------------------------------------------------------------------------
- */
+/* ---- Open --------------------------------------------------------------------------------- */
 
 /* An empty file without a name in $TMPDIR. Returns a descriptor or -errno. */
 static int temporary_file(struct nsc_diag *diag)

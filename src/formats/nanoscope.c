@@ -21,8 +21,7 @@
 #define PROGRESS_LINES  65536u
 #define UNKNOWN_CALL    "(unknown)" /* a POP with no open call: its begin is not in the file */
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines -------------------------------------------------------------------------------- */
 
 /*
  * Split `digits:rest` at the first colon. Returns NULL and sets @timestamp and @rest, or says
@@ -60,15 +59,19 @@ static bool sniff_text(const uint8_t *bytes, size_t count)
     return at > digits && at - digits <= 20 && at < count && bytes[at] == ':';
 }
 
-/* ---- Import -----------------------------------------------------------------------------------
- */
+/* ---- Import ------------------------------------------------------------------------------- */
 
 struct text_import {
     struct nsc_import *job;
     struct nsc_names names;
     uint32_t process;
+};
+
+/* What came of one file. */
+struct text_file {
+    uint64_t first, last, events;       /* those that were kept */
     uint64_t backwards, backwards_line; /* timestamps raised to the one before, the first of them */
-    uint64_t blank, blank_line;
+    uint64_t blank, blank_line;         /* empty lines, the first of them */
 };
 
 /* A further thread's file, "FILE.TID" or "FILE.TID.STACK". */
@@ -96,91 +99,111 @@ static int intern(struct text_import *t, const char *name, size_t bytes, uint32_
     return 0;
 }
 
-/* One event. Returns what is wrong with it, or NULL. */
-static const char *take_event(struct text_import *t, struct nsc_lane *lane, uint64_t timestamp,
-                              const char *name, size_t bytes, int *error, struct nsc_diag *diag)
+/* A call begins, or with @pop one returns that had begun before the file. */
+static int take_call(struct text_import *t, struct nsc_lane *lane, uint64_t timestamp, bool pop,
+                     const char *name, size_t bytes, struct nsc_diag *diag)
 {
-    bool pop = bytes == 3 && memcmp(name, "POP", 3) == 0;
     uint32_t function = 0;
+    int error = pop ? intern(t, UNKNOWN_CALL, strlen(UNKNOWN_CALL), &function, diag)
+                    : intern(t, name, bytes, &function, diag);
 
-    if (pop && nsc_lane_depth(lane) > 0) {
-        nsc_lane_exit(lane, timestamp);
-        return NULL;
-    }
-    if (!pop && nsc_lane_depth(lane) >= DEPTH_LIMIT)
-        return "opens more than 16777216 calls";
-    if (pop)
-        *error = intern(t, UNKNOWN_CALL, strlen(UNKNOWN_CALL), &function, diag);
-    else
-        *error = intern(t, name, bytes, &function, diag);
-    if (*error != 0)
-        return NULL;
+    if (error != 0)
+        return error;
     if (pop)
         nsc_lane_late_exit(lane, timestamp, function);
     else
         nsc_lane_enter(lane, timestamp, function, 0);
-    return NULL;
+    return 0;
 }
 
-struct thread_span {
-    uint64_t first, last, events;
-};
+static int damaged(const struct nsc_input *in, const struct nsc_line *line, const char *what,
+                   struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG, "%s: line %llu %s", nsc_input_name(in),
+                        (unsigned long long)line->number, what);
+}
 
-/* All lines of one file. @span: the events that were kept. */
-static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_lane *lane,
-                        struct thread_span *span, struct nsc_diag *diag)
+/* Returns 0, -EBADMSG when the line is damaged, or another -errno; @diag filled. */
+static int take_line(struct text_import *t, const struct nsc_input *in, struct nsc_lane *lane,
+                     const struct nsc_line *line, struct text_file *file, struct nsc_diag *diag)
+{
+    uint64_t timestamp = 0;
+    size_t rest = 0;
+    const char *wrong = split_line(line, &timestamp, &rest);
+    bool pop;
+    int error = 0;
+
+    if (wrong != NULL)
+        return damaged(in, line, wrong, diag);
+    if (timestamp < file->last) {
+        if (file->backwards++ == 0)
+            file->backwards_line = line->number;
+        timestamp = file->last;
+    }
+    pop = line->bytes - rest == 3 && memcmp(line->text + rest, "POP", 3) == 0;
+    if (!pop && nsc_lane_depth(lane) >= DEPTH_LIMIT)
+        return damaged(in, line, "opens more than 16777216 calls", diag);
+    if (pop && nsc_lane_depth(lane) > 0)
+        nsc_lane_exit(lane, timestamp);
+    else
+        error = take_call(t, lane, timestamp, pop, line->text + rest, line->bytes - rest, diag);
+    if (error == 0 && file->events++ == 0)
+        file->first = timestamp;
+    file->last = timestamp;
+    return error;
+}
+
+static void tell_progress(const struct text_import *t, const struct nsc_input *in)
 {
     const struct nsc_formats_progress *progress = t->job->progress;
-    struct nsc_diag fault = {.message = ""};
+    uint64_t done, total;
+
+    if (progress->tick == NULL)
+        return;
+    nsc_input_progress(in, &done, &total);
+    progress->tick(progress->context, done, total);
+}
+
+/* All lines of one file. Damage behind the first event is a note. */
+static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_lane *lane,
+                        struct text_file *file, struct nsc_diag *diag)
+{
+    struct nsc_diag fault = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_line line;
     int more, error = 0;
 
-    while ((more = nsc_input_line(in, &line, &fault)) > 0) {
-        uint64_t timestamp;
-        size_t rest;
-        const char *wrong;
-
-        if (line.bytes == 0) {
-            if (t->blank++ == 0)
-                t->blank_line = line.number;
-            continue;
-        }
-        wrong = split_line(&line, &timestamp, &rest);
-        if (wrong == NULL && timestamp < span->last) {
-            if (t->backwards++ == 0)
-                t->backwards_line = line.number;
-            timestamp = span->last;
-        }
-        if (wrong == NULL)
-            wrong =
-                take_event(t, lane, timestamp, line.text + rest, line.bytes - rest, &error, diag);
-        if (error != 0)
-            return error;
-        if (wrong != NULL) {
-            more = nsc_diag_set(&fault, NSC_DIAG_NO_OFFSET, EBADMSG, "%s: line %llu %s",
-                                nsc_input_name(in), (unsigned long long)line.number, wrong);
-            break;
-        }
-        if (span->events++ == 0)
-            span->first = timestamp;
-        span->last = timestamp;
-        if (progress->tick != NULL && line.number % PROGRESS_LINES == 0) {
-            uint64_t done, total;
-
-            nsc_input_progress(in, &done, &total);
-            progress->tick(progress->context, done, total);
+    while (error == 0 && (more = nsc_input_line(in, &line, &fault)) != 0) {
+        if (more < 0)
+            error = more;
+        else if (line.bytes > 0)
+            error = take_line(t, in, lane, &line, file, &fault);
+        else if (file->blank++ == 0)
+            file->blank_line = line.number;
+        if (line.number % PROGRESS_LINES == 0)
+            tell_progress(t, in);
+    }
+    if (error == -EBADMSG || error == -EMSGSIZE) {
+        if (file->events > 0) {
+            nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu events",
+                          fault.message, (unsigned long long)file->events);
+            error = 0;
         }
     }
-    if (more == 0)
-        return nsc_writer_error(t->job->writer);
-    if (span->events == 0) {
-        if (diag != NULL)
-            *diag = fault;
-        return more;
-    }
-    nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu events", fault.message,
-                  (unsigned long long)span->events);
-    return nsc_writer_error(t->job->writer);
+    if (error != 0 && diag != NULL)
+        *diag = fault;
+    return error != 0 ? error : nsc_writer_error(t->job->writer);
+}
+
+static void note_mended(struct text_import *t, const char *name, const struct text_file *file)
+{
+    if (file->backwards > 0)
+        nsc_notes_add(t->job->notes,
+                      "%s: line %llu goes back in time, as do %llu in all; read as the time before",
+                      name, (unsigned long long)file->backwards_line,
+                      (unsigned long long)file->backwards);
+    if (file->blank > 0)
+        nsc_notes_add(t->job->notes, "%s: empty lines skipped: %llu, the first is line %llu", name,
+                      (unsigned long long)file->blank, (unsigned long long)file->blank_line);
 }
 
 static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t tid, uint32_t stack,
@@ -188,7 +211,7 @@ static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t t
 {
     struct nsc_thread thread = {
         .process = t->process, .tid = tid, .stack = stack, .name = t->job->name};
-    struct thread_span span = {0};
+    struct text_file file = {0};
     struct nsc_lane *lane;
     uint32_t id;
     int error = nsc_writer_add_thread(t->job->writer, &thread, &id, &lane);
@@ -196,11 +219,12 @@ static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t t
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot add a thread: %s",
                             strerror(-error));
-    error = import_lines(t, in, lane, &span, diag);
-    nsc_lane_close(lane, span.last);
-    thread.start_ticks = span.first;
-    thread.end_ticks = span.last;
-    t->job->threads += span.events > 0;
+    error = import_lines(t, in, lane, &file, diag);
+    nsc_lane_close(lane, file.last);
+    thread.start_ticks = file.first;
+    thread.end_ticks = file.last;
+    t->job->threads += file.events > 0;
+    note_mended(t, nsc_input_name(in), &file);
     if (error == 0)
         error = nsc_writer_set_thread(t->job->writer, id, &thread);
     return error;
@@ -368,13 +392,6 @@ static int import_text(struct nsc_import *job, struct nsc_diag *diag)
         error = import_thread(&t, job->in, process.pid, 0, diag);
     for (size_t i = 0; i < count && error == 0; i++)
         error = import_sibling(&t, &siblings[i], diag);
-    if (t.backwards > 0)
-        nsc_notes_add(job->notes,
-                      "line %llu goes back in time, as do %llu in all; read as the time before",
-                      (unsigned long long)t.backwards_line, (unsigned long long)t.backwards);
-    if (t.blank > 0)
-        nsc_notes_add(job->notes, "empty lines skipped: %llu, the first is line %llu",
-                      (unsigned long long)t.blank, (unsigned long long)t.blank_line);
     free_siblings(siblings, count);
     nsc_names_free(&t.names);
     return error;
@@ -387,8 +404,7 @@ const struct nsc_importer nsc_nanoscope_importer = {
     .run = import_text,
 };
 
-/* ---- Export -----------------------------------------------------------------------------------
- */
+/* ---- Export ------------------------------------------------------------------------------- */
 
 struct text_export {
     struct nsc_export *job;

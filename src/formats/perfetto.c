@@ -83,8 +83,8 @@ struct perfetto {
     struct nsc_output *out;
     uint64_t offset_ns; /* added to ns since the trace's origin: on the boot clock if known */
     uint64_t last_ns;   /* of the sequence */
-    uint32_t *iids;     /* by function id: (thread + 1) << 32 | iid would do; see stamps */
-    uint32_t *stamps;   /* thread + 1 whose sequence iids[] speaks of */
+    uint32_t *iids;     /* by function id: number of its name in the sequence */
+    uint32_t *stamps;   /* by function id: thread + 1 whose sequence iids[] speaks of */
     uint32_t next_iid;
     uint32_t thread;
     uint8_t *described; /* by process id: its descriptor has been written */
@@ -112,8 +112,7 @@ static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
     return at;
 }
 
-/* ---- Packets ----------------------------------------------------------------------------------
- */
+/* ---- Packets ------------------------------------------------------------------------------ */
 
 /* Begin a packet of @sequence with room for @bytes. Returns where its body goes on. */
 static uint8_t *packet_open(struct perfetto *p, uint32_t sequence, uint32_t flags, size_t bytes,
@@ -251,8 +250,7 @@ static void put_sequence_start(struct perfetto *p, uint64_t ns)
     p->last_ns = ns;
 }
 
-/* ---- Events -----------------------------------------------------------------------------------
- */
+/* ---- Events ------------------------------------------------------------------------------- */
 
 /*
  * The packet of nearly every event, at most 40 bytes: lengths fit one byte each. What repeats comes

@@ -82,8 +82,7 @@ static bool is_hidden(const struct nsc_walk *w, uint32_t function)
     return w->options.hidden != NULL && w->options.hidden[function] != 0;
 }
 
-/* ---- First pass: late exits -------------------------------------------------------------------
- */
+/* ---- First pass: late exits --------------------------------------------------------------- */
 
 static int late_add(struct nsc_walk *w, uint64_t moment, uint32_t function, struct nsc_diag *diag)
 {
@@ -177,8 +176,7 @@ static int collect_late(struct nsc_walk *w, struct nsc_diag *diag)
     return error != 0 ? error : more;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------
- */
+/* ---- Opening ------------------------------------------------------------------------------ */
 
 int nsc_walk_open(struct nsc_trace *t, uint32_t thread, const struct nsc_walk_options *options,
                   struct nsc_walk **out, struct nsc_diag *diag)
@@ -222,8 +220,7 @@ uint64_t nsc_walk_events_read(const struct nsc_walk *w)
     return w->events_read;
 }
 
-/* ---- Second pass: what is told ----------------------------------------------------------------
- */
+/* ---- Second pass: what is told ------------------------------------------------------------ */
 
 /* The calls that begin at this moment and will exit late; the last to exit is the outermost. */
 static int begin_late(struct nsc_walk *w, uint64_t ticks, struct nsc_diag *diag)

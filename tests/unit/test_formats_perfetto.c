@@ -13,8 +13,7 @@
 
 static struct nsc_diag diag;
 
-/* ---- Decoder ----------------------------------------------------------------------------------
- */
+/* ---- Decoder ------------------------------------------------------------------------------ */
 
 struct field {
     uint32_t number, wire;
@@ -77,8 +76,7 @@ static void copy_text(char *to, size_t room, const struct field *f)
     snprintf(to, room, "%.*s", (int)f->bytes, f->data != NULL ? (const char *)f->data : "");
 }
 
-/* ---- What is read -----------------------------------------------------------------------------
- */
+/* ---- What is read ------------------------------------------------------------------------- */
 
 struct slice {
     uint64_t start, end;
@@ -278,8 +276,7 @@ static void read_trace(const char *name)
     free(data);
 }
 
-/* ---- Random calls -----------------------------------------------------------------------------
- */
+/* ---- Random calls ------------------------------------------------------------------------- */
 
 static struct slice *expected[THREADS];
 static uint32_t expected_count[THREADS];
@@ -402,8 +399,7 @@ static void test_random(void)
         free(expected[i]);
 }
 
-/* ---- Foreign text -----------------------------------------------------------------------------
- */
+/* ---- Foreign text ------------------------------------------------------------------------- */
 
 static char *long_name;
 
@@ -446,8 +442,7 @@ static void test_text(void)
     CHECK_STR(tracks[1].name, "\xc3\xa4 \xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-/* ---- What is not exact ------------------------------------------------------------------------
- */
+/* ---- What is not exact -------------------------------------------------------------------- */
 
 static void fill_bounds(struct nsc_writer *w)
 {
