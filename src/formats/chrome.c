@@ -92,18 +92,18 @@ static int put_label(struct chrome *c, const char *kind, uint32_t pid, uint64_t 
 
 static void put_bound(struct chrome *c, uint32_t bound)
 {
-    static const char *const sides[] = {NULL, "end", "start", "start and end"};
-    uint32_t cut = (bound & NSC_WALK_CUT_END ? 1 : 0) | (bound & NSC_WALK_CUT_START ? 2 : 0);
+    const char *bound_sides = nsc_export_bound_sides(bound);
+    const char *cut_sides = nsc_export_cut_sides(bound);
 
     put_text(c, ",\"args\":{");
-    if ((bound & 3) != 0) {
+    if (bound_sides != NULL) {
         put_text(c, "\"bound\":\"");
-        put_text(c, sides[bound & 3]);
-        put_text(c, cut != 0 ? "\"," : "\"");
+        put_text(c, bound_sides);
+        put_text(c, cut_sides != NULL ? "\"," : "\"");
     }
-    if (cut != 0) {
+    if (cut_sides != NULL) {
         put_text(c, "\"clipped\":\"");
-        put_text(c, sides[cut]);
+        put_text(c, cut_sides);
         put_text(c, "\"");
     }
     put_text(c, "}");

@@ -131,6 +131,23 @@ void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk)
     nsc_walk_close(walk);
 }
 
+static const char *sides(bool start, bool end)
+{
+    if (start)
+        return end ? "start and end" : "start";
+    return end ? "end" : NULL;
+}
+
+const char *nsc_export_bound_sides(uint32_t bound)
+{
+    return sides((bound & NSC_BOUND_START) != 0, (bound & NSC_BOUND_END) != 0);
+}
+
+const char *nsc_export_cut_sides(uint32_t bound)
+{
+    return sides((bound & NSC_WALK_CUT_START) != 0, (bound & NSC_WALK_CUT_END) != 0);
+}
+
 void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
 {
     struct nsc_export_result *r = job->result;

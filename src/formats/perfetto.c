@@ -326,17 +326,17 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
 /* An end that says why the call's time is not exact. */
 static void put_bounded_end(struct perfetto *p, uint64_t delta_ns, uint32_t bound)
 {
-    static const char *const sides[] = {NULL, "end", "start", "start and end"};
-    uint32_t cut = (bound & NSC_WALK_CUT_END ? 1 : 0) | (bound & NSC_WALK_CUT_START ? 2 : 0);
+    const char *bound_sides = nsc_export_bound_sides(bound);
+    const char *cut_sides = nsc_export_cut_sides(bound);
     uint8_t *packet, *m;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 
     m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
     at = nsc_proto_u64(at, EVENT_TYPE, TYPE_END);
-    if ((bound & 3) != 0)
-        at = put_annotation(at, "bound", sides[bound & 3]);
-    if (cut != 0)
-        at = put_annotation(at, "clipped", sides[cut]);
+    if (bound_sides != NULL)
+        at = put_annotation(at, "bound", bound_sides);
+    if (cut_sides != NULL)
+        at = put_annotation(at, "clipped", cut_sides);
     nsc_proto_close(m, at);
     at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
