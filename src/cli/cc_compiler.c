@@ -68,6 +68,9 @@ static enum nsc_cc_family family_of_name(const char *name, size_t *triple_bytes)
         const char *at = strstr(name, known[i].stem);
         const char *end = at != NULL ? at + strlen(known[i].stem) : NULL;
 
+        /* "afl-gcc" and "musl-gcc" are no targets, and not plain gcc either: ask them. */
+        if (at != NULL && at != name && memchr(name, '-', (size_t)(at - 1 - name)) == NULL)
+            continue;
         /* A whole word: between dashes, with a version behind it at most. */
         if (at == NULL || (at != name && at[-1] != '-') || (*end != '\0' && *end != '-'))
             continue;
@@ -100,26 +103,24 @@ static bool resolve(const char *word, char path[PATH_MAX])
     return false;
 }
 
-/* The first word of the command that is a compiler, not a launcher in front of one. */
-static const char *compiler_word(const struct nsc_cc_compiler *c)
+/* Whether a word of a compiler's command comes before the compiler: "ccache", "env",
+ * "CCACHE_DIR=x". */
+static bool is_launcher(const char *word)
 {
     static const char *const launchers[] = {"ccache", "sccache", "distcc", "icecc", "nice", "env"};
 
-    for (size_t i = 0; i < c->word_count; i++) {
-        bool launcher = strchr(c->words[i], '=') != NULL || c->words[i][0] == '-';
-
-        for (size_t k = 0; k < sizeof launchers / sizeof launchers[0]; k++)
-            launcher |= strcmp(base_name(c->words[i]), launchers[k]) == 0;
-        if (!launcher)
-            return c->words[i];
-    }
-    return c->words[0];
+    if (strchr(word, '=') != NULL || word[0] == '-')
+        return true;
+    for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++)
+        if (strcmp(base_name(word), launchers[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool find_by_name(struct nsc_cc_compiler *c)
 {
     char path[PATH_MAX];
-    const char *word = compiler_word(c);
+    const char *word = c->words[c->first_argument - 1];
     const char *name = base_name(word);
     size_t triple_bytes = 0;
     char triple[128];
@@ -233,7 +234,12 @@ int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, stru
     }
     if (out->word_count == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "the compiler's command is empty");
-    if (strcmp(base_name(out->words[0]), "nanoscope") == 0)
+    out->first_argument = 1;
+    for (size_t i = 0; i < out->word_count && is_launcher(out->words[i]); i++)
+        out->first_argument = i + 2;
+    if (out->first_argument > out->word_count)
+        out->first_argument = 1;
+    if (strcmp(base_name(out->words[out->first_argument - 1]), "nanoscope") == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
                             "'%s' would call itself: NANOSCOPE_CC and NANOSCOPE_CXX name the real "
                             "compiler",
@@ -247,7 +253,7 @@ void nsc_cc_compiler_recognise(struct nsc_cc_compiler *c, const char *target)
 
     if (!find_by_name(c))
         find_by_probe(c);
-    for (size_t i = 0; i < c->word_count && target == NULL; i++)
+    for (size_t i = c->first_argument; i < c->word_count && target == NULL; i++)
         if (strncmp(c->words[i], prefix, sizeof prefix - 1) == 0)
             target = c->words[i] + sizeof prefix - 1;
     if (target != NULL)

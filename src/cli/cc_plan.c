@@ -117,22 +117,41 @@ int nsc_cc_parts_find(const char *libdir, enum nsc_cc_isa isa, struct nsc_cc_par
     return 0;
 }
 
+/* Room for one word more and the NULL behind it. */
+static bool make_room(struct nsc_cc_words *w)
+{
+    size_t room = w->room != 0 ? w->room * 2 : 64;
+    char **grown;
+
+    if (w->count + 1 < w->room)
+        return true;
+    grown = reallocarray(w->at, room, sizeof *grown);
+    if (grown == NULL) {
+        w->failed = true;
+        return false;
+    }
+    w->at = grown;
+    w->room = room;
+    return true;
+}
+
+void nsc_cc_words_end(struct nsc_cc_words *w)
+{
+    if (make_room(w))
+        w->at[w->count] = NULL;
+}
+
 void nsc_cc_words_add(struct nsc_cc_words *w, const char *word)
 {
-    if (w->count + 1 >= w->room) {
-        size_t room = w->room != 0 ? w->room * 2 : 64;
-        char **grown = reallocarray(w->at, room, sizeof *grown);
+    char *copy = strdup(word);
 
-        if (grown == NULL) {
-            w->failed = true;
-            return;
-        }
-        w->at = grown;
-        w->room = room;
+    if (copy == NULL || !make_room(w)) {
+        w->failed = true;
+        free(copy);
+        return;
     }
-    w->at[w->count] = strdup(word);
-    w->failed |= w->at[w->count] == NULL;
-    w->at[++w->count] = NULL;
+    w->at[w->count++] = copy;
+    w->at[w->count] = NULL;
 }
 
 void nsc_cc_words_addf(struct nsc_cc_words *w, const char *format, ...)

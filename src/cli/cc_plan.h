@@ -21,6 +21,8 @@ struct nsc_cc_compiler {
     char text[1024];
     char *words[NSC_CC_COMMAND_WORDS + 1]; /* into text; ends with NULL */
     size_t word_count;
+    size_t
+        first_argument; /* words[first_argument - 1] is the compiler, those before it launch it */
     enum nsc_cc_family family;
     enum nsc_cc_isa isa;
 };
@@ -35,7 +37,7 @@ int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, stru
 
 /**
  * nsc_cc_compiler_recognise - fill in family and isa; OTHER where they are not known.
- * @target: overrides the target it would have by itself (a triple), or NULL.
+ * @target: overrides the target it would have by itself (a triple); NULL: as its command says.
  *
  * By name where the name says enough (following symbolic links, as /usr/bin/cc needs), otherwise
  * by asking the preprocessor, which costs about 10 ms.
@@ -84,6 +86,8 @@ struct nsc_cc_words {
 void nsc_cc_words_add(struct nsc_cc_words *w, const char *word);
 __attribute__((format(printf, 2, 3))) void nsc_cc_words_addf(struct nsc_cc_words *w,
                                                              const char *format, ...);
+/* Makes an empty list end with NULL, too. */
+void nsc_cc_words_end(struct nsc_cc_words *w);
 void nsc_cc_words_free(struct nsc_cc_words *w);
 
 /* What makes the compiler emit @hook; goes after the program's own flags. */

@@ -223,7 +223,7 @@ static int add_function_list(const struct nsc_cli_args *args, const struct patte
 }
 
 /* The whole command of a build that is traced. Returns 0 or an exit status after a message. */
-static int add_traced(const struct nsc_cli_args *args, const struct request *r,
+static int add_traced(const struct nsc_cli_args *args, const struct request *r, char *const *words,
                       const struct nsc_cc_args *a, const struct nsc_cc_compiler *c,
                       enum nsc_cc_hook hook, struct nsc_cc_words *out)
 {
@@ -257,7 +257,7 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r,
         nsc_cc_words_add(out, "-idirafter");
         nsc_cc_words_add(out, includedir);
     }
-    for (char **word = r->words; *word != NULL; word++)
+    for (char *const *word = words; *word != NULL; word++)
         if (!gcc_sleds || strcmp(*word, "-pipe") != 0) /* see nanoscope-gcc.specs */
             nsc_cc_words_add(out, *word);
     if (a->stage == NSC_CC_LINK) {
@@ -312,33 +312,55 @@ static int decide_hook(const struct request *r, const struct nsc_cc_args *a,
     return nsc_cli_fail(diag);
 }
 
-static int plan(const struct nsc_cli_args *args, const struct request *r, const char *command,
-                struct nsc_cc_words *out)
+/* Appends to @out, which holds the compiler's name, its arguments @words and what they lack. */
+static int plan_words(const struct nsc_cli_args *args, const struct request *r, char *const *words,
+                      struct nsc_cc_compiler *c, struct nsc_cc_words *out)
 {
     struct nsc_cc_args a;
-    struct nsc_cc_compiler c;
     struct nsc_diag diag = {.message = ""};
     enum nsc_cc_hook hook = NSC_CC_HOOK_DEFAULT;
     const char *against = NULL;
     int status = 0;
 
-    if (nsc_cc_compiler_split(command, &c, &diag) != 0)
-        return nsc_cli_fail(&diag);
-    if (nsc_cc_args_read(r->words, &a) != 0)
+    if (nsc_cc_args_read(words, &a) != 0)
         return nsc_cli_error("out of memory");
-    for (size_t i = 0; i < c.word_count; i++)
-        nsc_cc_words_add(out, c.words[i]);
     if (a.stage != NSC_CC_QUERY)
-        status = decide_hook(r, &a, &c, &hook, &diag, &against);
+        status = decide_hook(r, &a, c, &hook, &diag, &against);
     if (status == 0 && a.stage != NSC_CC_QUERY && against == NULL) {
-        status = add_traced(args, r, &a, &c, hook, out);
+        status = add_traced(args, r, words, &a, c, hook, out);
     } else if (status == 0) {
         if (against != NULL && r->verbose > 0)
             nsc_cli_warn("not traced: %s", against);
-        for (char **word = r->words; *word != NULL; word++)
+        for (char *const *word = words; *word != NULL; word++)
             nsc_cc_words_add(out, *word);
     }
     nsc_cc_args_free(&a);
+    return status;
+}
+
+static int plan(const struct nsc_cli_args *args, const struct request *r, const char *command,
+                struct nsc_cc_words *out)
+{
+    struct nsc_cc_compiler c;
+    struct nsc_cc_words all = {0};
+    struct nsc_diag diag;
+    int status;
+
+    if (nsc_cc_compiler_split(command, &c, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    for (size_t i = 0; i < c.first_argument; i++)
+        nsc_cc_words_add(out, c.words[i]);
+    /* Arguments in the compiler's command count like those of the command line. */
+    for (size_t i = c.first_argument; i < c.word_count; i++)
+        nsc_cc_words_add(&all, c.words[i]);
+    for (char **word = r->words; *word != NULL; word++)
+        nsc_cc_words_add(&all, *word);
+    nsc_cc_words_end(&all);
+    if (all.at != NULL && !all.failed)
+        status = plan_words(args, r, all.at, &c, out);
+    else
+        status = nsc_cli_error("out of memory");
+    nsc_cc_words_free(&all);
     return status;
 }
 
