@@ -18,11 +18,13 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Slope ns / ticks; ticks > 0. A slope of 2^63 ns a tick or more is cut. */
+/* Slope ns / ticks. A slope of 2^63 ns a tick or more is cut. */
 static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
 {
     uint32_t shift = SHIFT_MAX;
 
+    if (ticks == 0)
+        ticks = 1;
     while (shift > 0 && ((wide)ns << shift) / ticks >= FACTOR_LIMIT)
         shift--;
     s->shift = shift;

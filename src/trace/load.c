@@ -10,7 +10,7 @@
 
 #include "trace/reader_state.h"
 
-#define HOLE_MAX (1u << 20) /* entries that recovery makes up for a lost block */
+#define HOLE_MAX (1u << 16) /* entries that recovery makes up for a lost block */
 
 struct table_kind {
     struct nsc_trace_table *table;
@@ -266,7 +266,7 @@ static int link_tables(struct nsc_trace *t)
  */
 static int sort_chunks(struct nsc_trace *t)
 {
-    struct nsc_chunk *sorted = malloc(((size_t)t->chunk_count + 1) * sizeof *sorted);
+    struct nsc_chunk *sorted = calloc((size_t)t->chunk_count + 1, sizeof *sorted);
     uint32_t *starts = calloc((size_t)t->threads.count + 2, sizeof *starts);
 
     if (sorted == NULL || starts == NULL) {

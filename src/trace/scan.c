@@ -9,7 +9,7 @@
 
 #include "trace/reader_state.h"
 
-#define MADE_UP_MAX (1u << 20) /* table entries invented for damaged tables */
+#define MADE_UP_MAX (1u << 16) /* table entries invented for damaged tables */
 
 struct scan {
     struct nsc_trace *trace;
@@ -240,6 +240,7 @@ static void warn(struct scan *s)
 {
     struct nsc_trace_info *info = &s->trace->info;
     uint64_t tail = info->file_bytes > s->offset ? info->file_bytes - s->offset : 0;
+    uint64_t left_out = s->damaged_bytes + tail;
 
     if (s->first_damage == UINT64_MAX && s->have_directory && tail == NSC_FORMAT_FOOTER_BYTES)
         return; /* nothing is wrong with it */
@@ -254,7 +255,7 @@ static void warn(struct scan *s)
              "damaged from offset %llu on: %llu places, %llu bytes left out; %llu chunks with %llu "
              "events are known to be lost",
              (unsigned long long)s->first_damage, (unsigned long long)s->damaged_blocks,
-             (unsigned long long)s->damaged_bytes + tail, (unsigned long long)s->lost_chunks,
+             (unsigned long long)left_out, (unsigned long long)s->lost_chunks,
              (unsigned long long)s->lost_events);
 }
 
