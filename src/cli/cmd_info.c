@@ -1,4 +1,5 @@
 /* cmd_info.c - nanoscope info: what a trace says about itself, without reading its events. */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "formats/formats.h"
 #include "trace/reader.h"
 #include "util/json.h"
+#include "util/table.h"
 #include "util/text.h"
 #include "util/units.h"
 
@@ -143,8 +145,59 @@ static void write_modules(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_close_array(j);
 }
 
-static void write_json(const struct nsc_trace *t)
+static const struct nsc_table_column thread_columns[] = {
+    {"index", "#", NSC_TABLE_NUMBER, 0},      {"pid", "PID", NSC_TABLE_NUMBER, 0},
+    {"tid", "TID", NSC_TABLE_NUMBER, 0},      {"stack", "STACK", NSC_TABLE_NUMBER, 0},
+    {"start_ns", "START", NSC_TABLE_TIME, 0}, {"end_ns", "END", NSC_TABLE_TIME, 0},
+    {"events", "EVENTS", NSC_TABLE_COUNT, 0}, {"lost", "LOST", NSC_TABLE_COUNT, 0},
+    {"name", "NAME", NSC_TABLE_TEXT, 0},      {"process", "PROCESS", NSC_TABLE_TEXT, 0},
+};
+
+/* The table of threads, or NULL without memory. */
+static struct nsc_table *list_threads(const struct nsc_trace *t)
 {
+    struct nsc_table *table =
+        nsc_table_new(thread_columns, sizeof thread_columns / sizeof thread_columns[0]);
+
+    for (uint32_t i = 0; table != NULL && i < nsc_trace_info(t)->thread_count; i++) {
+        const struct nsc_thread *thread = nsc_trace_thread(t, i);
+        const struct nsc_process *process = nsc_trace_process(t, thread->process);
+
+        nsc_table_add(table, i);
+        nsc_table_add(table, process->pid);
+        nsc_table_add(table, thread->tid);
+        nsc_table_add(table, thread->stack);
+        nsc_table_add(table, nsc_clock_ns(nsc_trace_clock(t), thread->start_ticks));
+        nsc_table_add(table, nsc_clock_ns(nsc_trace_clock(t), thread->end_ticks));
+        nsc_table_add(table, thread->recorded);
+        nsc_table_add(table, thread->lost);
+        nsc_table_add_text(table, thread->name);
+        nsc_table_add_text(table, process->name);
+    }
+    return table;
+}
+
+static int show_threads(const struct nsc_trace *t)
+{
+    struct nsc_table *table = list_threads(t);
+    int error = table == NULL ? -ENOMEM : nsc_table_write(table, NSC_TABLE_ALIGNED, stdout);
+
+    nsc_table_free(table);
+    return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
+}
+
+static int write_threads(struct nsc_json *j, const struct nsc_trace *t)
+{
+    struct nsc_table *table = list_threads(t);
+    int error = table == NULL ? -ENOMEM : nsc_table_write_json(table, j, "thread_list");
+
+    nsc_table_free(table);
+    return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
+}
+
+static int write_json(const struct nsc_trace *t)
+{
+    int status;
     const char *key, *value;
     struct nsc_json j;
     char text[64];
@@ -161,18 +214,23 @@ static void write_json(const struct nsc_trace *t)
         nsc_json_text(&j, key, value);
     nsc_json_close_object(&j);
     write_modules(&j, t);
+    status = write_threads(&j, t);
     nsc_json_close_object(&j);
     nsc_json_end(&j);
+    return status;
 }
 
 int nsc_cmd_info(const struct nsc_cli_args *args)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_trace *t;
-    bool json = false;
+    bool json = false, threads = false;
+    int status = NSC_CLI_OK;
 
-    for (size_t i = 0; i < args->option_count; i++)
+    for (size_t i = 0; i < args->option_count; i++) {
         json |= args->options[i].id == NSC_INFO_OPT_JSON;
+        threads |= args->options[i].id == NSC_INFO_OPT_THREADS;
+    }
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one trace is needed");
     if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
@@ -180,9 +238,11 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
     if (json)
-        write_json(t);
+        status = write_json(t);
+    else if (threads)
+        status = show_threads(t);
     else
         show(t);
     nsc_trace_close(t);
-    return NSC_CLI_OK;
+    return status;
 }

@@ -80,7 +80,7 @@ static int select_threads(const struct nsc_cli_args *args, const struct nsc_cli_
         if (found < 0)
             return nsc_cli_error("out of memory");
         if (found == 0)
-            return nsc_cli_error("no %s '%s' in %s (see nanoscope info)",
+            return nsc_cli_error("no %s '%s' in %s (see nanoscope info --threads)",
                                  process ? "process" : "thread", given->value, args->operands[0]);
     }
     return 0;
