@@ -66,9 +66,9 @@ int nsc_names_find(struct nsc_names *names, const char *text, size_t bytes,
         copy[bytes] = '\0';
         *e = (struct nsc_names_entry){copy, bytes, hash, UINT32_MAX};
         names->count++;
+        /* cppcheck-suppress memleak ; the copy is the slot's own */
     }
     *entry = e;
-    /* cppcheck-suppress memleak ; the copy is the slot's own */
     return 0;
 }
 

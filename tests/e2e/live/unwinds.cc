@@ -1,11 +1,14 @@
-// Throws and catches through recursion, with calls afterwards; virtual and inline functions of several
-// files, so that COMDAT groups meet.
+// Throws and catches through recursion, with calls afterwards; virtual and inline functions of
+// several files, so that COMDAT groups meet.
 #include <cstdio>
 #include <stdexcept>
 
 static volatile int sink;
 
-__attribute__((noinline)) static void after(int n) { sink = n; }
+__attribute__((noinline)) static void after(int n)
+{
+    sink = n;
+}
 
 __attribute__((noinline)) static int descend(int n, int to)
 {
@@ -14,7 +17,10 @@ __attribute__((noinline)) static int descend(int n, int to)
     return descend(n + 1, to) + 1;
 }
 
-template <int N> __attribute__((noinline)) int shared(int base) { return base + N; }
+template <int N> __attribute__((noinline)) int shared(int base)
+{
+    return base + N;
+}
 int other();
 
 int main()
