@@ -1,5 +1,6 @@
 /* emit_c.c - a command's options as C: ids for its own file, tables and help text for main.c. */
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ static void put_text(FILE *out, const char *head, const char *text, size_t inden
 {
     char line[HELP_COLUMNS + 256];
     size_t column = strlen(head), start;
+    bool code = false; /* between backquotes, where * is itself */
 
     memset(line, ' ', sizeof line);
     memcpy(line, head, column);
@@ -74,9 +76,12 @@ static void put_text(FILE *out, const char *head, const char *text, size_t inden
         char word[128];
         size_t n = 0;
 
-        for (; *text != '\0' && *text != ' ' && n < sizeof word; text++)
-            if (*text != '`' && *text != '*')
+        for (; *text != '\0' && *text != ' ' && n < sizeof word; text++) {
+            if (*text == '`')
+                code = !code;
+            else if (code || *text != '*')
                 word[n++] = *text;
+        }
         text += strspn(text, " ");
         if (column != start && column + 1 + n > HELP_COLUMNS) {
             put_line(out, line, column);
