@@ -214,7 +214,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: layers headers check-nm check-unit check-e2e ## unit and end-to-end tests, layering, headers
+check: layers headers check-nm check-unit check-e2e check-oracle ## unit and end-to-end tests, layering, headers
 
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
