@@ -131,6 +131,7 @@ static int tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t 
             .function = frames[count].function,
             .depth = (uint32_t)count,
             .kind = NSC_EVENT_UNWIND,
+            .value = 1,
         };
     return 0;
 }

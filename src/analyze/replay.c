@@ -63,6 +63,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         if (lane->told) {
             item->kind = NSC_REPLAY_CALL;
             item->bound |= bound_of_end(m->next);
+            item->open = m->next->value != 0;
             item->duration_ticks = m->next->ticks - e->ticks;
         }
         return 1;
@@ -77,6 +78,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         item->kind = NSC_REPLAY_END;
         item->depth = lane->depth;
         item->bound = call->bound | bound_of_end(e);
+        item->open = e->value != 0;
         item->duration_ticks = e->ticks - call->start_ticks;
         return !told;
     }

@@ -255,26 +255,47 @@ static int flush_rows(struct counter *c, struct nsc_report *r, struct nsc_diag *
     return 0;
 }
 
-/* Count the selected threads of @process, or of all processes for NSC_NO_ID. */
-static int count_process(struct counter *c, uint32_t process, struct nsc_report *r,
-                         struct nsc_diag *diag)
+static int compare_processes(const void *a, const void *b, void *context)
 {
-    uint32_t count = nsc_trace_info(c->trace)->thread_count;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    uint32_t px = nsc_trace_thread(context, x)->process, py = nsc_trace_thread(context, y)->process;
 
-    for (uint32_t i = 0; i < count; i++) {
-        int error;
+    return px != py ? (px > py) - (px < py) : (x > y) - (x < y);
+}
 
-        c->process = nsc_trace_thread(c->trace, i)->process;
-        if (!nsc_feed_is_wanted(c->trace, c->selection, i) ||
-            (process != NSC_NO_ID && process != c->process))
-            continue;
-        error = count_thread(c, i, diag);
-        if (error)
-            return error;
+/* The threads that are wanted, those of one process together; @count of them. NULL without memory.
+ */
+static uint32_t *list_threads(const struct counter *c, uint32_t *count)
+{
+    uint32_t all = nsc_trace_info(c->trace)->thread_count;
+    uint32_t *threads = calloc(all + 1u, sizeof(*threads));
+
+    *count = 0;
+    for (uint32_t i = 0; threads && i < all; i++)
+        if (nsc_feed_is_wanted(c->trace, c->selection, i))
+            threads[(*count)++] = i;
+    if (threads)
+        qsort_r(threads, *count, sizeof(*threads), compare_processes, c->trace);
+    return threads;
+}
+
+static int count_threads(struct counter *c, const uint32_t *threads, uint32_t count,
+                         bool per_process, struct nsc_report *r, struct nsc_diag *diag)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < count && error == 0; i++) {
+        const struct nsc_thread *thread = nsc_trace_thread(c->trace, threads[i]);
+
+        if (per_process && i > 0 && thread->process != c->process)
+            error = flush_rows(c, r, diag);
+        c->process = thread->process;
+        if (error == 0)
+            error = count_thread(c, threads[i], diag);
         /* A coroutine's stack is no thread of its own. */
-        r->threads += c->any_call && nsc_trace_thread(c->trace, i)->stack == 0;
+        r->threads += c->any_call && thread->stack == 0;
     }
-    return flush_rows(c, r, diag);
+    return error ? error : flush_rows(c, r, diag);
 }
 
 static void free_tallies(struct counter *c)
@@ -295,15 +316,16 @@ int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, 
     const struct nsc_trace_info *info = nsc_trace_info(t);
     struct counter c = {.trace = t, .selection = selection, .function_count = info->function_count};
     struct nsc_report r = {.lost = nsc_report_lost(t, selection)};
-    int error = 0;
+    uint32_t count;
+    uint32_t *threads = list_threads(&c, &count);
+    int error;
 
     c.tallies = calloc(c.function_count + 1u, sizeof(*c.tallies));
-    if (!c.tallies || !grow_stack(&c))
+    if (!threads || !c.tallies || !grow_stack(&c))
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the report");
-    else if (!per_process)
-        error = count_process(&c, NSC_NO_ID, &r, diag);
-    for (uint32_t p = 0; per_process && p < info->process_count && error == 0; p++)
-        error = count_process(&c, p, &r, diag);
+    else
+        error = count_threads(&c, threads, count, per_process, &r, diag);
+    free(threads);
     free_tallies(&c);
     if (error)
         nsc_report_free(&r);

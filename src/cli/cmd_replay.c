@@ -86,13 +86,16 @@ static void put_function(const struct print *p, uint32_t function)
         fputs("()", stdout);
 }
 
+/* What a comment says of a call, or NULL. */
 static const char *remark_of(const struct nsc_replay_item *item)
 {
-    if (item->kind == NSC_REPLAY_LATE)
-        return "no entry";
+    bool no_entry = (item->bound & NSC_BOUND_START) != 0;
+
+    if (item->open)
+        return no_entry ? "no entry, still open" : "still open";
     if (item->bound & NSC_BOUND_END)
-        return item->bound & NSC_BOUND_START ? "no entry, no return" : "no return";
-    return item->bound & NSC_BOUND_START ? "no entry" : NULL;
+        return no_entry ? "no entry, no return" : "no return";
+    return no_entry ? "no entry" : NULL;
 }
 
 static void put_action(const struct print *p, const struct nsc_replay_item *item)
