@@ -149,7 +149,7 @@ static int init(struct nsc_sink *sink, const char *path, bool compress)
 static void put_header(struct nsc_sink *sink)
 {
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
-    struct nsc_file_header header = {0};
+    struct nsc_file_header header = {.may_ignore = sink->compress ? NSC_FORMAT_HINT_ZSTD : 0};
 
     if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
         memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */

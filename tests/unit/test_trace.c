@@ -113,6 +113,7 @@ static void test_round_trip(bool compress, size_t memory, uint32_t threads, size
     t = finish_and_open(w);
     if (!CHECK(t != NULL))
         return;
+    CHECK(nsc_trace_info(t)->compressed == compress);
     CHECK_U64(nsc_trace_info(t)->events, events);
     CHECK_U64(nsc_trace_info(t)->calls, calls);
     CHECK_U64(nsc_trace_info(t)->thread_count, threads);
