@@ -11,9 +11,13 @@
 
 #include "trace/reader_state.h"
 
+#define SUMMARY_DEPTHS 512 /* docs/format.md section 4 */
+
 /* One function's calls in a chunk, added up here and claimed there. */
 struct sums {
-    uint64_t calls, self_ticks, max_ticks;
+    uint64_t calls, total_ticks, self_ticks, max_ticks;
+    uint32_t active; /* open calls */
+    uint32_t ids; /* how many ids stand for it; with more than one, totals cannot be told apart */
 };
 
 struct verify {
@@ -27,6 +31,12 @@ struct verify {
     struct sums *sums; /* by canonical function */
     uint32_t *touched;
     uint32_t touched_count;
+    /* Of the chunk being checked: the longest call of each depth and span, if its head has them. */
+    bool wants_rows;
+    uint32_t shift;
+    struct nsc_chunk_row *rows;
+    uint32_t row_count, row_room;
+    uint32_t row_of[SUMMARY_DEPTHS]; /* index + 1 of a depth's newest row, 0 = none */
 };
 
 static void fault(struct verify *v, uint64_t offset, const char *format, ...)
@@ -87,7 +97,7 @@ static int check_blocks(struct verify *v, int fd, uint64_t end)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static int push(struct verify *v, uint64_t ticks)
+static int push(struct verify *v, uint64_t ticks, uint32_t function)
 {
     if (v->depth == v->room) {
         uint32_t room = v->room == 0 ? 64 : v->room * 2;
@@ -102,23 +112,52 @@ static int push(struct verify *v, uint64_t ticks)
         v->child_ticks = child;
         v->room = room;
     }
+    v->sums[function].active++;
     v->start_ticks[v->depth] = ticks;
     v->child_ticks[v->depth++] = 0;
     return 0;
 }
 
-static void pop(struct verify *v, const struct nsc_event *e)
+/* Keep the longest call of each depth and span. Spans of one depth come in order. */
+static int add_row(struct verify *v, uint64_t start, uint64_t end, uint32_t function)
+{
+    uint32_t *newest = &v->row_of[v->depth];
+    struct nsc_chunk_row row = {end, end - start, function, v->depth}, *rows = v->rows;
+
+    if (*newest != 0) {
+        struct nsc_chunk_row *before = &rows[*newest - 1];
+
+        if ((before->end_ticks - before->duration_ticks) >> v->shift == start >> v->shift) {
+            if (row.duration_ticks > before->duration_ticks)
+                *before = row;
+            return 0;
+        }
+    }
+    rows = nsc_array_grow(rows, &v->row_room, v->row_count, sizeof *rows);
+    if (rows == NULL)
+        return -ENOMEM;
+    v->rows = rows;
+    rows[v->row_count++] = row;
+    *newest = v->row_count;
+    return 0;
+}
+
+static int pop(struct verify *v, const struct nsc_event *e)
 {
     struct sums *sums = &v->sums[e->function];
     uint64_t duration = e->ticks - v->start_ticks[--v->depth];
 
     if (sums->calls++ == 0)
         v->touched[v->touched_count++] = e->function;
+    sums->total_ticks += --sums->active == 0 ? duration : 0;
     sums->self_ticks += duration - v->child_ticks[v->depth];
     if (duration > sums->max_ticks)
         sums->max_ticks = duration;
     if (v->depth > 0)
         v->child_ticks[v->depth - 1] += duration;
+    if (!v->wants_rows || v->depth >= SUMMARY_DEPTHS)
+        return 0;
+    return add_row(v, v->start_ticks[v->depth], e->ticks, e->function);
 }
 
 static int follow(struct verify *v, const struct nsc_event *events, size_t count)
@@ -127,9 +166,9 @@ static int follow(struct verify *v, const struct nsc_event *events, size_t count
 
     for (size_t i = 0; i < count && error == 0; i++) {
         if (events[i].kind == NSC_EVENT_ENTER)
-            error = push(v, events[i].ticks);
+            error = push(v, events[i].ticks, events[i].function);
         else if (events[i].kind == NSC_EVENT_EXIT || events[i].kind == NSC_EVENT_UNWIND)
-            pop(v, &events[i]);
+            error = pop(v, &events[i]);
     }
     return error;
 }
@@ -150,27 +189,80 @@ static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
     }
 }
 
+static bool total_matches(const struct nsc_chunk_total *claimed, const struct sums *sums)
+{
+    if (sums->ids > 1)
+        return claimed->calls <= sums->calls && claimed->self_ticks <= sums->self_ticks &&
+               claimed->max_ticks <= sums->max_ticks;
+    return claimed->calls == sums->calls && claimed->total_ticks == sums->total_ticks &&
+           claimed->self_ticks == sums->self_ticks && claimed->max_ticks == sums->max_ticks;
+}
+
 static bool totals_match(struct verify *v, const struct nsc_chunk_head *head)
 {
     uint64_t left = v->touched_count;
-    bool same = true;
 
     for (uint32_t i = 0; i < head->total_count; i++) {
-        struct sums *sums = &v->sums[v->trace->canonical[head->totals[i].function]];
+        const struct nsc_chunk_total *claimed = &head->totals[i];
+        struct sums *sums = &v->sums[v->trace->canonical[claimed->function]];
 
-        same = same && head->totals[i].calls > 0 && head->totals[i].calls <= sums->calls &&
-               head->totals[i].self_ticks <= sums->self_ticks &&
-               head->totals[i].max_ticks <= sums->max_ticks;
-        if (!same)
+        if (claimed->calls == 0 || !total_matches(claimed, sums))
             return false;
-        sums->calls -= head->totals[i].calls; /* aliases share one entry */
-        sums->self_ticks -= head->totals[i].self_ticks;
-        if (sums->calls == 0) {
-            left--;
-            same = sums->self_ticks == 0;
-        }
+        sums->calls -= claimed->calls;
+        sums->self_ticks -= claimed->self_ticks;
+        left -= sums->calls == 0;
     }
-    return same && left == 0;
+    return left == 0;
+}
+
+static int by_depth_and_end(const void *a, const void *b)
+{
+    const struct nsc_chunk_row *left = a, *right = b;
+
+    if (left->depth != right->depth)
+        return left->depth < right->depth ? -1 : 1;
+    return (left->end_ticks > right->end_ticks) - (left->end_ticks < right->end_ticks);
+}
+
+static bool rows_match(struct verify *v, const struct nsc_chunk_head *head)
+{
+    struct nsc_chunk_row *claimed = NULL;
+    bool same = head->row_count == v->row_count;
+
+    if (same && v->row_count > 0) {
+        claimed = malloc(v->row_count * sizeof *claimed);
+        same = claimed != NULL;
+    }
+    if (claimed != NULL) {
+        memcpy(claimed, head->rows, v->row_count * sizeof *claimed);
+        qsort(claimed, v->row_count, sizeof *claimed, by_depth_and_end);
+        qsort(v->rows, v->row_count, sizeof *v->rows, by_depth_and_end);
+    }
+    for (uint32_t i = 0; same && i < v->row_count; i++)
+        same = claimed[i].depth == v->rows[i].depth &&
+               claimed[i].end_ticks == v->rows[i].end_ticks &&
+               claimed[i].duration_ticks == v->rows[i].duration_ticks &&
+               v->trace->canonical[claimed[i].function] == v->rows[i].function;
+    free(claimed);
+    return same;
+}
+
+/* A chunk is about to be decoded. */
+static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
+{
+    v->wants_rows = head->has_summary;
+    v->shift = head->summary_shift;
+    v->row_count = 0;
+    memset(v->row_of, 0, sizeof v->row_of);
+}
+
+static void forget_sums(struct verify *v)
+{
+    while (v->touched_count > 0) {
+        struct sums *sums = &v->sums[v->touched[--v->touched_count]];
+
+        sums->calls = sums->total_ticks = sums->self_ticks = sums->max_ticks = 0;
+    }
 }
 
 /* A chunk has been decoded: compare and forget its sums. */
@@ -180,8 +272,10 @@ static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
     if (head->has_totals && !totals_match(v, head))
         fault(v, chunk->offset, "totals of chunk %llu of thread %u are not those of its events",
               (unsigned long long)chunk->sequence, chunk->thread);
-    while (v->touched_count > 0)
-        memset(&v->sums[v->touched[--v->touched_count]], 0, sizeof *v->sums);
+    if (head->has_summary && !rows_match(v, head))
+        fault(v, chunk->offset, "summary of chunk %llu of thread %u is not that of its events",
+              (unsigned long long)chunk->sequence, chunk->thread);
+    forget_sums(v);
 }
 
 /* Read and follow the events of @chunk, at whose start @c stands. */
@@ -221,6 +315,7 @@ static int check_events(struct verify *v, struct nsc_cursor *c, uint32_t thread,
         if (error != 0)
             return error;
         check_stack(v, &chunks[i], &head);
+        begin_chunk(v, &head);
         error = follow_chunk(v, c, &chunks[i], diag);
         if (error == 0) /* again: the cursor has used the trace's buffers */
             error = nsc_trace_chunk_head(v->trace, &chunks[i], &head, diag);
@@ -246,8 +341,10 @@ static int check_thread(struct verify *v, uint32_t id)
         error = check_events(v, c, id, &diag);
         nsc_cursor_close(c);
     }
-    while (v->touched_count > 0)
-        memset(&v->sums[v->touched[--v->touched_count]], 0, sizeof *v->sums);
+    forget_sums(v);
+    if (error != 0) /* calls are still open */
+        for (uint32_t i = 0; i < v->trace->functions.count; i++)
+            v->sums[i].active = 0;
     if (error != 0) {
         pass_on(v, &diag);
         return error == -EBADMSG || error == -EPROTO ? 0 : error;
@@ -269,10 +366,13 @@ static int check_content(struct verify *v, struct nsc_diag *diag)
     v->touched = calloc((size_t)info->function_count + 1, sizeof *v->touched);
     if (v->sums == NULL || v->touched == NULL)
         error = -ENOMEM;
+    for (uint32_t i = 0; error == 0 && i < info->function_count; i++)
+        v->sums[v->trace->canonical[i]].ids++;
     for (uint32_t i = 0; i < info->thread_count && error == 0 && !enough(v); i++)
         error = check_thread(v, i);
     free(v->sums);
     free(v->touched);
+    free(v->rows);
     free(v->start_ticks);
     free(v->child_ticks);
     return error == 0 ? 0

@@ -8,8 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
+#include "base/span.h"
 #include "tap.h"
 #include "trace/convert.h"
+#include "trace/format.h"
 #include "unit/trace_model.h"
 
 #define THREADS   3
@@ -194,6 +197,54 @@ static void test_recover(size_t cut, size_t flip)
     printf("# %s\n", info.warning);
 }
 
+/*
+ * Lies with good checksums: a changed byte in a chunk head must be noticed by its contradiction
+ * with the index or with the events.
+ */
+static void test_forged_heads(void)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    size_t head, bytes, noticed = 0, tried = 0;
+    struct model_random r = {5};
+    struct nsc_chunk_head parts;
+    const struct nsc_chunk *chunks;
+    struct nsc_writer *w;
+    struct nsc_trace *t;
+    uint32_t count;
+
+    if (nsc_writer_create(whole_path, &options, &w, NULL) != 0)
+        abort();
+    model_tables(w, model, 1, FUNCTIONS);
+    for (int i = 0; i < 100000; i++)
+        model_step(&model[0], &r, FUNCTIONS, 12, 16);
+    model_close(&model[0]);
+    if (nsc_writer_finish(w, NULL) != 0 || nsc_trace_open(whole_path, 0, &t, NULL) != 0)
+        abort();
+    chunks = nsc_trace_chunks(t, 0, &count);
+    CHECK(count >= 2 && nsc_trace_chunk_head(t, &chunks[1], &parts, NULL) == 0);
+    CHECK(parts.has_totals && parts.has_summary && parts.frame_count > 0);
+    head = chunks[1].offset;
+    nsc_trace_close(t);
+    free(whole);
+    whole = read_file(whole_path, &whole_bytes);
+    bytes = nsc_span_get64(whole + head + 8);
+    for (size_t i = 0; i < bytes; i += bytes / 250 + 1, tried++) {
+        struct nsc_diag diag;
+        int without_offset = 0;
+
+        whole[head + NSC_FORMAT_BLOCK_BYTES + i] ^= 1;
+        nsc_span_put32(whole + head + 24,
+                       nsc_base_crc32c(0, whole + head + NSC_FORMAT_BLOCK_BYTES, bytes));
+        nsc_span_put32(whole + head + 28, nsc_base_crc32c(0, whole + head, 28));
+        write_damaged(whole, whole_bytes);
+        whole[head + NSC_FORMAT_BLOCK_BYTES + i] ^= 1;
+        noticed += nsc_trace_verify(damaged_path, count_fault, &without_offset, &diag) > 0;
+    }
+    printf("# %zu of %zu noticed\n", noticed, tried);
+    CHECK(noticed == tried && tried > 100);
+    model_free(&model[0]);
+}
+
 static void test_all(bool compress)
 {
     int without_offset = 0;
@@ -218,6 +269,7 @@ int main(void)
     snprintf(recovered_path, sizeof recovered_path, "%s/recovered.nst", folder);
     test_all(false);
     test_all(true);
+    test_forged_heads();
     free(whole);
     unlink(whole_path);
     close(damaged_fd);
