@@ -1,5 +1,6 @@
 /* cmd_calls.c - nanoscope calls: the slowest calls of a function. */
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/calls.h"
@@ -177,20 +178,37 @@ static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const char 
     return status;
 }
 
+static bool ends_in_nst(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length >= 4 && strcmp(path + length - 4, ".nst") == 0;
+}
+
+/* Which operand is the trace, both orders being natural: the one that exists. A program may lie
+ * beside its trace and be called as the function is: then the name decides. */
+static size_t find_trace(const struct nsc_cli_args *args)
+{
+    char **operands = args->operands;
+
+    if (access(operands[1], F_OK) != 0)
+        return 0;
+    return access(operands[0], F_OK) != 0 ||
+           (ends_in_nst(operands[1]) && !ends_in_nst(operands[0]));
+}
+
 int nsc_cmd_calls(const struct nsc_cli_args *args)
 {
     struct settings s = {.format = NSC_TABLE_ALIGNED, .sort = NSC_CALLS_KEY_DURATION, .top = 20};
     struct nsc_trace *t;
-    size_t trace = 0;
+    size_t trace;
     int status = parse_options(args, &s);
 
     if (status)
         return status;
     if (args->operand_count != 2)
         return nsc_cli_usage(args, "a trace and a function are needed");
-    /* Both orders come to mind; the one that exists is the file. */
-    if (access(args->operands[0], F_OK) != 0 && access(args->operands[1], F_OK) == 0)
-        trace = 1;
+    trace = find_trace(args);
     status = nsc_cli_open_trace(args, trace, &t);
     if (status)
         return status;

@@ -5,3 +5,7 @@ echo "--- csv"
 nanoscope calls --sort self --format csv sample.nst '*'
 echo "--- json"
 nanoscope calls --top 1 --json sample.nst print
+echo "--- a file that is called as the function is"
+touch print
+nanoscope calls --format csv print sample.nst
+rm print
