@@ -283,7 +283,8 @@ static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struc
         const char *prefix = out == stdout ? "" : "nanoscope: ";
 
         if (p.cut)
-            fprintf(out, "%sthe first %" PRIu64 " lines of more (--limit)\n", prefix, s->limit);
+            fprintf(out, "%sthere is more: only %" PRIu64 " %s asked for (--limit)\n", prefix,
+                    s->limit, s->limit == 1 ? "line was" : "lines were");
         nsc_cli_footnotes(out, prefix, p.bounds, nsc_report_lost(t, &selection));
     }
     nsc_selection_free(&selection);

@@ -134,7 +134,7 @@ static void print_summary(const struct nsc_report *r, const struct settings *s)
            r->row_count == 1 ? "function" : "functions", r->threads,
            r->threads == 1 ? "thread" : "threads");
     if (s->top < r->row_count)
-        printf("; the first %s are shown", nsc_units_format_count(functions, s->top));
+        printf("; %s shown", nsc_units_format_count(functions, s->top));
     puts(r->lost == 0 ? "; no events lost" : "");
     nsc_cli_footnotes(stdout, "", r->bounds, r->lost);
 }

@@ -171,9 +171,7 @@ static void put_aligned(FILE *out, const char *text, size_t width, bool left, bo
     if (!left)
         put_spaces(out, padding);
     nsc_text_put(out, text);
-    if (last)
-        putc('\n', out);
-    else
+    if (!last)
         put_spaces(out, (left ? padding : 0) + 2);
 }
 
@@ -212,10 +210,11 @@ static int write_aligned(const struct nsc_table *t, FILE *out)
     if (colour)
         fputs("\x1b[1m", out);
     put_aligned_row(t, out, order, width, n, 0, true);
-    if (colour)
-        fputs("\x1b[0m", out);
-    for (size_t row = 0; row < rows; row++)
+    fputs(colour ? "\x1b[0m\n" : "\n", out);
+    for (size_t row = 0; row < rows; row++) {
         put_aligned_row(t, out, order, width, n, row, false);
+        putc('\n', out);
+    }
     free(order);
     return 0;
 }

@@ -1,3 +1,4 @@
+#!/bin/sh
 nanoscope calls sample.nst read_file
 echo "--- the other order, sorted by start"
 nanoscope calls --sort start --top 3 parse sample.nst

@@ -1,3 +1,4 @@
+#!/bin/sh
 fails() {
     nanoscope "$@"
     echo "status $?"

@@ -1,3 +1,4 @@
+#!/bin/sh
 for command in report tree replay; do
     nanoscope $command hostile.nst
 done

@@ -1,3 +1,4 @@
+#!/bin/sh
 nanoscope replay sample.nst
 echo "--- one thread, a window"
 nanoscope replay --thread main --from 1.6us --to 4.05us sample.nst

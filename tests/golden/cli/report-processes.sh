@@ -1,3 +1,4 @@
+#!/bin/sh
 nanoscope report processes.nst
 echo "--- apart"
 nanoscope report --per-process --sort name --format csv processes.nst

@@ -1,3 +1,4 @@
+#!/bin/sh
 echo "--- a window: totals are clipped"
 nanoscope report --from 1.2us --to 4.5us --thread 100 sample.nst
 echo "--- without parse: its time is its callers'"

@@ -1,3 +1,4 @@
+#!/bin/sh
 nanoscope report sample.nst
 echo "--- sorted, the first two, from one thread"
 nanoscope report --sort max --top 2 --thread main sample.nst

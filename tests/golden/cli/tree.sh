@@ -1,3 +1,4 @@
+#!/bin/sh
 nanoscope tree --min-share 0 sample.nst
 echo "--- without the characters for it"
 LC_ALL=C nanoscope tree --min-share 5% sample.nst
