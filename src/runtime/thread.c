@@ -7,10 +7,10 @@
 #include "arch/arch.h"
 #include "os/os.h"
 
-#define RETRY_EVENTS                                                                               \
-    1024u                  /* how often a full table, or a count of zero free chunks, is doubted   \
-                            */
-#define PAGES_BYTES 65536u /* a read fault on shared memory maps this much around it */
+/* How often a full table, or a count of zero free chunks, is doubted. */
+#define RETRY_EVENTS 1024u
+/* A read fault on shared memory maps this much around it. */
+#define PAGES_BYTES  65536u
 
 static const uint64_t always_full; /* `endp` of threads that do not record: every slot is >= 0 */
 
