@@ -274,6 +274,9 @@ static void define(struct gen *g, const struct function *f)
     if (f->kind == KIND_TEMPLATE) {
         fprintf(g->out, "template <> TRACED unsigned u%u<unsigned>(int n, unsigned r0)", f->index);
     } else {
+        /* Inlined, these would make the frames of all their callers large. */
+        if (f->kind == KIND_BIG || f->kind == KIND_ALLOCA)
+            fputs("__attribute__((noinline)) ", g->out);
         fputs("TRACED ", g->out);
         if (f->is_static && f->kind != KIND_METHOD && !f->space)
             fputs("static ", g->out);

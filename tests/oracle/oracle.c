@@ -49,7 +49,8 @@ struct oracle_stack {
     struct record *records;
     struct frame *frames;
     uint32_t record_count, frame_count;
-    uint32_t base; /* frames below were entered before the fork */
+    uint32_t first; /* when its first call came, in calls of the thread */
+    uint32_t base;  /* frames below were entered before the fork */
     uint32_t bytes_max;
     int tail; /* the next call is one in tail position */
     struct oracle_env *envs;
@@ -64,6 +65,7 @@ struct thread {
     struct oracle_stack async;
     struct oracle_stack *alternate, *interrupted;
     struct oracle_env *signal_env;
+    uint32_t calls;
     int fuel;
     int is_main;
 };
@@ -124,7 +126,7 @@ static void thread_begin(unsigned index)
     self->fuel = is_main ? 2500 : 800;
     self->is_main = is_main;
     stack_init(&self->async, 0);
-    stack = stack_new(is_main ? 5u << 20 : 40u << 20);
+    stack = stack_new(is_main ? 4u << 20 : 40u << 20);
     self->used = 1;
 }
 
@@ -136,6 +138,9 @@ static struct record *add_record(const char *name)
 
     if (stack->record_count == RECORDS_MAX || stack->frame_count == FRAMES_MAX)
         give_up("oracle: the log is full");
+    self->calls++;
+    if (stack->record_count == 0)
+        stack->first = self->calls;
     r = &stack->records[stack->record_count++];
     snprintf(r->name, sizeof r->name, "%s", name);
     r->flag = '-';
@@ -343,7 +348,7 @@ struct oracle_coroutine *oracle_coroutine_new(void (*entry)(void), int n, unsign
     *c = (struct oracle_coroutine){.stack = s, .n = n, .value = value};
     s->coroutine = c;
     getcontext(&c->inside);
-    c->inside.uc_stack.ss_size = 1u << 20;
+    c->inside.uc_stack.ss_size = 4u << 20; /* one frame beyond bytes_max */
     c->inside.uc_stack.ss_sp = pages(c->inside.uc_stack.ss_size);
     c->inside.uc_link = &c->outside;
     makecontext(&c->inside, entry, 0);
@@ -383,6 +388,23 @@ static void write_stack(FILE *f, const struct oracle_stack *s, const char *title
     }
 }
 
+static int compare_first(const void *left, const void *right)
+{
+    const struct oracle_stack *a = left, *b = right;
+
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Ends the log: the stacks are moved. */
+static void write_thread(FILE *f, struct thread *t)
+{
+    fprintf(f, "thread %d\n", (int)t->tid);
+    qsort(t->stacks, t->stack_count, sizeof t->stacks[0], compare_first);
+    for (unsigned j = 0; j < t->stack_count; j++)
+        write_stack(f, &t->stacks[j], "stack");
+    write_stack(f, &t->async, "async");
+}
+
 static void write_log(void)
 {
     const char *prefix = getenv("ORACLE_LOG");
@@ -396,14 +418,9 @@ static void write_log(void)
     f = fopen(path, "w");
     if (f == NULL)
         give_up("oracle: %s: %s", path, strerror(errno));
-    for (unsigned i = 0; i < THREADS_MAX; i++) {
-        if (!threads[i].used)
-            continue;
-        fprintf(f, "thread %d\n", (int)threads[i].tid);
-        for (unsigned j = 0; j < threads[i].stack_count; j++)
-            write_stack(f, &threads[i].stacks[j], "stack");
-        write_stack(f, &threads[i].async, "async");
-    }
+    for (unsigned i = 0; i < THREADS_MAX; i++)
+        if (threads[i].used)
+            write_thread(f, &threads[i]);
     fprintf(f, "end\n");
     if (fclose(f) != 0)
         give_up("oracle: %s: %s", path, strerror(errno));
