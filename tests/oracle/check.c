@@ -133,6 +133,17 @@ static bool is_nested_tail(const struct walk *w, const struct log_record *record
            peek(w)->kind == NSC_EVENT_ENTER;
 }
 
+/*
+ * Functions t<N> end in tail calls. Nested ones that were open when the process was forked off are
+ * done for the log, and return late in the trace; @but is one that the log speaks of.
+ */
+static void skip_late_tails(struct walk *w, const char *but)
+{
+    while (w->depth == 0 && peek(w)->kind == NSC_EVENT_LATE_EXIT &&
+           strcmp(peek(w)->name, but) != 0 && peek(w)->name[strspn(peek(w)->name, "space:")] == 't')
+        w->at++;
+}
+
 static void open_one(struct walk *w, const struct log_record *record)
 {
     const struct lane_event *e;
@@ -144,6 +155,7 @@ static void open_one(struct walk *w, const struct log_record *record)
         close_down_to(w, record->depth);
     if (w->failed)
         return;
+    skip_late_tails(w, "");
     e = peek(w);
     if (e->kind != NSC_EVENT_ENTER || strcmp(e->name, record->name) != 0) {
         fail(w, "enter", record);
@@ -160,10 +172,7 @@ static void late_one(struct walk *w, const struct log_record *record)
     close_down_to(w, 0);
     if (w->failed)
         return;
-    /* Functions t<N> end in tail calls: nested ones are still open at the fork, though done. */
-    while (peek(w)->kind == NSC_EVENT_LATE_EXIT && strcmp(peek(w)->name, record->name) != 0 &&
-           peek(w)->name[strspn(peek(w)->name, "space:")] == 't')
-        w->at++;
+    skip_late_tails(w, record->name);
     if (peek(w)->kind != NSC_EVENT_LATE_EXIT || strcmp(peek(w)->name, record->name) != 0)
         fail(w, "late exit", record);
     w->at++;
@@ -184,9 +193,7 @@ static void compare_stack(const struct lane *lane, const struct log_stack *stack
             open_one(&w, &stack->records[i]);
     }
     close_down_to(&w, 0);
-    while (peek(&w)->kind == NSC_EVENT_LATE_EXIT &&
-           peek(&w)->name[strspn(peek(&w)->name, "space:")] == 't')
-        w.at++;
+    skip_late_tails(&w, "");
     if (!w.failed && w.at != lane->count)
         fail(&w, "end", &none);
     free(w.open);
