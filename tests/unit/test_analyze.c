@@ -555,6 +555,79 @@ static void test_deep(void)
     nsc_trace_close(trace);
 }
 
+/* What a window must find, from all calls of the trace: no seeking, no clipping on the way. */
+struct window_check {
+    uint64_t from, to;
+    uint64_t calls, inside, durations;
+};
+
+static bool add_overlap(void *context, const struct nsc_call *c)
+{
+    struct window_check *w = context;
+    uint64_t start = c->start_ticks > w->from ? c->start_ticks : w->from;
+    uint64_t end = c->end_ticks < w->to ? c->end_ticks : w->to;
+
+    if (end > start) {
+        w->calls++;
+        w->inside += end - start;
+        w->durations += end - c->start_ticks;
+    }
+    return true;
+}
+
+static void check_seek(struct nsc_trace *t, uint64_t from, uint64_t to)
+{
+    struct window_check want = {from, to, 0, 0, 0}, got = want;
+    struct nsc_selection s;
+
+    nsc_selection_init(&s);
+    CHECK(nsc_calls_scan(t, &s, NSC_CALLS_BY_THREAD, NULL, add_overlap, &want, NULL) == 0);
+    s.from_ticks = from;
+    s.to_ticks = to;
+    CHECK(nsc_calls_scan(t, &s, NSC_CALLS_BY_THREAD, NULL, add_overlap, &got, NULL) == 0);
+    CHECK_U64(got.calls, want.calls);
+    CHECK_U64(got.inside, want.inside);
+    CHECK_U64(got.durations, want.durations);
+}
+
+/* Windows that begin in the middle of a long thread, where its stack comes from a chunk's head. */
+static void test_seek(void)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct model_random r = {5};
+    struct model_thread t = {0};
+    struct nsc_writer *w;
+    struct nsc_trace *trace = NULL;
+    uint32_t chunks = 0;
+    uint64_t end;
+
+    if (nsc_writer_create(path, &options, &w, NULL) != 0)
+        return;
+    model_tables(w, &t, 1, FUNCTIONS);
+    for (uint32_t i = 0; i < 600000; i++) {
+        uint32_t limit = t.depth < 40 ? 600 : t.depth < 90 ? 500 : 100;
+
+        t.ticks += 2 + 2 * (model_random(&r) % 20);
+        if (t.depth < 5 || model_random(&r) % 1000 < limit) {
+            nsc_lane_enter(t.lane, t.ticks, model_random(&r) % FUNCTIONS, 0);
+            t.depth++;
+        } else {
+            nsc_lane_exit(t.lane, t.ticks);
+            t.depth--;
+        }
+    }
+    nsc_lane_close(t.lane, t.ticks + 2);
+    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    nsc_trace_chunks(trace, 0, &chunks);
+    CHECK(chunks > 5);
+    end = nsc_trace_info(trace)->end_ticks;
+    /* Events lie at even ticks, the windows' borders between them. */
+    for (uint64_t part = 0; part < 8; part++)
+        check_seek(trace, (end / 8 * part) | 1, (end / 8 * part + end / 100) | 1);
+    check_seek(trace, 1, end | 1);
+    nsc_trace_close(trace);
+}
+
 static void test_top(void)
 {
     struct nsc_calls_top top;
@@ -601,6 +674,7 @@ int main(void)
     test_reports_by_hand();
     test_random();
     test_deep();
+    test_seek();
     test_top();
     unlink(path);
     rmdir(folder);
