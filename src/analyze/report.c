@@ -13,7 +13,7 @@
 #include "analyze/dist.h"
 #include "analyze/feed.h"
 
-/* What is known of a function while counting. In order of use: the first 64 bytes are hot. */
+/* What is known of a function while counting. Every event touches one: less than a cache line. */
 struct tally {
     uint64_t total_ticks; /* of outermost calls */
     uint64_t self_ticks;
@@ -113,8 +113,8 @@ static inline void enter(struct counter *c, const struct nsc_event *e)
 }
 
 /* Count a call that ended: @inside of its ticks lie in the window. */
-static inline void count(struct counter *c, struct tally *f, uint64_t duration, uint64_t inside,
-                         uint64_t children)
+static inline void count_call(struct counter *c, struct tally *f, uint64_t duration,
+                              uint64_t inside, uint64_t children)
 {
     struct nsc_dist *dist = f->dist ? f->dist : make_dist(c, f);
 
@@ -135,7 +135,7 @@ static inline void leave(struct counter *c, const struct nsc_event *e)
         f->total_ticks += inside;
     if (call->bound || e->kind == NSC_EVENT_UNWIND)
         f->bounds++;
-    count(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
+    count_call(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
     c->stack[--c->depth].child_ticks += inside;
     if (c->depth < c->epoch_depth)
         begin_epoch(c, e->ticks);
@@ -163,7 +163,7 @@ static void end_late(struct counter *c, const struct nsc_event *e)
         f->total_ticks = f->epoch_base + inside;
     }
     f->bounds++;
-    count(c, f, inside, inside, caller->child_ticks - c->epoch_child_ticks);
+    count_call(c, f, inside, inside, caller->child_ticks - c->epoch_child_ticks);
     caller->child_ticks = c->epoch_child_ticks + inside;
 }
 

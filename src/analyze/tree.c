@@ -66,6 +66,17 @@ static void move_stack(struct builder *b)
     }
 }
 
+/* Calls that share the node of the epoch's call are counted above it until now. */
+static void move_shared_calls(struct builder *b)
+{
+    struct nsc_tree_node *from = &b->scratch.nodes[b->epoch_node];
+    struct nsc_tree_node *to = &b->result.nodes[b->stack[b->epoch_depth].node];
+
+    to->calls += from->calls;
+    to->bounds += from->bounds;
+    from->calls = from->bounds = 0;
+}
+
 /* Add what the epoch gathered to the result. */
 static void end_epoch(struct builder *b)
 {
@@ -73,6 +84,7 @@ static void end_epoch(struct builder *b)
     const struct nsc_tree_node *from = &b->scratch.nodes[b->epoch_node];
     struct nsc_tree_node *to = &b->result.nodes[at];
 
+    move_shared_calls(b);
     to->child_ticks += from->child_ticks;
     to->folded_ticks += from->folded_ticks;
     b->result.folded_calls += b->scratch.folded_calls;
@@ -132,8 +144,8 @@ static void enter(struct builder *b, const struct nsc_event *e)
 }
 
 /* Count a call that ended on its node, and its time as its caller's callee's. */
-static void count(const struct open_call *call, bool caller_folded, struct nsc_tree *tree,
-                  uint32_t above, uint64_t inside, bool bound)
+static void count_call(const struct open_call *call, bool caller_folded, struct nsc_tree *tree,
+                       uint32_t above, uint64_t inside, bool bound)
 {
     struct nsc_tree_node *node = &tree->nodes[call->node];
 
@@ -161,12 +173,12 @@ static void leave(struct builder *b, const struct nsc_event *e)
     if (b->depth > b->epoch_depth) {
         uint32_t above = b->depth - 1 == b->epoch_depth ? b->epoch_node : caller->node;
 
-        count(call, caller->folded, &b->scratch, above, inside, bound);
+        count_call(call, caller->folded, &b->scratch, above, inside, bound);
         b->depth--;
         return;
     }
     end_epoch(b);
-    count(call, caller->folded, &b->result, caller->node, inside, bound);
+    count_call(call, caller->folded, &b->result, caller->node, inside, bound);
     b->depth--;
     begin_epoch(b, e->ticks);
 }
@@ -191,6 +203,7 @@ static void end_late(struct builder *b, const struct nsc_event *e)
         b->scratch.folded_calls++;
         return;
     }
+    move_shared_calls(b);
     node = &b->scratch.nodes[b->epoch_node];
     node->calls = 1;
     node->bounds = 1;

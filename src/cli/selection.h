@@ -26,7 +26,7 @@ int nsc_cli_open_trace(const struct nsc_cli_args *args, size_t operand, struct n
 /**
  * nsc_cli_select - the part of a trace that the options choose.
  * @selection: free with nsc_selection_free(), also after failure.
- * Returns 0, or an exit status after a message (a pattern that fits nothing is an error).
+ * Returns 0, or an exit status after a message (a thread that is not there is an error).
  */
 int nsc_cli_select(const struct nsc_cli_args *args, const struct nsc_cli_selection_ids *ids,
                    const struct nsc_trace *t, struct nsc_selection *selection);

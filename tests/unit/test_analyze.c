@@ -460,6 +460,8 @@ static void test_trees_by_hand(void)
     check_tree("a(0 a(10 a(20 b(30 )40 )50 )60 )100", 0, false,
                "a1:100/50(a1:50/20(a1:30/20(b1:10/10)))");
     check_tree("a(0 a(10 a(20 b(30 )40 )50 )60 )100", 0, true, "a3:100/90(b1:10/10)");
+    check_tree("a(0 L10 a(20 b(30 )40 )50 )60", 0, true, "a2:60/50(b1:10/10)");
+    check_tree("a(0 L10 a(20 )30 c!40 a(45 )50 )60", 0, true, "a3:60/30(c1:30/30)");
     /* From a root: the outermost calls of b, wherever they are. */
     check_tree("a(0 b(10 b(20 )30 )40 )50 c(60 b(70 d(80 )90 )100 )110", 'b', false,
                "b2:60/40(b1:10/10 d1:10/10)");
