@@ -220,14 +220,25 @@ static inline bool oracle_is_outermost(const struct oracle *o, size_t index)
     return true;
 }
 
-/* The path of functions, outermost first, as text: "3/1/4/". Free it. */
-static inline char *oracle_path(const struct oracle *o, size_t index)
+/* Whether the call is a direct recursion of its caller's, and so shares its node. */
+static inline bool oracle_is_shared(const struct oracle *o, size_t index)
+{
+    const struct oracle_call *c = &o->calls[index];
+
+    return c->caller >= 0 && c->first < c->last && o->calls[c->caller].function == c->function;
+}
+
+/* The path of functions, outermost first, as text: "3/1/4/". With @fold, calls that share a node
+ * are one step. Free it. */
+static inline char *oracle_path(const struct oracle *o, size_t index, bool fold)
 {
     char *path = strdup("");
 
     for (long i = (long)index; i >= 0; i = o->calls[i].holder) {
         char *longer;
 
+        if (fold && oracle_is_shared(o, (size_t)i))
+            continue;
         if (asprintf(&longer, "%u/%s", o->calls[i].function, path) < 0)
             abort();
         free(path);

@@ -163,8 +163,10 @@ static uint32_t find_node(const struct nsc_tree *tree, const char *at)
     return node;
 }
 
-static bool tree_agrees(struct nsc_trace *t, const struct nsc_selection *s, const struct oracle *o)
+static bool tree_agrees(struct nsc_trace *t, const struct nsc_selection *s, const struct oracle *o,
+                        bool fold)
 {
+    struct nsc_tree_options options = {.fold_recursion = fold};
     struct sums {
         uint64_t calls, bounds, total, self;
     } * sums;
@@ -173,22 +175,29 @@ static bool tree_agrees(struct nsc_trace *t, const struct nsc_selection *s, cons
     uint64_t whole = 0;
     bool fits = true;
 
-    if (nsc_tree_make(t, s, NULL, &tree, &diag) != 0) {
+    if (nsc_tree_make(t, s, &options, &tree, &diag) != 0) {
         printf("# %s\n", diag.message);
         return false;
     }
     sums = calloc(tree.count, sizeof *sums);
     for (size_t i = 0; i < o->count; i++) {
-        char *at = oracle_path(o, i);
-        uint32_t node = find_node(&tree, at);
+        size_t own = i;
+        char *at = oracle_path(o, i, fold), *at_own;
+        uint32_t node = find_node(&tree, at), node_own;
 
-        if (node == 0)
-            printf("# no node for %s\n", at);
-        fits = fits && node != 0;
-        sums[node].calls++;
-        sums[node].bounds += o->calls[i].bound != 0;
-        sums[node].total += oracle_inside(o, &o->calls[i]);
+        /* A call that shares its caller's node is counted there; its time is where it lies. */
+        while (fold && oracle_is_shared(o, own))
+            own = (size_t)o->calls[own].caller;
+        at_own = oracle_path(o, own, fold);
+        node_own = find_node(&tree, at_own);
+        if (node == 0 || node_own == 0)
+            printf("# no node for %s or %s\n", at, at_own);
+        fits = fits && node != 0 && node_own != 0;
+        sums[node_own].calls++;
+        sums[node_own].bounds += o->calls[i].bound != 0;
+        sums[node].total += own == i ? oracle_inside(o, &o->calls[i]) : 0;
         sums[node].self += oracle_self(o, i);
+        free(at_own);
         whole += o->calls[i].holder < 0 ? oracle_inside(o, &o->calls[i]) : 0;
         free(at);
     }
@@ -273,7 +282,8 @@ static bool all_agree(struct nsc_trace *t, struct model_thread *threads, struct 
         if (nsc_selection_has_thread(s, i))
             oracle_add_thread(&o, &threads[i], nsc_trace_thread(t, i)->start_ticks, s->hidden);
     fits = report_agrees(t, s, &o);
-    fits = tree_agrees(t, s, &o) && fits;
+    fits = tree_agrees(t, s, &o, false) && fits;
+    fits = tree_agrees(t, s, &o, true) && fits;
     fits = calls_agree(t, s, &o) && fits;
     fits = merged_agree(t, s, &o) && fits;
     free(o.calls);
