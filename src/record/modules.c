@@ -14,24 +14,25 @@ enum { OPEN_FDS_MAX = 200, SLED_BYTES = 12, MAP_FIRST_BITS = 8 };
 
 /* ---- 64-bit key -> id ------------------------------------------------------------------------ */
 
+struct map_entry {
+    uint64_t key; /* key + 1; 0 = empty */
+    uint32_t id;
+};
+
 struct nsc_id_map {
-    uint64_t *keys; /* key + 1; 0 = empty */
-    uint32_t *ids;
+    struct map_entry *entries; /* 1 << bits, at most half in use */
     uint32_t bits, count;
 };
 
-static struct nsc_id_map *map_new(uint32_t bits)
+static struct nsc_id_map *map_new(void)
 {
     struct nsc_id_map *map = calloc(1, sizeof *map);
 
     if (map == NULL)
         return NULL;
-    map->bits = bits;
-    map->keys = calloc((size_t)1 << bits, sizeof *map->keys);
-    map->ids = calloc((size_t)1 << bits, sizeof *map->ids);
-    if (map->keys == NULL || map->ids == NULL) {
-        free(map->keys);
-        free(map->ids);
+    map->bits = MAP_FIRST_BITS;
+    map->entries = calloc((size_t)1 << map->bits, sizeof *map->entries);
+    if (map->entries == NULL) {
         free(map);
         return NULL;
     }
@@ -42,42 +43,42 @@ static void map_free(struct nsc_id_map *map)
 {
     if (map == NULL)
         return;
-    free(map->keys);
-    free(map->ids);
+    free(map->entries);
     free(map);
 }
 
-/* The slot of @key, or the empty one where it belongs. */
-static uint32_t map_slot(const struct nsc_id_map *map, uint64_t key)
+/* The entry of @key, or the empty one where it belongs. */
+static struct map_entry *map_find(struct map_entry *entries, uint32_t bits, uint64_t key)
 {
-    uint32_t mask = (1u << map->bits) - 1;
-    uint32_t i = (uint32_t)(((key + 1) * 0x9e3779b97f4a7c15ull) >> (64 - map->bits));
+    uint32_t mask = (1u << bits) - 1;
+    uint32_t i = (uint32_t)(((key + 1) * 0x9e3779b97f4a7c15ull) >> (64 - bits));
 
-    while (map->keys[i] != 0 && map->keys[i] != key + 1)
+    while (entries[i].key != 0 && entries[i].key != key + 1)
         i = (i + 1) & mask;
-    return i;
+    return &entries[i];
+}
+
+static int map_grow(struct nsc_id_map *map)
+{
+    uint32_t bits = map->bits + 1, i;
+    struct map_entry *entries = calloc((size_t)1 << bits, sizeof *entries);
+
+    if (entries == NULL)
+        return -ENOMEM;
+    for (i = 0; i < 1u << map->bits; i++)
+        if (map->entries[i].key != 0)
+            *map_find(entries, bits, map->entries[i].key - 1) = map->entries[i];
+    free(map->entries);
+    map->entries = entries;
+    map->bits = bits;
+    return 0;
 }
 
 static int map_put(struct nsc_id_map *map, uint64_t key, uint32_t id)
 {
-    uint32_t i;
-
-    if (map->count >= 1u << (map->bits - 1)) {
-        struct nsc_id_map *bigger = map_new(map->bits + 1);
-
-        if (bigger == NULL)
-            return -ENOMEM;
-        for (i = 0; i < 1u << map->bits; i++)
-            if (map->keys[i] != 0)
-                map_put(bigger, map->keys[i] - 1, map->ids[i]);
-        free(map->keys);
-        free(map->ids);
-        *map = *bigger;
-        free(bigger);
-    }
-    i = map_slot(map, key);
-    map->keys[i] = key + 1;
-    map->ids[i] = id;
+    if (map->count >= 1u << (map->bits - 1) && map_grow(map) != 0)
+        return -ENOMEM;
+    *map_find(map->entries, map->bits, key) = (struct map_entry){.key = key + 1, .id = id};
     map->count++;
     return 0;
 }
@@ -88,7 +89,7 @@ int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
                      const struct nsc_filter *filter)
 {
     *modules = (struct nsc_modules){.writer = writer, .filter = filter};
-    modules->unknown = map_new(MAP_FIRST_BITS);
+    modules->unknown = map_new();
     return modules->unknown != NULL ? 0 : -ENOMEM;
 }
 
@@ -143,7 +144,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
         return -ENOMEM;
     file->fd = -1;
     file->path = strdup(path);
-    file->functions = map_new(MAP_FIRST_BITS);
+    file->functions = map_new();
     file->build_id_bytes = build_id_bytes;
     memcpy(file->build_id, build_id, build_id_bytes);
     memcpy(entry.build_id, build_id, build_id_bytes);
@@ -214,12 +215,13 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
 {
     struct nsc_id_map *map =
         module == NSC_NO_ID ? modules->unknown : modules->files[module]->functions;
-    uint32_t slot = map_slot(map, va), id;
+    const struct map_entry *known = map_find(map->entries, map->bits, va);
+    uint32_t id;
     struct nsc_function function = {
         .module = module == NSC_NO_ID ? NSC_NO_ID : modules->files[module]->id, .va = va};
 
-    if (map->keys[slot] != 0)
-        return map->ids[slot];
+    if (known->key != 0)
+        return known->id;
     if (place_add(modules, module, va) != 0)
         return 0;
     if (nsc_writer_add_function(modules->writer, &function, &id) != 0 ||
@@ -270,18 +272,20 @@ void nsc_module_load_sites(struct nsc_module_file *file)
     symbols = nsc_module_symbols(file);
     if (symbols == NULL || nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
         return;
-    file->hooks = malloc(count * sizeof *file->hooks);
-    file->sleds = malloc(count * sizeof *file->sleds);
-    for (i = 0; i < count && file->hooks != NULL && file->sleds != NULL; i++) {
+    file->hooks = calloc(count + 1, sizeof *file->hooks);
+    file->sleds = calloc(count + 1, sizeof *file->sleds);
+    if (file->hooks == NULL || file->sleds == NULL)
+        count = 0;
+    for (i = 0; i < count; i++) {
         if (sites[i].kind == NSC_LIVE_SITE_HOOK)
             file->hooks[file->hook_count++] = sites[i].va;
         else
             file->sleds[file->sled_count++] = sites[i].va;
     }
     free(sites);
-    if (file->hook_count > 0)
+    if (file->hooks != NULL)
         qsort(file->hooks, file->hook_count, sizeof *file->hooks, compare_addresses);
-    if (file->sled_count > 0)
+    if (file->sleds != NULL)
         qsort(file->sleds, file->sled_count, sizeof *file->sleds, compare_addresses);
 }
 

@@ -154,7 +154,7 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->chunks_max = s->fixed ? s->chunk_count : (uint32_t)(POOL_MAX_BYTES / s->chunk_bytes);
 }
 
-static int map_memory(struct nsc_session *s, struct nsc_live_header *h)
+static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
 {
     void *base;
     int error = set_size(s->fd, s->total_bytes);
@@ -168,6 +168,7 @@ static int map_memory(struct nsc_session *s, struct nsc_live_header *h)
         return -errno;
     s->base = base;
     s->header = base;
+    *s->header = *h;
     s->processes = (void *)(s->base + h->processes_off);
     s->modules = (void *)(s->base + h->modules_off);
     s->threads = (void *)(s->base + h->threads_off);
@@ -187,6 +188,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     choose_sizes(options, &s);
     obey_limit(&s);
     s.total_bytes = lay_out(&s, &header);
+    fill_header(&s, &header, options->filter);
     error = open_memory(&s.fd);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot make shared memory: %s",
@@ -205,8 +207,6 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
                             (unsigned long long)s.chunk_count * s.chunk_bytes >> 20,
                             strerror(-error));
     }
-    fill_header(&s, &header, options->filter);
-    *s.header = header;
     snprintf(s.path, sizeof s.path, "/proc/%ld/fd/%d", (long)getpid(), s.fd);
     *session = s;
     return 0;

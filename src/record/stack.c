@@ -443,7 +443,6 @@ static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to)
     stack_go(s, target, s->last_ticks, true);
 }
 
-/* An escape record at slot @at; returns the number of slots it takes. */
 /* A jump or an exception: every frame at or below @position is over, and its stack is the current
  * one from now on. Nothing to do on a stack that no event was seen of. */
 static void leave_frames(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
@@ -456,9 +455,11 @@ static void leave_frames(struct nsc_stacks *s, uint64_t position, uint64_t ticks
     if (ticks < s->last_ticks)
         event.ticks = s->last_ticks;
     stack_go(s, st, event.ticks, false);
+    st->gone = false;
     unwind_below(st, event.key + KEY_STEP, event.ticks);
 }
 
+/* An escape record at slot @at; returns the number of slots it takes. */
 static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to)
 {

@@ -129,16 +129,6 @@ NOTRACE void log_write()
 
 CALL void run_one();
 
-/*
- * A handler's frame lies well below the interrupted frame. Should that frame have caught an
- * exception and called nothing since, the handler seems to be called by what the exception ended:
- * no position tells. A call in between makes it clear.
- */
-CALL void settle()
-{
-    leave(enter("settle"));
-}
-
 CALL void on_signal(int number)
 {
     int stack = self->stack;
@@ -285,7 +275,6 @@ def body(rng, functions, leaves):
         return ["if (more() && !self->in_signal) {",
                 "    int catchers = self->catchers;",
                 "    self->catchers = 0;",
-                "    settle();",
                 f"    raise({rng.choice(['SIGUSR1', 'SIGUSR2'])});",
                 "    self->catchers = catchers;", "}"]
     return ["if (more() && self->stack == 0 && !self->in_signal) resume(1 + (int)draw(3));"]
