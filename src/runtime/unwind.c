@@ -1,7 +1,7 @@
 /*
  * unwind.c - jumps and exceptions, seen as they happen: the longjmp family of libc and the C++
  * personality routine, wrapped to tell the recorder which frames are left. Only in libnanoscope.so,
- * which is found before libc and libstdc++; needs dlsym.
+ * which is found before libc and libstdc++; needs dlsym and its like.
  *
  * Positions alone nearly do without: a call made after a catch closes the dead frames at or below
  * it. But it may come from farther down the stack than they were (through an untraced function,
@@ -15,19 +15,27 @@
 #include "runtime/session.h"
 #include "runtime/thread.h"
 
+/* Weak: see stackswitch.c. */
+#pragma weak dlsym
+#pragma weak dladdr
+#pragma weak dlopen
+#pragma weak dlclose
+
 /* What the C++ ABI says of personality routines (Itanium C++ ABI, level I, 1.6). */
-enum { INSTALL_CONTEXT = 7 };
+enum { FATAL_ERROR = 3, INSTALL_CONTEXT = 7 };
 struct _Unwind_Exception;
 struct _Unwind_Context;
 
 typedef void jump_fn(struct __jmp_buf_tag *env, int value);
 typedef int personality_fn(int version, int actions, uint64_t class,
                            struct _Unwind_Exception *exception, struct _Unwind_Context *context);
-typedef uint64_t cfa_fn(struct _Unwind_Context *context);
+typedef uint64_t context_fn(struct _Unwind_Context *context);
+
+NSC_RUNTIME_EXPORT personality_fn __gxx_personality_v0;
 
 /* Resolved at first use. Several threads may do so at once, with the same result. */
 static void *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
-static void *real_personality, *real_cfa;
+static void *real_personality;
 
 static void *resolve(void **cache, const char *name)
 {
@@ -111,24 +119,68 @@ JUMP(siglongjmp)
 JUMP(__longjmp_chk)
 
 /*
+ * @name as the module that @address lies in sees it, or NULL. For libraries that came with a
+ * plug-in, for itself alone: they are not among those that RTLD_NEXT looks through. Not kept, since
+ * the plug-in may be unloaded.
+ */
+static void *seen_from(const void *address, const char *name)
+{
+    Dl_info info;
+    void *module, *found;
+
+    if (dladdr(address, &info) == 0)
+        return NULL;
+    module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (module == NULL)
+        return NULL;
+    found = dlsym(module, name);
+    dlclose(module);
+    return found;
+}
+
+static const char personality_name[] = "__gxx_personality_v0";
+
+/* The C++ runtime's own routine, or NULL. @unwinder: an address in the unwinder's code. */
+static personality_fn *personality_of(struct _Unwind_Context *context, const void *unwinder)
+{
+    static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1"};
+    void *found = resolve(&real_personality, personality_name);
+    context_fn *ip;
+    personality_fn *real;
+
+    *(void **)&ip = found == NULL ? seen_from(unwinder, "_Unwind_GetIP") : NULL;
+    if (ip != NULL)
+        found = seen_from((const void *)(uintptr_t)ip(context), personality_name);
+    *(void **)&real = found;
+    for (unsigned i = 0; i < 2 && (real == NULL || real == __gxx_personality_v0); i++) {
+        void *library = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        if (library == NULL)
+            continue;
+        *(void **)&real = dlsym(library, personality_name);
+        dlclose(library);
+    }
+    return real != __gxx_personality_v0 ? real : NULL;
+}
+
+/*
  * The unwinder asks the personality routine of each frame whether it wants to go on there: in a
  * handler, or in a cleanup that runs destructors.
  */
-NSC_RUNTIME_EXPORT int __gxx_personality_v0(int version, int actions, uint64_t class,
-                                            struct _Unwind_Exception *exception,
-                                            struct _Unwind_Context *context);
 int __gxx_personality_v0(int version, int actions, uint64_t class,
                          struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
-    personality_fn *real;
-    cfa_fn *cfa;
+    const void *unwinder = __builtin_return_address(0);
+    personality_fn *real = personality_of(context, unwinder);
+    context_fn *cfa;
     int result;
 
-    *(void **)&real = resolve(&real_personality, "__gxx_personality_v0");
+    if (real == NULL)
+        return FATAL_ERROR;
     result = real(version, actions, class, exception, context);
     if (result != INSTALL_CONTEXT || !nsc_session_present())
         return result;
-    *(void **)&cfa = resolve(&real_cfa, "_Unwind_GetCFA");
+    *(void **)&cfa = seen_from(unwinder, "_Unwind_GetCFA");
     if (cfa != NULL) /* the frame's stack pointer at the call that is left */
         continues_at(cfa(context));
     return result;

@@ -73,10 +73,10 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
 #define __NANOSCOPE_POSITION_SHIFT 45
 #define __NANOSCOPE_PC_SHIFT       48
 
-/* A struct nsc_live_site of kind HOOK for the label %=, tied to the code so that a linker which
- * discards the function discards the record with it. */
+/* A struct nsc_live_site of kind HOOK for the label %=, tied to the code ("o") and to its group
+ * ("?"), so that a linker which discards the function discards the record with it. */
 #define __NANOSCOPE_SITE                                                                           \
-    ".pushsection nanoscope_sites,\"ao\",%%progbits,.Lnanoscope%=\n\t"                             \
+    ".pushsection nanoscope_sites,\"ao?\",%%progbits,.Lnanoscope%=\n\t"                            \
     ".balign 4\n\t"                                                                                \
     ".long .Lnanoscope%= - .\n\t"                                                                  \
     ".long 2\n\t"                                                                                  \

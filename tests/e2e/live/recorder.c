@@ -265,6 +265,13 @@ static void replay(struct thread *t, uint64_t position, bool is_exit, const char
         deepest = t->depth;
 }
 
+/* A jump or an exception: what is at or below @position is over. */
+static void unwind(struct thread *t, uint64_t position)
+{
+    while (t->depth > 0 && t->frames[t->depth - 1].position <= position)
+        t->depth--;
+}
+
 static void event(uint32_t thread, uint64_t word0, uint64_t word1)
 {
     struct thread *t = &known[thread];
@@ -307,6 +314,8 @@ static uint64_t read_chunk(uint32_t index, uint32_t thread)
             known[thread].anchor = word1, anchors++;
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_SWITCH)
             switches++, i++;
+        else if ((word0 & 0xfff) == NSC_LIVE_ESC_UNWIND)
+            unwind(&known[thread], word1), i++;
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_LOST)
             lost += word1;
         else
