@@ -147,6 +147,47 @@ static inline void oracle_find_callers(struct oracle *o, size_t base)
     }
 }
 
+/* The call that the event at @index ends. @begin: the thread's start. */
+static inline struct oracle_call oracle_call_ending(const struct oracle *o,
+                                                    const struct oracle_events *e, size_t index,
+                                                    uint64_t begin)
+{
+    struct oracle_call call = {.function = e->at[index].function,
+                               .first = index,
+                               .last = index,
+                               .end = e->at[index].ticks};
+
+    call.depth = (uint32_t)oracle_depth_after(e, index);
+    if (e->at[index].kind == NSC_EVENT_LATE_EXIT) {
+        long since = oracle_since(e, index);
+
+        call.start = since < 0 ? begin : e->at[since].ticks;
+        call.start = call.start < o->from ? o->from : call.start;
+        call.bound = NSC_BOUND_START;
+    } else {
+        while (e->at[call.first].kind != NSC_EVENT_ENTER || oracle_end_of(e, call.first) != index)
+            call.first--;
+        call.start = e->at[call.first].ticks;
+        call.bound = e->at[index].kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
+    }
+    for (size_t k = 0; k <= call.first; k++)
+        call.number += e->at[k].kind == NSC_EVENT_ENTER || e->at[k].kind == NSC_EVENT_LATE_EXIT;
+    return call;
+}
+
+/* Late calls, in order, take what their callers did since. */
+static inline void oracle_find_holders(struct oracle *o, size_t base, const struct oracle_events *e)
+{
+    for (size_t i = base; i < o->count; i++) {
+        if (o->calls[i].first != o->calls[i].last)
+            continue;
+        for (size_t k = base; k < i; k++)
+            if (o->calls[k].holder == o->calls[i].holder &&
+                (long)o->calls[k].first > oracle_since(e, o->calls[i].first))
+                o->calls[k].holder = (long)i;
+    }
+}
+
 /* Add a thread's calls. @begin: its start. */
 static inline void oracle_add_thread(struct oracle *o, const struct model_thread *t, uint64_t begin,
                                      const uint8_t *hidden)
@@ -155,41 +196,16 @@ static inline void oracle_add_thread(struct oracle *o, const struct model_thread
     size_t base = o->count;
 
     for (size_t i = 0; i < e.count; i++) {
-        struct oracle_call call = {.thread = t->id, .function = e.at[i].function, .last = i};
-        uint32_t kind = e.at[i].kind;
+        struct oracle_call call;
 
-        if (kind == NSC_EVENT_ENTER || kind == NSC_EVENT_LOST)
+        if (e.at[i].kind == NSC_EVENT_ENTER || e.at[i].kind == NSC_EVENT_LOST)
             continue;
-        call.end = e.at[i].ticks;
-        call.depth = (uint32_t)oracle_depth_after(&e, i);
-        if (kind == NSC_EVENT_LATE_EXIT) {
-            long since = oracle_since(&e, i);
-
-            call.first = i;
-            call.start = since < 0 ? begin : e.at[since].ticks;
-            call.start = call.start < o->from ? o->from : call.start;
-            call.bound = NSC_BOUND_START;
-        } else {
-            for (call.first = i;
-                 e.at[call.first].kind != NSC_EVENT_ENTER || oracle_end_of(&e, call.first) != i;)
-                call.first--;
-            call.start = e.at[call.first].ticks;
-            call.bound = kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
-        }
-        for (size_t k = 0; k <= call.first; k++)
-            call.number += e.at[k].kind == NSC_EVENT_ENTER || e.at[k].kind == NSC_EVENT_LATE_EXIT;
+        call = oracle_call_ending(o, &e, i, begin);
+        call.thread = t->id;
         oracle_add(o, call);
     }
     oracle_find_callers(o, base);
-    /* Late calls, in order, take what their callers did since. */
-    for (size_t i = base; i < o->count; i++) {
-        if (o->calls[i].first != o->calls[i].last)
-            continue;
-        for (size_t k = base; k < i; k++)
-            if (o->calls[k].holder == o->calls[i].holder &&
-                (long)o->calls[k].first > oracle_since(&e, o->calls[i].first))
-                o->calls[k].holder = (long)i;
-    }
+    oracle_find_holders(o, base, &e);
     free(e.at);
 }
 

@@ -453,7 +453,8 @@ static void check_tree(const char *events, char root, bool fold, const char *wan
     if (root)
         roots[root - 'a'] = 1;
     nsc_selection_init(&s);
-    CHECK(t && nsc_tree_make(t, &s, &options, &tree, NULL) == 0);
+    if (!CHECK(t && nsc_tree_make(t, &s, &options, &tree, NULL) == 0))
+        return;
     out = open_memstream(&text, &bytes);
     write_tree(&tree, 0, out);
     fclose(out);
