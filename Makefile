@@ -117,10 +117,11 @@ $(BUILD)/traced/%.o: %.S
 	$(call show,AS)
 	$(Q)$(CC) -Iinclude -Isrc -g -MMD -MP -c $< -o $@
 
-$(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS)
+$(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/runtime/libnanoscope.map
 	@mkdir -p $(@D)
 	$(call show,LINK)
-	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack -o $@ $^
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack \
+	    -Wl,--version-script=src/runtime/libnanoscope.map -o $@ $(TRACED_OBJS)
 
 $(BUILD)/lib/libnanoscope.a: $(filter-out $(SHARED_ONLY),$(TRACED_OBJS))
 	@mkdir -p $(@D)

@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "runtime/session.h"
+#include "runtime/wrap.h"
 
 /* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
 #pragma weak dlsym
@@ -22,10 +23,13 @@ static void *next(const char *name)
     return dlsym(RTLD_NEXT, name);
 }
 
-NSC_RUNTIME_EXPORT int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to);
-NSC_RUNTIME_EXPORT int setcontext(const ucontext_t *to);
+NSC_RUNTIME_EXPORT int nsc_wrap_swapcontext(ucontext_t *restrict from,
+                                            const ucontext_t *restrict to);
+NSC_RUNTIME_EXPORT int nsc_wrap_setcontext(const ucontext_t *to);
+NSC_WRAP(nsc_wrap_swapcontext, "swapcontext", NSC_WRAP_GLIBC);
+NSC_WRAP(nsc_wrap_setcontext, "setcontext", NSC_WRAP_GLIBC);
 
-int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
+int nsc_wrap_swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 {
     int (*real)(ucontext_t *, const ucontext_t *);
 
@@ -36,7 +40,7 @@ int swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
     return real(from, to);
 }
 
-int setcontext(const ucontext_t *to)
+int nsc_wrap_setcontext(const ucontext_t *to)
 {
     int (*real)(const ucontext_t *);
 

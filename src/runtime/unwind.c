@@ -14,12 +14,13 @@
 
 #include "runtime/session.h"
 #include "runtime/thread.h"
+#include "runtime/wrap.h"
 
-/* Weak: see stackswitch.c. */
-#pragma weak dlsym
+/* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
 #pragma weak dladdr
-#pragma weak dlopen
 #pragma weak dlclose
+#pragma weak dlopen
+#pragma weak dlsym
 
 /* What the C++ ABI says of personality routines (Itanium C++ ABI, level I, 1.6). */
 enum { FATAL_ERROR = 3, INSTALL_CONTEXT = 7 };
@@ -29,9 +30,8 @@ struct _Unwind_Context;
 typedef void jump_fn(struct __jmp_buf_tag *env, int value);
 typedef int personality_fn(int version, int actions, uint64_t class,
                            struct _Unwind_Exception *exception, struct _Unwind_Context *context);
-typedef uint64_t context_fn(struct _Unwind_Context *context);
-
-NSC_RUNTIME_EXPORT personality_fn __gxx_personality_v0;
+typedef uint64_t cfa_fn(struct _Unwind_Context *context);
+typedef uint64_t ip_fn(struct _Unwind_Context *context);
 
 /* Resolved at first use. Several threads may do so at once, with the same result. */
 static void *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
@@ -105,78 +105,96 @@ static __attribute__((noreturn)) void jump(void **real, const char *name, struct
     __builtin_unreachable();
 }
 
-#define JUMP(name)                                                                                 \
-    NSC_RUNTIME_EXPORT __attribute__((noreturn)) void name(struct __jmp_buf_tag env[1],            \
-                                                           int value);                             \
-    void name(struct __jmp_buf_tag env[1], int value)                                              \
+/* Function nsc_wrap_@name, which stands for @name of libc in its @version. */
+#define JUMP(name, version)                                                                        \
+    NSC_RUNTIME_EXPORT                                                                             \
+        __attribute__((noreturn)) void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value);    \
+    void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value)                                   \
     {                                                                                              \
         jump(&real_##name, #name, env, value);                                                     \
-    }
+    }                                                                                              \
+    NSC_WRAP(nsc_wrap_##name, #name, version)
 
-JUMP(longjmp)
-JUMP(_longjmp)
-JUMP(siglongjmp)
-JUMP(__longjmp_chk)
+JUMP(longjmp, NSC_WRAP_GLIBC);
+JUMP(_longjmp, NSC_WRAP_GLIBC);
+JUMP(siglongjmp, NSC_WRAP_GLIBC);
+JUMP(__longjmp_chk, NSC_WRAP_GLIBC_CHK);
 
-/*
- * @name as the module that @address lies in sees it, or NULL. For libraries that came with a
- * plug-in, for itself alone: they are not among those that RTLD_NEXT looks through. Not kept, since
- * the plug-in may be unloaded.
- */
-static void *seen_from(const void *address, const char *name)
+/* Handle of the module that @address is in, or NULL; only counts what is loaded. */
+static void *module_at(const void *address)
 {
     Dl_info info;
-    void *module, *found;
 
-    if (dladdr(address, &info) == 0)
+    if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
         return NULL;
-    module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (module == NULL)
-        return NULL;
-    found = dlsym(module, name);
-    dlclose(module);
+    return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+/* A symbol as the module at @address would find it. */
+static void *seen_from(const void *address, const char *name)
+{
+    void *module = module_at(address);
+    void *found = NULL;
+
+    if (module != NULL) {
+        found = dlsym(module, name);
+        dlclose(module);
+    }
     return found;
 }
 
-static const char personality_name[] = "__gxx_personality_v0";
-
-/* The C++ runtime's own routine, or NULL. @unwinder: an address in the unwinder's code. */
-static personality_fn *personality_of(struct _Unwind_Context *context, const void *unwinder)
+/*
+ * The personality routine that the frame would have had without us. Usually it comes next in the
+ * order of search. But a C program has no C++ library of its own, and still may load C++ plug-ins,
+ * whose libraries are nobody else's: then the frame's module is asked, the module of the unwinder
+ * (they are one if the libraries are linked in), and at last the libraries by name.
+ */
+static void *personality_of(const void *unwinder, struct _Unwind_Context *context)
 {
-    static const char *const runtimes[] = {"libstdc++.so.6", "libc++abi.so.1"};
-    void *found = resolve(&real_personality, personality_name);
-    context_fn *ip;
-    personality_fn *real;
+    static const char name[] = "__gxx_personality_v0";
+    static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
+    void *found = resolve(&real_personality, name);
+    ip_fn *ip;
+    size_t i;
 
-    *(void **)&ip = found == NULL ? seen_from(unwinder, "_Unwind_GetIP") : NULL;
+    if (found != NULL)
+        return found;
+    *(void **)&ip = seen_from(unwinder, "_Unwind_GetIP");
     if (ip != NULL)
-        found = seen_from((const void *)(uintptr_t)ip(context), personality_name);
-    *(void **)&real = found;
-    for (unsigned i = 0; i < 2 && (real == NULL || real == __gxx_personality_v0); i++) {
-        void *library = dlopen(runtimes[i], RTLD_LAZY | RTLD_NOLOAD);
+        found = seen_from((const void *)(uintptr_t)ip(context), name);
+    if (found == NULL)
+        found = seen_from(unwinder, name);
+    for (i = 0; found == NULL && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
+        void *library = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
-        if (library == NULL)
-            continue;
-        *(void **)&real = dlsym(library, personality_name);
-        dlclose(library);
+        if (library != NULL) {
+            found = dlsym(library, name);
+            dlclose(library);
+        }
     }
-    return real != __gxx_personality_v0 ? real : NULL;
+    return found;
 }
 
 /*
  * The unwinder asks the personality routine of each frame whether it wants to go on there: in a
  * handler, or in a cleanup that runs destructors.
  */
-int __gxx_personality_v0(int version, int actions, uint64_t class,
+NSC_RUNTIME_EXPORT int nsc_wrap_personality(int version, int actions, uint64_t class,
+                                            struct _Unwind_Exception *exception,
+                                            struct _Unwind_Context *context);
+NSC_WRAP(nsc_wrap_personality, "__gxx_personality_v0", NSC_WRAP_CXXABI);
+
+int nsc_wrap_personality(int version, int actions, uint64_t class,
                          struct _Unwind_Exception *exception, struct _Unwind_Context *context)
 {
     const void *unwinder = __builtin_return_address(0);
-    personality_fn *real = personality_of(context, unwinder);
-    context_fn *cfa;
+    personality_fn *real;
+    cfa_fn *cfa;
     int result;
 
+    *(void **)&real = personality_of(unwinder, context);
     if (real == NULL)
-        return FATAL_ERROR;
+        return FATAL_ERROR; /* nobody here knows how to read this frame */
     result = real(version, actions, class, exception, context);
     if (result != INSTALL_CONTEXT || !nsc_session_present())
         return result;
