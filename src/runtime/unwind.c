@@ -108,7 +108,7 @@ static __attribute__((noreturn)) void jump(void **real, const char *name, struct
 /* Function nsc_wrap_@name, which stands for @name of libc in its @version. */
 #define JUMP(name, version)                                                                        \
     NSC_RUNTIME_EXPORT                                                                             \
-        __attribute__((noreturn)) void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value);    \
+    __attribute__((noreturn)) void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value);        \
     void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value)                                   \
     {                                                                                              \
         jump(&real_##name, #name, env, value);                                                     \
