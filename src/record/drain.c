@@ -12,6 +12,10 @@
 #define PROBE_THREADS_NS   (50 * MS)
 #define SCAN_TABLES_NS     (100 * MS)
 
+/* A pool grows up to here to bridge our absence: some 70 ms of one thread that does nothing but
+ * call. With the writer's own bound this keeps the recorder within 256 MiB. */
+#define BACKLOG_MAX_BYTES (128ull << 20)
+
 enum {
     STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
@@ -245,15 +249,19 @@ static uint32_t drain_all(struct nsc_drain *d, uint32_t count, enum nsc_drain_de
     return emptied;
 }
 
-/* The pool is too small when threads hold most of it just by being alive. */
-static void grow_if_held(struct nsc_drain *d, uint32_t count)
+/* The pool is too small when threads hold most of it just by being alive, or when it was all but
+ * full as we came: on a busy machine we are kept waiting for longer than it lasts. */
+static void grow_if_short(struct nsc_drain *d, uint32_t count)
 {
+    struct nsc_session *s = d->tracees->session;
     uint32_t owned = 0, i;
 
     for (i = 0; i < count; i++)
         owned += d->entries[i].phase == NSC_LIVE_CHUNK_OWNED;
-    if (owned > d->tracees->session->chunk_count / 2)
-        nsc_session_grow(d->tracees->session);
+    if (owned > s->chunk_count / 2 ||
+        (count > s->chunk_count / 4 * 3 &&
+         (uint64_t)s->chunk_count * s->chunk_bytes < BACKLOG_MAX_BYTES))
+        nsc_session_grow(s);
 }
 
 uint32_t nsc_drain_pass(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_t now_ns)
@@ -278,7 +286,7 @@ uint32_t nsc_drain_pass(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
         if (depth != NSC_DRAIN_THE_END)
             finish_rest(d);
         d->chunks_free += emptied;
-        grow_if_held(d, count);
+        grow_if_short(d, count);
     } else if (d->mode == NSC_RECORD_RING) {
         emptied = nsc_drain_turn_ring(d, count);
         d->chunks_free += emptied;
