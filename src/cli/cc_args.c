@@ -208,7 +208,8 @@ static void take_option(struct reader *r, const char *word)
         r->stop_assembly = true;
     else if (strcmp(word, "-c") == 0 || strcmp(word, "--compile") == 0)
         r->stop_object = true;
-    else if (strcmp(word, "-r") == 0)
+    else if (strcmp(word, "-r") == 0 || strcmp(word, "-Wl,-r") == 0 ||
+             strcmp(word, "-Wl,--relocatable") == 0)
         r->relink = true;
     else if (strcmp(word, "-shared") == 0 || strcmp(word, "--shared") == 0)
         a->shared = true;
