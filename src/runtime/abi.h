@@ -3,13 +3,13 @@
  * thread-local words, the slow path, and the module's descriptor. Hooks are compiled into other
  * people's programs and outlive a release of the library, so fields are only ever added at the end.
  *
- * The words of a thread, and how a hook uses them (x86-64: arch/x86_64/trampoline.S; AArch64 and
- * the header hook alike):
+ * The words of a thread, and how a hook uses them (hooks/sleds/<isa>/trampoline.S, and
+ * hooks/cyg/nanoscope_hook.h alike):
  *
  *   1. slot = pos; pos += 16, in one instruction as far as signals of this thread are concerned
  *   2. slot >= *endp                          -> slow path (chunk is full, or nothing is recorded)
  *   3. position - anchor_low >= 2 * REACH     -> slow path (unsigned; anchor_low = anchor - REACH)
- *   4. slot[1] = ticks, slot[0] = word, in this order
+ *   4. slot[1] = ticks, slot[0] = word, seen in this order by other processors too
  *
  * The order of 1 and 3 matters: a signal handler between them may move the anchor, and a slot
  * must not be older than the anchor that it was checked against by more than that handler.

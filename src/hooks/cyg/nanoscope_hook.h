@@ -103,6 +103,8 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
                          : "=a"(ticks)                                                             \
                          :                                                                         \
                          : "rdx", "cc")
+/* Word 0, after word 1 for every reader: the machine keeps stores in order. */
+#define __NANOSCOPE_COMPLETE(event, word0) ((void)((event)[0] = (word0)))
 /* A jump, not a call: a call would write into the red zone. r10 is the way back; the stub restores
  * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker.
  */
@@ -146,6 +148,9 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
 #define __NANOSCOPE_HERE(pc)                                                                       \
     __asm__ __volatile__(".Lnanoscope%=:\n\tadr %0, .Lnanoscope%=\n\t" __NANOSCOPE_SITE : "=r"(pc))
 #define __NANOSCOPE_TICKS(ticks) __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks))
+/* Word 0, after word 1 for every reader: the recorder looks at chunks that are in use. */
+#define __NANOSCOPE_COMPLETE(event, word0)                                                         \
+    __asm__ __volatile__("stlr %1, %0" : "=Q"((event)[0]) : "r"(word0))
 #define __NANOSCOPE_SLOW(word0, word1, position, slot)                                             \
     do {                                                                                           \
         register unsigned long __nanoscope_r0 __asm__("x9") = (word0);                             \
@@ -193,7 +198,7 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
                                                                                                    \
                 __NANOSCOPE_TICKS(__nanoscope_word1);                                              \
                 __nanoscope_e[1] = __nanoscope_word1 + (__nanoscope_pc << __NANOSCOPE_PC_SHIFT);   \
-                __nanoscope_e[0] = __nanoscope_word0;                                              \
+                __NANOSCOPE_COMPLETE(__nanoscope_e, __nanoscope_word0);                            \
             } else {                                                                               \
                 __NANOSCOPE_TICKS(__nanoscope_word1);                                              \
                 __NANOSCOPE_SLOW(__nanoscope_word0,                                                \

@@ -55,7 +55,7 @@
     sub     x3, x30, #(8 - \is_exit)
     orr     x3, x3, x2, lsl #NSC_RUNTIME_POSITION_SHIFT
     str     x4, [x1, #8]
-    str     x3, [x1]
+    stlr    x3, [x1] /* last for every reader: the recorder looks at chunks that are in use */
     ldr     x4, [sp, #32]
     ldp     x2, x3, [sp, #16]
     ldp     x0, x1, [sp], #SAVED
