@@ -483,15 +483,17 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
     struct nsc_tracees *all = t->process->all;
     struct nsc_live_thread *live = &all->session->threads[t->slot];
     const struct nsc_stacks_stats *stats = &t->stacks.stats;
-    uint64_t lost = __atomic_load_n(&live->lost, __ATOMIC_RELAXED);
+    uint64_t lost = __atomic_load_n(&live->lost, __ATOMIC_RELAXED), end = t->stacks.last_ticks;
 
     if (!t->process->left_out) {
         if (!t->dead)
             name_thread(t);
+        if (end < t->start_ticks) /* all its events were lost */
+            end = t->start_ticks;
         if (lost > stats->lost)
-            nsc_stacks_lost(&t->stacks, t->stacks.last_ticks, lost - stats->lost);
+            nsc_stacks_lost(&t->stacks, end, lost - stats->lost);
         lost = nsc_stacks_lost_total(&t->stacks);
-        nsc_stacks_close(&t->stacks, t->stacks.last_ticks);
+        nsc_stacks_close(&t->stacks, end);
         write_thread(t, lost);
         all->stats.recorded += stats->recorded;
         all->stats.lost += lost;

@@ -133,6 +133,8 @@ static int scan_blocks(struct scan *s)
             uint64_t next;
 
             error = nsc_block_find(t->fd, bytes, s->offset + 1, &next);
+            if (error == 0 && next == bytes)
+                break; /* the last block was cut off, or the footer */
             if (error == 0)
                 damage(s, next - s->offset);
             if (error == 0)
@@ -236,27 +238,40 @@ static void drop_dangling(struct nsc_trace *t)
             processes[i].parent = NSC_NO_ID;
 }
 
+/* Whether the directory and a good footer end the file. */
+static bool has_end(const struct scan *s)
+{
+    const struct nsc_trace *t = s->trace;
+    uint8_t raw[NSC_FORMAT_FOOTER_BYTES];
+    uint64_t directory;
+
+    return s->have_directory && t->info.file_bytes - s->offset == sizeof raw &&
+           nsc_block_pread(t->fd, raw, sizeof raw, s->offset) == (int64_t)sizeof raw &&
+           nsc_file_footer_unpack(raw, &directory) == 0;
+}
+
 static void warn(struct scan *s)
 {
     struct nsc_trace_info *info = &s->trace->info;
     uint64_t tail = info->file_bytes > s->offset ? info->file_bytes - s->offset : 0;
     uint64_t left_out = s->damaged_bytes + tail;
 
-    if (s->first_damage == UINT64_MAX && s->have_directory && tail == NSC_FORMAT_FOOTER_BYTES)
-        return; /* nothing is wrong with it */
-    if (s->first_damage == UINT64_MAX) {
-        snprintf(info->warning, sizeof info->warning,
-                 "the file ends at offset %llu without its tables and index; all chunks before "
-                 "are whole; %llu bytes of a block that was cut off are left out",
-                 (unsigned long long)s->offset, (unsigned long long)tail);
+    info->complete = s->first_damage == UINT64_MAX && has_end(s);
+    if (info->complete)
         return;
-    }
-    snprintf(info->warning, sizeof info->warning,
-             "damaged from offset %llu on: %llu places, %llu bytes left out; %llu chunks with %llu "
-             "events are known to be lost",
-             (unsigned long long)s->first_damage, (unsigned long long)s->damaged_blocks,
-             (unsigned long long)left_out, (unsigned long long)s->lost_chunks,
-             (unsigned long long)s->lost_events);
+    if (s->first_damage == UINT64_MAX)
+        snprintf(info->warning, sizeof info->warning,
+                 "the file breaks off at offset %llu: everything before is whole, %llu bytes "
+                 "behind are left out, %llu events are known to be lost",
+                 (unsigned long long)s->offset, (unsigned long long)tail,
+                 (unsigned long long)s->lost_events);
+    else
+        snprintf(info->warning, sizeof info->warning,
+                 "damaged from offset %llu on: %llu places, %llu bytes left out; %llu chunks with "
+                 "%llu events are known to be lost",
+                 (unsigned long long)s->first_damage, (unsigned long long)s->damaged_blocks,
+                 (unsigned long long)left_out, (unsigned long long)s->lost_chunks,
+                 (unsigned long long)s->lost_events);
 }
 
 int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag)
