@@ -19,13 +19,13 @@ static void put(uint64_t slot, uint64_t word0, uint64_t word1)
 {
     uint64_t *words = (uint64_t *)(uintptr_t)slot;
 
-    nsc_store(&words[1], word1);
-    nsc_store(&words[0], word0);
+    NSC_STORE(&words[1], word1);
+    NSC_STORE(&words[0], word0);
 }
 
 static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
 {
-    uint64_t anchor_low = nsc_load(&t->anchor_low);
+    uint64_t anchor_low = NSC_LOAD(&t->anchor_low);
 
     return nsc_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
 }
@@ -45,7 +45,7 @@ static uint64_t at_this_time(uint64_t word1)
 static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
 {
     uint64_t bytes = (uint64_t)count * NSC_SLOT_BYTES;
-    uint64_t slot = nsc_add(&t->pos, bytes);
+    uint64_t slot = NSC_ADD(&t->pos, bytes);
 
     if (nsc_slot_place(t, slot) != NSC_SLOT_MINE ||
         nsc_slot_place(t, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
@@ -64,12 +64,12 @@ static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_
     uint64_t token = nsc_anchor_token(t);
     uint64_t slot;
 
-    nsc_add(&t->chunks, NSC_CHUNKS_GENERATION);
-    nsc_store(&t->anchor_low, token);
+    NSC_ADD(&t->chunks, NSC_CHUNKS_GENERATION);
+    NSC_STORE(&t->anchor_low, token);
     slot = reserve(t, 2);
     if (slot == 0)
         return 0;
-    if (nsc_load(&t->anchor_low) != token) {
+    if (NSC_LOAD(&t->anchor_low) != token) {
         put(slot, FILLER, 0);
         put(slot + NSC_SLOT_BYTES, FILLER, 0);
         return 0;
@@ -108,7 +108,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     int stored = 0;
 
     if (!present(t)) {
-        nsc_store(&t->off, nsc_load(&nsc_session.off));
+        NSC_STORE(&t->off, NSC_LOAD(&nsc_session.off));
         return;
     }
     if (t->generation != generation)

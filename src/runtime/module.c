@@ -44,12 +44,12 @@ static int64_t publish(const struct nsc_live_module *copy)
                                   &s->header->module_hint);
 
     if (slot < 0) {
-        nsc_add(&s->header->modules_unattributed, 1);
+        NSC_ADD(&s->header->modules_unattributed, 1);
         return -1;
     }
     copy_module(s->modules + slot, copy);
     s->modules[slot].process = s->process;
-    nsc_store(&s->modules[slot].state, NSC_LIVE_LIVE);
+    NSC_STORE(&s->modules[slot].state, NSC_LIVE_LIVE);
     return slot;
 }
 
@@ -60,11 +60,11 @@ void nsc_modules_publish_again(void)
     for (i = 0; i < NSC_MODULES_MAX; i++) {
         int64_t slot;
 
-        if (!nsc_load(&entries[i].published))
+        if (!NSC_LOAD(&entries[i].published))
             continue;
         slot = publish(entries[i].copy);
         if (slot < 0)
-            nsc_store(&entries[i].published, 0);
+            NSC_STORE(&entries[i].published, 0);
         else
             entries[i].slot = (uint32_t)slot;
     }
@@ -85,20 +85,20 @@ static int await_verdict(struct nsc_live_module *live, uint64_t sites,
                          struct nsc_patch_verdict *verdict)
 {
     struct nsc_session *s = &nsc_session;
-    uint64_t heartbeat = nsc_load(&s->header->heartbeat);
+    uint64_t heartbeat = NSC_LOAD(&s->header->heartbeat);
     unsigned step, idle = 0;
     uint32_t at;
 
     for (step = 0; step < WAIT_STEPS && idle < WAIT_STEPS_IDLE; step++, idle++) {
-        if (nsc_load(&live->filter_state) == NSC_LIVE_FILTER_READY) {
+        if (NSC_LOAD(&live->filter_state) == NSC_LIVE_FILTER_READY) {
             at = live->filter_at;
             if (at > s->filter_bytes || (sites + 7) / 8 > s->filter_bytes - at)
                 return -1;
             verdict->bitmap = s->filter + at;
             return 0;
         }
-        if (nsc_load(&s->header->heartbeat) != heartbeat) {
-            heartbeat = nsc_load(&s->header->heartbeat);
+        if (NSC_LOAD(&s->header->heartbeat) != heartbeat) {
+            heartbeat = NSC_LOAD(&s->header->heartbeat);
             idle = 0;
         }
         nsc_os_sleep_ns(WAIT_STEP_NS);
@@ -160,7 +160,7 @@ static void record_module(struct nsc_runtime_module *module, struct nsc_live_mod
     int64_t slot;
 
     if (entry == NULL) {
-        nsc_add(&s->header->modules_unattributed, 1);
+        NSC_ADD(&s->header->modules_unattributed, 1);
         return;
     }
     nsc_os_map_path((uintptr_t)elf->text_start, elf->path, sizeof(elf->path));
@@ -170,14 +170,14 @@ static void record_module(struct nsc_runtime_module *module, struct nsc_live_mod
         entry->copy = nsc_os_map_private(sizeof(*elf));
     slot = entry->copy != NULL ? publish(elf) : -1;
     if (slot < 0) {
-        nsc_store(&entry->used, 0);
+        NSC_STORE(&entry->used, 0);
         module->state = 0;
         return;
     }
     elf->filter_state = NSC_LIVE_FILTER_NONE; /* a child inherits the sleds as they are */
     copy_module(entry->copy, elf);
     entry->slot = (uint32_t)slot;
-    nsc_store(&entry->published, 1);
+    NSC_STORE(&entry->published, 1);
     if (filtered && await_verdict(s->modules + slot, elf->site_count, &verdict) < 0) {
         note_problems(NSC_LIVE_PROBLEM_FILTER_TIMEOUT);
         verdict.on = 0;
@@ -214,11 +214,11 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
         return;
     entry = &entries[module->state - 1];
     module->state = 0;
-    if (nsc_load(&entry->published) && nsc_session_present()) {
+    if (NSC_LOAD(&entry->published) && nsc_session_present()) {
         live = nsc_session.modules + entry->slot;
-        nsc_store(&live->unload_ticks, nsc_arch_ticks());
+        NSC_STORE(&live->unload_ticks, nsc_arch_ticks());
         nsc_cas32(&live->state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
     }
-    nsc_store(&entry->published, 0);
-    nsc_store(&entry->used, 0);
+    NSC_STORE(&entry->published, 0);
+    NSC_STORE(&entry->used, 0);
 }

@@ -80,15 +80,15 @@ static struct nsc_live_header *map_session(const char *path)
 
 int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint)
 {
-    uint32_t from = nsc_load(hint);
+    uint32_t from = NSC_LOAD(hint);
     uint32_t i;
 
     for (i = 0; i < max; i++) {
         uint32_t at = (uint32_t)(((uint64_t)from + i) % max);
         uint32_t *word = (uint32_t *)(void *)((char *)state + at * stride);
 
-        if (nsc_load(word) == NSC_LIVE_FREE && nsc_cas32(word, NSC_LIVE_FREE, NSC_LIVE_CLAIMED)) {
-            nsc_store(hint, at + 1);
+        if (NSC_LOAD(word) == NSC_LIVE_FREE && nsc_cas32(word, NSC_LIVE_FREE, NSC_LIVE_CLAIMED)) {
+            NSC_STORE(hint, at + 1);
             return at;
         }
     }
@@ -113,7 +113,7 @@ static int join(uint32_t ppid)
     p->problems = 0;
     p->start_ticks = nsc_arch_ticks();
     p->lost = 0;
-    nsc_store(&p->state, NSC_LIVE_LIVE);
+    NSC_STORE(&p->state, NSC_LIVE_LIVE);
     return 1;
 }
 
@@ -158,7 +158,7 @@ static int start(void)
                           __ATOMIC_RELAXED);
         return 0;
     }
-    nsc_store(&s->wiped[0], (uint64_t)NSC_PRESENCE_JOINED);
+    NSC_STORE(&s->wiped[0], (uint64_t)NSC_PRESENCE_JOINED);
     return 1;
 }
 
@@ -168,14 +168,14 @@ int nsc_session_start(void)
     static uint32_t tried;
     uint32_t state;
 
-    if (nsc_load(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
+    if (NSC_LOAD(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
         int started = start();
 
-        nsc_store(&nsc_session.off, (uint32_t)!started);
-        nsc_store(&tried, (uint32_t)(started ? YES : NO));
+        NSC_STORE(&nsc_session.off, (uint32_t)!started);
+        NSC_STORE(&tried, (uint32_t)(started ? YES : NO));
     }
     /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
-    while ((state = nsc_load(&tried)) == TRYING)
+    while ((state = NSC_LOAD(&tried)) == TRYING)
         nsc_os_sleep_ns(100000);
     return state == YES;
 }
@@ -184,33 +184,33 @@ int nsc_session_present(void)
 {
     struct nsc_session *s = &nsc_session;
 
-    if (s->header == NULL || nsc_load(&s->off))
+    if (s->header == NULL || NSC_LOAD(&s->off))
         return 0;
-    if (nsc_load(&s->wiped[0]) == NSC_PRESENCE_JOINED)
+    if (NSC_LOAD(&s->wiped[0]) == NSC_PRESENCE_JOINED)
         return 1;
     if (!nsc_cas64(&s->wiped[0], NSC_PRESENCE_FORKED, NSC_PRESENCE_JOINING)) {
-        nsc_add(&s->header->lost_unattributed, 1); /* another thread, or we ourselves, just join */
+        NSC_ADD(&s->header->lost_unattributed, 1); /* another thread, or we ourselves, just join */
         return 0;
     }
-    if (nsc_load(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN || !join(s->pid)) {
-        nsc_add(&s->header->lost_unattributed, 1);
-        nsc_store(&s->off, 1);
+    if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN || !join(s->pid)) {
+        NSC_ADD(&s->header->lost_unattributed, 1);
+        NSC_STORE(&s->off, 1);
         return 0;
     }
     s->generation++;
     nsc_modules_publish_again();
-    nsc_store(&s->wiped[0], (uint64_t)NSC_PRESENCE_JOINED);
+    NSC_STORE(&s->wiped[0], (uint64_t)NSC_PRESENCE_JOINED);
     return 1;
 }
 
 int nsc_session_gone(void)
 {
     struct nsc_session *s = &nsc_session;
-    uint64_t heartbeat = nsc_load(&s->header->heartbeat);
+    uint64_t heartbeat = NSC_LOAD(&s->header->heartbeat);
     uint64_t now = nsc_arch_ticks();
 
-    if (nsc_load(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
-        nsc_store(&s->off, 1);
+    if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
+        NSC_STORE(&s->off, 1);
         return 1;
     }
     /* Threads race for these words; the worst that comes of it is a strike too many or too few. */
@@ -221,7 +221,7 @@ int nsc_session_gone(void)
     } else if (now - s->seen_ticks > NSC_ARCH_STALE_TICKS) {
         s->seen_ticks = now;
         if (++s->strikes >= STRIKES_MAX) {
-            nsc_store(&s->off, 1);
+            NSC_STORE(&s->off, 1);
             return 1;
         }
     }

@@ -16,9 +16,9 @@
 
 #include "runtime/abi.h"
 
-#define nsc_load(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define nsc_store(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
-#define nsc_add(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
+#define NSC_LOAD(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define NSC_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define NSC_ADD(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
 /* Thread-local words are shared with signal handlers only: relaxed operations suffice. */
 static inline int nsc_cas64(uint64_t *at, uint64_t old, uint64_t value)

@@ -52,7 +52,7 @@ static struct nsc_live_thread *live_thread(const struct nsc_runtime_thread *t)
 
 void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events)
 {
-    nsc_add(&live_thread(t)->lost, events);
+    NSC_ADD(&live_thread(t)->lost, events);
 }
 
 /* A forked child has its parent's words: forget them. Each store leaves the fast path shut. */
@@ -85,7 +85,7 @@ int nsc_thread_present(struct nsc_runtime_thread *t)
         at = nsc_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
                             &s->header->thread_hint);
     if (at < 0) {
-        nsc_add(&s->processes[s->process].lost, 1);
+        NSC_ADD(&s->processes[s->process].lost, 1);
         return 0;
     }
     slot = s->threads + at;
@@ -96,11 +96,11 @@ int nsc_thread_present(struct nsc_runtime_thread *t)
     slot->lost = 0;
     slot->chunk_seq = 0;
     nsc_os_thread_name(slot->name);
-    nsc_store(&slot->state, NSC_LIVE_LIVE);
-    nsc_store(nsc_session_end_word((uint32_t)at), 0);
+    NSC_STORE(&slot->state, NSC_LIVE_LIVE);
+    NSC_STORE(nsc_session_end_word((uint32_t)at), 0);
     if (!nsc_cas32(&t->thread, 0, (uint32_t)at + 1)) {
         /* A signal handler has claimed a slot for us meanwhile: leave this one to the recorder. */
-        nsc_store(&slot->state, NSC_LIVE_DEAD);
+        NSC_STORE(&slot->state, NSC_LIVE_DEAD);
     }
     t->retry = 0;
     t->endp = nsc_session_end_word(t->thread - 1);
@@ -118,7 +118,7 @@ enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t 
     number = (uint32_t)(offset / nsc_session.chunk_bytes) + 1;
     if (!chunk_has(number, slot))
         return NSC_SLOT_NOWHERE;
-    state = nsc_load(&chunk_of(number)->state);
+    state = NSC_LOAD(&chunk_of(number)->state);
     if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FREE ||
         NSC_LIVE_CHUNK_THREAD(state) != t->thread - 1)
         return NSC_SLOT_TAKEN;
@@ -131,8 +131,8 @@ static uint32_t newest_seq(const struct nsc_runtime_thread *t, uint64_t chunks)
     uint32_t current = NSC_CHUNKS_CURRENT(chunks);
 
     if (current == 0)
-        return nsc_load(&live_thread(t)->chunk_seq);
-    return NSC_LIVE_CHUNK_SEQ(nsc_load(&chunk_of(current)->state));
+        return NSC_LOAD(&live_thread(t)->chunk_seq);
+    return NSC_LIVE_CHUNK_SEQ(NSC_LOAD(&chunk_of(current)->state));
 }
 
 /* Hands the previous chunk to the recorder. The exact state word is expected, so doing this again,
@@ -142,7 +142,7 @@ static void publish_previous(struct nsc_runtime_thread *t, uint64_t chunks)
     uint32_t previous = NSC_CHUNKS_PREVIOUS(chunks);
     uint32_t seq = newest_seq(t, chunks) - (NSC_CHUNKS_CURRENT(chunks) != 0);
 
-    if (previous == 0 || nsc_load(&t->chunks) != chunks)
+    if (previous == 0 || NSC_LOAD(&t->chunks) != chunks)
         return;
     nsc_cas64(&chunk_of(previous)->state,
               NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq),
@@ -154,13 +154,13 @@ static void publish_previous(struct nsc_runtime_thread *t, uint64_t chunks)
 static int settled(const struct nsc_runtime_thread *t, uint64_t chunks)
 {
     uint32_t current = NSC_CHUNKS_CURRENT(chunks);
-    uint64_t pos = nsc_load(&t->pos);
-    uint64_t end = nsc_load(nsc_session_end_word(t->thread - 1));
+    uint64_t pos = NSC_LOAD(&t->pos);
+    uint64_t end = NSC_LOAD(nsc_session_end_word(t->thread - 1));
 
     if (current == 0)
         return pos >= POS_NOWHERE && end < POS_NOWHERE;
     return end == chunk_soft_end(current) && pos - chunk_start(current) < nsc_session.chunk_bytes &&
-           nsc_load(&live_thread(t)->chunk_seq) == newest_seq(t, chunks);
+           NSC_LOAD(&live_thread(t)->chunk_seq) == newest_seq(t, chunks);
 }
 
 /*
@@ -176,15 +176,15 @@ static void settle(struct nsc_runtime_thread *t)
     uint32_t current;
 
     do {
-        chunks = nsc_load(&t->chunks);
+        chunks = NSC_LOAD(&t->chunks);
         current = NSC_CHUNKS_CURRENT(chunks);
         if (settled(t, chunks))
             continue;
-        token = (nsc_add(&t->token, 1) & 0x7fff) + 1;
-        nsc_store(end, token);
-        nsc_store(&live_thread(t)->chunk_seq, newest_seq(t, chunks));
-        pos = nsc_load(&t->pos);
-        if (nsc_load(&t->chunks) != chunks)
+        token = (NSC_ADD(&t->token, 1) & 0x7fff) + 1;
+        NSC_STORE(end, token);
+        NSC_STORE(&live_thread(t)->chunk_seq, newest_seq(t, chunks));
+        pos = NSC_LOAD(&t->pos);
+        if (NSC_LOAD(&t->chunks) != chunks)
             continue;
         if (current == 0) {
             if (pos < POS_NOWHERE)
@@ -194,7 +194,7 @@ static void settle(struct nsc_runtime_thread *t)
         if (pos - chunk_start(current) >= nsc_session.chunk_bytes)
             nsc_cas64(&t->pos, pos, chunk_start(current));
         nsc_cas64(end, token, chunk_soft_end(current));
-    } while (nsc_load(&t->chunks) != chunks);
+    } while (NSC_LOAD(&t->chunks) != chunks);
 }
 
 /* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. Done
@@ -213,29 +213,29 @@ static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
 {
     struct nsc_session *s = &nsc_session;
     struct nsc_live_header *h = s->header;
-    uint32_t count = nsc_load(&h->chunk_count);
-    uint32_t from = nsc_load(&h->chunk_hint);
+    uint32_t count = NSC_LOAD(&h->chunk_count);
+    uint32_t from = NSC_LOAD(&h->chunk_hint);
     uint32_t i, at;
 
     if (count == 0 || count > s->chunks_max)
         return 0;
-    if (nsc_load(&h->chunks_free) == 0 && ++t->retry % RETRY_EVENTS != 0)
+    if (NSC_LOAD(&h->chunks_free) == 0 && ++t->retry % RETRY_EVENTS != 0)
         return 0;
     for (i = 0; i < count; i++) {
         at = (uint32_t)(((uint64_t)from + i) % count);
-        if (nsc_load(&s->chunks[at].state) != 0)
+        if (NSC_LOAD(&s->chunks[at].state) != 0)
             continue;
         touch_chunk(at + 1);
         if (nsc_cas64(&s->chunks[at].state, 0,
                       NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq))) {
-            nsc_store(&h->chunk_hint, at + 1);
+            NSC_STORE(&h->chunk_hint, at + 1);
             /* Approximate on purpose, but never below zero. */
-            if (nsc_load(&h->chunks_free) != 0)
-                nsc_add(&h->chunks_free, -1u);
+            if (NSC_LOAD(&h->chunks_free) != 0)
+                NSC_ADD(&h->chunks_free, -1u);
             return at + 1;
         }
     }
-    nsc_store(&h->chunks_free, 0);
+    NSC_STORE(&h->chunks_free, 0);
     return 0;
 }
 
@@ -259,19 +259,19 @@ static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t 
         return 0;
     }
     chunk = chunk_of(number);
-    anchor_low = nsc_load(&t->anchor_low);
+    anchor_low = NSC_LOAD(&t->anchor_low);
     if (!nsc_anchor_valid(anchor_low)) {
         /* Whoever is moving the anchor must see that his record is not in this chunk. */
-        nsc_store(&t->anchor_low, nsc_anchor_token(t));
+        NSC_STORE(&t->anchor_low, nsc_anchor_token(t));
         anchor_low = position - NSC_LIVE_ANCHOR_REACH;
     }
-    lost = nsc_load(&live_thread(t)->lost);
+    lost = NSC_LOAD(&live_thread(t)->lost);
     chunk->open_ticks = nsc_arch_ticks();
     chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
     chunk->lost_before = lost - t->lost_claimed;
     if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
         nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq), 0);
-        nsc_add(&nsc_session.header->chunks_free, 1);
+        NSC_ADD(&nsc_session.header->chunks_free, 1);
         return 1;
     }
     t->lost_claimed = lost;
@@ -281,7 +281,7 @@ static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t 
 int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position)
 {
     for (;;) {
-        uint64_t chunks = nsc_load(&t->chunks);
+        uint64_t chunks = NSC_LOAD(&t->chunks);
         uint32_t current = NSC_CHUNKS_CURRENT(chunks);
 
         settle(t);
@@ -289,16 +289,16 @@ int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position)
             publish_previous(t, chunks);
             continue;
         }
-        if (current != 0 && nsc_load(&t->chunks) == chunks &&
-            nsc_load(&t->pos) < chunk_soft_end(current))
+        if (current != 0 && NSC_LOAD(&t->chunks) == chunks &&
+            NSC_LOAD(&t->pos) < chunk_soft_end(current))
             return 1;
-        if (nsc_load(&nsc_session.header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
+        if (NSC_LOAD(&nsc_session.header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
             nsc_session_gone();
             return 0;
         }
-        if (!switch_chunk(t, chunks, position) && NSC_CHUNKS_CURRENT(nsc_load(&t->chunks)) == 0) {
+        if (!switch_chunk(t, chunks, position) && NSC_CHUNKS_CURRENT(NSC_LOAD(&t->chunks)) == 0) {
             settle(t);
-            publish_previous(t, nsc_load(&t->chunks));
+            publish_previous(t, NSC_LOAD(&t->chunks));
             nsc_session_gone();
             return 0;
         }

@@ -67,7 +67,7 @@ static inline int nsc_anchor_valid(uint64_t anchor_low)
 /** nsc_anchor_token - a value for anchor_low that fails every check and equals no other in use. */
 static inline uint64_t nsc_anchor_token(struct nsc_runtime_thread *t)
 {
-    return 1ull << 63 | (uint64_t)nsc_add(&t->token, 1) << 4;
+    return 1ull << 63 | (uint64_t)NSC_ADD(&t->token, 1) << 4;
 }
 
 #endif

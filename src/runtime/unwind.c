@@ -39,11 +39,11 @@ static void *real_personality;
 
 static void *resolve(void **cache, const char *name)
 {
-    void *found = nsc_load(cache);
+    void *found = NSC_LOAD(cache);
 
     if (found == NULL) {
         found = dlsym(RTLD_NEXT, name);
-        nsc_store(cache, found);
+        NSC_STORE(cache, found);
     }
     return found;
 }
@@ -79,7 +79,7 @@ static uint64_t target_of(const struct __jmp_buf_tag *env)
     struct __jmp_buf_tag here;
     uint64_t stack_pointer;
 
-    if (nsc_load(&guard) == 0) {
+    if (NSC_LOAD(&guard) == 0) {
         int (*set)(struct __jmp_buf_tag *);
 
         *(void **)&set = resolve(&real__setjmp, "_setjmp");
@@ -87,9 +87,9 @@ static uint64_t target_of(const struct __jmp_buf_tag *env)
             return 0;
         (void)set(&here);
         __asm__("mov %0, sp" : "=r"(stack_pointer));
-        nsc_store(&guard, ((const uint64_t *)(const void *)here.__jmpbuf)[13] ^ stack_pointer);
+        NSC_STORE(&guard, ((const uint64_t *)(const void *)here.__jmpbuf)[13] ^ stack_pointer);
     }
-    return words[13] ^ nsc_load(&guard);
+    return words[13] ^ NSC_LOAD(&guard);
 #endif
 }
 
