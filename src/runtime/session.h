@@ -20,7 +20,7 @@
 #define NSC_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define NSC_ADD(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
-/* Thread-local words are shared with signal handlers only: relaxed operations suffice. */
+/* For words of the shared memory and, though less would do there, for those of the thread. */
 static inline int nsc_cas64(uint64_t *at, uint64_t old, uint64_t value)
 {
     return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
