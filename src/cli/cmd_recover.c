@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/recover_options.h"
+#include "record/names.h"
 #include "trace/convert.h"
 #include "util/units.h"
 
@@ -40,6 +41,29 @@ static char *output_for(const char *in)
     return n < 0 ? NULL : out;
 }
 
+/* Names for the functions that the recorder had no time to name, from the modules on this machine
+ * that are still the recorded ones. Without them the addresses stay. */
+static int name_functions(struct nsc_trace *t, struct nsc_writer *w)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < nsc_trace_info(t)->module_count && error == 0; i++) {
+        const struct nsc_module *module = nsc_trace_module(t, i);
+        struct nsc_symbols_options options = {.size = sizeof options};
+        struct nsc_symbols *symbols = NULL;
+
+        if (module->build_id_bytes == 0)
+            continue; /* nothing to know the file by */
+        options.build_id = module->build_id;
+        options.build_id_bytes = module->build_id_bytes;
+        if (nsc_symbols_open(module->path, &options, &symbols, NULL) < 0)
+            continue;
+        error = nsc_names_resolve_module(w, i, symbols);
+        nsc_symbols_close(symbols);
+    }
+    return error;
+}
+
 static int recover(const char *in, const char *out, bool compress)
 {
     struct nsc_writer_options options = {.size = sizeof options, .compress = compress};
@@ -47,7 +71,7 @@ static int recover(const char *in, const char *out, bool compress)
     char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_trace_info info;
 
-    if (nsc_trace_recover(in, out, &options, &info, &diag) != 0)
+    if (nsc_trace_recover(in, out, &options, name_functions, &info, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);

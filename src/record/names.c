@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A function id and the symbol that its address lies in. */
 struct named {
@@ -21,7 +22,7 @@ static int compare_named(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int set_function(struct nsc_modules *modules, uint32_t module, const struct named *named,
+static int set_function(struct nsc_writer *w, uint32_t module, const struct named *named,
                         const char *name, const struct nsc_symbols_line *line)
 {
     char address[24];
@@ -30,7 +31,7 @@ static int set_function(struct nsc_modules *modules, uint32_t module, const stru
         .symbol = named->symbol,
         .file = line != NULL && line->file != NULL ? line->file : "",
         .line = line != NULL ? line->line : 0,
-        .module = module == NSC_NO_ID ? NSC_NO_ID : modules->files[module]->id,
+        .module = module,
         .va = named->va,
     };
 
@@ -38,28 +39,29 @@ static int set_function(struct nsc_modules *modules, uint32_t module, const stru
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)named->va);
         f.name = f.symbol = address;
     }
-    return nsc_writer_set_function(modules->writer, named->id, &f);
+    return nsc_writer_set_function(w, named->id, &f);
 }
 
-/* The ids of one module with their symbols, ordered by symbol; the caller frees. */
-static struct named *collect(struct nsc_modules *modules, uint32_t module, size_t *count)
+/* The ids of one module that have no name yet with their symbols, ordered by symbol; the caller
+ * frees. */
+static struct named *collect(const struct nsc_writer *w, uint32_t module,
+                             struct nsc_symbols *symbols, size_t *count)
 {
-    struct nsc_symbols *symbols =
-        module == NSC_NO_ID ? NULL : nsc_module_symbols(modules->files[module]);
-    struct named *all = calloc((size_t)modules->place_count + 1, sizeof *all);
-    uint32_t id;
+    uint32_t functions = nsc_writer_function_count(w), id;
+    struct named *all = calloc((size_t)functions + 1, sizeof *all);
 
     if (all == NULL)
         return NULL;
     *count = 0;
-    for (id = 0; id < modules->place_count; id++) {
-        const struct nsc_place *place = &modules->places[id];
+    for (id = 0; id < functions; id++) {
+        struct nsc_function f;
         struct nsc_symbol symbol;
 
-        if (place->module != module)
+        if (nsc_writer_get_function(w, id, &f) != 0 || f.module != module ||
+            (f.name[0] != '\0' && strncmp(f.name, "0x", 2) != 0))
             continue;
-        all[*count] = (struct named){.va = place->va, .id = id};
-        if (symbols != NULL && nsc_symbols_find(symbols, place->va, &symbol)) {
+        all[*count] = (struct named){.va = f.va, .id = id};
+        if (symbols != NULL && nsc_symbols_find(symbols, f.va, &symbol)) {
             all[*count].va = symbol.va;
             all[*count].symbol = symbol.name;
         }
@@ -70,23 +72,22 @@ static struct named *collect(struct nsc_modules *modules, uint32_t module, size_
 }
 
 /* Keeps the first id of each symbol in @all and makes the others its aliases; returns how many. */
-static size_t fold_aliases(struct nsc_modules *modules, struct named *all, size_t count)
+static size_t fold_aliases(struct nsc_writer *w, struct named *all, size_t count)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < count; i++) {
         if (kept > 0 && all[kept - 1].va == all[i].va && all[kept - 1].symbol == all[i].symbol)
-            nsc_writer_alias_function(modules->writer, all[i].id, all[kept - 1].id);
+            nsc_writer_alias_function(w, all[i].id, all[kept - 1].id);
         else
             all[kept++] = all[i];
     }
     return kept;
 }
 
-static int name_all(struct nsc_modules *modules, uint32_t module, struct named *all, size_t count)
+static int name_all(struct nsc_writer *w, uint32_t module, struct nsc_symbols *symbols,
+                    struct named *all, size_t count)
 {
-    struct nsc_symbols *symbols =
-        module == NSC_NO_ID ? NULL : nsc_module_symbols(modules->files[module]);
     struct nsc_symbols_line *lines = calloc(count, sizeof *lines);
     const char **linked = calloc(count, sizeof *linked);
     uint64_t *vas = calloc(count, sizeof *vas);
@@ -104,7 +105,7 @@ static int name_all(struct nsc_modules *modules, uint32_t module, struct named *
     if (error == 0 && symbols != NULL)
         error = nsc_symbols_lines(symbols, vas, count, lines);
     for (i = 0; i < count && error == 0; i++)
-        error = set_function(modules, module, &all[i], readable[i], &lines[i]);
+        error = set_function(w, module, &all[i], readable[i], &lines[i]);
     nsc_symbols_lines_free(lines, count);
     for (i = 0; i < count; i++)
         free(readable[i]);
@@ -116,27 +117,28 @@ out:
     return error;
 }
 
-static int resolve_module(struct nsc_modules *modules, uint32_t module)
+int nsc_names_resolve_module(struct nsc_writer *w, uint32_t module, struct nsc_symbols *symbols)
 {
     size_t count = 0;
-    struct named *all = collect(modules, module, &count);
+    struct named *all = collect(w, module, symbols, &count);
     int error = 0;
 
     if (all == NULL)
         return -ENOMEM;
-    count = fold_aliases(modules, all, count);
+    count = fold_aliases(w, all, count);
     if (count > 0)
-        error = name_all(modules, module, all, count);
+        error = name_all(w, module, symbols, all, count);
     free(all);
     return error;
 }
 
 int nsc_names_resolve(struct nsc_modules *modules)
 {
-    int error = resolve_module(modules, NSC_NO_ID);
+    int error = nsc_names_resolve_module(modules->writer, NSC_NO_ID, NULL);
     uint32_t i;
 
     for (i = 0; i < modules->count && error == 0; i++)
-        error = resolve_module(modules, i);
+        error = nsc_names_resolve_module(modules->writer, modules->files[i]->id,
+                                         nsc_module_symbols(modules->files[i]));
     return error;
 }

@@ -10,4 +10,11 @@
  * aliases. What cannot be found keeps its address for a name. 0 or -ENOMEM. */
 int nsc_names_resolve(struct nsc_modules *modules);
 
+/**
+ * nsc_names_resolve_module - the same for the functions of one module of a trace that have no name.
+ * @module: in the writer's module table, or NSC_NO_ID for functions that no module holds.
+ * @symbols: of the module; NULL when they cannot be had.
+ */
+int nsc_names_resolve_module(struct nsc_writer *w, uint32_t module, struct nsc_symbols *symbols);
+
 #endif

@@ -87,7 +87,8 @@ static int copy_thread(struct nsc_trace *t, struct nsc_writer *w, uint32_t id, s
 }
 
 static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_options *options,
-                struct nsc_diag *cut, struct nsc_diag *diag)
+                int (*complete)(struct nsc_trace *t, struct nsc_writer *w), struct nsc_diag *cut,
+                struct nsc_diag *diag)
 {
     struct nsc_writer *w;
     int error = nsc_writer_create(out, options, &w, diag);
@@ -100,7 +101,9 @@ static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_op
     for (uint32_t i = 0; error == 0 && i < nsc_trace_info(t)->thread_count; i++)
         error = copy_thread(t, w, i, cut, diag);
     if (error == 0) {
-        error = nsc_writer_error(w);
+        error = complete == NULL ? 0 : complete(t, w);
+        if (error == 0)
+            error = nsc_writer_error(w);
         if (error != 0)
             nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", out,
                          strerror(-error));
@@ -113,6 +116,7 @@ static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_op
 }
 
 int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_options *options,
+                      int (*complete)(struct nsc_trace *t, struct nsc_writer *w),
                       struct nsc_trace_info *info, struct nsc_diag *diag)
 {
     struct nsc_diag cut = {.offset = NSC_DIAG_NO_OFFSET, .message = ""};
@@ -121,7 +125,7 @@ int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_o
 
     if (error != 0)
         return error;
-    error = copy(t, out, options, &cut, diag);
+    error = copy(t, out, options, complete, &cut, diag);
     if (error == 0 && info != NULL) {
         *info = *nsc_trace_info(t);
         if (cut.message[0] != '\0' && info->warning[0] == '\0')
@@ -141,7 +145,7 @@ int nsc_trace_compress(const char *in, const char *out, bool overwrite, struct n
 
     if (error != 0)
         return error;
-    error = copy(t, out, &options, &cut, diag);
+    error = copy(t, out, &options, NULL, &cut, diag);
     nsc_trace_close(t);
     return error;
 }

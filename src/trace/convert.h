@@ -14,10 +14,13 @@
  * @in: the file; it is not changed.
  * @out: path of the new trace; see nsc_writer_create() for what is refused.
  * @options: of the new trace; may be NULL.
+ * @complete: called before the new trace is finished, to add what the old one lacks (names of
+ *        functions); its error ends the work. May be NULL.
  * @info: receives what was found in @in, with the warning; may be NULL.
  * Returns 0 or -errno with @diag.
  */
 int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_options *options,
+                      int (*complete)(struct nsc_trace *t, struct nsc_writer *w),
                       struct nsc_trace_info *info, struct nsc_diag *diag);
 
 /**

@@ -182,7 +182,7 @@ static void test_recover(size_t cut, size_t flip)
     write_damaged(whole, cut);
     whole[flip] ^= 0x10;
     unlink(recovered_path);
-    if (!CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, &info, &diag) == 0)) {
+    if (!CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, &info, &diag) == 0)) {
         printf("# %s at %lld\n", diag.message, (long long)diag.offset);
         return;
     }

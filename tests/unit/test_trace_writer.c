@@ -140,7 +140,7 @@ static void test_full_disk(void)
     setrlimit(RLIMIT_FSIZE, &old);
     snprintf(other, sizeof other, "%s.%ld.partial", path, (long)getpid());
     rename(other, folder_file("cut"));
-    if (!CHECK(nsc_trace_recover(folder_file("cut"), path, NULL, &info, &diag) == 0))
+    if (!CHECK(nsc_trace_recover(folder_file("cut"), path, NULL, NULL, &info, &diag) == 0))
         printf("# %s\n", diag.message);
     CHECK(info.events > 500000);
     CHECK(nsc_trace_verify(path, show_fault, NULL, NULL) == 0);
