@@ -13,7 +13,7 @@ uint64_t nsc_clockpoint_ticks(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-#error "no timer known for this machine"
+    return 0; /* no hook knows this machine */
 #endif
 }
 

@@ -154,6 +154,8 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
             ((stack_depth(st) == 0) == (stack_depth(victim) == 0) && st->used < victim->used))
             victim = st;
     }
+    if (victim == NULL)
+        return NULL;
     unwind_below(victim, UINT64_MAX, victim->left_ticks);
     victim->low = victim->high = victim->name = 0;
     victim->gone = false;
@@ -500,6 +502,13 @@ static inline uint64_t restore_ticks(uint64_t word, uint64_t near)
     return near + (uint64_t)((int64_t)((word - near) << 16) >> 16);
 }
 
+static inline uint64_t ticks_at(const uint64_t *words, size_t at, uint64_t near, bool header)
+{
+    uint64_t ticks = __atomic_load_n(&words[2 * at + 1], __ATOMIC_RELAXED);
+
+    return header ? restore_ticks(ticks, near) : ticks;
+}
+
 /* The whole position of an event, as a key. */
 static inline uint64_t position_key(uint64_t word, uint64_t anchor)
 {
@@ -519,14 +528,12 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
 
     while (++at < to && budget-- > 0) {
         uint64_t word = __atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE);
-        uint64_t next = __atomic_load_n(&words[2 * at + 1], __ATOMIC_RELAXED);
+        uint64_t next = ticks_at(words, at, near, header);
 
         if ((word & NSC_LIVE_ADDRESS_MASK) < NSC_LIVE_ESC_LIMIT) {
             at += (word >> 12) & 15;
             continue;
         }
-        if (header)
-            next = restore_ticks(next, near);
         if (next >= ticks)
             break;
         ticks = next;
@@ -545,6 +552,23 @@ static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
 {
     return top != NULL && top->position - key < KEY_STEP &&
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
+}
+
+/* The plain cases, on a kept lane; false: the event is not one of them. */
+static inline __attribute__((always_inline)) bool run_plainly(struct nsc_lane *lane, uint64_t ticks,
+                                                              uint64_t key, uint64_t pc16,
+                                                              bool exit,
+                                                              const struct nsc_code *code)
+{
+    const struct nsc_lane_frame *top = lane != NULL ? nsc_lane_top(lane) : NULL;
+
+    if (exit && returns(top, key, code))
+        nsc_lane_exit(lane, ticks);
+    else if (!exit && nests(top, key))
+        nsc_lane_enter(lane, ticks, code->function, key | pc16);
+    else
+        return false;
+    return true;
 }
 
 /* Any event that does not belong to a kept lane or does not nest plainly. */
@@ -603,7 +627,6 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         uint64_t word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
         uint64_t ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
         uint64_t address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask, key, pc16 = 0;
-        const struct nsc_lane_frame *top = lane != NULL ? nsc_lane_top(lane) : NULL;
         struct nsc_code code = {0};
 
         if (__builtin_expect(address < NSC_LIVE_ESC_LIMIT, 0)) {
@@ -623,12 +646,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             pc16 = (ticks - whole) >> 48;
             ticks = whole;
         }
-        if (i + 1 < to) {
-            uint64_t next = __atomic_load_n(&words[2 * i + 3], __ATOMIC_RELAXED);
-
-            if (__builtin_expect((by_function ? restore_ticks(next, near) : next) < ticks, 0))
-                ticks = lower_ticks(words, i, to, ticks, near, by_function);
-        }
+        if (i + 1 < to && __builtin_expect(ticks_at(words, i + 1, near, by_function) < ticks, 0))
+            ticks = lower_ticks(words, i, to, ticks, near, by_function);
         if (__builtin_expect(ticks < last, 0)) {
             ticks = last;
             s->stats.clamped++;
@@ -639,11 +658,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             code = nsc_codes_find(s->codes, address, ticks);
         if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0) {
             s->stats.left_out++;
-        } else if ((word & exit_mask) != 0 && returns(top, key, &code)) {
-            nsc_lane_exit(lane, ticks);
-            plain++;
-        } else if ((word & exit_mask) == 0 && nests(top, key)) {
-            nsc_lane_enter(lane, ticks, code.function, key | pc16);
+        } else if (run_plainly(lane, ticks, key, pc16, (word & exit_mask) != 0, &code)) {
             plain++;
         } else {
             run_slowly(s, &(struct event){.ticks = ticks,

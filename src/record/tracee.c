@@ -443,17 +443,26 @@ void nsc_tracees_scan_threads(struct nsc_tracees *all)
             thread_adopt(all, i);
 }
 
+static bool has_ended(const struct nsc_tracee_thread *t)
+{
+    const struct nsc_live_thread *live = &t->process->all->session->threads[t->slot];
+
+    if (t->process->dead || t->tid <= 0 ||
+        __atomic_load_n(&live->state, __ATOMIC_ACQUIRE) == NSC_LIVE_DEAD)
+        return true;
+    return syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH;
+}
+
 void nsc_tracee_check(struct nsc_tracee_thread *t)
 {
     if (t->dead)
         return;
-    if (t->process->dead || __atomic_load_n(&t->process->all->session->threads[t->slot].state,
-                                            __ATOMIC_ACQUIRE) == NSC_LIVE_DEAD)
-        t->dead = true;
-    else if (t->tid <= 0 ||
-             (syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH))
-        t->dead = true;
-    else if (t->id_count > 0 && t->name[0] == 0)
+    t->dead = has_ended(t);
+    if (t->dead)
+        return;
+    /* More and more seldom: names are given early in a thread's life, if at all. */
+    t->checks++;
+    if ((t->checks & (t->checks - 1)) == 0)
         name_thread(t);
 }
 

@@ -34,6 +34,7 @@ struct nsc_tracee_thread {
     uint32_t slot;
     pid_t tid;
     bool dead;
+    uint32_t checks;                /* how often it was found alive */
     uint32_t next_seq;              /* of the chunk to read next */
     uint32_t stalls;                /* passes in which that chunk was not to be seen */
     uint32_t resume_seq, resume_at; /* a chunk read in part, and its next slot; seq 0 = none */
