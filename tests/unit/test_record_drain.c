@@ -1,0 +1,297 @@
+/*
+ * test_record_drain.c - the recorder's half of the session memory, with the other half played by
+ * this program: chunks, threads, processes and modules filled in by hand, then by a liar.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/drain.h"
+#include "tap.h"
+#include "trace/reader.h"
+
+#define TOP    0x7ffd00001000ull
+#define CODE   0x400000ull
+#define MINUTE 60000000000ull
+#define MS     1000000ull
+
+struct rig {
+    struct nsc_session session;
+    struct nsc_writer *writer;
+    struct nsc_tracees tracees;
+    struct nsc_drain drain;
+    struct nsc_filter filter;
+    char path[64];
+    uint64_t now_ns;
+};
+
+static void rig_begin(struct rig *r, enum nsc_record_mode mode, uint64_t buffer_bytes)
+{
+    struct nsc_session_options options = {.buffer_bytes = buffer_bytes, .fixed = true};
+    struct nsc_writer_options writing = {.size = sizeof writing, .overwrite = true};
+    struct nsc_diag diag;
+
+    memset(r, 0, sizeof *r);
+    r->now_ns = MINUTE;
+    snprintf(r->path, sizeof r->path, "/tmp/test_record_drain.%d.nst", (int)getpid());
+    if (nsc_writer_create(r->path, &writing, &r->writer, &diag) != 0 ||
+        nsc_session_create(&options, &r->session, &diag) != 0) {
+        printf("Bail out! %s\n", diag.message);
+        exit(1);
+    }
+    nsc_tracees_init(&r->tracees, &r->session, r->writer, &r->filter);
+    nsc_drain_init(&r->drain, &r->tracees, mode);
+}
+
+/* Returns what the finished file says. */
+static struct nsc_trace_info rig_end(struct rig *r)
+{
+    struct nsc_trace_info info = {0};
+    struct nsc_trace *trace;
+    struct nsc_diag diag;
+    uint32_t i;
+
+    nsc_session_close(&r->session);
+    if (r->drain.mode == NSC_RECORD_RING)
+        nsc_drain_keep_ring(&r->drain);
+    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, r->now_ns);
+    for (i = 0; i < r->session.threads_max; i++)
+        if (r->tracees.threads[i] != NULL)
+            nsc_tracee_finish(r->tracees.threads[i], false);
+    nsc_tracees_complete(&r->tracees);
+    if (nsc_writer_finish(r->writer, &diag) != 0)
+        printf("# %s\n", diag.message);
+    else if (nsc_trace_verify(r->path, NULL, NULL, &diag) == 0 &&
+             nsc_trace_open(r->path, 0, &trace, &diag) == 0) {
+        info = *nsc_trace_info(trace);
+        nsc_trace_close(trace);
+    }
+    nsc_drain_free(&r->drain);
+    nsc_tracees_free(&r->tracees);
+    nsc_session_destroy(&r->session);
+    unlink(r->path);
+    return info;
+}
+
+static uint32_t pass(struct rig *r)
+{
+    r->now_ns += 200 * MS; /* so that nothing is left for later */
+    return nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, r->now_ns);
+}
+
+/* ---- The traced side --------------------------------------------------------------------------
+ */
+
+static void add_process(struct rig *r, uint32_t slot, pid_t pid)
+{
+    r->session.processes[slot] = (struct nsc_live_process){.pid = (uint32_t)pid, .start_ticks = 1};
+    r->session.processes[slot].state = NSC_LIVE_LIVE;
+}
+
+static void add_thread(struct rig *r, uint32_t slot, uint32_t process, pid_t pid, pid_t tid)
+{
+    r->session.threads[slot] = (struct nsc_live_thread){.process = process,
+                                                        .pid = (uint32_t)pid,
+                                                        .tid = (uint32_t)tid,
+                                                        .start_ticks = 1,
+                                                        .name = "fake"};
+    r->session.threads[slot].state = NSC_LIVE_LIVE;
+}
+
+/* A chunk of @pairs calls. */
+static void fill_chunk(struct rig *r, uint32_t chunk, uint32_t thread, uint32_t seq, uint32_t pairs,
+                       enum nsc_live_chunk_phase phase, uint64_t lost_before)
+{
+    uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
+    uint64_t ticks = 1000000ull * seq;
+    uint32_t i;
+
+    r->session.chunks[chunk].anchor = TOP;
+    r->session.chunks[chunk].open_ticks = ticks;
+    r->session.chunks[chunk].lost_before = lost_before;
+    for (i = 0; i < 2 * pairs; i++) {
+        words[2 * i] =
+            (CODE + i / 2 % 7 * 64) | (i & 1 ? 1ull << 47 : 0) | TOP << NSC_LIVE_POSITION_SHIFT;
+        words[2 * i + 1] = ++ticks;
+    }
+    r->session.chunks[chunk].state = NSC_LIVE_CHUNK_STATE((uint64_t)phase, thread, seq);
+}
+
+static bool is_clear(const struct rig *r, uint32_t chunk)
+{
+    const uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
+    uint32_t i;
+
+    for (i = 0; i < r->session.chunk_bytes / 8; i++)
+        if (words[i] != 0)
+            return false;
+    return r->session.chunks[chunk].state == 0;
+}
+
+static pid_t own_tid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+/* ---- Tests ------------------------------------------------------------------------------------
+ */
+
+static void test_order(void)
+{
+    struct nsc_trace_info info;
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 3, getpid());
+    add_thread(&r, 5, 3, getpid(), own_tid());
+    fill_chunk(&r, 9, 5, 1, 100, NSC_LIVE_CHUNK_FULL, 0);
+    fill_chunk(&r, 2, 5, 3, 100, NSC_LIVE_CHUNK_FULL, 0);
+    fill_chunk(&r, 4, 5, 2, 100, NSC_LIVE_CHUNK_FULL, 0);
+    fill_chunk(&r, 0, 5, 5, 50, NSC_LIVE_CHUNK_FULL, 0); /* 4 is still to come */
+    CHECK_U64(pass(&r), 3);
+    CHECK(is_clear(&r, 9) && is_clear(&r, 2) && is_clear(&r, 4));
+    CHECK(!is_clear(&r, 0));
+    fill_chunk(&r, 7, 5, 4, 50, NSC_LIVE_CHUNK_FULL, 11);
+    CHECK_U64(pass(&r), 2);
+    fill_chunk(&r, 1, 5, 6, 10, NSC_LIVE_CHUNK_OWNED, 0);
+    CHECK_U64(pass(&r), 0); /* its thread lives */
+    r.session.threads[5].lost = 14;
+    info = rig_end(&r);
+    CHECK_U64(info.calls, 410);
+    CHECK_U64(info.lost, 14);
+    CHECK_U64(info.thread_count, 1);
+}
+
+static void test_dead_thread(void)
+{
+    struct nsc_trace_info info;
+    struct rig r;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, child);
+    add_thread(&r, 0, 0, child, child);
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+    fill_chunk(&r, 1, 0, 2, 5, NSC_LIVE_CHUNK_OWNED, 0);
+    pass(&r);
+    pass(&r);
+    CHECK(is_clear(&r, 0) && is_clear(&r, 1));
+    CHECK_U64(r.session.threads[0].state, NSC_LIVE_FREE);
+    CHECK_U64(r.session.processes[0].state, NSC_LIVE_FREE);
+    info = rig_end(&r);
+    CHECK_U64(info.calls, 15);
+}
+
+/* A process that calls exec registers again: what was under its old slot is over. */
+static void test_exec(void)
+{
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_OWNED, 0);
+    CHECK_U64(pass(&r), 0);
+    add_process(&r, 1, getpid());
+    add_thread(&r, 1, 1, getpid(), own_tid());
+    fill_chunk(&r, 1, 1, 1, 20, NSC_LIVE_CHUNK_OWNED, 0);
+    pass(&r);
+    pass(&r);
+    CHECK(is_clear(&r, 0));
+    CHECK(!is_clear(&r, 1));
+    CHECK_U64(rig_end(&r).calls, 30);
+}
+
+/* A slot that a hook has reserved and not filled yet holds the chunk up, for a while. */
+static void test_open_slot(void)
+{
+    uint64_t *words, word;
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+    words = nsc_session_chunk_words(&r.session, 0);
+    word = words[8];
+    words[8] = 0;
+    CHECK_U64(pass(&r), 0);
+    words[8] = word;
+    CHECK_U64(pass(&r), 1);
+    CHECK_U64(rig_end(&r).lost, 0);
+}
+
+static void test_ring(void)
+{
+    struct nsc_trace_info info;
+    uint32_t seq, chunk, emitted = 0;
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_RING, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    for (seq = 1; seq <= 100; seq++) {
+        for (chunk = 0; r.session.chunks[chunk].state != 0; chunk++)
+            ;
+        fill_chunk(&r, chunk, 0, seq, 50, NSC_LIVE_CHUNK_FULL, 0);
+        emitted += 100;
+        pass(&r);
+    }
+    info = rig_end(&r);
+    CHECK(info.calls >= 50 * 11 && info.calls <= 50 * 16);
+    CHECK_U64(info.events + info.lost, emitted);
+}
+
+/* A program that writes nonsense into its session: the recorder must survive and finish. */
+static void test_liar(void)
+{
+    unsigned round, i, sound = 0;
+    uint64_t seed = 1;
+
+    for (round = 0; round < 40; round++) {
+        struct rig r;
+        uint8_t *tables;
+        size_t bytes;
+
+        rig_begin(&r, round % 3 == 0 ? NSC_RECORD_RING : NSC_RECORD_STREAM, 256 << 10);
+        add_process(&r, 0, getpid());
+        add_thread(&r, 0, 0, getpid(), own_tid());
+        fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+        tables = (uint8_t *)r.session.header;
+        bytes = (size_t)(r.session.data - r.session.base) + 4 * r.session.chunk_bytes;
+        for (i = 0; i < 3000; i++) {
+            size_t at;
+
+            seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+            at = (size_t)(seed >> 20) % bytes & ~(size_t)3;
+            if (round & 1) /* only what is in use */
+                at = (i % 4 == 0   ? (size_t)((uint8_t *)r.session.chunks - tables)
+                      : i % 4 == 1 ? (size_t)((uint8_t *)r.session.threads - tables)
+                      : i % 4 == 2 ? (size_t)((uint8_t *)r.session.processes - tables)
+                                   : (size_t)((uint8_t *)r.session.modules - tables)) +
+                     (at & 0x7fc);
+            *(uint32_t *)(void *)(tables + at) =
+                seed & 1 ? (uint32_t)(seed >> 33) % 5 : (uint32_t)(seed >> 33);
+            if (i % 300 == 0)
+                pass(&r);
+        }
+        sound += rig_end(&r).file_bytes > 0;
+    }
+    CHECK_U64(sound, 40);
+}
+
+int main(void)
+{
+    test_order();
+    test_dead_thread();
+    test_exec();
+    test_open_slot();
+    test_ring();
+    test_liar();
+    return t_done();
+}
