@@ -554,12 +554,12 @@ static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
 }
 
-/* The plain cases, on a kept lane; false: the event is not one of them. */
-static inline __attribute__((always_inline)) bool run_plainly(struct nsc_lane *lane, uint64_t ticks,
-                                                              uint64_t key, uint64_t pc16,
-                                                              bool exit,
-                                                              const struct nsc_code *code)
+/* The plain cases on a stack whose calls are kept; false: the event is not one of them. */
+static inline __attribute__((always_inline)) bool run_kept(struct nsc_stack *st, uint64_t ticks,
+                                                           uint64_t key, uint64_t pc16, bool exit,
+                                                           const struct nsc_code *code)
 {
+    struct nsc_lane *lane = st->lane;
     const struct nsc_lane_frame *top = lane != NULL ? nsc_lane_top(lane) : NULL;
 
     if (exit && returns(top, key, code))
@@ -571,28 +571,33 @@ static inline __attribute__((always_inline)) bool run_plainly(struct nsc_lane *l
     return true;
 }
 
-/* Any event that does not belong to a kept lane or does not nest plainly. */
+/* The same where calls are not kept. */
+static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
+                                                              uint64_t key, uint64_t pc16,
+                                                              bool exit,
+                                                              const struct nsc_code *code)
+{
+    const struct nsc_lane_frame *top = st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
+
+    if (exit && returns(top, key, code))
+        st->depth--;
+    else if (!exit && st->depth < st->capacity && nests(top, key))
+        st->shadow[st->depth++] = (struct nsc_lane_frame){
+            .start_ticks = ticks, .position = key | pc16, .function = code->function};
+    else
+        return false;
+    return true;
+}
+
+/* Any event that does not nest plainly on the current stack. */
 static __attribute__((noinline)) void run_slowly(struct nsc_stacks *s, const struct event *event)
 {
     struct nsc_code code = nsc_codes_find(s->codes, event->address, event->ticks);
-    struct nsc_stack *st = s->current;
 
-    if (st->lane != NULL) {
-        if (event->exit)
-            exit_slowly(s, event, &code);
-        else
-            enter_slowly(s, event, &code);
-    } else if (event->exit && returns(stack_top(st), event->key, &code)) {
-        stack_exit(st, event->ticks);
-        s->stats.dropped++;
-    } else if (!event->exit && nests(stack_top(st), event->key)) {
-        stack_push(st, event->ticks, code.function, event->key | event->pc16);
-        s->stats.dropped++;
-    } else if (event->exit) {
+    if (event->exit)
         exit_slowly(s, event, &code);
-    } else {
+    else
         enter_slowly(s, event, &code);
-    }
 }
 
 /* A slot that holds no event: an escape record, or nothing. Returns the slots it takes, 0 = stop.
@@ -613,14 +618,15 @@ static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const u
  * and may change the stack.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
  * positions, ticks of 48 bits) and by filters that work here.
+ * @keep: as in struct nsc_stacks.
  */
 static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, const uint64_t *words,
                                                         size_t from, size_t to, bool stop_at_hole,
-                                                        const bool by_function)
+                                                        const bool by_function, const bool keep)
 {
     const uint64_t exit_mask = 1ull << s->exit_bit;
     uint64_t last = s->last_ticks, near = s->near_ticks, anchor = s->anchor, plain = 0;
-    struct nsc_lane *lane = s->current->lane;
+    struct nsc_stack *st = s->current;
     size_t i, slots;
 
     for (i = from; i < to; i += slots) {
@@ -635,7 +641,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             if (slots == 0)
                 break;
             anchor = s->anchor;
-            lane = s->current->lane;
+            st = s->current;
             continue;
         }
         slots = 1;
@@ -658,7 +664,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             code = nsc_codes_find(s->codes, address, ticks);
         if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0) {
             s->stats.left_out++;
-        } else if (run_plainly(lane, ticks, key, pc16, (word & exit_mask) != 0, &code)) {
+        } else if (keep ? run_kept(st, ticks, key, pc16, (word & exit_mask) != 0, &code)
+                        : run_dropped(st, ticks, key, pc16, (word & exit_mask) != 0, &code)) {
             plain++;
         } else {
             run_slowly(s, &(struct event){.ticks = ticks,
@@ -666,12 +673,12 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                                           .address = address,
                                           .pc16 = (uint32_t)pc16,
                                           .exit = (word & exit_mask) != 0});
-            lane = s->current->lane;
+            st = s->current;
         }
     }
     s->last_ticks = last;
     s->near_ticks = near;
-    s->stats.recorded += plain;
+    *(keep ? &s->stats.recorded : &s->stats.dropped) += plain;
     return i < to ? i : to;
 }
 
@@ -688,8 +695,11 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 __attribute__((flatten)) size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words,
                                                size_t from, size_t to, bool stop_at_hole)
 {
-    return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true)
-                                 : run(s, words, from, to, stop_at_hole, false);
+    if (s->keep)
+        return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, true)
+                                     : run(s, words, from, to, stop_at_hole, false, true);
+    return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, false)
+                                 : run(s, words, from, to, stop_at_hole, false, false);
 }
 
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
