@@ -330,7 +330,7 @@ $(BUILD)/lint/%.ok: % .clang-tidy $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 $(BUILD)/lint/cppcheck.ok: $(LINT_SRCS) $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 	@mkdir -p $(@D)/cppcheck
 	$(call show,CHECK)
-	$(Q)cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr --suppress=missingIncludeSystem \
+	$(Q)cppcheck --quiet --error-exitcode=1 -D__x86_64__ --std=c11 --inline-suppr --suppress=missingIncludeSystem \
 	    --enable=warning,performance,portability --cppcheck-build-dir=$(@D)/cppcheck \
 	    $(LINT_FLAGS) $(LINT_SRCS)
 	@touch $@
