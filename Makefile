@@ -215,7 +215,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: layers headers check-nm check-unit check-e2e check-oracle ## unit and end-to-end tests, layering, headers
+check: layers headers check-nm check-unit check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
@@ -232,7 +232,7 @@ E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
 check-e2e: all $(MAKE_TRACE) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
-check-asan: ## unit and end-to-end tests under AddressSanitizer and UBSan
+check-asan: ## unit tests under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
 
 check-tsan: ## unit tests under ThreadSanitizer
