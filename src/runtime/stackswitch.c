@@ -1,27 +1,18 @@
 /*
  * stackswitch.c - swapcontext() and setcontext() of libc, wrapped to tell the recorder that the
  * thread goes to another stack. Only in libnanoscope.so, which is found before libc; a program that
- * is not recorded pays one more call. The one file of the runtime that needs libc: dlsym.
+ * is not recorded pays one more call.
  *
  * What is not seen here: contexts that end and go on with uc_link (the recorder finds out by the
  * position), and stack switches that do not use libc (nanoscope_stack_switch).
  */
-#include <dlfcn.h>
 #include <nanoscope/nanoscope.h>
 #include <ucontext.h>
 
 #include "runtime/session.h"
 #include "runtime/wrap.h"
 
-/* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
-#pragma weak dlsym
-
-/* The next definition of @name, or NULL. Done again at each switch: cheap beside the switch's own
- * system call, and nothing to keep safe from signal handlers. */
-static void *next(const char *name)
-{
-    return dlsym(RTLD_NEXT, name);
-}
+static void *real_swapcontext, *real_setcontext;
 
 NSC_RUNTIME_EXPORT int nsc_wrap_swapcontext(ucontext_t *restrict from,
                                             const ucontext_t *restrict to);
@@ -33,7 +24,7 @@ int nsc_wrap_swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
 {
     int (*real)(ucontext_t *, const ucontext_t *);
 
-    *(void **)&real = next("swapcontext");
+    *(void **)&real = nsc_wrap_real(&real_swapcontext, "swapcontext");
     if (real == NULL)
         return -1;
     nanoscope_stack_switch((uintptr_t)from, (uintptr_t)to);
@@ -44,9 +35,16 @@ int nsc_wrap_setcontext(const ucontext_t *to)
 {
     int (*real)(const ucontext_t *);
 
-    *(void **)&real = next("setcontext");
+    *(void **)&real = nsc_wrap_real(&real_setcontext, "setcontext");
     if (real == NULL)
         return -1;
     nanoscope_stack_switch(0, (uintptr_t)to);
     return real(to);
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+    nsc_wrap_real(&real_swapcontext, "swapcontext");
+    nsc_wrap_real(&real_setcontext, "setcontext");
+    nsc_wrap_forget_errors();
 }

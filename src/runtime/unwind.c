@@ -16,11 +16,12 @@
 #include "runtime/thread.h"
 #include "runtime/wrap.h"
 
-/* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
+/* Weak: libnanoscope.so names no libc as its dependency, the program brings one; an old one has no
+ * _dl_find_object. */
+#pragma weak _dl_find_object
 #pragma weak dladdr
 #pragma weak dlclose
 #pragma weak dlopen
-#pragma weak dlsym
 
 /* What the C++ ABI says of personality routines (Itanium C++ ABI, level I, 1.6). */
 enum { FATAL_ERROR = 3, INSTALL_CONTEXT = 7 };
@@ -33,20 +34,8 @@ typedef int personality_fn(int version, int actions, uint64_t class,
 typedef uint64_t cfa_fn(struct _Unwind_Context *context);
 typedef uint64_t ip_fn(struct _Unwind_Context *context);
 
-/* Resolved at first use. Several threads may do so at once, with the same result. */
 static void *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk;
-static void *real_personality;
-
-static void *resolve(void **cache, const char *name)
-{
-    void *found = NSC_LOAD(cache);
-
-    if (found == NULL) {
-        found = dlsym(RTLD_NEXT, name);
-        NSC_STORE(cache, found);
-    }
-    return found;
-}
+static void *real_personality, *real_get_cfa;
 
 /*
  * A frame continues with this stack pointer: all calls it has made are over. Their positions are
@@ -82,7 +71,7 @@ static uint64_t target_of(const struct __jmp_buf_tag *env)
     if (NSC_LOAD(&guard) == 0) {
         int (*set)(struct __jmp_buf_tag *);
 
-        *(void **)&set = resolve(&real__setjmp, "_setjmp");
+        *(void **)&set = nsc_wrap_real(&real__setjmp, "_setjmp");
         if (set == NULL)
             return 0;
         (void)set(&here);
@@ -98,7 +87,7 @@ static __attribute__((noreturn)) void jump(void **real, const char *name, struct
 {
     jump_fn *go;
 
-    *(void **)&go = resolve(real, name);
+    *(void **)&go = nsc_wrap_real(real, name);
     if (nsc_session_present())
         continues_at(target_of(env));
     go(env, value);
@@ -143,6 +132,33 @@ static void *seen_from(const void *address, const char *name)
     return found;
 }
 
+/* Whether both addresses are of one module. Takes no lock; says no if it cannot tell. */
+static int in_one_module(const void *a, const void *b)
+{
+#ifdef DLFO_EH_SEGMENT_TYPE
+    struct dl_find_object of_a, of_b;
+
+    return &_dl_find_object != NULL && _dl_find_object((void *)(uintptr_t)a, &of_a) == 0 &&
+           _dl_find_object((void *)(uintptr_t)b, &of_b) == 0 &&
+           of_a.dlfo_link_map == of_b.dlfo_link_map;
+#else
+    (void)a, (void)b;
+    return 0;
+#endif
+}
+
+/* _Unwind_GetCFA() of the very unwinder that calls from @unwinder, or NULL. */
+static cfa_fn *get_cfa_of(const void *unwinder)
+{
+    void *found = NSC_LOAD(&real_get_cfa);
+    cfa_fn *cfa;
+
+    if (found == NULL || !in_one_module(found, unwinder))
+        found = seen_from(unwinder, "_Unwind_GetCFA");
+    *(void **)&cfa = found;
+    return cfa;
+}
+
 /*
  * The personality routine that the frame would have had without us. Usually it comes next in the
  * order of search. But a C program has no C++ library of its own, and still may load C++ plug-ins,
@@ -153,7 +169,7 @@ static void *personality_of(const void *unwinder, struct _Unwind_Context *contex
 {
     static const char name[] = "__gxx_personality_v0";
     static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1", "libc++.so.1"};
-    void *found = resolve(&real_personality, name);
+    void *found = nsc_wrap_real(&real_personality, name);
     ip_fn *ip;
     size_t i;
 
@@ -198,8 +214,19 @@ int nsc_wrap_personality(int version, int actions, uint64_t class,
     result = real(version, actions, class, exception, context);
     if (result != INSTALL_CONTEXT || !nsc_session_present())
         return result;
-    *(void **)&cfa = seen_from(unwinder, "_Unwind_GetCFA");
+    cfa = get_cfa_of(unwinder);
     if (cfa != NULL) /* the frame's stack pointer at the call that is left */
         continues_at(cfa(context));
     return result;
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+    nsc_wrap_real(&real_longjmp, "longjmp");
+    nsc_wrap_real(&real__longjmp, "_longjmp");
+    nsc_wrap_real(&real_siglongjmp, "siglongjmp");
+    nsc_wrap_real(&real___longjmp_chk, "__longjmp_chk");
+    nsc_wrap_real(&real_personality, "__gxx_personality_v0");
+    nsc_wrap_real(&real_get_cfa, "_Unwind_GetCFA");
+    nsc_wrap_forget_errors();
 }
