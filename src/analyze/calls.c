@@ -132,7 +132,7 @@ static int follow(struct scan *s, struct lane *lane, uint32_t thread, const stru
             .start_ticks = e->ticks,
             .number = ++lane->numbers,
             .function = e->function,
-            .bound = e->value,
+            .bound = (uint32_t)e->value,
         };
     } else if (e->kind == NSC_EVENT_LATE_EXIT) {
         end_late(s, lane, thread, e);

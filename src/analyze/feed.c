@@ -154,7 +154,7 @@ static bool is_after(const struct nsc_event *e, uint64_t to)
 static int apply(struct nsc_feed *f, const struct nsc_event *e)
 {
     if (e->kind == NSC_EVENT_ENTER) {
-        struct nsc_frame frame = {e->ticks, e->function, e->value};
+        struct nsc_frame frame = {e->ticks, e->function, (uint32_t)e->value};
 
         return push_open(f, &frame);
     }

@@ -32,7 +32,7 @@ static bool push(struct lane *lane, const struct nsc_event *e)
         lane->open = open;
         lane->depth_max = max;
     }
-    lane->open[lane->depth++] = (struct open_call){e->ticks, e->value};
+    lane->open[lane->depth++] = (struct open_call){e->ticks, (uint32_t)e->value};
     return true;
 }
 
@@ -58,7 +58,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         if (!push(lane, e))
             return -ENOMEM;
         item->kind = NSC_REPLAY_BEGIN;
-        item->bound = e->value;
+        item->bound = (uint32_t)e->value;
         lane->told = is_end(m->next);
         if (lane->told) {
             item->kind = NSC_REPLAY_CALL;

@@ -104,8 +104,8 @@ static inline void enter(struct counter *c, const struct nsc_event *e)
 
     if (c->depth + 1 >= c->depth_max && !grow_stack(c))
         return;
-    c->stack[++c->depth] =
-        (struct open_call){.start_ticks = e->ticks, .function = e->function, .bound = e->value};
+    c->stack[++c->depth] = (struct open_call){
+        .start_ticks = e->ticks, .function = e->function, .bound = (uint32_t)e->value};
     if (f->active++ == 0 && f->epoch != c->epoch) {
         f->epoch = c->epoch;
         f->epoch_base = f->total_ticks;

@@ -120,7 +120,7 @@ static void put_action(const struct print *p, const struct nsc_replay_item *item
         printf("%s%s */", remark ? ": " : "", remark ? remark : "");
         break;
     case NSC_REPLAY_LOST:
-        printf("/* %" PRIu32 " events lost */", item->lost);
+        printf("/* %" PRIu64 " events lost */", item->lost);
         break;
     }
 }
@@ -207,7 +207,7 @@ static void print_csv(const struct print *p, const struct nsc_replay_item *item)
                          p->csv_terminal);
     printf(",%s,", bound_name(item->bound));
     if (item->kind == NSC_REPLAY_LOST)
-        printf("%" PRIu32, item->lost);
+        printf("%" PRIu64, item->lost);
     putchar('\n');
 }
 

@@ -136,27 +136,43 @@ int nsc_block_header_read(int fd, uint64_t file_bytes, uint64_t offset, struct n
     return 0;
 }
 
+/* Whether @raw, which stands at @offset, is a good header of a block that the file holds whole. */
+static bool is_block(const uint8_t raw[NSC_FORMAT_BLOCK_BYTES], uint64_t offset,
+                     uint64_t file_bytes)
+{
+    struct nsc_block block;
+
+    return nsc_block_unpack(raw, &block) == 0 &&
+           block.stored_bytes <= file_bytes - offset - NSC_FORMAT_BLOCK_BYTES;
+}
+
 int nsc_block_find(int fd, uint64_t file_bytes, uint64_t from, uint64_t *found)
 {
     uint8_t marker[4], *window = malloc(WINDOW_BYTES);
+    uint64_t at = from;
     int64_t n = 0;
 
     if (window == NULL)
         return -ENOMEM;
     nsc_span_put32(marker, NSC_FORMAT_BLOCK_SYNC);
     *found = file_bytes;
-    /* Windows overlap by a marker less one byte. */
-    for (uint64_t at = from; at + sizeof marker <= file_bytes; at += (uint64_t)n - 3) {
-        const uint8_t *hit;
+    while (*found == file_bytes && at + NSC_FORMAT_BLOCK_BYTES <= file_bytes) {
+        const uint8_t *hit = window, *end;
 
         n = nsc_block_pread(fd, window, WINDOW_BYTES, at);
-        if (n < (int64_t)sizeof marker)
+        if (n < NSC_FORMAT_BLOCK_BYTES)
             break;
-        hit = memmem(window, (size_t)n, marker, sizeof marker);
-        if (hit != NULL) {
-            *found = at + (uint64_t)(hit - window);
-            break;
+        end = window + n;
+        while ((hit = memmem(hit, (size_t)(end - hit), marker, sizeof marker)) != NULL &&
+               end - hit >= NSC_FORMAT_BLOCK_BYTES) {
+            if (is_block(hit, at + (uint64_t)(hit - window), file_bytes)) {
+                *found = at + (uint64_t)(hit - window);
+                break;
+            }
+            hit++;
         }
+        /* The next window begins with a header, or a marker, that this one cuts. */
+        at += hit == NULL ? (uint64_t)n - 3 : (uint64_t)(hit - window);
     }
     free(window);
     return n < 0 ? (int)n : 0;

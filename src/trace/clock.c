@@ -127,17 +127,32 @@ void nsc_clock_release(struct nsc_clock *clock)
     clock->segment_count = 0;
 }
 
+/* The last segment that begins at or before @value (ticks, or with @by_ns ns), or the first. A long
+ * recording has one for each of its seconds. */
+static const struct nsc_clock_segment *find_segment(const struct nsc_clock *clock, uint64_t value,
+                                                    bool by_ns)
+{
+    const struct nsc_clock_segment *s = clock->segments;
+    uint32_t low = 0, high = clock->segment_count;
+
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if ((by_ns ? s[middle].ns : s[middle].ticks) <= value)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &s[low];
+}
+
 uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks)
 {
-    uint32_t i;
-
     if (clock->identity)
         return ticks;
     if (ticks <= clock->origin_ticks)
         return 0;
-    for (i = clock->segment_count - 1; i > 0 && ticks < clock->segments[i].ticks;)
-        i--;
-    return at_segment(&clock->segments[i], ticks);
+    return at_segment(find_segment(clock, ticks, false), ticks);
 }
 
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks)
@@ -148,14 +163,11 @@ uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks)
 uint64_t nsc_clock_ticks(const struct nsc_clock *clock, uint64_t ns)
 {
     const struct nsc_clock_segment *s;
-    uint32_t i;
     wide ticks;
 
     if (clock->identity)
         return ns;
-    for (i = clock->segment_count - 1; i > 0 && ns < clock->segments[i].ns;)
-        i--;
-    s = &clock->segments[i];
+    s = find_segment(clock, ns, true);
     if (s->factor == 0)
         return s->ticks;
     ticks = ((((wide)(ns - s->ns)) << s->shift) + s->factor - 1) / s->factor + s->ticks;

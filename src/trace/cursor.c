@@ -133,7 +133,7 @@ static int bridge_event(struct nsc_cursor *c, uint32_t kind, uint64_t ticks, uin
         .function = function,
         .depth = depth,
         .kind = kind,
-        .value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value,
+        .value = value,
     };
     return 0;
 }
@@ -334,7 +334,7 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
         c->decoded++;
     } else if (what == NSC_FORMAT_OTHER_LOST) {
         e->kind = NSC_EVENT_LOST;
-        e->value = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+        e->value = value;
     } else {
         *known = false;
         if ((what & 1) != 0)

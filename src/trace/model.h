@@ -77,16 +77,16 @@ enum nsc_event_kind {
     NSC_EVENT_UNWIND = 2,    /* the innermost open call ended without returning (NSC_BOUND_END) */
     NSC_EVENT_LATE_EXIT = 3, /* a call that was entered before recording (or in a gap) returns; it
                                 was open, below all others, since the thread's start or the gap */
-    NSC_EVENT_LOST = 4,      /* a gap: `value` events were lost just here */
+    NSC_EVENT_LOST = 4,      /* a gap: `value` events were lost just here, 0 if unknown */
 };
 
-/* A decoded event. 24 bytes: batches of them are the unit of reading. */
+/* A decoded event: batches of them are the unit of reading. */
 struct nsc_event {
     uint64_t ticks;
+    uint64_t value;    /* LOST: number of events; else 0 */
     uint32_t function; /* of ENTER, EXIT, UNWIND, LATE_EXIT; else NSC_NO_ID */
     uint32_t depth;    /* number of open calls below this one */
     uint32_t kind;     /* enum nsc_event_kind */
-    uint32_t value;    /* LOST: number of events (saturated); else 0 */
 };
 
 /* An open call at some point of a thread. */

@@ -31,7 +31,10 @@ struct verify {
     struct sums *sums; /* by canonical function */
     uint32_t *touched;
     uint32_t touched_count;
-    /* Of the chunk being checked: the longest call of each depth and span, if its head has them. */
+    /* Of the chunk being checked: what its head counts. */
+    uint64_t calls, lost;
+    uint32_t min_depth, max_depth;
+    /* The longest call of each depth and span, if its head has them. */
     bool wants_rows;
     uint32_t shift;
     struct nsc_chunk_row *rows;
@@ -115,6 +118,9 @@ static int push(struct verify *v, uint64_t ticks, uint32_t function)
     v->sums[function].active++;
     v->start_ticks[v->depth] = ticks;
     v->child_ticks[v->depth++] = 0;
+    v->calls++;
+    if (v->depth > v->max_depth)
+        v->max_depth = v->depth;
     return 0;
 }
 
@@ -155,6 +161,8 @@ static int pop(struct verify *v, const struct nsc_event *e)
         sums->max_ticks = duration;
     if (v->depth > 0)
         v->child_ticks[v->depth - 1] += duration;
+    if (v->depth < v->min_depth)
+        v->min_depth = v->depth;
     if (!v->wants_rows || v->depth >= SUMMARY_DEPTHS)
         return 0;
     return add_row(v, v->start_ticks[v->depth], e->ticks, e->function);
@@ -169,6 +177,10 @@ static int follow(struct verify *v, const struct nsc_event *events, size_t count
             error = push(v, events[i].ticks, events[i].function);
         else if (events[i].kind == NSC_EVENT_EXIT || events[i].kind == NSC_EVENT_UNWIND)
             error = pop(v, &events[i]);
+        else if (events[i].kind == NSC_EVENT_LATE_EXIT)
+            v->calls++;
+        else
+            v->lost += events[i].value;
     }
     return error;
 }
@@ -253,6 +265,8 @@ static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
     v->wants_rows = head->has_summary;
     v->shift = head->summary_shift;
     v->row_count = 0;
+    v->calls = v->lost = 0;
+    v->min_depth = v->max_depth = v->depth;
     memset(v->row_of, 0, sizeof v->row_of);
 }
 
@@ -269,6 +283,10 @@ static void forget_sums(struct verify *v)
 static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
                       const struct nsc_chunk_head *head)
 {
+    if (chunk->calls != v->calls || chunk->lost != v->lost || chunk->min_depth != v->min_depth ||
+        chunk->max_depth != v->max_depth)
+        fault(v, chunk->offset, "the head of chunk %llu of thread %u counts other than its events",
+              (unsigned long long)chunk->sequence, chunk->thread);
     if (head->has_totals && !totals_match(v, head))
         fault(v, chunk->offset, "totals of chunk %llu of thread %u are not those of its events",
               (unsigned long long)chunk->sequence, chunk->thread);

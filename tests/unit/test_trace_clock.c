@@ -1,5 +1,6 @@
 /* test_trace_clock.c - ticks to nanoseconds and back: exact, monotone, over days; checksums. */
 #include <string.h>
+#include <unistd.h>
 
 #include "base/crc32c.h"
 #include "tap.h"
@@ -80,6 +81,31 @@ static void test_piecewise(void)
     nsc_clock_release(&c);
 }
 
+/* A point a second for ten days: a time is found without a look at each of them. */
+static void test_many_points(void)
+{
+    enum { POINTS = 864000 };
+    struct nsc_clock_point *points = calloc(POINTS, sizeof *points);
+    struct nsc_clock c;
+
+    if (points == NULL)
+        abort();
+    for (uint64_t i = 0; i < POINTS; i++)
+        points[i] = (struct nsc_clock_point){.ticks = 3 * i * SECOND, .monotonic_ns = i * SECOND};
+    build(&c, points, POINTS, 0, 0);
+    alarm(60); /* it takes no time; a search from the end took hours */
+    for (uint64_t i = 0; i < 1000000; i++) {
+        uint64_t ns = i % POINTS * SECOND + i;
+
+        if (nsc_clock_ns(&c, 3 * ns) != ns || nsc_clock_ticks(&c, ns) != 3 * ns)
+            abort();
+    }
+    alarm(0);
+    CHECK_U64(c.segment_count, POINTS - 1);
+    nsc_clock_release(&c);
+    free(points);
+}
+
 static void test_frequency(void)
 {
     struct nsc_clock_point points[] = {
@@ -124,6 +150,7 @@ int main(void)
     test_identity();
     test_days();
     test_piecewise();
+    test_many_points();
     test_frequency();
     test_crc();
     return t_done();

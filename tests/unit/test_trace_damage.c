@@ -245,6 +245,64 @@ static void test_forged_heads(void)
     model_free(&model[0]);
 }
 
+/* The counts of a head are also in the index: verify must hold them against the events. */
+static void test_false_counts(void)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    int without_offset = 0;
+    struct nsc_writer *w;
+    uint8_t *at;
+    size_t seen = 0;
+
+    if (nsc_writer_create(whole_path, &options, &w, NULL) != 0)
+        abort();
+    model_tables(w, model, 1, 1);
+    nsc_lane_enter(model[0].lane, 1000, 0, 0);
+    nsc_lane_lost(model[0].lane, 2000, 99);
+    nsc_lane_exit(model[0].lane, 3000);
+    nsc_lane_close(model[0].lane, 3000);
+    if (nsc_writer_finish(w, NULL) != 0)
+        abort();
+    free(whole);
+    whole = read_file(whole_path, &whole_bytes);
+    /* ticks 2000, events 2, calls 1, lost 99: in the head and in the index */
+    for (at = whole;
+         (at = memmem(at, whole_bytes - (size_t)(at - whole), "\xd0\x0f\x02\x01\x63", 5)) != NULL;
+         at++, seen++)
+        at[4] = 98;
+    CHECK_U64(seen, 2);
+    for (at = whole + NSC_FORMAT_HEADER_BYTES; nsc_span_get32(at) == NSC_FORMAT_BLOCK_SYNC;) {
+        size_t bytes = nsc_span_get64(at + 8);
+
+        nsc_span_put32(at + 24, nsc_base_crc32c(0, at + NSC_FORMAT_BLOCK_BYTES, bytes));
+        nsc_span_put32(at + 28, nsc_base_crc32c(0, at, 28));
+        at += NSC_FORMAT_BLOCK_BYTES + bytes;
+    }
+    write_damaged(whole, whole_bytes);
+    CHECK(nsc_trace_verify(damaged_path, count_fault, &without_offset, NULL) == 1);
+    model_free(&model[0]);
+}
+
+/* Bytes that look like headers everywhere must not cost a look at the rest of the file each. */
+static void test_marker_flood(void)
+{
+    const size_t bytes = (size_t)32 << 20;
+    uint8_t *flood = malloc(bytes);
+    struct nsc_trace *t;
+
+    if (flood == NULL)
+        abort();
+    memcpy(flood, whole, NSC_FORMAT_HEADER_BYTES);
+    for (size_t at = NSC_FORMAT_HEADER_BYTES; at < bytes; at += 4)
+        nsc_span_put32(flood + at, NSC_FORMAT_BLOCK_SYNC);
+    write_damaged(flood, bytes);
+    free(flood);
+    alarm(60); /* it takes a second; it took minutes */
+    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    alarm(0);
+    nsc_trace_close(t);
+}
+
 static void test_all(bool compress)
 {
     int without_offset = 0;
@@ -270,6 +328,8 @@ int main(void)
     test_all(false);
     test_all(true);
     test_forged_heads();
+    test_false_counts();
+    test_marker_flood();
     free(whole);
     unlink(whole_path);
     close(damaged_fd);

@@ -144,7 +144,7 @@ static void print_events(struct nsc_trace *t, uint32_t thread, FILE *out)
 
             fprintf(out, "%u %" PRIu64 " %u %s ", thread, e->ticks, e->depth, kinds[e->kind]);
             if (e->kind == NSC_EVENT_LOST)
-                fprintf(out, "%u\n", e->value);
+                fprintf(out, "%llu\n", (unsigned long long)e->value);
             else
                 fprintf(out, "%s\n", nsc_trace_function(t, e->function)->name);
         }

@@ -280,6 +280,31 @@ static void test_times(void)
     nsc_trace_close(t);
 }
 
+/* A full buffer loses more than 2^32 events in a minute or two: the number is told as it is. */
+static void test_large_loss(void)
+{
+    const uint64_t lost = 3ull << 33;
+    const struct nsc_event *events;
+    struct model_thread m = {0};
+    struct nsc_writer *w = create(0);
+    struct nsc_cursor *c;
+    struct nsc_trace *t;
+    size_t count;
+
+    model_tables(w, &m, 1, 1);
+    nsc_lane_enter(m.lane, 10, 0, 0);
+    nsc_lane_lost(m.lane, 20, lost);
+    nsc_lane_exit(m.lane, 30);
+    nsc_lane_close(m.lane, 30);
+    t = finish(w);
+    CHECK(nsc_cursor_open(t, 0, 0, &c, NULL) == 0);
+    CHECK(nsc_cursor_next(c, &events, &count, NULL) == 1 && count == 3);
+    CHECK_U64(events[1].kind, NSC_EVENT_LOST);
+    CHECK_U64(events[1].value, lost);
+    nsc_cursor_close(c);
+    nsc_trace_close(t);
+}
+
 /* Misuse latches an error and harms nothing. */
 static void test_misuse(void)
 {
@@ -437,6 +462,7 @@ int main(void)
     test_deep();
     test_short_threads();
     test_times();
+    test_large_loss();
     test_misuse();
     test_heads();
     unlink(path);
