@@ -83,7 +83,8 @@ enum nsc_live_escape {
              * stack it leaves; next slot: word 0 = 1 (never zero), word 1 = key of
              * the stack it enters. A key is any number that names the stack; 0 as the
              * first one: not named (setcontext does not say where it comes from).
-             * For swapcontext and setcontext: addresses of the ucontext_t. */
+             * For swapcontext and setcontext: addresses of the ucontext_t, and one more slot:
+             * word 0 = 1, word 1 = the stack pointer that the entered stack goes on with. */
     /* A jump or an exception leaves frames; payload: position, every open frame at or below it is
      * over; next slot: word 0 = 1, word 1 = ticks. */
     NSC_LIVE_ESC_UNWIND = 12,

@@ -415,7 +415,9 @@ static __attribute__((noinline)) void exit_slowly(struct nsc_stacks *s, const st
     }
 }
 
-static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to)
+/* @position: where the stack @to goes on, 0 if not known. Handlers may still run on the stack that
+ * is left: knowing where the other one is keeps their calls from being taken for its first. */
+static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position)
 {
     struct nsc_stack *target = NULL;
     uint32_t i;
@@ -442,6 +444,8 @@ static void switch_stacks(struct nsc_stacks *s, uint64_t from, uint64_t to)
         return;
     target->name = to;
     target->gone = false;
+    if (target->high == 0)
+        target->low = target->high = position << KEY_SHIFT;
     stack_go(s, target, s->last_ticks, true);
 }
 
@@ -477,7 +481,8 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
         break;
     case NSC_LIVE_ESC_SWITCH:
         if (slots >= 2)
-            switch_stacks(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED));
+            switch_stacks(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED),
+                          slots >= 3 ? __atomic_load_n(&words[2 * at + 5], __ATOMIC_RELAXED) : 0);
         break;
     case NSC_LIVE_ESC_UNWIND:
         if (slots >= 2)

@@ -83,11 +83,13 @@ static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_
 static int put_in_reach(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
                         uint64_t position)
 {
+    uint64_t anchor_low = NSC_LOAD(&t->anchor_low);
     uint64_t slot = reserve(t, 1);
 
     if (slot == 0)
         return 0;
-    if (!in_reach(t, position)) { /* a handler moved the anchor before the slot was ours */
+    /* A handler that moved the anchor may have done so before or after the slot was ours. */
+    if (NSC_LOAD(&t->anchor_low) != anchor_low || !in_reach(t, position)) {
         put(slot, FILLER, 0);
         return 0;
     }
@@ -105,7 +107,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
 {
     struct nsc_runtime_thread *t = &nsc_runtime_tls;
     uint32_t generation = t->generation;
-    int stored = 0;
+    int stored;
 
     if (!present(t)) {
         NSC_STORE(&t->off, NSC_LOAD(&nsc_session.off));
@@ -117,56 +119,63 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     case NSC_SLOT_TAKEN:
         return;
     case NSC_SLOT_MINE:
-        stored = in_reach(t, position);
-        put(slot, stored ? word0 : FILLER, stored ? word1 : 0);
+        /* Not for the event, even if it is in reach now: a handler may have moved the anchor since,
+         * in slots behind this one. */
+        put(slot, FILLER, 0);
         break;
     case NSC_SLOT_NOWHERE:
         break;
     }
-    for (;;) {
+    do {
         if (!nsc_chunk_ready(t, position)) {
-            if (!stored)
-                nsc_thread_lose(t, 1);
+            nsc_thread_lose(t, 1);
             return;
         }
-        if (stored)
-            return;
         stored = in_reach(t, position) ? put_in_reach(t, word0, word1, position)
                                        : put_with_anchor(t, word0, word1, position);
-    }
+    } while (!stored);
 }
 
-/* Stores a record of two slots; without a free chunk it is left out. */
-static void put_record(struct nsc_runtime_thread *t, uint64_t kind, uint64_t payload,
-                       uint64_t payload2)
+/* Stores a record of one slot for each of @words; without a free chunk it is left out. */
+static void put_record(struct nsc_runtime_thread *t, uint64_t kind, const uint64_t *words,
+                       unsigned count)
 {
     uint64_t slot;
+    unsigned i;
 
     do {
         if (!nsc_chunk_ready(t, (uint64_t)(uintptr_t)&slot))
             return;
-        slot = reserve(t, 2);
+        slot = reserve(t, count);
     } while (slot == 0);
-    put(slot, RECORD(kind, 1), payload);
-    put(slot + NSC_SLOT_BYTES, 1, payload2);
+    put(slot, RECORD(kind, count - 1), words[0]);
+    for (i = 1; i < count; i++)
+        put(slot + i * NSC_SLOT_BYTES, 1, words[i]);
+}
+
+void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer)
+{
+    const uint64_t words[] = {from_key, to_key, stack_pointer};
+    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+
+    if (present(t))
+        put_record(t, NSC_LIVE_ESC_SWITCH, words, stack_pointer != 0 ? 3 : 2);
 }
 
 NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
                                                unsigned long long to_key)
 {
-    struct nsc_runtime_thread *t = &nsc_runtime_tls;
-
-    if (present(t))
-        put_record(t, NSC_LIVE_ESC_SWITCH, from_key, to_key);
+    nsc_runtime_switch(from_key, to_key, 0);
 }
 
 void nsc_runtime_unwound(uint64_t position)
 {
+    const uint64_t words[] = {position, nsc_arch_ticks()};
     struct nsc_runtime_thread *t = &nsc_runtime_tls;
 
     /* A thread that has recorded nothing (since it was forked off) has no frames to leave. */
     if (t->thread != 0 && t->generation == nsc_session.generation)
-        put_record(t, NSC_LIVE_ESC_UNWIND, position, nsc_arch_ticks());
+        put_record(t, NSC_LIVE_ESC_UNWIND, words, 2);
 }
 
 NSC_RUNTIME_EXPORT const char *nanoscope_version(void)

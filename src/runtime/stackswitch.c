@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "runtime/session.h"
+#include "runtime/thread.h"
 #include "runtime/wrap.h"
 
 static void *real_swapcontext, *real_setcontext;
@@ -20,6 +21,15 @@ NSC_RUNTIME_EXPORT int nsc_wrap_setcontext(const ucontext_t *to);
 NSC_WRAP(nsc_wrap_swapcontext, "swapcontext", NSC_WRAP_GLIBC);
 NSC_WRAP(nsc_wrap_setcontext, "setcontext", NSC_WRAP_GLIBC);
 
+static uint64_t stack_pointer_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+#else
+    return context->uc_mcontext.sp;
+#endif
+}
+
 int nsc_wrap_swapcontext(ucontext_t *restrict from, const ucontext_t *restrict to)
 {
     int (*real)(ucontext_t *, const ucontext_t *);
@@ -27,7 +37,7 @@ int nsc_wrap_swapcontext(ucontext_t *restrict from, const ucontext_t *restrict t
     *(void **)&real = nsc_wrap_real(&real_swapcontext, "swapcontext");
     if (real == NULL)
         return -1;
-    nanoscope_stack_switch((uintptr_t)from, (uintptr_t)to);
+    nsc_runtime_switch((uintptr_t)from, (uintptr_t)to, stack_pointer_of(to));
     return real(from, to);
 }
 
@@ -38,7 +48,7 @@ int nsc_wrap_setcontext(const ucontext_t *to)
     *(void **)&real = nsc_wrap_real(&real_setcontext, "setcontext");
     if (real == NULL)
         return -1;
-    nanoscope_stack_switch(0, (uintptr_t)to);
+    nsc_runtime_switch(0, (uintptr_t)to, stack_pointer_of(to));
     return real(to);
 }
 

@@ -39,6 +39,12 @@ int nsc_thread_present(struct nsc_runtime_thread *t);
 /** nsc_runtime_unwound - record that all frames of this thread at or below @position are over. */
 void nsc_runtime_unwound(uint64_t position);
 
+/**
+ * nsc_runtime_switch - nanoscope_stack_switch(), for who knows more.
+ * @stack_pointer: where the stack that is entered goes on, 0 if not known.
+ */
+void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer);
+
 /** nsc_thread_lose - count @events as lost by this thread. */
 void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events);
 

@@ -313,9 +313,9 @@ static uint64_t read_chunk(uint32_t index, uint32_t thread)
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_ANCHOR)
             known[thread].anchor = word1, anchors++;
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_SWITCH)
-            switches++, i++;
+            switches++, i += word0 >> 12 & 15;
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_UNWIND)
-            unwind(&known[thread], word1), i++;
+            unwind(&known[thread], word1), i += word0 >> 12 & 15;
         else if ((word0 & 0xfff) == NSC_LIVE_ESC_LOST)
             lost += word1;
         else
