@@ -171,9 +171,10 @@ static int finish(const struct settings *s, int error, const struct nsc_record_r
         return NSC_CLI_RECORD;
     }
     if (!result->recorded)
-        nsc_cli_warn("nothing was recorded: %s is not built for tracing; compile and link it with "
-                     "`nanoscope cc` or `nanoscope c++`",
-                     s->options.argv[0]);
+        nsc_cli_warn(
+            "nothing was recorded: %s is not built for tracing with this nanoscope; build it with "
+            "`nanoscope cc` or `nanoscope c++`",
+            s->options.argv[0]);
     else if (!s->quiet)
         summarise(s, result);
     return status;
