@@ -55,17 +55,27 @@ static inline uint32_t nsc_codes_slot(const struct nsc_codes *codes, uint64_t ad
     return (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> (64 - codes->bits));
 }
 
-/* What @address stood for at @ticks. Cost when known: a multiplication and a load. */
-static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t address,
-                                             uint64_t ticks)
+/* What @address stood for at @ticks, if that is known; else NULL. Cost: a multiplication, a load.
+ */
+static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
+                                                     uint64_t address, uint64_t ticks)
 {
     const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes, address)];
 
     if (__builtin_expect(code->address == address &&
                              ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks,
                          1))
-        return *code;
-    return nsc_codes_miss(codes, address, ticks);
+        return code;
+    return NULL;
+}
+
+/* The same, asking resolve() if need be. */
+static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t address,
+                                             uint64_t ticks)
+{
+    const struct nsc_code *code = nsc_codes_known(codes, address, ticks);
+
+    return code != NULL ? *code : nsc_codes_miss(codes, address, ticks);
 }
 
 #endif

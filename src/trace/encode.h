@@ -108,8 +108,8 @@ struct nsc_lane_pair {
 /* One or two bytes without a branch between them: deltas straddle that border all the time. */
 static inline uint8_t *nsc_lane_put(uint8_t *at, uint64_t v)
 {
-    uint32_t two = v >= 0x80;
-    uint16_t pair = (uint16_t)((v & 0x7f) | two << 7 | (v >> 7) << 8);
+    uint64_t high = v & 0x3f80, two = high != 0;
+    uint16_t pair = (uint16_t)(v + high + (two << 7)); /* high moves up by one bit: bit 7 is free */
 
     if (__builtin_expect(v >= 0x4000, 0))
         return nsc_leb_put(at, v);

@@ -1,0 +1,194 @@
+/*
+ * drain_bench.c - how fast the recorder takes events in: from slots of live chunks through the
+ * stack rule and the encoder, index included, into a file, and the chunk zeroed again; one core.
+ *
+ * usage: drain_bench [MILLIONS-OF-EVENTS [FILE]]
+ * Prints a line of figures for each pattern. "loops" calls in the regular way of most programs,
+ * "fib" is the recursion, whose next event is hard to guess.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nanoscope/live.h"
+#include "record/stack.h"
+#include "trace/writer.h"
+
+enum { SLOTS = 4096 - 256 - 16, EVENTS_MAX = 1 << 20, EXIT_BIT = 47, FUNCTIONS = 300 };
+
+#define CODE 0x555555554000ull
+#define TOP  0x7ffffffde000ull
+
+struct pattern {
+    uint64_t *words; /* two a slot; ticks relative to the pattern's begin */
+    size_t count;
+    uint64_t ticks;
+};
+
+struct bench {
+    struct nsc_writer *writer;
+    struct nsc_codes codes;
+};
+
+/* Processor time: what one core can do, whatever else the machine is doing. */
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void put(struct pattern *p, uint32_t function, uint64_t depth, bool exit)
+{
+    uint64_t position = TOP - depth * 48;
+    uint64_t *slot = p->words + 2 * p->count++;
+
+    p->ticks += 24 + (p->count * 2654435761u >> 7) % 24;
+    slot[0] = (CODE + function * 64ull) | position << NSC_LIVE_POSITION_SHIFT;
+    slot[0] |= exit ? 1ull << EXIT_BIT : 0;
+    slot[1] = p->ticks;
+}
+
+static void fib(struct pattern *p, int n, uint64_t depth)
+{
+    put(p, 0, depth, false);
+    if (n >= 2) {
+        fib(p, n - 1, depth + 1);
+        fib(p, n - 2, depth + 1);
+    }
+    put(p, 0, depth, true);
+}
+
+/* A function that calls some others a few times each, down to leaves. */
+static void loops(struct pattern *p, uint32_t function, uint64_t depth)
+{
+    uint32_t callee, times;
+
+    put(p, function, depth, false);
+    for (callee = 0; depth < 6 && callee < 2; callee++)
+        for (times = 0; times < 3; times++)
+            loops(p, (function * 7 + callee + 1) % FUNCTIONS, depth + 1);
+    put(p, function, depth, true);
+}
+
+static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
+{
+    struct bench *b = context;
+    struct nsc_function function = {
+        .name = "f", .symbol = "f", .file = "", .module = NSC_NO_ID, .va = address};
+
+    (void)ticks;
+    code->address = address;
+    code->flags = 0;
+    if (nsc_writer_add_function(b->writer, &function, &code->function) != 0)
+        exit(1);
+}
+
+static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane)
+{
+    struct bench *b = context;
+    struct nsc_thread thread = {.tid = 1, .stack = stack, .start_ticks = ticks, .name = ""};
+    uint32_t id;
+
+    return nsc_writer_add_thread(b->writer, &thread, &id, lane);
+}
+
+/* What the program does to a chunk: not part of the time. */
+static size_t fill(uint64_t *chunk, const struct pattern *p, size_t at, uint64_t begin)
+{
+    size_t count = p->count - at < SLOTS ? p->count - at : SLOTS, i;
+
+    for (i = 0; i < count; i++) {
+        chunk[2 * i] = p->words[2 * (at + i)];
+        chunk[2 * i + 1] = begin + p->words[2 * (at + i) + 1];
+    }
+    return count;
+}
+
+static double drain(struct bench *b, const struct pattern *p, uint64_t events)
+{
+    struct nsc_stacks stacks = {.codes = &b->codes,
+                                .open_lane = open_lane,
+                                .context = b,
+                                .exit_bit = EXIT_BIT,
+                                .keep = true};
+    uint64_t *chunk = aligned_alloc(4096, 65536), begin = 1000, done = 0;
+    double seconds = 0;
+    size_t at = 0, count;
+
+    if (chunk == NULL || nsc_stacks_init(&stacks) != 0)
+        exit(1);
+    while (done < events || at != 0) {
+        double start;
+
+        count = fill(chunk, p, at, begin);
+        start = now();
+        nsc_stacks_begin_chunk(&stacks, TOP, chunk[1], 0);
+        if (nsc_stacks_run(&stacks, chunk, 0, count, true) != count)
+            exit(1);
+        memset(chunk, 0, count * 16);
+        seconds += now() - start;
+        done += count;
+        at += count;
+        if (at == p->count) {
+            at = 0;
+            begin += p->ticks;
+        }
+    }
+    if (stacks.stats.recorded != done)
+        exit(1);
+    nsc_stacks_close(&stacks, begin);
+    nsc_stacks_free(&stacks);
+    free(chunk);
+    return (double)done / seconds;
+}
+
+static int measure(const char *name, const struct pattern *p, uint64_t events, const char *path)
+{
+    struct bench b = {0};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "p", .exit_status = -1};
+    struct nsc_diag diag;
+    uint32_t id;
+    int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+    double rate;
+
+    unlink(path);
+    if (fd < 0 || nsc_writer_create_fd(fd, path, NULL, &b.writer, &diag) != 0 ||
+        nsc_codes_init(&b.codes) != 0 || nsc_writer_add_process(b.writer, &process, &id) != 0)
+        return 1;
+    b.codes.until_ticks = UINT64_MAX;
+    b.codes.resolve = resolve;
+    b.codes.context = &b;
+    rate = drain(&b, p, events);
+    printf("%s: drain_M_events_s=%.1f bytes_per_call=%.2f\n", name, rate / 1e6,
+           (double)nsc_writer_bytes(b.writer) / (double)nsc_writer_calls(b.writer));
+    nsc_codes_free(&b.codes);
+    if (nsc_writer_finish(b.writer, &diag) != 0)
+        return 1;
+    close(fd);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t events = (argc > 1 ? strtoull(argv[1], NULL, 10) : 32) * 1000000;
+    const char *path = argc > 2 ? argv[2] : "drain_bench.nst";
+    struct pattern p = {.words = malloc(EVENTS_MAX * 16)};
+    int failed;
+
+    if (p.words == NULL)
+        return 1;
+    loops(&p, 1, 1);
+    failed = measure("loops", &p, events, path);
+    p.count = 0;
+    p.ticks = 0;
+    fib(&p, 25, 1);
+    failed |= measure("fib", &p, events, path);
+    free(p.words);
+    return failed;
+}
