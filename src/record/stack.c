@@ -515,12 +515,13 @@ static inline uint64_t ticks_at(const uint64_t *words, size_t at, uint64_t near,
     return header ? restore_ticks(ticks, near) : ticks;
 }
 
-/* The whole position of an event, as a key. */
+/* The whole position of an event, as a key. The upper 16 bits of the difference say how far it is
+ * from the anchor, in steps of 8 bytes; positions and anchors are multiples of 8. */
 static inline uint64_t position_key(uint64_t word, uint64_t anchor)
 {
-    uint64_t offset = ((word >> 48 << 3) - anchor) << NSC_LIVE_POSITION_SHIFT;
+    int64_t distance = (int64_t)(word - (anchor >> 3 << 48)) >> 48;
 
-    return (anchor + (uint64_t)((int64_t)offset >> NSC_LIVE_POSITION_SHIFT)) << KEY_SHIFT;
+    return ((anchor & ~7ull) + ((uint64_t)distance << 3)) << KEY_SHIFT;
 }
 
 /*

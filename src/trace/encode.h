@@ -50,13 +50,14 @@ struct nsc_lane {
     uint8_t *at;    /* next byte of the chunk */
     uint8_t *limit; /* at >= limit: call nsc_lane_prepare(); NSC_LANE_SLACK bytes lie behind it */
     uint64_t last_ticks;
-    struct nsc_lane_frame *frames; /* frames[-1] exists: its child_ticks takes the roots' time */
+    struct nsc_lane_frame *top; /* innermost open call; == floor if there is none */
+    struct nsc_lane_frame
+        *floor; /* below the outermost call: takes the roots' time as a callee's */
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
     struct nsc_lane_span *spans;   /* by depth, spans_count of them */
     uint32_t *touched;             /* functions with calls != 0; room for totals_count */
-    uint32_t depth;
-    uint32_t high_depth; /* deepest in the chunk; depth <= high_depth <= frames_room */
-    uint32_t min_depth;  /* least in the chunk */
+    struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
+    struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
     uint32_t spans_count;
     uint32_t touched_count;
@@ -123,12 +124,12 @@ static inline uint8_t *nsc_lane_put(uint8_t *at, uint64_t v)
 /* Number of open calls, and the innermost one (NULL if none). */
 static inline uint32_t nsc_lane_depth(const struct nsc_lane *lane)
 {
-    return lane->depth;
+    return (uint32_t)(lane->top - lane->floor);
 }
 
 static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
 {
-    return lane->depth == 0 ? NULL : &lane->frames[lane->depth - 1];
+    return lane->top == lane->floor ? NULL : lane->top;
 }
 
 /* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
@@ -140,16 +141,19 @@ static inline void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_
     uint8_t *at;
 
     if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX ||
-                             lane->depth >= lane->high_depth || function >= lane->totals_count,
+                             lane->top >= lane->high || function >= lane->totals_count,
                          0)) {
-        delta = nsc_lane_prepare(lane, &ticks, function);
+        uint64_t raised = ticks; /* its address goes to a function; ticks stays in a register */
+
+        delta = nsc_lane_prepare(lane, &raised, function);
+        ticks = raised;
         if (delta == NSC_LANE_DROP)
             return;
     }
     at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_ENTER);
     lane->at = nsc_lane_put(at, function);
     lane->last_ticks = ticks;
-    frame = &lane->frames[lane->depth++];
+    frame = ++lane->top;
     frame->start_ticks = ticks;
     frame->child_ticks = 0;
     frame->position = position;
@@ -161,8 +165,8 @@ static inline void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_
 /* The innermost call ends; the longest call of its span is remembered. */
 static inline void nsc_lane_account(struct nsc_lane *lane, uint64_t ticks)
 {
-    uint32_t depth = --lane->depth;
-    struct nsc_lane_frame *frame = &lane->frames[depth];
+    struct nsc_lane_frame *frame = lane->top--;
+    size_t depth = (size_t)(lane->top - lane->floor);
     uint32_t function = frame->function;
     uint64_t duration = ticks - frame->start_ticks;
     struct nsc_lane_total *total = &lane->totals[function];
@@ -174,14 +178,14 @@ static inline void nsc_lane_account(struct nsc_lane *lane, uint64_t ticks)
     if (duration > total->max_ticks)
         total->max_ticks = duration;
     frame[-1].child_ticks += duration;
-    if (depth < lane->min_depth)
-        lane->min_depth = depth;
+    if (lane->top < lane->low)
+        lane->low = lane->top;
     if (depth < lane->spans_count) {
         struct nsc_lane_span *span = &lane->spans[depth];
         uint64_t index = frame->start_ticks >> lane->span_shift;
 
         if (index != span->span) {
-            nsc_lane_span_out(lane, depth);
+            nsc_lane_span_out(lane, (uint32_t)depth);
             span->span = index;
         } else if (duration <= span->longest_ticks) {
             return;
@@ -197,7 +201,10 @@ static inline void nsc_lane_end(struct nsc_lane *lane, uint64_t ticks, enum nsc_
     uint64_t delta = ticks - lane->last_ticks;
 
     if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX, 0)) {
-        delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
+        uint64_t raised = ticks;
+
+        delta = nsc_lane_prepare(lane, &raised, NSC_NO_ID);
+        ticks = raised;
         if (delta == NSC_LANE_DROP) {
             nsc_lane_pop_dropped(lane);
             return;

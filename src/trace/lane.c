@@ -91,8 +91,7 @@ void nsc_lane_free(struct nsc_lane *lane)
         lane->writer->lanes = lane->next;
     if (lane->next != NULL)
         lane->next->previous = lane->previous;
-    if (lane->frames != NULL)
-        free(lane->frames - 1);
+    free(lane->floor);
     free(lane);
 }
 
@@ -165,52 +164,54 @@ static bool grow_spans(struct nsc_lane *lane)
     return true;
 }
 
+/* Give the frames another amount of room; @room >= depth. */
+static bool move_frames(struct nsc_lane *lane, uint64_t room)
+{
+    size_t top = (size_t)(lane->top - lane->floor), high = (size_t)(lane->high - lane->floor);
+    size_t low = (size_t)(lane->low - lane->floor);
+    struct nsc_lane_frame *floor = realloc(lane->floor, (room + 1) * sizeof *floor);
+
+    if (floor == NULL)
+        return false;
+    if (lane->floor == NULL)
+        memset(floor, 0, sizeof *floor);
+    lane->floor = floor;
+    lane->top = floor + top;
+    lane->high = floor + high;
+    lane->low = floor + low;
+    lane->frames_room = (uint32_t)room;
+    return true;
+}
+
 static bool grow_frames(struct nsc_lane *lane)
 {
     uint64_t room = lane->frames_room == 0 ? FRAMES_FIRST : (uint64_t)lane->frames_room * 2;
-    struct nsc_lane_frame *frames = lane->frames == NULL ? NULL : lane->frames - 1;
 
-    if (room >= NSC_NO_ID)
-        return false;
-    /* cppcheck-suppress memleakOnRealloc ; lane->frames still holds it, from its second element on
-     */
-    frames = realloc(frames, (room + 1) * sizeof *frames);
-    if (frames == NULL)
-        return false;
-    if (lane->frames == NULL)
-        memset(frames, 0, sizeof *frames);
-    lane->frames = frames + 1;
-    lane->frames_room = (uint32_t)room;
-    return grow_spans(lane);
+    return room < NSC_NO_ID && move_frames(lane, room) && grow_spans(lane);
 }
 
 /* Give back most of a frame array that was needed only for a while. */
 static void shrink_frames(struct nsc_lane *lane)
 {
     uint32_t room = lane->frames_room / 4;
-    struct nsc_lane_frame *frames;
 
-    if (lane->frames_room < 65536 || lane->depth > room / 2)
+    if (lane->frames_room < 65536 || nsc_lane_depth(lane) > room / 2)
         return;
-    frames = realloc(lane->frames - 1, ((size_t)room + 1) * sizeof *frames);
-    if (frames == NULL)
-        return;
-    lane->frames = frames + 1;
-    lane->frames_room = room;
-    /* cppcheck-suppress memleak ; see lane->frames above */
+    lane->high = lane->low = lane->top; /* of the chunk that is just written */
+    (void)move_frames(lane, room);
 }
 
 static bool warm_up(struct nsc_lane *lane)
 {
     uint32_t top = 0;
 
-    for (uint32_t i = 0; i < lane->depth; i++)
-        top = lane->frames[i].function > top ? lane->frames[i].function : top;
-    if ((lane->frames == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
+    for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
+        top = lane->floor[i + 1].function > top ? lane->floor[i + 1].function : top;
+    if ((lane->floor == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
         !grow_totals(lane, top) || !grow_spans(lane))
         return false;
-    for (uint32_t i = 0; i < lane->depth; i++)
-        lane->totals[lane->frames[i].function].active++;
+    for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
+        lane->totals[lane->floor[i + 1].function].active++;
     return true;
 }
 
@@ -222,16 +223,16 @@ static bool warm_up(struct nsc_lane *lane)
 static bool code_stack(struct nsc_lane *lane)
 {
     uint64_t later = lane->first_ticks;
-    bool whole =
-        lane->depth <= WHOLE_STACK_SMALL ||
-        (lane->depth <= WHOLE_STACK_MAX && lane->since_whole / WHOLE_STACK_RATIO >= lane->depth);
+    bool whole = nsc_lane_depth(lane) <= WHOLE_STACK_SMALL ||
+                 (nsc_lane_depth(lane) <= WHOLE_STACK_MAX &&
+                  lane->since_whole / WHOLE_STACK_RATIO >= nsc_lane_depth(lane));
 
     lane->common = whole ? 0 : lane->next_common;
     if (lane->common == 0)
         lane->since_whole = 0;
     nsc_buffer_clear(&lane->stack);
-    for (uint32_t i = lane->depth; i-- > lane->common;) {
-        const struct nsc_lane_frame *frame = &lane->frames[i];
+    for (uint32_t i = nsc_lane_depth(lane); i-- > lane->common;) {
+        const struct nsc_lane_frame *frame = &lane->floor[i + 1];
 
         nsc_buffer_leb(&lane->stack, later - frame->start_ticks);
         nsc_buffer_leb(&lane->stack, (uint64_t)frame->function << 1 | (frame->bound != 0));
@@ -244,7 +245,8 @@ static bool code_stack(struct nsc_lane *lane)
 static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
 {
     lane->first_ticks = lane->last_ticks = ticks;
-    lane->open_depth = lane->min_depth = lane->high_depth = lane->depth;
+    lane->open_depth = nsc_lane_depth(lane);
+    lane->low = lane->high = lane->top;
     lane->late_calls = lane->lost = 0;
     lane->row_count = 0;
     lane->rows_cut = false;
@@ -292,7 +294,7 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
 
         if (ready && entering && function >= lane->totals_count)
             ready = grow_totals(lane, function);
-        if (ready && entering && lane->depth == lane->frames_room)
+        if (ready && entering && nsc_lane_depth(lane) == lane->frames_room)
             ready = grow_frames(lane);
         if (!ready)
             give_up(lane);
@@ -302,8 +304,8 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
             w->dropped++;
         return NSC_LANE_DROP;
     }
-    if (entering && lane->depth >= lane->high_depth)
-        lane->high_depth = lane->depth + 1;
+    if (entering && lane->top >= lane->high)
+        lane->high = lane->top + 1;
     if (w->held_bytes > w->options.memory_bytes)
         nsc_writer_relieve(w, lane);
     return *ticks - lane->last_ticks;
@@ -311,7 +313,7 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
 
 void nsc_lane_pop_dropped(struct nsc_lane *lane)
 {
-    lane->depth--;
+    lane->top--;
     lane->writer->dropped++;
 }
 
@@ -358,7 +360,8 @@ static uint64_t code_totals(struct nsc_lane *lane)
 
 static void end_spans(struct nsc_lane *lane)
 {
-    uint32_t count = lane->high_depth < lane->spans_count ? lane->high_depth : lane->spans_count;
+    uint32_t high = (uint32_t)(lane->high - lane->floor);
+    uint32_t count = high < lane->spans_count ? high : lane->spans_count;
 
     for (uint32_t i = 0; i < count; i++) {
         nsc_lane_span_out(lane, i);
@@ -416,7 +419,7 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
 
 static uint64_t entered(const struct nsc_lane *lane, uint64_t ended)
 {
-    return ended + lane->depth - lane->open_depth;
+    return ended + nsc_lane_depth(lane) - lane->open_depth;
 }
 
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
@@ -443,8 +446,8 @@ static void sum_chunk(struct nsc_lane *lane, struct nsc_entry_chunk *c)
     c->calls = entered(lane, ended) + lane->late_calls;
     c->events = c->calls + ended;
     c->lost = lane->lost;
-    c->min_depth = lane->min_depth;
-    c->max_depth = lane->high_depth;
+    c->min_depth = (uint32_t)(lane->low - lane->floor);
+    c->max_depth = (uint32_t)(lane->high - lane->floor);
     c->depth = lane->open_depth;
     c->common = lane->common;
 }
@@ -475,7 +478,7 @@ void nsc_lane_flush(struct nsc_lane *lane)
     adapt_spans(lane, bytes);
     /* Frames below the chunk's least depth stayed open; the uppermost of them got more child time.
      */
-    lane->next_common = lane->min_depth > 0 ? lane->min_depth - 1 : 0;
+    lane->next_common = lane->low > lane->floor ? (uint32_t)(lane->low - lane->floor) - 1 : 0;
     lane->since_whole += c.events;
     lane->chunk_open = false;
     lane->at = lane->limit = lane->buffer;
@@ -521,7 +524,7 @@ void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
 
 void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
 {
-    while (lane->depth > 0)
+    while (nsc_lane_depth(lane) > 0)
         nsc_lane_unwind(lane, ticks);
     nsc_lane_flush(lane);
     nsc_lane_free(lane);
