@@ -162,12 +162,12 @@ static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const char 
     int status = nsc_cli_select(args, &selection_ids, t, &selection);
 
     if (status == 0)
-        status = nsc_cli_functions(args, t, pattern, &wanted);
+        status = nsc_cli_functions(t, pattern, &wanted);
     if (status == 0 && nsc_calls_top_init(&top, s->sort, s->top) < 0)
         status = nsc_cli_error("out of memory");
     if (status == 0 && nsc_calls_scan(t, &selection, NSC_CALLS_BY_THREAD, wanted,
                                       nsc_calls_top_offer, &top, &diag) < 0)
-        status = nsc_cli_fail(&diag);
+        status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
     if (status == 0) {
         nsc_calls_top_sort(&top);
         status = print_calls(t, &top, s->format, nsc_report_lost(t, &selection));

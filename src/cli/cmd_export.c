@@ -140,10 +140,11 @@ static void show(const struct request *r, const char *output,
     if (r->json)
         show_json(output, result);
     else if (strcmp(output, "-") != 0)
-        printf("%s: %s calls of %" PRIu32 " thread%s, %s in %" PRIu32 " file%s\n", output,
-               nsc_units_format_count(calls, result->calls), result->threads,
-               result->threads == 1 ? "" : "s", nsc_units_format_bytes(bytes, result->bytes),
-               result->files, result->files == 1 ? "" : "s");
+        printf("%s: %s call%s of %" PRIu32 " thread%s, %s in %" PRIu32 " file%s\n", output,
+               nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
+               result->threads, nsc_units_plural(result->threads),
+               nsc_units_format_bytes(bytes, result->bytes), result->files,
+               nsc_units_plural(result->files));
 }
 
 static void tick(void *context, uint64_t done, uint64_t total)
@@ -171,7 +172,7 @@ static int export_trace(const struct nsc_cli_args *args, const struct request *r
         error = nsc_formats_export(t, r->format, output, &options, &result, &diag);
         nsc_progress_end(&progress);
         if (error != 0)
-            status = nsc_cli_fail(&diag);
+            status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
         else
             show(r, output, &result);
     }

@@ -54,9 +54,10 @@ static void show(const struct request *r, const char *output,
     struct nsc_json json;
 
     if (!r->json) {
-        printf("%s: %s calls in %" PRIu32 " thread%s, %s\n", output,
-               nsc_units_format_count(calls, result->calls), result->threads,
-               result->threads == 1 ? "" : "s", nsc_units_format_bytes(bytes, result->bytes));
+        printf("%s: %s call%s in %" PRIu32 " thread%s, %s\n", output,
+               nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
+               result->threads, nsc_units_plural(result->threads),
+               nsc_units_format_bytes(bytes, result->bytes));
         return;
     }
     nsc_json_begin(&json, stdout, false);

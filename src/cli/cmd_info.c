@@ -14,6 +14,9 @@
 #include "util/text.h"
 #include "util/units.h"
 
+#define NAME_COLUMNS                                                                               \
+    16 /* of what stands before the values; longer names push theirs to the right */
+
 /* When the recording began, by the first clock point, as local time; false when it is unknown. */
 static bool start_time(const struct nsc_trace *t, char *out, size_t bytes)
 {
@@ -36,9 +39,12 @@ static uint64_t duration_ns(const struct nsc_trace *t)
     return nsc_clock_ns(clock, info->end_ticks) - nsc_clock_ns(clock, info->start_ticks);
 }
 
+/* A name and its value. */
 static void line(const char *name, const char *value)
 {
-    printf("%-13s", name);
+    size_t columns = nsc_text_put(stdout, name);
+
+    printf("%*s", columns < NAME_COLUMNS ? (int)(NAME_COLUMNS - columns) : 1, "");
     nsc_text_put(stdout, value);
     putchar('\n');
 }
@@ -54,13 +60,8 @@ static void show_meta(const struct nsc_trace *t)
 {
     const char *key, *value;
 
-    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++) {
-        size_t columns = nsc_text_put(stdout, key);
-
-        printf("%*s", columns < 13 ? (int)(13 - columns) : 1, "");
-        nsc_text_put(stdout, value);
-        putchar('\n');
-    }
+    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
+        line(key, value);
 }
 
 static void show_size(const struct nsc_trace_info *info)
@@ -234,7 +235,7 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one trace is needed");
     if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
-        return nsc_cli_fail(&diag);
+        return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
     if (json)

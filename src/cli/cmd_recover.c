@@ -72,11 +72,12 @@ static int recover(const char *in, const char *out, bool compress)
     struct nsc_trace_info info;
 
     if (nsc_trace_recover(in, out, &options, name_functions, &info, &diag) != 0)
-        return nsc_cli_fail(&diag);
+        return nsc_cli_fail_in(in, &diag);
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);
-    printf("%s: %s calls of %s threads\n", out, nsc_units_format_count(calls, info.calls),
-           nsc_units_format_count(threads, info.thread_count));
+    printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, info.calls),
+           nsc_units_plural(info.calls), nsc_units_format_count(threads, info.thread_count),
+           nsc_units_plural(info.thread_count));
     return NSC_CLI_OK;
 }
 

@@ -276,7 +276,7 @@ static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struc
         p.csv_terminal = nsc_text_is_terminal(stdout);
         print_heading(&p);
         if (nsc_replay(t, &selection, depth, print_item, &p, &diag) < 0)
-            status = nsc_cli_fail(&diag);
+            status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
     }
     if (status == 0 && !ferror(stdout)) {
         FILE *out = s->format == NSC_TABLE_ALIGNED ? stdout : stderr;

@@ -129,10 +129,9 @@ static void print_summary(const struct nsc_report *r, const struct settings *s)
 {
     char calls[NSC_UNITS_MAX], functions[NSC_UNITS_MAX];
 
-    printf("\n%s calls of %s %s in %u %s", nsc_units_format_count(calls, r->calls),
-           nsc_units_format_count(functions, r->row_count),
-           r->row_count == 1 ? "function" : "functions", r->threads,
-           r->threads == 1 ? "thread" : "threads");
+    printf("\n%s call%s of %s function%s in %u thread%s", nsc_units_format_count(calls, r->calls),
+           nsc_units_plural(r->calls), nsc_units_format_count(functions, r->row_count),
+           nsc_units_plural(r->row_count), r->threads, nsc_units_plural(r->threads));
     if (s->top < r->row_count)
         printf("; %s shown", nsc_units_format_count(functions, s->top));
     puts(r->lost == 0 ? "; no events lost" : "");
@@ -183,7 +182,7 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
         return status;
     status = nsc_cli_select(args, &selection_ids, t, &selection);
     if (status == 0 && nsc_report_make(t, &selection, s.per_process, &report, &diag) < 0)
-        status = nsc_cli_fail(&diag);
+        status = nsc_cli_fail_in(args->operands[0], &diag);
     if (status == 0) {
         nsc_report_sort(&report, t, s.sort);
         status = print_report(t, &report, &s);

@@ -318,7 +318,7 @@ static int print_threads(struct nsc_trace *t, const struct nsc_selection *select
             continue;
         one.threads[i] = 1;
         if (nsc_tree_make(t, &one, options, &tree, &diag) < 0) {
-            status = nsc_cli_fail(&diag);
+            status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
         } else {
             if (tree.nodes[0].first_child) {
                 if (!first && !table)
@@ -346,7 +346,7 @@ static int print_all(struct nsc_trace *t, const struct nsc_selection *selection,
     if (s->per_thread)
         return print_threads(t, selection, s, &options, table, sums);
     if (nsc_tree_make(t, selection, &options, &tree, &diag) < 0)
-        return nsc_cli_fail(&diag);
+        return nsc_cli_fail_in(nsc_trace_name(t), &diag);
     status = print_tree(t, &tree, s, NSC_NO_ID, table, sums);
     nsc_tree_free(&tree);
     return status;
@@ -398,7 +398,7 @@ static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struc
     int status = nsc_cli_select(args, &selection_ids, t, &selection);
 
     if (status == 0 && s->root)
-        status = nsc_cli_functions(args, t, s->root, &roots);
+        status = nsc_cli_functions(t, s->root, &roots);
     if (status == 0 && s->format != NSC_TABLE_ALIGNED) {
         table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
         if (!table)

@@ -6,6 +6,7 @@
 #include "cli/verify_options.h"
 #include "trace/reader.h"
 #include "util/text.h"
+#include "util/units.h"
 
 static void show(void *ctx, const struct nsc_diag *d)
 {
@@ -28,11 +29,11 @@ int nsc_cmd_verify(const struct nsc_cli_args *args)
         int faults = nsc_trace_verify(args->operands[i], show, args->operands[i], &diag);
 
         if (faults < 0)
-            status = nsc_cli_fail(&diag);
+            status = nsc_cli_fail_in(args->operands[i], &diag);
         else if (faults > 0)
             status = nsc_cli_error("%s: %s%d fault%s", args->operands[i],
                                    faults >= NSC_VERIFY_FAULTS_MAX ? "at least " : "", faults,
-                                   faults == 1 ? "" : "s");
+                                   nsc_units_plural((uint64_t)faults));
         else
             printf("%s: intact\n", args->operands[i]);
     }

@@ -10,9 +10,14 @@
 
 int(nsc_cli_fail)(const struct nsc_diag *diag)
 {
-    if (diag->offset != NSC_DIAG_NO_OFFSET)
-        return nsc_cli_error("%s (at offset %" PRIu64 ")", diag->message, diag->offset);
     return nsc_cli_error("%s", diag->message);
+}
+
+int(nsc_cli_fail_in)(const char *input, const struct nsc_diag *diag)
+{
+    if (diag->offset == NSC_DIAG_NO_OFFSET)
+        return nsc_cli_fail(diag);
+    return nsc_cli_error("%s: %s (at offset %" PRIu64 ")", input, diag->message, diag->offset);
 }
 
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,

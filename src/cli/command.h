@@ -82,9 +82,10 @@ extern const char *const nsc_cli_overview[];
 /* ---- Messages: one line on stderr, "nanoscope: ..."; each returns the exit status to pass on ---
  */
 
-/* The work failed, as a parser's diagnostic says (with its offset if it has one). NSC_CLI_FAILED.
- */
+/* The work failed, as a parser's diagnostic says. NSC_CLI_FAILED. */
 int nsc_cli_fail(const struct nsc_diag *diag);
+/* The same while @input was read: messages with an offset do not name the file themselves. */
+int nsc_cli_fail_in(const char *input, const struct nsc_diag *diag);
 /* The work failed. NSC_CLI_FAILED. */
 int nsc_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Something to know; the work goes on. */
@@ -96,9 +97,10 @@ int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
 #ifdef __clang_analyzer__
 /* Static analysis of one file cannot know that the results are never 0. */
 /* NOLINTBEGIN(readability-identifier-naming) */
-#define nsc_cli_fail(diag)       (nsc_cli_fail(diag), 1)
-#define nsc_cli_error(...)       (nsc_cli_error(__VA_ARGS__), 1)
-#define nsc_cli_usage(args, ...) (nsc_cli_usage(args, __VA_ARGS__), 2)
+#define nsc_cli_fail(diag)           (nsc_cli_fail(diag), 1)
+#define nsc_cli_fail_in(input, diag) (nsc_cli_fail_in(input, diag), 1)
+#define nsc_cli_error(...)           (nsc_cli_error(__VA_ARGS__), 1)
+#define nsc_cli_usage(args, ...)     (nsc_cli_usage(args, __VA_ARGS__), 2)
 /* NOLINTEND(readability-identifier-naming) */
 #endif
 

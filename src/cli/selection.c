@@ -17,7 +17,7 @@ int nsc_cli_open_trace(const struct nsc_cli_args *args, size_t operand, struct n
     if (operand >= args->operand_count)
         return nsc_cli_usage(args, "a trace is needed");
     if (nsc_formats_open(args->operands[operand], 0, out, &diag) < 0)
-        return nsc_cli_fail(&diag);
+        return nsc_cli_fail_in(args->operands[operand], &diag);
     if (diag.message[0])
         nsc_cli_warn("%s", diag.message);
     return 0;
@@ -81,7 +81,7 @@ static int select_threads(const struct nsc_cli_args *args, const struct nsc_cli_
             return nsc_cli_error("out of memory");
         if (found == 0)
             return nsc_cli_error("no %s '%s' in %s (see nanoscope info --threads)",
-                                 process ? "process" : "thread", given->value, args->operands[0]);
+                                 process ? "process" : "thread", given->value, nsc_trace_name(t));
     }
     return 0;
 }
@@ -129,6 +129,13 @@ static void free_patterns(struct patterns *p)
     free(p->except);
 }
 
+static bool hides_all(const struct nsc_selection *selection, const struct nsc_trace *t)
+{
+    uint32_t count = nsc_trace_info(t)->function_count;
+
+    return count > 0 && selection->hidden && !memchr(selection->hidden, 0, count);
+}
+
 static int select_functions(const struct nsc_cli_args *args,
                             const struct nsc_cli_selection_ids *ids, const struct nsc_trace *t,
                             struct nsc_selection *selection)
@@ -146,6 +153,8 @@ static int select_functions(const struct nsc_cli_args *args,
     if (status == 0 &&
         nsc_selection_filter(selection, t, p.only, p.only_count, p.except, p.except_count) < 0)
         status = nsc_cli_error("out of memory");
+    if (status == 0 && hides_all(selection, t))
+        status = nsc_cli_error("-F and -N leave no function of %s", nsc_trace_name(t));
     free_patterns(&p);
     return status;
 }
@@ -164,8 +173,7 @@ int nsc_cli_select(const struct nsc_cli_args *args, const struct nsc_cli_selecti
     return status;
 }
 
-int nsc_cli_functions(const struct nsc_cli_args *args, const struct nsc_trace *t,
-                      const char *pattern, uint8_t **functions)
+int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions)
 {
     struct nsc_match *match = NULL;
     uint8_t *fits;
@@ -180,7 +188,7 @@ int nsc_cli_functions(const struct nsc_cli_args *args, const struct nsc_trace *t
         return nsc_cli_error("out of memory");
     if (found == 0) {
         free(fits);
-        return nsc_cli_error("no function fits '%s' in %s", pattern, args->operands[0]);
+        return nsc_cli_error("no function fits '%s' in %s", pattern, nsc_trace_name(t));
     }
     *functions = fits;
     return 0;

@@ -39,8 +39,7 @@ int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *g
  * nsc_cli_functions - the functions that a pattern fits, as nsc_select_functions().
  * Returns 0, or an exit status after a message; none fitting is NSC_CLI_FAILED.
  */
-int nsc_cli_functions(const struct nsc_cli_args *args, const struct nsc_trace *t,
-                      const char *pattern, uint8_t **functions);
+int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions);
 
 /* Tell on @out what makes the numbers above it less than exact: bounds and losses. Nothing if both
  * are 0. @prefix begins each line. */

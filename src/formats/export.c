@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/units.h"
+
 static const struct nsc_exporter *const exporters[] = {
     &nsc_nanoscope_exporter,
     &nsc_perfetto_exporter,
@@ -154,10 +156,11 @@ void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
     char bounded[64] = "", lost[64] = "";
 
     if (r->bounded > 0)
-        snprintf(bounded, sizeof bounded, "%llu calls whose time is a bound",
-                 (unsigned long long)r->bounded);
+        snprintf(bounded, sizeof bounded, "%llu call%s whose time is a bound",
+                 (unsigned long long)r->bounded, nsc_units_plural(r->bounded));
     if (r->lost > 0)
-        snprintf(lost, sizeof lost, "%llu lost events", (unsigned long long)r->lost);
+        snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)r->lost,
+                 nsc_units_plural(r->lost));
     if (r->bounded > 0 || r->lost > 0)
         nsc_notes_add(&r->notes, "%s cannot mark %s%s%s", format, bounded,
                       r->bounded > 0 && r->lost > 0 ? " and " : "", lost);
@@ -192,11 +195,12 @@ static void note_rest(const struct nsc_export *job)
     uint64_t lost = lost_elsewhere(job);
 
     if (lost > 0)
-        nsc_notes_add(&r->notes, "%llu events that the recording lost have no place in time",
-                      (unsigned long long)lost);
+        nsc_notes_add(&r->notes, "%llu event%s that the recording lost %s no place in time",
+                      (unsigned long long)lost, nsc_units_plural(lost), lost == 1 ? "has" : "have");
     if (r->clipped > 0)
-        nsc_notes_add(&r->notes, "%llu calls reach beyond the window and are clipped to it",
-                      (unsigned long long)r->clipped);
+        nsc_notes_add(&r->notes, "%llu call%s beyond the window and %s clipped to it",
+                      (unsigned long long)r->clipped, r->clipped == 1 ? " reaches" : "s reach",
+                      r->clipped == 1 ? "is" : "are");
 }
 
 static int run(struct nsc_export *job, struct nsc_diag *diag)

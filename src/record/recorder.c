@@ -23,13 +23,16 @@
 #define KEEP_BUFFER_BYTES   (64ull << 20)
 
 /* Between looks at the chunks. A pool of 32 MiB lasts a busy thread 17 ms. */
-#define SLEEP_MIN_NS (MS / 5)
-#define SLEEP_MAX_NS (2 * MS)
-#define PROGRESS_NS  (200 * MS)
-#define SECOND_NS    (1000 * MS)
+#define SLEEP_MIN_NS    (MS / 5)
+#define SLEEP_MAX_NS    (2 * MS)
+#define PROGRESS_NS     (200 * MS)
+#define SECOND_NS       (1000 * MS)
+/* The first of the seconds is this short: a file that breaks off early has a second clock point,
+ * without which its ticks have no length. */
+#define FIRST_SECOND_NS (20 * MS)
 /* After the program's end: how long nobody must hold the session, when it had children. One of
  * them may be between exec and its first constructor. */
-#define GRACE_NS     (30 * MS)
+#define GRACE_NS        (30 * MS)
 
 struct recorder {
     const struct nsc_record_options *options;
@@ -339,7 +342,8 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
     if (nsc_clockpoint_frequency() != 0)
         nsc_writer_clock_frequency(r.writer, nsc_clockpoint_frequency());
     write_clock(&r);
-    r.start_ns = r.progress_ns = r.second_ns = monotonic_ns();
+    r.start_ns = r.progress_ns = monotonic_ns();
+    r.second_ns = r.start_ns - (SECOND_NS - FIRST_SECOND_NS);
     r.sleep_ns = SLEEP_MIN_NS;
     r.drain.probed_ns = r.drain.checked_ns = r.start_ns;
     error = nsc_spawn(path, options->argv, r.session.path, &r.child, diag);

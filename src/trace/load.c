@@ -361,7 +361,7 @@ int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag)
         error = link_tables(t);
     if (error == -EBADMSG)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
-                            "a table refers to an entry that does not exist");
+                            "%s: a table refers to an entry that does not exist", t->name);
     if (error == 0)
         error = link_chunks(t, diag);
     if (error != 0)

@@ -211,6 +211,11 @@ int nsc_trace_open(const char *path, unsigned flags, struct nsc_trace **out, str
     return nsc_trace_open_fd(fd, path, flags, out, diag);
 }
 
+const char *nsc_trace_name(const struct nsc_trace *t)
+{
+    return t->name;
+}
+
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t)
 {
     return &t->info;

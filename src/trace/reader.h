@@ -52,6 +52,8 @@ int nsc_trace_open_fd(int fd, const char *name, unsigned flags, struct nsc_trace
                       struct nsc_diag *diag);
 void nsc_trace_close(struct nsc_trace *t);
 
+/* What the trace was opened as, for messages: its path, as a rule. */
+const char *nsc_trace_name(const struct nsc_trace *t);
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t);
 const struct nsc_clock *nsc_trace_clock(const struct nsc_trace *t);
 /* Table entries; ids below the counts in info. Owned by the trace. */

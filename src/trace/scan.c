@@ -261,17 +261,18 @@ static void warn(struct scan *s)
         return;
     if (s->first_damage == UINT64_MAX)
         snprintf(info->warning, sizeof info->warning,
-                 "the file breaks off at offset %llu: everything before is whole, %llu bytes "
-                 "behind are left out, %llu events are known to be lost",
+                 "the file breaks off at offset %llu: everything before is whole; left out: %llu "
+                 "bytes, with %llu events that are known to be lost",
                  (unsigned long long)s->offset, (unsigned long long)tail,
                  (unsigned long long)s->lost_events);
     else
-        snprintf(info->warning, sizeof info->warning,
-                 "damaged from offset %llu on: %llu places, %llu bytes left out; %llu chunks with "
-                 "%llu events are known to be lost",
-                 (unsigned long long)s->first_damage, (unsigned long long)s->damaged_blocks,
-                 (unsigned long long)left_out, (unsigned long long)s->lost_chunks,
-                 (unsigned long long)s->lost_events);
+        snprintf(
+            info->warning, sizeof info->warning,
+            "damaged from offset %llu on; left out: %llu bytes (places: %llu), chunks known to "
+            "be lost: %llu, their events: %llu",
+            (unsigned long long)s->first_damage, (unsigned long long)left_out,
+            (unsigned long long)s->damaged_blocks, (unsigned long long)s->lost_chunks,
+            (unsigned long long)s->lost_events);
 }
 
 int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag)

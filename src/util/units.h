@@ -50,4 +50,10 @@ const char *nsc_units_format_count(char out[NSC_UNITS_MAX], uint64_t count);
 /* @part of @whole as "12.34%"; "-" if @whole is 0. Returns @out. */
 const char *nsc_units_format_share(char out[NSC_UNITS_MAX], uint64_t part, uint64_t whole);
 
+/* The ending of a regular noun behind the number @count. */
+static inline const char *nsc_units_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 #endif

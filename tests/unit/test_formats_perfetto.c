@@ -494,7 +494,7 @@ static void test_bounds(void)
 
     CHECK(nsc_formats_export(t, "perfetto", fx_path("x.pftrace"), &options, &r, &diag) == 0);
     CHECK_U64(r.clipped, 1);
-    CHECK(strstr(r.notes.line[0], "1 calls reach beyond the window") != NULL);
+    CHECK(strstr(r.notes.line[0], "1 call reaches beyond the window and is clipped") != NULL);
     read_trace("x.pftrace");
     CHECK_U64(s->slices[0].start, 70750);
     CHECK_STR(s->slices[0].clipped, "start");

@@ -13,10 +13,12 @@ fails report --top -1 sample.nst
 fails report --thread nobody sample.nst
 fails report --process 77 sample.nst
 fails report -F '/(/' sample.nst
+fails report -F 'nothing' sample.nst
 fails tree --min-share 101% sample.nst
 fails tree --root nothing sample.nst
 fails calls sample.nst
 fails calls sample.nst nothing
+fails calls nothing sample.nst
 fails replay --limit x sample.nst
 echo "--- a reader that goes away"
 nanoscope replay sample.nst | head -n 1
