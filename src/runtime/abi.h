@@ -11,8 +11,9 @@
  *   3. position - anchor_low >= 2 * REACH     -> slow path (unsigned; anchor_low = anchor - REACH)
  *   4. slot[1] = ticks, slot[0] = word, seen in this order by other processors too
  *
- * The order of 1 and 3 matters: a signal handler between them may move the anchor, and a slot
- * must not be older than the anchor that it was checked against by more than that handler.
+ * The order of 1 and 3 matters: a signal handler between them may move the anchor, by a record
+ * behind the slot. While such a hook is interrupted, the slow path leaves no anchor that 3 would
+ * pass.
  */
 #ifndef NSC_RUNTIME_ABI_H
 #define NSC_RUNTIME_ABI_H
@@ -41,6 +42,7 @@ struct nsc_runtime_thread {
      */
     uint32_t off;
     uint32_t reserved;
+    uint64_t interrupted; /* slot of the outermost hook that is interrupted, 0 if none is known */
 };
 
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, pos) == NSC_RUNTIME_POS, "asm");

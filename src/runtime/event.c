@@ -53,6 +53,30 @@ static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
     return slot;
 }
 
+/* Whether a hook is known to be interrupted that has a slot and may not have compared its position
+ * yet. */
+static int interrupts_a_hook(struct nsc_runtime_thread *t)
+{
+    uint64_t slot = NSC_LOAD(&t->interrupted);
+
+    if (slot == 0)
+        return 0;
+    if (nsc_slot_place(t, slot) == NSC_SLOT_MINE && NSC_LOAD((uint64_t *)(uintptr_t)slot) == 0)
+        return 1;
+    NSC_STORE(&t->interrupted, 0);
+    return 0;
+}
+
+/* The slot before a handler's first one is its interrupted hook's, and empty. */
+static void note_interrupted(struct nsc_runtime_thread *t, uint64_t slot)
+{
+    uint64_t before = slot - NSC_SLOT_BYTES;
+
+    if (!interrupts_a_hook(t) && nsc_slot_place(t, before) == NSC_SLOT_MINE &&
+        NSC_LOAD((uint64_t *)(uintptr_t)before) == 0)
+        NSC_STORE(&t->interrupted, before);
+}
+
 /*
  * Stores an event together with a new anchor at its position. While anchor_low holds our token,
  * every handler comes here too and writes an anchor of its own, and changes the token: then our
@@ -76,7 +100,8 @@ static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_
     }
     put(slot, RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
     put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
-    nsc_cas64(&t->anchor_low, token, position - NSC_LIVE_ANCHOR_REACH);
+    /* An interrupted hook must not compare its position with an anchor behind its slot. */
+    nsc_cas64(&t->anchor_low, token, interrupts_a_hook(t) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
     return 1;
 }
 
@@ -121,6 +146,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     case NSC_SLOT_MINE:
         /* Not for the event, even if it is in reach now: a handler may have moved the anchor since,
          * in slots behind this one. */
+        note_interrupted(t, slot);
         put(slot, FILLER, 0);
         break;
     case NSC_SLOT_NOWHERE:

@@ -65,6 +65,7 @@ static void forget_parent(struct nsc_runtime_thread *t)
     t->thread = 0;
     t->lost_claimed = 0;
     t->retry = 0;
+    t->interrupted = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     t->generation = nsc_session.generation;
 }
