@@ -15,6 +15,7 @@
 #include "formats/import.h"
 #include "formats/names.h"
 #include "trace/encode.h"
+#include "util/units.h"
 
 #define TIMESTAMP_LIMIT (1ull << 62) /* 146 years of ns; above it, differences would not encode */
 #define DEPTH_LIMIT     (1u << 24)   /* open calls; a file that goes deeper is damaged */
@@ -184,8 +185,9 @@ static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_
     }
     if (error == -EBADMSG || error == -EMSGSIZE) {
         if (file->events > 0) {
-            nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu events",
-                          fault.message, (unsigned long long)file->events);
+            nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu event%s",
+                          fault.message, (unsigned long long)file->events,
+                          nsc_units_plural(file->events));
             error = 0;
         }
     }

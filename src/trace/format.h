@@ -17,6 +17,11 @@
 /* A block's content, once decompressed, never exceeds this: a reader's memory is bounded. */
 #define NSC_FORMAT_PLAIN_MAX (64u << 20)
 
+/* All tables and index blocks of a file together: this, and so many times the file's own bytes.
+ * Without it a few KiB of zstd would fill any memory. */
+#define NSC_FORMAT_TABLES_BASE  (16u << 20)
+#define NSC_FORMAT_TABLES_RATIO 256u
+
 /* Features that this code understands, of the header's "must understand" set: none defined yet. */
 #define NSC_FORMAT_FEATURES_KNOWN 0u
 

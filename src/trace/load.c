@@ -138,6 +138,17 @@ static int load_entry(struct nsc_trace *t, const struct table_kind *k, uint32_t 
     return k->get(&entry, &t->arena, item_at(k, id));
 }
 
+/* Whether tables and index stay within what a file of this size may hold (docs/format.md 10). */
+static int count_bytes(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
+{
+    t->table_bytes += block->plain_bytes;
+    if (t->table_bytes < NSC_FORMAT_TABLES_BASE ||
+        (t->table_bytes - NSC_FORMAT_TABLES_BASE) / NSC_FORMAT_TABLES_RATIO <= t->info.file_bytes)
+        return 0;
+    return nsc_diag_set(diag, block->offset, EBADMSG, "tables too large for a file of %llu bytes",
+                        (unsigned long long)t->info.file_bytes);
+}
+
 int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
 {
     struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
@@ -149,6 +160,9 @@ int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, str
 
     if (!kind_of(t, block->kind, &k))
         return 0;
+    error = count_bytes(t, block, diag);
+    if (error != 0)
+        return error;
     first = (uint32_t)nsc_span_leb_max(&s, NSC_NO_ID - 1);
     count = nsc_span_leb32(&s);
     if (s.bad || count > NSC_NO_ID - 1 - first)
@@ -183,6 +197,10 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
 {
     struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
     uint64_t count = nsc_span_leb(&s), base = 0;
+    int error = count_bytes(t, block, diag);
+
+    if (error != 0)
+        return error;
 
     for (uint64_t i = 0; i < count; i++) {
         struct nsc_entry_chunk row;

@@ -26,6 +26,7 @@ void nsc_trace_clear(struct nsc_trace *t)
     t->chunks = NULL;
     t->thread_chunks = NULL;
     t->chunk_count = t->chunk_room = 0;
+    t->table_bytes = 0;
     nsc_clock_release(&t->clock);
     nsc_arena_free(&t->arena);
 }

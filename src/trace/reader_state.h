@@ -31,6 +31,7 @@ struct nsc_trace {
     struct nsc_trace_info info;
     struct nsc_clock clock;
     uint64_t declared_events, declared_calls; /* by the directory */
+    uint64_t table_bytes;                     /* plain bytes of tables and index so far */
     struct nsc_buffer plain, packed;          /* scratch for blocks */
     /* The last chunk head read. */
     struct nsc_frame *frames;

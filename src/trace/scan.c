@@ -177,6 +177,27 @@ static void drop_strange_chunks(struct scan *s)
     t->chunk_count = kept;
 }
 
+/* A thread's entry may be older than its chunks, whose losses it then does not count; what is
+ * damaged is lost too. */
+static int fit_losses(struct nsc_trace *t)
+{
+    struct nsc_thread *threads = t->threads.items;
+    uint64_t *told = calloc((size_t)t->threads.count + 1, sizeof *told);
+
+    if (told == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < t->chunk_count; i++)
+        told[t->chunks[i].thread] += t->chunks[i].lost;
+    for (uint32_t i = 0; i < t->threads.count; i++)
+        if (threads[i].stack == 0 && threads[i].lost < told[i])
+            threads[i].lost = told[i];
+    for (uint32_t i = 0; i < t->chunk_count; i++)
+        if (t->chunks[i].missing)
+            threads[t->chunks[i].thread].lost += t->chunks[i].events;
+    free(told);
+    return 0;
+}
+
 static int fit_tables(struct scan *s)
 {
     static const struct nsc_process process = {
@@ -211,16 +232,14 @@ static int fit_tables(struct scan *s)
         const struct nsc_chunk *c = &t->chunks[i];
         struct nsc_thread *of = &threads[c->thread];
 
-        if (c->missing)
-            of->lost += c->events;
-        else
+        if (!c->missing)
             of->recorded += c->events;
         if (of->start_ticks == 0 || of->start_ticks > c->first_ticks)
             of->start_ticks = c->first_ticks;
         if (of->end_ticks < c->last_ticks)
             of->end_ticks = c->last_ticks;
     }
-    return 0;
+    return fit_losses(t);
 }
 
 static void drop_dangling(struct nsc_trace *t)

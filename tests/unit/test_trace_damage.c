@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "base/crc32c.h"
 #include "base/span.h"
@@ -283,6 +284,36 @@ static void test_false_counts(void)
     model_free(&model[0]);
 }
 
+/* A file that breaks off knows the losses of its chunks, though its thread table is older. */
+static void test_cut_losses(void)
+{
+    struct nsc_thread thread = {.tid = 100, .name = "model", .lost = 99};
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_writer *w;
+    struct nsc_trace *t;
+
+    if (nsc_writer_create(whole_path, &options, &w, NULL) != 0)
+        abort();
+    model_tables(w, model, 1, 1);
+    nsc_lane_enter(model[0].lane, 1000, 0, 0);
+    nsc_lane_lost(model[0].lane, 2000, 99);
+    nsc_lane_close(model[0].lane, 3000);
+    nsc_writer_set_thread(w, 0, &thread);
+    if (nsc_writer_finish(w, NULL) != 0 || nsc_trace_open(whole_path, 0, &t, NULL) != 0)
+        abort();
+    CHECK_U64(nsc_trace_info(t)->lost, 99);
+    free(whole);
+    whole = read_file(whole_path, &whole_bytes);
+    /* Behind the chunk: the final tables. */
+    write_damaged(whole, nsc_trace_chunks(t, 0, &(uint32_t){0})->offset + 140);
+    nsc_trace_close(t);
+    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    CHECK_U64(nsc_trace_info(t)->events, 2);
+    CHECK_U64(nsc_trace_info(t)->lost, 99);
+    nsc_trace_close(t);
+    model_free(&model[0]);
+}
+
 /* Bytes that look like headers everywhere must not cost a look at the rest of the file each. */
 static void test_marker_flood(void)
 {
@@ -301,6 +332,41 @@ static void test_marker_flood(void)
     CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
     alarm(0);
     nsc_trace_close(t);
+}
+
+/* A few KiB that would become gigabytes of table entries are refused. */
+static void test_bomb(void)
+{
+    enum { PLAIN = 16 << 20, ENTRIES = PLAIN / 5 - 4, BLOCKS = 12 };
+    uint8_t *plain = malloc(PLAIN), *file = malloc(PLAIN), *at = file + NSC_FORMAT_HEADER_BYTES;
+    struct nsc_trace *t;
+
+    if (plain == NULL || file == NULL)
+        abort();
+    memcpy(file, whole, NSC_FORMAT_HEADER_BYTES);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        uint8_t *end = nsc_leb_put(nsc_leb_put(plain, (uint64_t)i * ENTRIES), ENTRIES);
+        uint64_t packed;
+
+        for (uint32_t k = 0; k < ENTRIES; k++, end += 5)
+            memcpy(end, "\4\0\0\0\0", 5);
+        packed =
+            ZSTD_compress(at + NSC_FORMAT_BLOCK_BYTES, PLAIN / 2, plain, (size_t)(end - plain), 1);
+        nsc_span_put32(at, NSC_FORMAT_BLOCK_SYNC);
+        nsc_span_put32(at + 4, NSC_FORMAT_CLOCK | NSC_FORMAT_BLOCK_ZSTD << 16);
+        nsc_span_put64(at + 8, packed);
+        nsc_span_put64(at + 16, (uint64_t)(end - plain));
+        nsc_span_put32(at + 24, nsc_base_crc32c(0, at + NSC_FORMAT_BLOCK_BYTES, packed));
+        nsc_span_put32(at + 28, nsc_base_crc32c(0, at, 28));
+        at += NSC_FORMAT_BLOCK_BYTES + packed;
+    }
+    write_damaged(file, (size_t)(at - file));
+    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    printf("# %zu bytes, %u entries\n", (size_t)(at - file), nsc_trace_info(t)->clock_count);
+    CHECK(nsc_trace_info(t)->clock_count <= 3 * ENTRIES);
+    nsc_trace_close(t);
+    free(plain);
+    free(file);
 }
 
 static void test_all(bool compress)
@@ -329,7 +395,9 @@ int main(void)
     test_all(true);
     test_forged_heads();
     test_false_counts();
+    test_cut_losses();
     test_marker_flood();
+    test_bomb();
     free(whole);
     unlink(whole_path);
     close(damaged_fd);
