@@ -317,7 +317,7 @@ headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++
 LINT_SRCS  := $(HOST_SRCS) $(CLI_SRCS) $(wildcard tools/*/*.c)
 LINT_FLAGS := $(CPPFLAGS_ALL) -DNSC_VERSION=\"lint\"
 lint: $(LINT_SRCS:%=$(BUILD)/lint/%.ok) $(BUILD)/lint/cppcheck.ok ## clang-tidy, cppcheck, shellcheck (use -j)
-	shellcheck -x $(SHELL_FILES)
+	shellcheck -x -S warning $(SHELL_FILES)
 
 # A source is looked at again only when it, a header or the rules have changed since it was clean.
 # What clang-tidy says on stderr is only how many warnings of system headers it kept to itself.
