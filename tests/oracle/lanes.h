@@ -8,7 +8,8 @@
 
 struct lane_event {
     uint64_t ticks;
-    uint32_t kind, depth, value;
+    uint64_t value;
+    uint32_t kind, depth;
     const char *name; /* without parameters, return type and compiler suffixes */
 };
 
