@@ -82,10 +82,11 @@ int nsc_thread_present(struct nsc_runtime_thread *t)
         t->endp = nsc_session_end_word(t->thread - 1);
         return 1;
     }
-    if (t->retry++ % RETRY_EVENTS == 0)
+    if (t->retry % RETRY_EVENTS == 0)
         at = nsc_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
                             &s->header->thread_hint);
     if (at < 0) {
+        t->retry++; /* not before: a handler during the claim makes one of its own */
         NSC_ADD(&s->processes[s->process].lost, 1);
         return 0;
     }

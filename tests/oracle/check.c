@@ -220,7 +220,7 @@ static void check_depths(const struct lane *lane, const char *where)
         bool is_end = e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND;
 
         if (e->kind == NSC_EVENT_LOST)
-            problem("%s: %u events lost at event %zu", where, e->value, i);
+            problem("%s: %llu events lost at event %zu", where, (unsigned long long)e->value, i);
         depth -= is_end;
         if (depth != e->depth && (is_end || e->kind == NSC_EVENT_ENTER)) {
             problem("%s: depth %u instead of %u at event %zu", where, e->depth, depth, i);

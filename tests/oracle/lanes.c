@@ -57,8 +57,11 @@ static void read_lane(struct nsc_trace *trace, uint32_t thread, struct lane *lan
 
     while (rc >= 0 && (rc = nsc_cursor_next(cursor, &events, &count, &diag)) > 0) {
         for (size_t i = 0; i < count; i++) {
-            struct lane_event e = {events[i].ticks, events[i].kind, events[i].depth,
-                                   events[i].value, short_name(trace, events[i].function)};
+            struct lane_event e = {.ticks = events[i].ticks,
+                                   .value = events[i].value,
+                                   .kind = events[i].kind,
+                                   .depth = events[i].depth,
+                                   .name = short_name(trace, events[i].function)};
             add(lane, &e);
         }
     }
