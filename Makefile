@@ -35,9 +35,9 @@ CLI_LIB  := $(BUILD)/obj/libnsc-cli.a
 BIN      := $(BUILD)/bin/nanoscope
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
 
-# Commands are shown short; V=1 shows them whole.
 # No built-in rules: one of them would link foo from foo.s.
 MAKEFLAGS += --no-builtin-rules
+# Commands are shown short; V=1 shows them whole.
 Q   := $(if $(V),,@)
 show = $(if $(V),,@printf '  %-6s %s\n' $(1) $@)
 
@@ -91,8 +91,8 @@ TRACED_CFLAGS_x86_64  := -fcf-protection=none
 TRACED_CFLAGS_aarch64 := -mno-outline-atomics
 TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-regs-only \
                  -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
-                 $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) -fomit-frame-pointer \
-                 -Wframe-larger-than=2048
+                 $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) \
+                 -fomit-frame-pointer -Wframe-larger-than=2048
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
                  $(wildcard src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
@@ -232,8 +232,11 @@ E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
 check-e2e: all $(MAKE_TRACE) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
-check-asan: ## unit tests under AddressSanitizer and UBSan
+# The end-to-end tests whose work is done by nanoscope itself.
+ASAN_TESTS := $(addprefix tests/e2e/test_,cli formats golden trace_files)
+check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
+	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
 
 check-tsan: ## unit tests under ThreadSanitizer
 	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread check-unit
