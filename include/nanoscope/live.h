@@ -166,6 +166,7 @@ enum nsc_live_slot_state {
 #define NSC_LIVE_PROBLEM_FAR            2u /* a sled is out of reach of its trampoline */
 #define NSC_LIVE_PROBLEM_FILTER_TIMEOUT 4u /* no verdict came: the module's sleds stay off */
 #define NSC_LIVE_PROBLEM_STATE          8u /* program state unusual (e.g. no WIPEONFORK): untraced */
+#define NSC_LIVE_PROBLEM_STALLED        16u /* gave the recorder up for dead; stopped counting */
 
 struct nsc_live_process {
     uint32_t state; /* enum nsc_live_slot_state; atomic */

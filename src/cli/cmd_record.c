@@ -136,6 +136,9 @@ static void warn_problems(const struct nsc_record_result *result)
         nsc_cli_warn("a module got no answer on the filter in time: it is not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_STATE) != 0)
         nsc_cli_warn("a process could not be recorded on this kernel");
+    if ((result->problems & NSC_LIVE_PROBLEM_STALLED) != 0)
+        nsc_cli_warn("the recorder stood still for minutes; a process gave it up, and what it did "
+                     "after that is neither recorded nor counted");
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);

@@ -25,10 +25,13 @@ int nsc_os_wipe_on_fork(void *at, size_t bytes); /* children find zeros there */
 enum { NSC_OS_READ = 1, NSC_OS_WRITE = 2, NSC_OS_EXEC = 4 };
 int nsc_os_protect(void *at, size_t bytes, int protection);
 size_t nsc_os_page_bytes(void);
+int nsc_os_address_space_limited(void); /* RLIMIT_AS is set */
 
 uint32_t nsc_os_pid(void);
 uint32_t nsc_os_tid(void);
-uint32_t nsc_os_ppid(void);
+/* Process and thread as those see us who mounted /proc: other numbers than the above in a pid
+ * namespace of our own. Returns 0 or -1. */
+int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid);
 void nsc_os_thread_name(char name[16]); /* all zeros if it cannot be had */
 void nsc_os_sleep_ns(uint32_t ns);      /* below a second; may return early */
 

@@ -30,9 +30,9 @@
 /* The first of the seconds is this short: a file that breaks off early has a second clock point,
  * without which its ticks have no length. */
 #define FIRST_SECOND_NS (20 * MS)
-/* After the program's end: how long nobody must hold the session, when it had children. One of
- * them may be between exec and its first constructor. */
-#define GRACE_NS        (30 * MS)
+/* After the program's end: how long nobody must hold the session, unless the program was the only
+ * one that ever did. Others may be between exec and their first constructor. */
+#define GRACE_NS        (100 * MS)
 
 struct recorder {
     const struct nsc_record_options *options;
@@ -220,7 +220,7 @@ static bool is_over(struct recorder *r, uint64_t now_ns)
         r->alone_ns = 0;
         return false;
     }
-    if (r->tracees.stats.processes <= 1)
+    if (nsc_tracees_main_only(&r->tracees))
         return true;
     if (r->alone_ns == 0)
         r->alone_ns = now_ns;

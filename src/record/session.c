@@ -52,15 +52,29 @@ static uint64_t lay_out(const struct nsc_session *s, struct nsc_live_header *h)
     return at + (uint64_t)s->chunks_max * s->chunk_bytes;
 }
 
-/* RLIMIT_FSIZE counts for memory files too. Under a hard limit the pool cannot grow as far. */
-static void obey_limit(struct nsc_session *s)
+/*
+ * How large the region may become. RLIMIT_FSIZE counts for memory files too, and where address
+ * space is limited most of it is for other things than a pool that might grow.
+ */
+static uint64_t room(void)
+{
+    struct rlimit limit;
+    uint64_t most = UINT64_MAX;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_max != RLIM_INFINITY)
+        most = limit.rlim_max;
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        limit.rlim_cur / 4 < most)
+        most = limit.rlim_cur / 4;
+    return most;
+}
+
+static void obey_limits(struct nsc_session *s)
 {
     struct nsc_live_header scratch;
-    struct rlimit limit;
+    uint64_t most = room();
 
-    if (getrlimit(RLIMIT_FSIZE, &limit) != 0)
-        return;
-    while (s->chunks_max > s->chunk_count && lay_out(s, &scratch) > limit.rlim_max)
+    while (s->chunks_max > s->chunk_count && lay_out(s, &scratch) > most)
         s->chunks_max = s->chunks_max / 2 > s->chunk_count ? s->chunks_max / 2 : s->chunk_count;
 }
 
@@ -196,7 +210,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     int error;
 
     choose_sizes(options, &s);
-    obey_limit(&s);
+    obey_limits(&s);
     s.total_bytes = lay_out(&s, &header);
     fill_header(&s, &header, options->filter);
     error = open_memory(&s.fd);

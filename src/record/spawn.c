@@ -125,12 +125,19 @@ static void on_signal(int number, siginfo_t *info, void *context)
  * default in whatever this process might start later. */
 static void take_signals(void)
 {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     size_t i;
 
     sigfillset(&action.sa_mask);
-    for (i = 0; i < HANDLED; i++)
+    for (i = 0; i < HANDLED; i++) {
         sigaction(handled[i].number, &action, &before[i]);
+        if (before[i].sa_handler == SIG_IGN) /* nohup: not for us either */
+            sigaction(handled[i].number, &ignore, NULL);
+    }
+    /* A program that takes the terminal leaves us in the background, where with `stty tostop` the
+     * progress line would be held up for as long. Ignored, the signal lets it pass. */
+    sigaction(SIGTTOU, &ignore, NULL);
 }
 
 void nsc_spawn_restore(void)
@@ -141,6 +148,28 @@ void nsc_spawn_restore(void)
         sigaction(handled[i].number, &before[i], NULL);
 }
 
+/* As execvp(3), and so nohup, env and time do with a script that names no interpreter. */
+static void run_script(const char *path, char *const *argv)
+{
+    static char interpreter[] = "/bin/sh";
+    char *script = strdup(path);
+    size_t count = 0, i;
+    char **shell;
+
+    while (argv[count] != NULL)
+        count++;
+    shell = calloc(count + 2, sizeof(char *));
+    if (shell != NULL && script != NULL) {
+        shell[0] = interpreter;
+        shell[1] = script;
+        for (i = 1; i < count; i++)
+            shell[i + 1] = argv[i];
+        execv(interpreter, shell);
+    }
+    free(shell);
+    free(script);
+}
+
 static _Noreturn void run_program(const char *path, char *const *argv, const char *live_path,
                                   const sigset_t *mask, int report)
 {
@@ -149,6 +178,8 @@ static _Noreturn void run_program(const char *path, char *const *argv, const cha
     if (setenv(NSC_LIVE_ENV, live_path, 1) == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         execv(path, argv);
+        if (errno == ENOEXEC)
+            run_script(path, argv);
     }
     error = errno;
     if (write(report, &error, sizeof error) != (ssize_t)sizeof error)

@@ -246,6 +246,16 @@ void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
     }
 }
 
+bool nsc_tracees_main_only(const struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high && all->stats.processes == 1; i++)
+        if (all->processes[i] != NULL && all->processes[i]->pid == all->main_pid)
+            return true;
+    return false;
+}
+
 void nsc_tracees_complete(struct nsc_tracees *all)
 {
     struct nsc_live_header *header = all->session->header;

@@ -100,6 +100,8 @@ void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 void nsc_tracees_reap(struct nsc_tracees *all);
 /* What the program itself ended with. */
 void nsc_tracees_main_ended(struct nsc_tracees *all, int status);
+/* Was the program itself the only process to take part? */
+bool nsc_tracees_main_only(const struct nsc_tracees *all);
 /* The end: complete all process entries. */
 void nsc_tracees_complete(struct nsc_tracees *all);
 

@@ -11,8 +11,10 @@
 #define PAGE_BYTES      4096u
 #define CHUNK_BYTES_MIN 8192u
 /* Looks, a second apart at least, at a heartbeat that stands still, after which the recorder counts
- * as dead. Counting looks keeps a suspended machine from looking like one long silence. */
-#define STRIKES_MAX     4
+ * as dead. So many because a recorder that is stopped, or that waits for a disk, comes back and
+ * wants the losses counted. Counting looks keeps a suspended machine from looking like one long
+ * silence. */
+#define STRIKES_MAX     120
 
 struct nsc_session nsc_session;
 
@@ -59,7 +61,18 @@ static int header_valid(const struct nsc_live_header *h, uint64_t total)
            h->filter_bytes <= total - h->filter_off;
 }
 
-static struct nsc_live_header *map_session(const char *path)
+/* Where address space is limited, the program is to have it: no room for chunks yet to come. */
+static size_t bytes_to_map(const struct nsc_live_header *h)
+{
+    uint32_t chunks = NSC_LOAD(&h->chunk_count);
+
+    if (chunks >= h->chunks_max || !nsc_os_address_space_limited())
+        return (size_t)h->total_bytes;
+    return (size_t)(h->data_off + (uint64_t)chunks * h->chunk_bytes);
+}
+
+/* @bytes: receives how much of the session is mapped. */
+static struct nsc_live_header *map_session(const char *path, size_t *bytes)
 {
     struct nsc_live_header *header = NULL;
     int fd = nsc_os_open(path, 1);
@@ -68,13 +81,16 @@ static struct nsc_live_header *map_session(const char *path)
     if (fd < 0)
         return NULL;
     total = nsc_os_size(fd);
+    *bytes = 0;
     if (total >= (int64_t)PAGE_BYTES)
-        header = nsc_os_map_shared(fd, (size_t)total);
-    nsc_os_close(fd);
-    if (header != NULL && !header_valid(header, (uint64_t)total)) {
-        nsc_os_unmap(header, (size_t)total);
-        header = NULL;
+        header = nsc_os_map_shared(fd, PAGE_BYTES);
+    if (header != NULL) {
+        if (header_valid(header, (uint64_t)total))
+            *bytes = bytes_to_map(header);
+        nsc_os_unmap(header, PAGE_BYTES);
+        header = *bytes != 0 ? nsc_os_map_shared(fd, *bytes) : NULL;
     }
+    nsc_os_close(fd);
     return header;
 }
 
@@ -95,6 +111,22 @@ int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *h
     return -1;
 }
 
+/*
+ * Who we are for the recorder, whose /proc the session's path is in. Asked at the start and by the
+ * first process of a pid namespace, whose children are abroad, too.
+ */
+static void identify(uint32_t ppid)
+{
+    struct nsc_session *s = &nsc_session;
+    uint32_t own = nsc_os_pid(), pid, tid;
+
+    s->pid = own;
+    if ((ppid == 0 || own == 1 || s->abroad) && nsc_os_ids_in_proc(&pid, &tid) == 0) {
+        s->abroad = pid != own;
+        s->pid = pid;
+    }
+}
+
 /* Takes a process slot; @ppid is 0 for a program that was not forked from a recorded one. */
 static int join(uint32_t ppid)
 {
@@ -107,7 +139,7 @@ static int join(uint32_t ppid)
         return 0;
     p = s->processes + at;
     s->process = (uint32_t)at;
-    s->pid = nsc_os_pid();
+    identify(ppid);
     p->pid = s->pid;
     p->ppid = ppid;
     p->problems = 0;
@@ -123,11 +155,11 @@ static int start(void)
     const char *path = live_path();
     struct nsc_live_header *h;
     uint8_t *base;
-    size_t wiped_bytes;
+    size_t bytes, wiped_bytes;
 
     if (path == NULL || nsc_os_privileged())
         return 0;
-    h = map_session(path);
+    h = map_session(path, &bytes);
     if (h == NULL)
         return 0;
     base = (uint8_t *)h;
@@ -140,14 +172,14 @@ static int start(void)
     s->processes_max = h->processes_max;
     s->modules_max = h->modules_max;
     s->threads_max = h->threads_max;
-    s->chunks_max = h->chunks_max;
     s->chunk_bytes = h->chunk_bytes;
+    s->chunks_max = (uint32_t)((bytes - h->data_off) / s->chunk_bytes);
     s->filter_bytes = h->filter_bytes;
     s->generation = 1;
     s->header = h;
     if (!join(0)) {
         s->header = NULL;
-        nsc_os_unmap(h, (size_t)h->total_bytes);
+        nsc_os_unmap(h, bytes);
         return 0;
     }
     wiped_bytes = sizeof(uint64_t) * NSC_END_STRIDE * (1 + (size_t)s->threads_max);
@@ -221,6 +253,8 @@ int nsc_session_gone(void)
     } else if (now - s->seen_ticks > NSC_ARCH_STALE_TICKS) {
         s->seen_ticks = now;
         if (++s->strikes >= STRIKES_MAX) {
+            __atomic_fetch_or(&s->processes[s->process].problems, NSC_LIVE_PROBLEM_STALLED,
+                              __ATOMIC_RELAXED);
             NSC_STORE(&s->off, 1);
             return 1;
         }

@@ -52,10 +52,11 @@ struct nsc_session {
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
      * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
     uint64_t *wiped;
-    uint32_t process; /* index of this process's slot */
-    uint32_t pid;
+    uint32_t process;    /* index of this process's slot */
+    uint32_t pid;        /* as the recorder sees it */
     uint32_t generation; /* number of forks since the session started, plus 1 */
     uint32_t off;        /* there is no session for this process, or no longer */
+    uint32_t abroad;     /* in a pid namespace that is not the recorder's */
     /* How long the recorder has not been seen at work; only while chunks are lacking. */
     uint64_t seen_heartbeat, seen_ticks;
     uint32_t strikes;

@@ -70,6 +70,16 @@ static void forget_parent(struct nsc_runtime_thread *t)
     t->generation = nsc_session.generation;
 }
 
+/* The thread's id as the recorder sees it. */
+static uint32_t own_tid(void)
+{
+    uint32_t pid, tid;
+
+    if (nsc_session.abroad && nsc_os_ids_in_proc(&pid, &tid) == 0)
+        return tid;
+    return nsc_os_tid();
+}
+
 int nsc_thread_present(struct nsc_runtime_thread *t)
 {
     struct nsc_session *s = &nsc_session;
@@ -93,7 +103,7 @@ int nsc_thread_present(struct nsc_runtime_thread *t)
     slot = s->threads + at;
     slot->process = s->process;
     slot->pid = s->pid;
-    slot->tid = nsc_os_tid();
+    slot->tid = own_tid();
     slot->start_ticks = nsc_arch_ticks();
     slot->lost = 0;
     slot->chunk_seq = 0;
@@ -219,7 +229,9 @@ static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
     uint32_t from = NSC_LOAD(&h->chunk_hint);
     uint32_t i, at;
 
-    if (count == 0 || count > s->chunks_max)
+    if (count > s->chunks_max) /* the rest is not mapped */
+        count = s->chunks_max;
+    if (count == 0)
         return 0;
     if (NSC_LOAD(&h->chunks_free) == 0 && ++t->retry % RETRY_EVENTS != 0)
         return 0;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "os/linux/syscall.h"
 
@@ -104,6 +105,14 @@ int nsc_os_protect(void *at, size_t bytes, int protection)
     return (int)nsc_syscall3(SYS_mprotect, (long)at, (long)bytes, flags);
 }
 
+int nsc_os_address_space_limited(void)
+{
+    struct rlimit limit;
+
+    return nsc_syscall6(SYS_prlimit64, 0, RLIMIT_AS, 0, (long)&limit, 0, 0) == 0 &&
+           limit.rlim_cur != RLIM_INFINITY;
+}
+
 /* Reads one entry of the auxiliary vector; -1 if it cannot be had. */
 static int64_t auxiliary(uint64_t wanted)
 {
@@ -147,9 +156,37 @@ uint32_t nsc_os_tid(void)
 {
     return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0);
 }
-uint32_t nsc_os_ppid(void)
+
+/* Reads decimal digits; returns where they end. */
+static const char *read_number(const char *at, uint32_t *number)
 {
-    return (uint32_t)nsc_syscall3(SYS_getppid, 0, 0, 0);
+    for (*number = 0; *at >= '0' && *at <= '9'; at++)
+        *number = *number * 10 + (uint32_t)(*at - '0');
+    return at;
+}
+
+/* The link /proc/thread-self reads `pid/task/tid`. */
+int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid)
+{
+    static const char between[] = "/task/";
+    char link[48];
+    const char *at = link;
+    long n = nsc_syscall6(SYS_readlinkat, AT_FDCWD, (long)"/proc/thread-self", (long)link,
+                          (long)sizeof(link) - 1, 0, 0);
+    uint32_t ids[2];
+    unsigned i;
+
+    if (n <= 0)
+        return -1;
+    link[n] = 0;
+    at = read_number(at, &ids[0]);
+    for (i = 0; between[i] != 0; i++)
+        if (*at++ != between[i])
+            return -1;
+    read_number(at, &ids[1]);
+    *pid = ids[0];
+    *tid = ids[1];
+    return 0;
 }
 
 void nsc_os_thread_name(char name[16])

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Counts as one call, at any optimisation. */
@@ -62,6 +63,22 @@ CALL void threads(int n)
         for (i = 0; i < k; i++)
             pthread_join(thread[i], NULL);
     }
+}
+
+CALL void *pausing_main(void *calls)
+{
+    thread_main(calls);
+    usleep(300000);
+    return thread_main(calls);
+}
+
+/* 6 + 2 n calls: a second thread, silent for so long that the recorder asks whether it lives. */
+CALL void pauses(int n)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, pausing_main, (void *)(uintptr_t)n) == 0)
+        pthread_join(thread, NULL);
 }
 
 /* 2^(n+1) - 1 processes: one call in each, and 11 more in the 2^n leaves. */
@@ -138,6 +155,21 @@ CALL void daemonise(int n)
     _exit(0);
 }
 
+/* Calls for so many seconds; says how many events the program emits in all. */
+CALL void seconds(int n)
+{
+    struct timespec from, now;
+    unsigned long rounds = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do {
+        node(1000);
+        rounds++;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while (now.tv_sec - from.tv_sec < n);
+    printf("%lu\n", 2 * (2 + rounds * 1001));
+}
+
 static void on_interrupt(int number)
 {
     (void)number;
@@ -179,6 +211,12 @@ int main(int argc, char **argv)
         deep((unsigned)n);
     else if (strcmp(mode, "world") == 0)
         show_world();
+    else if (strcmp(mode, "memory") == 0)
+        puts(malloc((size_t)n << 20) != NULL ? "enough" : "too little");
+    else if (strcmp(mode, "seconds") == 0)
+        seconds(n);
+    else if (strcmp(mode, "pauses") == 0)
+        pauses(n);
     else
         node((unsigned)n);
 
