@@ -1,4 +1,4 @@
-"""terminal.py NANOSCOPE PROGRAM TRACE: Ctrl-C and Ctrl-Z on a terminal, as a shell's job."""
+"""terminal.py NANOSCOPE PROGRAM TRACE: Ctrl-C, Ctrl-Z and a lost terminal, as a shell's job."""
 import os
 import pty
 import sys
@@ -34,3 +34,9 @@ print("stop 148" if b"stop 148." in read_until(terminal, b".\r\n") else "wrong")
 time.sleep(0.3)
 os.write(terminal, b"\x03")
 print("continue 66" if b"continue 66." in read_until(terminal, b"continue 66.") else "wrong")
+
+# The inner shell takes the terminal; the recorder's progress line must not wait for it to come back.
+inner = f"bash --norc -ic \"'{program}' seconds 4; echo inner.\""
+terminal = start(f"stty tostop; '{nanoscope}' record -o '{trace}' {inner}; echo background $?.")
+seen = read_until(terminal, b"inner.\r")
+print("background 0" if b"2.000 s" in seen and b"background 0." in read_until(terminal, b"background 0.") else "wrong")
