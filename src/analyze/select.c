@@ -75,6 +75,14 @@ int nsc_selection_thread(struct nsc_selection *s, const struct nsc_trace *t, con
     return found;
 }
 
+/* A process is named by the path of its program; people know it by the last part. */
+static bool process_fits(const char *which, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return fnmatch(which, name, 0) == 0 || (slash && fnmatch(which, slash + 1, 0) == 0);
+}
+
 int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, const char *which)
 {
     uint32_t count = nsc_trace_info(t)->thread_count;
@@ -87,7 +95,7 @@ int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, co
     for (uint32_t i = 0; i < count; i++) {
         const struct nsc_process *process = nsc_trace_process(t, nsc_trace_thread(t, i)->process);
 
-        if (by_pid ? process->pid == number : fnmatch(which, process->name, 0) == 0) {
+        if (by_pid ? process->pid == number : process_fits(which, process->name)) {
             s->threads[i] = 1;
             found++;
         }

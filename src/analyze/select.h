@@ -38,7 +38,8 @@ void nsc_selection_window(struct nsc_selection *s, const struct nsc_trace *t, ui
  */
 int nsc_selection_thread(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
 
-/* The same for processes: a process id of the system, or a name. */
+/* The same for processes: a process id of the system, or the path of its program or the path's last
+ * part. */
 int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
 
 /**

@@ -19,6 +19,7 @@ struct open_call {
     /* Up to the epoch's depth a node of the result, above it one of the scratch tree. Of a folded
      * call: that of the nearest caller that has one. */
     uint32_t node;
+    uint32_t level; /* of that node: recursion that shares a node goes no deeper */
     bool bound;
     bool folded; /* has no node */
     bool shares; /* recursion on its caller's node: its time is counted there already */
@@ -88,7 +89,8 @@ static void end_epoch(struct builder *b)
     to->child_ticks += from->child_ticks;
     to->folded_ticks += from->folded_ticks;
     b->result.folded_calls += b->scratch.folded_calls;
-    if (nsc_nodes_merge(&b->result, at, &b->scratch, b->epoch_node, (uint32_t)b->epoch_depth) < 0)
+    if (nsc_nodes_merge(&b->result, at, &b->scratch, b->epoch_node,
+                        b->stack[b->epoch_depth].level) < 0)
         b->no_memory = true;
 }
 
@@ -126,11 +128,12 @@ static void enter(struct builder *b, const struct nsc_event *e)
     caller = &b->stack[b->depth];
     above = b->depth == b->epoch_depth ? b->epoch_node : caller->node;
     call.node = above;
-    call.folded = caller->folded || b->depth >= NSC_TREE_DEPTH_MAX;
-    if (!caller->folded && b->options->fold_recursion && caller->function == e->function) {
-        call.shares = true;
-        call.folded = false;
-    } else if (!call.folded) {
+    call.level = caller->level;
+    call.folded = caller->folded;
+    call.shares = !caller->folded && b->options->fold_recursion && caller->function == e->function;
+    if (!call.shares)
+        call.folded |= call.level++ >= NSC_TREE_DEPTH_MAX;
+    if (!call.shares && !call.folded) {
         uint32_t node = nsc_nodes_child(&b->scratch, above, e->function);
 
         if (node == NSC_NO_ID)

@@ -91,7 +91,9 @@ static void show(const struct nsc_trace *t)
     count_line("events", info->events);
     count_line("lost", info->lost);
     count_line("processes", info->process_count);
-    count_line("threads", info->thread_count);
+    count_line("threads", info->system_threads);
+    if (info->thread_count != info->system_threads)
+        count_line("stacks", info->thread_count);
     count_line("functions", info->function_count);
     count_line("modules", info->module_count);
     show_size(info);
@@ -114,7 +116,8 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_u64(j, "lost", info->lost);
     nsc_json_u64(j, "lost_unattributed", info->lost_unattributed);
     nsc_json_u64(j, "processes", info->process_count);
-    nsc_json_u64(j, "threads", info->thread_count);
+    nsc_json_u64(j, "threads", info->system_threads);
+    nsc_json_u64(j, "stacks", info->thread_count);
     nsc_json_u64(j, "functions", info->function_count);
     nsc_json_u64(j, "modules", info->module_count);
     nsc_json_u64(j, "mappings", info->mapping_count);

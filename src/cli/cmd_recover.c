@@ -76,8 +76,8 @@ static int recover(const char *in, const char *out, bool compress)
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);
     printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, info.calls),
-           nsc_units_plural(info.calls), nsc_units_format_count(threads, info.thread_count),
-           nsc_units_plural(info.thread_count));
+           nsc_units_plural(info.calls), nsc_units_format_count(threads, info.system_threads),
+           nsc_units_plural(info.system_threads));
     return NSC_CLI_OK;
 }
 

@@ -107,7 +107,7 @@ int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *wa
         r->calls++;
         if (job->last_thread != thread) {
             job->last_thread = thread;
-            r->threads++;
+            r->threads += nsc_trace_thread(job->trace, thread)->stack == 0;
         }
         if (job->options.progress.tick != NULL && r->calls % 65536 == 0)
             job->options.progress.tick(job->options.progress.context,

@@ -358,8 +358,10 @@ static void sum_up(struct nsc_trace *t)
         info->calls += c->calls;
     }
     info->lost = info->lost_unattributed;
-    for (uint32_t i = 0; i < t->threads.count; i++)
+    for (uint32_t i = 0; i < t->threads.count; i++) {
         info->lost += threads[i].lost;
+        info->system_threads += threads[i].stack == 0;
+    }
     info->chunks = t->chunk_count;
     info->process_count = t->processes.count;
     info->thread_count = t->threads.count;

@@ -32,6 +32,7 @@ struct nsc_trace_info {
     uint64_t lost_unattributed;
     uint64_t chunks;
     uint64_t start_ticks, end_ticks; /* first and last event */
+    uint32_t system_threads; /* entries of the thread table that are no further stack of one */
     uint32_t process_count, thread_count, module_count, mapping_count, function_count;
     uint32_t meta_count, clock_count;
     bool complete;     /* finished by the writer */

@@ -568,6 +568,39 @@ static void test_deep(void)
     nsc_trace_close(trace);
 }
 
+/* Recursion that shares one node is one level: what it calls at its far end has its branch. */
+static void test_deep_folded(void)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_tree_options fold = {.fold_recursion = true};
+    const uint32_t deep = 10000;
+    struct model_thread t = {0};
+    struct nsc_writer *w;
+    struct nsc_trace *trace = NULL;
+    struct nsc_selection s;
+    struct nsc_tree tree = {0};
+
+    nsc_selection_init(&s);
+    if (nsc_writer_create(path, &options, &w, NULL) != 0)
+        return;
+    model_tables(w, &t, 1, FUNCTIONS);
+    for (uint32_t i = 0; i < deep; i++)
+        nsc_lane_enter(t.lane, i, 0, 0);
+    nsc_lane_enter(t.lane, deep, 1, 0);
+    nsc_lane_exit(t.lane, deep + 5);
+    for (uint32_t i = 0; i < deep; i++)
+        nsc_lane_exit(t.lane, deep + 5 + i);
+    nsc_lane_close(t.lane, 3ull * deep);
+    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    CHECK(nsc_tree_make(trace, &s, &fold, &tree, NULL) == 0);
+    CHECK_U64(tree.folded_calls, 0);
+    CHECK_U64(tree.count, 3);
+    CHECK_U64(tree.nodes[tree.nodes[0].first_child].calls, deep);
+    CHECK_U64(tree.nodes[tree.nodes[tree.nodes[0].first_child].first_child].total_ticks, 5);
+    nsc_tree_free(&tree);
+    nsc_trace_close(trace);
+}
+
 /* What a window must find, from all calls of the trace: no seeking, no clipping on the way. */
 struct window_check {
     uint64_t from, to;
@@ -687,6 +720,7 @@ int main(void)
     test_reports_by_hand();
     test_random();
     test_deep();
+    test_deep_folded();
     test_seek();
     test_top();
     unlink(path);
