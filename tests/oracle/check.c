@@ -173,6 +173,9 @@ static void late_one(struct walk *w, const struct log_record *record)
     if (w->failed)
         return;
     skip_late_tails(w, record->name);
+    if (record->end == 'W' && !(exits_on_throw && peek(w)->kind == NSC_EVENT_LATE_EXIT &&
+                                strcmp(peek(w)->name, record->name) == 0))
+        return; /* left by an exception, as a rule without an event */
     if (peek(w)->kind != NSC_EVENT_LATE_EXIT || strcmp(peek(w)->name, record->name) != 0)
         fail(w, "late exit", record);
     w->at++;

@@ -65,9 +65,10 @@ void log_read(const char *path, struct log_process *process)
     while (fgets(line, sizeof line, f) != NULL && !ended) {
         if (strcmp(line, "end\n") == 0)
             ended = 1;
-        else if (stack != NULL && sscanf(line, "late %39[^\n]", r.name) == 1) {
+        else if (stack != NULL && (sscanf(line, "late %39[^\n]", r.name) == 1 ||
+                                   sscanf(line, "left %39[^\n]", r.name) == 1)) {
             r.depth = LOG_LATE;
-            r.end = 'R';
+            r.end = line[2] == 't' ? 'R' : 'W';
             r.flag = '-';
             *add_record(stack) = r;
         } else if (stack != NULL &&

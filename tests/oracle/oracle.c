@@ -7,6 +7,7 @@
  *   DEPTH END FLAG NAME   a call; END: R returned, T tail call, U left by a jump, W left by a
  *                         throw, O open at the end; FLAG: t = called in tail position, - = not
  *   late NAME             a call that was open when the process was forked off returns
+ *   left NAME             such a call is left by a throw
  *   async                 calls of handlers of asynchronous signals, likewise
  */
 #include "oracle.h"
@@ -185,10 +186,11 @@ static void pop(char end)
         return;
     }
     stack->base = stack->frame_count;
-    if (end == 'R') {
+    if (end == 'R' || end == 'W') {
         struct record *r = add_record(f->name);
 
         r->depth = LATE;
+        r->end = end;
     }
 }
 
@@ -382,7 +384,7 @@ static void write_stack(FILE *f, const struct oracle_stack *s, const char *title
         const struct record *r = &s->records[i];
 
         if (r->depth == LATE)
-            fprintf(f, "late %s\n", r->name);
+            fprintf(f, "%s %s\n", r->end == 'R' ? "late" : "left", r->name);
         else
             fprintf(f, "%u %c %c %s\n", r->depth, r->end, r->flag, r->name);
     }
