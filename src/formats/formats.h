@@ -100,7 +100,7 @@ struct nsc_export_result {
     uint64_t clipped;   /* of these, calls cut at the window */
     uint64_t lost;      /* events that the recording lost in the window, where known */
     uint64_t bytes;     /* written, all files together, after compression */
-    uint32_t threads;   /* with at least one call */
+    uint32_t threads;   /* with at least one call; their further stacks do not count */
     uint32_t files;
     struct nsc_notes notes;
 };
