@@ -21,6 +21,31 @@ struct job {
     char *last; /* in the child: the answer that is being sent */
 };
 
+/* std::string as people write it, in place: whole, it hides what a table of names is about. */
+static void shorten_strings(char *name)
+{
+    static const char *const strings[] = {
+        "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
+        "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >",
+    };
+    static const char simple[] = "std::string";
+    size_t i;
+
+    for (i = 0; i < sizeof strings / sizeof *strings; i++) {
+        size_t bytes = strlen(strings[i]);
+        char *at = name;
+
+        while ((at = strstr(at, strings[i])) != NULL) {
+            const char *rest = at + bytes;
+
+            if (rest[0] == ' ' && rest[1] == '>') /* stood between two '>' */
+                rest++;
+            at = (char *)memcpy(at, simple, sizeof simple - 1) + sizeof simple - 1;
+            memmove(at, rest, strlen(rest) + 1);
+        }
+    }
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolate_run() calls. */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
@@ -33,6 +58,7 @@ static bool demangle_one(void *context, size_t index, uint32_t *number, const ch
     job->last = __cxa_demangle(job->symbols[job->which[index]], NULL, NULL, &status);
     if (job->last == NULL)
         return false;
+    shorten_strings(job->last);
     *text = job->last;
     *text_bytes = strlen(job->last);
     return true;

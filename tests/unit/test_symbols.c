@@ -274,17 +274,26 @@ static void cplusplus(void)
         "_Z1fPFvvEPFvS0_S0_EPFvS2_S2_EPFvS4_S4_EPFvS6_S6_EPFvS8_S8_EPFvSA_SA_EPFvSC_SC_EPFvSE_SE_E"
         "PFvSG_SG_EPFvSI_SI_EPFvSK_SK_EPFvSM_SM_EPFvSO_SO_EPFvSQ_SQ_EPFvSS_SS_EPFvSU_SU_EPFvSW_SW_E"
         "PFvSY_SY_EPFvS10_S10_EPFvS12_S12_EPFvS14_S14_EPFvS16_S16_EPFvS18_S18_EPFvS1A_S1A_E";
-    const char *names[] = {"_ZN2ns1fIiEEvT_", bomb, "main", "_Znot a name", "_ZN2ns1fEi.part.0"};
-    char *out[5] = {0};
+    const char *names[] = {
+        "_ZN2ns1fIiEEvT_",
+        bomb,
+        "main",
+        "_Znot a name",
+        "_ZN2ns1fEi.part.0",
+        "_Z1fRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEESt6vectorIS4_SaIS4_EE",
+    };
+    char *out[6] = {0};
     struct nsc_symbols *s;
 
-    CHECK(nsc_symbols_demangle(names, 5, out) == 0);
+    CHECK(nsc_symbols_demangle(names, 6, out) == 0);
     CHECK_STR(out[0], "void ns::f<int>(int)");
     CHECK_STR(out[1], bomb);
     CHECK_STR(out[2], "main");
     CHECK_STR(out[3], "_Znot a name");
     CHECK_STR(out[4], "ns::f(int) [clone .part.0]");
-    for (unsigned i = 0; i < 5; i++)
+    CHECK_STR(out[5],
+              "f(std::string const&, std::vector<std::string, std::allocator<std::string> >)");
+    for (unsigned i = 0; i < 6; i++)
         free(out[i]);
     CHECK(nsc_symbols_demangle(NULL, 0, NULL) == 0);
 
