@@ -18,6 +18,8 @@ enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
 
 #define BUFFER_MIN_BYTES  (64ull << 10)
 #define BUFFER_MAX_BYTES  (1ull << 30)
+/* Fewer events than this are lost when a thread is killed, not for want of memory. */
+#define FEW_LOST          1000
 /* A recording that is over in no time needs no progress line. */
 #define PROGRESS_AFTER_NS 1000000000ull
 
@@ -126,8 +128,11 @@ static void hide_progress(const struct settings *s)
         fputs("\r\033[K", stderr);
 }
 
-static void warn_problems(const struct nsc_record_result *result)
+static void warn_problems(const struct settings *s, const struct nsc_record_result *result)
 {
+    if (result->lost > FEW_LOST && s->options.mode == NSC_RECORD_STREAM)
+        nsc_cli_warn("the recorder could not keep up: give it a larger --buffer or a processor, or "
+                     "leave busy functions out with -N");
     if ((result->problems & NSC_LIVE_PROBLEM_MPROTECT) != 0)
         nsc_cli_warn("some code could not be made writable: its calls are not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_FAR) != 0)
@@ -156,7 +161,7 @@ static void summarise(const struct settings *s, const struct nsc_record_result *
             result->threads == 1 ? "" : "s", nsc_units_format_count(lost, result->lost),
             nsc_units_format_bytes(size, result->file_bytes),
             nsc_units_format_ns(time, result->elapsed_ns), s->options.output);
-    warn_problems(result);
+    warn_problems(s, result);
 }
 
 static int finish(const struct settings *s, int error, const struct nsc_record_result *result,

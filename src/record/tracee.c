@@ -76,9 +76,21 @@ static void process_died(struct nsc_tracee_process *p, uint64_t ticks)
     p->pidfd = -1;
 }
 
-/* The path of its program, else its command name, else its number. */
+static const struct nsc_tracee_process *process_of(const struct nsc_tracees *all, uint32_t id)
+{
+    uint32_t i;
+
+    for (i = 0; id != NSC_NO_ID && i < all->process_high; i++)
+        if (all->processes[i] != NULL && all->processes[i]->id == id)
+            return all->processes[i];
+    return NULL;
+}
+
+/* The path of its program; when it is gone already, that of the process it was forked from (a new
+ * program registers by itself); else its number. */
 static void name_process(struct nsc_tracee_process *p)
 {
+    const struct nsc_tracee_process *parent = process_of(p->all, p->entry.parent);
     char path[64];
     ssize_t length;
 
@@ -86,6 +98,8 @@ static void name_process(struct nsc_tracee_process *p)
     length = readlink(path, p->name, sizeof p->name - 1);
     if (length > 0)
         p->name[length] = 0;
+    else if (parent != NULL)
+        memcpy(p->name, parent->name, sizeof p->name);
     else
         snprintf(p->name, sizeof p->name, "process %ld", (long)p->pid);
     p->entry.name = p->name;
