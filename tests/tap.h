@@ -14,6 +14,7 @@ static int t_count, t_failed;
 static inline int t_report(int ok, const char *file, int line, const char *what)
 {
     printf("%sok %d - %s\n", ok ? "" : "not ", ++t_count, what);
+    fflush(stdout); /* else a child of fork() prints it again, and a crash hides it */
     if (!ok) {
         printf("# at %s:%d\n", file, line);
         t_failed++;
