@@ -225,7 +225,7 @@ static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t t
     nsc_lane_close(lane, file.last);
     thread.start_ticks = file.first;
     thread.end_ticks = file.last;
-    t->job->threads += file.events > 0;
+    t->job->threads += file.events > 0 && thread.stack == 0;
     note_mended(t, nsc_input_name(in), &file);
     if (error == 0)
         error = nsc_writer_set_thread(t->job->writer, id, &thread);
