@@ -69,6 +69,8 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
 {
     struct nsc_code code;
 
+    if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
+        ticks--;
     if (ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks) {
         uint32_t mask = (1u << codes->bits) - 1;
         uint32_t i = nsc_codes_slot(codes, address);

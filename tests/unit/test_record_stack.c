@@ -661,8 +661,23 @@ static void test_garbage(void)
     free(t);
 }
 
+/* Once a thread's time stands at its end, each event asks for its code at a time that no table
+ * holds for: still one place for one address. */
+static void test_time_at_its_end(void)
+{
+    struct rig rig;
+    int i;
+
+    rig_begin(&rig, false, true);
+    for (i = 0; i < 3000; i++)
+        nsc_codes_find(&rig.codes, 0x55550000, UINT64_MAX);
+    CHECK_U64(rig.codes.count, 1);
+    rig_end(&rig);
+}
+
 int main(void)
 {
+    test_time_at_its_end();
     test_by_hand();
     test_stacks_by_hand();
     test_jumps_by_hand();
