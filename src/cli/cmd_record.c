@@ -156,9 +156,10 @@ static void summarise(const struct settings *s, const struct nsc_record_result *
 
     if (result->processes > 1)
         snprintf(processes, sizeof processes, "%u processes, ", result->processes);
-    fprintf(stderr, "nanoscope: %s calls, %s%u thread%s, %s lost, %s, %s -> %s\n",
-            nsc_units_format_count(calls, result->calls), processes, result->threads,
-            result->threads == 1 ? "" : "s", nsc_units_format_count(lost, result->lost),
+    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s, %s lost, %s, %s -> %s\n",
+            nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
+            processes, result->threads, nsc_units_plural(result->threads),
+            nsc_units_format_count(lost, result->lost),
             nsc_units_format_bytes(size, result->file_bytes),
             nsc_units_format_ns(time, result->elapsed_ns), s->options.output);
     warn_problems(s, result);

@@ -41,6 +41,7 @@ struct recorder {
     struct nsc_tracees tracees;
     struct nsc_drain drain;
     struct nsc_child child;
+    char *program; /* its path without links, NULL if that cannot be said */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns, alone_ns;
 };
 
@@ -172,6 +173,7 @@ static void release(struct recorder *r)
     nsc_drain_free(&r->drain);
     nsc_tracees_free(&r->tracees);
     nsc_session_destroy(&r->session);
+    free(r->program);
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
@@ -346,6 +348,8 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
     r.second_ns = r.start_ns - (SECOND_NS - FIRST_SECOND_NS);
     r.sleep_ns = SLEEP_MIN_NS;
     r.drain.probed_ns = r.drain.checked_ns = r.start_ns;
+    r.program = realpath(path, NULL);
+    r.tracees.main_path = r.program;
     error = nsc_spawn(path, options->argv, r.session.path, &r.child, diag);
     free(path);
     if (error != 0) {

@@ -14,7 +14,10 @@
 #include "record/verdict.h"
 #include "trace/encode.h"
 
-enum { SLOTS_AHEAD = 16 }; /* looked at beyond the highest slot ever seen in use */
+enum {
+    SLOTS_AHEAD = 16, /* looked at beyond the highest slot ever seen in use */
+    LIVE_NAME_BYTES = sizeof(((struct nsc_live_thread *)0)->name),
+};
 
 int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
                      struct nsc_writer *writer, const struct nsc_filter *filter)
@@ -86,11 +89,45 @@ static const struct nsc_tracee_process *process_of(const struct nsc_tracees *all
     return NULL;
 }
 
-/* The path of its program; when it is gone already, that of the process it was forked from (a new
- * program registers by itself); else its number. */
-static void name_process(struct nsc_tracee_process *p)
+/* What the kernel called a thread of it: at most 15 characters. */
+static bool thread_name(const struct nsc_tracee_process *p, char name[LIVE_NAME_BYTES])
+{
+    const struct nsc_session *s = p->all->session;
+    uint32_t i;
+
+    for (i = 0; i < s->threads_max; i++) {
+        if (__atomic_load_n(&s->threads[i].state, __ATOMIC_ACQUIRE) < NSC_LIVE_LIVE ||
+            s->threads[i].process != p->slot)
+            continue;
+        memcpy(name, s->threads[i].name, LIVE_NAME_BYTES);
+        name[LIVE_NAME_BYTES - 1] = 0;
+        return name[0] != 0;
+    }
+    return false;
+}
+
+/* The name of a process that is gone already: of its forerunner when it was forked (a new program
+ * registers by itself), of the file that was started when its thread was called so. */
+static void name_afterwards(struct nsc_tracee_process *p)
 {
     const struct nsc_tracee_process *parent = process_of(p->all, p->entry.parent);
+    const char *path = p->all->main_path;
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+    char thread[LIVE_NAME_BYTES];
+
+    if (parent != NULL)
+        memcpy(p->name, parent->name, sizeof p->name);
+    else if (!thread_name(p, thread))
+        snprintf(p->name, sizeof p->name, "process %ld", (long)p->pid);
+    else if (p->pid == p->all->main_pid && slash != NULL &&
+             strncmp(slash + 1, thread, LIVE_NAME_BYTES - 1) == 0)
+        snprintf(p->name, sizeof p->name, "%s", path);
+    else
+        snprintf(p->name, sizeof p->name, "%s", thread);
+}
+
+static void name_process(struct nsc_tracee_process *p)
+{
     char path[64];
     ssize_t length;
 
@@ -98,10 +135,8 @@ static void name_process(struct nsc_tracee_process *p)
     length = readlink(path, p->name, sizeof p->name - 1);
     if (length > 0)
         p->name[length] = 0;
-    else if (parent != NULL)
-        memcpy(p->name, parent->name, sizeof p->name);
     else
-        snprintf(p->name, sizeof p->name, "process %ld", (long)p->pid);
+        name_afterwards(p);
     p->entry.name = p->name;
 }
 

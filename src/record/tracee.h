@@ -67,6 +67,7 @@ struct nsc_tracees {
     struct nsc_writer *writer;
     struct nsc_modules modules;
     pid_t main_pid;
+    const char *main_path; /* the file that was started; the caller's */
     bool no_children;
     bool keep;                             /* threads begin with calls kept (false: ring) */
     struct nsc_tracee_process **processes; /* by slot */
