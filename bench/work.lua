@@ -1,6 +1,6 @@
 -- What bench/run gives to Lua: tables, strings, closures, recursion; no error(), which other tracers
 -- do not survive.
-local n = tonumber(arg and arg[1]) or 6
+local n = tonumber(arg and arg[1]) or 30
 
 local function fib(k) return k < 2 and k or fib(k - 1) + fib(k - 2) end
 

@@ -1,6 +1,6 @@
 -- What bench/run gives to SQLite: inserts, an index, joins, aggregates, in memory.
 CREATE TABLE item(id INTEGER PRIMARY KEY, name TEXT, price INTEGER);
-WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
 INSERT INTO item SELECT i, 'item ' || (i * 7919 % 10007), i * 31 % 997 FROM n;
 CREATE INDEX item_name ON item(name);
 CREATE TABLE sale AS SELECT i.id AS item, j.id % 7 AS shop FROM item i JOIN item j ON j.id = i.id * 3;
