@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Under a sanitizer freed memory stays, and everything takes its time. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define T_SANITIZED 1
+#elif defined(__has_feature)
+#define T_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define T_SANITIZED 0
+#endif
+
 static int t_count, t_failed;
 
 static inline int t_report(int ok, const char *file, int line, const char *what)

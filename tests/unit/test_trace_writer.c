@@ -14,15 +14,6 @@
 #include "trace/convert.h"
 #include "unit/trace_model.h"
 
-/* The address sanitizer keeps freed memory. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#define SANITIZED __has_feature(address_sanitizer)
-#else
-#define SANITIZED 0
-#endif
-
 static char folder[] = "/tmp/nsc-test-writer-XXXXXX";
 static char path[64], other[128];
 
@@ -243,7 +234,7 @@ static void test_many_lanes(void)
     t = finish(w);
     CHECK_U64(nsc_trace_info(t)->events, events);
     printf("# %ld KiB more\n", after.ru_maxrss - before.ru_maxrss);
-    if (!SANITIZED) /* frames beside */
+    if (!T_SANITIZED) /* frames beside */
         CHECK(after.ru_maxrss - before.ru_maxrss < (BOUND >> 10) + (16 << 10));
     nsc_trace_close(t);
     free(m);
