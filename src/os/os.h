@@ -20,6 +20,7 @@ long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset);
 void *nsc_os_map_shared(int fd, size_t bytes); /* left out of core dumps */
 void *nsc_os_map_private(size_t bytes);        /* zeros; takes no memory before it is touched */
 void nsc_os_unmap(void *at, size_t bytes);
+void nsc_os_map_pages(void *at, size_t bytes);   /* no faults there later; where the kernel can */
 int nsc_os_wipe_on_fork(void *at, size_t bytes); /* children find zeros there */
 
 enum { NSC_OS_READ = 1, NSC_OS_WRITE = 2, NSC_OS_EXEC = 4 };

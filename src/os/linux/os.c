@@ -15,6 +15,9 @@
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
 #endif
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22 /* since Linux 5.14 */
+#endif
 
 #define PAGE_BYTES_LEAST 4096
 
@@ -85,6 +88,11 @@ void *nsc_os_map_private(size_t bytes)
 void nsc_os_unmap(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0);
+}
+
+void nsc_os_map_pages(void *at, size_t bytes)
+{
+    nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_READ);
 }
 
 int nsc_os_wipe_on_fork(void *at, size_t bytes)
