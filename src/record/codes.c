@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/encode.h"
+
 enum { FIRST_BITS = 10, MAX_BITS = 22 };
 
 int nsc_codes_init(struct nsc_codes *codes)
@@ -36,7 +38,7 @@ void nsc_codes_clear(struct nsc_codes *codes)
 static void insert(struct nsc_code *slots, uint32_t bits, const struct nsc_code *code)
 {
     uint32_t mask = (1u << bits) - 1;
-    uint32_t i = (uint32_t)((code->address * 0x9e3779b97f4a7c15ull) >> (64 - bits));
+    size_t i = nsc_codes_slot(bits, code->address);
 
     while (slots[i].address != 0)
         i = (i + 1) & mask;
@@ -71,9 +73,9 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
 
     if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
         ticks--;
-    if (ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks) {
+    if (nsc_codes_hold(codes, ticks)) {
         uint32_t mask = (1u << codes->bits) - 1;
-        uint32_t i = nsc_codes_slot(codes, address);
+        size_t i = nsc_codes_slot(codes->bits, address);
 
         for (; codes->slots[i].address != 0; i = (i + 1) & mask)
             if (codes->slots[i].address == address)
@@ -81,6 +83,7 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
     }
     codes->resolve(codes->context, address, ticks, &code);
     code.address = address;
+    code.coded = nsc_lane_code_function(code.function);
     make_room(codes);
     insert(codes->slots, codes->bits, &code);
     codes->count++;

@@ -19,6 +19,7 @@ enum nsc_code_flags {
 
 struct nsc_code {
     uint64_t address;   /* 0 = empty slot */
+    uint64_t coded;     /* nsc_lane_code_function(function) */
     uint32_t function;  /* id in the trace */
     uint16_t real_pc16; /* low bits of the program counter of the function's own entry hook */
     uint16_t flags;     /* enum nsc_code_flags */
@@ -50,32 +51,34 @@ void nsc_codes_clear(struct nsc_codes *codes);
 /* The slow half of nsc_codes_find(): asks resolve() and remembers the answer. */
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks);
 
-static inline uint32_t nsc_codes_slot(const struct nsc_codes *codes, uint64_t address)
+static inline size_t nsc_codes_slot(uint32_t bits, uint64_t address)
 {
-    return (uint32_t)((address * 0x9e3779b97f4a7c15ull) >> (64 - codes->bits));
+    return (size_t)((address * 0x9e3779b97f4a7c15ull) >> (64 - bits));
 }
 
-/* What @address stood for at @ticks, if that is known; else NULL. Cost: a multiplication, a load.
- */
-static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
-                                                     uint64_t address, uint64_t ticks)
+/* Does the table hold for @ticks? */
+static inline bool nsc_codes_hold(const struct nsc_codes *codes, uint64_t ticks)
 {
-    const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes, address)];
+    return ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks;
+}
 
-    if (__builtin_expect(code->address == address &&
-                             ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks,
-                         1))
-        return code;
-    return NULL;
+/* What @address stands for at a time for which the table holds, if that is known; else NULL. Cost:
+ * a multiplication, a load. */
+static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
+                                                     uint64_t address)
+{
+    const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes->bits, address)];
+
+    return __builtin_expect(code->address == address, 1) ? code : NULL;
 }
 
 /* The same, asking resolve() if need be. */
 static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t address,
                                              uint64_t ticks)
 {
-    const struct nsc_code *code = nsc_codes_known(codes, address, ticks);
+    const struct nsc_code *code = nsc_codes_known(codes, address);
 
-    return code != NULL ? *code : nsc_codes_miss(codes, address, ticks);
+    return code != NULL && nsc_codes_hold(codes, ticks) ? *code : nsc_codes_miss(codes, address, ticks);
 }
 
 #endif

@@ -551,34 +551,17 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
 /* Is the event of this hook a plain call from the innermost frame, or its plain return? */
 static inline bool nests(const struct nsc_lane_frame *top, uint64_t key)
 {
-    return top != NULL && top->position - key - KEY_STEP < REACH_BELOW - KEY_STEP;
+    return top->position - key - KEY_STEP < REACH_BELOW - KEY_STEP;
 }
 
 static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
                            const struct nsc_code *code)
 {
-    return top != NULL && top->position - key < KEY_STEP &&
+    return top->position - key < KEY_STEP &&
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
 }
 
-/* The plain cases on a stack whose calls are kept; false: the event is not one of them. */
-static inline __attribute__((always_inline)) bool run_kept(struct nsc_stack *st, uint64_t ticks,
-                                                           uint64_t key, uint64_t pc16, bool exit,
-                                                           const struct nsc_code *code)
-{
-    struct nsc_lane *lane = st->lane;
-    const struct nsc_lane_frame *top = lane != NULL ? nsc_lane_top(lane) : NULL;
-
-    if (exit && returns(top, key, code))
-        nsc_lane_exit(lane, ticks);
-    else if (!exit && nests(top, key))
-        nsc_lane_enter(lane, ticks, code->function, key | pc16);
-    else
-        return false;
-    return true;
-}
-
-/* The same where calls are not kept. */
+/* The plain cases on a stack whose calls are not kept; false: the event is not one of them. */
 static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
                                                               uint64_t key, uint64_t pc16,
                                                               bool exit,
@@ -586,6 +569,8 @@ static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *
 {
     const struct nsc_lane_frame *top = st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
 
+    if (top == NULL)
+        return false;
     if (exit && returns(top, key, code))
         st->depth--;
     else if (!exit && st->depth < st->capacity && nests(top, key))
@@ -620,48 +605,102 @@ static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const u
     return 1;
 }
 
+/* Is word 0 an escape record, or empty? (On x86-64 an exit bit makes a record look like an event:
+ * no hook writes that.) */
+static inline bool is_record(uint64_t word)
+{
+    return (uint32_t)(word >> 16) == 0;
+}
+
+/* Is the event after this entry its own exit? */
+static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bool header)
+{
+    if (header)
+        return (entry ^ next) == exit_mask;
+    return (next & exit_mask) != 0 && (entry ^ next) >> 48 == 0 && !is_record(next);
+}
+
+/* The time of the slot that word 0 of which is at @words. */
+static inline uint64_t slot_ticks(const uint64_t *words, uint64_t near, bool header)
+{
+    uint64_t ticks = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
+
+    return header ? restore_ticks(ticks, near) : ticks;
+}
+
 /*
- * Almost all events: sleds' plain calls and returns on the current stack, in order of time. Returns
- * the first slot that is anything else, or the last one, whose successor is not known. Cost: with
- * the lane's part some 90 instructions.
+ * Almost all events: plain calls and returns on the current stack, in order of time. Returns the
+ * first slot that is anything else; the last one always is, as its successor is not known.
+ * @header: as for run().
  */
-static __attribute__((noinline, flatten)) size_t run_plain(struct nsc_stacks *s,
-                                                           const uint64_t *words, size_t from,
-                                                           size_t to)
+static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks *s,
+                                                              const uint64_t *words, size_t from,
+                                                              size_t to, const bool header)
 {
     const uint64_t exit_mask = 1ull << s->exit_bit;
     const uint64_t address_mask = NSC_LIVE_ADDRESS_MASK & ~exit_mask;
     const uint64_t anchor = s->anchor;
+    const struct nsc_codes *codes = s->codes;
+    const uint64_t *at = words + 2 * from, *end = words + 2 * (to - 1);
     struct nsc_lane *lane = s->current->lane;
-    uint64_t last = s->last_ticks;
-    size_t i = from;
+    struct nsc_lane_run run;
+    uint64_t ticks = slot_ticks(at, s->near_ticks, header), word, next_word, next;
+    size_t room, events;
 
-    for (; lane != NULL && i + 1 < to; i++) {
-        uint64_t word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
-        uint64_t ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
-        uint64_t next = __atomic_load_n(&words[2 * i + 3], __ATOMIC_RELAXED);
-        uint64_t address = word & address_mask, key = position_key(word, anchor);
-        const struct nsc_lane_frame *top = nsc_lane_top(lane);
+    if (lane == NULL || (room = nsc_lane_run_begin(lane, &run)) == 0 || ticks < s->last_ticks ||
+        !nsc_codes_hold(codes, ticks) ||
+        !nsc_codes_hold(codes, slot_ticks(end, s->near_ticks, header)))
+        return from;
+    if (to - 1 - from > room)
+        end = at + 2 * room;
+    for (word = __atomic_load_n(at, __ATOMIC_ACQUIRE); at < end; at += 2) {
+        uint64_t key = position_key(word, anchor);
+        const struct nsc_code *code = NULL;
 
-        if (__builtin_expect(
-                address < NSC_LIVE_ESC_LIMIT || ticks < last || next < ticks || top == NULL, 0))
+        next_word = __atomic_load_n(at + 2, __ATOMIC_ACQUIRE);
+        next = slot_ticks(at + 2, ticks, header);
+        if (__builtin_expect(is_record(word) || next < ticks, 0))
             break;
-        if ((word & exit_mask) != 0) {
-            if (__builtin_expect(top->position - key >= KEY_STEP, 0))
+        if (header || (word & exit_mask) == 0) {
+            code = nsc_codes_known(codes, word & address_mask);
+            if (__builtin_expect(code == NULL, 0) ||
+                (header && (code->flags & NSC_CODE_LEFT_OUT) != 0))
                 break;
-            nsc_lane_exit(lane, ticks);
-        } else {
-            const struct nsc_code *code = nsc_codes_known(s->codes, address, ticks);
-
-            if (__builtin_expect(code == NULL || !nests(top, key), 0))
-                break;
-            nsc_lane_enter(lane, ticks, code->function, key);
         }
-        last = ticks;
+        if ((word & exit_mask) != 0) {
+            bool own = header ? returns(run.top, key, code) : run.top->position - key < KEY_STEP;
+
+            if (__builtin_expect(!own || !nsc_lane_run_exit(lane, &run, ticks), 0))
+                break;
+        } else if (__builtin_expect(!nests(run.top, key), 0)) {
+            break;
+        } else if (is_leaf(word, next_word, exit_mask, header) && at + 2 < end) {
+            uint64_t after = slot_ticks(at + 4, next, header);
+
+            if (__builtin_expect(after < next || !nsc_lane_run_leaf(lane, &run, ticks, next,
+                                                                    code->function, code->coded),
+                                 0))
+                break;
+            at += 2;
+            next_word = __atomic_load_n(at + 2, __ATOMIC_ACQUIRE);
+            next = after;
+        } else {
+            uint64_t pc16 = header ? (__atomic_load_n(at + 1, __ATOMIC_RELAXED) - ticks) >> 48 : 0;
+
+            if (__builtin_expect(!nsc_lane_run_enter(lane, &run, ticks, code->function, code->coded,
+                                                     key | pc16),
+                                 0))
+                break;
+        }
+        word = next_word;
+        ticks = next;
     }
-    s->stats.recorded += i - from;
-    s->last_ticks = s->near_ticks = last;
-    return i;
+    events = (size_t)(at - words) / 2 - from;
+    if (events > 0)
+        s->last_ticks = s->near_ticks = run.last_ticks;
+    nsc_lane_run_end(lane, &run);
+    s->stats.recorded += events;
+    return from + events;
 }
 
 /*
@@ -682,8 +721,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         struct nsc_code code = {0};
         bool exit;
 
-        if (!by_function && keep)
-            i = run_plain(s, words, i, to);
+        if (keep)
+            i = run_plain(s, words, i, to, by_function);
         word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
         ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
         address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask;
@@ -715,9 +754,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             code = nsc_codes_find(s->codes, address, ticks);
         if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0)
             s->stats.left_out++;
-        else if (keep ? run_kept(s->current, ticks, key, pc16, exit, &code)
-                      : run_dropped(s->current, ticks, key, pc16, exit, &code))
-            ++*(keep ? &s->stats.recorded : &s->stats.dropped);
+        else if (!keep && run_dropped(s->current, ticks, key, pc16, exit, &code))
+            s->stats.dropped++;
         else
             run_slowly(s, &(struct event){.ticks = ticks,
                                           .key = key,

@@ -43,6 +43,9 @@ struct nsc_lane_span {
     uint64_t function;
 };
 
+/* Position of the floor: no event of the recorder has it, as positions are multiples of 8 << 16. */
+#define NSC_LANE_NOWHERE 0x10000ull
+
 /* Private to trace/, here for the inline functions. A lane without buffers is "cold": at == limit.
  */
 struct nsc_lane {
@@ -54,13 +57,14 @@ struct nsc_lane {
     struct nsc_lane_frame
         *floor; /* below the outermost call: takes the roots' time as a callee's */
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
-    struct nsc_lane_span *spans;   /* by depth, spans_count of them */
+    struct nsc_lane_span *spans;   /* by depth */
     uint32_t *touched;             /* functions with calls != 0; room for totals_count */
     struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
     struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
-    uint32_t spans_count;
     uint32_t touched_count;
+    size_t spans_bytes; /* of spans in use by depth; frames are as large, so one offset serves both */
+    uint32_t frames_room;
     uint32_t span_shift;
     /* Cold. */
     uint32_t thread; /* id in the thread table */
@@ -68,7 +72,6 @@ struct nsc_lane {
     bool dead;       /* out of memory: events are dropped */
     bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
     uint32_t span_bias;
-    uint32_t frames_room;
     uint32_t open_depth, common; /* at the chunk's start */
     uint32_t next_common;        /* frames that the next chunk may leave out of its stack */
     uint32_t row_count;
@@ -86,39 +89,61 @@ struct nsc_lane {
     struct nsc_lane *previous, *next;
 };
 
-#define NSC_LANE_SLACK 32
+#define NSC_LANE_SLACK       32
+#define NSC_LANE_EVENT_BYTES 16 /* room that any event but a loss fits: 10 + 5 bytes */
 #define NSC_LANE_DELTA_MAX                                                                         \
     ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at                          \
                          */
-#define NSC_LANE_DROP UINT64_MAX
 
-/* The slow path before an event: room, a new chunk, more frames. @ticks may be raised; @function is
- * NSC_NO_ID for exits. Returns the delta to code, or NSC_LANE_DROP. */
-uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function);
 /* Write down the span's longest call. */
 void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth);
-/* A frame ends but the event cannot be kept. */
-void nsc_lane_pop_dropped(struct nsc_lane *lane);
-
-/* A store that may be unaligned and, unlike one of bytes, aliases no field of a lane: the compiler
- * keeps them in registers. */
+/* Stores that may be unaligned and, unlike those of bytes, alias no field of a lane: the compiler
+ * keeps what it knows of them. Little endian. */
 struct nsc_lane_pair {
-    uint16_t bytes; /* little endian */
+    uint16_t bytes;
+} __attribute__((packed));
+struct nsc_lane_word {
+    uint64_t bytes;
 } __attribute__((packed));
 
-/* One or two bytes without a branch between them: deltas straddle that border all the time. */
-static inline uint8_t *nsc_lane_put(uint8_t *at, uint64_t v)
+static inline uint16_t nsc_lane_pair_order(uint16_t v)
 {
-    uint64_t high = v & 0x3f80, two = high != 0;
-    uint16_t pair = (uint16_t)(v + high + (two << 7)); /* high moves up by one bit: bit 7 is free */
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap16(v) : v;
+}
 
-    if (__builtin_expect(v >= 0x4000, 0))
-        return nsc_leb_put(at, v);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    pair = __builtin_bswap16(pair);
-#endif
-    ((struct nsc_lane_pair *)(void *)at)->bytes = pair;
+static inline uint64_t nsc_lane_word_order(uint64_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+/* Put @v < 0x4000: one or two bytes without a branch between them, as deltas straddle that border
+ * all the time. */
+static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint64_t v)
+{
+    uint64_t high = v & 0x3f80, two = (high + 0x3f80) >> 14;
+
+    /* high moves up by one bit: bit 7 is free */
+    ((struct nsc_lane_pair *)(void *)at)->bytes =
+        nsc_lane_pair_order((uint16_t)(v + high + (two << 7)));
     return at + 1 + two;
+}
+
+/* A function id as it stands in the stream, for nsc_lane_run_enter(): its bytes, first one lowest,
+ * and their number in the top byte. */
+static inline uint64_t nsc_lane_code_function(uint32_t function)
+{
+    uint8_t bytes[NSC_LEB_MAX] = {0};
+    uint64_t count = (uint64_t)(nsc_leb_put(bytes, function) - bytes), coded = count << 56;
+
+    for (uint64_t i = 0; i < count; i++)
+        coded |= (uint64_t)bytes[i] << (8 * i);
+    return coded;
+}
+
+static inline uint8_t *nsc_lane_put_function(uint8_t *at, uint64_t coded)
+{
+    ((struct nsc_lane_word *)(void *)at)->bytes = nsc_lane_word_order(coded);
+    return at + (coded >> 56);
 }
 
 /* Number of open calls, and the innermost one (NULL if none). */
@@ -133,27 +158,68 @@ static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
 }
 
 /* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
-static inline void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
-                                  uint64_t position)
-{
-    uint64_t delta = ticks - lane->last_ticks; /* huge when ticks runs backwards */
-    struct nsc_lane_frame *frame;
+void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position);
+/* The innermost call returns. depth > 0. */
+void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks);
+/* The innermost call ends without returning: longjmp, throw, end of the recording. depth > 0. */
+void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks);
+
+/*
+ * Many events at once. A run holds what every event changes in registers; the lane must not be used
+ * otherwise before nsc_lane_run_end(). An event that needs more than the plain case is refused:
+ * end the run and give it to nsc_lane_enter() or nsc_lane_exit().
+ */
+struct nsc_lane_run {
     uint8_t *at;
+    struct nsc_lane_frame *top; /* innermost open call; its position matches none if there is none */
+    uint64_t last_ticks;
+};
 
-    if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX ||
-                             lane->top >= lane->high || function >= lane->totals_count,
-                         0)) {
-        uint64_t raised = ticks; /* its address goes to a function; ticks stays in a register */
+/* Returns how many events there is room for; 0: the next one needs nsc_lane_enter() or _exit(). */
+static inline size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
+{
+    run->at = lane->at;
+    run->top = lane->top;
+    run->last_ticks = lane->last_ticks;
+    if (lane->at >= lane->limit)
+        return 0;
+    return ((size_t)(lane->limit - lane->at) + NSC_LANE_EVENT_BYTES - 1) / NSC_LANE_EVENT_BYTES;
+}
 
-        delta = nsc_lane_prepare(lane, &raised, function);
-        ticks = raised;
-        if (delta == NSC_LANE_DROP)
-            return;
-    }
-    at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_ENTER);
-    lane->at = nsc_lane_put(at, function);
-    lane->last_ticks = ticks;
-    frame = ++lane->top;
+static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
+{
+    lane->at = run->at;
+    lane->top = run->top;
+    lane->last_ticks = run->last_ticks;
+}
+
+/* Is an event at @ticks near enough to the last one, and not before it? */
+static inline bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
+{
+    return ticks - run->last_ticks <= NSC_LANE_DELTA_MAX;
+}
+
+/* The delta and kind of an event, of a time that fits. */
+static inline __attribute__((always_inline)) void
+nsc_lane_run_put(struct nsc_lane_run *run, uint64_t ticks, enum nsc_format_record kind)
+{
+    uint64_t delta = ticks - run->last_ticks;
+
+    if (__builtin_expect(delta < 0x4000 >> 2, 1))
+        run->at = nsc_lane_put_short(run->at, delta << 2 | kind);
+    else
+        run->at = nsc_leb_put(run->at, delta << 2 | kind);
+    run->last_ticks = ticks;
+}
+
+/* What an entry does behind its delta. */
+static inline __attribute__((always_inline)) void
+nsc_lane_push(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
+              uint64_t coded, uint64_t position)
+{
+    struct nsc_lane_frame *frame = ++run->top;
+
+    run->at = nsc_lane_put_function(run->at, coded);
     frame->start_ticks = ticks;
     frame->child_ticks = 0;
     frame->position = position;
@@ -162,69 +228,105 @@ static inline void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_
     lane->totals[function].active++;
 }
 
-/* The innermost call ends; the longest call of its span is remembered. */
-static inline void nsc_lane_account(struct nsc_lane *lane, uint64_t ticks)
+/* A call of @function at the depth of @frame is over; the longest call of its span is remembered. */
+static inline __attribute__((always_inline)) void
+nsc_lane_account(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
+                 uint64_t start_ticks, uint64_t end_ticks, uint64_t child_ticks, bool outermost)
 {
-    struct nsc_lane_frame *frame = lane->top--;
-    size_t depth = (size_t)(lane->top - lane->floor);
-    uint32_t function = frame->function;
-    uint64_t duration = ticks - frame->start_ticks;
+    size_t depth_bytes = (size_t)((char *)(frame - 1) - (char *)lane->floor);
+    uint64_t duration = end_ticks - start_ticks, index;
     struct nsc_lane_total *total = &lane->totals[function];
+    struct nsc_lane_span *span;
 
-    if (total->calls++ == 0)
+    if (__builtin_expect(total->calls++ == 0, 0))
         lane->touched[lane->touched_count++] = function;
-    total->self_ticks += duration - frame->child_ticks;
-    total->total_ticks += --total->active == 0 ? duration : 0;
+    total->self_ticks += duration - child_ticks;
+    total->total_ticks += outermost ? duration : 0;
     if (duration > total->max_ticks)
         total->max_ticks = duration;
     frame[-1].child_ticks += duration;
-    if (lane->top < lane->low)
-        lane->low = lane->top;
-    if (depth < lane->spans_count) {
-        struct nsc_lane_span *span = &lane->spans[depth];
-        uint64_t index = frame->start_ticks >> lane->span_shift;
-
-        if (index != span->span) {
-            nsc_lane_span_out(lane, (uint32_t)depth);
-            span->span = index;
-        } else if (duration <= span->longest_ticks) {
-            return;
-        }
-        span->longest_ticks = duration;
-        span->end_ticks = ticks;
-        span->function = function;
+    if (__builtin_expect(depth_bytes >= lane->spans_bytes, 0))
+        return;
+    span = (struct nsc_lane_span *)(void *)((char *)lane->spans + depth_bytes);
+    index = start_ticks >> lane->span_shift;
+    if (__builtin_expect(index != span->span, 0)) {
+        nsc_lane_span_out(lane, (uint32_t)(depth_bytes / sizeof *span));
+        span->span = index;
+    } else if (__builtin_expect(duration <= span->longest_ticks, 1)) {
+        return;
     }
+    span->longest_ticks = duration;
+    span->end_ticks = end_ticks;
+    span->function = function;
 }
 
-static inline void nsc_lane_end(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_record kind)
+/* The innermost call is over. */
+static inline __attribute__((always_inline)) void
+nsc_lane_pop(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
 {
-    uint64_t delta = ticks - lane->last_ticks;
+    struct nsc_lane_frame *frame = run->top--;
+    bool outermost = --lane->totals[frame->function].active == 0;
 
-    if (__builtin_expect(lane->at >= lane->limit || delta > NSC_LANE_DELTA_MAX, 0)) {
-        uint64_t raised = ticks;
-
-        delta = nsc_lane_prepare(lane, &raised, NSC_NO_ID);
-        ticks = raised;
-        if (delta == NSC_LANE_DROP) {
-            nsc_lane_pop_dropped(lane);
-            return;
-        }
-    }
-    lane->at = nsc_lane_put(lane->at, delta << 2 | kind);
-    lane->last_ticks = ticks;
-    nsc_lane_account(lane, ticks);
+    if (__builtin_expect(run->top < lane->low, 0))
+        lane->low = run->top;
+    nsc_lane_account(lane, frame, frame->function, frame->start_ticks, ticks, frame->child_ticks,
+                     outermost);
 }
 
-/* The innermost call returns. depth > 0. */
-static inline void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
+/* Room for one more frame and for the totals of @function? */
+static inline __attribute__((always_inline)) bool
+nsc_lane_run_reach(struct nsc_lane *lane, const struct nsc_lane_run *run, uint32_t function)
 {
-    nsc_lane_end(lane, ticks, NSC_FORMAT_EXIT);
+    if (__builtin_expect(function >= lane->totals_count, 0))
+        return false;
+    if (__builtin_expect(run->top < lane->high, 1))
+        return true;
+    if (run->top == lane->floor + lane->frames_room)
+        return false;
+    lane->high = run->top + 1;
+    return true;
 }
 
-/* The innermost call ends without returning: longjmp, throw, end of the recording. depth > 0. */
-static inline void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
+/* @coded: nsc_lane_code_function(@function). */
+static inline __attribute__((always_inline)) bool
+nsc_lane_run_enter(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
+                   uint32_t function, uint64_t coded, uint64_t position)
 {
-    nsc_lane_end(lane, ticks, NSC_FORMAT_UNWIND);
+    if (__builtin_expect(!nsc_lane_run_fits(run, ticks) || !nsc_lane_run_reach(lane, run, function),
+                         0))
+        return false;
+    nsc_lane_run_put(run, ticks, NSC_FORMAT_ENTER);
+    nsc_lane_push(lane, run, ticks, function, coded, position);
+    return true;
+}
+
+/* depth > 0. */
+static inline __attribute__((always_inline)) bool
+nsc_lane_run_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
+{
+    if (__builtin_expect(!nsc_lane_run_fits(run, ticks), 0))
+        return false;
+    nsc_lane_run_put(run, ticks, NSC_FORMAT_EXIT);
+    nsc_lane_pop(lane, run, ticks);
+    return true;
+}
+
+/* Entry and exit at once, of a call that makes none itself: two events, half the work. */
+static inline __attribute__((always_inline)) bool
+nsc_lane_run_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
+                  uint64_t end_ticks, uint32_t function, uint64_t coded)
+{
+    if (__builtin_expect(!nsc_lane_run_fits(run, ticks) ||
+                             end_ticks - ticks > NSC_LANE_DELTA_MAX ||
+                             !nsc_lane_run_reach(lane, run, function),
+                         0))
+        return false;
+    nsc_lane_run_put(run, ticks, NSC_FORMAT_ENTER);
+    run->at = nsc_lane_put_function(run->at, coded);
+    nsc_lane_run_put(run, end_ticks, NSC_FORMAT_EXIT);
+    nsc_lane_account(lane, run->top + 1, function, ticks, end_ticks, 0,
+                     lane->totals[function].active == 0);
+    return true;
 }
 
 /**

@@ -29,6 +29,9 @@
 #define WHOLE_STACK_RATIO  8u
 #define WHOLE_STACK_MAX    (1u << 20)
 
+_Static_assert(sizeof(struct nsc_lane_span) == sizeof(struct nsc_lane_frame),
+               "nsc_lane_account() finds a span by its frame's offset");
+
 struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread)
 {
     struct nsc_lane *lane = calloc(1, sizeof *lane);
@@ -79,7 +82,8 @@ static void drop_buffers(struct nsc_lane *lane)
     lane->totals = NULL;
     lane->touched = NULL;
     lane->spans = NULL;
-    lane->totals_count = lane->spans_count = lane->touched_count = 0;
+    lane->totals_count = lane->touched_count = 0;
+    lane->spans_bytes = 0;
 }
 
 void nsc_lane_free(struct nsc_lane *lane)
@@ -145,22 +149,27 @@ static bool grow_totals(struct nsc_lane *lane, uint32_t function)
     return true;
 }
 
+static uint32_t spans_count(const struct nsc_lane *lane)
+{
+    return (uint32_t)(lane->spans_bytes / sizeof *lane->spans);
+}
+
 /* Spans for as many depths as there are frames, up to SPANS_MAX. */
 static bool grow_spans(struct nsc_lane *lane)
 {
     uint32_t count = lane->frames_room < SPANS_MAX ? lane->frames_room : SPANS_MAX;
     struct nsc_lane_span *spans;
 
-    if (count <= lane->spans_count)
+    if (count <= spans_count(lane))
         return true;
     spans = realloc(lane->spans, count * sizeof *spans);
     if (spans == NULL)
         return false;
-    for (uint32_t i = lane->spans_count; i < count; i++)
+    for (uint32_t i = spans_count(lane); i < count; i++)
         spans[i].span = UINT64_MAX;
     lane->spans = spans;
-    hold(lane, (count - lane->spans_count) * sizeof *spans);
-    lane->spans_count = count;
+    hold(lane, count * sizeof *spans - lane->spans_bytes);
+    lane->spans_bytes = count * sizeof *spans;
     return true;
 }
 
@@ -174,7 +183,7 @@ static bool move_frames(struct nsc_lane *lane, uint64_t room)
     if (floor == NULL)
         return false;
     if (lane->floor == NULL)
-        memset(floor, 0, sizeof *floor);
+        *floor = (struct nsc_lane_frame){.position = NSC_LANE_NOWHERE};
     lane->floor = floor;
     lane->top = floor + top;
     lane->high = floor + high;
@@ -275,7 +284,11 @@ static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
     return lane->chunk_open || begin_chunk(lane, ticks);
 }
 
-uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
+/*
+ * Before an event that a run refuses: room, a new chunk, more frames. @ticks may be raised;
+ * @function is NSC_NO_ID for exits. Returns whether the event can be kept.
+ */
+static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
 {
     struct nsc_writer *w = lane->writer;
     bool entering = function != NSC_NO_ID;
@@ -283,7 +296,7 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
     if (entering && function >= w->tables[NSC_WRITER_FUNCTIONS].count) {
         nsc_writer_fail(w, -EINVAL);
         w->dropped++;
-        return NSC_LANE_DROP;
+        return false;
     }
     if (*ticks > TICKS_MAX)
         *ticks = TICKS_MAX;
@@ -302,19 +315,65 @@ uint64_t nsc_lane_prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t funct
     if (lane->dead) {
         if (entering) /* an exit is counted where its frame is popped */
             w->dropped++;
-        return NSC_LANE_DROP;
+        return false;
     }
     if (entering && lane->top >= lane->high)
         lane->high = lane->top + 1;
     if (w->held_bytes > w->options.memory_bytes)
         nsc_writer_relieve(w, lane);
-    return *ticks - lane->last_ticks;
+    return true;
 }
 
-void nsc_lane_pop_dropped(struct nsc_lane *lane)
+/* A delta of any size, of an event that was prepared. */
+static void put_delta(const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
+                      enum nsc_format_record kind)
 {
-    lane->top--;
-    lane->writer->dropped++;
+    (void)nsc_lane_run_begin(lane, run);
+    run->at = nsc_leb_put(run->at, (ticks - run->last_ticks) << 2 | kind);
+    run->last_ticks = ticks;
+}
+
+void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position)
+{
+    uint64_t coded = nsc_lane_code_function(function);
+    struct nsc_lane_run run;
+
+    if (nsc_lane_run_begin(lane, &run) == 0 ||
+        !nsc_lane_run_enter(lane, &run, ticks, function, coded, position)) {
+        if (!prepare(lane, &ticks, function))
+            return;
+        put_delta(lane, &run, ticks, NSC_FORMAT_ENTER);
+        nsc_lane_push(lane, &run, ticks, function, coded, position);
+    }
+    nsc_lane_run_end(lane, &run);
+}
+
+static void end_call(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_record kind)
+{
+    struct nsc_lane_run run;
+
+    if (nsc_lane_run_begin(lane, &run) > 0 && nsc_lane_run_fits(&run, ticks)) {
+        nsc_lane_run_put(&run, ticks, kind);
+    } else {
+        if (!prepare(lane, &ticks, NSC_NO_ID)) {
+            lane->top--;
+            lane->writer->dropped++;
+            return;
+        }
+        put_delta(lane, &run, ticks, kind);
+    }
+    nsc_lane_pop(lane, &run, ticks);
+    nsc_lane_run_end(lane, &run);
+}
+
+void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
+{
+    end_call(lane, ticks, NSC_FORMAT_EXIT);
+}
+
+void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
+{
+    end_call(lane, ticks, NSC_FORMAT_UNWIND);
 }
 
 void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
@@ -361,7 +420,7 @@ static uint64_t code_totals(struct nsc_lane *lane)
 static void end_spans(struct nsc_lane *lane)
 {
     uint32_t high = (uint32_t)(lane->high - lane->floor);
-    uint32_t count = high < lane->spans_count ? high : lane->spans_count;
+    uint32_t count = high < spans_count(lane) ? high : spans_count(lane);
 
     for (uint32_t i = 0; i < count; i++) {
         nsc_lane_span_out(lane, i);
@@ -492,34 +551,36 @@ void nsc_lane_cool(struct nsc_lane *lane)
     drop_buffers(lane);
 }
 
+/* A record that is neither entry nor end: @value belongs to @kind. False: it cannot be kept. */
+static bool put_other(struct nsc_lane *lane, uint64_t ticks, uint8_t kind, uint64_t value)
+{
+    struct nsc_lane_run run;
+
+    if (!prepare(lane, &ticks, NSC_NO_ID))
+        return false;
+    put_delta(lane, &run, ticks, NSC_FORMAT_OTHER);
+    *run.at++ = kind;
+    run.at = nsc_leb_put(run.at, value);
+    nsc_lane_run_end(lane, &run);
+    return true;
+}
+
 void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
 {
-    uint64_t delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
+    bool known = function < lane->writer->tables[NSC_WRITER_FUNCTIONS].count;
 
-    if (function >= lane->writer->tables[NSC_WRITER_FUNCTIONS].count)
+    if (!known)
         nsc_writer_fail(lane->writer, -EINVAL);
-    else if (delta != NSC_LANE_DROP) {
-        lane->at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_OTHER);
-        *lane->at++ = NSC_FORMAT_OTHER_LATE_EXIT;
-        lane->at = nsc_lane_put(lane->at, function);
-        lane->last_ticks = ticks;
+    if (known && put_other(lane, ticks, NSC_FORMAT_OTHER_LATE_EXIT, function))
         lane->late_calls++;
-        return;
-    }
-    lane->writer->dropped++;
+    else
+        lane->writer->dropped++;
 }
 
 void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
 {
-    uint64_t delta = nsc_lane_prepare(lane, &ticks, NSC_NO_ID);
-
-    if (delta == NSC_LANE_DROP)
-        return;
-    lane->at = nsc_lane_put(lane->at, delta << 2 | NSC_FORMAT_OTHER);
-    *lane->at++ = NSC_FORMAT_OTHER_LOST;
-    lane->at = nsc_lane_put(lane->at, events);
-    lane->last_ticks = ticks;
-    lane->lost += events;
+    if (put_other(lane, ticks, NSC_FORMAT_OTHER_LOST, events))
+        lane->lost += events;
 }
 
 void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
