@@ -9,14 +9,24 @@
 
 enum { FIRST_BITS = 10, MAX_BITS = 22 };
 
+static void empty(struct nsc_code *slots, size_t count)
+{
+    while (count-- > 0)
+        slots[count].address = NSC_CODES_EMPTY;
+}
+
+static size_t slot_count(const struct nsc_codes *codes)
+{
+    return (size_t)1 << (64 - codes->shift);
+}
+
 int nsc_codes_init(struct nsc_codes *codes)
 {
-    struct nsc_code *slots = calloc((size_t)1 << FIRST_BITS, sizeof *slots);
-
-    if (slots == NULL)
+    codes->shift = 64 - FIRST_BITS;
+    codes->slots = calloc(slot_count(codes), sizeof *codes->slots);
+    if (codes->slots == NULL)
         return -ENOMEM;
-    codes->slots = slots;
-    codes->bits = FIRST_BITS;
+    empty(codes->slots, slot_count(codes));
     codes->count = 0;
     codes->since_ticks = 0;
     codes->until_ticks = UINT64_MAX;
@@ -31,40 +41,41 @@ void nsc_codes_free(struct nsc_codes *codes)
 
 void nsc_codes_clear(struct nsc_codes *codes)
 {
-    memset(codes->slots, 0, sizeof *codes->slots << codes->bits);
+    empty(codes->slots, slot_count(codes));
     codes->count = 0;
 }
 
-static void insert(struct nsc_code *slots, uint32_t bits, const struct nsc_code *code)
+/* Where @address is, or where it belongs. */
+static struct nsc_code *find(const struct nsc_codes *codes, uint64_t address)
 {
-    uint32_t mask = (1u << bits) - 1;
-    size_t i = nsc_codes_slot(bits, code->address);
+    size_t mask = slot_count(codes) - 1, i = nsc_codes_slot(codes->shift, address);
 
-    while (slots[i].address != 0)
+    while (codes->slots[i].address != NSC_CODES_EMPTY && codes->slots[i].address != address)
         i = (i + 1) & mask;
-    slots[i] = *code;
+    return &codes->slots[i];
 }
 
 /* A table that cannot grow is emptied instead: it is a cache, only slower for it. */
 static void make_room(struct nsc_codes *codes)
 {
-    uint32_t bits = codes->bits + 1, i;
-    struct nsc_code *slots = NULL;
+    struct nsc_codes bigger = {.shift = codes->shift - 1};
+    size_t i;
 
-    if (codes->count < 1u << (codes->bits - 1))
+    if (codes->count < slot_count(codes) / 2)
         return;
-    if (bits <= MAX_BITS)
-        slots = calloc((size_t)1 << bits, sizeof *slots);
-    if (slots == NULL) {
+    if (bigger.shift >= 64 - MAX_BITS)
+        bigger.slots = calloc(slot_count(&bigger), sizeof *bigger.slots);
+    if (bigger.slots == NULL) {
         nsc_codes_clear(codes);
         return;
     }
-    for (i = 0; i < 1u << codes->bits; i++)
-        if (codes->slots[i].address != 0)
-            insert(slots, bits, &codes->slots[i]);
+    empty(bigger.slots, slot_count(&bigger));
+    for (i = 0; i < slot_count(codes); i++)
+        if (codes->slots[i].address != NSC_CODES_EMPTY)
+            *find(&bigger, codes->slots[i].address) = codes->slots[i];
     free(codes->slots);
-    codes->slots = slots;
-    codes->bits = bits;
+    codes->slots = bigger.slots;
+    codes->shift = bigger.shift;
 }
 
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks)
@@ -74,18 +85,16 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
     if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
         ticks--;
     if (nsc_codes_hold(codes, ticks)) {
-        uint32_t mask = (1u << codes->bits) - 1;
-        size_t i = nsc_codes_slot(codes->bits, address);
+        const struct nsc_code *known = find(codes, address);
 
-        for (; codes->slots[i].address != 0; i = (i + 1) & mask)
-            if (codes->slots[i].address == address)
-                return codes->slots[i];
+        if (known->address == address)
+            return *known;
     }
     codes->resolve(codes->context, address, ticks, &code);
     code.address = address;
     code.coded = nsc_lane_code_function(code.function);
     make_room(codes);
-    insert(codes->slots, codes->bits, &code);
+    *find(codes, address) = code;
     codes->count++;
     return code;
 }

@@ -17,8 +17,10 @@ enum nsc_code_flags {
     NSC_CODE_LEFT_OUT = 4, /* the user's filter leaves this function out */
 };
 
+#define NSC_CODES_EMPTY UINT64_MAX /* no event has this address, not even a damaged one */
+
 struct nsc_code {
-    uint64_t address;   /* 0 = empty slot */
+    uint64_t address;   /* NSC_CODES_EMPTY: empty slot */
     uint64_t coded;     /* nsc_lane_code_function(function) */
     uint32_t function;  /* id in the trace */
     uint16_t real_pc16; /* low bits of the program counter of the function's own entry hook */
@@ -26,8 +28,8 @@ struct nsc_code {
 };
 
 struct nsc_codes {
-    struct nsc_code *slots; /* 1 << bits of them, at most half in use */
-    uint32_t bits;
+    struct nsc_code *slots; /* 1 << (64 - shift) of them, at most half in use */
+    uint32_t shift;
     uint32_t count;
     /* The table holds for since_ticks <= ticks < until_ticks. */
     uint64_t since_ticks, until_ticks;
@@ -51,9 +53,9 @@ void nsc_codes_clear(struct nsc_codes *codes);
 /* The slow half of nsc_codes_find(): asks resolve() and remembers the answer. */
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks);
 
-static inline size_t nsc_codes_slot(uint32_t bits, uint64_t address)
+static inline size_t nsc_codes_slot(uint32_t shift, uint64_t address)
 {
-    return (size_t)((address * 0x9e3779b97f4a7c15ull) >> (64 - bits));
+    return (size_t)((address * 0x9e3779b97f4a7c15ull) >> shift);
 }
 
 /* Does the table hold for @ticks? */
@@ -67,7 +69,7 @@ static inline bool nsc_codes_hold(const struct nsc_codes *codes, uint64_t ticks)
 static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
                                                      uint64_t address)
 {
-    const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes->bits, address)];
+    const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes->shift, address)];
 
     return __builtin_expect(code->address == address, 1) ? code : NULL;
 }

@@ -21,7 +21,8 @@ enum { STACKS_MAX = 1024, LOOKAHEAD_MAX = 64 };
 
 /* How far below the innermost frame (or above the outermost, for an exit) a call can be and still
  * be on the same stack: more than any sane frame, less than stacks lie apart. */
-#define REACH_BELOW ((16ull << 20) << KEY_SHIFT)
+#define REACH_BELOW (1ull << REACH_SHIFT)
+#define REACH_SHIFT (24 + KEY_SHIFT) /* 16 MiB */
 /* The same for an entry above the outermost frame ever seen. */
 #define REACH_ABOVE ((1ull << 20) << KEY_SHIFT)
 #define UNREACHABLE UINT64_MAX
@@ -519,9 +520,9 @@ static inline uint64_t ticks_at(const uint64_t *words, size_t at, uint64_t near,
  * from the anchor, in steps of 8 bytes; positions and anchors are multiples of 8. */
 static inline uint64_t position_key(uint64_t word, uint64_t anchor)
 {
-    int64_t distance = (int64_t)(word - (anchor >> 3 << 48)) >> 48;
+    uint64_t base = (anchor & ~7ull) << KEY_SHIFT, low = anchor >> 3 << 48;
 
-    return ((anchor & ~7ull) + ((uint64_t)distance << 3)) << KEY_SHIFT;
+    return base + ((uint64_t)((int64_t)(word - low) >> 48) << (KEY_SHIFT + 3));
 }
 
 /*
@@ -551,7 +552,7 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
 /* Is the event of this hook a plain call from the innermost frame, or its plain return? */
 static inline bool nests(const struct nsc_lane_frame *top, uint64_t key)
 {
-    return top->position - key - KEY_STEP < REACH_BELOW - KEY_STEP;
+    return (top->position - key - KEY_STEP) >> REACH_SHIFT == 0;
 }
 
 static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
@@ -659,7 +660,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
 
         next_word = __atomic_load_n(at + 2, __ATOMIC_ACQUIRE);
         next = slot_ticks(at + 2, ticks, header);
-        if (__builtin_expect(is_record(word) || next < ticks, 0))
+        if (__builtin_expect(next < ticks, 0))
             break;
         if (header || (word & exit_mask) == 0) {
             code = nsc_codes_known(codes, word & address_mask);
@@ -670,7 +671,8 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
         if ((word & exit_mask) != 0) {
             bool own = header ? returns(run.top, key, code) : run.top->position - key < KEY_STEP;
 
-            if (__builtin_expect(!own || !nsc_lane_run_exit(lane, &run, ticks), 0))
+            if (__builtin_expect(!own || is_record(word) || !nsc_lane_run_exit(lane, &run, ticks),
+                                 0))
                 break;
         } else if (__builtin_expect(!nests(run.top, key), 0)) {
             break;

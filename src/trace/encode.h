@@ -91,10 +91,11 @@ struct nsc_lane {
 
 #define NSC_LANE_SLACK       32
 #define NSC_LANE_EVENT_BYTES 16 /* room that any event but a loss fits: 10 + 5 bytes */
-#define NSC_LANE_DELTA_MAX                                                                         \
-    ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at                          \
-                         */
+#define NSC_LANE_DELTA_MAX   ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at */
+#define NSC_LANE_DELTA_SHORT ((uint64_t)0x4000 >> 2) /* below it: nsc_lane_put_short() */
 
+/* nsc_leb_put() out of the way of registers. */
+uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
 /* Write down the span's longest call. */
 void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth);
 /* Stores that may be unaligned and, unlike those of bytes, alias no field of a lane: the compiler
@@ -196,7 +197,9 @@ static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane
 /* Is an event at @ticks near enough to the last one, and not before it? */
 static inline bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
 {
-    return ticks - run->last_ticks <= NSC_LANE_DELTA_MAX;
+    uint64_t delta = ticks - run->last_ticks;
+
+    return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1) || delta <= NSC_LANE_DELTA_MAX;
 }
 
 /* The delta and kind of an event, of a time that fits. */
@@ -205,10 +208,10 @@ nsc_lane_run_put(struct nsc_lane_run *run, uint64_t ticks, enum nsc_format_recor
 {
     uint64_t delta = ticks - run->last_ticks;
 
-    if (__builtin_expect(delta < 0x4000 >> 2, 1))
+    if (__builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1))
         run->at = nsc_lane_put_short(run->at, delta << 2 | kind);
     else
-        run->at = nsc_leb_put(run->at, delta << 2 | kind);
+        run->at = nsc_lane_put_long(run->at, delta << 2 | kind);
     run->last_ticks = ticks;
 }
 
@@ -311,19 +314,22 @@ nsc_lane_run_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t tick
     return true;
 }
 
-/* Entry and exit at once, of a call that makes none itself: two events, half the work. */
+/* Entry and exit at once, of a call that makes none itself: two events, half the work. False also
+ * where they would have to go one by one. */
 static inline __attribute__((always_inline)) bool
 nsc_lane_run_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
                   uint64_t end_ticks, uint32_t function, uint64_t coded)
 {
-    if (__builtin_expect(!nsc_lane_run_fits(run, ticks) ||
-                             end_ticks - ticks > NSC_LANE_DELTA_MAX ||
+    uint64_t delta = ticks - run->last_ticks, duration = end_ticks - ticks;
+
+    if (__builtin_expect(delta >= NSC_LANE_DELTA_SHORT || duration >= NSC_LANE_DELTA_SHORT ||
                              !nsc_lane_run_reach(lane, run, function),
                          0))
         return false;
-    nsc_lane_run_put(run, ticks, NSC_FORMAT_ENTER);
+    run->at = nsc_lane_put_short(run->at, delta << 2 | NSC_FORMAT_ENTER);
     run->at = nsc_lane_put_function(run->at, coded);
-    nsc_lane_run_put(run, end_ticks, NSC_FORMAT_EXIT);
+    run->at = nsc_lane_put_short(run->at, duration << 2 | NSC_FORMAT_EXIT);
+    run->last_ticks = end_ticks;
     nsc_lane_account(lane, run->top + 1, function, ticks, end_ticks, 0,
                      lane->totals[function].active == 0);
     return true;

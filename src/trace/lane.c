@@ -376,6 +376,11 @@ void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
     end_call(lane, ticks, NSC_FORMAT_UNWIND);
 }
 
+uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v)
+{
+    return nsc_leb_put(at, v);
+}
+
 void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
 {
     const struct nsc_lane_span *span = &lane->spans[depth];
