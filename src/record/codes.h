@@ -80,7 +80,8 @@ static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t a
 {
     const struct nsc_code *code = nsc_codes_known(codes, address);
 
-    return code != NULL && nsc_codes_hold(codes, ticks) ? *code : nsc_codes_miss(codes, address, ticks);
+    return code != NULL && nsc_codes_hold(codes, ticks) ? *code
+                                                        : nsc_codes_miss(codes, address, ticks);
 }
 
 #endif

@@ -613,6 +613,14 @@ static inline bool is_record(uint64_t word)
     return (uint32_t)(word >> 16) == 0;
 }
 
+/* What stays the same over a run of plain events. */
+struct plain {
+    const struct nsc_codes *codes;
+    struct nsc_lane *lane;
+    uint64_t exit_mask, address_mask, anchor;
+    const uint64_t *end; /* the last slot that may be read */
+};
+
 /* Is the event after this entry its own exit? */
 static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bool header)
 {
@@ -621,12 +629,64 @@ static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bo
     return (next & exit_mask) != 0 && (entry ^ next) >> 48 == 0 && !is_record(next);
 }
 
-/* The time of the slot that word 0 of which is at @words. */
-static inline uint64_t slot_ticks(const uint64_t *words, uint64_t near, bool header)
+/* The time of the slot at @slot. */
+static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool header)
 {
-    uint64_t ticks = __atomic_load_n(&words[1], __ATOMIC_RELAXED);
+    uint64_t ticks = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
 
     return header ? restore_ticks(ticks, near) : ticks;
+}
+
+/* An entry at @ticks, with the next event at @next. Returns the number of slots it takes, 0: it is
+ * not plain. */
+static inline __attribute__((always_inline)) size_t plain_entry(
+    const struct plain *p, struct nsc_lane_run *run, const uint64_t *slot, uint64_t ticks,
+    uint64_t next, const struct nsc_code *code, const bool header)
+{
+    uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_RELAXED);
+    uint64_t next_word = __atomic_load_n(&slot[2], __ATOMIC_ACQUIRE);
+    uint64_t key = position_key(word, p->anchor);
+
+    if (__builtin_expect(!nests(run->top, key), 0))
+        return 0;
+    if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
+        uint64_t after = slot_ticks(slot + 4, next, header);
+
+        return after >= next &&
+                       nsc_lane_run_leaf(p->lane, run, ticks, next, code->function, code->coded)
+                   ? 2
+                   : 0;
+    }
+    if (header)
+        key |= (__atomic_load_n(&slot[1], __ATOMIC_RELAXED) - ticks) >> 48;
+    return nsc_lane_run_enter(p->lane, run, ticks, code->function, code->coded, key) ? 1 : 0;
+}
+
+/* The same for any event. */
+static inline __attribute__((always_inline)) size_t plain_event(const struct plain *p,
+                                                                struct nsc_lane_run *run,
+                                                                const uint64_t *slot,
+                                                                const bool header)
+{
+    uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
+    uint64_t ticks = slot_ticks(slot, run->last_ticks, header);
+    uint64_t next = slot_ticks(slot + 2, ticks, header);
+    bool exit = (word & p->exit_mask) != 0, own;
+    const struct nsc_code *code = NULL;
+    uint64_t key;
+
+    if (__builtin_expect(next < ticks, 0))
+        return 0;
+    if (header || !exit) {
+        code = nsc_codes_known(p->codes, word & p->address_mask);
+        if (code == NULL || (header && (code->flags & NSC_CODE_LEFT_OUT) != 0))
+            return 0;
+    }
+    if (!exit)
+        return plain_entry(p, run, slot, ticks, next, code, header);
+    key = position_key(word, p->anchor);
+    own = header ? returns(run->top, key, code) : run->top->position - key < KEY_STEP;
+    return own && !is_record(word) && nsc_lane_run_exit(p->lane, run, ticks) ? 1 : 0;
 }
 
 /*
@@ -638,71 +698,35 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
                                                               const uint64_t *words, size_t from,
                                                               size_t to, const bool header)
 {
-    const uint64_t exit_mask = 1ull << s->exit_bit;
-    const uint64_t address_mask = NSC_LIVE_ADDRESS_MASK & ~exit_mask;
-    const uint64_t anchor = s->anchor;
-    const struct nsc_codes *codes = s->codes;
-    const uint64_t *at = words + 2 * from, *end = words + 2 * (to - 1);
-    struct nsc_lane *lane = s->current->lane;
+    const struct plain p = {
+        .codes = s->codes,
+        .lane = s->current->lane,
+        .exit_mask = 1ull << s->exit_bit,
+        .address_mask = NSC_LIVE_ADDRESS_MASK & ~(1ull << s->exit_bit),
+        .anchor = s->anchor,
+        .end = words + 2 * (to - 1),
+    };
+    const uint64_t *first = words + 2 * from, *slot = first, *end = p.end;
     struct nsc_lane_run run;
-    uint64_t ticks = slot_ticks(at, s->near_ticks, header), word, next_word, next;
-    size_t room, events;
+    uint64_t ticks = slot_ticks(first, s->near_ticks, header);
+    size_t room, slots;
 
-    if (lane == NULL || (room = nsc_lane_run_begin(lane, &run)) == 0 || ticks < s->last_ticks ||
-        !nsc_codes_hold(codes, ticks) ||
-        !nsc_codes_hold(codes, slot_ticks(end, s->near_ticks, header)))
+    if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
+        !nsc_codes_hold(s->codes, ticks) ||
+        !nsc_codes_hold(s->codes, slot_ticks(p.end, s->near_ticks, header)))
         return from;
-    if (to - 1 - from > room)
-        end = at + 2 * room;
-    for (word = __atomic_load_n(at, __ATOMIC_ACQUIRE); at < end; at += 2) {
-        uint64_t key = position_key(word, anchor);
-        const struct nsc_code *code = NULL;
-
-        next_word = __atomic_load_n(at + 2, __ATOMIC_ACQUIRE);
-        next = slot_ticks(at + 2, ticks, header);
-        if (__builtin_expect(next < ticks, 0))
+    if ((size_t)(end - first) / 2 > room)
+        end = first + 2 * room;
+    for (; slot < end; slot += 2 * slots) {
+        slots = plain_event(&p, &run, slot, header);
+        if (__builtin_expect(slots == 0, 0))
             break;
-        if (header || (word & exit_mask) == 0) {
-            code = nsc_codes_known(codes, word & address_mask);
-            if (__builtin_expect(code == NULL, 0) ||
-                (header && (code->flags & NSC_CODE_LEFT_OUT) != 0))
-                break;
-        }
-        if ((word & exit_mask) != 0) {
-            bool own = header ? returns(run.top, key, code) : run.top->position - key < KEY_STEP;
-
-            if (__builtin_expect(!own || is_record(word) || !nsc_lane_run_exit(lane, &run, ticks),
-                                 0))
-                break;
-        } else if (__builtin_expect(!nests(run.top, key), 0)) {
-            break;
-        } else if (is_leaf(word, next_word, exit_mask, header) && at + 2 < end) {
-            uint64_t after = slot_ticks(at + 4, next, header);
-
-            if (__builtin_expect(after < next || !nsc_lane_run_leaf(lane, &run, ticks, next,
-                                                                    code->function, code->coded),
-                                 0))
-                break;
-            at += 2;
-            next_word = __atomic_load_n(at + 2, __ATOMIC_ACQUIRE);
-            next = after;
-        } else {
-            uint64_t pc16 = header ? (__atomic_load_n(at + 1, __ATOMIC_RELAXED) - ticks) >> 48 : 0;
-
-            if (__builtin_expect(!nsc_lane_run_enter(lane, &run, ticks, code->function, code->coded,
-                                                     key | pc16),
-                                 0))
-                break;
-        }
-        word = next_word;
-        ticks = next;
     }
-    events = (size_t)(at - words) / 2 - from;
-    if (events > 0)
+    if (slot > first)
         s->last_ticks = s->near_ticks = run.last_ticks;
-    nsc_lane_run_end(lane, &run);
-    s->stats.recorded += events;
-    return from + events;
+    nsc_lane_run_end(p.lane, &run);
+    s->stats.recorded += (size_t)(slot - first) / 2;
+    return from + (size_t)(slot - first) / 2;
 }
 
 /*

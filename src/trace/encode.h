@@ -63,7 +63,8 @@ struct nsc_lane {
     struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
     uint32_t touched_count;
-    size_t spans_bytes; /* of spans in use by depth; frames are as large, so one offset serves both */
+    size_t
+        spans_bytes; /* of spans in use by depth; frames are as large, so one offset serves both */
     uint32_t frames_room;
     uint32_t span_shift;
     /* Cold. */
@@ -90,9 +91,11 @@ struct nsc_lane {
 };
 
 #define NSC_LANE_SLACK       32
-#define NSC_LANE_EVENT_BYTES 16 /* room that any event but a loss fits: 10 + 5 bytes */
-#define NSC_LANE_DELTA_MAX   ((uint64_t)1 << 40) /* a longer pause, or one backwards, is looked at */
-#define NSC_LANE_DELTA_SHORT ((uint64_t)0x4000 >> 2) /* below it: nsc_lane_put_short() */
+/* Room that any event but a loss fits: 10 + 5 bytes. */
+#define NSC_LANE_EVENT_BYTES 16
+/* A longer pause than this, or one backwards, is looked at; one below SHORT takes two bytes. */
+#define NSC_LANE_DELTA_MAX   ((uint64_t)1 << 40)
+#define NSC_LANE_DELTA_SHORT ((uint64_t)0x4000 >> 2)
 
 /* nsc_leb_put() out of the way of registers. */
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
@@ -172,7 +175,8 @@ void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks);
  */
 struct nsc_lane_run {
     uint8_t *at;
-    struct nsc_lane_frame *top; /* innermost open call; its position matches none if there is none */
+    struct nsc_lane_frame
+        *top; /* innermost open call; its position matches none if there is none */
     uint64_t last_ticks;
 };
 
@@ -203,8 +207,9 @@ static inline bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ti
 }
 
 /* The delta and kind of an event, of a time that fits. */
-static inline __attribute__((always_inline)) void
-nsc_lane_run_put(struct nsc_lane_run *run, uint64_t ticks, enum nsc_format_record kind)
+static inline __attribute__((always_inline)) void nsc_lane_run_put(struct nsc_lane_run *run,
+                                                                   uint64_t ticks,
+                                                                   enum nsc_format_record kind)
 {
     uint64_t delta = ticks - run->last_ticks;
 
@@ -216,9 +221,10 @@ nsc_lane_run_put(struct nsc_lane_run *run, uint64_t ticks, enum nsc_format_recor
 }
 
 /* What an entry does behind its delta. */
-static inline __attribute__((always_inline)) void
-nsc_lane_push(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
-              uint64_t coded, uint64_t position)
+static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane *lane,
+                                                                struct nsc_lane_run *run,
+                                                                uint64_t ticks, uint32_t function,
+                                                                uint64_t coded, uint64_t position)
 {
     struct nsc_lane_frame *frame = ++run->top;
 
@@ -231,10 +237,11 @@ nsc_lane_push(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, u
     lane->totals[function].active++;
 }
 
-/* A call of @function at the depth of @frame is over; the longest call of its span is remembered. */
-static inline __attribute__((always_inline)) void
-nsc_lane_account(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
-                 uint64_t start_ticks, uint64_t end_ticks, uint64_t child_ticks, bool outermost)
+/* A call of @function at the depth of @frame is over; the longest call of its span is remembered.
+ */
+static inline __attribute__((always_inline)) void nsc_lane_account(
+    struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function, uint64_t start_ticks,
+    uint64_t end_ticks, uint64_t child_ticks, bool outermost)
 {
     size_t depth_bytes = (size_t)((char *)(frame - 1) - (char *)lane->floor);
     uint64_t duration = end_ticks - start_ticks, index;
@@ -264,8 +271,9 @@ nsc_lane_account(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t f
 }
 
 /* The innermost call is over. */
-static inline __attribute__((always_inline)) void
-nsc_lane_pop(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
+static inline __attribute__((always_inline)) void nsc_lane_pop(struct nsc_lane *lane,
+                                                               struct nsc_lane_run *run,
+                                                               uint64_t ticks)
 {
     struct nsc_lane_frame *frame = run->top--;
     bool outermost = --lane->totals[frame->function].active == 0;
@@ -277,8 +285,9 @@ nsc_lane_pop(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
 }
 
 /* Room for one more frame and for the totals of @function? */
-static inline __attribute__((always_inline)) bool
-nsc_lane_run_reach(struct nsc_lane *lane, const struct nsc_lane_run *run, uint32_t function)
+static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_lane *lane,
+                                                                     const struct nsc_lane_run *run,
+                                                                     uint32_t function)
 {
     if (__builtin_expect(function >= lane->totals_count, 0))
         return false;
@@ -291,9 +300,9 @@ nsc_lane_run_reach(struct nsc_lane *lane, const struct nsc_lane_run *run, uint32
 }
 
 /* @coded: nsc_lane_code_function(@function). */
-static inline __attribute__((always_inline)) bool
-nsc_lane_run_enter(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
-                   uint32_t function, uint64_t coded, uint64_t position)
+static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
+    uint64_t coded, uint64_t position)
 {
     if (__builtin_expect(!nsc_lane_run_fits(run, ticks) || !nsc_lane_run_reach(lane, run, function),
                          0))
@@ -304,8 +313,9 @@ nsc_lane_run_enter(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t tic
 }
 
 /* depth > 0. */
-static inline __attribute__((always_inline)) bool
-nsc_lane_run_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
+static inline __attribute__((always_inline)) bool nsc_lane_run_exit(struct nsc_lane *lane,
+                                                                    struct nsc_lane_run *run,
+                                                                    uint64_t ticks)
 {
     if (__builtin_expect(!nsc_lane_run_fits(run, ticks), 0))
         return false;
@@ -316,9 +326,9 @@ nsc_lane_run_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t tick
 
 /* Entry and exit at once, of a call that makes none itself: two events, half the work. False also
  * where they would have to go one by one. */
-static inline __attribute__((always_inline)) bool
-nsc_lane_run_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
-                  uint64_t end_ticks, uint32_t function, uint64_t coded)
+static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint64_t end_ticks,
+    uint32_t function, uint64_t coded)
 {
     uint64_t delta = ticks - run->last_ticks, duration = end_ticks - ticks;
 

@@ -38,6 +38,7 @@ struct nsc_lane {
     uint32_t number, depth;
     struct nsc_lane_frame *frames; /* the floor, then one a call */
     uint32_t room;
+    uint64_t last_ticks;
 };
 
 /* A run is the lane itself, and ends after a few events. */
@@ -77,6 +78,7 @@ static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t funct
         lane->frames[0].position = 0x10000;
     }
     lane->frames[++lane->depth] = (struct nsc_lane_frame){ticks, 0, position, function, 0};
+    lane->last_ticks = ticks;
     log_add(lane->log, ENTER, lane->number, ticks, function, 0);
 }
 
@@ -84,6 +86,7 @@ static void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
 {
     if (lane->depth == 0)
         abort();
+    lane->last_ticks = ticks;
     log_add(lane->log, EXIT, lane->number, ticks, lane->frames[lane->depth--].function, 0);
 }
 
@@ -97,7 +100,7 @@ static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
 static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
 {
     run->top = &lane->frames[lane->depth];
-    run->last_ticks = 0;
+    run->last_ticks = lane->last_ticks;
     return lane->frames == NULL ? 0 : RUN_EVENTS;
 }
 
@@ -105,6 +108,11 @@ static void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *r
 {
     if (run->top != &lane->frames[lane->depth])
         abort();
+}
+
+static bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
+{
+    return ticks >= run->last_ticks;
 }
 
 static bool nsc_lane_run_enter(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,

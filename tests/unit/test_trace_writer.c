@@ -240,6 +240,124 @@ static void test_many_lanes(void)
     free(m);
 }
 
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+enum { RUN_FUNCTIONS = 700 };
+
+struct made_event {
+    uint64_t ticks;
+    uint32_t function; /* NSC_NO_ID: an exit */
+};
+
+/* Calls of all kinds: leaves, deep ones, pauses that take one to seven bytes. */
+static uint32_t make_events(struct made_event *events, uint32_t count)
+{
+    struct model_random r = {11};
+    uint64_t ticks = 5000;
+    uint32_t depth = 0, i;
+
+    for (i = 0; i < count || depth > 0; i++) {
+        uint32_t kind = model_random(&r) % 1000;
+
+        ticks += kind == 0 ? model_random(&r) : model_random(&r) % (kind < 20 ? 100000 : 90);
+        if (kind == 1)
+            ticks += 1ull << 41;
+        if (i < count && (depth == 0 || (depth < 700 && model_random(&r) % 9 < 5))) {
+            events[i] =
+                (struct made_event){ticks, model_random(&r) % (i < count / 2 ? 60 : RUN_FUNCTIONS)};
+            depth++;
+        } else {
+            events[i] = (struct made_event){ticks, NSC_NO_ID};
+            depth--;
+        }
+    }
+    return i;
+}
+
+static void give_one(struct nsc_lane *lane, const struct made_event *e)
+{
+    if (e->function != NSC_NO_ID)
+        nsc_lane_enter(lane, e->ticks, e->function, 0);
+    else
+        nsc_lane_exit(lane, e->ticks);
+}
+
+/* As many as a run takes; returns the first that it refused. */
+static uint32_t give_run(struct nsc_lane *lane, const struct made_event *events, uint32_t i,
+                         uint32_t count)
+{
+    struct nsc_lane_run run;
+    size_t room = nsc_lane_run_begin(lane, &run);
+
+    for (; i < count && room > 0; i++, room--) {
+        const struct made_event *e = &events[i];
+        uint64_t coded = nsc_lane_code_function(e->function);
+
+        if (e->function == NSC_NO_ID) {
+            if (!nsc_lane_run_exit(lane, &run, e->ticks))
+                break;
+        } else if (i + 1 < count && room > 1 && e[1].function == NSC_NO_ID) {
+            if (!nsc_lane_run_leaf(lane, &run, e->ticks, e[1].ticks, e->function, coded))
+                break;
+            i++;
+            room--;
+        } else if (!nsc_lane_run_enter(lane, &run, e->ticks, e->function, coded, 0)) {
+            break;
+        }
+    }
+    nsc_lane_run_end(lane, &run);
+    return i;
+}
+
+static char *written_file(const struct made_event *events, uint32_t count, bool runs, long *bytes)
+{
+    struct model_thread m = {0};
+    struct nsc_writer *w = create(0);
+    uint32_t i = 0, alone = 0;
+    char *data;
+    FILE *f;
+
+    model_tables(w, &m, 1, RUN_FUNCTIONS);
+    while (i < count) {
+        if (runs)
+            i = give_run(m.lane, events, i, count);
+        if (i < count)
+            give_one(m.lane, &events[i++]);
+        alone++;
+    }
+    printf("# %u of %u events one by one\n", alone, count);
+    CHECK(!runs || alone < count / 8);
+    nsc_trace_close(finish(w));
+    f = fopen(path, "rb");
+    if (f == NULL || fseek(f, 0, SEEK_END) != 0 || (*bytes = ftell(f)) < 0)
+        abort();
+    rewind(f);
+    data = malloc((size_t)*bytes);
+    if (data == NULL || fread(data, 1, (size_t)*bytes, f) != (size_t)*bytes)
+        abort();
+    fclose(f);
+    return data;
+}
+
+/* Runs write, but for the file's id, the very bytes that single events do. */
+static void test_runs(void)
+{
+    enum { EVENTS = 1000000 };
+    struct made_event *events = malloc((EVENTS + 1000) * sizeof *events);
+    uint32_t count = make_events(events, EVENTS);
+    long bytes[2];
+    char *files[2];
+
+    for (int runs = 0; runs < 2; runs++)
+        files[runs] = written_file(events, count, runs != 0, &bytes[runs]);
+    CHECK(bytes[0] == bytes[1] &&
+          memcmp(files[0] + NSC_FORMAT_HEADER_BYTES, files[1] + NSC_FORMAT_HEADER_BYTES,
+                 (size_t)bytes[0] - NSC_FORMAT_HEADER_BYTES) == 0);
+    free(files[0]);
+    free(files[1]);
+    free(events);
+}
+
 /* ---- Times ----------------------------------------------------------------------------------- */
 
 static void test_times(void)
@@ -452,6 +570,7 @@ int main(void)
     test_full_disk();
     test_deep();
     test_short_threads();
+    test_runs();
     test_times();
     test_large_loss();
     test_misuse();
