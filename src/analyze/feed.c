@@ -114,8 +114,11 @@ static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size
             .kind = NSC_EVENT_ENTER,
             .value = frames[i].bound,
         };
-    f->batch[f->batch_count++] = (struct nsc_event){
-        .ticks = ticks, .function = NSC_NO_ID, .depth = (uint32_t)count, .kind = NSC_EVENT_LOST};
+    f->batch[f->batch_count++] = (struct nsc_event){.ticks = ticks,
+                                                    .value = NSC_FEED_WINDOW,
+                                                    .function = NSC_NO_ID,
+                                                    .depth = (uint32_t)count,
+                                                    .kind = NSC_EVENT_LOST};
     return 0;
 }
 

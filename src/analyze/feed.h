@@ -8,7 +8,7 @@
  * end of an incomplete trace, get an UNWIND there.
  * - Calls open at the window's start come first, as ENTERs with their true (earlier) ticks; the
  *   consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far. After them comes a
- *   LOST of 0 events: what happened before is not known, as after a gap.
+ *   LOST of NSC_FEED_WINDOW events: what happened before is not known, as after a gap.
  * - LATE_EXIT and LOST pass, unless hidden or outside the window.
  * - `depth` counts the open calls that are not hidden.
  */
@@ -18,6 +18,9 @@
 #include "analyze/select.h"
 
 struct nsc_feed;
+
+/* Number of "lost" events where a window begins, which is no gap of the recording. */
+#define NSC_FEED_WINDOW UINT64_MAX
 
 /* Whether a thread is selected and has any events: a file may list millions that have none. */
 static inline bool nsc_feed_is_wanted(const struct nsc_trace *t,

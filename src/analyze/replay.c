@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/feed.h"
 #include "analyze/merge.h"
 
 struct open_call {
@@ -85,8 +86,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
     item->kind = e->kind == NSC_EVENT_LATE_EXIT ? NSC_REPLAY_LATE : NSC_REPLAY_LOST;
     item->bound = e->kind == NSC_EVENT_LATE_EXIT ? NSC_BOUND_START : 0;
     item->lost = e->value;
-    /* A gap of 0 events is how a feed says that a window begins. */
-    return e->kind == NSC_EVENT_LATE_EXIT || e->value > 0;
+    return e->kind == NSC_EVENT_LATE_EXIT || e->value != NSC_FEED_WINDOW;
 }
 
 int nsc_replay(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t max_depth,

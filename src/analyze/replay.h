@@ -23,7 +23,7 @@ struct nsc_replay_item {
     uint32_t function;       /* NSC_NO_ID: LOST */
     uint32_t depth;          /* number of open calls below it */
     uint32_t bound;          /* NSC_BOUND_*; at BEGIN those known so far */
-    uint64_t lost;           /* LOST: number of events */
+    uint64_t lost;           /* LOST: number of events, 0 if unknown */
     bool open;               /* END and CALL: has not ended, but what is read ends here */
     uint64_t ticks;          /* when: CALL its start */
     uint64_t duration_ticks; /* of END and CALL; else 0 */

@@ -315,7 +315,7 @@ int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, 
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
     struct counter c = {.trace = t, .selection = selection, .function_count = info->function_count};
-    struct nsc_report r = {.lost = nsc_report_lost(t, selection)};
+    struct nsc_report r = {0};
     uint32_t count;
     uint32_t *threads = list_threads(&c, &count);
     int error;
@@ -338,17 +338,6 @@ void nsc_report_free(struct nsc_report *r)
 {
     free(r->rows);
     *r = (struct nsc_report){0};
-}
-
-uint64_t nsc_report_lost(const struct nsc_trace *t, const struct nsc_selection *selection)
-{
-    const struct nsc_trace_info *info = nsc_trace_info(t);
-    uint64_t lost = info->lost_unattributed;
-
-    for (uint32_t i = 0; i < info->thread_count; i++)
-        if (nsc_selection_has_thread(selection, i))
-            lost += nsc_trace_thread(t, i)->lost;
-    return lost;
 }
 
 struct sort_context {

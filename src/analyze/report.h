@@ -31,7 +31,6 @@ struct nsc_report {
     struct nsc_report_row *rows; /* functions with at least one call */
     size_t row_count;
     uint64_t calls, bounds; /* of all rows */
-    uint64_t lost;          /* events lost on the selected threads, and on no thread */
     uint32_t threads;       /* with at least one call */
 };
 
@@ -59,8 +58,5 @@ void nsc_report_free(struct nsc_report *r);
 
 /* Sort: largest first, names in alphabetical order; equal rows by name. */
 void nsc_report_sort(struct nsc_report *r, const struct nsc_trace *t, enum nsc_report_key key);
-
-/* Events lost on the threads of a selection and on none; a window does not narrow them. */
-uint64_t nsc_report_lost(const struct nsc_trace *t, const struct nsc_selection *selection);
 
 #endif

@@ -4,61 +4,38 @@
 #include <unistd.h>
 
 #include "analyze/calls.h"
-#include "analyze/report.h"
 #include "cli/calls_options.h"
-#include "cli/selection.h"
+#include "cli/view.h"
 #include "util/units.h"
 
 #define TOP_MAX 10000000u /* calls kept in memory, 80 bytes each */
 
 struct settings {
-    enum nsc_table_format format;
+    struct nsc_cli_view view;
     enum nsc_calls_key sort;
     uint64_t top;
 };
 
-static const struct nsc_cli_selection_ids selection_ids = {
-    .from = NSC_CALLS_OPT_FROM,
-    .to = NSC_CALLS_OPT_TO,
-    .thread = NSC_CALLS_OPT_THREAD,
-    .process = NSC_CALLS_OPT_PROCESS,
-};
-
-static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct settings *s)
 {
     static const char *const keys[] = {"duration", "self", "start", NULL};
-    static const char *const formats[] = {"table", "csv", "json", NULL};
     unsigned choice = 0;
     int status = 0;
 
-    for (size_t i = 0; i < args->option_count && status == 0; i++) {
-        const struct nsc_cli_given *given = &args->options[i];
-
-        switch ((enum nsc_calls_option)given->id) {
-        case NSC_CALLS_OPT_SORT:
-            status = nsc_cli_choice(args, given, keys, &choice);
-            s->sort = (enum nsc_calls_key)choice;
-            break;
-        case NSC_CALLS_OPT_TOP:
-            status = nsc_cli_count(args, given, &s->top);
-            if (status == 0 && s->top > TOP_MAX)
-                status = nsc_cli_usage(args, "--%s can be %u at most", given->name, TOP_MAX);
-            break;
-        case NSC_CALLS_OPT_FORMAT:
-            status = nsc_cli_choice(args, given, formats, &choice);
-            s->format = (enum nsc_table_format)choice;
-            break;
-        case NSC_CALLS_OPT_JSON:
-            s->format = NSC_TABLE_JSON;
-            break;
-        case NSC_CALLS_OPT_FROM:
-        case NSC_CALLS_OPT_TO:
-        case NSC_CALLS_OPT_THREAD:
-        case NSC_CALLS_OPT_PROCESS:
-            break; /* nsc_cli_select() */
-        }
+    switch (given->id) {
+    case NSC_CALLS_OPT_SORT:
+        status = nsc_cli_choice(args, given, keys, &choice);
+        s->sort = (enum nsc_calls_key)choice;
+        return status;
+    case NSC_CALLS_OPT_TOP:
+        status = nsc_cli_count(args, given, &s->top);
+        if (status == 0 && s->top > TOP_MAX)
+            status = nsc_cli_usage(args, "--%s can be %u at most", given->name, TOP_MAX);
+        return status;
+    default:
+        return nsc_cli_view_option(args, given, &s->view);
     }
-    return status;
 }
 
 static const struct nsc_table_column columns[] = {
@@ -74,13 +51,6 @@ static const struct nsc_table_column columns[] = {
     {"stack", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
     {"caller", "CALLER", NSC_TABLE_TEXT, NSC_TABLE_LAST},
 };
-
-static const char *bound_name(uint32_t bound)
-{
-    static const char *const names[] = {NULL, "end", "start", "both"};
-
-    return names[bound & (NSC_BOUND_START | NSC_BOUND_END)];
-}
 
 static void add_text_or_nothing(struct nsc_table *table, const char *text)
 {
@@ -100,7 +70,7 @@ static void add_call(struct nsc_table *table, const struct nsc_trace *t, const s
     nsc_table_add(table, nsc_clock_ns(clock, c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->end_ticks - c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->self_ticks));
-    add_text_or_nothing(table, bound_name(c->bound));
+    add_text_or_nothing(table, nsc_bound_name(c->bound));
     nsc_table_add(table, c->depth);
     nsc_table_add_text(table, nsc_cli_thread_label(t, c->thread, label, sizeof(label)));
     nsc_table_add(table, nsc_trace_process(t, thread->process)->pid);
@@ -110,7 +80,8 @@ static void add_call(struct nsc_table *table, const struct nsc_trace *t, const s
                         c->caller == NSC_NO_ID ? NULL : nsc_trace_function(t, c->caller)->name);
 }
 
-static int print_json(const struct nsc_table *table, const struct nsc_calls_top *top, uint64_t lost)
+static int print_json(const struct settings *s, const struct nsc_table *table,
+                      const struct nsc_calls_top *top)
 {
     struct nsc_json j;
     int error;
@@ -119,15 +90,14 @@ static int print_json(const struct nsc_table *table, const struct nsc_calls_top 
     nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "calls_total", top->seen);
     nsc_json_u64(&j, "bounds", top->bounds);
-    nsc_json_u64(&j, "lost", lost);
+    nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "calls");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }
 
-static int print_calls(const struct nsc_trace *t, const struct nsc_calls_top *top,
-                       enum nsc_table_format format, uint64_t lost)
+static int print_calls(const struct settings *s, const struct nsc_calls_top *top)
 {
     struct nsc_table *table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
     char seen[NSC_UNITS_MAX], count[NSC_UNITS_MAX];
@@ -136,45 +106,40 @@ static int print_calls(const struct nsc_trace *t, const struct nsc_calls_top *to
     if (!table)
         return nsc_cli_error("out of memory");
     for (size_t i = 0; i < top->count; i++)
-        add_call(table, t, &top->calls[i]);
-    if (format == NSC_TABLE_JSON)
-        error = print_json(table, top, lost);
+        add_call(table, s->view.trace, &top->calls[i]);
+    if (s->view.format == NSC_TABLE_JSON)
+        error = print_json(s, table, top);
     else
-        error = nsc_table_write(table, format, stdout);
-    if (format == NSC_TABLE_ALIGNED) {
-        printf("\n%s of %s calls\n", nsc_units_format_count(count, top->count),
-               nsc_units_format_count(seen, top->seen));
-        nsc_cli_footnotes(stdout, "", top->bounds, lost);
-    } else if (format == NSC_TABLE_CSV) {
-        nsc_cli_footnotes(stderr, "nanoscope: ", top->bounds, lost);
-    }
+        error = nsc_table_write(table, s->view.format, stdout);
+    if (s->view.format == NSC_TABLE_ALIGNED)
+        printf("\n%s of %s call%s\n", nsc_units_format_count(count, top->count),
+               nsc_units_format_count(seen, top->seen), nsc_units_plural(top->seen));
+    nsc_cli_view_footnotes(&s->view, top->bounds);
     nsc_table_free(table);
     return nsc_cli_table_status(error);
 }
 
-static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const char *pattern,
-               const struct settings *s)
+static int run(struct settings *s, const char *pattern)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_trace *t = s->view.trace;
     struct nsc_calls_top top = {0};
-    struct nsc_selection selection;
     uint8_t *wanted = NULL;
-    int status = nsc_cli_select(args, &selection_ids, t, &selection);
+    int status = nsc_cli_view_find_gaps(&s->view);
 
     if (status == 0)
         status = nsc_cli_functions(t, pattern, &wanted);
     if (status == 0 && nsc_calls_top_init(&top, s->sort, s->top) < 0)
         status = nsc_cli_error("out of memory");
-    if (status == 0 && nsc_calls_scan(t, &selection, NSC_CALLS_BY_THREAD, wanted,
+    if (status == 0 && nsc_calls_scan(t, &s->view.selection, NSC_CALLS_BY_THREAD, wanted,
                                       nsc_calls_top_offer, &top, &diag) < 0)
         status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
     if (status == 0) {
         nsc_calls_top_sort(&top);
-        status = print_calls(t, &top, s->format, nsc_report_lost(t, &selection));
+        status = print_calls(s, &top);
     }
     nsc_calls_top_free(&top);
     free(wanted);
-    nsc_selection_free(&selection);
     return status;
 }
 
@@ -199,20 +164,21 @@ static size_t find_trace(const struct nsc_cli_args *args)
 
 int nsc_cmd_calls(const struct nsc_cli_args *args)
 {
-    struct settings s = {.format = NSC_TABLE_ALIGNED, .sort = NSC_CALLS_KEY_DURATION, .top = 20};
-    struct nsc_trace *t;
+    struct settings s = {.sort = NSC_CALLS_KEY_DURATION, .top = 20};
     size_t trace;
-    int status = parse_options(args, &s);
+    int status = 0;
 
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], &s);
+    if (status == 0 && args->operand_count != 2)
+        status = nsc_cli_usage(args, "a trace and a function are needed");
     if (status)
         return status;
-    if (args->operand_count != 2)
-        return nsc_cli_usage(args, "a trace and a function are needed");
     trace = find_trace(args);
-    status = nsc_cli_open_trace(args, trace, &t);
+    status = nsc_cli_view_open(args, trace, &s.view);
     if (status)
         return status;
-    status = run(args, t, args->operands[1 - trace], &s);
-    nsc_trace_close(t);
+    status = run(&s, args->operands[1 - trace]);
+    nsc_cli_view_close(&s.view);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "cli/export_options.h"
 #include "cli/progress.h"
-#include "cli/selection.h"
+#include "cli/view.h"
 #include "formats/formats.h"
 #include "util/json.h"
 #include "util/units.h"
@@ -18,16 +18,8 @@ struct request {
     const char *output; /* NULL: made of the input's name */
     const char *format; /* NULL: of the output's name */
     bool json;
+    struct nsc_cli_view view;
     struct nsc_export_options options;
-};
-
-static const struct nsc_cli_selection_ids selection_ids = {
-    .from = NSC_EXPORT_OPT_FROM,
-    .to = NSC_EXPORT_OPT_TO,
-    .thread = NSC_EXPORT_OPT_THREAD,
-    .process = NSC_EXPORT_OPT_PROCESS,
-    .only = NSC_EXPORT_OPT_ONLY,
-    .except = NSC_EXPORT_OPT_EXCEPT,
 };
 
 static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -48,7 +40,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     uint64_t depth = 0;
     int status = 0;
 
-    switch ((enum nsc_export_option)given->id) {
+    switch (given->id) {
     case NSC_EXPORT_OPT_OUTPUT:
         r->output = given->value;
         break;
@@ -71,13 +63,8 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_EXPORT_OPT_JSON:
         r->json = true;
         break;
-    case NSC_EXPORT_OPT_FROM:
-    case NSC_EXPORT_OPT_TO:
-    case NSC_EXPORT_OPT_THREAD:
-    case NSC_EXPORT_OPT_PROCESS:
-    case NSC_EXPORT_OPT_ONLY:
-    case NSC_EXPORT_OPT_EXCEPT:
-        break; /* nsc_cli_select() */
+    default:
+        return nsc_cli_view_option(args, given, &r->view);
     }
     return status;
 }
@@ -116,7 +103,7 @@ static void show_json(const char *output, const struct nsc_export_result *result
     nsc_json_text(&json, "output", output);
     nsc_json_text(&json, "format", result->format);
     nsc_json_u64(&json, "calls", result->calls);
-    nsc_json_u64(&json, "bounded", result->bounded);
+    nsc_json_u64(&json, "bounds", result->bounds);
     nsc_json_u64(&json, "clipped", result->clipped);
     nsc_json_u64(&json, "lost", result->lost);
     nsc_json_u64(&json, "threads", result->threads);
@@ -152,32 +139,27 @@ static void tick(void *context, uint64_t done, uint64_t total)
     nsc_progress_show(context, "exporting", done, total);
 }
 
-static int export_trace(const struct nsc_cli_args *args, const struct request *r,
-                        struct nsc_trace *t, const char *output)
+static int export_trace(const struct request *r, const char *output)
 {
+    const struct nsc_selection *selection = &r->view.selection;
     struct nsc_export_options options = r->options;
     struct nsc_export_result result;
-    struct nsc_selection selection;
     struct nsc_progress progress;
     struct nsc_diag diag;
-    int error, status = nsc_cli_select(args, &selection_ids, t, &selection);
+    int error;
 
-    if (status == 0) {
-        options.from_ticks = selection.from_ticks;
-        options.to_ticks = selection.to_ticks;
-        options.threads = selection.threads;
-        options.hidden = selection.hidden;
-        options.progress = (struct nsc_formats_progress){tick, &progress};
-        nsc_progress_begin(&progress);
-        error = nsc_formats_export(t, r->format, output, &options, &result, &diag);
-        nsc_progress_end(&progress);
-        if (error != 0)
-            status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
-        else
-            show(r, output, &result);
-    }
-    nsc_selection_free(&selection);
-    return status;
+    options.from_ticks = selection->from_ticks;
+    options.to_ticks = selection->to_ticks;
+    options.threads = selection->threads;
+    options.hidden = selection->hidden;
+    options.progress = (struct nsc_formats_progress){tick, &progress};
+    nsc_progress_begin(&progress);
+    error = nsc_formats_export(r->view.trace, r->format, output, &options, &result, &diag);
+    nsc_progress_end(&progress);
+    if (error != 0)
+        return nsc_cli_fail_in(nsc_trace_name(r->view.trace), &diag);
+    show(r, output, &result);
+    return NSC_CLI_OK;
 }
 
 /* The trace's name with the format's suffix, in the current folder. */
@@ -207,12 +189,11 @@ static bool is_input(const char *input, const char *output)
 int nsc_cmd_export(const struct nsc_cli_args *args)
 {
     struct request r = {0};
-    struct nsc_trace *t;
     char *output;
     int status = read_request(args, &r);
 
     if (status == 0)
-        status = nsc_cli_open_trace(args, 0, &t);
+        status = nsc_cli_view_open(args, 0, &r.view);
     if (status != 0)
         return status;
     output = r.output != NULL ? strdup(r.output) : default_output(&r);
@@ -221,8 +202,8 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
     else if (is_input(r.input, output))
         status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
     else
-        status = export_trace(args, &r, t, output);
+        status = export_trace(&r, output);
     free(output);
-    nsc_trace_close(t);
+    nsc_cli_view_close(&r.view);
     return status;
 }

@@ -2,9 +2,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "analyze/gaps.h"
 #include "cli/command.h"
 #include "cli/info_options.h"
 #include "formats/formats.h"
@@ -56,12 +58,73 @@ static void count_line(const char *name, uint64_t count)
     line(name, nsc_units_format_count(text, count));
 }
 
+/* Meta keys: see docs/format.md section 6. */
+#define PROGRAM_EVENTS  "program_events"
+#define LEFT_OUT_EVENTS "left_out_events"
+
 static void show_meta(const struct nsc_trace *t)
 {
     const char *key, *value;
 
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        line(key, value);
+        if (strcmp(key, PROGRAM_EVENTS) != 0 && strcmp(key, LEFT_OUT_EVENTS) != 0)
+            line(key, value);
+}
+
+static bool meta_number(const struct nsc_trace *t, const char *key, uint64_t *out)
+{
+    const char *text = nsc_trace_meta(t, key);
+    char *end = NULL;
+    uint64_t value;
+
+    if (text == NULL || text[0] < '0' || text[0] > '9')
+        return false;
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0')
+        return false;
+    *out = value;
+    return true;
+}
+
+/* What the program emitted: recorded + lost + left out. */
+struct emitted {
+    uint64_t recorded; /* events of the file that the program emitted itself */
+    uint64_t added;    /* the others: ends of calls that did not return */
+    uint64_t left_out; /* by -F and -N, while recording */
+    uint64_t sum;
+};
+
+/* False when the file does not say. */
+static bool find_emitted(const struct nsc_trace *t, struct emitted *e)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+
+    *e = (struct emitted){0};
+    if (!meta_number(t, PROGRAM_EVENTS, &e->recorded) || e->recorded > info->events)
+        return false;
+    meta_number(t, LEFT_OUT_EVENTS, &e->left_out);
+    e->added = info->events - e->recorded;
+    e->sum = e->recorded + info->lost + e->left_out;
+    return true;
+}
+
+static void show_events(const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    struct emitted e;
+    bool known = find_emitted(t, &e);
+
+    count_line("events", info->events);
+    if (known && e.added > 0)
+        count_line("added ends", e.added);
+    if (known)
+        count_line("recorded", e.recorded);
+    count_line("lost", info->lost);
+    if (known && e.left_out > 0)
+        count_line("left out", e.left_out);
+    if (known)
+        count_line("emitted", e.sum);
 }
 
 static void show_size(const struct nsc_trace_info *info)
@@ -85,11 +148,10 @@ static void show(const struct nsc_trace *t)
 
     show_meta(t);
     if (start_time(t, text, sizeof text))
-        line("recorded", text);
+        line("date", text);
     line("duration", nsc_units_format_ns(text, duration_ns(t)));
     count_line("calls", info->calls);
-    count_line("events", info->events);
-    count_line("lost", info->lost);
+    show_events(t);
     count_line("processes", info->process_count);
     count_line("threads", info->system_threads);
     if (info->thread_count != info->system_threads)
@@ -106,14 +168,35 @@ static void show(const struct nsc_trace *t)
         line("incomplete", info->warning);
 }
 
+static void number_or_null(struct nsc_json *j, const char *key, bool known, uint64_t number)
+{
+    if (known)
+        nsc_json_u64(j, key, number);
+    else
+        nsc_json_null(j, key);
+}
+
+static void write_events(struct nsc_json *j, const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    struct emitted e;
+    bool known = find_emitted(t, &e);
+
+    nsc_json_u64(j, "events", info->events);
+    number_or_null(j, "added_ends", known, e.added);
+    number_or_null(j, "recorded", known, e.recorded);
+    nsc_json_u64(j, "lost", info->lost);
+    number_or_null(j, "left_out", known, e.left_out);
+    number_or_null(j, "emitted", known, e.sum);
+}
+
 static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
 
     nsc_json_u64(j, "duration_ns", duration_ns(t));
     nsc_json_u64(j, "calls", info->calls);
-    nsc_json_u64(j, "events", info->events);
-    nsc_json_u64(j, "lost", info->lost);
+    write_events(j, t);
     nsc_json_u64(j, "lost_unattributed", info->lost_unattributed);
     nsc_json_u64(j, "processes", info->process_count);
     nsc_json_u64(j, "threads", info->system_threads);
@@ -181,72 +264,133 @@ static struct nsc_table *list_threads(const struct nsc_trace *t)
     return table;
 }
 
-static int show_threads(const struct nsc_trace *t)
-{
-    struct nsc_table *table = list_threads(t);
-    int error = table == NULL ? -ENOMEM : nsc_table_write(table, NSC_TABLE_ALIGNED, stdout);
+static const struct nsc_table_column gap_columns[] = {
+    {"time_ns", "TIME", NSC_TABLE_TIME, 0},  {"lost", "LOST", NSC_TABLE_COUNT, 0},
+    {"pid", "PID", NSC_TABLE_NUMBER, 0},     {"tid", "TID", NSC_TABLE_NUMBER, 0},
+    {"stack", "STACK", NSC_TABLE_NUMBER, 0}, {"name", "NAME", NSC_TABLE_TEXT, 0},
+};
 
+struct gap_list {
+    const struct nsc_trace *trace;
+    struct nsc_table *table;
+};
+
+static void list_gap(void *context, const struct nsc_gap *gap)
+{
+    const struct gap_list *list = context;
+    const struct nsc_thread *thread = nsc_trace_thread(list->trace, gap->thread);
+
+    nsc_table_add(list->table, nsc_clock_ns(nsc_trace_clock(list->trace), gap->ticks));
+    if (gap->lost > 0)
+        nsc_table_add(list->table, gap->lost);
+    else
+        nsc_table_add_nothing(list->table);
+    nsc_table_add(list->table, nsc_trace_process(list->trace, thread->process)->pid);
+    nsc_table_add(list->table, thread->tid);
+    nsc_table_add(list->table, thread->stack);
+    nsc_table_add_text(list->table, thread->name);
+}
+
+/* The table of gaps into @out. Returns 0, or an exit status after a message. */
+static int list_gaps(struct nsc_trace *t, struct nsc_table **out)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct gap_list list = {t,
+                            nsc_table_new(gap_columns, sizeof gap_columns / sizeof gap_columns[0])};
+    struct nsc_selection all;
+    struct nsc_gaps gaps;
+
+    if (list.table == NULL)
+        return nsc_cli_error("out of memory");
+    nsc_selection_init(&all);
+    if (nsc_gaps_find(t, &all, list_gap, &list, &gaps, &diag) != 0) {
+        nsc_table_free(list.table);
+        return nsc_cli_fail_in(nsc_trace_name(t), &diag);
+    }
+    *out = list.table;
+    return 0;
+}
+
+/* Print a table, or put it into @j under @key, and free it; NULL: there was no memory for it. */
+static int write_table(struct nsc_table *table, struct nsc_json *j, const char *key)
+{
+    int error = -ENOMEM;
+
+    if (table != NULL)
+        error = j != NULL ? nsc_table_write_json(table, j, key)
+                          : nsc_table_write(table, NSC_TABLE_ALIGNED, stdout);
     nsc_table_free(table);
     return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
 }
 
-static int write_threads(struct nsc_json *j, const struct nsc_trace *t)
+static int write_json(struct nsc_trace *t, bool wants_gaps)
 {
-    struct nsc_table *table = list_threads(t);
-    int error = table == NULL ? -ENOMEM : nsc_table_write_json(table, j, "thread_list");
-
-    nsc_table_free(table);
-    return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
-}
-
-static int write_json(const struct nsc_trace *t)
-{
-    int status;
+    struct nsc_table *gaps = NULL;
+    int status = wants_gaps ? list_gaps(t, &gaps) : 0;
     const char *key, *value;
     struct nsc_json j;
     char text[64];
 
+    if (status != 0)
+        return status;
     nsc_json_begin(&j, stdout, false);
     nsc_json_open_object(&j, NULL);
     if (start_time(t, text, sizeof text))
-        nsc_json_text(&j, "recorded", text);
+        nsc_json_text(&j, "date", text);
     else
-        nsc_json_null(&j, "recorded");
+        nsc_json_null(&j, "date");
     write_numbers(&j, t);
     nsc_json_open_object(&j, "meta");
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
         nsc_json_text(&j, key, value);
     nsc_json_close_object(&j);
     write_modules(&j, t);
-    status = write_threads(&j, t);
+    status = write_table(list_threads(t), &j, "thread_list");
+    if (status == 0 && gaps != NULL)
+        status = write_table(gaps, &j, "gap_list");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return status;
+}
+
+static int print(struct nsc_trace *t, bool json, bool threads, bool wants_gaps)
+{
+    struct nsc_table *gaps = NULL;
+    int status = 0;
+
+    if (json)
+        return write_json(t, wants_gaps);
+    if (threads)
+        return write_table(list_threads(t), NULL, NULL);
+    if (!wants_gaps) {
+        show(t);
+        return NSC_CLI_OK;
+    }
+    status = list_gaps(t, &gaps);
+    return status != 0 ? status : write_table(gaps, NULL, NULL);
 }
 
 int nsc_cmd_info(const struct nsc_cli_args *args)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_trace *t;
-    bool json = false, threads = false;
-    int status = NSC_CLI_OK;
+    bool json = false, threads = false, gaps = false;
+    int status;
 
     for (size_t i = 0; i < args->option_count; i++) {
         json |= args->options[i].id == NSC_INFO_OPT_JSON;
         threads |= args->options[i].id == NSC_INFO_OPT_THREADS;
+        gaps |= args->options[i].id == NSC_INFO_OPT_GAPS;
     }
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one trace is needed");
+    if (threads && gaps && !json)
+        return nsc_cli_usage(args, "--threads or --gaps, not both");
     if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
-    if (json)
-        status = write_json(t);
-    else if (threads)
-        status = show_threads(t);
-    else
-        show(t);
+    status = print(t, json, threads, gaps);
     nsc_trace_close(t);
     return status;
 }

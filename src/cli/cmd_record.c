@@ -43,7 +43,7 @@ static int add_pattern(const struct nsc_cli_args *args, const struct nsc_cli_giv
     *list = longer;
     longer[*count] = NULL;
     if (nsc_match_compile(given->value, &longer[*count], &diag) != 0)
-        return nsc_cli_usage(args, "%s: %s", given->name, diag.message);
+        return nsc_cli_usage(args, "--%s: %s", given->name, diag.message);
     longer[++*count] = NULL;
     return 0;
 }

@@ -9,6 +9,7 @@
 #include "cli/recover_options.h"
 #include "record/names.h"
 #include "trace/convert.h"
+#include "util/json.h"
 #include "util/units.h"
 
 /* Length of @name without ".PID.partial", or 0 when it does not end so. */
@@ -64,7 +65,27 @@ static int name_functions(struct nsc_trace *t, struct nsc_writer *w)
     return error;
 }
 
-static int recover(const char *in, const char *out, bool compress)
+static void show_json(const char *out, const struct nsc_trace_info *info)
+{
+    struct nsc_json j;
+
+    nsc_json_begin(&j, stdout, false);
+    nsc_json_open_object(&j, NULL);
+    nsc_json_text(&j, "output", out);
+    nsc_json_u64(&j, "calls", info->calls);
+    nsc_json_u64(&j, "events", info->events);
+    nsc_json_u64(&j, "lost", info->lost);
+    nsc_json_u64(&j, "threads", info->system_threads);
+    nsc_json_bool(&j, "input_complete", info->complete);
+    if (info->warning[0] != '\0')
+        nsc_json_text(&j, "warning", info->warning);
+    else
+        nsc_json_null(&j, "warning");
+    nsc_json_close_object(&j);
+    nsc_json_end(&j);
+}
+
+static int recover(const char *in, const char *out, bool compress, bool json)
 {
     struct nsc_writer_options options = {.size = sizeof options, .compress = compress};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -75,16 +96,19 @@ static int recover(const char *in, const char *out, bool compress)
         return nsc_cli_fail_in(in, &diag);
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);
-    printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, info.calls),
-           nsc_units_plural(info.calls), nsc_units_format_count(threads, info.system_threads),
-           nsc_units_plural(info.system_threads));
+    if (json)
+        show_json(out, &info);
+    else
+        printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, info.calls),
+               nsc_units_plural(info.calls), nsc_units_format_count(threads, info.system_threads),
+               nsc_units_plural(info.system_threads));
     return NSC_CLI_OK;
 }
 
 int nsc_cmd_recover(const struct nsc_cli_args *args)
 {
     const char *output = NULL;
-    bool compress = false;
+    bool compress = false, json = false;
     char *made = NULL;
     int status;
 
@@ -96,6 +120,9 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         case NSC_RECOVER_OPT_COMPRESS:
             compress = true;
             break;
+        case NSC_RECOVER_OPT_JSON:
+            json = true;
+            break;
         }
     }
     if (args->operand_count != 1)
@@ -105,7 +132,7 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         if (output == NULL)
             return nsc_cli_error("out of memory");
     }
-    status = recover(args->operands[0], output, compress);
+    status = recover(args->operands[0], output, compress, json);
     free(made);
     return status;
 }

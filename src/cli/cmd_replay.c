@@ -4,61 +4,29 @@
 #include <string.h>
 
 #include "analyze/replay.h"
-#include "analyze/report.h"
 #include "cli/replay_options.h"
-#include "cli/selection.h"
+#include "cli/view.h"
 #include "util/text.h"
 #include "util/units.h"
 
 #define INDENT_MAX 64u /* levels; deeper calls say their depth instead */
 
 struct settings {
-    enum nsc_table_format format;
+    struct nsc_cli_view view;
     uint64_t depth, limit;
 };
 
-static const struct nsc_cli_selection_ids selection_ids = {
-    .from = NSC_REPLAY_OPT_FROM,
-    .to = NSC_REPLAY_OPT_TO,
-    .thread = NSC_REPLAY_OPT_THREAD,
-    .process = NSC_REPLAY_OPT_PROCESS,
-    .only = NSC_REPLAY_OPT_ONLY,
-    .except = NSC_REPLAY_OPT_EXCEPT,
-};
-
-static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct settings *s)
 {
-    static const char *const formats[] = {"table", "csv", "json", NULL};
-    unsigned choice = 0;
-    int status = 0;
-
-    for (size_t i = 0; i < args->option_count && status == 0; i++) {
-        const struct nsc_cli_given *given = &args->options[i];
-
-        switch ((enum nsc_replay_option)given->id) {
-        case NSC_REPLAY_OPT_DEPTH:
-            status = nsc_cli_count(args, given, &s->depth);
-            break;
-        case NSC_REPLAY_OPT_LIMIT:
-            status = nsc_cli_count(args, given, &s->limit);
-            break;
-        case NSC_REPLAY_OPT_FORMAT:
-            status = nsc_cli_choice(args, given, formats, &choice);
-            s->format = (enum nsc_table_format)choice;
-            break;
-        case NSC_REPLAY_OPT_JSON:
-            s->format = NSC_TABLE_JSON;
-            break;
-        case NSC_REPLAY_OPT_FROM:
-        case NSC_REPLAY_OPT_TO:
-        case NSC_REPLAY_OPT_THREAD:
-        case NSC_REPLAY_OPT_PROCESS:
-        case NSC_REPLAY_OPT_ONLY:
-        case NSC_REPLAY_OPT_EXCEPT:
-            break; /* nsc_cli_select() */
-        }
+    switch (given->id) {
+    case NSC_REPLAY_OPT_DEPTH:
+        return nsc_cli_count(args, given, &s->depth);
+    case NSC_REPLAY_OPT_LIMIT:
+        return nsc_cli_count(args, given, &s->limit);
+    default:
+        return nsc_cli_view_option(args, given, &s->view);
     }
-    return status;
 }
 
 struct print {
@@ -89,13 +57,13 @@ static void put_function(const struct print *p, uint32_t function)
 /* What a comment says of a call, or NULL. */
 static const char *remark_of(const struct nsc_replay_item *item)
 {
-    bool no_entry = (item->bound & NSC_BOUND_START) != 0;
+    bool no_start = (item->bound & NSC_BOUND_START) != 0;
 
     if (item->open)
-        return no_entry ? "no entry, still open" : "still open";
+        return no_start ? "start not seen, still open" : "still open";
     if (item->bound & NSC_BOUND_END)
-        return no_entry ? "no entry, no return" : "no return";
-    return no_entry ? "no entry" : NULL;
+        return no_start ? "start and end not seen" : "end not seen";
+    return no_start ? "start not seen" : NULL;
 }
 
 static void put_action(const struct print *p, const struct nsc_replay_item *item)
@@ -120,7 +88,10 @@ static void put_action(const struct print *p, const struct nsc_replay_item *item
         printf("%s%s */", remark ? ": " : "", remark ? remark : "");
         break;
     case NSC_REPLAY_LOST:
-        printf("/* %" PRIu64 " events lost */", item->lost);
+        if (item->lost == 0)
+            fputs("/* events lost, not known how many */", stdout);
+        else
+            printf("/* %" PRIu64 " event%s lost */", item->lost, nsc_units_plural(item->lost));
         break;
     }
 }
@@ -154,13 +125,6 @@ static const char *kind_name(enum nsc_replay_kind kind)
     return names[kind];
 }
 
-static const char *bound_name(uint32_t bound)
-{
-    static const char *const names[] = {"", "end", "start", "both"};
-
-    return names[bound & (NSC_BOUND_START | NSC_BOUND_END)];
-}
-
 static bool has_duration(const struct nsc_replay_item *item)
 {
     return item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END;
@@ -185,7 +149,7 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
     if (item->function != NSC_NO_ID)
         nsc_json_text(&j, "function", nsc_trace_function(p->trace, item->function)->name);
     if (item->bound)
-        nsc_json_text(&j, "bound", bound_name(item->bound));
+        nsc_json_text(&j, "bound", nsc_bound_name(item->bound));
     if (item->kind == NSC_REPLAY_LOST)
         nsc_json_u64(&j, "lost", item->lost);
     nsc_json_close_object(&j);
@@ -205,7 +169,7 @@ static void print_csv(const struct print *p, const struct nsc_replay_item *item)
     if (item->function != NSC_NO_ID)
         nsc_text_put_csv(stdout, nsc_trace_function(p->trace, item->function)->name,
                          p->csv_terminal);
-    printf(",%s,", bound_name(item->bound));
+    printf(",%s,", item->bound ? nsc_bound_name(item->bound) : "");
     if (item->kind == NSC_REPLAY_LOST)
         printf("%" PRIu64, item->lost);
     putchar('\n');
@@ -263,48 +227,52 @@ static void print_heading(const struct print *p)
     printf("FUNCTION%s\n", colour ? "\x1b[0m" : "");
 }
 
-static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struct settings *s)
+/* What was not printed, and what was not recorded. */
+static int print_footnotes(struct settings *s, const struct print *p)
+{
+    const char *prefix;
+    FILE *out = nsc_cli_view_remarks(&s->view, &prefix);
+
+    if (p->cut)
+        fprintf(out ? out : stderr, "%sthere is more: only %" PRIu64 " %s asked for (--limit)\n",
+                out ? prefix : "nanoscope: ", s->limit, s->limit == 1 ? "line was" : "lines were");
+    if (out) {
+        int status = nsc_cli_view_find_gaps(&s->view);
+
+        if (status)
+            return status;
+        nsc_cli_view_footnotes(&s->view, p->bounds);
+    }
+    return 0;
+}
+
+static int run(struct settings *s)
 {
     uint32_t depth = s->depth < UINT32_MAX ? (uint32_t)s->depth : UINT32_MAX;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct print p = {.trace = t, .format = s->format, .limit = s->limit};
-    struct nsc_selection selection;
-    int status = nsc_cli_select(args, &selection_ids, t, &selection);
+    struct nsc_trace *t = s->view.trace;
+    struct print p = {.trace = t, .format = s->view.format, .limit = s->limit};
 
-    if (status == 0) {
-        p.thread_width = find_thread_width(t, &selection);
-        p.csv_terminal = nsc_text_is_terminal(stdout);
-        print_heading(&p);
-        if (nsc_replay(t, &selection, depth, print_item, &p, &diag) < 0)
-            status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
-    }
-    if (status == 0 && !ferror(stdout)) {
-        FILE *out = s->format == NSC_TABLE_ALIGNED ? stdout : stderr;
-        const char *prefix = out == stdout ? "" : "nanoscope: ";
-
-        if (p.cut)
-            fprintf(out, "%sthere is more: only %" PRIu64 " %s asked for (--limit)\n", prefix,
-                    s->limit, s->limit == 1 ? "line was" : "lines were");
-        nsc_cli_footnotes(out, prefix, p.bounds, nsc_report_lost(t, &selection));
-    }
-    nsc_selection_free(&selection);
-    return status;
+    p.thread_width = find_thread_width(t, &s->view.selection);
+    p.csv_terminal = nsc_text_is_terminal(stdout);
+    print_heading(&p);
+    if (nsc_replay(t, &s->view.selection, depth, print_item, &p, &diag) < 0)
+        return nsc_cli_fail_in(nsc_trace_name(t), &diag);
+    return ferror(stdout) ? 0 : print_footnotes(s, &p);
 }
 
 int nsc_cmd_replay(const struct nsc_cli_args *args)
 {
-    struct settings s = {.format = NSC_TABLE_ALIGNED, .depth = UINT64_MAX, .limit = UINT64_MAX};
-    struct nsc_trace *t;
-    int status = parse_options(args, &s);
+    struct settings s = {.depth = UINT64_MAX, .limit = UINT64_MAX};
+    int status = 0;
 
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], &s);
+    if (status == 0)
+        status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
-    if (args->operand_count != 1)
-        return nsc_cli_usage(args, "one trace is needed");
-    status = nsc_cli_open_trace(args, 0, &t);
-    if (status)
-        return status;
-    status = run(args, t, &s);
-    nsc_trace_close(t);
+    status = run(&s);
+    nsc_cli_view_close(&s.view);
     return status;
 }

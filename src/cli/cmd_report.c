@@ -4,64 +4,37 @@
 
 #include "analyze/report.h"
 #include "cli/report_options.h"
-#include "cli/selection.h"
+#include "cli/view.h"
 #include "util/units.h"
 
 struct settings {
-    enum nsc_table_format format;
+    struct nsc_cli_view view;
     enum nsc_report_key sort;
     uint64_t top;
     bool per_process;
 };
 
-static const struct nsc_cli_selection_ids selection_ids = {
-    .from = NSC_REPORT_OPT_FROM,
-    .to = NSC_REPORT_OPT_TO,
-    .thread = NSC_REPORT_OPT_THREAD,
-    .process = NSC_REPORT_OPT_PROCESS,
-    .only = NSC_REPORT_OPT_ONLY,
-    .except = NSC_REPORT_OPT_EXCEPT,
-};
-
-static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct settings *s)
 {
     static const char *const keys[] = {"total", "self", "calls", "min",  "p50",
                                        "p90",   "p99",  "max",   "name", NULL};
-    static const char *const formats[] = {"table", "csv", "json", NULL};
     unsigned choice = 0;
     int status = 0;
 
-    for (size_t i = 0; i < args->option_count && status == 0; i++) {
-        const struct nsc_cli_given *given = &args->options[i];
-
-        switch ((enum nsc_report_option)given->id) {
-        case NSC_REPORT_OPT_SORT:
-            status = nsc_cli_choice(args, given, keys, &choice);
-            s->sort = (enum nsc_report_key)choice;
-            break;
-        case NSC_REPORT_OPT_TOP:
-            status = nsc_cli_count(args, given, &s->top);
-            break;
-        case NSC_REPORT_OPT_PER_PROCESS:
-            s->per_process = true;
-            break;
-        case NSC_REPORT_OPT_FORMAT:
-            status = nsc_cli_choice(args, given, formats, &choice);
-            s->format = (enum nsc_table_format)choice;
-            break;
-        case NSC_REPORT_OPT_JSON:
-            s->format = NSC_TABLE_JSON;
-            break;
-        case NSC_REPORT_OPT_FROM:
-        case NSC_REPORT_OPT_TO:
-        case NSC_REPORT_OPT_THREAD:
-        case NSC_REPORT_OPT_PROCESS:
-        case NSC_REPORT_OPT_ONLY:
-        case NSC_REPORT_OPT_EXCEPT:
-            break; /* nsc_cli_select() */
-        }
+    switch (given->id) {
+    case NSC_REPORT_OPT_SORT:
+        status = nsc_cli_choice(args, given, keys, &choice);
+        s->sort = (enum nsc_report_key)choice;
+        return status;
+    case NSC_REPORT_OPT_TOP:
+        return nsc_cli_count(args, given, &s->top);
+    case NSC_REPORT_OPT_PER_PROCESS:
+        s->per_process = true;
+        return 0;
+    default:
+        return nsc_cli_view_option(args, given, &s->view);
     }
-    return status;
 }
 
 static const struct nsc_table_column columns[] = {
@@ -79,10 +52,10 @@ static const struct nsc_table_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-static struct nsc_table *make_table(const struct nsc_trace *t, const struct nsc_report *r,
-                                    const struct settings *s,
+static struct nsc_table *make_table(const struct settings *s, const struct nsc_report *r,
                                     const struct nsc_table_column *own_columns)
 {
+    const struct nsc_trace *t = s->view.trace;
     bool several = s->per_process || nsc_trace_info(t)->process_count > 1;
     struct nsc_table *table = nsc_table_new(own_columns, several ? COLUMNS : COLUMNS - 1);
 
@@ -107,7 +80,8 @@ static struct nsc_table *make_table(const struct nsc_trace *t, const struct nsc_
     return table;
 }
 
-static int print_json(const struct nsc_table *table, const struct nsc_report *r)
+static int print_json(const struct settings *s, const struct nsc_table *table,
+                      const struct nsc_report *r)
 {
     struct nsc_json j;
     int error;
@@ -118,14 +92,14 @@ static int print_json(const struct nsc_table *table, const struct nsc_report *r)
     nsc_json_u64(&j, "threads", r->threads);
     nsc_json_u64(&j, "functions_total", r->row_count);
     nsc_json_u64(&j, "bounds", r->bounds);
-    nsc_json_u64(&j, "lost", r->lost);
+    nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "functions");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }
 
-static void print_summary(const struct nsc_report *r, const struct settings *s)
+static void print_summary(const struct settings *s, const struct nsc_report *r)
 {
     char calls[NSC_UNITS_MAX], functions[NSC_UNITS_MAX];
 
@@ -134,12 +108,10 @@ static void print_summary(const struct nsc_report *r, const struct settings *s)
            nsc_units_plural(r->row_count), r->threads, nsc_units_plural(r->threads));
     if (s->top < r->row_count)
         printf("; %s shown", nsc_units_format_count(functions, s->top));
-    puts(r->lost == 0 ? "; no events lost" : "");
-    nsc_cli_footnotes(stdout, "", r->bounds, r->lost);
+    puts(s->view.gaps.lost == 0 && s->view.gaps.count == 0 ? "; no events lost" : "");
 }
 
-static int print_report(const struct nsc_trace *t, const struct nsc_report *r,
-                        const struct settings *s)
+static int print_report(const struct settings *s, const struct nsc_report *r)
 {
     struct nsc_table_column own_columns[COLUMNS];
     struct nsc_table *table;
@@ -148,47 +120,42 @@ static int print_report(const struct nsc_trace *t, const struct nsc_report *r,
     memcpy(own_columns, columns, sizeof(columns));
     if (s->per_process)
         own_columns[COLUMNS - 1].flags = 0; /* in CSV too, whose columns are else the same always */
-    table = make_table(t, r, s, own_columns);
+    table = make_table(s, r, own_columns);
     if (!table)
         return nsc_cli_error("out of memory");
-    if (s->format == NSC_TABLE_JSON)
-        error = print_json(table, r);
+    if (s->view.format == NSC_TABLE_JSON)
+        error = print_json(s, table, r);
     else
-        error = nsc_table_write(table, s->format, stdout);
-    if (s->format == NSC_TABLE_ALIGNED)
-        print_summary(r, s);
-    else if (s->format == NSC_TABLE_CSV)
-        nsc_cli_footnotes(stderr, "nanoscope: ", r->bounds, r->lost);
+        error = nsc_table_write(table, s->view.format, stdout);
+    if (s->view.format == NSC_TABLE_ALIGNED)
+        print_summary(s, r);
+    nsc_cli_view_footnotes(&s->view, r->bounds);
     nsc_table_free(table);
     return nsc_cli_table_status(error);
 }
 
 int nsc_cmd_report(const struct nsc_cli_args *args)
 {
-    struct settings s = {
-        .format = NSC_TABLE_ALIGNED, .sort = NSC_REPORT_BY_TOTAL, .top = UINT64_MAX};
+    struct settings s = {.sort = NSC_REPORT_BY_TOTAL, .top = UINT64_MAX};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct nsc_selection selection;
     struct nsc_report report = {0};
-    struct nsc_trace *t;
-    int status = parse_options(args, &s);
+    int status = 0;
 
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], &s);
+    if (status == 0)
+        status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
-    if (args->operand_count != 1)
-        return nsc_cli_usage(args, "one trace is needed");
-    status = nsc_cli_open_trace(args, 0, &t);
-    if (status)
-        return status;
-    status = nsc_cli_select(args, &selection_ids, t, &selection);
-    if (status == 0 && nsc_report_make(t, &selection, s.per_process, &report, &diag) < 0)
+    status = nsc_cli_view_find_gaps(&s.view);
+    if (status == 0 &&
+        nsc_report_make(s.view.trace, &s.view.selection, s.per_process, &report, &diag) < 0)
         status = nsc_cli_fail_in(args->operands[0], &diag);
     if (status == 0) {
-        nsc_report_sort(&report, t, s.sort);
-        status = print_report(t, &report, &s);
+        nsc_report_sort(&report, s.view.trace, s.sort);
+        status = print_report(&s, &report);
     }
     nsc_report_free(&report);
-    nsc_selection_free(&selection);
-    nsc_trace_close(t);
+    nsc_cli_view_close(&s.view);
     return status;
 }

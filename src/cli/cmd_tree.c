@@ -6,29 +6,19 @@
 #include <string.h>
 
 #include "analyze/feed.h"
-#include "analyze/report.h"
 #include "analyze/tree.h"
-#include "cli/selection.h"
 #include "cli/tree_options.h"
+#include "cli/view.h"
 #include "util/text.h"
 #include "util/units.h"
 
 struct settings {
-    enum nsc_table_format format;
+    struct nsc_cli_view view;
     const char *root; /* pattern, or NULL */
     double min_share; /* of the root's total; negative = not given */
     uint64_t depth;   /* levels shown */
     bool per_thread;
     bool fold_recursion;
-};
-
-static const struct nsc_cli_selection_ids selection_ids = {
-    .from = NSC_TREE_OPT_FROM,
-    .to = NSC_TREE_OPT_TO,
-    .thread = NSC_TREE_OPT_THREAD,
-    .process = NSC_TREE_OPT_PROCESS,
-    .only = NSC_TREE_OPT_ONLY,
-    .except = NSC_TREE_OPT_EXCEPT,
 };
 
 /* "1%", "0.5%", "0". */
@@ -46,51 +36,26 @@ static int parse_share(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return 0;
 }
 
-static int parse_options(const struct nsc_cli_args *args, struct settings *s)
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct settings *s)
 {
-    static const char *const formats[] = {"table", "csv", "json", NULL};
-    unsigned choice = 0;
-    int status = 0;
-
-    for (size_t i = 0; i < args->option_count && status == 0; i++) {
-        const struct nsc_cli_given *given = &args->options[i];
-
-        switch ((enum nsc_tree_option)given->id) {
-        case NSC_TREE_OPT_ROOT:
-            s->root = given->value;
-            break;
-        case NSC_TREE_OPT_MIN_SHARE:
-            status = parse_share(args, given, &s->min_share);
-            break;
-        case NSC_TREE_OPT_DEPTH:
-            status = nsc_cli_count(args, given, &s->depth);
-            break;
-        case NSC_TREE_OPT_PER_THREAD:
-            s->per_thread = true;
-            break;
-        case NSC_TREE_OPT_FOLD_RECURSION:
-            s->fold_recursion = true;
-            break;
-        case NSC_TREE_OPT_FORMAT:
-            status = nsc_cli_choice(args, given, formats, &choice);
-            s->format = (enum nsc_table_format)choice;
-            break;
-        case NSC_TREE_OPT_JSON:
-            s->format = NSC_TABLE_JSON;
-            break;
-        case NSC_TREE_OPT_FROM:
-        case NSC_TREE_OPT_TO:
-        case NSC_TREE_OPT_THREAD:
-        case NSC_TREE_OPT_PROCESS:
-        case NSC_TREE_OPT_ONLY:
-        case NSC_TREE_OPT_EXCEPT:
-            break; /* nsc_cli_select() */
-        }
+    switch (given->id) {
+    case NSC_TREE_OPT_ROOT:
+        s->root = given->value;
+        return 0;
+    case NSC_TREE_OPT_MIN_SHARE:
+        return parse_share(args, given, &s->min_share);
+    case NSC_TREE_OPT_DEPTH:
+        return nsc_cli_count(args, given, &s->depth);
+    case NSC_TREE_OPT_PER_THREAD:
+        s->per_thread = true;
+        return 0;
+    case NSC_TREE_OPT_FOLD_RECURSION:
+        s->fold_recursion = true;
+        return 0;
+    default:
+        return nsc_cli_view_option(args, given, &s->view);
     }
-    /* People want the tall branches, programs want all. */
-    if (s->min_share < 0)
-        s->min_share = s->format == NSC_TABLE_ALIGNED ? 0.01 : 0;
-    return status;
 }
 
 /* One tree being printed. */
@@ -274,11 +239,10 @@ struct sums {
     uint64_t folded_calls, bounds, left_out, total_ns;
 };
 
-static int print_tree(const struct nsc_trace *t, const struct nsc_tree *tree,
-                      const struct settings *s, uint32_t thread, struct nsc_table *table,
-                      struct sums *sums)
+static int print_tree(const struct settings *s, const struct nsc_tree *tree, uint32_t thread,
+                      struct nsc_table *table, struct sums *sums)
 {
-    struct print p = {.trace = t,
+    struct print p = {.trace = s->view.trace,
                       .tree = tree,
                       .settings = s,
                       .whole_ticks = tree->nodes[0].total_ticks,
@@ -298,12 +262,12 @@ static int print_tree(const struct nsc_trace *t, const struct nsc_tree *tree,
 }
 
 /* Make and print one tree for each selected thread. */
-static int print_threads(struct nsc_trace *t, const struct nsc_selection *selection,
-                         const struct settings *s, const struct nsc_tree_options *options,
+static int print_threads(const struct settings *s, const struct nsc_tree_options *options,
                          struct nsc_table *table, struct sums *sums)
 {
+    struct nsc_trace *t = s->view.trace;
     uint32_t count = nsc_trace_info(t)->thread_count;
-    struct nsc_selection one = *selection;
+    struct nsc_selection one = s->view.selection;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     bool first = true;
     int status = 0;
@@ -314,7 +278,7 @@ static int print_threads(struct nsc_trace *t, const struct nsc_selection *select
     for (uint32_t i = 0; i < count && status == 0; i++) {
         struct nsc_tree tree;
 
-        if (!nsc_feed_is_wanted(t, selection, i))
+        if (!nsc_feed_is_wanted(t, &s->view.selection, i))
             continue;
         one.threads[i] = 1;
         if (nsc_tree_make(t, &one, options, &tree, &diag) < 0) {
@@ -323,7 +287,7 @@ static int print_threads(struct nsc_trace *t, const struct nsc_selection *select
             if (tree.nodes[0].first_child) {
                 if (!first && !table)
                     putchar('\n');
-                status = print_tree(t, &tree, s, i, table, sums);
+                status = print_tree(s, &tree, i, table, sums);
                 first = false;
             }
             nsc_tree_free(&tree);
@@ -334,8 +298,7 @@ static int print_threads(struct nsc_trace *t, const struct nsc_selection *select
     return status;
 }
 
-static int print_all(struct nsc_trace *t, const struct nsc_selection *selection,
-                     const struct settings *s, const uint8_t *roots, struct nsc_table *table,
+static int print_all(const struct settings *s, const uint8_t *roots, struct nsc_table *table,
                      struct sums *sums)
 {
     const struct nsc_tree_options options = {.roots = roots, .fold_recursion = s->fold_recursion};
@@ -344,21 +307,21 @@ static int print_all(struct nsc_trace *t, const struct nsc_selection *selection,
     int status;
 
     if (s->per_thread)
-        return print_threads(t, selection, s, &options, table, sums);
-    if (nsc_tree_make(t, selection, &options, &tree, &diag) < 0)
-        return nsc_cli_fail_in(nsc_trace_name(t), &diag);
-    status = print_tree(t, &tree, s, NSC_NO_ID, table, sums);
+        return print_threads(s, &options, table, sums);
+    if (nsc_tree_make(s->view.trace, &s->view.selection, &options, &tree, &diag) < 0)
+        return nsc_cli_fail_in(nsc_trace_name(s->view.trace), &diag);
+    status = print_tree(s, &tree, NSC_NO_ID, table, sums);
     nsc_tree_free(&tree);
     return status;
 }
 
-static int write_table(const struct nsc_table *table, const struct settings *s,
-                       const struct sums *sums, uint64_t lost)
+static int write_table(const struct settings *s, const struct nsc_table *table,
+                       const struct sums *sums)
 {
     struct nsc_json j;
     int error;
 
-    if (s->format == NSC_TABLE_CSV)
+    if (s->view.format == NSC_TABLE_CSV)
         return nsc_cli_table_status(nsc_table_write(table, NSC_TABLE_CSV, stdout));
     nsc_json_begin(&j, stdout, false);
     nsc_json_open_object(&j, NULL);
@@ -366,72 +329,69 @@ static int write_table(const struct nsc_table *table, const struct settings *s,
     nsc_json_u64(&j, "left_out", sums->left_out);
     nsc_json_u64(&j, "folded_calls", sums->folded_calls);
     nsc_json_u64(&j, "bounds", sums->bounds);
-    nsc_json_u64(&j, "lost", lost);
+    nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "nodes");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return nsc_cli_table_status(error);
 }
 
-static void print_footnotes(const struct settings *s, const struct sums *sums, uint64_t lost)
+static void print_footnotes(const struct settings *s, const struct sums *sums)
 {
-    FILE *out = s->format == NSC_TABLE_ALIGNED ? stdout : stderr;
-    const char *prefix = out == stderr ? "nanoscope: " : "";
+    const char *prefix;
+    FILE *out = nsc_cli_view_remarks(&s->view, &prefix);
     char count[NSC_UNITS_MAX];
 
-    if (sums->folded_calls > 0)
+    if (out && sums->folded_calls > 0)
         fprintf(out,
                 "%s%s calls lie deeper than %u levels or on more than %u paths: they are in no"
                 " branch of their own, their time is left out of SELF\n",
                 prefix, nsc_units_format_count(count, sums->folded_calls), NSC_TREE_DEPTH_MAX,
                 NSC_TREE_NODES_MAX);
-    nsc_cli_footnotes(out, prefix, sums->bounds, lost);
+    nsc_cli_view_footnotes(&s->view, sums->bounds);
 }
 
-static int run(const struct nsc_cli_args *args, struct nsc_trace *t, const struct settings *s)
+static int run(struct settings *s)
 {
-    struct nsc_selection selection;
     struct nsc_table *table = NULL;
     struct sums sums = {0};
     uint8_t *roots = NULL;
-    uint64_t lost;
-    int status = nsc_cli_select(args, &selection_ids, t, &selection);
+    int status = nsc_cli_view_find_gaps(&s->view);
 
     if (status == 0 && s->root)
-        status = nsc_cli_functions(t, s->root, &roots);
-    if (status == 0 && s->format != NSC_TABLE_ALIGNED) {
+        status = nsc_cli_functions(s->view.trace, s->root, &roots);
+    if (status == 0 && s->view.format != NSC_TABLE_ALIGNED) {
         table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
         if (!table)
             status = nsc_cli_error("out of memory");
     }
     if (status == 0)
-        status = print_all(t, &selection, s, roots, table, &sums);
-    lost = nsc_report_lost(t, &selection);
+        status = print_all(s, roots, table, &sums);
     if (status == 0 && table)
-        status = write_table(table, s, &sums, lost);
-    if (status == 0 && s->format != NSC_TABLE_JSON)
-        print_footnotes(s, &sums, lost);
+        status = write_table(s, table, &sums);
+    if (status == 0)
+        print_footnotes(s, &sums);
     nsc_table_free(table);
     free(roots);
-    nsc_selection_free(&selection);
     return status;
 }
 
 int nsc_cmd_tree(const struct nsc_cli_args *args)
 {
-    struct settings s = {.format = NSC_TABLE_ALIGNED, .min_share = -1, .depth = UINT64_MAX};
-    struct nsc_trace *t;
-    int status = parse_options(args, &s);
+    struct settings s = {.min_share = -1, .depth = UINT64_MAX};
+    int status = 0;
 
-    if (status)
-        return status;
-    if (args->operand_count != 1)
-        return nsc_cli_usage(args, "one trace is needed");
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], &s);
+    /* People want the tall branches, programs want all. */
+    if (s.min_share < 0)
+        s.min_share = s.view.format == NSC_TABLE_ALIGNED ? 0.01 : 0;
     setlocale(LC_CTYPE, ""); /* for the characters that the tree is drawn with */
-    status = nsc_cli_open_trace(args, 0, &t);
+    if (status == 0)
+        status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
-    status = run(args, t, &s);
-    nsc_trace_close(t);
+    status = run(&s);
+    nsc_cli_view_close(&s.view);
     return status;
 }

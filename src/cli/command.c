@@ -72,7 +72,7 @@ int nsc_cli_number(const struct nsc_cli_args *args, const struct nsc_cli_given *
     value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < min || value > max)
         return nsc_cli_usage(args,
-                             "%s is a whole number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
+                             "--%s is a whole number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
                              given->name, min, max, text);
     *out = value;
     return 0;
@@ -92,7 +92,7 @@ int nsc_cli_choice(const struct nsc_cli_args *args, const struct nsc_cli_given *
         }
         snprintf(list + used, sizeof list - used, "%s%s", i != 0 ? ", " : "", words[i]);
     }
-    return nsc_cli_usage(args, "%s is one of %s, not \"%s\"", given->name, list, given->value);
+    return nsc_cli_usage(args, "--%s is one of %s, not \"%s\"", given->name, list, given->value);
 }
 
 /* The folder above the one of the running program's file: PREFIX, or build/. */

@@ -54,7 +54,7 @@ struct nsc_cli_option {
 struct nsc_cli_given {
     int id;            /* enum nsc_<verb>_option */
     const char *value; /* NULL if the option takes none */
-    const char *name;  /* as in the manual, "--sort", for messages */
+    const char *name;  /* the long one, "sort"; NULL if the option has none */
 };
 
 struct nsc_cli_command;

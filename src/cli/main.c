@@ -26,8 +26,7 @@ static int close_stdout(int status)
         error = errno;
     if (error == EPIPE || (broken == 0 && error == 0))
         return status;
-    nsc_cli_error("cannot write to standard output: %s",
-                  error != 0 ? strerror(error) : "write error");
+    nsc_cli_error("cannot write standard output: %s", error != 0 ? strerror(error) : "write error");
     return status != 0 ? status : NSC_CLI_FAILED;
 }
 

@@ -25,11 +25,10 @@ static const struct nsc_cli_option *find_letter(const struct nsc_cli_option *o, 
     return NULL;
 }
 
-static void give(struct nsc_cli_args *args, const struct nsc_cli_option *o, const char *name,
-                 const char *value)
+static void give(struct nsc_cli_args *args, const struct nsc_cli_option *o, const char *value)
 {
     args->options[args->option_count++] =
-        (struct nsc_cli_given){.id = o->id, .value = value, .name = name};
+        (struct nsc_cli_given){.id = o->id, .value = value, .name = o->name};
 }
 
 /*
@@ -49,18 +48,18 @@ static int take_long(struct nsc_cli_args *args, char **argv)
             nsc_cli_usage(args, "option --%s takes no value", o->name);
             return -1;
         }
-        give(args, o, argv[0], NULL);
+        give(args, o, NULL);
         return 1;
     }
     if (name[bytes] == '=') {
-        give(args, o, o->name, name + bytes + 1);
+        give(args, o, name + bytes + 1);
         return 1;
     }
     if (argv[1] == NULL) {
         nsc_cli_usage(args, "option --%s needs %s", o->name, o->argument);
         return -1;
     }
-    give(args, o, o->name, argv[1]);
+    give(args, o, argv[1]);
     return 2;
 }
 
@@ -71,7 +70,6 @@ static int take_letters(struct nsc_cli_args *args, char **argv)
 
     for (; *at != '\0'; at++) {
         const struct nsc_cli_option *o = find_letter(args->command->options, *at);
-        const char *name;
 
         if (o == NULL) {
             if (at == argv[0] + 1)
@@ -79,20 +77,19 @@ static int take_letters(struct nsc_cli_args *args, char **argv)
             nsc_cli_usage(args, "unknown option -%c", *at);
             return -1;
         }
-        name = o->name != NULL ? o->name : argv[0] + 1;
         if (o->argument == NULL) {
-            give(args, o, name, NULL);
+            give(args, o, NULL);
             continue;
         }
         if (at[1] != '\0') {
-            give(args, o, name, at + 1);
+            give(args, o, at + 1);
             return 1;
         }
         if (argv[1] == NULL) {
             nsc_cli_usage(args, "option -%c needs %s", o->letter, o->argument);
             return -1;
         }
-        give(args, o, name, argv[1]);
+        give(args, o, argv[1]);
         return 2;
     }
     return 1;

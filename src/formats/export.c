@@ -115,7 +115,7 @@ int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *wa
                                        job->info->events);
         break;
     case NSC_WALK_END:
-        r->bounded += (event->bound & (NSC_BOUND_START | NSC_BOUND_END)) != 0;
+        r->bounds += (event->bound & (NSC_BOUND_START | NSC_BOUND_END)) != 0;
         r->clipped += (event->bound & (NSC_WALK_CUT_START | NSC_WALK_CUT_END)) != 0;
         break;
     case NSC_WALK_LOST:
@@ -133,37 +133,20 @@ void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk)
     nsc_walk_close(walk);
 }
 
-static const char *sides(bool start, bool end)
-{
-    if (start)
-        return end ? "start and end" : "start";
-    return end ? "end" : NULL;
-}
-
-const char *nsc_export_bound_sides(uint32_t bound)
-{
-    return sides((bound & NSC_BOUND_START) != 0, (bound & NSC_BOUND_END) != 0);
-}
-
-const char *nsc_export_cut_sides(uint32_t bound)
-{
-    return sides((bound & NSC_WALK_CUT_START) != 0, (bound & NSC_WALK_CUT_END) != 0);
-}
-
 void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
 {
     struct nsc_export_result *r = job->result;
     char bounded[64] = "", lost[64] = "";
 
-    if (r->bounded > 0)
+    if (r->bounds > 0)
         snprintf(bounded, sizeof bounded, "%llu call%s whose time is a bound",
-                 (unsigned long long)r->bounded, nsc_units_plural(r->bounded));
+                 (unsigned long long)r->bounds, nsc_units_plural(r->bounds));
     if (r->lost > 0)
         snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)r->lost,
                  nsc_units_plural(r->lost));
-    if (r->bounded > 0 || r->lost > 0)
+    if (r->bounds > 0 || r->lost > 0)
         nsc_notes_add(&r->notes, "%s cannot mark %s%s%s", format, bounded,
-                      r->bounded > 0 && r->lost > 0 ? " and " : "", lost);
+                      r->bounds > 0 && r->lost > 0 ? " and " : "", lost);
 }
 
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,

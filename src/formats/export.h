@@ -61,11 +61,6 @@ int nsc_export_next(struct nsc_export *job, uint32_t thread, struct nsc_walk *wa
 /* Close the walk of a finished thread. */
 void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk);
 
-/* Which sides of a call (nsc_walk_event.bound) are bounds, or lie outside the window: "start",
- * "end", "start and end"; NULL = neither. */
-const char *nsc_export_bound_sides(uint32_t bound);
-const char *nsc_export_cut_sides(uint32_t bound);
-
 /* Note, if there are any, the bounds and losses that @format has no mark for. */
 void nsc_export_note_unmarked(struct nsc_export *job, const char *format);
 

@@ -326,8 +326,8 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
 /* An end that says why the call's time is not exact. */
 static void put_bounded_end(struct perfetto *p, uint64_t delta_ns, uint32_t bound)
 {
-    const char *bound_sides = nsc_export_bound_sides(bound);
-    const char *cut_sides = nsc_export_cut_sides(bound);
+    const char *bound_sides = nsc_bound_name(bound);
+    const char *cut_sides = nsc_bound_name(bound >> NSC_WALK_CUT_SHIFT);
     uint8_t *packet, *m;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 

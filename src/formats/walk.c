@@ -397,7 +397,7 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
         w->last_ticks = e->ticks;
     switch ((enum nsc_event_kind)e->kind) {
     case NSC_EVENT_ENTER:
-        error = push(w, w->last_ticks, e->function, 0, diag);
+        error = push(w, w->last_ticks, e->function, (uint32_t)e->value, diag);
         return error != 0 ? error : pass_moment(w, diag);
     case NSC_EVENT_EXIT:
     case NSC_EVENT_UNWIND:

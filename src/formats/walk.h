@@ -20,8 +20,9 @@ enum nsc_walk_kind {
 };
 
 /* Joined with NSC_BOUND_END and NSC_BOUND_START in @bound. */
-#define NSC_WALK_CUT_START 0x100u /* the call began before the window */
-#define NSC_WALK_CUT_END   0x200u /* the call ended after the window */
+#define NSC_WALK_CUT_SHIFT 8
+#define NSC_WALK_CUT_START (NSC_BOUND_START << NSC_WALK_CUT_SHIFT) /* began before the window */
+#define NSC_WALK_CUT_END   (NSC_BOUND_END << NSC_WALK_CUT_SHIFT)   /* ended after the window */
 
 struct nsc_walk_event {
     uint64_t ticks;

@@ -2,6 +2,7 @@
 #include "trace/convert.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "trace/encode.h"
 
@@ -12,7 +13,11 @@ static int copy_tables(struct nsc_trace *t, struct nsc_writer *w)
     const char *key, *value;
 
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        nsc_writer_meta(w, key, value);
+        /* How many events the program emitted says nothing of those that are left. */
+        if (info->complete || strcmp(key, "program_events") != 0)
+            nsc_writer_meta(w, key, value);
+    if (info->warning[0] != '\0')
+        nsc_writer_meta(w, "recovered", info->warning);
     for (uint32_t i = 0; i < info->clock_count; i++)
         nsc_writer_clock(w, nsc_trace_clock_point(t, i));
     for (uint32_t i = 0; i < info->process_count; i++)
@@ -34,10 +39,14 @@ static void copy_events(struct nsc_lane *lane, const struct nsc_event *events, s
 {
     for (size_t i = 0; i < count; i++) {
         const struct nsc_event *e = &events[i];
+        struct nsc_lane_frame *frame;
 
         switch ((enum nsc_event_kind)e->kind) {
         case NSC_EVENT_ENTER:
             nsc_lane_enter(lane, e->ticks, e->function, 0);
+            frame = nsc_lane_top(lane);
+            if (e->value != 0 && frame != NULL) /* there is none when memory is short */
+                frame->bound = NSC_BOUND_START;
             break;
         case NSC_EVENT_EXIT:
             nsc_lane_exit(lane, e->ticks);

@@ -4,6 +4,7 @@
  * Between chunks the cursor carries its own stack and checks that the next chunk agrees with it.
  * When chunks are missing (a recovered file) it bridges the gap with events of its own: it unwinds
  * what is gone, tells the loss, and enters what the next chunk's head says was entered meanwhile.
+ * Open calls that only the missing heads told are unknown: their returns become LATE EXITs.
  */
 #include <errno.h>
 
@@ -31,6 +32,7 @@ struct nsc_cursor {
     /* Open calls. */
     struct nsc_frame *frames;
     uint32_t depth, frame_room;
+    uint32_t unknown; /* calls that are open below all frames; 0 unless the file is recovered */
     /* Events that bridge a gap. */
     struct nsc_event *bridge;
     uint32_t bridge_count, bridge_room;
@@ -80,12 +82,16 @@ static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
 
 /*
  * The whole opening stack of chunks[@index] into c->frames: its head tells the frames from `common`
- * up, the heads before tell the rest.
+ * up, the heads before tell the rest. @untold: receives how many no head tells, which is an error
+ * unless the file is recovered; @next: the sequence number behind the head that is not there.
  */
-static int gather_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
+static int gather_stack(struct nsc_cursor *c, uint32_t index, uint32_t *untold, uint64_t *next,
+                        struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &c->chunks[index];
     uint32_t needed = chunk->depth;
+
+    *untold = 0;
 
     for (uint32_t at = index; needed > 0; at--) {
         const struct nsc_chunk *from = &c->chunks[at];
@@ -93,6 +99,11 @@ static int gather_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *d
         uint64_t function;
         int error;
 
+        if (from->sequence != chunk->sequence - (index - at) && c->trace->info.recovered) {
+            *untold = needed;
+            *next = chunk->sequence - (index - at) + 1;
+            return 0;
+        }
         if (from->depth < needed || from->sequence != chunk->sequence - (index - at))
             return bad_stack(chunk, diag);
         if (from->common < needed) {
@@ -111,9 +122,29 @@ static int gather_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *d
             }
             needed = from->common;
         }
-        if (at == 0 && needed > 0)
+        if (at == 0 && needed > 0 && !c->trace->info.recovered)
             return bad_stack(chunk, diag);
+        if (at == 0 && needed > 0) {
+            *untold = needed;
+            *next = from->sequence;
+            return 0;
+        }
     }
+    return 0;
+}
+
+/* Make c's stack the opening stack of chunks[@index]; what it was before does not matter. */
+static int open_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
+{
+    uint32_t depth = c->chunks[index].depth;
+    uint64_t next;
+    int error = gather_stack(c, index, &c->unknown, &next, diag);
+
+    if (error != 0)
+        return error;
+    c->depth = depth - c->unknown;
+    if (c->unknown > 0 && c->depth > 0)
+        memmove(c->frames, c->frames + c->unknown, c->depth * sizeof *c->frames);
     return 0;
 }
 
@@ -162,37 +193,71 @@ static uint32_t same_frames(const struct nsc_frame *a, uint32_t a_depth, const s
     return n;
 }
 
+/*
+ * The opening stack of chunks[@index] behind a gap. Of a chunk that is missing alone, its opening
+ * stack is known all the same: it is @before, which the chunk before it left.
+ */
+static int open_stack_after_gap(struct nsc_cursor *c, uint32_t index,
+                                const struct nsc_frame *before, uint32_t before_depth,
+                                struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk = &c->chunks[index];
+    uint32_t untold, depth = chunk->depth;
+    uint64_t next;
+    int error = gather_stack(c, index, &untold, &next, diag);
+
+    if (error != 0)
+        return error;
+    if (untold > 0 && c->started && c->unknown == 0 && next == c->next_sequence + 1 &&
+        before_depth >= untold) {
+        if (need_frames(c, depth) != 0)
+            return no_memory(diag);
+        memcpy(c->frames, before, untold * sizeof *before);
+        untold = 0;
+    }
+    c->unknown = untold;
+    c->depth = depth - untold;
+    if (untold > 0 && c->depth > 0)
+        memmove(c->frames, c->frames + untold, c->depth * sizeof *c->frames);
+    return 0;
+}
+
+static int bridge_enter(struct nsc_cursor *c, uint32_t index)
+{
+    const struct nsc_frame *frame = &c->frames[index];
+    bool earlier = frame->start_ticks < c->last_ticks; /* it was unknown before the gap */
+
+    return bridge_event(c, NSC_EVENT_ENTER, earlier ? c->last_ticks : frame->start_ticks,
+                        frame->function, index, earlier ? NSC_BOUND_START : frame->bound);
+}
+
 /* Go from the stack before the gap to the opening stack of chunks[@index], as events. */
 static int bridge_gap(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
     struct nsc_frame *before = c->frames;
-    uint32_t before_depth = c->depth, before_room = c->frame_room, depth, same;
+    uint32_t before_depth = c->depth, before_room = c->frame_room, same = 0;
+    uint32_t before_unknown = c->unknown;
     int error;
 
     c->frames = NULL;
     c->frame_room = 0;
-    error = gather_stack(c, index, diag);
+    error = open_stack_after_gap(c, index, before, before_depth, diag);
     if (error != 0) {
         free(c->frames);
         c->frames = before;
         c->frame_room = before_room;
         return error;
     }
-    depth = c->chunks[index].depth;
-    same = same_frames(before, before_depth, c->frames, depth);
+    if (before_unknown == c->unknown)
+        same = same_frames(before, before_depth, c->frames, c->depth);
     for (uint32_t i = before_depth; error == 0 && i-- > same;)
         error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, before[i].function, i, 0);
-    if (!c->started && depth > 0)
+    if (!c->started && c->depth > 0)
         c->last_ticks = c->frames[0].start_ticks;
     if (error == 0)
         error = bridge_event(c, NSC_EVENT_LOST, c->last_ticks, NSC_NO_ID, same, c->left_out);
-    for (uint32_t i = same; error == 0 && i < depth; i++) {
-        uint64_t start = c->frames[i].start_ticks;
-
-        error = bridge_event(c, NSC_EVENT_ENTER, start < c->last_ticks ? c->last_ticks : start,
-                             c->frames[i].function, i, 0);
-    }
-    c->depth = depth;
+    for (uint32_t i = same; error == 0 && i < c->depth; i++)
+        error = bridge_enter(c, i);
     c->left_out = 0;
     free(before);
     return error == 0 ? 0 : no_memory(diag);
@@ -279,10 +344,11 @@ static int next_chunk(struct nsc_cursor *c, struct nsc_diag *diag)
         error = bridge_gap(c, c->next_chunk, diag);
         if (error != 0)
             return error;
-    } else if (chunk->depth != c->depth) {
+    } else if (chunk->depth != c->depth + c->unknown) {
         return nsc_diag_set(diag, chunk->offset, EBADMSG,
                             "chunk %llu of thread %u opens with %u calls, the one before left %u",
-                            (unsigned long long)chunk->sequence, c->thread, chunk->depth, c->depth);
+                            (unsigned long long)chunk->sequence, c->thread, chunk->depth,
+                            c->depth + c->unknown);
     }
     error = load_chunk(c, c->next_chunk, diag);
     return error == 0 ? 1 : error;
@@ -343,6 +409,22 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
     return at;
 }
 
+/* The outermost call that is known has ended: now an unknown one does. Of a call that did not
+ * return, nothing remains to be told (@e is then no LATE EXIT). False if there is none. */
+static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct nsc_event *e,
+                                                  bool returns)
+{
+    uint64_t function = 0;
+
+    if (c->unknown == 0)
+        return false;
+    c->unknown--;
+    returns = returns && stand_in(c->trace, &function);
+    e->kind = returns ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
+    e->function = (uint32_t)function;
+    return true;
+}
+
 /* Fill the batch from the chunk. Returns the number of events, or -errno. */
 static int decode(struct nsc_cursor *c)
 {
@@ -376,13 +458,17 @@ static int decode(struct nsc_cursor *c)
             depth++;
             decoded++;
         } else if ((v & 3) != NSC_FORMAT_OTHER) {
-            if (depth == 0)
-                return -EBADMSG;
+            decoded++;
+            if (depth == 0) {
+                if (!end_unknown(c, e, (v & 3) == NSC_FORMAT_EXIT))
+                    return -EBADMSG;
+                e += e->kind == NSC_EVENT_LATE_EXIT;
+                continue;
+            }
             depth--;
             e->kind = (v & 3) == NSC_FORMAT_EXIT ? NSC_EVENT_EXIT : NSC_EVENT_UNWIND;
             e->function = c->frames[depth].function;
             e->depth = depth;
-            decoded++;
         } else {
             bool known;
 
@@ -441,8 +527,7 @@ int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
     if (c->next_chunk > 0) {
         const struct nsc_chunk *chunk = &c->chunks[c->next_chunk];
 
-        error = gather_stack(c, c->next_chunk, diag);
-        c->depth = chunk->depth;
+        error = open_stack(c, c->next_chunk, diag);
         c->next_sequence = chunk->sequence;
         c->started = true;
     }

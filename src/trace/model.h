@@ -9,6 +9,7 @@
 #define NSC_TRACE_MODEL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define NSC_NO_ID UINT32_MAX
@@ -71,6 +72,14 @@ struct nsc_function {
 #define NSC_BOUND_END   1u /* unwound (longjmp, throw) or still open: ended by the next event */
 #define NSC_BOUND_START 2u /* entered before recording began or in a gap */
 
+/* What people and programs are told of a set of bounds: "start", "end", "both"; NULL for none. */
+static inline const char *nsc_bound_name(uint32_t bound)
+{
+    static const char *const names[] = {NULL, "end", "start", "both"};
+
+    return names[bound & (NSC_BOUND_START | NSC_BOUND_END)];
+}
+
 enum nsc_event_kind {
     NSC_EVENT_ENTER = 0,     /* function is called */
     NSC_EVENT_EXIT = 1,      /* the innermost open call returns */
@@ -83,7 +92,7 @@ enum nsc_event_kind {
 /* A decoded event: batches of them are the unit of reading. */
 struct nsc_event {
     uint64_t ticks;
-    uint64_t value;    /* LOST: number of events; else 0 */
+    uint64_t value;    /* LOST: number of events; ENTER: NSC_BOUND_* known so far; else 0 */
     uint32_t function; /* of ENTER, EXIT, UNWIND, LATE_EXIT; else NSC_NO_ID */
     uint32_t depth;    /* number of open calls below this one */
     uint32_t kind;     /* enum nsc_event_kind */

@@ -475,7 +475,7 @@ static void test_bounds(void)
 
     CHECK(nsc_formats_export(t, "perfetto", fx_path("x.pftrace"), NULL, &r, &diag) == 0);
     CHECK_U64(r.calls, 3);
-    CHECK_U64(r.bounded, 2);
+    CHECK_U64(r.bounds, 2);
     CHECK_U64(r.lost, 42);
     read_trace("x.pftrace");
     CHECK_U64(s->count, 3);

@@ -314,6 +314,110 @@ static void test_cut_losses(void)
     model_free(&model[0]);
 }
 
+/* What a thread's events are like in a recovered file. */
+struct deep {
+    uint64_t enters, exits, unwinds, lates, gaps, wrong;
+};
+
+static struct deep read_deep(const char *path, const struct model_thread *m)
+{
+    const struct nsc_event *events;
+    struct deep d = {0};
+    struct nsc_cursor *c;
+    struct nsc_trace *t;
+    size_t count, last = m->count;
+
+    if (nsc_trace_open(path, 0, &t, NULL) != 0 || nsc_cursor_open(t, 0, 0, &c, NULL) != 0)
+        abort();
+    CHECK_STR(nsc_trace_meta(t, "recovered") != NULL ? "told" : "not told", "told");
+    while (nsc_cursor_next(c, &events, &count, NULL) == 1)
+        for (size_t i = 0; i < count; i++) {
+            d.enters += events[i].kind == NSC_EVENT_ENTER;
+            d.unwinds += events[i].kind == NSC_EVENT_UNWIND;
+            d.lates += events[i].kind == NSC_EVENT_LATE_EXIT;
+            d.gaps += events[i].kind == NSC_EVENT_LOST;
+            d.exits += events[i].kind == NSC_EVENT_EXIT;
+            if (events[i].kind == NSC_EVENT_LATE_EXIT)
+                d.wrong += strcmp(nsc_trace_function(t, events[i].function)->name, "(lost)") != 0;
+        }
+    nsc_cursor_close(c);
+    /* The last exits are the outermost calls': they must be the model's. */
+    if (nsc_cursor_open(t, 0, m->ticks - 50, &c, NULL) != 0)
+        abort();
+    while (last > 0 && m->events[last - 1].ticks >= m->ticks - 50)
+        last--;
+    while (nsc_cursor_next(c, &events, &count, NULL) == 1)
+        for (size_t i = 0; i < count; i++)
+            if (events[i].ticks >= m->ticks - 50 && events[i].kind == NSC_EVENT_EXIT)
+                d.wrong += last >= m->count || !model_same(&m->events[last++], &events[i]);
+    nsc_cursor_close(c);
+    nsc_trace_close(t);
+    return d;
+}
+
+/*
+ * Chunks are missing under a deep stack, of which each head tells a part only. One missing chunk:
+ * its opening stack is what the chunk before left, so that all calls go on. Two: the calls that
+ * nobody tells return as LATE EXITs without name; nothing behind them is left out.
+ */
+static void test_deep_gap(void)
+{
+    enum { DEPTH = 3000, CHUNKS = 5, CHANGE = 40 };
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    const struct nsc_chunk *chunks;
+    struct nsc_writer *w;
+    struct nsc_trace *t;
+    struct deep one, two;
+    uint32_t count;
+
+    if (nsc_writer_create(whole_path, &options, &w, NULL) != 0)
+        abort();
+    model_tables(w, model, 1, FUNCTIONS);
+    model[0].ticks = 1000;
+    for (uint32_t i = 0; i < DEPTH; i++, model[0].ticks++)
+        model_enter(&model[0], i % FUNCTIONS);
+    for (uint32_t k = 1; k < CHUNKS; k++) {
+        nsc_writer_flush(w);
+        for (uint32_t i = 0; i < CHANGE; i++, model[0].ticks++)
+            model_end(&model[0], NSC_EVENT_EXIT);
+        for (uint32_t i = 0; i < CHANGE / 2; i++, model[0].ticks++)
+            model_enter(&model[0], (i + k) % FUNCTIONS);
+    }
+    for (; model[0].depth > 0; model[0].ticks++)
+        model_end(&model[0], NSC_EVENT_EXIT);
+    model_close(&model[0]);
+    if (nsc_writer_finish(w, NULL) != 0 || nsc_trace_open(whole_path, 0, &t, NULL) != 0)
+        abort();
+    chunks = nsc_trace_chunks(t, 0, &count);
+    CHECK_U64(count, CHUNKS);
+    CHECK(chunks[2].common > 2000 && chunks[3].common > 2000);
+    free(whole);
+    whole = read_file(whole_path, &whole_bytes);
+
+    memset(whole + chunks[2].offset, 0x55, chunks[3].offset - chunks[2].offset);
+    write_damaged(whole, whole_bytes);
+    unlink(recovered_path);
+    CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
+    CHECK(nsc_trace_verify(recovered_path, count_fault, &(int){0}, NULL) == 0);
+    one = read_deep(recovered_path, &model[0]);
+    CHECK_U64(one.gaps, 1);
+    CHECK_U64(one.lates + one.wrong, 0);
+    CHECK_U64(one.enters, one.exits + one.unwinds);
+    CHECK_U64(one.unwinds, CHANGE); /* gone meanwhile */
+
+    memset(whole + chunks[1].offset, 0x55, chunks[2].offset - chunks[1].offset);
+    write_damaged(whole, whole_bytes);
+    unlink(recovered_path);
+    CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
+    CHECK(nsc_trace_verify(recovered_path, count_fault, &(int){0}, NULL) == 0);
+    two = read_deep(recovered_path, &model[0]);
+    CHECK_U64(two.gaps, 1);
+    CHECK_U64(two.lates, chunks[3].common);
+    CHECK_U64(two.enters, two.exits + two.unwinds);
+    nsc_trace_close(t);
+    model_free(&model[0]);
+}
+
 /* Bytes that look like headers everywhere must not cost a look at the rest of the file each. */
 static void test_marker_flood(void)
 {
@@ -396,6 +500,7 @@ int main(void)
     test_forged_heads();
     test_false_counts();
     test_cut_losses();
+    test_deep_gap();
     test_marker_flood();
     test_bomb();
     free(whole);

@@ -1,0 +1,87 @@
+/*
+ * gaps.c - where a recording lost events; see gaps.h.
+ *
+ * Called by cli/. Must not hold events.
+ */
+#include "analyze/gaps.h"
+
+#include "analyze/feed.h"
+
+/* Nothing that the chunks tell would miss a gap of unknown size: it counts no events. They come
+ * from recovery alone. */
+static bool may_have_unknown(const struct nsc_trace *t)
+{
+    return nsc_trace_info(t)->recovered || nsc_trace_meta(t, "recovered") != NULL;
+}
+
+/* Narrow @s to the part of a thread that has all its gaps. Returns whether there is one. */
+static bool narrow(const struct nsc_trace *t, uint32_t thread, struct nsc_selection *s)
+{
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
+    uint64_t from = UINT64_MAX, to = 0;
+
+    if (may_have_unknown(t))
+        return count > 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (chunks[i].lost == 0)
+            continue;
+        from = chunks[i].first_ticks < from ? chunks[i].first_ticks : from;
+        to = chunks[i].last_ticks;
+    }
+    if (from == UINT64_MAX)
+        return false;
+    s->from_ticks = from > s->from_ticks ? from : s->from_ticks;
+    s->to_ticks = to + 1 < s->to_ticks ? to + 1 : s->to_ticks;
+    return s->from_ticks < s->to_ticks;
+}
+
+static int find_in_thread(struct nsc_trace *t, uint32_t thread, const struct nsc_selection *s,
+                          nsc_gap_fn fn, void *context, struct nsc_gaps *gaps,
+                          struct nsc_diag *diag)
+{
+    const struct nsc_event *events;
+    struct nsc_feed *feed;
+    size_t count;
+    int more = nsc_feed_open(t, thread, s, &feed, diag);
+
+    if (more < 0)
+        return more;
+    while ((more = nsc_feed_next(feed, &events, &count, diag)) > 0)
+        for (size_t i = 0; i < count; i++) {
+            struct nsc_gap gap = {
+                .thread = thread, .ticks = events[i].ticks, .lost = events[i].value};
+
+            if (events[i].kind != NSC_EVENT_LOST || gap.lost == NSC_FEED_WINDOW)
+                continue;
+            if (gaps->count++ == 0 || gap.ticks < gaps->first_ticks)
+                gaps->first_ticks = gap.ticks;
+            gaps->placed += gap.lost;
+            if (fn)
+                fn(context, &gap);
+        }
+    nsc_feed_close(feed);
+    return more;
+}
+
+int nsc_gaps_find(struct nsc_trace *t, const struct nsc_selection *selection, nsc_gap_fn fn,
+                  void *context, struct nsc_gaps *out, struct nsc_diag *diag)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    struct nsc_gaps gaps = {.lost = info->lost_unattributed};
+    int error = 0;
+
+    for (uint32_t i = 0; i < info->thread_count && error == 0; i++) {
+        struct nsc_selection part = {.from_ticks = selection->from_ticks,
+                                     .to_ticks = selection->to_ticks};
+
+        if (!nsc_selection_has_thread(selection, i))
+            continue;
+        gaps.lost += nsc_trace_thread(t, i)->lost;
+        if (narrow(t, i, &part))
+            error = find_in_thread(t, i, &part, fn, context, &gaps, diag);
+    }
+    if (error == 0)
+        *out = gaps;
+    return error;
+}

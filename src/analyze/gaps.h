@@ -1,0 +1,37 @@
+/*
+ * gaps.h - where a recording lost events: what its results cannot tell.
+ *
+ * Called by cli/. Reads the events of threads that lost any, and of those nothing but what lies
+ * between their first loss and their last; a trace without losses costs nothing.
+ */
+#ifndef NSC_ANALYZE_GAPS_H
+#define NSC_ANALYZE_GAPS_H
+
+#include "analyze/select.h"
+
+struct nsc_gap {
+    uint32_t thread; /* index in the trace */
+    uint64_t ticks;
+    uint64_t lost; /* events, 0 if unknown */
+};
+
+struct nsc_gaps {
+    uint64_t lost;        /* events lost on the selected threads and on none, window or not */
+    uint64_t placed;      /* those of them that the gaps below tell */
+    uint64_t count;       /* gaps that lie in the window */
+    uint64_t first_ticks; /* the earliest of them, if there are any */
+};
+
+/* Called for each gap, thread by thread, in the order of time within each. */
+typedef void (*nsc_gap_fn)(void *context, const struct nsc_gap *gap);
+
+/**
+ * nsc_gaps_find - look for the gaps of a selection.
+ * @fn: may be NULL.
+ * @out: filled on success.
+ * Returns 0 or -errno with @diag filled.
+ */
+int nsc_gaps_find(struct nsc_trace *t, const struct nsc_selection *selection, nsc_gap_fn fn,
+                  void *context, struct nsc_gaps *out, struct nsc_diag *diag);
+
+#endif
