@@ -165,6 +165,22 @@ static void summarise(const struct settings *s, const struct nsc_record_result *
     warn_problems(s, result);
 }
 
+/* No process took part: it was not built for it, or could not reach us. */
+static void warn_nothing(const struct settings *s, const struct nsc_record_result *result)
+{
+    if (result->built)
+        nsc_cli_warn("nothing was recorded: %s is built for tracing, but did not join. Has it "
+                     "libnanoscope.so of this nanoscope, and may it open the recorder's memory in "
+                     "/proc (not in another user namespace, nor as another user)?",
+                     s->options.argv[0]);
+    else
+        nsc_cli_warn("nothing was recorded: %s is not built for tracing with this nanoscope; build "
+                     "it with `nanoscope cc` or `nanoscope c++`. (If it starts programs that are: "
+                     "in another user namespace, or as another user, they cannot open the "
+                     "recorder's memory in /proc)",
+                     s->options.argv[0]);
+}
+
 static int finish(const struct settings *s, int error, const struct nsc_record_result *result,
                   const struct nsc_diag *diag)
 {
@@ -180,10 +196,7 @@ static int finish(const struct settings *s, int error, const struct nsc_record_r
         return NSC_CLI_RECORD;
     }
     if (!result->recorded)
-        nsc_cli_warn(
-            "nothing was recorded: %s is not built for tracing with this nanoscope; build it with "
-            "`nanoscope cc` or `nanoscope c++`",
-            s->options.argv[0]);
+        warn_nothing(s, result);
     else if (!s->quiet)
         summarise(s, result);
     return status;

@@ -20,11 +20,11 @@
 #endif
 
 #include "cli/doctor.h"
+#include "record/session.h"
 
-#define NS_PER_S      1000000000ull
-/* The session's address space and its first memory: see docs/adr/002-live-buffers.md. */
-#define SESSION_BYTES (1ull << 30)
-#define POOL_BYTES    (32ull << 20)
+#define NS_PER_S   1000000000ull
+/* What `record` asks for without --buffer: see docs/adr/002-live-buffers.md. */
+#define POOL_BYTES (32ull << 20)
 
 #define WINDOWS      4
 #define WINDOW_NS    20000000ull
@@ -166,43 +166,52 @@ static void fail(struct nsc_doctor *d, const char *name, const char *remedy, con
     nsc_doctor_add(d, "limit", name, NSC_DOCTOR_FAIL, remedy, "%s: %s", what, strerror(error));
 }
 
-/* What a session does: one memory file of the full size, opened again by path, mapped whole. */
+/* A session as `record` makes it, opened by the path that a program gets, and mapped like there. */
 static void check_memory(struct nsc_doctor *d)
 {
-    int fd = memfd_create("nanoscope-doctor", MFD_CLOEXEC);
-    char path[64];
-    void *map;
-    int again;
+    const struct nsc_session_options options = {.buffer_bytes = POOL_BYTES};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_session session;
+    void *map = MAP_FAILED;
+    int fd, error = nsc_session_create(&options, &session, &diag);
 
-    if (fd < 0) {
-        fail(d, "memfd", NULL, "memfd_create", errno);
+    if (error != 0) {
+        d->machine_fails = true;
+        nsc_doctor_add(d, "limit", "shared memory", NSC_DOCTOR_FAIL,
+                       error == -EFBIG ? "ulimit -f unlimited"
+                                       : "free some memory, raise the container's limit, or "
+                                         "ulimit -v unlimited",
+                       "%s", diag.message);
         return;
     }
-    /* Beyond RLIMIT_FSIZE the kernel sends a signal besides the error. */
-    signal(SIGXFSZ, SIG_IGN);
-    if (ftruncate(fd, (off_t)SESSION_BYTES) != 0) {
-        fail(d, "memfd", "ulimit -f unlimited", "a session's memory file cannot be made", errno);
-        close(fd);
-        return;
-    }
-    snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fd);
-    again = open(path, O_RDWR | O_CLOEXEC);
-    if (again < 0)
-        fail(d, "/proc", "mount -t proc proc /proc", "a session cannot be opened by path", errno);
-    map = mmap(NULL, SESSION_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (map == MAP_FAILED)
-        fail(d, "address space", "ulimit -v unlimited", "1 GiB cannot be mapped", errno);
-    else if (fallocate(fd, 0, 0, (off_t)POOL_BYTES) != 0)
-        fail(d, "memory", "free some memory, or raise the container's limit",
-             "32 MiB of shared memory cannot be had", errno);
-    else if (again >= 0)
+    fd = open(session.path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        fail(d, "/proc", "mount -t proc proc /proc", "a session cannot be opened by its path",
+             errno);
+    else if ((map = mmap(NULL, session.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
+             MAP_FAILED)
+        fail(d, "address space", "ulimit -v unlimited", "a program cannot map a session", errno);
+    else
         nsc_doctor_add(d, "limit", "shared memory", NSC_DOCTOR_OK, NULL,
-                       "memory file of 1 GiB made, opened through /proc, mapped; 32 MiB filled");
+                       "memory file of %zu MiB made, opened through /proc, mapped",
+                       session.total_bytes >> 20);
     if (map != MAP_FAILED)
-        munmap(map, SESSION_BYTES);
-    if (again >= 0)
-        close(again);
-    close(fd);
+        munmap(map, session.total_bytes);
+    if (fd >= 0)
+        close(fd);
+    nsc_session_destroy(&session);
+}
+
+/* Where most of the pool cannot grow. */
+static void check_address_space(struct nsc_doctor *d)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+        nsc_doctor_add(d, "limit", "address space", NSC_DOCTOR_NOTE, "ulimit -v unlimited",
+                       "%" PRIu64 " MiB (RLIMIT_AS): with many threads events may be lost, as the "
+                       "pool can grow to a quarter of that only",
+                       (uint64_t)limit.rlim_cur >> 20);
 }
 
 static void check_kernel(struct nsc_doctor *d)
@@ -258,6 +267,7 @@ void nsc_doctor_machine(struct nsc_doctor *d)
 #endif
     measure_timer(d);
     check_memory(d);
+    check_address_space(d);
     check_kernel(d);
     check_file_size(d);
     check_processors(d);

@@ -45,6 +45,7 @@ struct nsc_record_result {
     bool started;    /* the program ran: `status` tells how it ended */
     bool no_program; /* it could not be started: not found or not executable */
     bool recorded;   /* some process of it took part in the session */
+    bool built;      /* if none did: the program's file is built for tracing all the same */
     int status;      /* wait(2) status */
     uint64_t calls, lost, left_out;
     uint64_t clamped; /* events whose time ran backwards */

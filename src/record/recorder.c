@@ -15,6 +15,7 @@
 #include "record/drain.h"
 #include "record/names.h"
 #include "record/spawn.h"
+#include "symbols/symbols.h"
 #include "trace/format.h"
 
 #define MS 1000000ull
@@ -131,6 +132,20 @@ static void write_clock(struct recorder *r)
 
 /* ---- Beginning ------------------------------------------------------------------------------- */
 
+/* Programs open the session by its path: if even we cannot, they would silently not be recorded. */
+static int check_session(const struct nsc_session *session, struct nsc_diag *diag)
+{
+    int fd = open(session->path, O_RDWR | O_CLOEXEC), error = errno;
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                            "programs cannot open the recorder's memory, %s: %s (is /proc "
+                            "mounted, for this process's namespace?)",
+                            session->path, strerror(error));
+    close(fd);
+    return 0;
+}
+
 static int prepare(struct recorder *r, struct nsc_diag *diag)
 {
     const struct nsc_record_options *o = r->options;
@@ -151,6 +166,12 @@ static int prepare(struct recorder *r, struct nsc_diag *diag)
         return error;
     error = nsc_session_create(&session_options, &r->session, diag);
     if (error != 0) {
+        nsc_writer_abandon(r->writer);
+        return error;
+    }
+    error = check_session(&r->session, diag);
+    if (error != 0) {
+        nsc_session_destroy(&r->session);
         nsc_writer_abandon(r->writer);
         return error;
     }
@@ -301,6 +322,23 @@ static void write_counts(struct recorder *r)
         nsc_writer_meta(r->writer, "left_out_events", text);
 }
 
+/* Is the file at @path built for tracing? */
+static bool has_sites(const char *path)
+{
+    struct nsc_symbols_options options = {.size = sizeof options};
+    struct nsc_symbols_site *sites = NULL;
+    struct nsc_symbols *symbols = NULL;
+    size_t count = 0;
+
+    if (path == NULL || nsc_symbols_open(path, &options, &symbols, NULL) != 0)
+        return false;
+    if (nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
+        count = 0;
+    free(sites);
+    nsc_symbols_close(symbols);
+    return count > 0;
+}
+
 static int complete(struct recorder *r, struct nsc_record_result *result, struct nsc_diag *diag)
 {
     int error = 0;
@@ -310,6 +348,7 @@ static int complete(struct recorder *r, struct nsc_record_result *result, struct
     fill_result(r, result);
     result->elapsed_ns = monotonic_ns() - r->start_ns;
     if (!result->recorded) {
+        result->built = has_sites(r->program);
         nsc_writer_abandon(r->writer);
         return 0;
     }

@@ -409,18 +409,17 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
     return at;
 }
 
-/* The outermost call that is known has ended: now an unknown one does. Of a call that did not
- * return, nothing remains to be told (@e is then no LATE EXIT). False if there is none. */
-static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct nsc_event *e,
-                                                  bool returns)
+/* The outermost call that is known has ended: now, by @e, an unknown one does. If it did not return
+ * (UNWIND, still, afterwards), nothing remains to be told of it. False if there is none. */
+static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct nsc_event *e)
 {
-    uint64_t function = 0;
+    uint64_t function = NSC_NO_ID;
 
     if (c->unknown == 0)
         return false;
     c->unknown--;
-    returns = returns && stand_in(c->trace, &function);
-    e->kind = returns ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
+    if (e->kind == NSC_EVENT_EXIT)
+        e->kind = stand_in(c->trace, &function) ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
     e->function = (uint32_t)function;
     return true;
 }
@@ -458,17 +457,17 @@ static int decode(struct nsc_cursor *c)
             depth++;
             decoded++;
         } else if ((v & 3) != NSC_FORMAT_OTHER) {
-            decoded++;
-            if (depth == 0) {
-                if (!end_unknown(c, e, (v & 3) == NSC_FORMAT_EXIT))
-                    return -EBADMSG;
-                e += e->kind == NSC_EVENT_LATE_EXIT;
-                continue;
-            }
-            depth--;
             e->kind = (v & 3) == NSC_FORMAT_EXIT ? NSC_EVENT_EXIT : NSC_EVENT_UNWIND;
-            e->function = c->frames[depth].function;
-            e->depth = depth;
+            decoded++;
+            if (depth > 0) {
+                depth--;
+                e->function = c->frames[depth].function;
+                e->depth = depth;
+            } else if (end_unknown(c, e)) {
+                e -= e->kind == NSC_EVENT_UNWIND;
+            } else {
+                return -EBADMSG;
+            }
         } else {
             bool known;
 
