@@ -18,9 +18,8 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 
-#define NSC_SINK_BUFFER_BYTES ((size_t)1 << 20)
-#define ZSTD_LEVEL            1   /* level 3 gains 10 % in size and costs twice the time */
-#define COMPRESS_MIN_BYTES    256 /* below it a zstd frame saves nothing */
+#define ZSTD_LEVEL         1   /* level 3 gains 10 % in size and costs twice the time */
+#define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
 
 static const char *base_name(const char *path)
 {
@@ -97,27 +96,21 @@ static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
     return 0;
 }
 
-static void write_all(struct nsc_sink *sink, const uint8_t *data, size_t bytes)
+static int latch(struct nsc_sink *sink, int error)
 {
-    while (bytes > 0 && sink->error == 0) {
-        ssize_t n = write(sink->fd, data, bytes);
+    if (sink->error == 0)
+        sink->error = error;
+    return sink->error;
+}
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            sink->error = n < 0 ? -errno : -EIO;
-            return;
-        }
-        data += n;
-        bytes -= (size_t)n;
-    }
+int nsc_sink_push(struct nsc_sink *sink)
+{
+    return latch(sink, nsc_spool_push(sink->spool));
 }
 
 int nsc_sink_flush(struct nsc_sink *sink)
 {
-    write_all(sink, sink->buffer, sink->buffered);
-    sink->buffered = 0;
-    return sink->error;
+    return latch(sink, nsc_spool_wait(sink->spool));
 }
 
 static void append(struct nsc_sink *sink, const void *data, size_t bytes)
@@ -125,14 +118,7 @@ static void append(struct nsc_sink *sink, const void *data, size_t bytes)
     if (sink->error != 0)
         return;
     sink->offset += bytes;
-    if (bytes > NSC_SINK_BUFFER_BYTES / 2 || bytes > NSC_SINK_BUFFER_BYTES - sink->buffered)
-        nsc_sink_flush(sink);
-    if (bytes > NSC_SINK_BUFFER_BYTES / 2) {
-        write_all(sink, data, bytes);
-        return;
-    }
-    memcpy(sink->buffer + sink->buffered, data, bytes);
-    sink->buffered += bytes;
+    latch(sink, nsc_spool_put(sink->spool, data, bytes));
 }
 
 /* The state before there is a file. Returns 0 or -ENOMEM. */
@@ -142,11 +128,11 @@ static int init(struct nsc_sink *sink, const char *path, bool compress)
     sink->fd = sink->folder_fd = -1;
     sink->compress = compress;
     sink->path = strdup(path);
-    sink->buffer = malloc(NSC_SINK_BUFFER_BYTES);
-    return sink->path != NULL && sink->buffer != NULL ? 0 : -ENOMEM;
+    return sink->path != NULL ? 0 : -ENOMEM;
 }
 
-static void put_header(struct nsc_sink *sink)
+/* The open file gets its first bytes. Returns 0 or -ENOMEM. */
+static int begin(struct nsc_sink *sink)
 {
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
     struct nsc_file_header header = {.may_ignore = sink->compress ? NSC_FORMAT_HINT_ZSTD : 0};
@@ -154,7 +140,11 @@ static void put_header(struct nsc_sink *sink)
     if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
         memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
     nsc_file_header_pack(raw, &header);
+    sink->spool = nsc_spool_new(sink->fd);
+    if (sink->spool == NULL)
+        return -ENOMEM;
     append(sink, raw, sizeof raw);
+    return 0;
 }
 
 int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
@@ -165,14 +155,14 @@ int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, boo
     sink->overwrite = overwrite;
     if (error != 0)
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
-    else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0)
-        error = open_partial(sink, diag);
-    if (error != 0) {
-        nsc_sink_release(sink);
-        return error;
+    else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0 &&
+             (error = open_partial(sink, diag)) == 0 && (error = begin(sink)) != 0) {
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
+        nsc_sink_discard(sink);
     }
-    put_header(sink);
-    return 0;
+    if (error != 0)
+        nsc_sink_release(sink);
+    return error;
 }
 
 int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
@@ -182,14 +172,14 @@ int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool com
 
     if (error == 0 && (sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) < 0)
         error = -errno;
+    if (error == 0)
+        error = begin(sink);
     if (error != 0) {
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", name,
                      strerror(-error));
         nsc_sink_release(sink);
-        return error;
     }
-    put_header(sink);
-    return 0;
+    return error;
 }
 
 /* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. */
@@ -278,13 +268,13 @@ void nsc_sink_discard(struct nsc_sink *sink)
 
 void nsc_sink_release(struct nsc_sink *sink)
 {
+    nsc_spool_free(sink->spool);
     if (sink->fd >= 0)
         close(sink->fd);
     if (sink->folder_fd >= 0)
         close(sink->folder_fd);
     ZSTD_freeCCtx(sink->zstd);
     nsc_buffer_free(&sink->packed);
-    free(sink->buffer);
     free(sink->partial);
     free(sink->path);
     memset(sink, 0, sizeof *sink);

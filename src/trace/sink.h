@@ -1,25 +1,26 @@
 /*
- * sink.h - the file that is being written: a temporary beside the final path, big buffered writes.
+ * sink.h - the file that is being written: a temporary beside the final path, big writes behind.
  *
- * Used inside trace/ by the writer and by compress. The first error is latched and nothing is
- * written after it; the temporary stays, cut after the last whole write.
+ * Used inside trace/ by the writer and by compress. The first error is latched, though perhaps some
+ * blocks late, and nothing is written after it; the temporary stays, cut after the last whole
+ * write.
  */
 #ifndef NSC_TRACE_SINK_H
 #define NSC_TRACE_SINK_H
 
 #include "trace/block.h"
+#include "trace/spool.h"
 
 struct nsc_sink {
     int fd;
     int folder_fd;
-    int error;       /* latched -errno */
-    bool compress;   /* zstd blocks where it pays */
-    bool overwrite;  /* the final path may exist */
-    char *path;      /* final path as given */
-    char *partial;   /* path of the temporary; NULL: the file has no name and stays without */
-    uint8_t *buffer; /* of NSC_SINK_BUFFER_BYTES */
-    size_t buffered; /* bytes in the buffer */
-    uint64_t offset; /* of the next byte in the file, buffered ones counted */
+    int error;      /* latched -errno */
+    bool compress;  /* zstd blocks where it pays */
+    bool overwrite; /* the final path may exist */
+    char *path;     /* final path as given */
+    char *partial;  /* path of the temporary; NULL: the file has no name and stays without */
+    struct nsc_spool *spool;
+    uint64_t offset; /* of the next byte in the file, spooled ones counted */
     void *zstd;      /* ZSTD_CCtx, made on first use */
     struct nsc_buffer packed;
 };
@@ -40,7 +41,9 @@ uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const 
                         size_t bytes);
 /* Append the footer. */
 void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset);
-/* Hand buffered bytes to the kernel. Returns the latched error or 0. */
+/* Let everything so far reach the kernel soon. Returns the latched error or 0. */
+int nsc_sink_push(struct nsc_sink *sink);
+/* Wait until everything so far is with the kernel. Returns the latched error or 0. */
 int nsc_sink_flush(struct nsc_sink *sink);
 /* Give the temporary its final name, if there is one. Returns 0 or -errno with @diag; the temporary
  * stays then. */

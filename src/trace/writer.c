@@ -9,7 +9,7 @@
 
 #include "trace/writer_state.h"
 
-#define MEMORY_DEFAULT    ((size_t)96 << 20)
+#define MEMORY_DEFAULT    ((size_t)80 << 20)
 #define TABLE_BLOCK_BYTES ((size_t)256 << 10) /* tables are cut into blocks of about this size */
 
 /* A table as the file has it: the kind of its blocks and the size and coding of its entries. */
@@ -651,7 +651,7 @@ int nsc_writer_flush(struct nsc_writer *w)
         put_entries(w, (enum nsc_writer_table_id)i, table->changed ? 0 : table->written, false);
         table->changed = false;
     }
-    nsc_sink_flush(&w->sink);
+    nsc_sink_push(&w->sink);
     return nsc_writer_error(w);
 }
 

@@ -17,7 +17,7 @@ struct nsc_lane; /* one thread's stream; see encode.h for its hot functions */
 
 struct nsc_writer_options {
     size_t size;         /* sizeof(struct nsc_writer_options) */
-    size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 96 MiB */
+    size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 80 MiB */
     bool compress;       /* zstd each block as it is written (costs the recorder time) */
     bool overwrite;      /* replace an existing regular file at the final path when finished */
 };
@@ -92,7 +92,8 @@ uint64_t nsc_writer_dropped(const struct nsc_writer *w); /* events not kept beca
 uint64_t nsc_writer_bytes(const struct nsc_writer *w);   /* written so far */
 uint64_t nsc_writer_calls(const struct nsc_writer *w);   /* calls (entries) so far */
 
-/* Put all buffered events into the file (not fsync). For live opening and before long waits. */
+/* Send all buffered events to the file, without waiting for it. For readers of a trace under way.
+ */
 int nsc_writer_flush(struct nsc_writer *w);
 
 /**
