@@ -76,6 +76,15 @@ static void loops(struct pattern *p, uint32_t function, uint64_t depth)
     put(p, function, depth, true);
 }
 
+/* A library that is traced, called by a program that is not: each call is the outermost. */
+static void roots(struct pattern *p, uint32_t calls)
+{
+    for (uint32_t i = 0; i < calls; i++) {
+        put(p, i % FUNCTIONS, 1, false);
+        put(p, i % FUNCTIONS, 1, true);
+    }
+}
+
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
 {
     struct bench *b = context;
@@ -189,6 +198,10 @@ int main(int argc, char **argv)
     p.ticks = 0;
     fib(&p, 25, 1);
     failed |= measure("fib", &p, events, path);
+    p.count = 0;
+    p.ticks = 0;
+    roots(&p, 10000);
+    failed |= measure("roots", &p, events, path);
     free(p.words);
     return failed;
 }

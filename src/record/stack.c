@@ -618,8 +618,15 @@ struct plain {
     const struct nsc_codes *codes;
     struct nsc_lane *lane;
     uint64_t exit_mask, address_mask, anchor;
+    uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
     const uint64_t *end; /* the last slot that may be read */
 };
+
+/* Is the event a plain call from outside, with nothing open? */
+static inline bool begins(const struct plain *p, const struct nsc_lane_frame *top, uint64_t key)
+{
+    return top->position == NSC_LANE_NOWHERE && key - p->low <= p->high - p->low;
+}
 
 /* Is the event after this entry its own exit? */
 static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bool header)
@@ -647,7 +654,7 @@ static inline __attribute__((always_inline)) size_t plain_entry(
     uint64_t next_word = __atomic_load_n(&slot[2], __ATOMIC_ACQUIRE);
     uint64_t key = position_key(word, p->anchor);
 
-    if (__builtin_expect(!nests(run->top, key), 0))
+    if (__builtin_expect(!nests(run->top, key), 0) && !begins(p, run->top, key))
         return 0;
     if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);
@@ -698,9 +705,12 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
                                                               const uint64_t *words, size_t from,
                                                               size_t to, const bool header)
 {
+    const struct nsc_stack *st = s->current;
     const struct plain p = {
         .codes = s->codes,
-        .lane = s->current->lane,
+        .lane = st->lane,
+        .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
+        .high = st->high,
         .exit_mask = 1ull << s->exit_bit,
         .address_mask = NSC_LIVE_ADDRESS_MASK & ~(1ull << s->exit_bit),
         .anchor = s->anchor,
@@ -712,7 +722,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     size_t room, slots;
 
     if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
-        !nsc_codes_hold(s->codes, ticks) ||
+        !nsc_lane_run_fits(&run, ticks) || !nsc_codes_hold(s->codes, ticks) ||
         !nsc_codes_hold(s->codes, slot_ticks(p.end, s->near_ticks, header)))
         return from;
     if ((size_t)(end - first) / 2 > room)

@@ -41,6 +41,8 @@ struct nsc_lane {
     uint64_t last_ticks;
 };
 
+#define NSC_LANE_NOWHERE 0x10000ull
+
 /* A run is the lane itself, and ends after a few events. */
 enum { RUN_EVENTS = 5 };
 
@@ -75,7 +77,7 @@ static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t funct
     if (lane->depth + 1 >= lane->room) {
         lane->room = lane->room == 0 ? 64 : lane->room * 2;
         lane->frames = realloc(lane->frames, lane->room * sizeof *lane->frames);
-        lane->frames[0].position = 0x10000;
+        lane->frames[0].position = NSC_LANE_NOWHERE;
     }
     lane->frames[++lane->depth] = (struct nsc_lane_frame){ticks, 0, position, function, 0};
     lane->last_ticks = ticks;
