@@ -1,9 +1,11 @@
 /* demangle.c - nsc_symbols_demangle() of symbols.h: C++ names by libstdc++'s demangler, in a child.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbols/cxxname.h"
 #include "symbols/isolate.h"
 #include "symbols/symbols.h"
 
@@ -21,29 +23,34 @@ struct job {
     char *last; /* in the child: the answer that is being sent */
 };
 
-/* std::string as people write it, in place: whole, it hides what a table of names is about. */
-static void shorten_strings(char *name)
+/* "global constructors of x.cc", or of the file that has a certain symbol. */
+static char *name_global(const char *meaning, const char *key)
 {
-    static const char *const strings[] = {
-        "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >",
-        "std::__1::basic_string<char, std::__1::char_traits<char>, std::__1::allocator<char> >",
-    };
-    static const char simple[] = "std::string";
-    size_t i;
+    int status;
+    char *readable = strncmp(key, "_Z", 2) == 0 ? __cxa_demangle(key, NULL, NULL, &status) : NULL;
+    char *name = NULL;
+    int n;
 
-    for (i = 0; i < sizeof strings / sizeof *strings; i++) {
-        size_t bytes = strlen(strings[i]);
-        char *at = name;
+    if (readable != NULL)
+        nsc_cxxname_shorten(readable);
+    n = asprintf(&name, "%s %s %s", meaning, strchr(key, '.') != NULL ? "of" : "keyed to",
+                 readable != NULL ? readable : key);
+    free(readable);
+    return n < 0 ? NULL : name;
+}
 
-        while ((at = strstr(at, strings[i])) != NULL) {
-            const char *rest = at + bytes;
+static char *readable_name(const char *symbol)
+{
+    const char *key, *meaning = nsc_cxxname_global(symbol, &key);
+    char *name;
+    int status;
 
-            if (rest[0] == ' ' && rest[1] == '>') /* stood between two '>' */
-                rest++;
-            at = (char *)memcpy(at, simple, sizeof simple - 1) + sizeof simple - 1;
-            memmove(at, rest, strlen(rest) + 1);
-        }
-    }
+    if (meaning != NULL)
+        return name_global(meaning, key);
+    name = __cxa_demangle(symbol, NULL, NULL, &status);
+    if (name != NULL)
+        nsc_cxxname_shorten(name);
+    return name;
 }
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolate_run() calls. */
@@ -51,14 +58,12 @@ static bool demangle_one(void *context, size_t index, uint32_t *number, const ch
                          size_t *text_bytes)
 {
     struct job *job = context;
-    int status;
 
     (void)number;
     free(job->last);
-    job->last = __cxa_demangle(job->symbols[job->which[index]], NULL, NULL, &status);
+    job->last = readable_name(job->symbols[job->which[index]]);
     if (job->last == NULL)
         return false;
-    shorten_strings(job->last);
     *text = job->last;
     *text_bytes = strlen(job->last);
     return true;
@@ -80,6 +85,13 @@ static void take_one(void *context, size_t index, uint32_t number, const char *t
     }
 }
 
+static bool is_cxx(const char *symbol)
+{
+    const char *key;
+
+    return strncmp(symbol, "_Z", 2) == 0 || nsc_cxxname_global(symbol, &key) != NULL;
+}
+
 int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
 {
     size_t *which = malloc((count + 1) * sizeof *which), mangled = 0;
@@ -89,7 +101,7 @@ int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
     for (size_t i = 0; i < count && whole; i++) {
         names[i] = strdup(symbols[i]);
         whole = names[i] != NULL;
-        if (strncmp(symbols[i], "_Z", 2) == 0 && strlen(symbols[i]) <= NAME_BYTES_MAX)
+        if (is_cxx(symbols[i]) && strlen(symbols[i]) <= NAME_BYTES_MAX)
             which[mangled++] = i;
     }
     if (whole && mangled > 0) {

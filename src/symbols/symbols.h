@@ -98,7 +98,7 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
 void nsc_symbols_lines_free(struct nsc_symbols_line *lines, size_t count);
 
 /**
- * nsc_symbols_demangle - readable forms of many linker names, std::string by this name.
+ * nsc_symbols_demangle - readable forms of many linker names, as short as people write them.
  * @symbols, @count: names as linked.
  * @out: array of @count; each receives a malloc'ed string: the demangled name, or a copy of the
  * name when it is not a C++ name or its readable form is longer than 16 KiB. Clones say so: "f(int)
