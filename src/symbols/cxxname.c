@@ -93,6 +93,14 @@ static const struct {
     {"queue", "std::deque<%0>"},
     {"priority_queue", "std::less<%0>"},
     {"priority_queue", "std::vector<%0>"},
+    /* What libstdc++ builds these of. */
+    {"_Vector_base", "std::allocator<%0>"},
+    {"_Deque_base", "std::allocator<%0>"},
+    {"_List_base", "std::allocator<%0>"},
+    {"_Rb_tree", "std::allocator<%1>"},
+    {"_Rb_tree", "std::less<%0>"},
+    {"_Rb_tree", "std::_Select1st<%1>"},
+    {"_Rb_tree", "std::_Identity<%1>"},
 };
 
 /* An argument's text in the copy, without the comma behind it. */

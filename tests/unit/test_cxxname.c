@@ -43,6 +43,9 @@ static void test_standard(void)
     check("std::priority_queue<A, std::vector<A, std::allocator<A> >, std::less<A> >",
           "std::priority_queue<A>");
     check("std::queue<A, std::deque<A, std::allocator<A> > >", "std::queue<A>");
+    check("std::_Rb_tree<K, std::pair<K const, V>, std::_Select1st<std::pair<K const, V> >, "
+          "std::less<K>, std::allocator<std::pair<K const, V> > >::_M_erase(int)",
+          "std::_Rb_tree<K, std::pair<K const, V>>::_M_erase(int)");
     check("name[abi:cxx11](int)", "name(int)");
     check("f(std::vector<void (*)(int, char), std::allocator<void (*)(int, char)> >)",
           "f(std::vector<void (*)(int, char)>)");

@@ -44,6 +44,25 @@ CALL void deep(unsigned n)
     sink++;
 }
 
+CALL void *deep_main(void *n)
+{
+    deep((unsigned)(uintptr_t)n);
+    return NULL;
+}
+
+/* 3 + n calls, on a stack that has room for them. */
+CALL void deep_thread(int n)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+
+    pthread_attr_init(&attributes);
+    if (pthread_attr_setstacksize(&attributes, (size_t)n * 256 + (1 << 20)) != 0 ||
+        pthread_create(&thread, &attributes, deep_main, (void *)(uintptr_t)n) != 0)
+        abort();
+    pthread_join(thread, NULL);
+}
+
 CALL void *thread_main(void *calls)
 {
     node((unsigned)(uintptr_t)calls);
@@ -208,7 +227,7 @@ int main(int argc, char **argv)
     else if (strcmp(mode, "forks") == 0)
         forks(n);
     else if (strcmp(mode, "deep") == 0)
-        deep((unsigned)n);
+        deep_thread(n);
     else if (strcmp(mode, "world") == 0)
         show_world();
     else if (strcmp(mode, "memory") == 0)
