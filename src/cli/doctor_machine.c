@@ -30,23 +30,6 @@
 #define WINDOW_NS    20000000ull
 #define PPM_UNSTEADY 200.0
 
-static uint64_t ticks(void)
-{
-#if defined(__x86_64__)
-    return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-    uint64_t value;
-
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(value));
-    return value;
-#else
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-#endif
-}
-
 static uint64_t raw_ns(void)
 {
     struct timespec t;
