@@ -20,6 +20,7 @@
 #endif
 
 #include "cli/doctor.h"
+#include "record/clockpoint.h"
 #include "record/session.h"
 
 #define NS_PER_S   1000000000ull
@@ -44,9 +45,9 @@ static void sample(uint64_t *ns, uint64_t *at)
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < 20; i++) {
-        uint64_t before = ticks();
+        uint64_t before = nsc_clockpoint_ticks();
         uint64_t now = raw_ns();
-        uint64_t after = ticks();
+        uint64_t after = nsc_clockpoint_ticks();
 
         if (after - before < best) {
             best = after - before;
@@ -62,12 +63,12 @@ static double reading_ns(double ticks_per_ns)
     uint64_t best = UINT64_MAX;
 
     for (int batch = 0; batch < 50; batch++) {
-        uint64_t start = ticks();
+        uint64_t start = nsc_clockpoint_ticks();
         uint64_t took;
 
         for (int i = 0; i < 1000; i++)
-            (void)ticks();
-        took = ticks() - start;
+            (void)nsc_clockpoint_ticks();
+        took = nsc_clockpoint_ticks() - start;
         best = took < best ? took : best;
     }
     return (double)best / 1001.0 / ticks_per_ns;
