@@ -205,7 +205,7 @@ struct nsc_live_module {
      */
     uint64_t sites_start, sites_end;
     /* Filter verdict: one bit a site, in the order of the runtime's site table, 1 = record. The
-     * recorder finds the table's addresses in the file: sites_* for gcc, xray_* for clang. */
+     * recorder reads that table from the file. */
     uint32_t filter_state;         /* enum nsc_live_filter_state; atomic */
     uint32_t filter_at;            /* byte offset into the filter arena */
     uint64_t xray_start, xray_end; /* run-time addresses of xray_instr_map, or 0 */
@@ -219,8 +219,9 @@ struct nsc_live_module {
  * Site record, one a hook site, emitted by the compiler's assembler into section `nanoscope_sites`
  * (allocated, read-only, link-ordered; 8 bytes each, PC-relative, no relocation left at run time).
  * The runtime's site table of a module is: the records of `nanoscope_sites` in section order, then
- * the entries of `xray_instr_map` in section order; filter bitmaps count through both (records of
- * kind NSC_LIVE_SITE_HOOK have a bit too, which nobody reads).
+ * the entries of `xray_instr_map` in section order, then the addresses in
+ * `__patchable_function_entries` in section order; filter bitmaps count through all three (what is
+ * no sled has a bit too, which nobody reads).
  */
 enum nsc_live_site_kind {
     NSC_LIVE_SITE_ENTRY = 0, /* 5-byte sled at a function's entry */

@@ -35,8 +35,9 @@ enum nsc_arch_hook {
 /* What a patchable place in the code is. */
 enum nsc_arch_sled {
     NSC_ARCH_SLED_SITE,      /* 5 bytes made by our assembler macro (x86-64) */
-    NSC_ARCH_SLED_XRAY,      /* clang's entry or tail-call sled */
-    NSC_ARCH_SLED_XRAY_EXIT, /* clang's exit sled, which contains the return instruction */
+    NSC_ARCH_SLED_XRAY,      /* XRay's entry or tail-call sled (clang) */
+    NSC_ARCH_SLED_XRAY_EXIT, /* XRay's exit sled, which contains the return instruction */
+    NSC_ARCH_SLED_NOP,       /* 5-byte nop at entry, -fpatchable-function-entry=5 (clang, x86-64) */
 };
 
 /**
@@ -60,6 +61,12 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
  * Guards against rewriting what a newer compiler may emit.
  */
 int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled);
+
+/**
+ * nsc_arch_xray_slow - whether XRay's entry sleds, as compiled, cost so much that they are worth
+ * rewriting in a program that is not recorded.
+ */
+int nsc_arch_xray_slow(void);
 
 /**
  * nsc_arch_sled_hook - which hook a sled calls.

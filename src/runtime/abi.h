@@ -23,7 +23,7 @@
 
 #include "runtime/abi_asm.h"
 
-#define NSC_RUNTIME_ABI_VERSION 1u
+#define NSC_RUNTIME_ABI_VERSION 2u
 
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 
@@ -91,6 +91,9 @@ struct nsc_runtime_module {
     const uint8_t *trampolines[4]; /* by enum nsc_arch_hook */
     const void *elf_header;        /* __ehdr_start */
     uint64_t state; /* the runtime's: place in its module table, from 1; 0 = not loaded */
+    /* Addresses of clang's entry sleds on x86-64, relocated: section __patchable_function_entries.
+     */
+    const uint64_t *nops_start, *nops_end;
 };
 
 /**
@@ -98,7 +101,8 @@ struct nsc_runtime_module {
  * @module: static, writable, alive until nsc_runtime_module_unload().
  *
  * Starts the session if this is the first module and the program is being recorded; publishes the
- * module and switches its sleds on. Otherwise only brings clang's sleds to the one-byte form.
+ * module and switches its sleds on. Otherwise code is written only where XRay's entry sleds make it
+ * slow (nsc_arch_xray_slow()).
  * Context: constructor; may run in several threads at once.
  */
 NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *module);

@@ -125,11 +125,12 @@ static int describe(const struct nsc_runtime_module *module, struct nsc_live_mod
 {
     uint64_t sites = (uint64_t)(module->sites_end - module->sites_start);
     uint64_t xrays = (uint64_t)(module->xray_end - module->xray_start);
+    uint64_t nops = (uint64_t)(module->nops_end - module->nops_start);
 
     if (nsc_elf_describe(module->elf_header, to) < 0)
         return -1;
     to->hooks = hooks_of(module);
-    to->site_count = (uint32_t)(sites + xrays);
+    to->site_count = (uint32_t)(sites + xrays + nops);
     to->sites_start = (uint64_t)(uintptr_t)module->sites_start;
     to->sites_end = (uint64_t)(uintptr_t)module->sites_end;
     to->xray_start = (uint64_t)(uintptr_t)module->xray_start;

@@ -51,8 +51,9 @@ struct nsc_patch_verdict {
  * nsc_patch_module - bring a module's sleds into the form that @verdict asks for.
  * @module: its tables and trampolines.
  * @bias:   of the module.
- * Returns a set of NSC_LIVE_PROBLEM_*, 0 when all went well. Clang's sleds get the one-byte form
- * in any case; gcc's are left alone when nothing is on.
+ * Returns a set of NSC_LIVE_PROBLEM_*, 0 when all went well. When nothing is on, code is left as it
+ * is, but for XRay's sleds where nsc_arch_xray_slow(): pages that are written are copied, which
+ * costs a program its start and, being scattered then, more than a percent of its speed.
  * Context: constructor, before code of the module runs.
  */
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,

@@ -32,6 +32,16 @@ static uint64_t xray_count(const struct nsc_runtime_module *m)
     return (uint64_t)(m->xray_end - m->xray_start);
 }
 
+static uint64_t nop_count(const struct nsc_runtime_module *m)
+{
+    return (uint64_t)(m->nops_end - m->nops_start);
+}
+
+static uint64_t sled_count(const struct nsc_runtime_module *m)
+{
+    return site_count(m) + xray_count(m) + nop_count(m);
+}
+
 static int inside(const struct batch *b, const uint8_t *at, enum nsc_arch_sled form)
 {
     uint64_t start = (uint64_t)(uintptr_t)at;
@@ -54,9 +64,14 @@ static int sled_of_site(const struct batch *b, const struct nsc_live_site *site,
     return 1;
 }
 
+static int is_xray_entry(const struct nsc_runtime_xray *x)
+{
+    return x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
+}
+
 static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x, struct sled *sled)
 {
-    int is_entry = x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
+    int is_entry = is_xray_entry(x);
 
     if (x->version != 2 || x->kind > NSC_ARCH_XRAY_ENTRY_ARGS)
         return 0;
@@ -68,14 +83,27 @@ static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x,
     return 1;
 }
 
+/* The section is any compiler's: other objects may have nops of other lengths in it. */
+static int sled_of_nop(const struct batch *b, uint64_t address, struct sled *sled)
+{
+    sled->at = (uint8_t *)(uintptr_t)address;
+    sled->form = NSC_ARCH_SLED_NOP;
+    if (!inside(b, sled->at, sled->form))
+        return 0;
+    sled->trampoline = b->module->trampolines[NSC_ARCH_HOOK_ENTRY];
+    return 1;
+}
+
 /* Fills in entry @i of the site table; returns 0 if it is not a sled of this batch. */
 static int sled_at(const struct batch *b, uint64_t i, struct sled *sled)
 {
-    uint64_t sites = site_count(b->module);
+    uint64_t sites = site_count(b->module), xrays = xray_count(b->module);
 
     if (i < sites)
         return sled_of_site(b, b->module->sites_start + i, sled);
-    return sled_of_xray(b, b->module->xray_start + (i - sites), sled);
+    if (i < sites + xrays)
+        return sled_of_xray(b, b->module->xray_start + (i - sites), sled);
+    return sled_of_nop(b, b->module->nops_start[i - sites - xrays], sled);
 }
 
 static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
@@ -88,7 +116,7 @@ static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
 /* Writes the sleds, in place or into a copy of the code that begins at @copy. */
 static void write_sleds(struct batch *b, uint8_t *copy)
 {
-    uint64_t total = site_count(b->module) + xray_count(b->module);
+    uint64_t total = sled_count(b->module);
     struct sled sled;
     uint64_t i;
 
@@ -108,7 +136,7 @@ static void write_sleds(struct batch *b, uint8_t *copy)
 /* Narrows the batch to the pages that hold sleds. Returns 0 if there are none. */
 static int narrow(struct batch *b, uint64_t page_bytes)
 {
-    uint64_t total = site_count(b->module) + xray_count(b->module);
+    uint64_t total = sled_count(b->module);
     uint64_t start = UINT64_MAX, end = 0;
     struct sled sled;
     uint64_t i;
@@ -187,6 +215,19 @@ static int write_in_place(struct batch *b, int protection, size_t page_bytes)
     return nsc_os_protect(code, bytes, protection);
 }
 
+/* Whether a module that is not recorded runs better when its code is written: see module.h. */
+static int slow_as_compiled(const struct nsc_runtime_module *module)
+{
+    const struct nsc_runtime_xray *x;
+
+    if (!nsc_arch_xray_slow())
+        return 0;
+    for (x = module->xray_start; x < module->xray_end; x++)
+        if (is_xray_entry(x))
+            return 1;
+    return 0;
+}
+
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict)
 {
@@ -199,7 +240,7 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
     unsigned at = 0;
     int failed;
 
-    if (b.from == site_count(module) + xray_count(module))
+    if (!verdict->on && !slow_as_compiled(module))
         return 0;
     page_bytes = nsc_os_page_bytes();
     while (nsc_elf_text(module->elf_header, bias, page_bytes, &at, &text)) {

@@ -42,6 +42,9 @@ static void test_forms(void)
     CHECK(memcmp(words + 1, off + 1, sizeof off - 4) == 0);
     CHECK(nsc_arch_sled_known((uint8_t *)words, NSC_ARCH_SLED_XRAY));
     CHECK_U64(nsc_arch_sled_bytes(NSC_ARCH_SLED_XRAY), 20);
+    CHECK_U64(nsc_arch_sled_bytes(NSC_ARCH_SLED_NOP), 0);
+    CHECK(!nsc_arch_sled_known((uint8_t *)words, NSC_ARCH_SLED_NOP));
+    CHECK(nsc_arch_sled_write((uint8_t *)words, NSC_ARCH_SLED_NOP, 0x1008, 1) == -1);
 }
 
 static void test_reach(void)

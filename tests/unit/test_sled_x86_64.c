@@ -4,6 +4,7 @@
 
 static const uint8_t clang_entry[11] = {0xeb, 9, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
 static const uint8_t clang_exit[11] = {0xc3, 0x2e, 0x66, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};
+static const uint8_t clang_nop[5] = {0x0f, 0x1f, 0x44, 0, 8};
 static const uint8_t macro_site[5] = {0xa9, 0, 0, 0, 0};
 
 /* Writes a sled over a copy of @from; checks the result and that nothing behind it has changed. */
@@ -35,6 +36,8 @@ static void test_forms(void)
     expect(macro_site, 5, NSC_ARCH_SLED_SITE, 0x1005, 1, "e800100000");
     expect(macro_site, 5, NSC_ARCH_SLED_SITE, 0x1005, 0, "a900100000");
     expect(macro_site, 5, NSC_ARCH_SLED_SITE, -0x0ffb, 1, "e800f0ffff");
+    expect(clang_nop, 5, NSC_ARCH_SLED_NOP, 0x1005, 1, "e800100000");
+    expect(clang_nop, 5, NSC_ARCH_SLED_NOP, 0x1005, 0, "a900100000");
     expect(clang_entry, 11, NSC_ARCH_SLED_XRAY, 0x1005, 1, "e800100000660f1f440000");
     expect(clang_entry, 11, NSC_ARCH_SLED_XRAY, 0x1005, 0, "a900100000660f1f440000");
     expect(clang_exit, 11, NSC_ARCH_SLED_XRAY_EXIT, 0x1005, 1, "e800100000c3");
@@ -73,6 +76,11 @@ static void test_unknown(void)
     CHECK(!nsc_arch_sled_known(code, NSC_ARCH_SLED_XRAY_EXIT));
     memset(code, 0x90, sizeof(code));
     CHECK(!nsc_arch_sled_known(code, NSC_ARCH_SLED_SITE));
+    CHECK(!nsc_arch_sled_known(code, NSC_ARCH_SLED_NOP)); /* gcc's -fpatchable-function-entry=5 */
+    memcpy(code, clang_nop, sizeof(clang_nop));
+    CHECK(!nsc_arch_sled_known(code, NSC_ARCH_SLED_SITE));
+    code[2] = 0x84; /* the first bytes of a longer nop */
+    CHECK(!nsc_arch_sled_known(code, NSC_ARCH_SLED_NOP));
 }
 
 static void test_hooks(void)
@@ -88,6 +96,7 @@ static void test_hooks(void)
     CHECK(nsc_arch_sled_hook(before_jump, NSC_ARCH_SLED_SITE, 0) == NSC_ARCH_HOOK_TAIL);
     CHECK(nsc_arch_sled_hook(clang_exit, NSC_ARCH_SLED_XRAY_EXIT, 0) == NSC_ARCH_HOOK_RETURN);
     CHECK(nsc_arch_sled_hook(clang_entry, NSC_ARCH_SLED_XRAY, 0) == NSC_ARCH_HOOK_TAIL);
+    CHECK(nsc_arch_sled_hook(clang_nop, NSC_ARCH_SLED_NOP, 1) == NSC_ARCH_HOOK_ENTRY);
 }
 
 int main(void)

@@ -43,19 +43,29 @@ static void put(uint8_t *code, uint32_t word)
     __atomic_store_n((uint32_t *)__builtin_assume_aligned(code, 4), word, __ATOMIC_RELEASE);
 }
 
+static int is_xray(enum nsc_arch_sled sled)
+{
+    return sled == NSC_ARCH_SLED_XRAY || sled == NSC_ARCH_SLED_XRAY_EXIT;
+}
+
 unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled)
 {
-    return sled == NSC_ARCH_SLED_SITE ? 0 : WRITTEN_BYTES;
+    return is_xray(sled) ? WRITTEN_BYTES : 0;
 }
 
 int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
 {
-    if (sled == NSC_ARCH_SLED_SITE)
+    if (!is_xray(sled))
         return 0;
     /* As clang left it, or as we did. */
     if (get(code) == op_b_over)
         return get(code + 4) == op_nop || get(code + 4) == op_push_x30;
     return get(code) == op_nop && get(code + 4) == op_push_x30;
+}
+
+int nsc_arch_xray_slow(void)
+{
+    return 0; /* the branch is what the off form is, too */
 }
 
 enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
@@ -70,7 +80,7 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
 {
     int64_t words = (distance - CALL_AT) / 4;
 
-    if (sled == NSC_ARCH_SLED_SITE || distance % 4 != 0 || words < -(1 << 25) || words >= 1 << 25)
+    if (!is_xray(sled) || distance % 4 != 0 || words < -(1 << 25) || words >= 1 << 25)
         return -1;
     put(code + 4, op_push_x30);
     put(code + CALL_AT, op_bl | ((uint32_t)(uint64_t)words & 0x03ffffffu));

@@ -2,13 +2,16 @@
  * sled.c (x86-64) - bytes of the sleds. Called by the runtime at load; must stay pure: it only
  * reads and writes the buffer that it is given.
  *
- *             on                      off
- *   site      e8 rel32                a9 imm32           call / test $imm32,%eax
- *   xray      e8 rel32, 6-byte nop    a9 imm32, nop      (clang emits jmp +9, 9-byte nop)
- *   exit      e8 rel32, c3            c3 ...             (clang emits ret, 10-byte nop)
+ *             on                      off                compiled as
+ *   site      e8 rel32                a9 imm32           a9 00 00 00 00
+ *   nop       e8 rel32                a9 imm32           5-byte nop
+ *   xray      e8 rel32, 6-byte nop    a9 imm32, nop      jmp +9, 9-byte nop
+ *   exit      e8 rel32, c3            c3 ...             ret, 10-byte nop
  *
- * rel32 is the same in both forms, so turning a sled is a store of one byte, which other threads
- * may execute over at any time. `test` only changes flags, which are dead at entry and at exit.
+ * e8 is call rel32, a9 test $imm32,%eax. rel32 is the same in both forms, so turning a sled is a
+ * store of one byte, which other threads may execute over at any time. `test` only changes flags,
+ * which are dead at entry and at exit. What the compiler left is brought to one of the two forms
+ * before the code runs.
  */
 #include "arch/arch.h"
 
@@ -18,6 +21,9 @@ enum {
     OP_RET = 0xc3,
     OP_JMP_SHORT = 0xeb,
     OP_CS_PREFIX = 0x2e,
+    OP_TWO_BYTES = 0x0f,
+    OP2_NOP = 0x1f,
+    MODRM_SIB_DISP8 = 0x44,
     SITE_BYTES = 5,
     XRAY_BYTES = 11,
 };
@@ -29,6 +35,7 @@ unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled)
 {
     switch (sled) {
     case NSC_ARCH_SLED_SITE:
+    case NSC_ARCH_SLED_NOP:
         return SITE_BYTES;
     case NSC_ARCH_SLED_XRAY:
         return XRAY_BYTES;
@@ -49,8 +56,16 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     case NSC_ARCH_SLED_XRAY_EXIT:
         return (code[0] == OP_RET && (code[1] == OP_CS_PREFIX || code[5] == OP_RET)) ||
                (code[0] == OP_CALL && code[5] == OP_RET);
+    case NSC_ARCH_SLED_NOP:
+        return (code[0] == OP_TWO_BYTES && code[1] == OP2_NOP && code[2] == MODRM_SIB_DISP8) ||
+               code[0] == OP_TEST_EAX || code[0] == OP_CALL;
     }
     return 0;
+}
+
+int nsc_arch_xray_slow(void)
+{
+    return 1; /* a jump taken at each entry: 4 to 6 % of a program */
 }
 
 enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
@@ -80,6 +95,7 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
         code[1 + i] = (uint8_t)(bits >> (8 * i));
     switch (sled) {
     case NSC_ARCH_SLED_SITE:
+    case NSC_ARCH_SLED_NOP:
         code[0] = on ? OP_CALL : OP_TEST_EAX;
         break;
     case NSC_ARCH_SLED_XRAY:

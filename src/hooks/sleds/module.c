@@ -13,6 +13,8 @@ extern const struct nsc_live_site __start_nanoscope_sites[] HIDDEN __attribute__
 extern const struct nsc_live_site __stop_nanoscope_sites[] HIDDEN __attribute__((weak));
 extern struct nsc_runtime_xray __start_xray_instr_map[] HIDDEN __attribute__((weak));
 extern struct nsc_runtime_xray __stop_xray_instr_map[] HIDDEN __attribute__((weak));
+extern const uint64_t __start___patchable_function_entries[] HIDDEN __attribute__((weak));
+extern const uint64_t __stop___patchable_function_entries[] HIDDEN __attribute__((weak));
 extern const char __ehdr_start[] HIDDEN __attribute__((weak));
 
 extern const uint8_t nsc_trampoline_entry[] HIDDEN;
@@ -34,6 +36,8 @@ static struct nsc_runtime_module module = {
             [NSC_ARCH_HOOK_TAIL] = nsc_trampoline_tail,
         },
     .elf_header = __ehdr_start,
+    .nops_start = __start___patchable_function_entries,
+    .nops_end = __stop___patchable_function_entries,
 };
 
 /* 101 is the first priority that is not the implementation's: before the program's constructors,
