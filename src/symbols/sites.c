@@ -58,6 +58,15 @@ static struct nsc_symbols_site xray_site(const uint8_t *record, uint64_t va)
     };
 }
 
+static struct nsc_symbols_site nop_site(const uint8_t *record, uint64_t va)
+{
+    struct nsc_symbols_site site = {.kind = NSC_LIVE_SITE_ENTRY, .table = NSC_SYMBOLS_SITES_NOPS};
+
+    (void)va;
+    memcpy(&site.va, record, sizeof site.va);
+    return site;
+}
+
 /* Appends the records of one section; a missing section has none. */
 static int append(const struct nsc_symbols *s, const char *name, size_t record_bytes,
                   struct nsc_symbols_site (*decode)(const uint8_t *record, uint64_t va),
@@ -92,6 +101,59 @@ static int append(const struct nsc_symbols *s, const char *name, size_t record_b
     return 0;
 }
 
+/*
+ * Puts addresses that the dynamic linker would relocate into @sites, one per 8 bytes of @section:
+ * the file holds them in the relocations only, except where those are packed (DT_RELR).
+ */
+static void relocate(const Elf64_Shdr *section, const uint8_t *relocations, size_t bytes,
+                     uint32_t relative, struct nsc_symbols_site *sites)
+{
+    Elf64_Rela r;
+
+    for (size_t at = 0; bytes - at >= sizeof r; at += sizeof r) {
+        uint64_t into;
+
+        memcpy(&r, relocations + at, sizeof r);
+        into = r.r_offset - section->sh_addr;
+        if (ELF64_R_TYPE(r.r_info) == relative && into < section->sh_size && into % 8 == 0)
+            sites[into / 8].va = (uint64_t)r.r_addend;
+    }
+}
+
+/* Clang's entry sleds: addresses, and therefore with relocations where code can be anywhere. */
+static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **sites, size_t *count,
+                       struct nsc_diag *diag)
+{
+    static const char name[] = "__patchable_function_entries";
+    const struct nsc_elf *elf = &s->elf;
+    uint32_t relative =
+        elf->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
+    uint64_t left = elf->file_bytes; /* sections that overlap must not make us read for ever */
+    size_t first = *count;
+    int rc = append(s, name, sizeof(uint64_t), nop_site, sites, count, diag);
+
+    if (*count == first)
+        return rc;
+    for (uint32_t i = 0; rc == 0 && i < elf->section_count; i++) {
+        const Elf64_Shdr *section = &elf->sections[i];
+        uint8_t *data;
+        size_t bytes;
+
+        if (section->sh_type != SHT_RELA || !(section->sh_flags & SHF_ALLOC))
+            continue;
+        if (section->sh_size > left)
+            return nsc_diag_set(diag, section->sh_offset, EBADMSG,
+                                "%s: more relocations than the file has room for", elf->path);
+        left -= section->sh_size;
+        rc = nsc_elf_read(elf, section, &data, &bytes, diag);
+        if (rc == 0) {
+            relocate(nsc_elf_section(elf, name), data, bytes, relative, *sites + first);
+            free(data);
+        }
+    }
+    return rc;
+}
+
 int nsc_symbols_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out, size_t *count,
                       struct nsc_diag *diag)
 {
@@ -101,6 +163,8 @@ int nsc_symbols_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out
 
     if (rc == 0)
         rc = append(s, "xray_instr_map", sizeof(struct xray_entry), xray_site, &sites, &n, diag);
+    if (rc == 0)
+        rc = append_nops(s, &sites, &n, diag);
     if (rc < 0) {
         free(sites);
         return rc;

@@ -116,6 +116,7 @@ size_t nsc_symbols_base_length(const char *symbol);
 enum nsc_symbols_site_table {
     NSC_SYMBOLS_SITES_OWN = 0,  /* section nanoscope_sites, see nanoscope/live.h */
     NSC_SYMBOLS_SITES_XRAY = 1, /* section xray_instr_map */
+    NSC_SYMBOLS_SITES_NOPS = 2, /* section __patchable_function_entries: entries of clang's */
 };
 
 #define NSC_SYMBOLS_SITE_OTHER                                                                     \
@@ -129,7 +130,7 @@ struct nsc_symbols_site {
 
 /**
  * nsc_symbols_sites - the module's hook sites, in the order that filter bitmaps count in: section
- * nanoscope_sites, then xray_instr_map, each in file order.
+ * nanoscope_sites, then xray_instr_map, then __patchable_function_entries, each in file order.
  * @out: receives a malloc'ed array (NULL when there is none), @count its length.
  * Returns 0, -EBADMSG (a section that is no whole number of records), -EIO or -ENOMEM.
  */

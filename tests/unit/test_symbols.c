@@ -328,32 +328,43 @@ static void sites(void)
                "1: .quad _start+4-1b,_start-1b\n.byte 0,1,2\n.zero 13\n"
                "2: .quad _start+5-2b,_start-2b\n.byte 2,1,2\n.zero 13\n"
                "3: .quad _start+6-3b,_start-3b\n.byte 4,1,2\n.zero 13\n"
-               "4: .quad 0x1234,0\n.byte 1,1,1\n.zero 13\n");
+               "4: .quad 0x1234,0\n.byte 1,1,1\n.zero 13\n"
+               ".section __patchable_function_entries,\"aw\"\n.quad _start+7\n");
     if (!CHECK(run("gcc -nostdlib -static t.s -o t")))
         return;
     s = open_file("t", NULL);
     CHECK(s != NULL);
     start = va_of(s, "_start");
     CHECK(nsc_symbols_sites(s, &got, &count, NULL) == 0);
-    if (CHECK(count == 8)) {
-        const uint64_t vas[] = {start,     start + 8, start + 12, start + 13,
-                                start + 4, start + 5, start + 6,  0x1234};
+    if (CHECK(count == 9)) {
+        const uint64_t vas[] = {start,     start + 8, start + 12, start + 13, start + 4,
+                                start + 5, start + 6, 0x1234,     start + 7};
         const uint32_t kinds[] = {NSC_LIVE_SITE_ENTRY,    NSC_LIVE_SITE_EXIT,  NSC_LIVE_SITE_HOOK,
                                   NSC_SYMBOLS_SITE_OTHER, NSC_LIVE_SITE_ENTRY, NSC_LIVE_SITE_EXIT,
-                                  NSC_SYMBOLS_SITE_OTHER, NSC_LIVE_SITE_EXIT};
+                                  NSC_SYMBOLS_SITE_OTHER, NSC_LIVE_SITE_EXIT,  NSC_LIVE_SITE_ENTRY};
 
-        for (unsigned i = 0; i < 8; i++) {
+        for (unsigned i = 0; i < 9; i++) {
             CHECK_U64(got[i].va, vas[i]);
             CHECK_U64(got[i].kind, kinds[i]);
-            CHECK_U64(got[i].table, i < 4 ? NSC_SYMBOLS_SITES_OWN : NSC_SYMBOLS_SITES_XRAY);
+            CHECK_U64(got[i].table, i < 4   ? NSC_SYMBOLS_SITES_OWN
+                                    : i < 8 ? NSC_SYMBOLS_SITES_XRAY
+                                            : NSC_SYMBOLS_SITES_NOPS);
         }
     }
     free(got);
     nsc_symbols_close(s);
+}
 
-    /* What clang itself emits. */
-    if (!CHECK(run("clang -O1 -fxray-instrument -fxray-instruction-threshold=1 -c c.c -o x.o && "
-                   "clang -shared x.o -o x.so")))
+/* What clang itself emits, and linkers make of it. */
+static void sites_of_clang(const char *sleds, const char *link)
+{
+    struct nsc_symbols_site *got = NULL;
+    struct nsc_symbols *s;
+    size_t count = 0, entries = 0;
+
+    if (!CHECK(run("clang -O1 -fxray-instrument -fxray-instruction-threshold=1 %s -fPIC -c c.c -o "
+                   "x.o && clang x.o -o x.so %s",
+                   sleds, link)))
         return;
     s = open_file("x.so", NULL);
     CHECK(s != NULL);
@@ -364,7 +375,9 @@ static void sites(void)
 
         CHECK(nsc_symbols_find(s, got[i].va, &f));
         CHECK((got[i].kind == NSC_LIVE_SITE_ENTRY) == (got[i].va == f.va));
+        entries += got[i].kind == NSC_LIVE_SITE_ENTRY;
     }
+    CHECK(entries >= 3);
     free(got);
     nsc_symbols_close(s);
 }
@@ -403,6 +416,19 @@ int main(void)
     cold_parts();
     cplusplus();
     sites();
+    sites_of_clang("", "-shared");
+    for (unsigned i = 0; i < 6; i++) {
+        static const char *const links[] = {"-shared",
+                                            "-shared -fuse-ld=gold",
+                                            "-shared -fuse-ld=lld",
+                                            "-shared -fuse-ld=lld -Wl,--pack-dyn-relocs=relr",
+                                            "-shared -fuse-ld=lld -Wl,--apply-dynamic-relocs",
+                                            "-nostdlib -no-pie -Wl,-e,main"};
+
+        sites_of_clang("-fxray-instrumentation-bundle=function-exit -Xclang "
+                       "-fpatchable-function-entry=5",
+                       links[i]);
+    }
     refused();
     if (t_failed == 0)
         CHECK(run("rm -rf %s", folder));
