@@ -133,9 +133,11 @@ $(BUILD)/lib/nanoscope-module.o: $(MODULE_OBJS)
 	$(call show,LINK)
 	$(Q)$(CC) -nostdlib -r -o $@ $^
 
+# As cc_plan.c has them.
+CLANG_ENTRIES_x86_64 := \ -fxray-instrumentation-bundle=function-exit -Xclang -fpatchable-function-entry=5
 $(BUILD)/lib/pkgconfig/nanoscope.pc: src/hooks/nanoscope.pc.in
 	@mkdir -p $(@D)
-	$(Q)sed 's/@VERSION@/$(VERSION)/' $< > $@
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s/@CLANG_ENTRIES@/$(CLANG_ENTRIES_$(ISA))/' $< > $@
 
 $(BUILD)/lib/%: src/hooks/sleds/%
 	@mkdir -p $(@D)

@@ -14,9 +14,10 @@
 
 /* Put before a function's definition: the function gets no hook, whichever hook is in use. */
 #if defined(__clang__) && defined(__has_attribute)
-#if __has_attribute(xray_never_instrument)
+#if __has_attribute(xray_never_instrument) && __has_attribute(patchable_function_entry)
 #define NANOSCOPE_NOTRACE                                                                          \
-    __attribute__((__no_instrument_function__)) __attribute__((__xray_never_instrument__))
+    __attribute__((__no_instrument_function__)) __attribute__((__xray_never_instrument__))         \
+    __attribute__((__patchable_function_entry__(0)))
 #endif
 #endif
 #ifndef NANOSCOPE_NOTRACE

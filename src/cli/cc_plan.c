@@ -179,7 +179,7 @@ void nsc_cc_words_free(struct nsc_cc_words *w)
 }
 
 void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *compiler,
-                        enum nsc_cc_hook hook, const struct nsc_cc_parts *parts)
+                        enum nsc_cc_hook hook, const struct nsc_cc_parts *parts, bool by_name)
 {
     if (hook == NSC_CC_HOOK_HEADER) {
         nsc_cc_words_add(w, "-finstrument-functions");
@@ -189,6 +189,13 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-fxray-instrument");
         nsc_cc_words_add(w, "-fxray-instruction-threshold=1");
         nsc_cc_words_add(w, "-fnoxray-link-deps");
+        if (compiler->isa == NSC_CC_X86_64 && !by_name) {
+            nsc_cc_words_add(w, "-fxray-instrumentation-bundle=function-exit");
+            /* Past the driver, which allows only one of the two: both at entry would be too much.
+             */
+            nsc_cc_words_add(w, "-Xclang");
+            nsc_cc_words_add(w, "-fpatchable-function-entry=5");
+        }
     } else {
         nsc_cc_words_addf(w, "-specs=%s", parts->gcc_specs);
         nsc_cc_words_addf(w, "-Wa,%s", parts->gcc_sleds);

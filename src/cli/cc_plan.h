@@ -90,9 +90,13 @@ __attribute__((format(printf, 2, 3))) void nsc_cc_words_addf(struct nsc_cc_words
 void nsc_cc_words_end(struct nsc_cc_words *w);
 void nsc_cc_words_free(struct nsc_cc_words *w);
 
-/* What makes the compiler emit @hook; goes after the program's own flags. */
+/**
+ * nsc_cc_add_compile - what makes the compiler emit @hook.
+ * @by_name: functions are left out by name, which of clang's sleds only XRay's can: entries are
+ * XRay's, too, then, and cost more (docs/adr/003-sleds.md).
+ */
 void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *compiler,
-                        enum nsc_cc_hook hook, const struct nsc_cc_parts *parts);
+                        enum nsc_cc_hook hook, const struct nsc_cc_parts *parts, bool by_name);
 /* What a link needs before its first input, and after its last one. gcc takes the compile flags
  * again, since with -flto it is the link that compiles. */
 void nsc_cc_add_link_first(struct nsc_cc_words *w, const struct nsc_cc_parts *parts);

@@ -251,7 +251,7 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r, 
         nsc_cc_add_link_first(out, &parts);
     if (hooked ||
         (relinks && !a->has_source && c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
-        nsc_cc_add_compile(out, c, hook, &parts);
+        nsc_cc_add_compile(out, c, hook, &parts, r->functions.count != 0);
     /* For nanoscope/nanoscope.h; last of all folders, so that it cannot hide anybody's header. */
     if (a->has_source) {
         nsc_cc_words_add(out, "-idirafter");

@@ -101,7 +101,7 @@ int nsc_cmd_flags(const struct nsc_cli_args *args)
         nsc_cc_parts_find(libdir, compiler.isa, &parts, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (r.compile || (compiler.family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
-        nsc_cc_add_compile(&words, &compiler, hook, &parts);
+        nsc_cc_add_compile(&words, &compiler, hook, &parts, false);
     if (r.link) {
         nsc_cc_add_link_first(&words, &parts);
         nsc_cc_add_link_last(&words, &parts, r.is_static);
