@@ -147,6 +147,15 @@ $(BUILD)/lib/%: src/hooks/cyg/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
+# Where `nanoscope cc` looks when the compiler is one for that processor; `make install` installs it too.
+.PHONY: target
+TARGET_ISA = $(firstword $(subst -, ,$(CROSS)))
+target: ## CROSS=aarch64-linux-gnu-: the runtime for another processor, too (before install)
+	$(if $(CROSS),,$(error which processor? make target CROSS=aarch64-linux-gnu-))
+	$(MAKE) BUILD=$(BUILD)/$(TARGET_ISA) CC=$(CROSS)gcc CROSS=$(CROSS) runtime
+	@mkdir -p $(BUILD)/lib/$(TARGET_ISA)
+	find $(BUILD)/$(TARGET_ISA)/lib -maxdepth 1 -type f -exec cp {} $(BUILD)/lib/$(TARGET_ISA) \;
+
 check-nm: runtime ## what the runtime imports, and what its fast path must not contain
 	BUILD=$(BUILD) CROSS=$(CROSS) tools/check-traced
 
@@ -271,6 +280,7 @@ oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every config
 	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
 
 check-arch: all ## hooks for AArch64, under an emulator
+	$(MAKE) target CROSS=aarch64-linux-gnu-
 	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc CROSS=aarch64-linux-gnu- check-nm
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(wildcard tests/check-arch/test_*)
 

@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "nanoscope/live.h"
 #include "record/stack.h"
 #include "trace/writer.h"
@@ -33,15 +33,6 @@ struct bench {
     struct nsc_writer *writer;
     struct nsc_codes codes;
 };
-
-/* Processor time: what one core can do, whatever else the machine is doing. */
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
 
 static void put(struct pattern *p, uint32_t function, uint64_t depth, bool exit)
 {
@@ -136,12 +127,12 @@ static double drain(struct bench *b, const struct pattern *p, uint64_t events)
         double start;
 
         count = fill(chunk, p, at, begin);
-        start = now();
+        start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
         nsc_stacks_begin_chunk(&stacks, TOP, chunk[1], 0);
         if (nsc_stacks_run(&stacks, chunk, 0, count, true) != count)
             exit(1);
         memset(chunk, 0, count * 16);
-        seconds += now() - start;
+        seconds += bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
         done += count;
         at += count;
         if (at == p->count) {

@@ -9,9 +9,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "bench.h"
 #include "trace/encode.h"
 #include "trace/reader.h"
 
@@ -23,28 +23,9 @@ struct prepared {
     uint32_t function; /* NSC_NO_ID: exit */
 };
 
-/* Processor time: what one core can do, whatever else the machine is doing. */
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static uint32_t random_number(void)
-{
-    static uint64_t state = 88172645463325252u;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
-
 static uint32_t put(struct prepared *events, uint32_t at, uint32_t function)
 {
-    events[at].delta = 15 + random_number() % 60 + (random_number() % 64 == 0 ? 2000 : 0);
+    events[at].delta = 15 + bench_random() % 60 + (bench_random() % 64 == 0 ? 2000 : 0);
     events[at].function = function;
     return at + 1;
 }
@@ -55,7 +36,7 @@ static uint32_t prepare_random(struct prepared *events)
     uint32_t depth = 0, at = 0;
 
     while (at < PATTERN) {
-        uint32_t r = random_number(), limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
+        uint32_t r = bench_random(), limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
         bool enter = depth == 0 || (r % 1000 < limit && depth < PATTERN - at);
 
         at = put(events, at, enter ? (depth * 7 + (r >> 8) % 9 * 31) % FUNCTIONS : NSC_NO_ID);
@@ -116,7 +97,7 @@ static double encode(const char *path, const struct prepared *events, uint32_t c
     if (nsc_writer_create(path, &options, &w, &diag) != 0)
         fail("create", &diag);
     add_tables(w, &lane);
-    begin = now();
+    begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint32_t round = 0; round < rounds; round++)
         for (const struct prepared *e = events; e < events + count; e++) {
             ticks += e->delta;
@@ -128,7 +109,7 @@ static double encode(const char *path, const struct prepared *events, uint32_t c
     nsc_lane_close(lane, ticks);
     if (nsc_writer_finish(w, &diag) != 0)
         fail("finish", &diag);
-    return now() - begin;
+    return bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
 }
 
 static double decode(const char *path, uint64_t *events, struct nsc_trace_info *info)
@@ -138,7 +119,7 @@ static double decode(const char *path, uint64_t *events, struct nsc_trace_info *
     struct nsc_cursor *c;
     const struct nsc_event *batch;
     size_t count;
-    double begin = now();
+    double begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
     int more;
 
     if (nsc_trace_open(path, 0, &t, &diag) != 0 || nsc_cursor_open(t, 0, 0, &c, &diag) != 0)
@@ -148,7 +129,7 @@ static double decode(const char *path, uint64_t *events, struct nsc_trace_info *
         *events += count;
     if (more != 0)
         fail("read", &diag);
-    begin = now() - begin;
+    begin = bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
     *info = *nsc_trace_info(t);
     nsc_cursor_close(c);
     nsc_trace_close(t);

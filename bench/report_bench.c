@@ -9,36 +9,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyze/calls.h"
 #include "analyze/report.h"
 #include "analyze/tree.h"
+#include "bench.h"
 #include "trace/encode.h"
 #include "trace/reader.h"
 
 #define FUNCTIONS 2000u
 #define THREADS   4u
 #define RUNS      7
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-static uint32_t random_number(void)
-{
-    static uint64_t state = 88172645463325252u;
-
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (uint32_t)(state >> 16);
-}
 
 struct thread {
     struct nsc_lane *lane;
@@ -49,11 +31,11 @@ struct thread {
 /* Durations over several powers of two, as in real programs. */
 static void pass_time(struct thread *t)
 {
-    uint32_t r = random_number();
+    uint32_t r = bench_random();
 
     t->ticks += 15 + r % 60;
     if (r % 64 == 0)
-        t->ticks += (uint64_t)random_number() >> (12 + r / 64 % 16);
+        t->ticks += (uint64_t)bench_random() >> (12 + r / 64 % 16);
 }
 
 static void enter(struct thread *t, uint32_t function)
@@ -89,7 +71,7 @@ static void make_regular(struct thread *t)
 static void make_random(struct thread *t)
 {
     while (t->left > 0) {
-        uint32_t depth = nsc_lane_depth(t->lane), r = random_number();
+        uint32_t depth = nsc_lane_depth(t->lane), r = bench_random();
         uint32_t limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
 
         if (depth < t->left && (depth == 0 || r % 1000 < limit))
@@ -136,22 +118,22 @@ static void make_trace(const char *path, uint64_t events, void (*make)(struct th
 static double run_open(struct nsc_trace **t, const char *path)
 {
     struct nsc_diag diag = {.message = ""};
-    double begin = now();
+    double begin = bench_seconds(CLOCK_MONOTONIC);
 
     if (nsc_trace_open(path, 0, t, &diag) != 0)
         fail(&diag);
-    return now() - begin;
+    return bench_seconds(CLOCK_MONOTONIC) - begin;
 }
 
 static double run_report(struct nsc_trace *t, const struct nsc_selection *s)
 {
     struct nsc_diag diag = {.message = ""};
     struct nsc_report report;
-    double begin = now();
+    double begin = bench_seconds(CLOCK_MONOTONIC);
 
     if (nsc_report_make(t, s, false, &report, &diag) != 0)
         fail(&diag);
-    begin = now() - begin;
+    begin = bench_seconds(CLOCK_MONOTONIC) - begin;
     nsc_report_free(&report);
     return begin;
 }
@@ -160,11 +142,11 @@ static double run_tree(struct nsc_trace *t, const struct nsc_selection *s)
 {
     struct nsc_diag diag = {.message = ""};
     struct nsc_tree tree;
-    double begin = now();
+    double begin = bench_seconds(CLOCK_MONOTONIC);
 
     if (nsc_tree_make(t, s, NULL, &tree, &diag) != 0)
         fail(&diag);
-    begin = now() - begin;
+    begin = bench_seconds(CLOCK_MONOTONIC) - begin;
     nsc_tree_free(&tree);
     return begin;
 }
@@ -173,12 +155,12 @@ static double run_calls(struct nsc_trace *t, const struct nsc_selection *s)
 {
     struct nsc_diag diag = {.message = ""};
     struct nsc_calls_top top;
-    double begin = now();
+    double begin = bench_seconds(CLOCK_MONOTONIC);
 
     if (nsc_calls_top_init(&top, NSC_CALLS_KEY_DURATION, 20) != 0 ||
         nsc_calls_scan(t, s, NSC_CALLS_BY_THREAD, NULL, nsc_calls_top_offer, &top, &diag) != 0)
         fail(&diag);
-    begin = now() - begin;
+    begin = bench_seconds(CLOCK_MONOTONIC) - begin;
     nsc_calls_top_free(&top);
     return begin;
 }

@@ -108,8 +108,11 @@ int nsc_cc_parts_find(const char *libdir, enum nsc_cc_isa isa, struct nsc_cc_par
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         snprintf(files[i].path, files[i].bytes, "%s/%s", p.lib, files[i].name);
         if (files[i].needed && access(files[i].path, R_OK) != 0)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT,
-                                "%s is missing: build or install nanoscope for %s", files[i].path,
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT, "%s is missing: %s%s",
+                                files[i].path,
+                                is_own_isa(isa) ? "build or install nanoscope for "
+                                                : "run, in nanoscope's source, make target "
+                                                  "CROSS=TRIPLE- && make install, for ",
                                 isa_name);
     }
     p.system_directory = is_system_directory(p.lib);
