@@ -291,8 +291,7 @@ static void cplusplus(void)
     CHECK_STR(out[2], "main");
     CHECK_STR(out[3], "_Znot a name");
     CHECK_STR(out[4], "ns::f(int) [clone .part.0]");
-    CHECK_STR(out[5],
-              "f(std::string const&, std::vector<std::string>)");
+    CHECK_STR(out[5], "f(std::string const&, std::vector<std::string>)");
     for (unsigned i = 0; i < 6; i++)
         free(out[i]);
     CHECK(nsc_symbols_demangle(NULL, 0, NULL) == 0);
