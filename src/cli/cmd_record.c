@@ -60,9 +60,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_RECORD_OPT_OUTPUT:
         o->output = given->value;
         return 0;
-    case NSC_RECORD_OPT_FILTER:
+    case NSC_RECORD_OPT_ONLY:
         return add_pattern(args, given, &o->filter.include, &s->includes);
-    case NSC_RECORD_OPT_NOTRACE:
+    case NSC_RECORD_OPT_EXCEPT:
         return add_pattern(args, given, &o->filter.exclude, &s->excludes);
     case NSC_RECORD_OPT_MODE:
         status = nsc_cli_choice(args, given, modes, &mode);

@@ -409,6 +409,15 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
     return at;
 }
 
+/* The call that @e enters, above @depth others. False when there is no memory. */
+static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, const struct nsc_event *e)
+{
+    if (depth == c->frame_room && need_frames(c, depth + 1) != 0)
+        return false;
+    c->frames[depth] = (struct nsc_frame){.start_ticks = e->ticks, .function = e->function};
+    return true;
+}
+
 /* The outermost call that is known has ended: now, by @e, an unknown one does. If it did not return
  * (UNWIND, still, afterwards), nothing remains to be told of it. False if there is none. */
 static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct nsc_event *e)
@@ -445,16 +454,12 @@ static int decode(struct nsc_cursor *c)
         e->depth = depth;
         if ((v & 3) == NSC_FORMAT_ENTER) {
             at = get_leb(at, &function);
-            if (at == NULL)
+            if (at == NULL || (function >= functions && !stand_in(c->trace, &function)))
                 return -EBADMSG;
-            if (function >= functions && !stand_in(c->trace, &function))
-                return -EBADMSG;
-            if (depth == c->frame_room && need_frames(c, depth + 1) != 0)
-                return -ENOMEM;
             e->kind = NSC_EVENT_ENTER;
             e->function = canonical[function];
-            c->frames[depth] = (struct nsc_frame){.start_ticks = ticks, .function = e->function};
-            depth++;
+            if (!push_frame(c, depth++, e))
+                return -ENOMEM;
             decoded++;
         } else if ((v & 3) != NSC_FORMAT_OTHER) {
             e->kind = (v & 3) == NSC_FORMAT_EXIT ? NSC_EVENT_EXIT : NSC_EVENT_UNWIND;
