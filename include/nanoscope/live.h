@@ -95,11 +95,18 @@ enum nsc_live_escape {
  *
  *   offset 0            struct nsc_live_header (one page)
  *   header.*_off        tables, each of header.*_max entries
- *   header.data_off     chunk_max chunks of chunk_bytes each, aligned to chunk_bytes
+ *   header.data_off     chunks_max chunks of chunk_bytes each, aligned to chunk_bytes
  *
- * The memory is sparse: only the tables and the first chunk_count chunks have pages. The recorder
- * may raise chunk_count while the program runs (after it has allocated the pages, so that the
- * program can never meet SIGBUS). The program maps everything once, at start.
+ * The first chunk_count chunks are the pool, which all threads share; the recorder may raise
+ * chunk_count while the program runs. The last home_count chunks are homes: thread slot n has chunk
+ * chunks_max - home_count + n % home_count, for when the pool is short, so that a thread always has
+ * some room. The program maps everything once, at start.
+ *
+ * The first chunks_backed chunks have pages from before they can be claimed. The others get theirs
+ * as the program touches them, and lose them when the recorder has read them: pages of a chunk in
+ * use, too, once all slots on them are read. Such a slot reads zero again, for the runtime as well.
+ * The recorder offers chunks without pages only where the kernel promises memory to whoever touches
+ * it, so that the program can never meet SIGBUS.
  *
  * Claiming anything (a chunk, a thread slot, ...) is one compare-and-swap on its `state` word,
  * which also names the owner: whoever is killed between two instructions leaves nothing ownerless.
@@ -138,20 +145,21 @@ struct nsc_live_header {
     uint32_t chunk_bytes; /* a power of two */
     uint32_t filter_bytes;
 
-    uint32_t chunk_count; /* chunks that have pages; only grows; atomic */
+    uint32_t chunk_count; /* chunks of the pool; only grows; atomic */
     /* Where to look first for something free; hints only, written by both sides; atomic. */
     uint32_t chunk_hint;
     uint32_t thread_hint;
     uint32_t process_hint;
     uint32_t module_hint;
-    uint32_t reserved1;
+    uint32_t home_count; /* may be 0 */
     /* Events of threads that found no thread slot or no process slot; atomic. */
     uint64_t lost_unattributed;
     /* Modules that found no module slot: their calls are not recorded; atomic. */
     uint64_t modules_unattributed;
-    /* Number of FREE chunks, refreshed by the recorder, decremented by claimers: approximate. */
+    /* How many chunks of the pool may be claimed: set by the recorder, decremented by claimers;
+     * approximate. At 0, the one that chunk_hint names may be taken all the same if it is FREE. */
     uint32_t chunks_free;
-    uint32_t reserved2;
+    uint32_t chunks_backed; /* chunks that have pages; only grows; atomic */
 };
 
 enum nsc_live_slot_state {

@@ -10,16 +10,21 @@
 /* How often, at most. Threads are probed in every round while they are few or chunks are short. */
 #define CHECK_PROCESSES_NS (10 * MS)
 #define PROBE_THREADS_NS   (50 * MS)
+#define PROBE_HURRIED_NS   (10 * MS)
 #define SCAN_TABLES_NS     (100 * MS)
 
-/* A pool grows up to here to bridge our absence: some 70 ms of one thread that does nothing but
- * call. With the writer's own bound this keeps the recorder within 256 MiB. */
-#define BACKLOG_MAX_BYTES (128ull << 20)
+/* While the session takes more than this, chunks are read before they are full as well, so that
+ * each of the sparse ones keeps a page or two. */
+#define SESSION_MANY_BYTES (192ull << 20)
+#define PARTS_NS           (50 * MS)
 
 enum {
     STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
-    FEW_THREADS = 256
+    FEW_THREADS = 256,
+    NAMES_A_PASS = 64,       /* each costs as much as a few hundred events */
+    SPARSE_MAPPED_MAX = 256, /* sparse chunks that we map at a time: 16 MiB */
+    HOLE_BYTES = 4096,       /* what is given back of a chunk in use is a multiple of this */
 };
 
 int nsc_drain_init(struct nsc_drain *drain, struct nsc_tracees *tracees, enum nsc_record_mode mode)
@@ -41,46 +46,78 @@ void nsc_drain_free(struct nsc_drain *drain)
 
 /* ---- One chunk ------------------------------------------------------------------------------- */
 
-static uint32_t slots_used(const uint64_t *words, uint32_t slots)
+/* How many of a chunk's slots are in use, up to the last one that is complete; @from: slots below
+ * are. */
+static uint32_t slots_used(const struct nsc_session *s, uint32_t chunk, uint32_t from)
 {
-    while (slots > 0 && __atomic_load_n(&words[2 * (size_t)slots - 2], __ATOMIC_ACQUIRE) == 0)
+    const uint64_t *words = nsc_session_chunk_words(s, chunk);
+    uint32_t slots = s->chunk_bytes / 16;
+
+    if (nsc_session_is_sparse(s, chunk))
+        slots = nsc_session_chunk_end(s, chunk, from * 16 / HOLE_BYTES * HOLE_BYTES) / 16;
+    while (slots > from && __atomic_load_n(&words[2 * (size_t)slots - 2], __ATOMIC_ACQUIRE) == 0)
         slots--;
-    return slots;
+    return slots > from ? slots : from;
 }
 
-static void give_back(struct nsc_session *s, uint32_t chunk)
+static void clear(const struct nsc_session *s, uint32_t chunk)
 {
-    uint64_t *words = nsc_session_chunk_words(s, chunk);
+    if (nsc_session_is_sparse(s, chunk) && nsc_session_punch(s, chunk, s->chunk_bytes))
+        return;
+    memset(nsc_session_chunk_words(s, chunk), 0, (size_t)slots_used(s, chunk, 0) * 16);
+}
 
-    memset(words, 0, (size_t)slots_used(words, s->chunk_bytes / 16) * 16);
+static void give_back(struct nsc_drain *d, uint32_t chunk)
+{
+    struct nsc_session *s = d->tracees->session;
+
+    clear(s, chunk);
     __atomic_store_n(&s->chunks[chunk].state, 0, __ATOMIC_RELEASE);
+    if (chunk >= s->chunk_count) /* a thread's own */
+        return;
     /* The chunk used last is the one that caches and page tables know best. */
     __atomic_store_n(&s->header->chunk_hint, chunk, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&s->header->chunks_free, 1, __ATOMIC_RELAXED);
+    d->chunks_free++;
+}
+
+/* A sparse chunk has been read up to slot @at, and is in use: the pages before are given back. The
+ * last slot read stays, because a hook looks at the one before its own. */
+static void give_back_pages(const struct nsc_session *s, uint32_t chunk, uint32_t at)
+{
+    uint32_t bytes = at > 0 ? (at - 1) * 16 / HOLE_BYTES * HOLE_BYTES : 0;
+
+    if (bytes > 0)
+        (void)nsc_session_punch(s, chunk, bytes);
 }
 
 /*
  * Run what is in a chunk. @stop_at_hole: a hook may yet fill an empty slot.
  * Returns whether the chunk is read to its end.
  */
-static bool read_chunk(struct nsc_session *s, struct nsc_tracee_thread *t,
+static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                        const struct nsc_drain_entry *entry, bool stop_at_hole)
 {
+    const struct nsc_session *s = d->tracees->session;
     const struct nsc_live_chunk *live = &s->chunks[entry->chunk];
-    const uint64_t *words = nsc_session_chunk_words(s, entry->chunk);
-    uint32_t used = slots_used(words, s->chunk_bytes / 16);
+    uint32_t from = t->resume_seq == entry->seq ? t->resume_at : 0;
+    uint32_t used;
 
-    if (used == 0)
+    if (nsc_session_is_sparse(s, entry->chunk) && ++d->sparse_mapped > SPARSE_MAPPED_MAX) {
+        nsc_session_let_go(s);
+        d->sparse_mapped = 1;
+    }
+    used = slots_used(s, entry->chunk, from);
+    if (used <= from)
         return true;
     if (t->resume_seq != entry->seq) {
         nsc_stacks_begin_chunk(&t->stacks, __atomic_load_n(&live->anchor, __ATOMIC_RELAXED),
                                __atomic_load_n(&live->open_ticks, __ATOMIC_RELAXED),
                                __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED));
         t->resume_seq = entry->seq;
-        t->resume_at = 0;
     }
-    if (t->resume_at < used)
-        t->resume_at =
-            (uint32_t)nsc_stacks_run(&t->stacks, words, t->resume_at, used, stop_at_hole);
+    t->resume_at = (uint32_t)nsc_stacks_run(&t->stacks, nsc_session_chunk_words(s, entry->chunk),
+                                            from, used, stop_at_hole);
     return t->resume_at >= used;
 }
 
@@ -88,12 +125,18 @@ void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                            const struct nsc_drain_entry *entry)
 {
     if (!t->process->left_out)
-        read_chunk(d->tracees->session, t, entry, false);
+        read_chunk(d, t, entry, false);
     t->next_seq = entry->seq + 1;
     t->stalls = 0;
     t->held = 0;
     t->resume_seq = 0;
-    give_back(d->tracees->session, entry->chunk);
+    give_back(d, entry->chunk);
+}
+
+/* Too few to wait for anything. Half of the pool may be in the hands of idle threads. */
+static bool chunks_short(const struct nsc_drain *d)
+{
+    return d->chunks_free < (d->tracees->session->chunk_count + 3) / 4;
 }
 
 /* ---- The chunks of one thread, in order ------------------------------------------------------ */
@@ -105,8 +148,6 @@ void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 static bool chunk_due(struct nsc_drain *d, struct nsc_tracee_thread *t,
                       const struct nsc_drain_entry *entry)
 {
-    struct nsc_session *s = d->tracees->session;
-
     if (t->dead)
         return true;
     if (entry->phase != NSC_LIVE_CHUNK_FULL)
@@ -114,20 +155,24 @@ static bool chunk_due(struct nsc_drain *d, struct nsc_tracee_thread *t,
     if (entry->seq != t->next_seq && t->stalls++ < STALLS_MAX)
         return false;
     t->next_seq = entry->seq;
-    if (t->process->left_out || read_chunk(s, t, entry, true))
+    if (t->process->left_out || read_chunk(d, t, entry, true))
         return true;
-    return d->chunks_free < s->chunk_count / 2 || t->held++ >= HELD_PASSES;
+    return chunks_short(d) || t->held++ >= HELD_PASSES;
 }
 
 /* Streams only: what is complete of a chunk in use, so that a trace under way lacks little. */
 static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
 {
-    const uint64_t *words = nsc_session_chunk_words(d->tracees->session, entry->chunk);
+    const struct nsc_session *s = d->tracees->session;
+    uint32_t before = t->resume_seq == entry->seq ? t->resume_at : 0;
 
-    if (entry->seq == t->next_seq && !t->process->left_out &&
-        __atomic_load_n(&words[0], __ATOMIC_ACQUIRE) != 0)
-        read_chunk(d->tracees->session, t, entry, true);
+    if (entry->seq != t->next_seq || t->process->left_out)
+        return;
+    read_chunk(d, t, entry, true);
+    if (nsc_session_is_sparse(s, entry->chunk) && t->resume_seq == entry->seq &&
+        t->resume_at > before)
+        give_back_pages(s, entry->chunk, t->resume_at);
 }
 
 static uint32_t drain_thread(struct nsc_drain *d, struct nsc_tracee_thread *t,
@@ -160,32 +205,89 @@ static int compare_entries(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* All chunks in use, by thread and sequence; returns their number. */
-static uint32_t scan_chunks(struct nsc_drain *d)
+/* A chunk in the hands of a living thread, when nobody wants to read it yet. */
+static bool at_rest(const struct nsc_drain *d, uint64_t state, enum nsc_drain_depth depth)
 {
-    struct nsc_session *s = d->tracees->session;
-    uint32_t i, count = 0;
+    const struct nsc_tracees *all = d->tracees;
+    uint32_t thread = NSC_LIVE_CHUNK_THREAD(state);
 
-    for (i = 0; i < s->chunk_count; i++) {
+    return depth == NSC_DRAIN_FULL && d->mode == NSC_RECORD_STREAM &&
+           NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED &&
+           thread < all->session->threads_max && all->threads[thread] != NULL &&
+           !all->threads[thread]->dead;
+}
+
+/* Adds the chunks from @from to @to that may be due to the entries. */
+static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc_drain_depth depth)
+{
+    const struct nsc_session *s = d->tracees->session;
+    uint32_t i;
+
+    for (i = from; i < to; i++) {
         uint64_t state = __atomic_load_n(&s->chunks[i].state, __ATOMIC_ACQUIRE);
 
         if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FREE)
             continue;
-        d->entries[count++] = (struct nsc_drain_entry){
+        d->sparse_used += nsc_session_is_sparse(s, i);
+        if (i < s->chunk_count) {
+            d->chunks_free--;
+            d->chunks_owned += NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED;
+        }
+        if (at_rest(d, state, depth))
+            continue;
+        d->entries[d->entry_count++] = (struct nsc_drain_entry){
             .thread = NSC_LIVE_CHUNK_THREAD(state),
             .seq = NSC_LIVE_CHUNK_SEQ(state),
             .chunk = i,
             .phase = NSC_LIVE_CHUNK_PHASE(state),
         };
     }
-    d->chunks_free = s->chunk_count - count;
-    qsort(d->entries, count, sizeof *d->entries, compare_entries);
-    return count;
 }
 
-static bool chunks_short(const struct nsc_drain *d)
+/* Homes go with thread slots, which threads take in turn. @all: look at each of them. */
+static uint32_t homes_end(struct nsc_drain *d, bool all)
 {
-    return d->chunks_free < d->tracees->session->chunk_count / 2;
+    const struct nsc_session *s = d->tracees->session;
+    uint32_t hint = __atomic_load_n(&s->header->thread_hint, __ATOMIC_RELAXED);
+
+    if (hint > d->homes_high)
+        d->homes_high = hint;
+    if (d->tracees->thread_high > d->homes_high)
+        d->homes_high = d->tracees->thread_high;
+    if (all || d->homes_high > s->home_count)
+        return s->chunks_max;
+    return s->pool_max + d->homes_high;
+}
+
+/* Chunks of the pool that are full, or their threads dead. */
+static uint32_t backlog(const struct nsc_drain *d)
+{
+    return d->tracees->session->chunk_count - d->chunks_free - d->chunks_owned;
+}
+
+/* All chunks that may be due, by thread and sequence. Threads hear at once how many chunks there
+ * are left for them. */
+static void scan_chunks(struct nsc_drain *d, enum nsc_drain_depth depth, bool all)
+{
+    struct nsc_session *s = d->tracees->session;
+    uint32_t left;
+
+    d->entry_count = d->chunks_owned = d->sparse_used = 0;
+    d->chunks_free = s->chunk_count;
+    scan_range(d, 0, s->chunk_count, depth);
+    left = backlog(d) < s->kept ? s->kept - backlog(d) : 0;
+    __atomic_store_n(&s->header->chunks_free, left < d->chunks_free ? left : d->chunks_free,
+                     __ATOMIC_RELAXED);
+    if (s->home_count > 0)
+        scan_range(d, s->pool_max, homes_end(d, all), depth);
+    qsort(d->entries, d->entry_count, sizeof *d->entries, compare_entries);
+}
+
+static bool probe_due(const struct nsc_drain *d, enum nsc_drain_depth depth, uint64_t now_ns)
+{
+    if (depth != NSC_DRAIN_FULL || d->tracees->live_threads <= FEW_THREADS)
+        return true;
+    return now_ns - d->probed_ns >= (chunks_short(d) ? PROBE_HURRIED_NS : PROBE_THREADS_NS);
 }
 
 /* Who has ended? Before the chunks are looked at, so that what is found then is all there is. */
@@ -198,10 +300,10 @@ static void check_lives(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
         nsc_tracees_check_processes(all);
         d->checked_ns = now_ns;
     }
-    if (now_ns - d->probed_ns < PROBE_THREADS_NS && !chunks_short(d) &&
-        all->live_threads > FEW_THREADS && depth == NSC_DRAIN_FULL)
+    if (!probe_due(d, depth, now_ns))
         return;
     d->probed_ns = now_ns;
+    all->names_left = NAMES_A_PASS;
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
             nsc_tracee_check(all->threads[i]);
@@ -213,7 +315,7 @@ static void discard(struct nsc_drain *d, const struct nsc_drain_entry *entries, 
     uint32_t i;
 
     for (i = 0; i < count; i++)
-        give_back(d->tracees->session, entries[i].chunk);
+        give_back(d, entries[i].chunk);
 }
 
 /* Dead threads without any chunk. */
@@ -230,14 +332,14 @@ static void finish_rest(struct nsc_drain *d)
     }
 }
 
-static uint32_t drain_all(struct nsc_drain *d, uint32_t count, enum nsc_drain_depth depth)
+static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
 {
     uint32_t i, n, emptied = 0;
 
-    for (i = 0; i < count; i += n) {
+    for (i = 0; i < d->entry_count; i += n) {
         struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, d->entries[i].thread);
 
-        for (n = 1; i + n < count && d->entries[i + n].thread == d->entries[i].thread; n++)
+        for (n = 1; i + n < d->entry_count && d->entries[i + n].thread == d->entries[i].thread; n++)
             ;
         if (t == NULL) {
             discard(d, &d->entries[i], n);
@@ -251,30 +353,37 @@ static uint32_t drain_all(struct nsc_drain *d, uint32_t count, enum nsc_drain_de
 
 /* The pool is too small when threads hold most of it just by being alive, or when it was all but
  * full as we came: on a busy machine we are kept waiting for longer than it lasts. */
-static void grow_if_short(struct nsc_drain *d, uint32_t count)
+static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
     struct nsc_session *s = d->tracees->session;
-    uint32_t owned = 0, i;
 
-    for (i = 0; i < count; i++)
-        owned += d->entries[i].phase == NSC_LIVE_CHUNK_OWNED;
-    if (owned > s->chunk_count / 2 ||
-        (count > s->chunk_count / 4 * 3 &&
-         (uint64_t)s->chunk_count * s->chunk_bytes < BACKLOG_MAX_BYTES))
+    if (d->chunks_owned > s->chunk_count / 2 ||
+        (found_free < s->chunk_count / 4 && s->chunk_count < s->kept))
         nsc_session_grow(s);
+}
+
+/* Whether chunks in use are to be read as well, because together they take much memory. */
+static bool parts_due(struct nsc_drain *d, uint64_t now_ns)
+{
+    if (d->mode != NSC_RECORD_STREAM || d->sparse_used == 0 || now_ns - d->parts_ns < PARTS_NS)
+        return false;
+    d->parts_ns = now_ns;
+    return nsc_session_bytes(d->tracees->session) > SESSION_MANY_BYTES;
 }
 
 uint32_t nsc_drain_pass(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_t now_ns)
 {
     struct nsc_tracees *all = d->tracees;
-    struct nsc_live_header *header = all->session->header;
-    uint32_t count, emptied = 0;
+    uint32_t found_free, emptied = 0;
     bool scan = now_ns - d->scanned_ns >= SCAN_TABLES_NS || depth == NSC_DRAIN_THE_END;
 
+    if (depth == NSC_DRAIN_FULL && parts_due(d, now_ns))
+        depth = NSC_DRAIN_PARTLY;
     d->pass++;
-    __atomic_fetch_add(&header->heartbeat, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&all->session->header->heartbeat, 1, __ATOMIC_RELEASE);
     check_lives(d, depth, now_ns);
-    count = scan_chunks(d);
+    scan_chunks(d, depth, scan);
+    found_free = d->chunks_free;
     /* After the chunks, so that every module whose events are in them is known. */
     nsc_tracees_scan(all, scan);
     if (scan) {
@@ -282,16 +391,13 @@ uint32_t nsc_drain_pass(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
         d->scanned_ns = now_ns;
     }
     if (depth == NSC_DRAIN_THE_END || d->mode == NSC_RECORD_STREAM) {
-        emptied = drain_all(d, count, depth);
+        emptied = drain_all(d, depth);
         if (depth != NSC_DRAIN_THE_END)
             finish_rest(d);
-        d->chunks_free += emptied;
-        grow_if_short(d, count);
+        grow_if_short(d, found_free);
     } else if (d->mode == NSC_RECORD_RING) {
-        emptied = nsc_drain_turn_ring(d, count);
-        d->chunks_free += emptied;
+        emptied = nsc_drain_turn_ring(d);
     }
-    __atomic_store_n(&header->chunks_free, d->chunks_free, __ATOMIC_RELAXED);
     nsc_tracees_reap(all);
     return emptied;
 }

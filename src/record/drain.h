@@ -21,9 +21,15 @@ struct nsc_drain {
     struct nsc_tracees *tracees;
     enum nsc_record_mode mode;
     struct nsc_drain_entry *entries; /* room for chunks_max */
-    uint32_t chunks_free;            /* found by the last pass */
+    uint32_t entry_count;
+    uint32_t chunks_free;   /* of the pool; found by the last pass, plus those emptied */
+    uint32_t chunks_owned;  /* of the pool, in the hands of threads */
+    uint32_t sparse_used;   /* sparse chunks in use */
+    uint32_t sparse_mapped; /* of them, read since their mapping was let go */
+    uint32_t homes_high;    /* homes in use lie below */
     uint64_t pass;
-    uint64_t checked_ns, probed_ns, scanned_ns; /* when processes, threads, tables were looked at */
+    /* When processes, threads, tables were looked at, and chunks still in use. */
+    uint64_t checked_ns, probed_ns, scanned_ns, parts_ns;
 };
 
 enum nsc_drain_depth {
@@ -42,9 +48,9 @@ void nsc_drain_free(struct nsc_drain *drain);
  */
 uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uint64_t now_ns);
 
-/* Ring mode (ring.c): of @count chunks in drain->entries, drop the oldest until a quarter of the
- * pool is free; their calls run through the stack rule and count as lost. Returns how many. */
-uint32_t nsc_drain_turn_ring(struct nsc_drain *drain, uint32_t count);
+/* Ring mode (ring.c): of the chunks in drain->entries, drop the oldest until a quarter of the pool
+ * is free; their calls run through the stack rule and count as lost. Returns how many. */
+uint32_t nsc_drain_turn_ring(struct nsc_drain *drain);
 /* The ring stands still: what is in it now is kept. */
 void nsc_drain_keep_ring(struct nsc_drain *drain);
 

@@ -22,6 +22,9 @@
 
 #define STREAM_BUFFER_BYTES (32ull << 20)
 #define KEEP_BUFFER_BYTES   (64ull << 20)
+/* Together with the part of a pool that keeps its pages (session.c) and what else there is: less
+ * than 256 MiB. Matters only with thousands of threads. */
+#define WRITER_BYTES        (64ull << 20)
 
 /* Between looks at the chunks. A pool of 32 MiB lasts a busy thread 17 ms. */
 #define SLEEP_MIN_NS    (MS / 5)
@@ -150,7 +153,11 @@ static int prepare(struct recorder *r, struct nsc_diag *diag)
 {
     const struct nsc_record_options *o = r->options;
     struct nsc_writer_options writer_options = {
-        .size = sizeof writer_options, .compress = o->compress, .overwrite = true};
+        .size = sizeof writer_options,
+        .memory_bytes = WRITER_BYTES,
+        .compress = o->compress,
+        .overwrite = true,
+    };
     struct nsc_session_options session_options = {
         .buffer_bytes = o->buffer_bytes != 0           ? o->buffer_bytes
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES

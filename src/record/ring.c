@@ -20,12 +20,12 @@ static int compare_ages(const void *a, const void *b)
 }
 
 /* A dead thread's last chunk counts as full. */
-static void age_entries(struct nsc_drain *d, uint32_t count)
+static void age_entries(struct nsc_drain *d)
 {
     struct nsc_session *s = d->tracees->session;
     uint32_t i;
 
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < d->entry_count; i++) {
         struct nsc_drain_entry *entry = &d->entries[i];
         struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, entry->thread);
 
@@ -35,17 +35,17 @@ static void age_entries(struct nsc_drain *d, uint32_t count)
         if (t != NULL)
             t->pass = d->pass;
     }
-    qsort(d->entries, count, sizeof *d->entries, compare_ages);
+    qsort(d->entries, d->entry_count, sizeof *d->entries, compare_ages);
 }
 
-uint32_t nsc_drain_turn_ring(struct nsc_drain *d, uint32_t count)
+uint32_t nsc_drain_turn_ring(struct nsc_drain *d)
 {
     uint32_t wanted = d->tracees->session->chunk_count / 4, i, dropped = 0;
 
     if (d->chunks_free >= wanted)
         return 0;
-    age_entries(d, count);
-    for (i = 0; i < count && d->chunks_free + dropped < wanted; i++) {
+    age_entries(d);
+    for (i = 0; i < d->entry_count && d->chunks_free < wanted; i++) {
         struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, d->entries[i].thread);
 
         if (d->entries[i].phase != NSC_LIVE_CHUNK_FULL)

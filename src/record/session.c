@@ -7,7 +7,10 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "record/memory.h"
 
 enum {
     PAGE = 4096,
@@ -20,7 +23,13 @@ enum {
     CHUNKS_WANTED = 16,
 };
 
-#define POOL_MAX_BYTES (1ull << 30)
+/* All chunks together, backed or not. */
+#define CHUNKS_MAX_BYTES (1ull << 30)
+/* What may wait for us bridges our absence: some 70 ms of one thread that does nothing but call.
+ * With the writer's own bound this keeps the recorder within 256 MiB. */
+#define KEPT_MAX_BYTES   (128ull << 20)
+/* Of the memory that is to be had, chunks may take one part in so many. */
+#define MEMORY_PART      4
 
 #if defined(__x86_64__)
 enum { EXIT_BIT = 47 };
@@ -74,8 +83,13 @@ static void obey_limits(struct nsc_session *s)
     struct nsc_live_header scratch;
     uint64_t most = room();
 
-    while (s->chunks_max > s->chunk_count && lay_out(s, &scratch) > most)
-        s->chunks_max = s->chunks_max / 2 > s->chunk_count ? s->chunks_max / 2 : s->chunk_count;
+    while (s->chunks_max > s->chunk_count && lay_out(s, &scratch) > most) {
+        s->pool_max = s->pool_max / 2 > s->chunk_count ? s->pool_max / 2 : s->chunk_count;
+        s->home_count /= 2;
+        s->chunks_max = s->pool_max + s->home_count;
+    }
+    if (s->kept > s->pool_max)
+        s->kept = s->pool_max;
 }
 
 /* The soft limit is lifted while the file gets its size. */
@@ -152,13 +166,40 @@ static void fill_header(const struct nsc_session *s, struct nsc_live_header *h, 
     h->chunk_bytes = s->chunk_bytes;
     h->filter_bytes = s->filter_bytes;
     h->chunk_count = s->chunk_count;
+    h->home_count = s->home_count;
     h->chunks_free = s->chunk_count;
+    h->chunks_backed = s->backed;
     h->magic = NSC_LIVE_MAGIC;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/*
+ * How many chunks of which kind, if the user does not say. All together may take a quarter of the
+ * memory that is to be had, 1 GiB at most: half of it is for the pool, of which 128 MiB may be
+ * backed, half for homes. Where memory is not promised there is only what is backed.
+ */
+static void divide_memory(struct nsc_session *s)
+{
+    uint64_t most = least(nsc_memory_available("") / MEMORY_PART, CHUNKS_MAX_BYTES);
+    uint32_t half = (uint32_t)(most / 2 / s->chunk_bytes);
+
+    s->promised = nsc_memory_promised("");
+    if (half < CHUNKS_WANTED)
+        half = CHUNKS_WANTED;
+    s->kept = (uint32_t)least(half, KEPT_MAX_BYTES / s->chunk_bytes);
+    if (s->chunk_count > s->kept)
+        s->chunk_count = s->kept;
+    s->pool_max = s->promised ? half : s->kept;
+    s->home_count = s->promised ? half : 0;
 }
 
 static void choose_sizes(const struct nsc_session_options *options, struct nsc_session *s)
 {
-    uint64_t bytes = options->buffer_bytes;
+    uint64_t bytes = least(options->buffer_bytes, CHUNKS_MAX_BYTES);
 
     s->processes_max = PROCESSES_MAX;
     s->modules_max = MODULES_MAX;
@@ -169,12 +210,14 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->chunk_bytes = CHUNK_BYTES;
     while (s->chunk_bytes > CHUNK_BYTES_MIN && bytes / s->chunk_bytes < CHUNKS_WANTED)
         s->chunk_bytes /= 2;
-    if (bytes > POOL_MAX_BYTES)
-        bytes = POOL_MAX_BYTES;
     s->chunk_count = (uint32_t)(bytes / s->chunk_bytes);
     if (s->chunk_count < 2)
         s->chunk_count = 2;
-    s->chunks_max = s->fixed ? s->chunk_count : (uint32_t)(POOL_MAX_BYTES / s->chunk_bytes);
+    s->pool_max = s->kept = s->chunk_count;
+    if (!s->fixed)
+        divide_memory(s);
+    s->chunks_max = s->pool_max + s->home_count;
+    s->backed = s->chunk_count;
 }
 
 static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
@@ -257,22 +300,75 @@ bool nsc_session_alone(const struct nsc_session *session)
     return true;
 }
 
+static uint64_t chunk_offset(const struct nsc_session *session, uint32_t chunk)
+{
+    return (uint64_t)(session->data - session->base) + (uint64_t)chunk * session->chunk_bytes;
+}
+
+/* Gives the chunks behind those of the pool their pages, up to @count. */
+static bool back_chunks(struct nsc_session *session, uint32_t count)
+{
+    uint64_t at = chunk_offset(session, session->chunk_count);
+    uint64_t bytes = chunk_offset(session, count) - at;
+
+    if (add_pages(session->fd, at, bytes) != 0)
+        return false;
+    touch_pages(session->base + at, bytes);
+    session->backed = count;
+    __atomic_store_n(&session->header->chunks_backed, count, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Pages come when they are touched, where that is safe: to make them takes 0.3 ms a MiB, and
+ * threads that are short of chunks wait for us. */
 void nsc_session_grow(struct nsc_session *session)
 {
-    uint32_t more = session->chunk_count;
-    uint64_t at = (uint64_t)(session->data - session->base) +
-                  (uint64_t)session->chunk_count * session->chunk_bytes;
+    uint32_t old = session->chunk_count, most = session->pool_max;
+    uint32_t count = old <= most / 2 ? old * 2 : most;
 
-    if (session->fixed || session->chunk_count >= session->chunks_max)
+    if (session->fixed || old >= most)
         return;
-    if (more > session->chunks_max - session->chunk_count)
-        more = session->chunks_max - session->chunk_count;
-    if (add_pages(session->fd, at, (uint64_t)more * session->chunk_bytes) != 0) {
+    if (!session->promised && !back_chunks(session, count)) {
         session->fixed = true; /* no more memory to be had: stay with what there is */
         return;
     }
-    touch_pages(session->base + at, (uint64_t)more * session->chunk_bytes);
-    session->chunk_count += more;
-    __atomic_store_n(&session->header->chunk_hint, session->chunk_count - more, __ATOMIC_RELAXED);
-    __atomic_store_n(&session->header->chunk_count, session->chunk_count, __ATOMIC_RELEASE);
+    session->chunk_count = count;
+    __atomic_store_n(&session->header->chunk_hint, old, __ATOMIC_RELAXED);
+    __atomic_store_n(&session->header->chunk_count, count, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&session->header->chunks_free, count - old, __ATOMIC_RELAXED);
+}
+
+uint32_t nsc_session_chunk_end(const struct nsc_session *session, uint32_t chunk, uint32_t from)
+{
+    off_t start = (off_t)chunk_offset(session, chunk), end = start + session->chunk_bytes;
+    off_t at = start + from, hole;
+
+    /* Twice only where slots of a whole page are reserved and not filled. */
+    do {
+        hole = lseek(session->fd, at, SEEK_HOLE);
+        if (hole < 0 || hole >= end) /* failed: all of it may be data */
+            return session->chunk_bytes;
+        at = lseek(session->fd, hole, SEEK_DATA);
+    } while (at >= 0 && at < end);
+    return (uint32_t)(hole - start);
+}
+
+bool nsc_session_punch(const struct nsc_session *session, uint32_t chunk, uint32_t bytes)
+{
+    return fallocate(session->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                     (off_t)chunk_offset(session, chunk), (off_t)bytes) == 0;
+}
+
+void nsc_session_let_go(const struct nsc_session *session)
+{
+    uint64_t at = chunk_offset(session, session->kept);
+
+    (void)madvise(session->base + at, session->total_bytes - at, MADV_DONTNEED);
+}
+
+uint64_t nsc_session_bytes(const struct nsc_session *session)
+{
+    struct stat st;
+
+    return fstat(session->fd, &st) == 0 ? (uint64_t)st.st_blocks * 512 : 0;
 }

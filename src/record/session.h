@@ -28,16 +28,21 @@ struct nsc_session {
     uint32_t processes_max, modules_max, threads_max, chunks_max;
     uint32_t filter_bytes;
     uint32_t chunk_bytes;
-    uint32_t chunk_count; /* chunks that have pages */
+    /* Chunks, as in live.h. The pool is below chunk_count, later perhaps up to pool_max; from there
+     * on are the homes. */
+    uint32_t chunk_count, pool_max, home_count;
+    uint32_t backed; /* chunks below have had pages from the start */
+    uint32_t kept;   /* chunks below keep the pages that they get; so many may wait for us */
     uint8_t exit_bit;
     uint32_t filter_used;
-    bool fixed; /* the pool must not grow: the user gave its size */
+    bool promised; /* memory need not be allocated before it is touched */
+    bool fixed;    /* the pool must not grow: the user gave its size, or there is no more memory */
     char path[64];
 };
 
 struct nsc_session_options {
     uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
-    bool fixed;            /* never more than that */
+    bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
 };
 
@@ -63,6 +68,27 @@ bool nsc_session_alone(const struct nsc_session *session);
 
 /* Double the pool, within limits; whatever hinders is no error. */
 void nsc_session_grow(struct nsc_session *session);
+
+/* ---- Sparse chunks ---------------------------------------------------------------------------
+ *
+ * They do not keep their pages: what is read is given back. To read a page of shared memory that
+ * does not exist makes it exist, so that they are looked at only where they have data. */
+
+static inline bool nsc_session_is_sparse(const struct nsc_session *session, uint32_t chunk)
+{
+    return chunk >= session->kept;
+}
+
+/* Where the data of a chunk end, in bytes from its start; @from if there are none behind @from,
+ * which is a multiple of 4096. */
+uint32_t nsc_session_chunk_end(const struct nsc_session *session, uint32_t chunk, uint32_t from);
+/* Give the pages of a chunk's first @bytes back; they read zero from then on. Returns whether that
+ * could be done. */
+bool nsc_session_punch(const struct nsc_session *session, uint32_t chunk, uint32_t bytes);
+/* Forget our own mapping of all sparse chunks; their contents stay. */
+void nsc_session_let_go(const struct nsc_session *session);
+/* Bytes of memory that the whole session takes. */
+uint64_t nsc_session_bytes(const struct nsc_session *session);
 
 static inline uint64_t *nsc_session_chunk_words(const struct nsc_session *session, uint32_t chunk)
 {

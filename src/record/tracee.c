@@ -520,9 +520,13 @@ void nsc_tracee_check(struct nsc_tracee_thread *t)
     if (t->dead)
         return;
     /* More and more seldom: names are given early in a thread's life, if at all. */
-    t->checks++;
-    if ((t->checks & (t->checks - 1)) == 0)
+    if ((t->checks & (t->checks + 1)) == 0) {
+        if (t->process->all->names_left == 0)
+            return; /* when it is asked again */
+        t->process->all->names_left--;
         name_thread(t);
+    }
+    t->checks++;
 }
 
 static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)

@@ -75,6 +75,7 @@ struct nsc_tracees {
     struct nsc_tracee_module *module_slots;
     uint32_t process_high, thread_high, module_high; /* slots in use lie below */
     uint32_t live_processes, live_threads;
+    uint32_t names_left; /* thread names that may be asked for in this pass */
     struct nsc_tracee_stats stats;
 };
 

@@ -162,7 +162,8 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     } while (!stored);
 }
 
-/* Stores a record of one slot for each of @words; without a free chunk it is left out. */
+/* Stores a record of one slot for each of @words; without a free chunk it is left out. The first
+ * slot comes last: who reads the chunk meanwhile sees a hole before it sees half a record. */
 static void put_record(struct nsc_runtime_thread *t, uint64_t kind, const uint64_t *words,
                        unsigned count)
 {
@@ -174,9 +175,9 @@ static void put_record(struct nsc_runtime_thread *t, uint64_t kind, const uint64
             return;
         slot = reserve(t, count);
     } while (slot == 0);
-    put(slot, RECORD(kind, count - 1), words[0]);
     for (i = 1; i < count; i++)
         put(slot + i * NSC_SLOT_BYTES, 1, words[i]);
+    put(slot, RECORD(kind, count - 1), words[0]);
 }
 
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer)

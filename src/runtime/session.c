@@ -149,6 +149,29 @@ static int join(uint32_t ppid)
     return 1;
 }
 
+/* Which chunks are the pool's, which the threads' own; @mapped: chunks that are mapped. */
+static void divide_chunks(struct nsc_session *s, const struct nsc_live_header *h, uint32_t mapped)
+{
+    uint32_t homes = h->home_count < h->chunks_max ? h->home_count : 0;
+
+    s->chunks_max = mapped;
+    s->home_first = h->chunks_max - homes;
+    s->home_count = mapped == h->chunks_max ? homes : 0;
+    s->pool_max = mapped < s->home_first ? mapped : s->home_first;
+}
+
+/* A first event on a page would cost a fault, more than a hundred events: take them all now (about
+ * 0.1 ms per MiB). Only of chunks that have pages: others would get them by it. Chunks that the
+ * recorder adds later are met by touch_chunk(). */
+static void map_pool(const struct nsc_session *s)
+{
+    uint32_t backed = NSC_LOAD(&s->header->chunks_backed);
+
+    if (backed > s->pool_max)
+        backed = s->pool_max;
+    nsc_os_map_pages(s->data, (size_t)backed * s->chunk_bytes);
+}
+
 static int start(void)
 {
     struct nsc_session *s = &nsc_session;
@@ -173,7 +196,7 @@ static int start(void)
     s->modules_max = h->modules_max;
     s->threads_max = h->threads_max;
     s->chunk_bytes = h->chunk_bytes;
-    s->chunks_max = (uint32_t)((bytes - h->data_off) / s->chunk_bytes);
+    divide_chunks(s, h, (uint32_t)((bytes - h->data_off) / s->chunk_bytes));
     s->filter_bytes = h->filter_bytes;
     s->generation = 1;
     s->header = h;
@@ -182,10 +205,7 @@ static int start(void)
         nsc_os_unmap(h, bytes);
         return 0;
     }
-    /* A first event on a page would cost a fault, more than a hundred events: take them all now
-     * (about 0.1 ms per MiB). Chunks that the recorder adds later are met by touch_chunk(). */
-    nsc_os_map_pages(s->data,
-                     (size_t)__atomic_load_n(&h->chunk_count, __ATOMIC_ACQUIRE) * s->chunk_bytes);
+    map_pool(s);
     wiped_bytes = sizeof(uint64_t) * NSC_END_STRIDE * (1 + (size_t)s->threads_max);
     s->wiped = nsc_os_map_private(wiped_bytes);
     if (s->wiped == NULL || nsc_os_wipe_on_fork(s->wiped, wiped_bytes) < 0) {

@@ -49,6 +49,8 @@ struct nsc_session {
     /* Copies, checked once, of what the header says. */
     uint32_t processes_max, modules_max, threads_max, chunks_max;
     uint32_t chunk_bytes, filter_bytes;
+    uint32_t pool_max;               /* chunks of the pool lie below */
+    uint32_t home_first, home_count; /* chunks that belong to thread slots; count 0: none */
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
      * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
     uint64_t *wiped;

@@ -7,7 +7,7 @@
 #include "arch/arch.h"
 #include "os/os.h"
 
-/* How often a full table, or a count of zero free chunks, is doubted. */
+/* How often a full table of threads is doubted. */
 #define RETRY_EVENTS 1024u
 /* A read fault on shared memory maps this much around it. */
 #define PAGES_BYTES  65536u
@@ -220,37 +220,86 @@ static void touch_chunk(uint32_t number)
         (void)*(const volatile uint64_t *)(uintptr_t)(chunk_start(number) + at);
 }
 
-/* Takes a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. */
-static uint32_t claim_chunk(struct nsc_runtime_thread *t, uint32_t seq)
+static int take_chunk(const struct nsc_runtime_thread *t, uint32_t at, uint32_t seq)
+{
+    return nsc_cas64(&nsc_session.chunks[at].state, 0,
+                     NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq));
+}
+
+/* The chunk that goes with the thread slot, if it is not in use. */
+static uint32_t claim_home(const struct nsc_runtime_thread *t, uint32_t seq)
+{
+    const struct nsc_session *s = &nsc_session;
+    uint32_t at;
+
+    if (s->home_count == 0)
+        return 0;
+    at = s->home_first + (t->thread - 1) % s->home_count;
+    return NSC_LOAD(&s->chunks[at].state) == 0 && take_chunk(t, at, seq) ? at + 1 : 0;
+}
+
+static uint32_t pool_count(void)
+{
+    uint32_t count = NSC_LOAD(&nsc_session.header->chunk_count);
+
+    return count < nsc_session.pool_max ? count : nsc_session.pool_max; /* the rest is not mapped */
+}
+
+/* Counts one free chunk less. Approximate on purpose, but never below zero. */
+static void count_claim(uint32_t *chunks_free)
+{
+    uint32_t n;
+
+    do
+        n = NSC_LOAD(chunks_free);
+    while (n != 0 && !nsc_cas32(chunks_free, n, n - 1));
+}
+
+/*
+ * A chunk of the pool. When there is none by the recorder's count, a look at the place where it
+ * frees chunks is all that an event about to be lost may cost.
+ */
+static uint32_t claim_pooled(const struct nsc_runtime_thread *t, uint32_t seq, uint32_t count)
 {
     struct nsc_session *s = &nsc_session;
     struct nsc_live_header *h = s->header;
-    uint32_t count = NSC_LOAD(&h->chunk_count);
     uint32_t from = NSC_LOAD(&h->chunk_hint);
+    int free_by_count = NSC_LOAD(&h->chunks_free) != 0;
+    uint32_t looks = free_by_count ? count : count != 0;
     uint32_t i, at;
 
-    if (count > s->chunks_max) /* the rest is not mapped */
-        count = s->chunks_max;
-    if (count == 0)
-        return 0;
-    if (NSC_LOAD(&h->chunks_free) == 0 && ++t->retry % RETRY_EVENTS != 0)
-        return 0;
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < looks; i++) {
         at = (uint32_t)(((uint64_t)from + i) % count);
         if (NSC_LOAD(&s->chunks[at].state) != 0)
             continue;
         touch_chunk(at + 1);
-        if (nsc_cas64(&s->chunks[at].state, 0,
-                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq))) {
+        if (!take_chunk(t, at, seq))
+            continue;
+        if (free_by_count) {
             NSC_STORE(&h->chunk_hint, at + 1);
-            /* Approximate on purpose, but never below zero. */
-            if (NSC_LOAD(&h->chunks_free) != 0)
-                NSC_ADD(&h->chunks_free, -1u);
-            return at + 1;
+            count_claim(&h->chunks_free);
         }
+        return at + 1;
     }
-    NSC_STORE(&h->chunks_free, 0);
+    if (free_by_count)
+        NSC_STORE(&h->chunks_free, 0);
     return 0;
+}
+
+/*
+ * Takes a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. The pool's
+ * pages are there already, so it comes first; but half of it is for threads that fill chunk after
+ * chunk, however many new ones there are.
+ */
+static uint32_t claim_chunk(const struct nsc_runtime_thread *t, uint32_t seq)
+{
+    uint32_t count = pool_count(), number = 0;
+
+    if (seq == 1 && NSC_LOAD(&nsc_session.header->chunks_free) <= count / 2)
+        number = claim_home(t, seq);
+    if (number == 0)
+        number = claim_pooled(t, seq, count);
+    return number != 0 ? number : claim_home(t, seq);
 }
 
 /*
@@ -285,7 +334,8 @@ static int switch_chunk(struct nsc_runtime_thread *t, uint64_t chunks, uint64_t 
     chunk->lost_before = lost - t->lost_claimed;
     if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
         nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->thread - 1, seq), 0);
-        NSC_ADD(&nsc_session.header->chunks_free, 1);
+        if (number <= nsc_session.pool_max)
+            NSC_ADD(&nsc_session.header->chunks_free, 1);
         return 1;
     }
     t->lost_claimed = lost;

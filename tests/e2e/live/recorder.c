@@ -5,6 +5,7 @@
  *
  * usage: recorder [OPTION...] PROGRAM ...
  *   --chunks N, --chunk-bytes N, --threads N   sizes
+ *   --homes N  chunks that go with thread slots, besides those of the pool
  *   --idle     drain nothing until the program has ended
  *   --exit-bit N  of the program's machine, if it is another one (0 for AArch64)
  *   --events   print every event as `event THREAD kind FUNCTION POSITION TICKS`
@@ -35,7 +36,7 @@ enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 2 << 20, FILT
 enum { PATIENCE = 100 };
 
 struct options {
-    uint32_t chunks, chunk_bytes, threads;
+    uint32_t chunks, homes, chunk_bytes, threads;
     uint8_t exit_bit;
     bool idle, events, filter;
     unsigned kill_ms, die_ms, verdict;
@@ -126,10 +127,12 @@ static int make_session(void)
         .processes_max = PROCESSES,
         .modules_max = MODULES,
         .threads_max = opt.threads,
-        .chunks_max = opt.chunks,
+        .chunks_max = opt.chunks + opt.homes,
         .chunk_bytes = opt.chunk_bytes,
         .chunk_count = opt.chunks,
+        .home_count = opt.homes,
         .chunks_free = opt.chunks,
+        .chunks_backed = opt.chunks,
     };
     uint64_t at = 4096;
     char *base;
@@ -141,13 +144,13 @@ static int make_session(void)
     header.threads_off = at;
     at = align(at + opt.threads * sizeof(*threads), 4096);
     header.chunks_off = at;
-    at = align(at + opt.chunks * sizeof(*chunks), 4096);
+    at = align(at + header.chunks_max * sizeof(*chunks), 4096);
     header.filter_off = at;
     header.filter_bytes = FILTER_BYTES;
     header.flags = opt.filter ? NSC_LIVE_FLAG_FILTER : 0;
     at += FILTER_BYTES;
     header.data_off = at = align(at, opt.chunk_bytes);
-    header.total_bytes = at + (uint64_t)opt.chunks * opt.chunk_bytes;
+    header.total_bytes = at + (uint64_t)header.chunks_max * opt.chunk_bytes;
     if (fd < 0 || ftruncate(fd, (off_t)header.total_bytes) != 0)
         die("memfd");
     base = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -160,7 +163,7 @@ static int make_session(void)
     chunks = (void *)(base + header.chunks_off);
     *h = header;
     known = calloc(opt.threads, sizeof(*known));
-    waits = calloc(opt.chunks, sizeof(*waits));
+    waits = calloc(header.chunks_max, sizeof(*waits));
     return fd;
 }
 
@@ -342,7 +345,8 @@ static void free_chunk(uint32_t index)
 {
     memset((char *)h + h->data_off + (uint64_t)index * h->chunk_bytes, 0, h->chunk_bytes);
     __atomic_store_n(&chunks[index].state, 0, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&h->chunks_free, 1, __ATOMIC_RELAXED);
+    if (index < opt.chunks)
+        __atomic_fetch_add(&h->chunks_free, 1, __ATOMIC_RELAXED);
 }
 
 /* Reads what can be read in order; with @all also chunks that are still owned. */
@@ -350,7 +354,7 @@ static bool drain(bool all)
 {
     bool progress = false;
 
-    for (uint32_t i = 0; i < opt.chunks; i++) {
+    for (uint32_t i = 0; i < opt.chunks + opt.homes; i++) {
         uint64_t state = __atomic_load_n(&chunks[i].state, __ATOMIC_ACQUIRE);
         uint32_t thread = NSC_LIVE_CHUNK_THREAD(state), seq = NSC_LIVE_CHUNK_SEQ(state);
 
@@ -399,7 +403,7 @@ static void reap(void)
         for (int again = 1; again;) {
             again = 0;
             pending = false;
-            for (uint32_t k = 0; k < opt.chunks; k++) {
+            for (uint32_t k = 0; k < opt.chunks + opt.homes; k++) {
                 uint64_t s = __atomic_load_n(&chunks[k].state, __ATOMIC_ACQUIRE);
 
                 if (s == 0 || NSC_LIVE_CHUNK_THREAD(s) != i)
@@ -430,7 +434,7 @@ static void finish(void)
 {
     while (drain(true))
         ;
-    for (uint32_t i = 0; i < opt.chunks; i++)
+    for (uint32_t i = 0; i < opt.chunks + opt.homes; i++)
         gaps += chunks[i].state != 0;
     for (uint32_t i = 0; i < opt.threads; i++)
         if (threads[i].state != NSC_LIVE_FREE) {
@@ -487,13 +491,18 @@ static pid_t start(char **argv, int fd)
 
 static void read_options(int argc, char **argv)
 {
-    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE, VERDICT, EXIT_BIT };
-    static const struct option longs[] = {
-        {"chunks", 1, 0, CHUNKS},     {"chunk-bytes", 1, 0, CHUNK_BYTES},
-        {"threads", 1, 0, THREADS},   {"idle", 0, 0, IDLE},
-        {"events", 0, 0, EVENTS},     {"kill-ms", 1, 0, KILL},
-        {"die-ms", 1, 0, DIE},        {"verdict", 1, 0, VERDICT},
-        {"exit-bit", 1, 0, EXIT_BIT}, {0, 0, 0, 0}};
+    enum { CHUNKS = 1, CHUNK_BYTES, THREADS, IDLE, EVENTS, KILL, DIE, VERDICT, EXIT_BIT, HOMES };
+    static const struct option longs[] = {{"chunks", 1, 0, CHUNKS},
+                                          {"chunk-bytes", 1, 0, CHUNK_BYTES},
+                                          {"threads", 1, 0, THREADS},
+                                          {"idle", 0, 0, IDLE},
+                                          {"events", 0, 0, EVENTS},
+                                          {"kill-ms", 1, 0, KILL},
+                                          {"die-ms", 1, 0, DIE},
+                                          {"verdict", 1, 0, VERDICT},
+                                          {"exit-bit", 1, 0, EXIT_BIT},
+                                          {"homes", 1, 0, HOMES},
+                                          {0, 0, 0, 0}};
     int c;
 
     while ((c = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
@@ -502,6 +511,9 @@ static void read_options(int argc, char **argv)
         switch (c) {
         case CHUNKS:
             opt.chunks = value;
+            break;
+        case HOMES:
+            opt.homes = value;
             break;
         case CHUNK_BYTES:
             opt.chunk_bytes = value;
