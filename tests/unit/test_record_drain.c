@@ -27,9 +27,13 @@ struct rig {
     uint64_t now_ns;
 };
 
+/* @buffer_bytes: 0 for a pool that grows, with homes. */
 static void rig_begin(struct rig *r, enum nsc_record_mode mode, uint64_t buffer_bytes)
 {
-    struct nsc_session_options options = {.buffer_bytes = buffer_bytes, .fixed = true};
+    struct nsc_session_options options = {
+        .buffer_bytes = buffer_bytes != 0 ? buffer_bytes : 32 << 20,
+        .fixed = buffer_bytes != 0,
+    };
     struct nsc_writer_options writing = {.size = sizeof writing, .overwrite = true};
     struct nsc_diag diag;
 
@@ -75,10 +79,15 @@ static struct nsc_trace_info rig_end(struct rig *r)
     return info;
 }
 
-static uint32_t pass(struct rig *r)
+static uint32_t pass_at_depth(struct rig *r, enum nsc_drain_depth depth)
 {
     r->now_ns += 200 * MS; /* so that nothing is left for later */
-    return nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, r->now_ns);
+    return nsc_drain_pass(&r->drain, depth, r->now_ns);
+}
+
+static uint32_t pass(struct rig *r)
+{
+    return pass_at_depth(r, NSC_DRAIN_FULL);
 }
 
 /* ---- The traced side --------------------------------------------------------------------------
@@ -100,22 +109,29 @@ static void add_thread(struct rig *r, uint32_t slot, uint32_t process, pid_t pid
     r->session.threads[slot].state = NSC_LIVE_LIVE;
 }
 
+/* Calls from slot @from to @to, both even. */
+static void fill_slots(struct rig *r, uint32_t chunk, uint64_t ticks, uint32_t from, uint32_t to)
+{
+    uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
+    uint32_t i;
+
+    for (i = from; i < to; i++) {
+        words[2 * i] =
+            (CODE + i / 2 % 7 * 64) | (i & 1 ? 1ull << 47 : 0) | TOP << NSC_LIVE_POSITION_SHIFT;
+        words[2 * i + 1] = ticks + i + 1;
+    }
+}
+
 /* A chunk of @pairs calls. */
 static void fill_chunk(struct rig *r, uint32_t chunk, uint32_t thread, uint32_t seq, uint32_t pairs,
                        enum nsc_live_chunk_phase phase, uint64_t lost_before)
 {
-    uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
     uint64_t ticks = 1000000ull * seq;
-    uint32_t i;
 
     r->session.chunks[chunk].anchor = TOP;
     r->session.chunks[chunk].open_ticks = ticks;
     r->session.chunks[chunk].lost_before = lost_before;
-    for (i = 0; i < 2 * pairs; i++) {
-        words[2 * i] =
-            (CODE + i / 2 % 7 * 64) | (i & 1 ? 1ull << 47 : 0) | TOP << NSC_LIVE_POSITION_SHIFT;
-        words[2 * i + 1] = ++ticks;
-    }
+    fill_slots(r, chunk, ticks, 0, 2 * pairs);
     r->session.chunks[chunk].state = NSC_LIVE_CHUNK_STATE((uint64_t)phase, thread, seq);
 }
 
@@ -247,6 +263,121 @@ static void test_ring(void)
     CHECK_U64(info.events + info.lost, emitted);
 }
 
+static uint32_t home_of(const struct rig *r, uint32_t thread)
+{
+    return r->session.pool_max + thread % r->session.home_count;
+}
+
+/* Pages of memory that the session takes beyond @before. */
+static uint64_t pages_since(const struct rig *r, uint64_t before)
+{
+    return (nsc_session_bytes(&r->session) - before) / 4096;
+}
+
+/* A thread's own chunk takes memory only where its events are, and only until they are read. */
+static void test_home(void)
+{
+    uint64_t before;
+    uint32_t home;
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 0);
+    if (r.session.home_count == 0) {
+        printf("# no homes: memory is not promised here\n");
+        rig_end(&r);
+        return;
+    }
+    add_process(&r, 0, getpid());
+    add_thread(&r, 700, 0, getpid(), own_tid());
+    home = home_of(&r, 700);
+    before = nsc_session_bytes(&r.session);
+    fill_chunk(&r, home, 700, 1, 10, NSC_LIVE_CHUNK_OWNED, 0);
+    CHECK_U64(pages_since(&r, before), 1);
+    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    CHECK_U64(pages_since(&r, before), 1); /* to look at it has not made more */
+    fill_slots(&r, home, 1000000, 20, 2000);
+    CHECK_U64(pages_since(&r, before), 8);
+    CHECK_U64(pass(&r), 0);
+    CHECK_U64(pages_since(&r, before), 8);
+    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    CHECK_U64(pages_since(&r, before), 1); /* that of the last slot */
+    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    fill_slots(&r, home, 1000000, 2000, 3000);
+    r.session.chunks[home].state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, 700u, 1);
+    fill_chunk(&r, 3, 700, 2, 10, NSC_LIVE_CHUNK_OWNED, 0);
+    CHECK_U64(pass(&r), 1);
+    CHECK_U64(pages_since(&r, before), 0);
+    CHECK(is_clear(&r, home));
+    CHECK_U64(rig_end(&r).calls, 1510);
+}
+
+/* Killed in a handler that came into a hook's slot: a whole page is reserved, and never written. */
+static void test_home_with_holes(void)
+{
+    struct nsc_trace_info info;
+    pid_t child = fork();
+    struct rig r;
+
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    rig_begin(&r, NSC_RECORD_STREAM, 0);
+    if (r.session.home_count > 0) {
+        add_process(&r, 0, child);
+        add_thread(&r, 9000, 0, child, child); /* beyond the homes: shares one */
+        fill_chunk(&r, home_of(&r, 9000), 9000, 1, 10, NSC_LIVE_CHUNK_OWNED, 0);
+        fill_slots(&r, home_of(&r, 9000), 1000000, 2048, 2068);
+        pass(&r);
+        pass(&r);
+        CHECK(is_clear(&r, home_of(&r, 9000)));
+        info = rig_end(&r);
+        CHECK_U64(info.calls, 20);
+        CHECK_U64(info.lost, 2048 - 20);
+    } else {
+        rig_end(&r);
+    }
+}
+
+/* Threads that hold most of the pool make it grow, which takes no memory; how much may wait to be
+ * read stays bounded. */
+static void test_growth(void)
+{
+    uint32_t threads, i, held = 0;
+    struct rig r;
+    uint64_t before;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 0);
+    add_process(&r, 0, getpid());
+    before = nsc_session_bytes(&r.session);
+    while (r.session.chunk_count < r.session.pool_max) {
+        threads = r.session.chunk_count / 2 + 1;
+        for (i = held; i < threads; i++) {
+            add_thread(&r, i, 0, getpid(), own_tid());
+            r.session.chunks[i].state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, i, 1);
+        }
+        held = threads;
+        i = r.session.chunk_count;
+        pass(&r);
+        CHECK(r.session.chunk_count > i);
+        CHECK_U64(r.session.header->chunk_count, r.session.chunk_count);
+        if (r.session.chunk_count == i)
+            break;
+    }
+    if (r.session.promised)
+        CHECK_U64(pages_since(&r, before), 0);
+    for (i = held; i < r.session.chunk_count; i++)
+        r.session.chunks[i].state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, 0u, i);
+    r.drain.mode = NSC_RECORD_BUFFER; /* which leaves them full */
+    pass(&r);
+    CHECK_U64(r.session.header->chunks_free, 0);
+    for (i = held + 10; i < r.session.chunk_count; i++)
+        r.session.chunks[i].state = 0;
+    pass(&r);
+    CHECK(r.session.header->chunks_free <= r.session.kept - 10);
+    r.drain.mode = NSC_RECORD_STREAM;
+    rig_end(&r);
+}
+
 /* A program that writes nonsense into its session: the recorder must survive and finish. */
 static void test_liar(void)
 {
@@ -258,7 +389,8 @@ static void test_liar(void)
         uint8_t *tables;
         size_t bytes;
 
-        rig_begin(&r, round % 3 == 0 ? NSC_RECORD_RING : NSC_RECORD_STREAM, 256 << 10);
+        rig_begin(&r, round % 3 == 0 ? NSC_RECORD_RING : NSC_RECORD_STREAM,
+                  round % 8 == 1 ? 0 : 256 << 10);
         add_process(&r, 0, getpid());
         add_thread(&r, 0, 0, getpid(), own_tid());
         fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
@@ -292,6 +424,9 @@ int main(void)
     test_exec();
     test_open_slot();
     test_ring();
+    test_home();
+    test_home_with_holes();
+    test_growth();
     test_liar();
     return t_done();
 }
