@@ -103,10 +103,10 @@ enum nsc_live_escape {
  * some room. The program maps everything once, at start.
  *
  * The first chunks_backed chunks have pages from before they can be claimed. The others get theirs
- * as the program touches them, and lose them when the recorder has read them: pages of a chunk in
- * use, too, once all slots on them are read. Such a slot reads zero again, for the runtime as well.
- * The recorder offers chunks without pages only where the kernel promises memory to whoever touches
- * it, so that the program can never meet SIGBUS.
+ * as the program touches them, and the recorder may take them away when it has read them: in a
+ * chunk in use, too, the pages before the one with the last slot that was read. Such slots read
+ * zero again, for the runtime as well. The recorder offers chunks without pages only where the
+ * kernel promises memory to whoever touches it, so that the program can never meet SIGBUS.
  *
  * Claiming anything (a chunk, a thread slot, ...) is one compare-and-swap on its `state` word,
  * which also names the owner: whoever is killed between two instructions leaves nothing ownerless.

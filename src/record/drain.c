@@ -23,7 +23,7 @@ enum {
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
     FEW_THREADS = 256,
     NAMES_A_PASS = 64,       /* each costs as much as a few hundred events */
-    SPARSE_MAPPED_MAX = 256, /* sparse chunks that we map at a time: 16 MiB */
+    SPARSE_MAPPED_MAX = 128, /* sparse chunks that we map at a time: 8 MiB */
     HOLE_BYTES = 4096,       /* what is given back of a chunk in use is a multiple of this */
 };
 

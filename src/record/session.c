@@ -23,7 +23,7 @@ enum {
     CHUNKS_WANTED = 16,
 };
 
-/* All chunks together, backed or not. */
+/* All chunks together, if all of them had their pages. */
 #define CHUNKS_MAX_BYTES (1ull << 30)
 /* What may wait for us bridges our absence: some 70 ms of one thread that does nothing but call.
  * With the writer's own bound this keeps the recorder within 256 MiB. */
@@ -179,8 +179,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /*
  * How many chunks of which kind, if the user does not say. All together may take a quarter of the
- * memory that is to be had, 1 GiB at most: half of it is for the pool, of which 128 MiB may be
- * backed, half for homes. Where memory is not promised there is only what is backed.
+ * memory that is to be had, 1 GiB at most: half of it is for the pool, half for homes. Where memory
+ * is not promised there are only chunks that have pages before they can be claimed.
  */
 static void divide_memory(struct nsc_session *s)
 {
