@@ -98,9 +98,11 @@ void emit_man(FILE *out, const struct doc *doc, const char *version)
     put_text(out, doc->summary);
     for (size_t i = 0; i < doc->section_count; i++) {
         const struct section *s = &doc->sections[i];
+        /* Where people of manuals look for it; see man-pages(7). */
+        const char *title = strcmp(s->title, "Usage") == 0 ? "Synopsis" : s->title;
 
         fputs(".SH ", out);
-        for (const char *c = s->title; *c != '\0'; c++)
+        for (const char *c = title; *c != '\0'; c++)
             putc(toupper((unsigned char)*c), out);
         putc('\n', out);
         put_blocks(out, &s->body, ".PP\n");
