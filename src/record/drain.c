@@ -352,13 +352,16 @@ static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
 }
 
 /* The pool is too small when threads hold most of it just by being alive, or when it was all but
- * full as we came: on a busy machine we are kept waiting for longer than it lasts. */
+ * full as we came: on a busy machine we are kept waiting for longer than it lasts. If it was full,
+ * doubling it may be too little, and costs nothing where pages come when they are touched. */
 static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
     struct nsc_session *s = d->tracees->session;
 
     if (d->chunks_owned > s->chunk_count / 2 ||
         (found_free < s->chunk_count / 4 && s->chunk_count < s->kept))
+        nsc_session_grow(s);
+    while (found_free == 0 && s->promised && s->chunk_count < s->kept)
         nsc_session_grow(s);
 }
 
