@@ -169,8 +169,8 @@ static void summarise(const struct settings *s, const struct nsc_record_result *
 static void warn_nothing(const struct settings *s, const struct nsc_record_result *result)
 {
     if (result->built)
-        nsc_cli_warn("nothing was recorded: %s is built for tracing, but did not join. Has it "
-                     "libnanoscope.so of this nanoscope, and may it open the recorder's memory in "
+        nsc_cli_warn("nothing was recorded: %s is built for tracing, but did not join. Was it "
+                     "built with this nanoscope, and may it open the recorder's memory in "
                      "/proc (not in another user namespace, nor as another user)?",
                      s->options.argv[0]);
     else
