@@ -24,7 +24,7 @@
 #define KEEP_BUFFER_BYTES   (64ull << 20)
 /* Together with the part of a pool that keeps its pages (session.c) and what else there is: less
  * than 256 MiB. Matters only with thousands of threads. */
-#define WRITER_BYTES        (40ull << 20)
+#define WRITER_BYTES        (32ull << 20)
 
 /* Between looks at the chunks. A pool of 32 MiB lasts a busy thread 17 ms. */
 #define SLEEP_MIN_NS    (MS / 5)
