@@ -1,8 +1,9 @@
 /*
  * spool.c - see spool.h.
  *
- * A ring of buffers: the caller fills the newest one, the thread writes the oldest full one. Only
- * the counts and the error are shared; a buffer belongs to whoever's turn it is.
+ * The caller fills one buffer; full ones stand in a queue for the thread, which puts them on a pile
+ * of empty ones. The caller takes the topmost: while the disk keeps up, a few buffers that the
+ * caches know go round. A buffer belongs to whoever holds it; queue and pile are under the lock.
  */
 #include "trace/spool.h"
 
@@ -19,29 +20,28 @@
 #define BUFFERS      (NSC_SPOOL_BYTES / BUFFER_BYTES)
 
 struct buffer {
-    uint8_t *data; /* NULL until it is needed first */
+    uint8_t *data;
     size_t used;
 };
 
 struct nsc_spool {
     int fd;
-    struct buffer buffers[BUFFERS];
-    bool threaded; /* the thread runs */
-    bool alone;    /* it could not be started */
+    struct buffer now;   /* being filled */
+    size_t buffer_count; /* all there are */
+    bool threaded;       /* the thread runs */
+    bool alone;          /* it could not be started */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, emptied;
     /* Under the lock: */
-    uint64_t full;    /* buffers handed over since the beginning; the next one is being filled */
-    uint64_t written; /* of these, written or given up */
+    struct buffer queue[BUFFERS]; /* full ones, oldest at `first` */
+    size_t first, queued;
+    uint8_t *pile[BUFFERS]; /* empty ones */
+    size_t piled;
     int error;
+    bool busy; /* the thread writes a buffer that is in neither */
     bool stop;
 };
-
-static struct buffer *buffer_at(struct nsc_spool *spool, uint64_t number)
-{
-    return &spool->buffers[number % BUFFERS];
-}
 
 static int write_all(int fd, const uint8_t *data, size_t bytes)
 {
@@ -64,19 +64,23 @@ static void *write_buffers(void *context)
 
     pthread_mutex_lock(&spool->lock);
     while (!spool->stop) {
-        struct buffer *b = buffer_at(spool, spool->written);
+        struct buffer b = spool->queue[spool->first];
         int error = spool->error;
 
-        if (spool->written == spool->full) {
+        if (spool->queued == 0) {
             pthread_cond_wait(&spool->filled, &spool->lock);
             continue;
         }
+        spool->first = (spool->first + 1) % BUFFERS;
+        spool->queued--;
+        spool->busy = true;
         pthread_mutex_unlock(&spool->lock);
         if (error == 0)
-            error = write_all(spool->fd, b->data, b->used);
+            error = write_all(spool->fd, b.data, b.used);
         pthread_mutex_lock(&spool->lock);
+        spool->busy = false;
         spool->error = error;
-        spool->written++;
+        spool->pile[spool->piled++] = b.data;
         pthread_cond_signal(&spool->emptied);
     }
     pthread_mutex_unlock(&spool->lock);
@@ -105,46 +109,49 @@ struct nsc_spool *nsc_spool_new(int fd)
     pthread_mutex_init(&spool->lock, NULL);
     pthread_cond_init(&spool->filled, NULL);
     pthread_cond_init(&spool->emptied, NULL);
-    spool->buffers[0].data = malloc(BUFFER_BYTES);
-    if (spool->buffers[0].data == NULL) {
+    spool->now.data = malloc(BUFFER_BYTES);
+    spool->buffer_count = 1;
+    if (spool->now.data == NULL) {
         nsc_spool_free(spool);
         return NULL;
     }
     return spool;
 }
 
-/* Hand the newest buffer over and get the next one ready; waits while that one is not written. */
+/* An empty buffer: the one used last, a new one, or (too many are there, or memory is short) the
+ * first that becomes empty. Under the lock. */
+static uint8_t *take_empty(struct nsc_spool *spool)
+{
+    uint8_t *data;
+
+    if (spool->piled == 0 && spool->buffer_count < BUFFERS &&
+        (data = malloc(BUFFER_BYTES)) != NULL) {
+        spool->buffer_count++;
+        return data;
+    }
+    while (spool->piled == 0)
+        pthread_cond_wait(&spool->emptied, &spool->lock);
+    return spool->pile[--spool->piled];
+}
+
 static int hand_over(struct nsc_spool *spool)
 {
-    struct buffer *next;
     int error;
 
     if (!spool->threaded && !spool->alone)
         start_thread(spool);
-    if (spool->alone) {
-        struct buffer *b = buffer_at(spool, spool->full);
-
-        if (spool->error == 0)
-            spool->error = write_all(spool->fd, b->data, b->used);
-        b->used = 0;
-        return spool->error;
-    }
     pthread_mutex_lock(&spool->lock);
-    spool->full++;
-    pthread_cond_signal(&spool->filled);
-    next = buffer_at(spool, spool->full);
-    /* Where memory for one more buffer is short, an old one will do: wait for it. */
-    if (next->data == NULL && (next->data = malloc(BUFFER_BYTES)) == NULL) {
-        while (spool->written < spool->full)
-            pthread_cond_wait(&spool->emptied, &spool->lock);
-        next->data = buffer_at(spool, spool->full - 1)->data;
-        buffer_at(spool, spool->full - 1)->data = NULL;
+    if (spool->alone) {
+        if (spool->error == 0)
+            spool->error = write_all(spool->fd, spool->now.data, spool->now.used);
+    } else {
+        spool->queue[(spool->first + spool->queued++) % BUFFERS] = spool->now;
+        pthread_cond_signal(&spool->filled);
+        spool->now.data = take_empty(spool);
     }
-    while (spool->full - spool->written >= BUFFERS)
-        pthread_cond_wait(&spool->emptied, &spool->lock);
-    next->used = 0;
     error = spool->error;
     pthread_mutex_unlock(&spool->lock);
+    spool->now.used = 0;
     return error;
 }
 
@@ -154,14 +161,13 @@ int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes)
     int error = 0;
 
     while (bytes > 0) {
-        struct buffer *b = buffer_at(spool, spool->full);
-        size_t n = BUFFER_BYTES - b->used < bytes ? BUFFER_BYTES - b->used : bytes;
+        size_t room = BUFFER_BYTES - spool->now.used, n = room < bytes ? room : bytes;
 
-        memcpy(b->data + b->used, from, n);
-        b->used += n;
+        memcpy(spool->now.data + spool->now.used, from, n);
+        spool->now.used += n;
         from += n;
         bytes -= n;
-        if (b->used == BUFFER_BYTES)
+        if (n == room)
             error = hand_over(spool);
     }
     return error;
@@ -169,25 +175,22 @@ int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes)
 
 int nsc_spool_push(struct nsc_spool *spool)
 {
-    if (buffer_at(spool, spool->full)->used > 0)
-        return hand_over(spool);
-    return 0;
+    return spool->now.used > 0 ? hand_over(spool) : 0;
 }
 
 int nsc_spool_wait(struct nsc_spool *spool)
 {
-    struct buffer *b = buffer_at(spool, spool->full);
     int error;
 
     pthread_mutex_lock(&spool->lock);
-    while (spool->written < spool->full)
+    while (spool->queued > 0 || spool->busy)
         pthread_cond_wait(&spool->emptied, &spool->lock);
     /* The thread is idle, or there is none: what is left needs no other. */
     if (spool->error == 0)
-        spool->error = write_all(spool->fd, b->data, b->used);
+        spool->error = write_all(spool->fd, spool->now.data, spool->now.used);
     error = spool->error;
     pthread_mutex_unlock(&spool->lock);
-    b->used = 0;
+    spool->now.used = 0;
     return error;
 }
 
@@ -202,8 +205,11 @@ void nsc_spool_free(struct nsc_spool *spool)
         pthread_mutex_unlock(&spool->lock);
         pthread_join(spool->thread, NULL);
     }
-    for (size_t i = 0; i < BUFFERS; i++)
-        free(spool->buffers[i].data);
+    while (spool->queued > 0)
+        free(spool->queue[(spool->first + --spool->queued) % BUFFERS].data);
+    while (spool->piled > 0)
+        free(spool->pile[--spool->piled]);
+    free(spool->now.data);
     pthread_cond_destroy(&spool->filled);
     pthread_cond_destroy(&spool->emptied);
     pthread_mutex_destroy(&spool->lock);
