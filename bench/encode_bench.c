@@ -1,5 +1,6 @@
 /*
- * encode_bench.c - how fast trace/ takes events in and gives them back, and how large they become.
+ * encode_bench.c - how fast trace/ takes events in, one by one as imports give them, and gives them
+ * back, and how large they become. The recorder has a quicker way in: drain_bench.c.
  *
  * usage: encode_bench [MILLIONS-OF-EVENTS [FILE]]
  * Prints two lines of figures: events a second in and out on one core, and bytes a call. "loops"

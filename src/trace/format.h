@@ -26,7 +26,7 @@
 #define NSC_FORMAT_FEATURES_KNOWN 0u
 
 /* Of the header's "may ignore" set. */
-#define NSC_FORMAT_HINT_ZSTD 1u /* blocks may be compressed */
+#define NSC_FORMAT_HINT_ZSTD 1u /* compression was asked for; blocks may have it anyway */
 
 /* Block flags; a reader refuses a block with an unknown bit of the low half. */
 #define NSC_FORMAT_BLOCK_ZSTD          1u

@@ -37,7 +37,7 @@ struct nsc_trace_info {
     uint32_t meta_count, clock_count;
     bool complete;     /* finished by the writer */
     bool recovered;    /* opened by scanning the blocks: see `warning` */
-    bool compressed;   /* blocks may be compressed */
+    bool compressed;   /* compression was asked for */
     char warning[480]; /* what recovery left out; empty if nothing */
 };
 

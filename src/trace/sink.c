@@ -182,12 +182,14 @@ int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool com
     return error;
 }
 
-/* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. */
+/* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is
+ * too slow for plain blocks, they are packed without being asked for: better than to wait for it.
+ */
 static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
 {
     size_t n;
 
-    if (!sink->compress || bytes < COMPRESS_MIN_BYTES)
+    if (bytes < COMPRESS_MIN_BYTES || (!sink->compress && !nsc_spool_behind(sink->spool)))
         return 0;
     if (sink->zstd == NULL)
         sink->zstd = ZSTD_createCCtx();

@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +170,16 @@ int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes)
             error = hand_over(spool);
     }
     return error;
+}
+
+bool nsc_spool_behind(struct nsc_spool *spool)
+{
+    bool behind;
+
+    pthread_mutex_lock(&spool->lock);
+    behind = spool->queued > BUFFERS / 4;
+    pthread_mutex_unlock(&spool->lock);
+    return behind;
 }
 
 int nsc_spool_push(struct nsc_spool *spool)

@@ -9,6 +9,7 @@
 #ifndef NSC_TRACE_SPOOL_H
 #define NSC_TRACE_SPOOL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct nsc_spool;
@@ -24,6 +25,9 @@ struct nsc_spool *nsc_spool_new(int fd);
  * may show only later, at the latest in nsc_spool_wait().
  */
 int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes);
+
+/* Is the file far behind, by a quarter of what may wait? */
+bool nsc_spool_behind(struct nsc_spool *spool);
 
 /* Begin to write what was put, without waiting. Returns as nsc_spool_put(). */
 int nsc_spool_push(struct nsc_spool *spool);

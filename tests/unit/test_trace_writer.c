@@ -5,12 +5,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tap.h"
+#include "trace/block.h"
 #include "trace/convert.h"
 #include "unit/trace_model.h"
 
@@ -358,6 +360,82 @@ static void test_runs(void)
     free(events);
 }
 
+/* ---- A slow disk ----------------------------------------------------------------------------- */
+
+struct slow_disk {
+    int from; /* a pipe */
+    pthread_mutex_t lock;
+    char *data;
+    size_t used, room;
+};
+
+static void *read_slowly(void *context)
+{
+    struct slow_disk *disk = context;
+    ssize_t n = 1;
+
+    pthread_mutex_lock(&disk->lock); /* until the writer is through */
+    while (n > 0) {
+        if (disk->room - disk->used < 1 << 20)
+            disk->data = realloc(disk->data, disk->room = 2 * disk->room + (1 << 20));
+        n = read(disk->from, disk->data + disk->used, disk->room - disk->used);
+        disk->used += n > 0 ? (size_t)n : 0;
+    }
+    return NULL;
+}
+
+static uint32_t count_packed(const struct slow_disk *disk, uint32_t *blocks)
+{
+    size_t at = NSC_FORMAT_HEADER_BYTES;
+    struct nsc_block block;
+    uint32_t packed = 0;
+
+    for (*blocks = 0; at + NSC_FORMAT_BLOCK_BYTES <= disk->used; ++*blocks) {
+        if (nsc_block_unpack((const uint8_t *)disk->data + at, &block) != 0)
+            break;
+        packed += (block.flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
+        at += NSC_FORMAT_BLOCK_BYTES + block.stored_bytes;
+    }
+    return packed;
+}
+
+/* The disk takes nothing for a while: the writer does not wait, and packs what it holds back. */
+static void test_slow_disk(void)
+{
+    struct slow_disk disk = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct model_thread m = {0};
+    struct nsc_writer *w = NULL;
+    pthread_t reader;
+    int ends[2], fd;
+    uint32_t blocks, packed;
+
+    pthread_mutex_lock(&disk.lock);
+    if (pipe(ends) != 0 || nsc_writer_create_fd(ends[1], "pipe", NULL, &w, NULL) != 0)
+        abort();
+    disk.from = ends[0];
+    if (pthread_create(&reader, NULL, read_slowly, &disk) != 0)
+        abort();
+    model_tables(w, &m, 1, 300);
+    for (uint32_t i = 0; i < 9000000; i++) {
+        nsc_lane_enter(m.lane, m.ticks += 20 + i % 7, i % 300, 0);
+        nsc_lane_exit(m.lane, m.ticks += 20);
+    }
+    pthread_mutex_unlock(&disk.lock);
+    CHECK(nsc_writer_finish(w, NULL) == 0);
+    close(ends[1]);
+    pthread_join(reader, NULL);
+    close(ends[0]);
+    packed = count_packed(&disk, &blocks);
+    printf("# %u of %u blocks packed, %zu bytes\n", packed, blocks, disk.used);
+    CHECK(packed > blocks / 4 && packed < blocks);
+    fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    if (fd < 0 || write(fd, disk.data, disk.used) != (ssize_t)disk.used)
+        abort();
+    close(fd);
+    CHECK(nsc_trace_verify(path, show_fault, NULL, NULL) == 0);
+    free(disk.data);
+}
+
 /* ---- Times ----------------------------------------------------------------------------------- */
 
 static void test_times(void)
@@ -571,6 +649,7 @@ int main(void)
     test_deep();
     test_short_threads();
     test_runs();
+    test_slow_disk();
     test_times();
     test_large_loss();
     test_misuse();
