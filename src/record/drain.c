@@ -75,8 +75,9 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
     __atomic_store_n(&s->chunks[chunk].state, 0, __ATOMIC_RELEASE);
     if (chunk >= s->chunk_count) /* a thread's own */
         return;
-    /* The chunk used last is the one that caches and page tables know best. */
-    __atomic_store_n(&s->header->chunk_hint, chunk, __ATOMIC_RELAXED);
+    /* The lowest free one first: so the chunks that go round are few, and caches know them. */
+    if (chunk < __atomic_load_n(&s->header->chunk_hint, __ATOMIC_RELAXED))
+        __atomic_store_n(&s->header->chunk_hint, chunk, __ATOMIC_RELAXED);
     __atomic_fetch_add(&s->header->chunks_free, 1, __ATOMIC_RELAXED);
     d->chunks_free++;
 }
@@ -351,17 +352,14 @@ static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
     return emptied;
 }
 
-/* The pool is too small when threads hold most of it just by being alive, or when it was all but
- * full as we came: on a busy machine we are kept waiting for longer than it lasts. If it was full,
- * doubling it may be too little, and costs nothing where pages come when they are touched. */
+/* The pool is too small when threads hold most of it just by being alive, or (where it does not begin
+ * with all that may wait for us) when it was all but full as we came. */
 static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
     struct nsc_session *s = d->tracees->session;
 
     if (d->chunks_owned > s->chunk_count / 2 ||
         (found_free < s->chunk_count / 4 && s->chunk_count < s->kept))
-        nsc_session_grow(s);
-    while (found_free == 0 && s->promised && s->chunk_count < s->kept)
         nsc_session_grow(s);
 }
 

@@ -220,11 +220,11 @@ static void report_progress(struct recorder *r, uint64_t now_ns)
         r->options->progress(r->options->context, &progress);
 }
 
-/* Adapts the pause to the flow: short enough that the pool is never more than a sixteenth full
- * when we look, long enough to leave the processor alone otherwise. */
+/* Adapts the pause to the flow: short enough that no more than a sixteenth of the first chunks is
+ * full when we look, long enough to leave the processor alone otherwise. */
 static void pause_between(struct recorder *r, uint32_t emptied)
 {
-    uint32_t chunks = r->session.chunk_count;
+    uint32_t chunks = r->session.backed;
 
     if (emptied > chunks / 16)
         r->sleep_ns /= 2;

@@ -191,8 +191,8 @@ static void divide_memory(struct nsc_session *s)
     if (half < CHUNKS_WANTED)
         half = CHUNKS_WANTED;
     s->kept = (uint32_t)least(half, KEPT_MAX_BYTES / s->chunk_bytes);
-    if (s->chunk_count > s->kept)
-        s->chunk_count = s->kept;
+    s->backed = (uint32_t)least(s->chunk_count, s->kept);
+    s->chunk_count = s->promised ? s->kept : s->backed;
     s->pool_max = s->promised ? half : s->kept;
     s->home_count = s->promised ? half : 0;
 }
@@ -213,11 +213,10 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->chunk_count = (uint32_t)(bytes / s->chunk_bytes);
     if (s->chunk_count < 2)
         s->chunk_count = 2;
-    s->pool_max = s->kept = s->chunk_count;
+    s->pool_max = s->kept = s->backed = s->chunk_count;
     if (!s->fixed)
         divide_memory(s);
     s->chunks_max = s->pool_max + s->home_count;
-    s->backed = s->chunk_count;
 }
 
 static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
@@ -226,14 +225,14 @@ static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
     int error = set_size(s->fd, s->total_bytes);
 
     if (error == 0)
-        error = add_pages(s->fd, 0, h->data_off + (uint64_t)s->chunk_count * s->chunk_bytes);
+        error = add_pages(s->fd, 0, h->data_off + (uint64_t)s->backed * s->chunk_bytes);
     if (error != 0)
         return error;
     base = mmap(NULL, s->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, s->fd, 0);
     if (base == MAP_FAILED)
         return -errno;
     s->base = base;
-    touch_pages(s->base, h->data_off + (uint64_t)s->chunk_count * s->chunk_bytes);
+    touch_pages(s->base, h->data_off + (uint64_t)s->backed * s->chunk_bytes);
     s->header = base;
     *s->header = *h;
     s->processes = (void *)(s->base + h->processes_off);
@@ -271,7 +270,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error,
                             "cannot allocate %llu MiB of shared memory: %s (a smaller --buffer "
                             "needs less)",
-                            (unsigned long long)s.chunk_count * s.chunk_bytes >> 20,
+                            (unsigned long long)s.backed * s.chunk_bytes >> 20,
                             strerror(-error));
     }
     snprintf(s.path, sizeof s.path, "/proc/%ld/fd/%d", (long)getpid(), s.fd);
