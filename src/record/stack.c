@@ -313,7 +313,8 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct event *event)
     }
     if (st->high == 0 || event->key > st->high)
         st->high = event->key;
-    if (st->low == 0 || event->key < st->low)
+    /* Inner calls do not count: most of them never come here. */
+    if (st->low == 0 || (event->key < st->low && stack_depth(st) == 0))
         st->low = event->key;
     return dead_ticks;
 }
@@ -467,7 +468,6 @@ static void leave_frames(struct nsc_stacks *s, uint64_t position, uint64_t ticks
 }
 
 /* An escape record at slot @at; returns the number of slots it takes. */
-/* An escape record at slot @at; returns the number of slots it takes. */
 static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to)
 {
@@ -619,6 +619,7 @@ struct plain {
     struct nsc_lane *lane;
     uint64_t exit_mask, address_mask, anchor;
     uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
+    uint64_t until;      /* ticks until which the codes hold */
     const uint64_t *end; /* the last slot that may be read */
 };
 
@@ -644,6 +645,13 @@ static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool head
     return header ? restore_ticks(ticks, near) : ticks;
 }
 
+/* Is the time of the next event not before @ticks, and do the codes hold for it? They do for @ticks.
+ */
+static inline bool follows(const struct plain *p, uint64_t ticks, uint64_t next)
+{
+    return next - ticks < p->until - ticks;
+}
+
 /* An entry at @ticks, with the next event at @next. Returns the number of slots it takes, 0: it is
  * not plain. */
 static inline __attribute__((always_inline)) size_t plain_entry(
@@ -659,7 +667,7 @@ static inline __attribute__((always_inline)) size_t plain_entry(
     if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);
 
-        return after >= next &&
+        return follows(p, next, after) &&
                        nsc_lane_run_leaf(p->lane, run, ticks, next, code->function, code->coded)
                    ? 2
                    : 0;
@@ -682,7 +690,7 @@ static inline __attribute__((always_inline)) size_t plain_event(const struct pla
     const struct nsc_code *code = NULL;
     uint64_t key;
 
-    if (__builtin_expect(next < ticks, 0))
+    if (__builtin_expect(!follows(p, ticks, next), 0))
         return 0;
     if (header || !exit) {
         code = nsc_codes_known(p->codes, word & p->address_mask);
@@ -711,6 +719,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
         .lane = st->lane,
         .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
         .high = st->high,
+        .until = s->codes->until_ticks,
         .exit_mask = 1ull << s->exit_bit,
         .address_mask = NSC_LIVE_ADDRESS_MASK & ~(1ull << s->exit_bit),
         .anchor = s->anchor,
@@ -722,8 +731,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     size_t room, slots;
 
     if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
-        !nsc_lane_run_fits(&run, ticks) || !nsc_codes_hold(s->codes, ticks) ||
-        !nsc_codes_hold(s->codes, slot_ticks(p.end, s->near_ticks, header)))
+        !nsc_lane_run_fits(&run, ticks) || !nsc_codes_hold(s->codes, ticks))
         return from;
     if ((size_t)(end - first) / 2 > room)
         end = first + 2 * room;

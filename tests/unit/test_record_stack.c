@@ -46,6 +46,8 @@ struct nsc_lane {
 /* A run is the lane itself, and ends after a few events. */
 enum { RUN_EVENTS = 5 };
 
+static bool no_runs; /* every event is to go the general way */
+
 struct nsc_lane_run {
     const struct nsc_lane_frame *top;
     uint64_t last_ticks;
@@ -103,7 +105,7 @@ static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_ru
 {
     run->top = &lane->frames[lane->depth];
     run->last_ticks = lane->last_ticks;
-    return lane->frames == NULL ? 0 : RUN_EVENTS;
+    return lane->frames == NULL || no_runs ? 0 : RUN_EVENTS;
 }
 
 static void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
@@ -175,15 +177,24 @@ struct rig {
     struct log log;
     struct nsc_lane lanes[LANES];
     bool header;
+    uint64_t epoch; /* ticks after which other functions are at the same addresses; 0: for ever */
 };
 
 /* Function f is the code at BASE + f * STEP. */
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
 {
-    const struct rig *rig = context;
+    struct rig *rig = context;
 
-    (void)ticks;
     code->function = (uint32_t)((address - BASE) / STEP);
+    if (rig->epoch != 0) {
+        uint64_t since = ticks - ticks % rig->epoch;
+
+        if (since != rig->codes.since_ticks)
+            nsc_codes_clear(&rig->codes);
+        rig->codes.since_ticks = since;
+        rig->codes.until_ticks = since + rig->epoch;
+        code->function += (uint32_t)(ticks / rig->epoch % 1000) * 1000;
+    }
     code->real_pc16 = (uint16_t)(address + REAL_PC);
     code->flags = rig->header ? NSC_CODE_HEADER | NSC_CODE_REAL_PC : 0;
 }
@@ -679,6 +690,177 @@ static void test_simulated(bool header, bool fibres, const char *what)
     t_report_u64(wrong, 0, __FILE__, __LINE__, what);
 }
 
+/* ---- Plain events and others ------------------------------------------------------------------
+ */
+
+enum { MIX_SLOTS = 1500, MIX_DEPTH = 60 };
+
+struct mixer {
+    struct thread *t;
+    uint64_t exit_mask, anchor;
+    uint64_t positions[MIX_DEPTH];
+    uint32_t functions[MIX_DEPTH], depth;
+    bool header;
+};
+
+static void mix_event(struct mixer *m, uint32_t function, uint64_t position, bool exit,
+                      uint32_t inlined)
+{
+    struct thread *t = m->t;
+    uint64_t ticks = t->ticks += draw(t, 10) == 0 ? draw(t, 60) : 1;
+
+    if (draw(t, 40) == 0)
+        ticks -= draw(t, 200);
+    if (position - m->anchor + NSC_LIVE_ANCHOR_REACH >= 2 * NSC_LIVE_ANCHOR_REACH)
+        put(t, NSC_LIVE_ESC_ANCHOR, m->anchor = position);
+    put(t, (word_of(function, position, false) & ~1ull) | (exit ? m->exit_mask : 0),
+        m->header ? stamp(ticks, function, inlined) : ticks);
+}
+
+static void mix_call(struct mixer *m)
+{
+    static const uint32_t sizes[] = {0, 8, 16, 64, 4096, 100000, 17 << 20};
+    struct thread *t = m->t;
+    uint32_t at = m->depth < MIX_DEPTH ? m->depth : MIX_DEPTH - 1, function = draw(t, 12);
+    uint64_t above = at > 0 ? m->positions[at - 1] : TOP - 64 * draw(t, 3);
+    uint64_t position = above - sizes[draw(t, draw(t, 20) == 0 ? 7 : 5)];
+
+    mix_event(m, function, position, false, draw(t, 3));
+    m->positions[at] = position;
+    m->functions[at] = function;
+    m->depth = at + 1;
+    if (draw(t, 2) == 0) { /* a leaf, more or less */
+        mix_event(m, draw(t, 30) == 0 ? draw(t, 12) : function,
+                  draw(t, 30) == 0 ? position + 8 : position, true, 0);
+        m->depth--;
+    }
+}
+
+static void mix_other(struct mixer *m)
+{
+    struct thread *t = m->t;
+
+    switch (draw(t, 10)) {
+    case 0:
+        put(t, NSC_LIVE_ESC_LOST, draw(t, 4) == 0);
+        break;
+    case 1:
+        put(t, 0, draw(t, 2) * t->ticks);
+        break;
+    case 2:
+        put(t, NSC_LIVE_ESC_UNWIND | 1 << 12, TOP - 8 * draw(t, 400));
+        put(t, 1, t->ticks);
+        break;
+    case 3:
+        put(t, NSC_LIVE_ESC_SWITCH | 1 << 12, 1 + draw(t, 3));
+        put(t, 1, 1 + draw(t, 3));
+        break;
+    case 4:
+        put(t, NSC_LIVE_ESC_ANCHOR, m->anchor = ALT);
+        m->depth = 1;
+        m->positions[0] = ALT - 8 * draw(t, 9);
+        mix_event(m, draw(t, 12), m->positions[0], false, 0);
+        break;
+    case 5:
+        m->depth -= draw(t, m->depth + 1);
+        break;
+    case 6: /* another stack's end: what is on the first goes on */
+        m->depth = 0;
+        break;
+    default:
+        mix_event(m, draw(t, 12), TOP - 8 * draw(t, 1000), draw(t, 2) == 0, draw(t, 2));
+    }
+}
+
+static void mix(struct mixer *m)
+{
+    struct thread *t = m->t;
+    uint32_t what;
+
+    t->slots = 0;
+    while (t->slots < MIX_SLOTS) {
+        what = draw(t, 100);
+        if (what < 50)
+            mix_call(m);
+        else if (what < 96 && m->depth > 0) {
+            m->depth--;
+            mix_event(m, m->functions[m->depth], m->positions[m->depth], true, 0);
+        } else if (what >= 96)
+            mix_other(m);
+    }
+}
+
+/* The same slots once more, in the same pieces, with or without runs. */
+static void run_mixed(struct rig *rig, const struct mixer *m, unsigned seed, bool runs)
+{
+    struct thread *t = m->t;
+    uint64_t before = t->seed;
+    size_t at = 0, to;
+
+    rig_begin(rig, m->header, true);
+    rig->stacks.exit_bit = m->exit_mask == 1 ? 0 : 47;
+    rig->epoch = seed % 3 == 0 ? 150 + seed % 100 : 0;
+    if (rig->epoch != 0)
+        rig->codes.until_ticks = 0;
+    no_runs = !runs;
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 5000, 0);
+    for (t->seed = seed; at < t->slots; at = to) {
+        to = at + 1 + draw(t, 300) < t->slots ? at + 1 + draw(t, 300) : t->slots;
+        to = to < t->slots ? to : t->slots;
+        while (to < t->slots && t->words[2 * to] == 1) /* no record is cut */
+            to++;
+        nsc_stacks_run(&rig->stacks, t->words, at, to, false);
+    }
+    nsc_stacks_close(&rig->stacks, 0);
+    no_runs = false;
+    t->seed = before;
+}
+
+static bool mixed_the_same(unsigned seed, bool header, uint64_t exit_mask)
+{
+    static struct thread t;
+    static struct rig rigs[2];
+    struct mixer m = {.t = &t, .exit_mask = exit_mask, .anchor = TOP, .header = header};
+    size_t i;
+    bool same;
+
+    memset(&t, 0, sizeof t);
+    t.seed = seed * 0x9e3779b97f4a7c15ull + 1;
+    t.ticks = 5000;
+    mix(&m);
+    run_mixed(&rigs[0], &m, seed, true);
+    run_mixed(&rigs[1], &m, seed, false);
+    same = rigs[0].log.count == rigs[1].log.count &&
+           memcmp(&rigs[0].stacks.stats, &rigs[1].stacks.stats, sizeof rigs[0].stacks.stats) == 0 &&
+           rigs[0].stacks.last_ticks == rigs[1].stacks.last_ticks;
+    for (i = 0; i < rigs[0].log.count && i < rigs[1].log.count; i++) {
+        const struct entry *a = &rigs[0].log.entries[i], *b = &rigs[1].log.entries[i];
+
+        if (a->ticks == b->ticks && a->kind == b->kind && a->lane == b->lane &&
+            a->function == b->function && a->value == b->value)
+            continue;
+        same = false;
+        printf("# seed %u: entry %zu: in a run kind %u function %u ticks %llu lane %u, alone kind "
+               "%u function %u ticks %llu lane %u\n",
+               seed, i, a->kind, a->function, (unsigned long long)a->ticks, a->lane, b->kind,
+               b->function, (unsigned long long)b->ticks, b->lane);
+        break;
+    }
+    rig_end(&rigs[0]);
+    rig_end(&rigs[1]);
+    return same;
+}
+
+/* Whatever the mix: events that go in runs have the same outcome as one by one. */
+static void test_runs_are_the_same(void)
+{
+    unsigned seed, wrong = 0;
+
+    for (seed = 1; seed <= 2000; seed++)
+        wrong += !mixed_the_same(seed, seed & 1, seed & 2 ? 1 : 1ull << 47);
+    CHECK_U64(wrong, 0);
+}
+
 /* Words of no meaning at all: nothing may crash, and every event is accounted for. */
 static void test_garbage(void)
 {
@@ -746,6 +928,7 @@ int main(void)
     test_simulated(true, false, "header hook: 1500 simulated threads");
     test_simulated(false, true, "sleds with coroutines: 1500 simulated threads");
     test_simulated(true, true, "header hook with coroutines: 1500 simulated threads");
+    test_runs_are_the_same();
     test_garbage();
     return t_done();
 }
