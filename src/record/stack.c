@@ -747,10 +747,20 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     return from + (size_t)(slot - first) / 2;
 }
 
+/* Asked for a new address, the codes may come upon a module that was loaded just now. If it is the
+ * first one with the header hook, the event at hand is not what it was taken for. */
+static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uint64_t ticks)
+{
+    if (nsc_codes_known(codes, address) == NULL)
+        (void)nsc_codes_find(codes, address, ticks);
+    return codes->by_function;
+}
+
 /*
  * Every event that is not plain, and all of them where run_plain() may not be used.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
- * positions, ticks of 48 bits) and by filters that work here.
+ * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes turn
+ * out to need it.
  * @keep: as in struct nsc_stacks.
  */
 static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, const uint64_t *words,
@@ -776,6 +786,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                 break;
             continue;
         }
+        if (keep && !by_function && is_late_header(s->codes, address, ticks))
+            break;
         slots = 1;
         key = position_key(word, s->anchor);
         exit = (word & exit_mask) != 0;
@@ -823,9 +835,13 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 __attribute__((flatten)) size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words,
                                                size_t from, size_t to, bool stop_at_hole)
 {
+    if (s->keep && !s->codes->by_function) {
+        from = run(s, words, from, to, stop_at_hole, false, true);
+        if (!s->codes->by_function)
+            return from;
+    }
     if (s->keep)
-        return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, true)
-                                     : run(s, words, from, to, stop_at_hole, false, true);
+        return run(s, words, from, to, stop_at_hole, true, true);
     return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, false)
                                  : run(s, words, from, to, stop_at_hole, false, false);
 }

@@ -169,7 +169,7 @@ static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
 
 /* ---- A thread under the rule ----------------------------------------------------------------- */
 
-enum { BASE = 0x400000, STEP = 0x40, REAL_PC = 0x10, LANES = 64 };
+enum { BASE = 0x400000, STEP = 0x40, REAL_PC = 0x10, LANES = 64, LATE_FUNCTION = 20 };
 
 struct rig {
     struct nsc_codes codes;
@@ -177,6 +177,7 @@ struct rig {
     struct log log;
     struct nsc_lane lanes[LANES];
     bool header;
+    bool late;      /* that some code has the header hook shows only as it is met */
     uint64_t epoch; /* ticks after which other functions are at the same addresses; 0: for ever */
 };
 
@@ -197,6 +198,10 @@ static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_
     }
     code->real_pc16 = (uint16_t)(address + REAL_PC);
     code->flags = rig->header ? NSC_CODE_HEADER | NSC_CODE_REAL_PC : 0;
+    if (rig->late && code->function >= LATE_FUNCTION) {
+        code->flags = NSC_CODE_HEADER | NSC_CODE_REAL_PC;
+        rig->codes.by_function = true;
+    }
 }
 
 static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane)
@@ -438,6 +443,26 @@ static void test_header(void)
     CHECK_STR(log_text(&rig), "+1 +2 +3 -3 -2 +2 ~2 +2 -2 +4 ~4 +5 ~5 -1 +1 ~1 +6 -6");
     CHECK_U64(rig.log.entries[0].ticks, far);
     CHECK_U64(rig.log.entries[rig.log.count - 1].ticks, far + 13);
+    rig_end(&rig);
+}
+
+/* A module that is loaded while its chunk is read: the first with the header hook. */
+static void test_header_found_late(void)
+{
+    const uint64_t words[] = {IN(1, TOP, 10),        HIN(20, TOP - 32, 11),  HIN(21, TOP - 64, 12),
+                              HOUT(21, TOP - 64, 13), HOUT(20, TOP - 32, 14), IN(2, TOP - 32, 15),
+                              OUT(2, TOP - 32, 16),  OUT(1, TOP, 17)};
+    struct rig rig;
+    size_t i;
+
+    rig_begin(&rig, false, true);
+    rig.late = true;
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    CHECK_U64(nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false), 8);
+    CHECK_STR(log_text(&rig), "+1 +20 +21 -21 -20 +2 -2 -1");
+    for (i = 0; i < rig.log.count; i++)
+        CHECK_U64(rig.log.entries[i].ticks, 10 + i);
+    CHECK_U64(rig.stacks.stats.clamped, 0);
     rig_end(&rig);
 }
 
@@ -923,6 +948,7 @@ int main(void)
     test_ticks();
     test_hole_and_late_switch_ticks();
     test_header();
+    test_header_found_late();
     test_ring();
     test_simulated(false, false, "sleds: 1500 simulated threads");
     test_simulated(true, false, "header hook: 1500 simulated threads");
