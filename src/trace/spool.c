@@ -182,9 +182,17 @@ bool nsc_spool_behind(struct nsc_spool *spool)
     return behind;
 }
 
+/* Part of a buffer takes the place of a whole one: not while the thread has others to write. */
 int nsc_spool_push(struct nsc_spool *spool)
 {
-    return spool->now.used > 0 ? hand_over(spool) : 0;
+    bool behind;
+    int error;
+
+    pthread_mutex_lock(&spool->lock);
+    behind = spool->queued > 0 || spool->busy;
+    error = spool->error;
+    pthread_mutex_unlock(&spool->lock);
+    return behind || spool->now.used == 0 ? error : hand_over(spool);
 }
 
 int nsc_spool_wait(struct nsc_spool *spool)

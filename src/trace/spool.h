@@ -29,7 +29,8 @@ int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes);
 /* Is the file far behind, by a quarter of what may wait? */
 bool nsc_spool_behind(struct nsc_spool *spool);
 
-/* Begin to write what was put, without waiting. Returns as nsc_spool_put(). */
+/* Begin to write what was put, without waiting; nothing to do while the thread has not yet written
+ * what it was given before. Returns as nsc_spool_put(). */
 int nsc_spool_push(struct nsc_spool *spool);
 
 /* Wait until all is written. Returns 0 or the -errno of the first write that failed. */

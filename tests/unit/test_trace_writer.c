@@ -9,11 +9,13 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
 #include "trace/block.h"
 #include "trace/convert.h"
+#include "trace/spool.h"
 #include "unit/trace_model.h"
 
 static char folder[] = "/tmp/nsc-test-writer-XXXXXX";
@@ -139,6 +141,57 @@ static void test_full_disk(void)
     CHECK(nsc_trace_verify(path, show_fault, NULL, NULL) == 0);
     unlink(folder_file("cut"));
     model_free(&m);
+}
+
+/* Counts what comes out of a pipe, once it may. */
+static void count_bytes(int fd, int go)
+{
+    static char buffer[65536];
+    uint64_t sum = 0;
+    ssize_t n;
+    char c;
+
+    if (read(go, &c, 1) != 1)
+        _exit(2);
+    while ((n = read(fd, buffer, sizeof buffer)) > 0)
+        sum += (uint64_t)n;
+    _exit(sum == (3 << 20) + 100 ? 0 : 1);
+}
+
+/* A disk that hangs: a push every second must not wait for it, nor use up the room. */
+static void test_hanging_disk(void)
+{
+    static char data[1 << 20];
+    struct nsc_spool *spool;
+    int ends[2], go[2], status = -1;
+    pid_t child;
+
+    if (pipe(ends) != 0 || pipe(go) != 0 || (child = fork()) < 0)
+        abort();
+    if (child == 0) {
+        close(ends[1]);
+        close(go[1]);
+        count_bytes(ends[0], go[0]);
+    }
+    close(ends[0]);
+    alarm(20); /* instead of a test that hangs, too */
+    spool = nsc_spool_new(ends[1]);
+    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
+    for (int i = 0; i < 100; i++) {
+        CHECK(nsc_spool_put(spool, data, 1) == 0);
+        CHECK(nsc_spool_push(spool) == 0);
+    }
+    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
+    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
+    CHECK(write(go[1], "", 1) == 1);
+    CHECK(nsc_spool_wait(spool) == 0);
+    alarm(0);
+    nsc_spool_free(spool);
+    close(ends[1]);
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    close(go[0]);
+    close(go[1]);
 }
 
 /* ---- Depth, numbers of lanes ----------------------------------------------------------------- */
@@ -646,6 +699,7 @@ int main(void)
     test_many_lanes(); /* first: it looks at the peak of memory */
     test_paths();
     test_full_disk();
+    test_hanging_disk();
     test_deep();
     test_short_threads();
     test_runs();
