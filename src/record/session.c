@@ -92,7 +92,7 @@ static void obey_limits(struct nsc_session *s)
         s->kept = s->pool_max;
 }
 
-/* The soft limit is lifted while the file gets its size. */
+/* The soft limit is lifted while the file gets its size, which it then keeps. */
 static int set_size(int fd, uint64_t bytes)
 {
     struct rlimit old, raised;
@@ -108,6 +108,9 @@ static int set_size(int fd, uint64_t bytes)
     if (ftruncate(fd, (off_t)bytes) != 0)
         error = -errno;
     setrlimit(RLIMIT_FSIZE, &old);
+    /* A program that cut it would be SIGBUS for all others, and for us. */
+    if (error == 0)
+        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
     return error;
 }
 
@@ -133,7 +136,7 @@ static void touch_pages(uint8_t *at, uint64_t bytes)
 /* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
 static int open_memory(int *out)
 {
-    int made = memfd_create("nanoscope", MFD_CLOEXEC), fd;
+    int made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd;
     char path[64];
 
     if (made < 0)

@@ -645,7 +645,8 @@ static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool head
     return header ? restore_ticks(ticks, near) : ticks;
 }
 
-/* Is the time of the next event not before @ticks, and do the codes hold for it? They do for @ticks.
+/* Is the time of the next event not before @ticks, and do the codes hold for it? They do for
+ * @ticks.
  */
 static inline bool follows(const struct plain *p, uint64_t ticks, uint64_t next)
 {
@@ -759,8 +760,8 @@ static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uin
 /*
  * Every event that is not plain, and all of them where run_plain() may not be used.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
- * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes turn
- * out to need it.
+ * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes
+ * turn out to need it.
  * @keep: as in struct nsc_stacks.
  */
 static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, const uint64_t *words,

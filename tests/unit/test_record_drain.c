@@ -2,6 +2,7 @@
  * test_record_drain.c - the recorder's half of the session memory, with the other half played by
  * this program: chunks, threads, processes and modules filled in by hand, then by a liar.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -153,6 +154,22 @@ static pid_t own_tid(void)
 
 /* ---- Tests ------------------------------------------------------------------------------------
  */
+
+/* Whoever opens the memory could cut it under all that have it mapped. */
+static void test_size_stays(void)
+{
+    struct rig r;
+    int fd;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 256 << 10);
+    fd = open(r.session.path, O_RDWR | O_CLOEXEC);
+    CHECK(fd >= 0 && ftruncate(fd, 0) != 0);
+    CHECK(!nsc_session_alone(&r.session));
+    close(fd);
+    CHECK(nsc_session_alone(&r.session));
+    CHECK(is_clear(&r, 0));
+    rig_end(&r);
+}
 
 static void test_order(void)
 {
@@ -419,6 +436,7 @@ static void test_liar(void)
 
 int main(void)
 {
+    test_size_stays();
     test_order();
     test_dead_thread();
     test_exec();

@@ -449,9 +449,9 @@ static void test_header(void)
 /* A module that is loaded while its chunk is read: the first with the header hook. */
 static void test_header_found_late(void)
 {
-    const uint64_t words[] = {IN(1, TOP, 10),        HIN(20, TOP - 32, 11),  HIN(21, TOP - 64, 12),
+    const uint64_t words[] = {IN(1, TOP, 10),         HIN(20, TOP - 32, 11),  HIN(21, TOP - 64, 12),
                               HOUT(21, TOP - 64, 13), HOUT(20, TOP - 32, 14), IN(2, TOP - 32, 15),
-                              OUT(2, TOP - 32, 16),  OUT(1, TOP, 17)};
+                              OUT(2, TOP - 32, 16),   OUT(1, TOP, 17)};
     struct rig rig;
     size_t i;
 
