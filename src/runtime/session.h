@@ -62,6 +62,9 @@ struct nsc_session {
     /* How long the recorder has not been seen at work; only while chunks are lacking. */
     uint64_t seen_heartbeat, seen_ticks;
     uint32_t strikes;
+    /* The recorder's heartbeat, plus 1, when none of the chunks that are mapped was free, though
+     * there are others. */
+    uint64_t none_mapped;
 };
 
 #define NSC_END_STRIDE 8        /* words; one cache line a thread */

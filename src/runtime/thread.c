@@ -264,8 +264,9 @@ static uint32_t claim_pooled(const struct nsc_runtime_thread *t, uint32_t seq, u
     struct nsc_session *s = &nsc_session;
     struct nsc_live_header *h = s->header;
     uint32_t from = NSC_LOAD(&h->chunk_hint);
-    int free_by_count = NSC_LOAD(&h->chunks_free) != 0;
-    uint32_t looks = free_by_count ? count : count != 0;
+    uint64_t heartbeat = NSC_LOAD(&h->heartbeat);
+    int search = NSC_LOAD(&h->chunks_free) != 0 && NSC_LOAD(&s->none_mapped) != heartbeat + 1;
+    uint32_t looks = search ? count : count != 0;
     uint32_t i, at;
 
     for (i = 0; i < looks; i++) {
@@ -275,14 +276,16 @@ static uint32_t claim_pooled(const struct nsc_runtime_thread *t, uint32_t seq, u
         touch_chunk(at + 1);
         if (!take_chunk(t, at, seq))
             continue;
-        if (free_by_count) {
+        if (search) {
             NSC_STORE(&h->chunk_hint, at + 1);
             count_claim(&h->chunks_free);
         }
         return at + 1;
     }
-    if (free_by_count)
+    if (search && count == NSC_LOAD(&h->chunk_count))
         NSC_STORE(&h->chunks_free, 0);
+    else if (search) /* others may have mapped what is free */
+        NSC_STORE(&s->none_mapped, heartbeat + 1);
     return 0;
 }
 
