@@ -352,8 +352,8 @@ static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
     return emptied;
 }
 
-/* The pool is too small when threads hold most of it just by being alive, or (where it does not begin
- * with all that may wait for us) when it was all but full as we came. */
+/* The pool is too small when threads hold most of it just by being alive, or (where it does not
+ * begin with all that may wait for us) when it was all but full as we came. */
 static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
     struct nsc_session *s = d->tracees->session;

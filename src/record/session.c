@@ -273,8 +273,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error,
                             "cannot allocate %llu MiB of shared memory: %s (a smaller --buffer "
                             "needs less)",
-                            (unsigned long long)s.backed * s.chunk_bytes >> 20,
-                            strerror(-error));
+                            (unsigned long long)s.backed * s.chunk_bytes >> 20, strerror(-error));
     }
     snprintf(s.path, sizeof s.path, "/proc/%ld/fd/%d", (long)getpid(), s.fd);
     *session = s;
