@@ -67,7 +67,7 @@ static void put_text(FILE *out, const char *head, const char *text, size_t inden
 
     memset(line, ' ', sizeof line);
     memcpy(line, head, column);
-    if (column + 2 > indent && column != 0 && indent != column) {
+    if (column + 2 > indent && column != 0) {
         put_line(out, line, column);
         memset(line, ' ', sizeof line);
     }
