@@ -358,7 +358,7 @@ INSTALL_TO = $(DESTDIR)$(PREFIX)
 
 install: all ## into PREFIX (and DESTDIR)
 	$(PRODUCT) | while read -r f; do \
-	    mkdir -p "$(INSTALL_TO)/$${f%/*}" && cp -P "$$f" "$(INSTALL_TO)/$$f" || exit 1; done
+	    mkdir -p "$(INSTALL_TO)/$${f%/*}" && cp -P --remove-destination "$$f" "$(INSTALL_TO)/$$f" || exit 1; done
 
 uninstall: ## remove what install put there
 	$(PRODUCT) | while read -r f; do rm -f "$(INSTALL_TO)/$$f"; done
