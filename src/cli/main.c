@@ -52,6 +52,24 @@ static const struct nsc_cli_command *find(const char *name)
     return NULL;
 }
 
+static int unknown(const char *word)
+{
+    fprintf(stderr, "nanoscope: unknown %s %s (see nanoscope --help)\n",
+            word[0] == '-' ? "option" : "command", word);
+    return NSC_CLI_USAGE;
+}
+
+/* nanoscope help [COMMAND] */
+static int help(int argc, char **argv)
+{
+    const struct nsc_cli_command *command = argc > 0 ? find(argv[0]) : NULL;
+
+    if (argc > 0 && command == NULL)
+        return unknown(argv[0]);
+    print_lines(command != NULL ? command->help : nsc_cli_overview);
+    return NSC_CLI_OK;
+}
+
 static void on_file_too_large(int number)
 {
     (void)number;
@@ -78,11 +96,10 @@ int main(int argc, char **argv)
         print_lines(nsc_cli_overview);
         return close_stdout(NSC_CLI_OK);
     }
+    if (strcmp(argv[1], "help") == 0)
+        return close_stdout(help(argc - 2, argv + 2));
     command = find(argv[1]);
-    if (command == NULL) {
-        fprintf(stderr, "nanoscope: unknown %s %s (see nanoscope --help)\n",
-                argv[1][0] == '-' ? "option" : "command", argv[1]);
-        return NSC_CLI_USAGE;
-    }
+    if (command == NULL)
+        return unknown(argv[1]);
     return close_stdout(run(command, argc - 2, argv + 2));
 }
