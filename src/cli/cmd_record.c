@@ -149,6 +149,18 @@ static void warn_problems(const struct settings *s, const struct nsc_record_resu
                      (unsigned long long)result->clamped);
 }
 
+/* A trace without a call has a reason, which the user would have to guess. */
+static void warn_no_calls(const struct settings *s, const struct nsc_record_result *result)
+{
+    if (result->calls > 0 || result->lost > 0)
+        return;
+    if (s->includes > 0 || s->excludes > 0)
+        nsc_cli_warn("no call was recorded: -F and -N leave no function that ran");
+    else
+        nsc_cli_warn("no call was recorded: no function that ran has hooks; are the sources "
+                     "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");
+}
+
 static void summarise(const struct settings *s, const struct nsc_record_result *result)
 {
     char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
@@ -163,6 +175,7 @@ static void summarise(const struct settings *s, const struct nsc_record_result *
             nsc_units_format_bytes(size, result->file_bytes),
             nsc_units_format_ns(time, result->elapsed_ns), s->options.output);
     warn_problems(s, result);
+    warn_no_calls(s, result);
 }
 
 /* No process took part: it was not built for it, or could not reach us. */
