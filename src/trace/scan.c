@@ -274,16 +274,21 @@ static void warn(struct scan *s)
     struct nsc_trace_info *info = &s->trace->info;
     uint64_t tail = info->file_bytes > s->offset ? info->file_bytes - s->offset : 0;
     uint64_t left_out = s->damaged_bytes + tail;
+    char last[64] = "", lost[64] = "";
 
     info->complete = s->first_damage == UINT64_MAX && has_end(s);
     if (info->complete)
         return;
+    if (tail > 0)
+        snprintf(last, sizeof last, "; left out: the last %llu bytes", (unsigned long long)tail);
+    if (s->lost_events > 0)
+        snprintf(lost, sizeof lost, "; known to be lost: %llu events",
+                 (unsigned long long)s->lost_events);
     if (s->first_damage == UINT64_MAX)
         snprintf(info->warning, sizeof info->warning,
-                 "the file breaks off at offset %llu: everything before is whole; left out: %llu "
-                 "bytes, with %llu events that are known to be lost",
-                 (unsigned long long)s->offset, (unsigned long long)tail,
-                 (unsigned long long)s->lost_events);
+                 "the file breaks off at offset %llu: everything before is whole, how much came "
+                 "after is not known%s%s",
+                 (unsigned long long)s->offset, last, lost);
     else
         snprintf(
             info->warning, sizeof info->warning,
