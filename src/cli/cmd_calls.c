@@ -5,6 +5,7 @@
 
 #include "analyze/calls.h"
 #include "cli/calls_options.h"
+#include "cli/labels.h"
 #include "cli/view.h"
 #include "util/units.h"
 
@@ -60,13 +61,21 @@ static void add_text_or_nothing(struct nsc_table *table, const char *text)
         nsc_table_add_nothing(table);
 }
 
-static void add_call(struct nsc_table *table, const struct nsc_trace *t, const struct nsc_call *c)
+/* @labels: NULL for names alone. */
+static const char *function_text(const struct nsc_trace *t, struct nsc_cli_labels *labels,
+                                 uint32_t function)
+{
+    return labels ? nsc_cli_label(labels, function) : nsc_trace_function(t, function)->name;
+}
+
+static void add_call(struct nsc_table *table, const struct nsc_trace *t,
+                     struct nsc_cli_labels *labels, const struct nsc_call *c)
 {
     const struct nsc_clock *clock = nsc_trace_clock(t);
     const struct nsc_thread *thread = nsc_trace_thread(t, c->thread);
     char label[128];
 
-    nsc_table_add_text(table, nsc_trace_function(t, c->function)->name);
+    nsc_table_add_text(table, function_text(t, labels, c->function));
     nsc_table_add(table, nsc_clock_ns(clock, c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->end_ticks - c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->self_ticks));
@@ -76,8 +85,7 @@ static void add_call(struct nsc_table *table, const struct nsc_trace *t, const s
     nsc_table_add(table, nsc_trace_process(t, thread->process)->pid);
     nsc_table_add(table, thread->tid);
     nsc_table_add(table, thread->stack);
-    add_text_or_nothing(table,
-                        c->caller == NSC_NO_ID ? NULL : nsc_trace_function(t, c->caller)->name);
+    add_text_or_nothing(table, c->caller == NSC_NO_ID ? NULL : function_text(t, labels, c->caller));
 }
 
 static int print_json(const struct settings *s, const struct nsc_table *table,
@@ -100,18 +108,22 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
 static int print_calls(const struct settings *s, const struct nsc_calls_top *top)
 {
     struct nsc_table *table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
+    bool aligned = s->view.format == NSC_TABLE_ALIGNED;
     char seen[NSC_UNITS_MAX], count[NSC_UNITS_MAX];
+    struct nsc_cli_labels labels;
     int error;
 
     if (!table)
         return nsc_cli_error("out of memory");
+    nsc_cli_labels_init(&labels, s->view.trace);
     for (size_t i = 0; i < top->count; i++)
-        add_call(table, s->view.trace, &top->calls[i]);
+        add_call(table, s->view.trace, aligned ? &labels : NULL, &top->calls[i]);
+    nsc_cli_labels_free(&labels);
     if (s->view.format == NSC_TABLE_JSON)
         error = print_json(s, table, top);
     else
         error = nsc_table_write(table, s->view.format, stdout);
-    if (s->view.format == NSC_TABLE_ALIGNED)
+    if (aligned)
         printf("\n%s of %s call%s\n", nsc_units_format_count(count, top->count),
                nsc_units_format_count(seen, top->seen), nsc_units_plural(top->seen));
     nsc_cli_view_footnotes(&s->view, top->bounds);

@@ -7,6 +7,7 @@
 
 #include "analyze/feed.h"
 #include "analyze/tree.h"
+#include "cli/labels.h"
 #include "cli/tree_options.h"
 #include "cli/view.h"
 #include "util/text.h"
@@ -19,6 +20,7 @@ struct settings {
     uint64_t depth;   /* levels shown */
     bool per_thread;
     bool fold_recursion;
+    struct nsc_cli_labels labels;
 };
 
 /* "1%", "0.5%", "0". */
@@ -63,9 +65,10 @@ struct print {
     const struct nsc_trace *trace;
     const struct nsc_tree *tree;
     const struct settings *settings;
-    const char *const *strokes; /* of this terminal */
-    uint64_t whole_ticks;       /* 100 % */
-    char *lead;                 /* what stands before a line's function: "| " for open branches */
+    struct nsc_cli_labels *labels; /* the settings' own */
+    const char *const *strokes;    /* of this terminal */
+    uint64_t whole_ticks;          /* 100 % */
+    char *lead; /* what stands before a line's function: "| " for open branches */
     size_t lead_bytes, lead_max;
     uint64_t left_out; /* nodes too small or too deep */
     uint64_t bounds;   /* of the nodes shown or not */
@@ -100,7 +103,7 @@ static void print_line(const struct print *p, const struct nsc_tree_node *node)
            nsc_units_format_ns(total, to_ns(p, node->total_ticks)),
            nsc_units_format_ns(self, to_ns(p, nsc_tree_self_ticks(node))),
            nsc_units_format_count(calls, node->calls), p->lead);
-    nsc_text_put(stdout, nsc_trace_function(p->trace, node->function)->name);
+    nsc_text_put(stdout, nsc_cli_label(p->labels, node->function));
     putchar('\n');
 }
 
@@ -239,12 +242,13 @@ struct sums {
     uint64_t folded_calls, bounds, left_out, total_ns;
 };
 
-static int print_tree(const struct settings *s, const struct nsc_tree *tree, uint32_t thread,
+static int print_tree(struct settings *s, const struct nsc_tree *tree, uint32_t thread,
                       struct nsc_table *table, struct sums *sums)
 {
     struct print p = {.trace = s->view.trace,
                       .tree = tree,
                       .settings = s,
+                      .labels = &s->labels,
                       .whole_ticks = tree->nodes[0].total_ticks,
                       .table = table,
                       .thread = thread};
@@ -262,7 +266,7 @@ static int print_tree(const struct settings *s, const struct nsc_tree *tree, uin
 }
 
 /* Make and print one tree for each selected thread. */
-static int print_threads(const struct settings *s, const struct nsc_tree_options *options,
+static int print_threads(struct settings *s, const struct nsc_tree_options *options,
                          struct nsc_table *table, struct sums *sums)
 {
     struct nsc_trace *t = s->view.trace;
@@ -298,7 +302,7 @@ static int print_threads(const struct settings *s, const struct nsc_tree_options
     return status;
 }
 
-static int print_all(const struct settings *s, const uint8_t *roots, struct nsc_table *table,
+static int print_all(struct settings *s, const uint8_t *roots, struct nsc_table *table,
                      struct sums *sums)
 {
     const struct nsc_tree_options options = {.roots = roots, .fold_recursion = s->fold_recursion};
@@ -391,7 +395,9 @@ int nsc_cmd_tree(const struct nsc_cli_args *args)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
+    nsc_cli_labels_init(&s.labels, s.view.trace);
     status = run(&s);
+    nsc_cli_labels_free(&s.labels);
     nsc_cli_view_close(&s.view);
     return status;
 }
