@@ -61,13 +61,15 @@ static void count_line(const char *name, uint64_t count)
 /* Meta keys: see docs/format.md section 6. */
 #define PROGRAM_EVENTS  "program_events"
 #define LEFT_OUT_EVENTS "left_out_events"
+#define BUFFER_BYTES    "buffer_bytes"
 
 static void show_meta(const struct nsc_trace *t)
 {
     const char *key, *value;
 
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        if (strcmp(key, PROGRAM_EVENTS) != 0 && strcmp(key, LEFT_OUT_EVENTS) != 0)
+        if (strcmp(key, PROGRAM_EVENTS) != 0 && strcmp(key, LEFT_OUT_EVENTS) != 0 &&
+            strcmp(key, BUFFER_BYTES) != 0)
             line(key, value);
 }
 
@@ -141,22 +143,60 @@ static void show_size(const struct nsc_trace_info *info)
     line("size", text);
 }
 
+static void show_buffer(const struct nsc_trace *t)
+{
+    char text[NSC_UNITS_MAX];
+    uint64_t bytes;
+
+    if (meta_number(t, BUFFER_BYTES, &bytes))
+        line("buffer", nsc_units_format_bytes(text, bytes));
+}
+
+/* With the times of the first and last event, as the other commands give them. */
+static void show_duration(const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    const struct nsc_clock *clock = nsc_trace_clock(t);
+    char span[NSC_UNITS_MAX], from[NSC_UNITS_MAX], to[NSC_UNITS_MAX];
+    char text[3 * NSC_UNITS_MAX + 16];
+
+    nsc_units_format_ns(span, duration_ns(t));
+    if (info->events == 0)
+        snprintf(text, sizeof text, "%s", span);
+    else
+        snprintf(text, sizeof text, "%s, from %s to %s", span,
+                 nsc_units_format_time(from, nsc_clock_ns(clock, info->start_ticks)),
+                 nsc_units_format_time(to, nsc_clock_ns(clock, info->end_ticks)));
+    line("duration", text);
+}
+
+/* Without those that are other names of one. */
+static uint32_t count_functions(const struct nsc_trace *t)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < nsc_trace_info(t)->function_count; i++)
+        count += nsc_trace_canonical(t, i) == i;
+    return count;
+}
+
 static void show(const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
     char text[NSC_UNITS_MAX + 64];
 
     show_meta(t);
+    show_buffer(t);
     if (start_time(t, text, sizeof text))
         line("date", text);
-    line("duration", nsc_units_format_ns(text, duration_ns(t)));
+    show_duration(t);
     count_line("calls", info->calls);
     show_events(t);
     count_line("processes", info->process_count);
     count_line("threads", info->system_threads);
     if (info->thread_count != info->system_threads)
         count_line("stacks", info->thread_count);
-    count_line("functions", info->function_count);
+    count_line("functions", count_functions(t));
     count_line("modules", info->module_count);
     show_size(info);
     if (!nsc_trace_clock(t)->identity) {
@@ -201,7 +241,7 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_u64(j, "processes", info->process_count);
     nsc_json_u64(j, "threads", info->system_threads);
     nsc_json_u64(j, "stacks", info->thread_count);
-    nsc_json_u64(j, "functions", info->function_count);
+    nsc_json_u64(j, "functions", count_functions(t));
     nsc_json_u64(j, "modules", info->module_count);
     nsc_json_u64(j, "mappings", info->mapping_count);
     nsc_json_u64(j, "chunks", info->chunks);

@@ -64,6 +64,20 @@ static int parse_time(const struct nsc_cli_args *args, const struct nsc_cli_give
                          given->name, given->value);
 }
 
+/* Nothing in a window is one thing, a window beside the recording another: a slip, most likely. */
+static void warn_outside(const struct nsc_trace *t, uint64_t from_ns, uint64_t to_ns)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    uint64_t first_ns = nsc_clock_ns(nsc_trace_clock(t), info->start_ticks);
+    uint64_t last_ns = nsc_clock_ns(nsc_trace_clock(t), info->end_ticks);
+    char first[NSC_UNITS_MAX], last[NSC_UNITS_MAX];
+
+    if (info->events > 0 && (from_ns > last_ns || to_ns <= first_ns))
+        nsc_cli_warn("nothing lies in that window: the events of %s are from %s to %s",
+                     nsc_trace_name(t), nsc_units_format_time(first, first_ns),
+                     nsc_units_format_time(last, last_ns));
+}
+
 static int select_window(const struct nsc_cli_args *args, struct nsc_cli_view *view)
 {
     uint64_t from_ns = 0, to_ns = UINT64_MAX;
@@ -82,6 +96,7 @@ static int select_window(const struct nsc_cli_args *args, struct nsc_cli_view *v
     if (from_ns >= to_ns)
         return nsc_cli_usage(args, "--from must be before --to");
     nsc_selection_window(&view->selection, view->trace, from_ns, to_ns);
+    warn_outside(view->trace, from_ns, to_ns);
     return 0;
 }
 
@@ -248,6 +263,7 @@ static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *pr
     const struct nsc_gaps *gaps = &view->gaps;
     char events[NSC_UNITS_MAX], count[NSC_UNITS_MAX], first[NSC_UNITS_MAX];
     uint64_t elsewhere = gaps->lost > gaps->placed ? gaps->lost - gaps->placed : 0;
+    bool windowed = view->selection.from_ticks > 0 || view->selection.to_ticks != UINT64_MAX;
 
     if (gaps->count > 0) {
         nsc_units_format_time(first, nsc_clock_ns(nsc_trace_clock(view->trace), gaps->first_ticks));
@@ -263,25 +279,31 @@ static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *pr
                 gaps->count == 1 ? "at " : "the first at ", first);
     }
     if (elsewhere > 0)
-        fprintf(out, "%s%s %s%s: calls are missing\n", prefix,
-                nsc_units_format_count(events, elsewhere),
+        fprintf(out, "%s%s %s%s\n", prefix, nsc_units_format_count(events, elsewhere),
                 elsewhere == 1 ? "event was lost" : "events were lost",
-                gaps->count > 0 ? " elsewhere" : "");
+                windowed          ? " outside the window, or it is not known when"
+                : gaps->count > 0 ? " elsewhere: calls are missing"
+                                  : ": calls are missing");
 }
 
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
 {
     const char *prefix;
     FILE *out = nsc_cli_view_remarks(view, &prefix);
+    bool ends_early = view->selection.to_ticks != UINT64_MAX;
     char count[NSC_UNITS_MAX];
 
     if (!out)
         return;
     if (bounds == 1)
-        fprintf(out, "%s1 call has no seen start or end: its duration is an estimate\n", prefix);
+        fprintf(out, "%s1 call %s: its duration is an estimate\n", prefix,
+                ends_early ? "is open at the window's end, or has no seen start or end"
+                           : "has no seen start or end");
     else if (bounds > 0)
-        fprintf(out, "%s%s calls have no seen start or end: their durations are estimates\n",
-                prefix, nsc_units_format_count(count, bounds));
+        fprintf(out, "%s%s calls %s: their durations are estimates\n", prefix,
+                nsc_units_format_count(count, bounds),
+                ends_early ? "are open at the window's end, or have no seen start or end"
+                           : "have no seen start or end");
     tell_gaps(view, out, prefix);
 }
 

@@ -139,8 +139,9 @@ void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
     char bounded[64] = "", lost[64] = "";
 
     if (r->bounds > 0)
-        snprintf(bounded, sizeof bounded, "%llu call%s whose time is a bound",
-                 (unsigned long long)r->bounds, nsc_units_plural(r->bounds));
+        snprintf(bounded, sizeof bounded, "%llu call%s", (unsigned long long)r->bounds,
+                 r->bounds == 1 ? " whose duration is an estimate"
+                                : "s whose durations are estimates");
     if (r->lost > 0)
         snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)r->lost,
                  nsc_units_plural(r->lost));
