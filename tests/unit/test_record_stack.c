@@ -166,6 +166,7 @@ static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
 }
 
 #include "record/stack.c"
+#include "record/slots.c"
 
 /* ---- A thread under the rule ----------------------------------------------------------------- */
 

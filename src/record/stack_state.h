@@ -1,0 +1,56 @@
+/*
+ * stack_state.h - what stack.c (the stacks and the rule) and slots.c (the loop over slots) share.
+ *
+ * A frame's own word holds its position << 16 and, below, the low 16 bits of the program counter of
+ * its hook (header hook; else 0): one comparison orders frames by position. Along a stack the
+ * positions fall from the outermost frame inwards, so a position is found by bisection.
+ */
+#ifndef NSC_RECORD_STACK_STATE_H
+#define NSC_RECORD_STACK_STATE_H
+
+#include "record/stack.h"
+#include "trace/encode.h"
+
+#define KEY_SHIFT 16
+#define KEY_PC    0xffffull
+#define KEY_STEP  (1ull << KEY_SHIFT)
+
+/* How far below the innermost frame (or above the outermost, for an exit) a call can be and still
+ * be on the same stack: more than any sane frame, less than stacks lie apart. */
+#define REACH_BELOW (1ull << REACH_SHIFT)
+#define REACH_SHIFT (24 + KEY_SHIFT) /* 16 MiB */
+
+struct nsc_stack {
+    struct nsc_lane *lane;         /* NULL while calls are not kept, or before the first event */
+    struct nsc_lane_frame *shadow; /* the open frames while lane is NULL */
+    uint32_t depth, capacity;      /* of shadow */
+    uint32_t number;               /* in the trace: 0 = the thread's first stack */
+    uint64_t name;                 /* by NSC_LIVE_ESC_SWITCH; 0 = none */
+    uint64_t low, high;            /* keys of outermost frames seen; high 0 = nothing seen yet */
+    uint64_t left_ticks, used;     /* when it was left, in ticks and in `switches` */
+    bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
+};
+
+/* An event, decoded. */
+struct nsc_stack_event {
+    uint64_t ticks, key;
+    uint64_t address;
+    uint32_t pc16;
+    bool exit;
+};
+
+/* An event that does not nest plainly on the current stack. */
+void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                     const struct nsc_code *code);
+void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                    const struct nsc_code *code);
+/* One event is missing just here, and counted at @count; what is open stays so. */
+void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count);
+/* The thread goes from one stack to another, by their names. @position: where the stack @to goes
+ * on, 0 if not known. */
+void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position);
+/* A jump or an exception: every frame at or below @position is over, and its stack is the current
+ * one from now on. */
+void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks);
+
+#endif
