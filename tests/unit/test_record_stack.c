@@ -165,8 +165,8 @@ static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
     log_add(lane->log, CLOSE, lane->number, 0, 0, 0);
 }
 
-#include "record/stack.c"
 #include "record/slots.c"
+#include "record/stack.c"
 
 /* ---- A thread under the rule ----------------------------------------------------------------- */
 
