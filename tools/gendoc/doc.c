@@ -146,15 +146,16 @@ static void parse_option(struct parser *p, const char *text)
     p->body = &o->body;
 }
 
-/* The words in backquotes of a paragraph that begins with "Values:". */
+/* The list of words in backquotes that follows "Values:", up to the end of that sentence. */
 static void note_values(struct option *o)
 {
     for (size_t i = 0; i < o->body.count; i++) {
-        const char *at = o->body.at[i].text;
+        const char *at = strstr(o->body.at[i].text, "Values:");
 
-        if (strncmp(at, "Values:", 7) != 0)
+        if (at == NULL)
             continue;
-        while ((at = strchr(at, '`')) != NULL) {
+        at += strlen("Values:");
+        while (*(at += strspn(at, ", \n")) == '`') {
             size_t bytes = strcspn(at + 1, "`");
             char *word = copied(at + 1, bytes);
 
