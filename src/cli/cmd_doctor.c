@@ -62,10 +62,12 @@ static void print_people(const struct nsc_doctor *d, bool works)
     static const char *const colours[] = {"\033[32m", "\033[33m", "\033[31m"};
     bool colour = nsc_text_wants_colour(stdout);
     const char *area = "";
+    bool some_fail = false;
 
     for (size_t i = 0; i < d->count; i++) {
         const struct nsc_doctor_finding *f = &d->at[i];
 
+        some_fail |= f->status == NSC_DOCTOR_FAIL;
         if (strcmp(area, f->area) != 0)
             printf("%s%s\n", i != 0 ? "\n" : "", f->area);
         area = f->area;
@@ -76,8 +78,13 @@ static void print_people(const struct nsc_doctor *d, bool works)
         if (f->remedy[0] != '\0')
             printf("        -> %s\n", f->remedy);
     }
-    printf("\n%s\n", works ? "Programs can be built and recorded here."
-                           : "Programs cannot be recorded here: see the lines that say fail.");
+    if (!works)
+        puts("\nPrograms cannot be recorded here: see the lines that say fail.");
+    else if (some_fail)
+        puts("\nPrograms can be built and recorded here, but not in every way: see the lines that "
+             "say fail.");
+    else
+        puts("\nPrograms can be built and recorded here.");
 }
 
 int nsc_cmd_doctor(const struct nsc_cli_args *args)
