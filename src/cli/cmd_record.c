@@ -108,15 +108,15 @@ static int default_output(struct settings *s, const char *program)
 static void show_progress(void *context, const struct nsc_record_progress *progress)
 {
     struct settings *s = context;
-    char calls[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
+    char calls[NSC_UNITS_MAX], size[NSC_UNITS_MAX];
 
     if (progress->elapsed_ns < PROGRESS_AFTER_NS)
         return;
     s->progress_shown = true;
-    fprintf(stderr, "\r\033[Knanoscope: %s calls, %s, %s%s",
+    fprintf(stderr, "\r\033[Knanoscope: %s calls, %s, %llu s%s",
             nsc_units_format_count(calls, progress->calls),
             nsc_units_format_bytes(size, progress->file_bytes),
-            nsc_units_format_ns(time, progress->elapsed_ns / 1000000000u * 1000000000u),
+            (unsigned long long)(progress->elapsed_ns / 1000000000u),
             progress->waiting_for > 0 ? "; the program has ended, its children go on (Ctrl-C ends)"
                                       : "");
     fflush(stderr);
