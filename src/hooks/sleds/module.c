@@ -35,7 +35,6 @@ static struct nsc_runtime_module module = {
             [NSC_ARCH_HOOK_RETURN] = nsc_trampoline_return,
             [NSC_ARCH_HOOK_TAIL] = nsc_trampoline_tail,
         },
-    .elf_header = __ehdr_start,
     .nops_start = __start___patchable_function_entries,
     .nops_end = __stop___patchable_function_entries,
 };
@@ -44,6 +43,8 @@ static struct nsc_runtime_module module = {
  * and after its destructors. */
 __attribute__((constructor(101))) static void load(void)
 {
+    /* Not by a relocation: GNU ld 2.40 loses this one with -z pack-relative-relocs. */
+    module.elf_header = __ehdr_start;
     nsc_runtime_module_load(&module);
 }
 
