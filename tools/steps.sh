@@ -14,10 +14,10 @@ steps_tests() {
     [ "$tests" -eq 0 ] || echo ", $tests tests passed"
 }
 
-# steps_watch NAME LOG: tell how far it is, until killed.
+# steps_watch NAME LOG: tell how far it is, until killed, or the script is.
 steps_watch() {
     local from=$SECONDS told=0 now
-    while sleep 1 >/dev/null 2>&1; do
+    while sleep 1 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
         now=$((SECONDS - from))
         if [ -t 1 ]; then
             printf '\r...     %s (%d s%s): %s\033[K' "$1" "$now" "$(steps_tests "$2")" \
