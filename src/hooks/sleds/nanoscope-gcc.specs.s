@@ -9,8 +9,8 @@
 #
 # A sled is `test $imm32,%eax` (off); the runtime sets imm32 to the trampoline's distance and makes
 # it `call rel32` (on) by its first byte. The record is struct nsc_live_site (nanoscope/live.h): in a
-# link-order section of the sled's group, so that it goes when its function goes (COMDAT,
-# --gc-sections).
+# link-order section of the sled's group, so that it goes when its function goes (COMDAT, and
+# --gc-sections, which ld.bfd and gold keep from all sections that have a table).
 #
 # Not covered: -mcmodel=large, which calls through a register; hand-written assembly that defines a
 # macro `call` of its own (gas says that it is defined twice), or that passes `call` an operand with
