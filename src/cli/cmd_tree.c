@@ -71,7 +71,6 @@ struct print {
     char *lead; /* what stands before a line's function: "| " for open branches */
     size_t lead_bytes, lead_max;
     uint64_t left_out; /* nodes too small or too deep */
-    uint64_t bounds;   /* of the nodes shown or not */
     uint32_t thread;   /* NSC_NO_ID = all */
     /* For CSV and JSON: */
     struct nsc_table *table;
@@ -136,7 +135,6 @@ static bool print_children(struct print *p, uint32_t parent, uint64_t level, siz
         size_t below = lead;
 
         next = node->next_sibling;
-        p->bounds += node->bounds;
         if (!is_shown(p, node, level)) {
             p->left_out++;
             continue;
@@ -218,7 +216,6 @@ static void list_children(struct print *p, uint32_t parent, uint64_t level, uint
         const struct nsc_tree_node *node = &p->tree->nodes[child];
         uint64_t own = nsc_table_rows(p->table) + 1;
 
-        p->bounds += node->bounds;
         if (!is_shown(p, node, level)) {
             p->left_out++;
             continue;
@@ -259,7 +256,8 @@ static int print_tree(struct settings *s, const struct nsc_tree *tree, uint32_t 
     else
         status = print_drawing(&p);
     sums->folded_calls += tree->folded_calls;
-    sums->bounds += p.bounds;
+    for (uint32_t i = 1; i < tree->count; i++) /* shown or not */
+        sums->bounds += tree->nodes[i].bounds;
     sums->left_out += p.left_out;
     sums->total_ns += to_ns(&p, p.whole_ticks);
     return status;
