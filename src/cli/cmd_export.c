@@ -122,7 +122,8 @@ static void show(const struct request *r, const char *output,
 {
     char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
 
-    for (uint32_t i = 0; i < result->notes.count; i++)
+    /* The JSON has them, too, and is alone where it goes. */
+    for (uint32_t i = 0; i < result->notes.count && !(r->json && strcmp(output, "-") == 0); i++)
         nsc_cli_warn("%s", result->notes.line[i]);
     if (r->json)
         show_json(output, result);
