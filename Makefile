@@ -149,7 +149,7 @@ $(BUILD)/lib/%: src/hooks/cyg/%
 
 # Where `nanoscope cc` looks when the compiler is one for that processor; `make install` installs it too.
 .PHONY: target
-TARGET_ISA = $(firstword $(subst -, ,$(CROSS)))
+TARGET_ISA = $(firstword $(subst -, ,$(notdir $(CROSS))))
 target: ## CROSS=aarch64-linux-gnu-: the runtime for another processor, too (before install)
 	$(if $(CROSS),,$(error which processor? make target CROSS=aarch64-linux-gnu-))
 	$(MAKE) BUILD=$(BUILD)/$(TARGET_ISA) CC=$(CROSS)gcc CROSS=$(CROSS) runtime
