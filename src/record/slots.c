@@ -52,9 +52,10 @@ static inline uint64_t restore_ticks(uint64_t word, uint64_t near)
     return near + (uint64_t)((int64_t)((word - near) << 16) >> 16);
 }
 
-static inline uint64_t ticks_at(const uint64_t *words, size_t at, uint64_t near, bool header)
+/* The time of the slot at @slot. */
+static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool header)
 {
-    uint64_t ticks = __atomic_load_n(&words[2 * at + 1], __ATOMIC_RELAXED);
+    uint64_t ticks = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
 
     return header ? restore_ticks(ticks, near) : ticks;
 }
@@ -79,7 +80,7 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
 
     while (++at < to && budget-- > 0) {
         uint64_t word = __atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE);
-        uint64_t next = ticks_at(words, at, near, header);
+        uint64_t next = slot_ticks(&words[2 * at], near, header);
 
         if ((word & NSC_LIVE_ADDRESS_MASK) < NSC_LIVE_ESC_LIMIT) {
             at += (word >> 12) & 15;
@@ -179,14 +180,6 @@ static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bo
     if (header)
         return (entry ^ next) == exit_mask;
     return (next & exit_mask) != 0 && (entry ^ next) >> 48 == 0 && !is_record(next);
-}
-
-/* The time of the slot at @slot. */
-static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool header)
-{
-    uint64_t ticks = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
-
-    return header ? restore_ticks(ticks, near) : ticks;
 }
 
 /* Is the time of the next event not before @ticks, and do the codes hold for it? They do for
@@ -343,7 +336,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             ticks = whole;
         }
         if (i + 1 < to &&
-            __builtin_expect(ticks_at(words, i + 1, s->near_ticks, by_function) < ticks, 0))
+            __builtin_expect(slot_ticks(&words[2 * (i + 1)], s->near_ticks, by_function) < ticks,
+                             0))
             ticks = lower_ticks(words, i, to, ticks, s->near_ticks, by_function);
         if (__builtin_expect(ticks < s->last_ticks, 0)) {
             ticks = s->last_ticks;
