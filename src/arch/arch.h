@@ -63,6 +63,14 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
 int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled);
 
 /**
+ * nsc_arch_entry_known - whether a function that clang gave exit sleds has an entry sled as well.
+ * @code: its first NSC_ARCH_ENTRY_BYTES bytes, in any form.
+ */
+int nsc_arch_entry_known(const uint8_t *code);
+
+#define NSC_ARCH_ENTRY_BYTES 16
+
+/**
  * nsc_arch_xray_slow - whether XRay's entry sleds, as compiled, cost so much that they are worth
  * rewriting in a program that is not recorded.
  */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "analyze/gaps.h"
@@ -170,6 +171,32 @@ static void show_duration(const struct nsc_trace *t)
     line("duration", text);
 }
 
+/* The wait(2) status of the program that was recorded, or -1. Of the processes that it started
+ * nobody knows. */
+static int32_t program_status(const struct nsc_trace *t)
+{
+    int32_t status = -1;
+
+    for (uint32_t i = 0; status < 0 && i < nsc_trace_info(t)->process_count; i++)
+        status = nsc_trace_process(t, i)->exit_status;
+    return status;
+}
+
+static void show_end(const struct nsc_trace *t)
+{
+    int32_t status = program_status(t);
+    char text[64];
+
+    if (status < 0)
+        return;
+    if (WIFSIGNALED(status))
+        snprintf(text, sizeof text, "by signal %d, %s", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    else
+        snprintf(text, sizeof text, "with status %d", WEXITSTATUS(status));
+    line("ended", text);
+}
+
 /* Without those that are other names of one. */
 static uint32_t count_functions(const struct nsc_trace *t)
 {
@@ -190,6 +217,7 @@ static void show(const struct nsc_trace *t)
     if (start_time(t, text, sizeof text))
         line("date", text);
     show_duration(t);
+    show_end(t);
     count_line("calls", info->calls);
     show_events(t);
     count_line("processes", info->process_count);
@@ -234,7 +262,12 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
 
+    int32_t status = program_status(t);
+    bool signaled = status >= 0 && WIFSIGNALED(status);
+
     nsc_json_u64(j, "duration_ns", duration_ns(t));
+    number_or_null(j, "exit_status", status >= 0 && !signaled, (uint64_t)WEXITSTATUS(status));
+    number_or_null(j, "exit_signal", signaled, (uint64_t)WTERMSIG(status));
     nsc_json_u64(j, "calls", info->calls);
     write_events(j, t);
     nsc_json_u64(j, "lost_unattributed", info->lost_unattributed);

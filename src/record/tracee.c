@@ -282,6 +282,7 @@ void nsc_tracees_reap(struct nsc_tracees *all)
 
 void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
 {
+    struct nsc_tracee_process *last = NULL;
     uint32_t i;
 
     for (i = 0; i < all->process_high; i++) {
@@ -289,10 +290,13 @@ void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
 
         if (p == NULL || p->pid != all->main_pid)
             continue;
-        if (!p->dead)
-            p->entry.exit_status = status;
+        /* By exec, a process is several here; the last one's end it was. */
+        if (last == NULL || p->entry.start_ticks >= last->entry.start_ticks)
+            last = p;
         process_died(p, nsc_clockpoint_ticks());
     }
+    if (last != NULL)
+        last->entry.exit_status = status;
 }
 
 bool nsc_tracees_main_only(const struct nsc_tracees *all)

@@ -69,6 +69,16 @@ static int is_xray_entry(const struct nsc_runtime_xray *x)
     return x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
 }
 
+/* On x86-64 an entry comes from another of clang's options than the exits do, and code can turn it
+ * off or have it otherwise: exits alone would be losses that none are. */
+static int has_entry(const struct batch *b, const struct nsc_runtime_xray *x)
+{
+    uint64_t function = (uint64_t)(uintptr_t)&x->function + (uint64_t)x->function;
+
+    return function >= b->start && function < b->end && b->end - function >= NSC_ARCH_ENTRY_BYTES &&
+           nsc_arch_entry_known((const uint8_t *)(uintptr_t)function);
+}
+
 static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x, struct sled *sled)
 {
     int is_entry = is_xray_entry(x);
@@ -77,7 +87,7 @@ static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x,
         return 0;
     sled->at = (uint8_t *)((uintptr_t)&x->address + (uintptr_t)x->address);
     sled->form = x->kind == NSC_ARCH_XRAY_EXIT ? NSC_ARCH_SLED_XRAY_EXIT : NSC_ARCH_SLED_XRAY;
-    if (!inside(b, sled->at, sled->form))
+    if (!inside(b, sled->at, sled->form) || (!is_entry && !has_entry(b, x)))
         return 0;
     sled->trampoline = b->module->trampolines[nsc_arch_sled_hook(sled->at, sled->form, is_entry)];
     return 1;

@@ -99,11 +99,30 @@ static void test_hooks(void)
     CHECK(nsc_arch_sled_hook(clang_nop, NSC_ARCH_SLED_NOP, 1) == NSC_ARCH_HOOK_ENTRY);
 }
 
+static void test_entries(void)
+{
+    uint8_t code[NSC_ARCH_ENTRY_BYTES] = {0x55}; /* push %rbp */
+    static const uint8_t endbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
+
+    CHECK(!nsc_arch_entry_known(code));
+    memcpy(code, clang_nop, sizeof clang_nop);
+    CHECK(nsc_arch_entry_known(code));
+    memcpy(code, clang_entry, sizeof clang_entry);
+    CHECK(nsc_arch_entry_known(code));
+    memcpy(code, endbr64, sizeof endbr64);
+    CHECK(!nsc_arch_entry_known(code));
+    memcpy(code + 4, clang_nop, sizeof clang_nop);
+    CHECK(nsc_arch_entry_known(code));
+    CHECK(nsc_arch_sled_write(code + 4, NSC_ARCH_SLED_NOP, 0x1005, 1) == 0);
+    CHECK(nsc_arch_entry_known(code));
+}
+
 int main(void)
 {
     test_forms();
     test_reach();
     test_unknown();
     test_hooks();
+    test_entries();
     return t_done();
 }

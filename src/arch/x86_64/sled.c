@@ -63,6 +63,15 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
     return 0;
 }
 
+int nsc_arch_entry_known(const uint8_t *code)
+{
+    /* endbr64, with -fcf-protection */
+    if (code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && code[3] == 0xfa)
+        code += 4;
+    return nsc_arch_sled_known(code, NSC_ARCH_SLED_NOP) ||
+           nsc_arch_sled_known(code, NSC_ARCH_SLED_XRAY);
+}
+
 int nsc_arch_xray_slow(void)
 {
     return 1; /* a jump taken at each entry: 1 to 5 % of a program's time */
