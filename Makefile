@@ -324,7 +324,7 @@ fmt-fix: ## format everything
 	clang-format -i $(C_FILES)
 
 layers: ## who may include whom (tools/layers.rules)
-	tools/check-layers src ../tools/layers.rules
+	tools/check-layers
 
 headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++11
 	$(Q)CC="$(CC)" CPPFLAGS="$(CPPFLAGS_ALL)" tools/check-headers

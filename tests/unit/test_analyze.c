@@ -534,27 +534,43 @@ static void test_reports_by_hand(void)
                  "a3:40/40 10..30 b1, b1:70/30 70..70 b0");
 }
 
-static void test_deep(void)
+/* A trace of one thread that the caller writes by hand, at the path of all tests. */
+static struct nsc_writer *begin_by_hand(struct model_thread *t)
 {
     struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_writer *w;
+
+    if (nsc_writer_create(path, &options, &w, NULL) != 0)
+        abort();
+    model_tables(w, t, 1, FUNCTIONS);
+    return w;
+}
+
+static struct nsc_trace *end_by_hand(struct nsc_writer *w, struct nsc_lane *lane, uint64_t ticks)
+{
+    struct nsc_trace *trace = NULL;
+
+    nsc_lane_close(lane, ticks);
+    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    return trace;
+}
+
+static void test_deep(void)
+{
     const uint32_t deep = 1000000;
     struct model_thread t = {0};
-    struct nsc_writer *w;
-    struct nsc_trace *trace = NULL;
+    struct nsc_writer *w = begin_by_hand(&t);
+    struct nsc_trace *trace;
     struct nsc_selection s;
     struct nsc_report r = {0};
     struct nsc_tree tree = {0};
 
     nsc_selection_init(&s);
-    if (nsc_writer_create(path, &options, &w, NULL) != 0)
-        return;
-    model_tables(w, &t, 1, FUNCTIONS);
     for (uint32_t i = 0; i < deep; i++)
         nsc_lane_enter(t.lane, i, i % 2, 0);
     for (uint32_t i = 0; i < deep; i++)
         nsc_lane_exit(t.lane, deep + i);
-    nsc_lane_close(t.lane, 2ull * deep);
-    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    trace = end_by_hand(w, t.lane, 2ull * deep);
     CHECK(nsc_report_make(trace, &s, false, &r, NULL) == 0);
     CHECK_U64(r.calls, deep);
     CHECK_U64(r.rows[0].total_ns, 2 * deep - 1);
@@ -571,27 +587,22 @@ static void test_deep(void)
 /* Recursion that shares one node is one level: what it calls at its far end has its branch. */
 static void test_deep_folded(void)
 {
-    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
     struct nsc_tree_options fold = {.fold_recursion = true};
     const uint32_t deep = 10000;
     struct model_thread t = {0};
-    struct nsc_writer *w;
-    struct nsc_trace *trace = NULL;
+    struct nsc_writer *w = begin_by_hand(&t);
+    struct nsc_trace *trace;
     struct nsc_selection s;
     struct nsc_tree tree = {0};
 
     nsc_selection_init(&s);
-    if (nsc_writer_create(path, &options, &w, NULL) != 0)
-        return;
-    model_tables(w, &t, 1, FUNCTIONS);
     for (uint32_t i = 0; i < deep; i++)
         nsc_lane_enter(t.lane, i, 0, 0);
     nsc_lane_enter(t.lane, deep, 1, 0);
     nsc_lane_exit(t.lane, deep + 5);
     for (uint32_t i = 0; i < deep; i++)
         nsc_lane_exit(t.lane, deep + 5 + i);
-    nsc_lane_close(t.lane, 3ull * deep);
-    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    trace = end_by_hand(w, t.lane, 3ull * deep);
     CHECK(nsc_tree_make(trace, &s, &fold, &tree, NULL) == 0);
     CHECK_U64(tree.folded_calls, 0);
     CHECK_U64(tree.count, 3);
@@ -639,17 +650,13 @@ static void check_seek(struct nsc_trace *t, uint64_t from, uint64_t to)
 /* Windows that begin in the middle of a long thread, where its stack comes from a chunk's head. */
 static void test_seek(void)
 {
-    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
     struct model_random r = {5};
     struct model_thread t = {0};
-    struct nsc_writer *w;
-    struct nsc_trace *trace = NULL;
+    struct nsc_writer *w = begin_by_hand(&t);
+    struct nsc_trace *trace;
     uint32_t chunks = 0;
     uint64_t end;
 
-    if (nsc_writer_create(path, &options, &w, NULL) != 0)
-        return;
-    model_tables(w, &t, 1, FUNCTIONS);
     for (uint32_t i = 0; i < 600000; i++) {
         uint32_t limit = t.depth < 40 ? 600 : t.depth < 90 ? 500 : 100;
 
@@ -662,8 +669,7 @@ static void test_seek(void)
             t.depth--;
         }
     }
-    nsc_lane_close(t.lane, t.ticks + 2);
-    CHECK(nsc_writer_finish(w, NULL) == 0 && nsc_trace_open(path, 0, &trace, NULL) == 0);
+    trace = end_by_hand(w, t.lane, t.ticks + 2);
     nsc_trace_chunks(trace, 0, &chunks);
     CHECK(chunks > 5);
     end = nsc_trace_info(trace)->end_ticks;

@@ -5,166 +5,15 @@
  * The lanes of trace/ are replaced by a log of what the rule says; a simulation writes the same log
  * from what really happened.
  */
-#define NSC_TRACE_ENCODE_H /* keeps the real lanes out */
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "nanoscope/live.h"
 #include "tap.h"
+#include "unit/lane_log.h"
 
-/* ---- Lanes that write a log ------------------------------------------------------------------ */
-
-enum kind { ENTER, EXIT, UNWIND, LATE, LOST, CLOSE };
-
-struct entry {
-    uint64_t ticks;
-    uint32_t kind, lane, function;
-    uint64_t value;
-};
-
-struct log {
-    struct entry *entries;
-    size_t count, room;
-};
-
-struct nsc_lane_frame {
-    uint64_t start_ticks, child_ticks, position;
-    uint32_t function, bound;
-};
-
-struct nsc_lane {
-    struct log *log;
-    uint32_t number, depth;
-    struct nsc_lane_frame *frames; /* the floor, then one a call */
-    uint32_t room;
-    uint64_t last_ticks;
-};
-
-#define NSC_LANE_NOWHERE 0x10000ull
-
-/* A run is the lane itself, and ends after a few events. */
-enum { RUN_EVENTS = 5 };
-
-static bool no_runs; /* every event is to go the general way */
-
-struct nsc_lane_run {
-    const struct nsc_lane_frame *top;
-    uint64_t last_ticks;
-};
-
-static void log_add(struct log *log, uint32_t kind, uint32_t lane, uint64_t ticks,
-                    uint32_t function, uint64_t value)
-{
-    if (log->count == log->room) {
-        log->room = log->room == 0 ? 1024 : log->room * 2;
-        log->entries = realloc(log->entries, log->room * sizeof *log->entries);
-    }
-    log->entries[log->count++] = (struct entry){ticks, kind, lane, function, value};
-}
-
-static uint32_t nsc_lane_depth(const struct nsc_lane *lane)
-{
-    return lane->depth;
-}
-
-static struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
-{
-    return lane->depth == 0 ? NULL : &lane->frames[lane->depth];
-}
-
-static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
-                           uint64_t position)
-{
-    if (lane->depth + 1 >= lane->room) {
-        lane->room = lane->room == 0 ? 64 : lane->room * 2;
-        lane->frames = realloc(lane->frames, lane->room * sizeof *lane->frames);
-        lane->frames[0].position = NSC_LANE_NOWHERE;
-    }
-    lane->frames[++lane->depth] = (struct nsc_lane_frame){ticks, 0, position, function, 0};
-    lane->last_ticks = ticks;
-    log_add(lane->log, ENTER, lane->number, ticks, function, 0);
-}
-
-static void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
-{
-    if (lane->depth == 0)
-        abort();
-    lane->last_ticks = ticks;
-    log_add(lane->log, EXIT, lane->number, ticks, lane->frames[lane->depth--].function, 0);
-}
-
-static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
-{
-    if (lane->depth == 0)
-        abort();
-    log_add(lane->log, UNWIND, lane->number, ticks, lane->frames[lane->depth--].function, 0);
-}
-
-static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
-{
-    run->top = &lane->frames[lane->depth];
-    run->last_ticks = lane->last_ticks;
-    return lane->frames == NULL || no_runs ? 0 : RUN_EVENTS;
-}
-
-static void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
-{
-    if (run->top != &lane->frames[lane->depth])
-        abort();
-}
-
-static bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
-{
-    return ticks >= run->last_ticks;
-}
-
-static bool nsc_lane_run_enter(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
-                               uint32_t function, uint64_t coded, uint64_t position)
-{
-    (void)coded; /* codes.c works it out; test_record_drain and all that decode a file see it */
-    if (lane->depth + 1 >= lane->room)
-        return false;
-    nsc_lane_enter(lane, ticks, function, position);
-    run->top = &lane->frames[lane->depth];
-    run->last_ticks = ticks;
-    return true;
-}
-
-static bool nsc_lane_run_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks)
-{
-    nsc_lane_exit(lane, ticks);
-    run->top = &lane->frames[lane->depth];
-    run->last_ticks = ticks;
-    return true;
-}
-
-static bool nsc_lane_run_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
-                              uint64_t end_ticks, uint32_t function, uint64_t coded)
-{
-    return nsc_lane_run_enter(lane, run, ticks, function, coded, 0) &&
-           nsc_lane_run_exit(lane, run, end_ticks);
-}
-
-static void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
-{
-    if (lane->depth != 0)
-        abort();
-    log_add(lane->log, LATE, lane->number, ticks, function, 0);
-}
-
-static void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
-{
-    log_add(lane->log, LOST, lane->number, ticks, 0, events);
-}
-
-static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
-{
-    while (lane->depth > 0)
-        nsc_lane_unwind(lane, ticks);
-    log_add(lane->log, CLOSE, lane->number, 0, 0, 0);
-}
-
+/* The sources themselves, over those lanes. */
 #include "record/slots.c"
 #include "record/stack.c"
 
@@ -251,29 +100,6 @@ static uint64_t word_of(uint32_t function, uint64_t position, bool exit)
            position << NSC_LIVE_POSITION_SHIFT;
 }
 
-/* The log as text: "+f" enter, "-f" exit, "~f" unwind, "<f" late exit, "!n" lost; a lane other
- * than 0 is given in front as "n:". */
-static const char *log_text(const struct rig *rig)
-{
-    static char text[4096];
-    size_t i, at = 0;
-
-    text[0] = 0;
-    for (i = 0; i < rig->log.count && at < sizeof text - 64; i++) {
-        const struct entry *e = &rig->log.entries[i];
-
-        if (e->kind == CLOSE)
-            continue;
-        if (at > 0)
-            text[at++] = ' ';
-        if (e->lane != 0)
-            at += (size_t)snprintf(text + at, 32, "%u:", e->lane);
-        at += (size_t)snprintf(text + at, 32, "%c%llu", "+-~<!"[e->kind],
-                               e -> kind == LOST ? (unsigned long long)e -> value : e -> function);
-    }
-    return text;
-}
-
 #define TOP          0x7ffd00001000ull
 #define IN(f, p, t)  word_of((f), (p), false), (t)
 #define OUT(f, p, t) word_of((f), (p), true), (t)
@@ -286,7 +112,7 @@ static void expect(const uint64_t *words, size_t slots, const char *want, const 
     nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
     nsc_stacks_run(&rig.stacks, words, 0, slots, false);
     nsc_stacks_close(&rig.stacks, 100000);
-    t_report_str(log_text(&rig), want, __FILE__, __LINE__, what);
+    t_report_str(log_text(&rig.log), want, __FILE__, __LINE__, what);
     rig_end(&rig);
 }
 
@@ -387,7 +213,7 @@ static void test_ticks(void)
     rig_begin(&rig, false, true);
     nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
     nsc_stacks_run(&rig.stacks, words, 0, 7, false);
-    CHECK_STR(log_text(&rig), "+1 +2 +8 -8 -2 -1 <3");
+    CHECK_STR(log_text(&rig.log), "+1 +2 +8 -8 -2 -1 <3");
     CHECK_U64(rig.log.entries[1].ticks, 20);
     CHECK_U64(rig.log.entries[4].ticks, 29);
     CHECK_U64(rig.stacks.stats.clamped, 0);
@@ -409,7 +235,7 @@ static void test_hole_and_late_switch_ticks(void)
     words[5] = 12;
     at = nsc_stacks_run(&rig.stacks, words, at, 4, true);
     CHECK_U64(at, 4);
-    CHECK_STR(log_text(&rig), "+1 +2 +3 ~3 -2");
+    CHECK_STR(log_text(&rig.log), "+1 +2 +3 ~3 -2");
     CHECK_U64(rig.stacks.stats.holes, 0);
     rig_end(&rig);
 }
@@ -441,7 +267,7 @@ static void test_header(void)
     rig_begin(&rig, true, true);
     nsc_stacks_begin_chunk(&rig.stacks, TOP, far - 1000, 0);
     nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
-    CHECK_STR(log_text(&rig), "+1 +2 +3 -3 -2 +2 ~2 +2 -2 +4 ~4 +5 ~5 -1 +1 ~1 +6 -6");
+    CHECK_STR(log_text(&rig.log), "+1 +2 +3 -3 -2 +2 ~2 +2 -2 +4 ~4 +5 ~5 -1 +1 ~1 +6 -6");
     CHECK_U64(rig.log.entries[0].ticks, far);
     CHECK_U64(rig.log.entries[rig.log.count - 1].ticks, far + 13);
     rig_end(&rig);
@@ -460,7 +286,7 @@ static void test_header_found_late(void)
     rig.late = true;
     nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
     CHECK_U64(nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false), 8);
-    CHECK_STR(log_text(&rig), "+1 +20 +21 -21 -20 +2 -2 -1");
+    CHECK_STR(log_text(&rig.log), "+1 +20 +21 -21 -20 +2 -2 -1");
     for (i = 0; i < rig.log.count; i++)
         CHECK_U64(rig.log.entries[i].ticks, 10 + i);
     CHECK_U64(rig.stacks.stats.clamped, 0);
@@ -483,7 +309,7 @@ static void test_ring(void)
     nsc_stacks_begin_chunk(&rig.stacks, TOP, 13, 0);
     nsc_stacks_run(&rig.stacks, new, 0, 4, false);
     nsc_stacks_close(&rig.stacks, 20);
-    CHECK_STR(log_text(&rig), "!2 +1 +3 +4 -4 -3 -1");
+    CHECK_STR(log_text(&rig.log), "!2 +1 +3 +4 -4 -3 -1");
     CHECK_U64(rig.log.entries[1].ticks, 10);
     CHECK_U64(rig.stacks.stats.recorded + nsc_stacks_lost_total(&rig.stacks), 8);
     rig_end(&rig);
