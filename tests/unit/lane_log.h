@@ -101,9 +101,11 @@ static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
 
 static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
 {
+    if (lane->frames == NULL || no_runs)
+        return 0;
     run->top = &lane->frames[lane->depth];
     run->last_ticks = lane->last_ticks;
-    return lane->frames == NULL || no_runs ? 0 : RUN_EVENTS;
+    return RUN_EVENTS;
 }
 
 static void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
