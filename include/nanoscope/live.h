@@ -68,11 +68,22 @@
 #define NSC_LIVE_ANCHOR_REACH 0x20000 /* bytes; positions stay within +-128 KiB of the anchor */
 
 enum nsc_live_escape {
-    NSC_LIVE_ESC_ANCHOR = 1,  /* payload: full 64-bit position, the new anchor */
-    NSC_LIVE_ESC_CLOCK = 2,   /* reserved: payload ticks, next slot {clock id, ns} */
-    NSC_LIVE_ESC_MARK = 3,    /* reserved */
-    NSC_LIVE_ESC_COUNTER = 4, /* reserved */
-    NSC_LIVE_ESC_SAMPLE = 5,  /* reserved */
+    NSC_LIVE_ESC_ANCHOR = 1, /* payload: full 64-bit position, the new anchor */
+    NSC_LIVE_ESC_CLOCK = 2,  /* reserved: payload ticks, next slot {clock id, ns} */
+    /*
+     * A mark. Word 0, bits 48..58: bytes of text in this record; bit 63: the next record goes on
+     * with the text. Payload: ticks. The slots that follow hold the text, 15 bytes each: word 0 is
+     * 1 in its lowest byte and seven bytes of text above, word 1 the next eight. Text: name, NUL,
+     * metadata.
+     */
+    NSC_LIVE_ESC_MARK = 3,
+    /* A counter. As a mark, but the first slot that follows holds the value: word 0 = 1 for a
+     * signed integer, 0x101 for an IEEE double, word 1 the value. The text is the counter's name.
+     */
+    NSC_LIVE_ESC_COUNTER = 4,
+    /* A sample taken inside the program. Payload: ticks. Four slots follow, word 0 = 1, word 1: the
+     * thread's CPU time in ns, major faults, minor faults, context switches. */
+    NSC_LIVE_ESC_SAMPLE = 5,
     NSC_LIVE_ESC_STATE = 6,   /* reserved: thread state */
     NSC_LIVE_ESC_ARGS = 7,    /* reserved: arguments or return value of the event before */
     NSC_LIVE_ESC_LOST = 8,    /* payload: events lost just here */
