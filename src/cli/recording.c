@@ -1,0 +1,186 @@
+/* recording.c - see recording.h. */
+#include "cli/recording.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nanoscope/live.h"
+#include "util/units.h"
+
+#define BUFFER_MIN_BYTES  (64ull << 10)
+#define BUFFER_MAX_BYTES  (1ull << 30)
+/* Fewer events than this are lost when a thread is killed, not for want of memory. */
+#define FEW_LOST          1000
+/* A recording that is over in no time needs no progress line. */
+#define PROGRESS_AFTER_NS 1000000000ull
+
+void nsc_recording_begin(struct nsc_recording *r)
+{
+    *r = (struct nsc_recording){.options = {.size = sizeof r->options}};
+}
+
+void nsc_recording_free(struct nsc_recording *r)
+{
+    nsc_filter_free(&r->options.filter);
+    free(r->output);
+    r->output = NULL;
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static int read_mode(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                     struct nsc_recording *r)
+{
+    static const char *const modes[] = {"stream", "buffer", "ring", NULL};
+    unsigned mode;
+    int status = nsc_cli_choice(args, given, modes, &mode);
+
+    if (status == 0)
+        r->options.mode = (enum nsc_record_mode)mode;
+    return status;
+}
+
+static int read_buffer(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct nsc_recording *r)
+{
+    uint64_t bytes;
+
+    if (nsc_units_parse_bytes(given->value, &bytes) != 0 || bytes < BUFFER_MIN_BYTES ||
+        bytes > BUFFER_MAX_BYTES)
+        return nsc_cli_usage(args, "--buffer: a size from 64K to 1G is needed, not \"%s\"",
+                             given->value);
+    r->options.buffer_bytes = bytes;
+    return 0;
+}
+
+int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                         struct nsc_recording *r)
+{
+    struct nsc_diag diag;
+    int error;
+
+    if (strcmp(given->name, "mode") == 0)
+        return read_mode(args, given, r);
+    if (strcmp(given->name, "buffer") == 0)
+        return read_buffer(args, given, r);
+    if (strcmp(given->name, "output") == 0)
+        r->options.output = given->value;
+    else if (strcmp(given->name, "compress") == 0)
+        r->options.compress = true;
+    else if (strcmp(given->name, "no-children") == 0)
+        r->options.no_children = true;
+    else if (strcmp(given->name, "quiet") == 0)
+        r->quiet = true;
+    else {
+        error = nsc_filter_add(&r->options.filter, given->name, given->value, &diag);
+        if (error == -ENOMEM)
+            return nsc_cli_fail(&diag);
+        if (error != 0)
+            return nsc_cli_usage(args, "%s", diag.message);
+    }
+    return 0;
+}
+
+int nsc_recording_name(struct nsc_recording *r, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    const char *name = slash != NULL ? slash + 1 : program;
+
+    if (r->options.output != NULL)
+        return 0;
+    if (asprintf(&r->output, "%s.nst", *name != 0 ? name : "trace") < 0) {
+        r->output = NULL;
+        return nsc_cli_error("out of memory");
+    }
+    r->options.output = r->output;
+    return 0;
+}
+
+/* ---- Progress -------------------------------------------------------------------------------- */
+
+static void show_progress(void *context, const struct nsc_record_progress *progress)
+{
+    struct nsc_recording *r = context;
+    char calls[NSC_UNITS_MAX], size[NSC_UNITS_MAX];
+
+    if (progress->elapsed_ns < PROGRESS_AFTER_NS)
+        return;
+    r->progress_shown = true;
+    fprintf(stderr, "\r\033[Knanoscope: %s calls, %s, %llu s%s",
+            nsc_units_format_count(calls, progress->calls),
+            nsc_units_format_bytes(size, progress->file_bytes),
+            (unsigned long long)(progress->elapsed_ns / 1000000000u),
+            progress->waiting_for > 0 ? "; the program has ended, its children go on (Ctrl-C ends)"
+                                      : "");
+    fflush(stderr);
+}
+
+void nsc_recording_show_progress(struct nsc_recording *r)
+{
+    if (r->quiet || !isatty(STDERR_FILENO))
+        return;
+    r->options.progress = show_progress;
+    r->options.context = r;
+}
+
+void nsc_recording_hide_progress(struct nsc_recording *r)
+{
+    if (r->progress_shown)
+        fputs("\r\033[K", stderr);
+    r->progress_shown = false;
+}
+
+/* ---- Summary --------------------------------------------------------------------------------- */
+
+static void warn_problems(const struct nsc_recording *r, const struct nsc_record_result *result)
+{
+    if (result->lost > FEW_LOST && r->options.mode == NSC_RECORD_STREAM)
+        nsc_cli_warn("the recorder could not keep up: give it a larger --buffer or a processor, or "
+                     "leave busy functions out with -N");
+    if ((result->problems & NSC_LIVE_PROBLEM_MPROTECT) != 0)
+        nsc_cli_warn("some code could not be made writable: its calls are not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_FAR) != 0)
+        nsc_cli_warn("some functions are out of reach of their hooks: they are not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_FILTER_TIMEOUT) != 0)
+        nsc_cli_warn("a module got no answer on the filter in time: it is not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_STATE) != 0)
+        nsc_cli_warn("a process could not be recorded on this kernel");
+    if ((result->problems & NSC_LIVE_PROBLEM_STALLED) != 0)
+        nsc_cli_warn("the recorder stood still for minutes; a process gave it up, and what it did "
+                     "after that is neither recorded nor counted");
+    if (result->clamped > 0)
+        nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
+                     (unsigned long long)result->clamped);
+}
+
+/* A trace without a call has a reason, which the user would have to guess. */
+static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record_result *result)
+{
+    if (result->calls > 0 || result->lost > 0)
+        return;
+    if (nsc_filter_active(&r->options.filter))
+        nsc_cli_warn("no call was recorded: -F and -N leave no function that ran");
+    else
+        nsc_cli_warn("no call was recorded: no function that ran has hooks; are the sources "
+                     "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");
+}
+
+void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result)
+{
+    char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
+    char processes[NSC_UNITS_MAX + 16] = "";
+
+    if (result->processes > 1)
+        snprintf(processes, sizeof processes, "%u processes, ", result->processes);
+    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s, %s lost, %s, %s -> %s\n",
+            nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
+            processes, result->threads, nsc_units_plural(result->threads),
+            nsc_units_format_count(lost, result->lost),
+            nsc_units_format_bytes(size, result->file_bytes),
+            nsc_units_format_ns(time, result->elapsed_ns), r->options.output);
+    warn_problems(r, result);
+    warn_no_calls(r, result);
+}

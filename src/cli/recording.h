@@ -1,0 +1,41 @@
+/*
+ * recording.h - what the commands that record share: their options, the progress line, the summary.
+ *
+ * Used by cmd_record.c, cmd_start.c, cmd_stop.c.
+ */
+#ifndef NSC_CLI_RECORDING_H
+#define NSC_CLI_RECORDING_H
+
+#include "cli/command.h"
+#include "record/record.h"
+
+struct nsc_recording {
+    struct nsc_record_options options;
+    char *output; /* when not given */
+    bool quiet, progress_shown;
+};
+
+/* Zeroed but for the size. */
+void nsc_recording_begin(struct nsc_recording *r);
+void nsc_recording_free(struct nsc_recording *r);
+
+/**
+ * nsc_recording_option - take one of the shared options, by its long name: output, mode, buffer,
+ * compress, no-children, quiet, and those of a filter (record/filter.h).
+ * Returns 0 or an exit status after a message.
+ */
+int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                         struct nsc_recording *r);
+
+/* Without -o: the trace is called after @program, the last part of its path. 0 or an exit status
+ * after a message. */
+int nsc_recording_name(struct nsc_recording *r, const char *program);
+
+/* The progress line, where there is a terminal and it is wanted. */
+void nsc_recording_show_progress(struct nsc_recording *r);
+void nsc_recording_hide_progress(struct nsc_recording *r);
+
+/* One line: how much of what is where; and what is to be known about it. */
+void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result);
+
+#endif
