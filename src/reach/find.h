@@ -1,0 +1,61 @@
+/*
+ * find.h - which processes can be traced, and how: looks at /proc and touches no process.
+ *
+ * Called by reach.c and by cli/. What processes map and write is hostile input. Must not print.
+ */
+#ifndef NSC_REACH_FIND_H
+#define NSC_REACH_FIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "util/diag.h"
+
+#define NSC_REACH_NAME_MAX 256
+
+struct nsc_reach_target {
+    pid_t pid;
+    uid_t uid;
+    uint32_t threads;
+    char name[NSC_REACH_NAME_MAX]; /* file name of its program */
+    bool built;                    /* holds the runtime */
+    bool endpoint;                 /* its endpoint takes connections */
+    bool ptrace;                   /* the system lets us call in it */
+    /* Run-time addresses of the control function and of the note's field that leads to it; 0 when
+     * not built. */
+    uint64_t control, note;
+    pid_t recorder; /* who records it now; 0: nobody, or nobody that we may see */
+    char *output;   /* the trace that the recorder writes; NULL if not known */
+    /* Why it cannot be reached and what to do, one line; empty if it can. */
+    char reason[320];
+};
+
+/**
+ * nsc_reach_find - look at one process.
+ * @target: filled on success, also when the process cannot be traced (then @target->reason says
+ * why); release with nsc_reach_target_free().
+ * Returns 0 or -errno with @diag: -ESRCH (no such process), -ENOMEM, -EIO (no /proc).
+ */
+int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag);
+void nsc_reach_target_free(struct nsc_reach_target *target);
+
+/**
+ * nsc_reach_list - all processes that hold the runtime or listen: of this user, or, for root, of
+ * everybody.
+ * @list: receives a malloc'ed array of @count, by pid; release with nsc_reach_list_free().
+ * Returns 0 or -errno with @diag (-ENOMEM, -EIO).
+ */
+int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_diag *diag);
+void nsc_reach_list_free(struct nsc_reach_target *list, size_t count);
+
+/**
+ * nsc_reach_resolve - the process that a user means.
+ * @text: a process id, or the name of a program's file (or of its main thread).
+ * Returns 0, or -errno with @diag: -ESRCH (nobody), -ENOTUNIQ (several; the message lists them),
+ * and as nsc_reach_find().
+ */
+int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag);
+
+#endif
