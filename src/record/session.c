@@ -134,11 +134,13 @@ static void touch_pages(uint8_t *at, uint64_t bytes)
 }
 
 /* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
-static int open_memory(int *out)
+static int open_memory(int given, int *out)
 {
-    int made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd;
+    int made = given, fd;
     char path[64];
 
+    if (given == 0)
+        made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (made < 0)
         return -errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
@@ -258,7 +260,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     obey_limits(&s);
     s.total_bytes = lay_out(&s, &header);
     fill_header(&s, &header, options->filter);
-    error = open_memory(&s.fd);
+    error = open_memory(options->memory, &s.fd);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot make shared memory: %s",
                             strerror(-error));

@@ -1,0 +1,58 @@
+/*
+ * recorder.h - the course of a recording: prepare, drain while the program runs, drain the rest,
+ * name the functions, complete the file.
+ *
+ * Called by run.c, which starts the program, and attach.c, which finds it running; what differs
+ * between them is who ends the recording.
+ */
+#ifndef NSC_RECORD_RECORDER_H
+#define NSC_RECORD_RECORDER_H
+
+#include "record/drain.h"
+#include "record/record.h"
+#include "record/session.h"
+
+/* Zeroed at first; the caller sets the first three fields. */
+struct nsc_recorder {
+    const struct nsc_record_options *options;
+    /* Has everything ended that belongs to the recording? Asked before each pass, so that the last
+     * one comes after the last event. */
+    bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns);
+    void *context; /* of is_over */
+    struct nsc_session session;
+    bool has_session;          /* and tracees and drain */
+    struct nsc_writer *writer; /* NULL: not made yet, or completed */
+    struct nsc_tracees tracees;
+    struct nsc_drain drain;
+    char *program;        /* the main program's path without links, NULL if that cannot be said */
+    uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
+    uint64_t start_ns, progress_ns, second_ns, sleep_ns;
+};
+
+uint64_t nsc_recorder_now_ns(void); /* CLOCK_MONOTONIC */
+
+/* Make the partial file, as options->output says. 0 or -errno with @diag. */
+int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);
+/**
+ * nsc_recorder_open_session - lay out the session's memory; the file is open.
+ * @memory: as in struct nsc_session_options.
+ * Returns 0 or -errno with @diag.
+ */
+int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag);
+/* How it was recorded. @command: as for the file's meta data. */
+void nsc_recorder_describe(struct nsc_recorder *r, const char *command);
+/* The clocks begin; to be called just before the program can emit its first event. */
+void nsc_recorder_begin(struct nsc_recorder *r);
+/* Drain until is_over() says so. */
+void nsc_recorder_loop(struct nsc_recorder *r);
+/**
+ * nsc_recorder_complete - drain what is left, name the functions, complete the file.
+ * @result: all but status, started, no_program.
+ * Without any process that took part result->recorded is false and the file not completed.
+ */
+int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
+                          struct nsc_diag *diag);
+/* Whatever of it is open; a file that was not completed is removed. */
+void nsc_recorder_release(struct nsc_recorder *r);
+
+#endif

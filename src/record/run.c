@@ -1,0 +1,151 @@
+/*
+ * run.c - `nanoscope record`: start the program, and record until it and its children have ended.
+ *
+ * See record.h and spawn.h; the course of the recording itself is recorder.c.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/recorder.h"
+#include "record/spawn.h"
+#include "symbols/symbols.h"
+
+/* After the program's end: how long nobody must hold the session, unless the program was the only
+ * one that ever did. Others may be between exec and their first constructor. */
+#define GRACE_NS 100000000ull
+
+struct run {
+    struct nsc_recorder recorder;
+    struct nsc_child child;
+    uint64_t alone_ns; /* since when nobody has held the session; 0 = somebody does */
+};
+
+/* The command line as a shell would take it, roughly: for people to read. */
+static char *join_command(char *const *argv)
+{
+    size_t bytes = 1, at = 0, i;
+    char *text;
+
+    for (i = 0; argv[i] != NULL; i++)
+        bytes += strlen(argv[i]) + 3;
+    text = malloc(bytes);
+    for (i = 0; text != NULL && argv[i] != NULL; i++) {
+        bool quote = argv[i][0] == 0 || strpbrk(argv[i], " \t\n\"'\\$&;|<>()*?[]#~`") != NULL;
+
+        at += (size_t)sprintf(text + at, quote ? "%s'%s'" : "%s%s", i > 0 ? " " : "", argv[i]);
+    }
+    return text;
+}
+
+/* Programs open the session by its path: if even we cannot, they would silently not be recorded. */
+static int check_session(const struct nsc_session *session, struct nsc_diag *diag)
+{
+    int fd = open(session->path, O_RDWR | O_CLOEXEC), error = errno;
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                            "programs cannot open the recorder's memory, %s: %s (is /proc "
+                            "mounted, for this process's namespace?)",
+                            session->path, strerror(error));
+    close(fd);
+    return 0;
+}
+
+/* Has everything ended that belongs to the recording? */
+static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
+{
+    struct run *run = r->context;
+
+    if (!nsc_spawn_look(&run->child))
+        return false;
+    nsc_tracees_main_ended(&r->tracees, run->child.status);
+    r->waiting_for = r->tracees.live_processes;
+    if (r->options->until_main || r->options->no_children || nsc_spawn_interrupts() > 0)
+        return true;
+    if (!nsc_session_alone(&r->session)) {
+        run->alone_ns = 0;
+        return false;
+    }
+    if (nsc_tracees_main_only(&r->tracees))
+        return true;
+    if (run->alone_ns == 0)
+        run->alone_ns = now_ns;
+    return now_ns - run->alone_ns >= GRACE_NS;
+}
+
+/* Is the file at @path built for tracing? */
+static bool has_sites(const char *path)
+{
+    struct nsc_symbols_options options = {.size = sizeof options};
+    struct nsc_symbols_site *sites = NULL;
+    struct nsc_symbols *symbols = NULL;
+    size_t count = 0;
+
+    if (path == NULL || nsc_symbols_open(path, &options, &symbols, NULL) != 0)
+        return false;
+    if (nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
+        count = 0;
+    free(sites);
+    nsc_symbols_close(symbols);
+    return count > 0;
+}
+
+/* What comes before the program is started. */
+static int prepare(struct run *run, char *path, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &run->recorder;
+    int error = nsc_recorder_open_file(r, diag);
+    char *command;
+
+    if (error == 0)
+        error = nsc_recorder_open_session(r, 0, diag);
+    if (error == 0)
+        error = check_session(&r->session, diag);
+    if (error != 0)
+        return error;
+    command = join_command(r->options->argv);
+    nsc_recorder_describe(r, command != NULL ? command : r->options->argv[0]);
+    free(command);
+    r->program = realpath(path, NULL);
+    r->tracees.main_path = r->program;
+    return 0;
+}
+
+int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_result *result,
+                   struct nsc_diag *diag)
+{
+    struct run run = {.recorder = {.options = options, .is_over = is_over, .context = &run}};
+    struct nsc_recorder *r = &run.recorder;
+    char *path;
+    int error;
+
+    *result = (struct nsc_record_result){0};
+    error = nsc_spawn_find(options->argv[0], &path, diag);
+    if (error != 0) {
+        result->no_program = error == -ENOENT || error == -EACCES;
+        return error;
+    }
+    error = prepare(&run, path, diag);
+    if (error == 0) {
+        nsc_recorder_begin(r);
+        error = nsc_spawn(path, options->argv, r->session.path, &run.child, diag);
+        result->no_program = error != 0;
+    }
+    free(path);
+    if (error == 0) {
+        r->tracees.main_pid = run.child.pid;
+        result->started = true;
+        nsc_recorder_loop(r);
+        error = nsc_recorder_complete(r, result, diag);
+        result->status = run.child.status;
+        if (error == 0 && !result->recorded)
+            result->built = has_sites(r->program);
+        nsc_spawn_restore();
+    }
+    nsc_recorder_release(r);
+    return error;
+}
