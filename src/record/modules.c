@@ -10,7 +10,7 @@
 
 #include "nanoscope/live.h"
 
-enum { OPEN_FDS_MAX = 200, SLED_BYTES = 12, MAP_FIRST_BITS = 8 };
+enum { OPEN_FDS_MAX = 200, MAP_FIRST_BITS = 8 };
 
 /* ---- 64-bit key -> id ------------------------------------------------------------------------ */
 
@@ -101,7 +101,7 @@ static void file_free(struct nsc_module_file *file)
         nsc_symbols_close(file->symbols);
     map_free(file->functions);
     free(file->hooks);
-    free(file->sleds);
+    nsc_sleds_free(file->sleds);
     free(file->kept);
     free(file->path);
     free(file);
@@ -273,20 +273,18 @@ void nsc_module_load_sites(struct nsc_module_file *file)
     if (symbols == NULL || nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
         return;
     file->hooks = calloc(count + 1, sizeof *file->hooks);
-    file->sleds = calloc(count + 1, sizeof *file->sleds);
-    if (file->hooks == NULL || file->sleds == NULL)
-        count = 0;
-    for (i = 0; i < count; i++) {
+    for (i = 0; file->hooks != NULL && i < count; i++)
         if (sites[i].kind == NSC_LIVE_SITE_HOOK)
             file->hooks[file->hook_count++] = sites[i].va;
-        else
-            file->sleds[file->sled_count++] = sites[i].va;
-    }
-    free(sites);
     if (file->hooks != NULL)
         qsort(file->hooks, file->hook_count, sizeof *file->hooks, compare_addresses);
-    if (file->sleds != NULL)
-        qsort(file->sleds, file->sled_count, sizeof *file->sleds, compare_addresses);
+    file->sleds = nsc_sleds_new(sites, count, symbols);
+}
+
+const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file)
+{
+    nsc_module_load_sites(file);
+    return file->sleds;
 }
 
 /* The number of entries below @va. */
@@ -307,10 +305,7 @@ static size_t count_below(const uint64_t *entries, size_t count, uint64_t va)
 
 bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va)
 {
-    size_t i = count_below(file->sleds, file->sled_count, va);
-
-    /* An event names an address after the sled's first byte; a function starts before its sled. */
-    return i > 0 && va - file->sleds[i - 1] <= SLED_BYTES;
+    return file->sleds != NULL && nsc_sleds_at(file->sleds, va) != NSC_SLEDS_NONE;
 }
 
 bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "record/filter.h"
+#include "record/sleds.h"
 #include "symbols/symbols.h"
 #include "trace/writer.h"
 
@@ -34,8 +35,9 @@ struct nsc_module_file {
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
     struct nsc_id_map *functions;
     bool sites_tried;
-    uint64_t *hooks, *sleds; /* addresses of the sites of each kind, ascending */
-    size_t hook_count, sled_count;
+    uint64_t *hooks; /* addresses of header hooks, ascending */
+    size_t hook_count;
+    struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
     uint8_t *kept; /* one byte a symbol: the filter's verdict; NULL until asked */
 };
 
@@ -65,6 +67,8 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
 struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file);
 /* Reads the hook sites, the first time. */
 void nsc_module_load_sites(struct nsc_module_file *file);
+/* The module's sleds, or NULL. Reads the file the first time. */
+const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file);
 /* Is @va inside a sled (else it is the address of a function with a header hook)? */
 bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va);
 /* The first header hook at or above @va: the function's own. */

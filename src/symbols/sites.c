@@ -43,6 +43,7 @@ static struct nsc_symbols_site own_site(const uint8_t *record, uint64_t va)
         .va = va + (uint64_t)(int64_t)site.offset,
         .kind = site.kind <= NSC_LIVE_SITE_HOOK ? site.kind : NSC_SYMBOLS_SITE_OTHER,
         .table = NSC_SYMBOLS_SITES_OWN,
+        .form = NSC_SYMBOLS_SLED_TEST,
     };
 }
 
@@ -55,12 +56,15 @@ static struct nsc_symbols_site xray_site(const uint8_t *record, uint64_t va)
         .va = entry.version >= 2 ? va + entry.address : entry.address,
         .kind = xray_kind(entry.kind),
         .table = NSC_SYMBOLS_SITES_XRAY,
+        .form = entry.kind == XRAY_EXIT ? NSC_SYMBOLS_SLED_RET : NSC_SYMBOLS_SLED_TEST,
     };
 }
 
 static struct nsc_symbols_site nop_site(const uint8_t *record, uint64_t va)
 {
-    struct nsc_symbols_site site = {.kind = NSC_LIVE_SITE_ENTRY, .table = NSC_SYMBOLS_SITES_NOPS};
+    struct nsc_symbols_site site = {.kind = NSC_LIVE_SITE_ENTRY,
+                                    .table = NSC_SYMBOLS_SITES_NOPS,
+                                    .form = NSC_SYMBOLS_SLED_TEST};
 
     (void)va;
     memcpy(&site.va, record, sizeof site.va);
@@ -120,6 +124,19 @@ static void relocate(const Elf64_Shdr *section, const uint8_t *relocations, size
     }
 }
 
+/* How sleds of a table look on the file's processor. */
+static uint16_t form_of(const struct nsc_symbols *s, const struct nsc_symbols_site *site)
+{
+    bool sled = site->kind == NSC_LIVE_SITE_ENTRY || site->kind == NSC_LIVE_SITE_EXIT;
+
+    if (!sled)
+        return NSC_SYMBOLS_SLED_NONE;
+    if (s->elf.header.e_machine == EM_AARCH64)
+        return site->table == NSC_SYMBOLS_SITES_XRAY ? NSC_SYMBOLS_SLED_BRANCH
+                                                     : NSC_SYMBOLS_SLED_NONE;
+    return site->form;
+}
+
 /* Clang's entry sleds: addresses, and therefore with relocations where code can be anywhere. */
 static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **sites, size_t *count,
                        struct nsc_diag *diag)
@@ -169,6 +186,8 @@ int nsc_symbols_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out
         free(sites);
         return rc;
     }
+    for (size_t i = 0; i < n; i++)
+        sites[i].form = form_of(s, &sites[i]);
     *out = sites;
     *count = n;
     return 0;

@@ -122,10 +122,20 @@ enum nsc_symbols_site_table {
 #define NSC_SYMBOLS_SITE_OTHER                                                                     \
     UINT32_MAX /* a site that no hook of ours uses (XRay custom events) */
 
+/* How a sled is switched, once the runtime has made it ready. The bytes behind are the same in both
+ * states, and hold the distance of the trampoline. */
+enum nsc_symbols_sled_form {
+    NSC_SYMBOLS_SLED_NONE = 0,   /* no sled, or one that this processor has not */
+    NSC_SYMBOLS_SLED_TEST = 1,   /* x86-64, first byte: a9 off, e8 on */
+    NSC_SYMBOLS_SLED_RET = 2,    /* x86-64, clang's exit: c3 off, e8 on; c3 again at byte 5 */
+    NSC_SYMBOLS_SLED_BRANCH = 3, /* AArch64, first word: branch over the sled off, nop on */
+};
+
 struct nsc_symbols_site {
     uint64_t va;    /* of the sled or hook */
     uint32_t kind;  /* enum nsc_live_site_kind, or NSC_SYMBOLS_SITE_OTHER */
-    uint32_t table; /* enum nsc_symbols_site_table */
+    uint16_t table; /* enum nsc_symbols_site_table */
+    uint16_t form;  /* enum nsc_symbols_sled_form */
 };
 
 /**

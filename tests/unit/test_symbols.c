@@ -348,6 +348,9 @@ static void sites(void)
             CHECK_U64(got[i].table, i < 4   ? NSC_SYMBOLS_SITES_OWN
                                     : i < 8 ? NSC_SYMBOLS_SITES_XRAY
                                             : NSC_SYMBOLS_SITES_NOPS);
+            CHECK_U64(got[i].form, i == 2 || i == 3 || i == 6 ? NSC_SYMBOLS_SLED_NONE
+                                   : i == 7                   ? NSC_SYMBOLS_SLED_RET
+                                                              : NSC_SYMBOLS_SLED_TEST);
         }
     }
     free(got);
