@@ -207,6 +207,19 @@ static uint32_t count_functions(const struct nsc_trace *t)
     return count;
 }
 
+/* How many there are of what is no call; a line only for what there is. */
+static void show_notes(const struct nsc_trace_info *info)
+{
+    static const char *const names[NSC_NOTE_KINDS] = {"samples", "state changes", "marks",
+                                                      "counter values"};
+
+    for (int kind = 0; kind < NSC_NOTE_KINDS; kind++)
+        if (info->notes[kind] > 0)
+            count_line(names[kind], info->notes[kind]);
+    if (info->left_out_count > 0)
+        count_line("left-out spans", info->left_out_count);
+}
+
 static void show(const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -226,6 +239,7 @@ static void show(const struct nsc_trace *t)
         count_line("stacks", info->thread_count);
     count_line("functions", count_functions(t));
     count_line("modules", info->module_count);
+    show_notes(info);
     show_size(info);
     if (!nsc_trace_clock(t)->identity) {
         snprintf(text, sizeof text, "%.6f ns a tick, %u calibration points",
@@ -278,6 +292,11 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_u64(j, "modules", info->module_count);
     nsc_json_u64(j, "mappings", info->mapping_count);
     nsc_json_u64(j, "chunks", info->chunks);
+    nsc_json_u64(j, "samples", info->notes[NSC_NOTE_SAMPLE]);
+    nsc_json_u64(j, "state_changes", info->notes[NSC_NOTE_STATE]);
+    nsc_json_u64(j, "marks", info->notes[NSC_NOTE_MARK]);
+    nsc_json_u64(j, "counter_values", info->notes[NSC_NOTE_COUNTER]);
+    nsc_json_u64(j, "left_out_spans", info->left_out_count);
     nsc_json_u64(j, "file_bytes", info->file_bytes);
     nsc_json_bool(j, "complete", info->complete);
     nsc_json_bool(j, "compressed", info->compressed);

@@ -227,12 +227,24 @@ int nsc_block_payload_read(int fd, const struct nsc_block *block, struct nsc_buf
 const char *nsc_block_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
-        [NSC_FORMAT_HEAD] = "chunk head",          [NSC_FORMAT_EVENTS] = "event chunk",
-        [NSC_FORMAT_PROCESSES] = "process table",  [NSC_FORMAT_THREADS] = "thread table",
-        [NSC_FORMAT_MODULES] = "module table",     [NSC_FORMAT_MAPPINGS] = "mapping table",
-        [NSC_FORMAT_FUNCTIONS] = "function table", [NSC_FORMAT_CLOCK] = "clock table",
-        [NSC_FORMAT_META] = "meta table",          [NSC_FORMAT_INDEX] = "index",
-        [NSC_FORMAT_DIRECTORY] = "directory",      [NSC_FORMAT_FILES] = "file table",
+        [NSC_FORMAT_HEAD] = "chunk head",
+        [NSC_FORMAT_EVENTS] = "event chunk",
+        [NSC_FORMAT_PROCESSES] = "process table",
+        [NSC_FORMAT_THREADS] = "thread table",
+        [NSC_FORMAT_MODULES] = "module table",
+        [NSC_FORMAT_MAPPINGS] = "mapping table",
+        [NSC_FORMAT_FUNCTIONS] = "function table",
+        [NSC_FORMAT_CLOCK] = "clock table",
+        [NSC_FORMAT_META] = "meta table",
+        [NSC_FORMAT_INDEX] = "index",
+        [NSC_FORMAT_DIRECTORY] = "directory",
+        [NSC_FORMAT_FILES] = "file table",
+        [NSC_FORMAT_SAMPLES] = "samples",
+        [NSC_FORMAT_STATES] = "states",
+        [NSC_FORMAT_MARKS] = "marks",
+        [NSC_FORMAT_COUNTERS] = "counters",
+        [NSC_FORMAT_LEFT_OUT] = "left-out table",
+        [NSC_FORMAT_NOTE_INDEX] = "index of notes",
     };
 
     if (kind >= sizeof names / sizeof names[0] || names[kind] == NULL)

@@ -31,6 +31,8 @@ static int copy_tables(struct nsc_trace *t, struct nsc_writer *w)
     for (uint32_t i = 0; i < info->function_count; i++)
         if (nsc_trace_canonical(t, i) != i)
             nsc_writer_alias_function(w, i, nsc_trace_canonical(t, i));
+    for (uint32_t i = 0; i < info->left_out_count; i++)
+        nsc_writer_add_left_out(w, nsc_trace_left_out(t, i), NULL);
     nsc_writer_set_lost_unattributed(w, info->lost_unattributed);
     return nsc_writer_error(w);
 }
@@ -95,6 +97,41 @@ static int copy_thread(struct nsc_trace *t, struct nsc_writer *w, uint32_t id, s
     return more;
 }
 
+/* Copy the notes of one kind and owner. Damage ends them early, as it does a thread. */
+static int copy_notes(struct nsc_trace *t, struct nsc_writer *w, enum nsc_note_kind kind,
+                      uint32_t owner, bool of_process, struct nsc_diag *cut, struct nsc_diag *diag)
+{
+    struct nsc_note note;
+    struct nsc_notes *n;
+    int more = nsc_notes_open(t, kind, owner, of_process, 0, &n, diag);
+
+    if (more != 0)
+        return more;
+    while ((more = nsc_notes_next(n, &note, cut)) == 1)
+        nsc_writer_note(w, &note);
+    nsc_notes_close(n);
+    if (more == 0 || (more == -EBADMSG && nsc_trace_info(t)->recovered))
+        return 0;
+    if (diag != NULL)
+        *diag = *cut;
+    return more;
+}
+
+static int copy_all_notes(struct nsc_trace *t, struct nsc_writer *w, struct nsc_diag *cut,
+                          struct nsc_diag *diag)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    int error = 0;
+
+    for (int kind = 0; kind < NSC_NOTE_KINDS; kind++) {
+        for (uint32_t i = 0; error == 0 && i < info->thread_count; i++)
+            error = copy_notes(t, w, (enum nsc_note_kind)kind, i, false, cut, diag);
+        for (uint32_t i = 0; error == 0 && i < info->process_count; i++)
+            error = copy_notes(t, w, (enum nsc_note_kind)kind, i, true, cut, diag);
+    }
+    return error;
+}
+
 static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_options *options,
                 int (*complete)(struct nsc_trace *t, struct nsc_writer *w), struct nsc_diag *cut,
                 struct nsc_diag *diag)
@@ -109,6 +146,8 @@ static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_op
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", out, strerror(-error));
     for (uint32_t i = 0; error == 0 && i < nsc_trace_info(t)->thread_count; i++)
         error = copy_thread(t, w, i, cut, diag);
+    if (error == 0)
+        error = copy_all_notes(t, w, cut, diag);
     if (error == 0) {
         error = complete == NULL ? 0 : complete(t, w);
         if (error == 0)

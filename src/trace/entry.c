@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "trace/format.h"
+
 /* A field that may be "none" is stored one up. */
 static void put_id(struct nsc_buffer *b, uint32_t id)
 {
@@ -253,4 +255,112 @@ int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chun
         c->min_depth > c->depth || c->max_depth < c->depth)
         s->bad = true;
     return s->bad ? -EBADMSG : 0;
+}
+
+static void put_estimate(struct nsc_buffer *b, const struct nsc_estimate *e)
+{
+    nsc_buffer_leb(b, e->value);
+    nsc_buffer_leb(b, e->error);
+}
+
+static void get_estimate(struct nsc_span *s, struct nsc_estimate *e)
+{
+    e->value = nsc_span_leb(s);
+    e->error = nsc_span_leb(s);
+}
+
+void nsc_entry_put_left_out(struct nsc_buffer *b, const struct nsc_left_out *l)
+{
+    put_id(b, l->function);
+    put_id(b, l->process);
+    nsc_buffer_leb(b, l->reason);
+    nsc_buffer_leb(b, l->known);
+    nsc_buffer_leb(b, l->from_ticks);
+    nsc_buffer_leb(b, l->to_ticks);
+    nsc_buffer_leb(b, l->windows);
+    nsc_buffer_leb(b, l->window_ticks);
+    put_estimate(b, &l->calls);
+    put_estimate(b, &l->total_ticks);
+    put_estimate(b, &l->self_ticks);
+}
+
+int nsc_entry_get_left_out(struct nsc_span *s, struct nsc_arena *arena, struct nsc_left_out *l)
+{
+    (void)arena;
+    l->function = get_id(s);
+    l->process = get_id(s);
+    l->reason = nsc_span_leb32(s);
+    l->known = nsc_span_leb32(s);
+    l->from_ticks = nsc_span_leb(s);
+    l->to_ticks = nsc_span_leb(s);
+    l->windows = nsc_span_leb(s);
+    l->window_ticks = nsc_span_leb(s);
+    get_estimate(s, &l->calls);
+    get_estimate(s, &l->total_ticks);
+    get_estimate(s, &l->self_ticks);
+    if (l->to_ticks != 0 && l->to_ticks < l->from_ticks)
+        s->bad = true;
+    return done(s, 0);
+}
+
+/* What head and row of a block of notes have in common. */
+#define NOTES_RANGE_MAX (4 * NSC_LEB_MAX)
+
+static size_t put_notes_range(uint8_t out[NOTES_RANGE_MAX], const struct nsc_entry_notes *n)
+{
+    uint8_t *at = nsc_leb_put(out, n->owner);
+
+    at = nsc_leb_put(at, n->first_ticks);
+    at = nsc_leb_put(at, n->last_ticks - n->first_ticks);
+    at = nsc_leb_put(at, n->count);
+    return (size_t)(at - out);
+}
+
+static int get_notes_range(struct nsc_span *s, struct nsc_entry_notes *n)
+{
+    n->owner = nsc_span_leb_max(s, (uint64_t)NSC_NO_ID * 2 - 1);
+    n->first_ticks = nsc_span_leb(s);
+    n->last_ticks = n->first_ticks + nsc_span_leb(s);
+    n->count = nsc_span_leb(s);
+    if (n->last_ticks < n->first_ticks || n->count == 0 || n->count > NSC_FORMAT_PLAIN_MAX)
+        s->bad = true; /* a note takes a byte at least */
+    return done(s, 0);
+}
+
+void nsc_entry_put_notes_head(struct nsc_buffer *b, const struct nsc_entry_notes *n)
+{
+    uint8_t range[NOTES_RANGE_MAX];
+    size_t bytes = put_notes_range(range, n);
+
+    nsc_buffer_leb(b, bytes);
+    nsc_buffer_bytes(b, range, bytes);
+}
+
+int nsc_entry_get_notes_head(struct nsc_span *s, struct nsc_entry_notes *n)
+{
+    struct nsc_span head = nsc_span_part(s, nsc_span_leb(s));
+
+    return get_notes_range(&head, n);
+}
+
+void nsc_entry_put_notes(struct nsc_buffer *b, const struct nsc_entry_notes *n, uint64_t base)
+{
+    uint8_t range[NOTES_RANGE_MAX];
+    size_t bytes = put_notes_range(range, n);
+
+    nsc_buffer_leb(b, n->offset - base);
+    nsc_buffer_leb(b, NSC_FORMAT_SAMPLES + n->kind);
+    nsc_buffer_bytes(b, range, bytes);
+}
+
+int nsc_entry_get_notes(struct nsc_span *s, uint64_t base, struct nsc_entry_notes *n)
+{
+    uint64_t kind;
+
+    n->offset = base + nsc_span_leb(s);
+    kind = nsc_span_leb_max(s, UINT16_MAX);
+    if (n->offset < base || kind < NSC_FORMAT_SAMPLES)
+        s->bad = true;
+    n->kind = (uint32_t)(kind - NSC_FORMAT_SAMPLES);
+    return get_notes_range(s, n);
 }

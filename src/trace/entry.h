@@ -34,6 +34,15 @@ struct nsc_entry_chunk {
     uint32_t depth, common; /* open calls at its start; how many of them its head leaves out */
 };
 
+/* A block of notes: one row of their index. */
+struct nsc_entry_notes {
+    uint64_t offset; /* of the block */
+    uint64_t first_ticks, last_ticks;
+    uint64_t count;
+    uint64_t owner; /* index * 2, plus NSC_FORMAT_OWNER_PROCESS */
+    uint32_t kind;  /* enum nsc_note_kind */
+};
+
 void nsc_entry_put_process(struct nsc_buffer *b, const struct nsc_process *p);
 void nsc_entry_put_thread(struct nsc_buffer *b, const struct nsc_thread *t);
 void nsc_entry_put_module(struct nsc_buffer *b, const struct nsc_module *m);
@@ -41,8 +50,12 @@ void nsc_entry_put_mapping(struct nsc_buffer *b, const struct nsc_mapping *m);
 void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_function *f);
 void nsc_entry_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p);
 void nsc_entry_put_meta(struct nsc_buffer *b, const struct nsc_meta *m);
+void nsc_entry_put_left_out(struct nsc_buffer *b, const struct nsc_left_out *l);
 /* @base: offset of the row before, or 0; offsets grow from row to row. */
 void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base);
+void nsc_entry_put_notes(struct nsc_buffer *b, const struct nsc_entry_notes *n, uint64_t base);
+/* The head of a block of notes: the same but offset and kind, with its length before it. */
+void nsc_entry_put_notes_head(struct nsc_buffer *b, const struct nsc_entry_notes *n);
 
 /* The same, back. Strings are copied into @arena. Return 0, -EBADMSG or -ENOMEM. */
 int nsc_entry_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p);
@@ -54,6 +67,9 @@ int nsc_entry_get_function(struct nsc_span *s, struct nsc_arena *arena,
 int nsc_entry_get_clock(struct nsc_span *s, struct nsc_arena *arena, struct nsc_clock_point *p);
 int nsc_entry_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_meta *m);
 int nsc_entry_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text);
+int nsc_entry_get_left_out(struct nsc_span *s, struct nsc_arena *arena, struct nsc_left_out *l);
 int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c);
+int nsc_entry_get_notes(struct nsc_span *s, uint64_t base, struct nsc_entry_notes *n);
+int nsc_entry_get_notes_head(struct nsc_span *s, struct nsc_entry_notes *n);
 
 #endif

@@ -46,22 +46,28 @@ enum nsc_format_kind {
     NSC_FORMAT_INDEX = 10,
     NSC_FORMAT_DIRECTORY = 11,
     NSC_FORMAT_FILES = 12,
-    /* Reserved for what later versions add; skipped by this one. */
+    /* Notes: the kinds of enum nsc_note_kind in its order. */
     NSC_FORMAT_SAMPLES = 16,
     NSC_FORMAT_STATES = 17,
     NSC_FORMAT_MARKS = 18,
     NSC_FORMAT_COUNTERS = 19,
     NSC_FORMAT_LEFT_OUT = 20,
+    /* Reserved for what later versions add; skipped by this one. */
     NSC_FORMAT_CATEGORIES = 21,
     NSC_FORMAT_UPPER_INDEX = 22,
+    NSC_FORMAT_NOTE_INDEX = 23,
 };
+
+/* Low bit of the owner of notes: a process's, not a thread's. */
+#define NSC_FORMAT_OWNER_PROCESS 1u
+/* Flags of a mark. */
+#define NSC_FORMAT_MARK_CUT      1u
+/* Low bit of a counter's name: the value is a double. */
+#define NSC_FORMAT_COUNTER_REAL  1u
 
 /* Chunk head flags. */
 #define NSC_FORMAT_HEAD_TOTALS  1u
 #define NSC_FORMAT_HEAD_SUMMARY 2u
-
-/* Meta key that this version gives a meaning: nominal ticks of the timer in a second, decimal. */
-#define NSC_META_FREQUENCY "ticks_per_second"
 
 /* Event records: low two bits of the first number. */
 enum nsc_format_record {

@@ -59,6 +59,11 @@ static int get_function(struct nsc_span *s, struct nsc_arena *arena, void *item)
     return nsc_entry_get_function(s, arena, item);
 }
 
+static int get_left_out(struct nsc_span *s, struct nsc_arena *arena, void *item)
+{
+    return nsc_entry_get_left_out(s, arena, item);
+}
+
 /* Returns false for kinds that are not tables. */
 static bool kind_of(struct nsc_trace *t, uint32_t kind, struct table_kind *k)
 {
@@ -73,6 +78,7 @@ static bool kind_of(struct nsc_trace *t, uint32_t kind, struct table_kind *k)
     static const char *const file = "";
     static const struct nsc_clock_point point;
     static const struct nsc_meta meta = {"", ""};
+    static const struct nsc_left_out left_out = {.function = NSC_NO_ID, .process = NSC_NO_ID};
 
     switch (kind) {
     case NSC_FORMAT_META:
@@ -98,6 +104,9 @@ static bool kind_of(struct nsc_trace *t, uint32_t kind, struct table_kind *k)
         return true;
     case NSC_FORMAT_FUNCTIONS:
         *k = (struct table_kind){&t->functions, sizeof function, get_function, &function};
+        return true;
+    case NSC_FORMAT_LEFT_OUT:
+        *k = (struct table_kind){&t->left_out, sizeof left_out, get_left_out, &left_out};
         return true;
     default:
         return false;
@@ -138,8 +147,7 @@ static int load_entry(struct nsc_trace *t, const struct table_kind *k, uint32_t 
     return k->get(&entry, &t->arena, item_at(k, id));
 }
 
-/* Whether tables and index stay within what a file of this size may hold (docs/format.md 10). */
-static int count_bytes(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
+int nsc_trace_count_bytes(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
 {
     t->table_bytes += block->plain_bytes;
     if (t->table_bytes < NSC_FORMAT_TABLES_BASE ||
@@ -160,7 +168,7 @@ int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, str
 
     if (!kind_of(t, block->kind, &k))
         return 0;
-    error = count_bytes(t, block, diag);
+    error = nsc_trace_count_bytes(t, block, diag);
     if (error != 0)
         return error;
     first = (uint32_t)nsc_span_leb_max(&s, NSC_NO_ID - 1);
@@ -197,7 +205,7 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
 {
     struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
     uint64_t count = nsc_span_leb(&s), base = 0;
-    int error = count_bytes(t, block, diag);
+    int error = nsc_trace_count_bytes(t, block, diag);
 
     if (error != 0)
         return error;
@@ -262,6 +270,31 @@ static int link_functions(struct nsc_trace *t)
     return 0;
 }
 
+static bool is_linked(const struct nsc_trace *t, const struct nsc_left_out *l)
+{
+    return (l->function == NSC_NO_ID || l->function < t->functions.count) &&
+           (l->process == NSC_NO_ID || l->process < t->processes.count);
+}
+
+static int link_left_out(struct nsc_trace *t)
+{
+    struct nsc_left_out *items = t->left_out.items;
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < t->left_out.count; i++) {
+        if (!is_linked(t, &items[i]) && !t->info.recovered)
+            return -EBADMSG;
+        if (!is_linked(t, &items[i]))
+            continue;
+        items[kept] = items[i];
+        if (items[kept].function != NSC_NO_ID)
+            items[kept].function = t->canonical[items[kept].function];
+        kept++;
+    }
+    t->left_out.count = kept;
+    return 0;
+}
+
 static int link_tables(struct nsc_trace *t)
 {
     const struct nsc_mapping *mappings = t->mappings.items;
@@ -277,7 +310,7 @@ static int link_tables(struct nsc_trace *t)
     for (uint32_t i = 0; i < t->mappings.count; i++)
         if (mappings[i].process >= t->processes.count || mappings[i].module >= t->modules.count)
             return -EBADMSG;
-    return 0;
+    return link_left_out(t);
 }
 
 /* Stable counting sort of the chunks by thread: the file's order within a thread is its sequence.
@@ -370,6 +403,7 @@ static void sum_up(struct nsc_trace *t)
     info->function_count = t->functions.count;
     info->meta_count = t->metas.count;
     info->clock_count = t->clocks.count;
+    info->left_out_count = t->left_out.count;
 }
 
 int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag)
@@ -384,9 +418,13 @@ int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag)
                             "%s: a table refers to an entry that does not exist", t->name);
     if (error == 0)
         error = link_chunks(t, diag);
+    if (error == 0)
+        error = nsc_trace_link_notes(t, diag);
     if (error != 0)
         return error;
     sum_up(t);
+    text = nsc_trace_meta(t, NSC_META_TIMING);
+    t->info.exits_bound = text != NULL && strcmp(text, NSC_TIMING_ENTRY) == 0;
     text = nsc_trace_meta(t, NSC_META_FREQUENCY);
     return nsc_clock_build(&t->clock, t->clocks.items, t->clocks.count,
                            text == NULL ? 0 : strtoull(text, NULL, 10),

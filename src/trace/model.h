@@ -105,4 +105,130 @@ struct nsc_frame {
     uint32_t bound; /* NSC_BOUND_* known so far */
 };
 
+/*
+ * Notes: what is known of a thread, or of a process, beside its calls. Those of one kind and owner
+ * are in order of time. A thread's notes are with its stack 0.
+ */
+enum nsc_note_kind {
+    NSC_NOTE_SAMPLE = 0,
+    NSC_NOTE_STATE = 1,
+    NSC_NOTE_MARK = 2,
+    NSC_NOTE_COUNTER = 3,
+    NSC_NOTE_KINDS,
+};
+
+/* What a sample may know. All values are sums since the thread or process began. */
+enum nsc_sample_field {
+    NSC_SAMPLE_CPU_NS = 0, /* CPU time of the thread */
+    NSC_SAMPLE_MAJOR_FAULTS = 1,
+    NSC_SAMPLE_MINOR_FAULTS = 2,
+    NSC_SAMPLE_SWITCHES = 3,        /* context switches of the thread, of both sorts */
+    NSC_SAMPLE_PREEMPTIONS = 4,     /* those of them that it did not ask for */
+    NSC_SAMPLE_PROCESS_BYTES = 5,   /* memory of the whole process; may shrink */
+    NSC_SAMPLE_PROCESS_OBJECTS = 6, /* blocks of memory that it has allocated and not freed */
+    NSC_SAMPLE_ALLOCATED_BYTES = 7, /* by the thread, ever */
+    NSC_SAMPLE_FREED_BYTES = 8,     /* likewise */
+    NSC_SAMPLE_FIELDS,
+};
+
+struct nsc_sample {
+    uint32_t known; /* which values are: bits 1 << enum nsc_sample_field; others are 0 */
+    uint64_t values[NSC_SAMPLE_FIELDS];
+};
+
+/* What a thread is doing. The numbers are those of the file and of `.state`. */
+enum nsc_thread_state {
+    NSC_STATE_UNKNOWN = 0,
+    NSC_STATE_RUNNING = 1,      /* on a processor */
+    NSC_STATE_RUNNABLE = 2,     /* waits for a processor */
+    NSC_STATE_SLEEPING = 3,     /* waits for something else than the following */
+    NSC_STATE_BLOCKED_IO = 4,   /* waits for a disk or the like */
+    NSC_STATE_BLOCKED_LOCK = 5, /* waits for another thread's lock */
+    NSC_STATE_STOPPED = 6,      /* by a signal or a debugger */
+    NSC_STATE_DEAD = 7,
+    NSC_STATES,
+    NSC_STATE_ART_FIRST = 66, /* imported traces: states of Android's runtime */
+    NSC_STATE_ART_LAST = 90,
+};
+
+struct nsc_state_change {
+    uint32_t old_state, new_state; /* enum nsc_thread_state */
+};
+
+struct nsc_mark {
+    const char *name;     /* never NULL */
+    const char *metadata; /* free text; never NULL, may be empty */
+    bool cut;             /* there was more text than was kept */
+};
+
+struct nsc_counter {
+    const char *name; /* never NULL */
+    bool is_real;     /* which of the two holds the value */
+    int64_t integer;
+    double real;
+};
+
+#define NSC_NOTE_TEXT_MAX 65535 /* bytes of a name or of metadata; what is longer is cut */
+
+struct nsc_note {
+    uint64_t ticks;
+    uint32_t kind;   /* enum nsc_note_kind */
+    uint32_t owner;  /* index in the thread table, or in the process table: */
+    bool of_process; /* counters may be a whole process's */
+    union {
+        struct nsc_sample sample;
+        struct nsc_state_change state;
+        struct nsc_mark mark;
+        struct nsc_counter counter;
+    };
+};
+
+/* ---- What was left out ---- */
+
+enum nsc_left_out_reason {
+    NSC_LEFT_OUT_FILTER = 1,  /* the user did not want it */
+    NSC_LEFT_OUT_BUDGET = 2,  /* recording it would have cost too much */
+    NSC_LEFT_OUT_TRIGGER = 3, /* recording waited for a trigger */
+    NSC_LEFT_OUT_SHORT = 4,   /* calls below a duration were dropped */
+    NSC_LEFT_OUT_DEPTH = 5,   /* calls below a depth were dropped */
+};
+
+#define NSC_LEFT_OUT_CALLS 1u
+#define NSC_LEFT_OUT_TOTAL 2u
+#define NSC_LEFT_OUT_SELF  4u
+
+/* A quantity with its standard error; 0: it was counted. */
+struct nsc_estimate {
+    uint64_t value;
+    uint64_t error;
+};
+
+/*
+ * A function that was not recorded for some time. In short windows of that time it may have been
+ * recorded all the same, to estimate the rest: the calls of the windows are in the trace like all
+ * others, and the estimates are about the calls that are not.
+ */
+struct nsc_left_out {
+    uint32_t function; /* NSC_NO_ID: all functions */
+    uint32_t process;  /* where; NSC_NO_ID: in all processes */
+    uint32_t reason;   /* enum nsc_left_out_reason */
+    uint32_t known;    /* which estimates there are: NSC_LEFT_OUT_* */
+    uint64_t from_ticks;
+    uint64_t to_ticks;               /* 0: to the end of the recording */
+    uint64_t windows, window_ticks;  /* how many windows there were, and how long together */
+    struct nsc_estimate calls;       /* calls that began */
+    struct nsc_estimate total_ticks; /* time in them, in recursion the outermost call's */
+    struct nsc_estimate self_ticks;  /* without what they called, recorded or not */
+};
+
+/* ---- Meta keys that this version gives a meaning (docs/format.md section 6) ---- */
+
+#define NSC_META_FREQUENCY        "ticks_per_second" /* nominal ticks of the timer in a second */
+#define NSC_META_TIMING           "timing"           /* NSC_TIMING_ENTRY or absent */
+#define NSC_TIMING_ENTRY          "entry"   /* only entries read the timer: see docs/format.md */
+#define NSC_META_METRICS          "metrics" /* where samples came from */
+#define NSC_META_METRICS_INTERVAL "metrics_interval_ns" /* between two samples of a thread */
+#define NSC_META_SAMPLES_DUE      "samples_due"         /* samples that there should be */
+#define NSC_META_SAMPLES_TAKEN    "samples_taken"       /* and those that there are */
+
 #endif

@@ -12,8 +12,9 @@
 
 void nsc_trace_clear(struct nsc_trace *t)
 {
-    struct nsc_trace_table *tables[] = {&t->processes, &t->threads, &t->modules, &t->mappings,
-                                        &t->functions, &t->files,   &t->clocks,  &t->metas};
+    struct nsc_trace_table *tables[] = {&t->processes, &t->threads,   &t->modules,
+                                        &t->mappings,  &t->functions, &t->files,
+                                        &t->clocks,    &t->metas,     &t->left_out};
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
         free(tables[i]->items);
@@ -22,6 +23,9 @@ void nsc_trace_clear(struct nsc_trace *t)
     free(t->canonical);
     free(t->chunks);
     free(t->thread_chunks);
+    free(t->note_blocks);
+    t->note_blocks = NULL;
+    t->note_count = t->note_room = 0;
     t->canonical = NULL;
     t->chunks = NULL;
     t->thread_chunks = NULL;
@@ -78,6 +82,8 @@ static int load_listed(struct nsc_trace *t, uint64_t kind, uint64_t offset, stru
         return error;
     if (kind == NSC_FORMAT_INDEX)
         return nsc_trace_load_index(t, &block, diag);
+    if (kind == NSC_FORMAT_NOTE_INDEX)
+        return nsc_trace_load_note_index(t, &block, diag);
     return nsc_trace_load_table(t, &block, diag);
 }
 
@@ -262,6 +268,12 @@ uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id)
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index)
 {
     return index < t->clocks.count ? (const struct nsc_clock_point *)t->clocks.items + index : NULL;
+}
+
+const struct nsc_left_out *nsc_trace_left_out(const struct nsc_trace *t, uint32_t index)
+{
+    return index < t->left_out.count ? (const struct nsc_left_out *)t->left_out.items + index
+                                     : NULL;
 }
 
 const char *nsc_trace_meta(const struct nsc_trace *t, const char *key)

@@ -34,10 +34,12 @@ struct nsc_trace_info {
     uint64_t start_ticks, end_ticks; /* first and last event */
     uint32_t system_threads; /* entries of the thread table that are no further stack of one */
     uint32_t process_count, thread_count, module_count, mapping_count, function_count;
-    uint32_t meta_count, clock_count;
-    bool complete;     /* finished by the writer */
-    bool recovered;    /* opened by scanning the blocks: see `warning` */
-    bool compressed;   /* compression was asked for */
+    uint32_t meta_count, clock_count, left_out_count;
+    uint64_t notes[NSC_NOTE_KINDS]; /* how many of each kind */
+    bool exits_bound; /* only entries read the timer: every call's end is a bound (meta `timing`) */
+    bool complete;    /* finished by the writer */
+    bool recovered;   /* opened by scanning the blocks: see `warning` */
+    bool compressed;  /* compression was asked for */
     char warning[480]; /* what recovery left out; empty if nothing */
 };
 
@@ -64,6 +66,8 @@ const struct nsc_module *nsc_trace_module(const struct nsc_trace *t, uint32_t id
 const struct nsc_mapping *nsc_trace_mapping(const struct nsc_trace *t, uint32_t id);
 const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_t id);
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index);
+/* What was left out, by index; function ids are canonical. */
+const struct nsc_left_out *nsc_trace_left_out(const struct nsc_trace *t, uint32_t index);
 /* Meta text by key, or NULL; and by index. */
 const char *nsc_trace_meta(const struct nsc_trace *t, const char *key);
 int nsc_trace_meta_at(const struct nsc_trace *t, uint32_t index, const char **key,
@@ -153,6 +157,27 @@ void nsc_cursor_close(struct nsc_cursor *c);
 const struct nsc_chunk *nsc_cursor_chunk(const struct nsc_cursor *c);
 /* Whether the last batch was the last of its chunk. */
 bool nsc_cursor_at_chunk_end(const struct nsc_cursor *c);
+
+/*
+ * Notes: samples, states, marks, counters. They are in blocks, of one kind and owner each, whose
+ * times are known without reading them.
+ */
+struct nsc_notes;
+
+/**
+ * nsc_notes_open - read one owner's notes of one kind, those at @from_ticks and after.
+ * @owner, @of_process: as in struct nsc_note. An owner without notes is no error.
+ * Returns 0 or -ENOMEM with @diag. The trace must stay open.
+ */
+int nsc_notes_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner, bool of_process,
+                   uint64_t from_ticks, struct nsc_notes **out, struct nsc_diag *diag);
+/* The next note; texts in it are valid until the next call. Returns 1, 0 at the end, or -errno
+ * (-EBADMSG with @diag). */
+int nsc_notes_next(struct nsc_notes *n, struct nsc_note *note, struct nsc_diag *diag);
+void nsc_notes_close(struct nsc_notes *n);
+/* How many notes of a kind an owner has. */
+uint64_t nsc_trace_note_count(const struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
+                              bool of_process);
 
 /**
  * nsc_trace_verify - check everything: headers, checksums, nesting, tables, index against chunks,

@@ -1,6 +1,6 @@
 /*
  * reader_state.h - the reader's inside, shared by reader.c (opening), load.c (tables), scan.c
- * (incomplete files), head.c (chunk heads) and cursor.c (events).
+ * (incomplete files), head.c (chunk heads), cursor.c (events) and note_reader.c.
  */
 #ifndef NSC_TRACE_READER_STATE_H
 #define NSC_TRACE_READER_STATE_H
@@ -23,11 +23,14 @@ struct nsc_trace {
     unsigned flags;
     bool compressed; /* by the file header */
     struct nsc_arena arena;
-    struct nsc_trace_table processes, threads, modules, mappings, functions, files, clocks, metas;
+    struct nsc_trace_table processes, threads, modules, mappings, functions, files, clocks, metas,
+        left_out;
     uint32_t *canonical;      /* by function id */
     struct nsc_chunk *chunks; /* by thread, then sequence */
     uint32_t chunk_count, chunk_room;
     uint32_t *thread_chunks; /* index of each thread's first chunk; one more at the end */
+    struct nsc_entry_notes *note_blocks; /* by kind, owner and time */
+    uint32_t note_count, note_room;
     struct nsc_trace_info info;
     struct nsc_clock clock;
     uint64_t declared_events, declared_calls; /* by the directory */
@@ -50,8 +53,18 @@ struct nsc_head_fields {
 
 /* @block's content is in t->plain. Unknown kinds are passed over. */
 int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag);
+/* Whether tables and index stay within what a file of this size may hold (docs/format.md 10). */
+int nsc_trace_count_bytes(struct nsc_trace *t, const struct nsc_block *block,
+                          struct nsc_diag *diag);
 /* Parse an INDEX block's content in t->plain and append its chunks. */
 int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag);
+/* Parse a NOTE_INDEX block's content in t->plain, or the head of a block of notes there. The second
+ * returns 0, -EBADMSG or -ENOMEM. */
+int nsc_trace_load_note_index(struct nsc_trace *t, const struct nsc_block *block,
+                              struct nsc_diag *diag);
+int nsc_trace_scan_notes(struct nsc_trace *t, const struct nsc_block *block);
+/* After all tables: sort the blocks of notes, check their owners, count. */
+int nsc_trace_link_notes(struct nsc_trace *t, struct nsc_diag *diag);
 struct nsc_chunk *nsc_trace_add_chunk(struct nsc_trace *t);
 /* After all tables: resolve ids, sort chunks by thread, sum up. */
 int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag);

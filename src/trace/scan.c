@@ -104,7 +104,13 @@ static int take_block(struct scan *s, const struct nsc_block *block)
     case NSC_FORMAT_EVENTS:
         return keep_chunk(s);
     case NSC_FORMAT_INDEX:
+    case NSC_FORMAT_NOTE_INDEX:
         return 0;
+    case NSC_FORMAT_SAMPLES:
+    case NSC_FORMAT_STATES:
+    case NSC_FORMAT_MARKS:
+    case NSC_FORMAT_COUNTERS:
+        return nsc_trace_scan_notes(t, block);
     case NSC_FORMAT_DIRECTORY:
         s->have_directory = true;
         return take_directory(t);

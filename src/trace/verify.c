@@ -375,6 +375,38 @@ static int check_thread(struct verify *v, uint32_t id)
     return 0;
 }
 
+/* Each note is decoded, which checks its block; its texts and values can be anything. */
+static int check_notes(struct verify *v, const struct nsc_entry_notes *of)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_note note;
+    struct nsc_notes *n;
+    int more = nsc_notes_open(v->trace, (enum nsc_note_kind)of->kind, (uint32_t)(of->owner >> 1),
+                              (of->owner & NSC_FORMAT_OWNER_PROCESS) != 0, 0, &n, &diag);
+
+    if (more != 0)
+        return more;
+    do
+        more = nsc_notes_next(n, &note, &diag);
+    while (more == 1);
+    nsc_notes_close(n);
+    if (more != 0)
+        pass_on(v, &diag);
+    return more == -EBADMSG || more == -EPROTO ? 0 : more;
+}
+
+static int check_all_notes(struct verify *v)
+{
+    const struct nsc_entry_notes *blocks = v->trace->note_blocks;
+    int error = 0;
+
+    for (uint32_t i = 0; i < v->trace->note_count && error == 0 && !enough(v); i++)
+        if (i == 0 || blocks[i].kind != blocks[i - 1].kind ||
+            blocks[i].owner != blocks[i - 1].owner)
+            error = check_notes(v, &blocks[i]);
+    return error;
+}
+
 static int check_content(struct verify *v, struct nsc_diag *diag)
 {
     const struct nsc_trace_info *info = nsc_trace_info(v->trace);
@@ -388,14 +420,16 @@ static int check_content(struct verify *v, struct nsc_diag *diag)
         v->sums[v->trace->canonical[i]].ids++;
     for (uint32_t i = 0; i < info->thread_count && error == 0 && !enough(v); i++)
         error = check_thread(v, i);
+    if (error == 0)
+        error = check_all_notes(v);
     free(v->sums);
     free(v->touched);
     free(v->rows);
     free(v->start_ticks);
     free(v->child_ticks);
     return error == 0 ? 0
-                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot check the events: %s",
-                                     strerror(-error));
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                                     "cannot check the content: %s", strerror(-error));
 }
 
 int nsc_trace_verify(const char *path, void (*problem)(void *ctx, const struct nsc_diag *d),

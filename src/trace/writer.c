@@ -67,6 +67,11 @@ static void put_function(struct nsc_buffer *b, const void *item)
     nsc_entry_put_function(b, item);
 }
 
+static void put_left_out(struct nsc_buffer *b, const void *item)
+{
+    nsc_entry_put_left_out(b, item);
+}
+
 static const struct table_kind table_kinds[NSC_WRITER_TABLES] = {
     [NSC_WRITER_META] = {NSC_FORMAT_META, sizeof(struct nsc_meta), put_meta},
     [NSC_WRITER_CLOCK] = {NSC_FORMAT_CLOCK, sizeof(struct nsc_clock_point), put_clock},
@@ -77,6 +82,7 @@ static const struct table_kind table_kinds[NSC_WRITER_TABLES] = {
     [NSC_WRITER_FILES] = {NSC_FORMAT_FILES, sizeof(const char *), put_file},
     [NSC_WRITER_FUNCTIONS] = {NSC_FORMAT_FUNCTIONS, sizeof(struct nsc_entry_function),
                               put_function},
+    [NSC_WRITER_LEFT_OUT] = {NSC_FORMAT_LEFT_OUT, sizeof(struct nsc_left_out), put_left_out},
 };
 
 void nsc_writer_fail(struct nsc_writer *w, int error)
@@ -118,6 +124,7 @@ static void release(struct nsc_writer *w)
 {
     while (w->lanes != NULL)
         nsc_lane_free(w->lanes);
+    nsc_writer_free_notes(w);
     for (int i = 0; i < NSC_WRITER_TABLES; i++)
         free(w->tables[i].items);
     nsc_arena_free(&w->arena);
@@ -514,9 +521,41 @@ int nsc_writer_get_function(const struct nsc_writer *w, uint32_t id, struct nsc_
     return 0;
 }
 
+/* ---- What was left out ----------------------------------------------------------------------- */
+
+static bool is_known_left_out(const struct nsc_writer *w, const struct nsc_left_out *l)
+{
+    return (l->function == NSC_NO_ID || l->function < w->tables[NSC_WRITER_FUNCTIONS].count) &&
+           (l->process == NSC_NO_ID || l->process < w->tables[NSC_WRITER_PROCESSES].count) &&
+           (l->to_ticks == 0 || l->to_ticks >= l->from_ticks);
+}
+
+int nsc_writer_add_left_out(struct nsc_writer *w, const struct nsc_left_out *l, uint32_t *id)
+{
+    struct nsc_left_out *to;
+
+    if (!is_known_left_out(w, l))
+        return -EINVAL;
+    to = table_add(w, NSC_WRITER_LEFT_OUT);
+    if (to != NULL)
+        *to = *l;
+    return added(w, NSC_WRITER_LEFT_OUT, id);
+}
+
+int nsc_writer_set_left_out(struct nsc_writer *w, uint32_t id, const struct nsc_left_out *l)
+{
+    struct nsc_left_out *to =
+        is_known_left_out(w, l) ? table_change(w, NSC_WRITER_LEFT_OUT, id) : NULL;
+
+    if (to == NULL)
+        return -EINVAL;
+    *to = *l;
+    return nsc_writer_error(w);
+}
+
 /* ---- The file -------------------------------------------------------------------------------- */
 
-static void list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint64_t offset)
+void nsc_writer_list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint64_t offset)
 {
     struct nsc_writer_directory_entry *grown =
         nsc_array_grow(w->directory, &w->directory_room, w->directory_count, sizeof *grown);
@@ -559,7 +598,7 @@ static void put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, uint3
         }
         offset = nsc_sink_block(&w->sink, kind->kind, w->entry.data, w->entry.used);
         if (final)
-            list_block(w, kind->kind, offset);
+            nsc_writer_list_block(w, kind->kind, offset);
         first = at;
     }
     nsc_buffer_free(&body);
@@ -590,8 +629,8 @@ static void put_index(struct nsc_writer *w)
     if (b->failed)
         nsc_writer_fail(w, -ENOMEM);
     else
-        list_block(w, NSC_FORMAT_INDEX,
-                   nsc_sink_block(&w->sink, NSC_FORMAT_INDEX, b->data, b->used));
+        nsc_writer_list_block(w, NSC_FORMAT_INDEX,
+                              nsc_sink_block(&w->sink, NSC_FORMAT_INDEX, b->data, b->used));
 }
 
 void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk)
@@ -645,6 +684,7 @@ int nsc_writer_flush(struct nsc_writer *w)
 {
     for (struct nsc_lane *lane = w->lanes; lane != NULL; lane = lane->next)
         nsc_lane_flush(lane);
+    nsc_writer_flush_notes(w);
     for (int i = 0; i < NSC_WRITER_TABLES; i++) {
         struct nsc_writer_table *table = &w->tables[i];
 
@@ -680,6 +720,7 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
 
     while (w->lanes != NULL)
         nsc_lane_close(w->lanes, w->lanes->last_ticks);
+    nsc_writer_finish_notes(w);
     for (int i = 0; i < NSC_WRITER_TABLES; i++)
         put_entries(w, (enum nsc_writer_table_id)i, 0, true);
     put_index(w);

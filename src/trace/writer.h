@@ -17,7 +17,8 @@ struct nsc_lane; /* one thread's stream; see encode.h for its hot functions */
 
 struct nsc_writer_options {
     size_t size;         /* sizeof(struct nsc_writer_options) */
-    size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 80 MiB */
+    size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 80 MiB. Notes may
+                            take an eighth more */
     bool compress;       /* zstd each block as it is written (costs the recorder time) */
     bool overwrite;      /* replace an existing regular file at the final path when finished */
 };
@@ -82,6 +83,20 @@ int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint
                           struct nsc_lane **lane);
 /* Name, lifetime and losses may be set until finish (recorded is the writer's own count). */
 int nsc_writer_set_thread(struct nsc_writer *w, uint32_t id, const struct nsc_thread *t);
+
+/**
+ * nsc_writer_note - add a sample, a change of state, a mark or a counter.
+ * @note: copied. Its owner must be in the table. Times must not run backwards within a kind and an
+ *        owner: a smaller one is raised to the last one. Texts that are too long are cut.
+ *
+ * Returns 0, -EINVAL (no such owner or kind), -ENOMEM, or the latched write error.
+ */
+int nsc_writer_note(struct nsc_writer *w, const struct nsc_note *note);
+
+/* That a function was left out, from some time on; what is estimated, and the end, may be set until
+ * finish. As for the tables above; -EINVAL: no such function or process. */
+int nsc_writer_add_left_out(struct nsc_writer *w, const struct nsc_left_out *l, uint32_t *id);
+int nsc_writer_set_left_out(struct nsc_writer *w, uint32_t id, const struct nsc_left_out *l);
 
 /* Events of threads that are not in the table at all (they found no slot). */
 void nsc_writer_set_lost_unattributed(struct nsc_writer *w, uint64_t events);

@@ -1,5 +1,6 @@
 /*
- * writer_state.h - the writer's inside, shared by writer.c (tables, file) and lane.c (events).
+ * writer_state.h - the writer's inside, shared by writer.c (tables, file), lane.c (events) and
+ * note_writer.c.
  */
 #ifndef NSC_TRACE_WRITER_STATE_H
 #define NSC_TRACE_WRITER_STATE_H
@@ -23,6 +24,7 @@ enum nsc_writer_table_id {
     NSC_WRITER_MAPPINGS,
     NSC_WRITER_FILES,
     NSC_WRITER_FUNCTIONS,
+    NSC_WRITER_LEFT_OUT,
     NSC_WRITER_TABLES,
 };
 
@@ -38,6 +40,14 @@ struct nsc_writer_directory_entry {
     enum nsc_format_kind kind;
 };
 
+struct nsc_note_stream; /* note_writer.c */
+
+/* The streams of one kind of notes by their owner; NULL for those that have none. */
+struct nsc_writer_notes {
+    struct nsc_note_stream **streams;
+    uint32_t count, room;
+};
+
 struct nsc_writer {
     struct nsc_sink sink;
     struct nsc_writer_options options;
@@ -51,6 +61,10 @@ struct nsc_writer {
     struct nsc_buffer head, section, entry; /* scratch */
     struct nsc_entry_chunk *rows;           /* index rows not yet in the file */
     uint32_t row_count;
+    struct nsc_writer_notes notes[NSC_NOTE_KINDS][2]; /* of threads, of processes */
+    size_t note_bytes;                                /* memory of all streams */
+    struct nsc_entry_notes *note_rows;                /* of their index, not yet in the file */
+    uint32_t note_row_count, note_row_room;
     struct nsc_writer_directory_entry *directory;
     uint32_t directory_count, directory_room;
     uint64_t events, calls, lost_unattributed, dropped;
@@ -68,6 +82,14 @@ void nsc_writer_put_new_entries(struct nsc_writer *w);
 void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk);
 /* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
 void nsc_writer_relieve(struct nsc_writer *w, const struct nsc_lane *keep);
+
+/* The directory is to list this block. */
+void nsc_writer_list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint64_t offset);
+
+/* Notes, for writer.c: write the open blocks; these and the index; free all. */
+void nsc_writer_flush_notes(struct nsc_writer *w);
+void nsc_writer_finish_notes(struct nsc_writer *w);
+void nsc_writer_free_notes(struct nsc_writer *w);
 
 /* Lanes, for writer.c. */
 struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread);
