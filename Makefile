@@ -166,10 +166,14 @@ check-nm: runtime ## what the runtime imports, and what its fast path must not c
 GENDOC    := $(BUILD)/tools/gendoc
 VERB_DOCS := $(sort $(wildcard docs/man/nanoscope-*.md))
 VERBS     := $(VERB_DOCS:docs/man/nanoscope-%.md=%)
+# Options that several commands share.
+SHARED_DOCS := docs/man/filters.md
 OPTIONS_H := $(VERBS:%=$(BUILD)/gen/cli/%_options.h)
 MAN_PAGES := $(BUILD)/share/man/man1/nanoscope.1 $(VERBS:%=$(BUILD)/share/man/man1/nanoscope-%.1)
 COMPLETION := $(BUILD)/share/bash-completion/completions/nanoscope \
               $(BUILD)/share/zsh/site-functions/_nanoscope
+
+$(OPTIONS_H) $(BUILD)/gen/commands.c $(MAN_PAGES) $(COMPLETION): $(SHARED_DOCS)
 
 docs: $(MAN_PAGES) $(COMPLETION) ## manual pages and completion, under build/share
 

@@ -17,6 +17,10 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_RECORD_OPT_OUTPUT:
     case NSC_RECORD_OPT_ONLY:
     case NSC_RECORD_OPT_EXCEPT:
+    case NSC_RECORD_OPT_FILE:
+    case NSC_RECORD_OPT_NO_FILE:
+    case NSC_RECORD_OPT_MODULE:
+    case NSC_RECORD_OPT_NO_MODULE:
     case NSC_RECORD_OPT_MODE:
     case NSC_RECORD_OPT_BUFFER:
     case NSC_RECORD_OPT_COMPRESS:
@@ -80,6 +84,8 @@ int nsc_cmd_record(const struct nsc_cli_args *args)
         status = read_option(args, &args->options[i], &r);
     if (status == 0 && args->operand_count == 0)
         status = nsc_cli_usage(args, "a program to record is needed");
+    if (status == 0)
+        status = nsc_recording_check(args, &r);
     if (status == 0 && nsc_recording_name(&r, args->operands[0]) != 0)
         status = NSC_CLI_RECORD;
     if (status == 0) {

@@ -84,6 +84,15 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
     return 0;
 }
 
+int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_recording *r)
+{
+    struct nsc_diag diag;
+
+    return nsc_filter_check(&r->options.filter, &diag) == 0
+               ? 0
+               : nsc_cli_usage(args, "%s", diag.message);
+}
+
 int nsc_recording_name(struct nsc_recording *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
@@ -161,8 +170,8 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
 {
     if (result->calls > 0 || result->lost > 0)
         return;
-    if (nsc_filter_active(&r->options.filter))
-        nsc_cli_warn("no call was recorded: -F and -N leave no function that ran");
+    if (nsc_filter_by_function(&r->options.filter))
+        nsc_cli_warn("no call was recorded: the filter leaves no function that ran");
     else
         nsc_cli_warn("no call was recorded: no function that ran has hooks; are the sources "
                      "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");

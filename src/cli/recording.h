@@ -27,6 +27,9 @@ void nsc_recording_free(struct nsc_recording *r);
 int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct nsc_recording *r);
 
+/* When all options have been taken: do they go together? As above. */
+int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_recording *r);
+
 /* Without -o: the trace is called after @program, the last part of its path. 0 or an exit status
  * after a message. */
 int nsc_recording_name(struct nsc_recording *r, const char *program);

@@ -312,9 +312,9 @@ static int write_window(struct nsc_flip *flip, const struct window *w, struct ns
         /* A word is whole only in a write of its own; a byte always is. */
         for (n = 1; w->turned_bytes[i] == 1 && i + n < count && page_of(w, i + n) == page_of(w, i);)
             n++;
-        error = write_code(flip, w->code + from,
-                           w->turned[i + n - 1] + w->turned_bytes[i + n - 1] - from,
-                           w->address + from);
+        error =
+            write_code(flip, w->code + from,
+                       w->turned[i + n - 1] + w->turned_bytes[i + n - 1] - from, w->address + from);
         if (error != 0)
             return error;
         stats->writes++;
@@ -362,11 +362,8 @@ int nsc_flip_init(struct nsc_flip *flip, int mem, const struct nsc_sleds *sleds,
 {
     int error = -ENOMEM;
 
-    *flip = (struct nsc_flip){.sleds = sleds,
-                              .mem = mem,
-                              .bias = bias,
-                              .text_start = text_start,
-                              .text_end = text_end};
+    *flip = (struct nsc_flip){
+        .sleds = sleds, .mem = mem, .bias = bias, .text_start = text_start, .text_end = text_end};
     flip->wanted = calloc(set_bytes(flip), 1);
     flip->present = calloc(set_bytes(flip), 1);
     flip->strange = calloc(set_bytes(flip), 1);

@@ -69,15 +69,15 @@ bool nsc_flip_is_on(const struct nsc_flip *flip, uint32_t function);
  * nsc_flip_apply - switch the sleds that are not as wanted.
  * @stats: what was done is added; may be NULL.
  *
- * To be recorded whole, a call needs its entry before its exit: exits are switched on before entries
- * and entries off before exits. Calls that are open when their function is switched on end with an
- * exit that has no entry; those that are open when it is switched off end unseen, with the next
- * event outside of them.
+ * To be recorded whole, a call needs its entry before its exit: exits are switched on before
+ * entries and entries off before exits. Calls that are open when their function is switched on end
+ * with an exit that has no entry; those that are open when it is switched off end unseen, with the
+ * next event outside of them.
  *
- * Returns 0 or -errno as nsc_flip_init(), and -EPERM where the kernel does not write code for others
- * (proc_mem.force_override); what was switched before is remembered as such. Must not be called for
- * a module that may be unloaded already. Cost: some 2 us a page that holds sleds to switch, more the
- * first time, when the page is copied.
+ * Returns 0 or -errno as nsc_flip_init(), and -EPERM where the kernel does not write code for
+ * others (proc_mem.force_override); what was switched before is remembered as such. Must not be
+ * called for a module that may be unloaded already. Cost: some 2 us a page that holds sleds to
+ * switch, more the first time, when the page is copied.
  */
 int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats);
 

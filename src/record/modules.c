@@ -102,7 +102,7 @@ static void file_free(struct nsc_module_file *file)
     map_free(file->functions);
     free(file->hooks);
     nsc_sleds_free(file->sleds);
-    free(file->kept);
+    free(file->roles);
     free(file->path);
     free(file);
 }
@@ -318,44 +318,87 @@ bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64
     return true;
 }
 
-/* The verdict on all symbols at once: demangling is cheap only in bulk. */
+/* Takes back the verdict on what lies in source files that are not wanted. Asked at once for all
+ * symbols that it matters for: to read the lines of one takes as long as of all. */
+static void judge_files(struct nsc_symbols *symbols, const struct nsc_filter *filter,
+                        uint8_t *roles)
+{
+    size_t count = nsc_symbols_count(symbols), asked = 0, i;
+    uint64_t *vas = calloc(count + 1, sizeof *vas);
+    size_t *which = calloc(count + 1, sizeof *which);
+    struct nsc_symbols_line *lines = calloc(count + 1, sizeof *lines);
+    bool known = vas != NULL && which != NULL && lines != NULL;
+
+    for (i = 0; known && i < count; i++)
+        if ((roles[i] & NSC_FILTER_KEPT) != 0) {
+            vas[asked] = nsc_symbols_at(symbols, i).va;
+            which[asked++] = i;
+        }
+    known = known && nsc_symbols_lines(symbols, vas, asked, lines) == 0;
+    for (i = 0; known && i < asked; i++)
+        if (!nsc_filter_keeps_file(filter, lines[i].file))
+            roles[which[i]] &= (uint8_t)~NSC_FILTER_KEPT;
+    for (i = 0; !known && i < count; i++)
+        if (!nsc_filter_keeps_file(filter, NULL))
+            roles[i] &= (uint8_t)~NSC_FILTER_KEPT;
+    if (known)
+        nsc_symbols_lines_free(lines, asked);
+    free(lines);
+    free(which);
+    free(vas);
+}
+
+/* The roles of all symbols at once: demangling is cheap only in bulk. */
 static void judge_symbols(struct nsc_module_file *file, struct nsc_symbols *symbols,
                           const struct nsc_filter *filter)
 {
     size_t count = nsc_symbols_count(symbols), i;
     const char **names = calloc(count + 1, sizeof *names);
     char **readable = calloc(count + 1, sizeof *readable);
-    uint8_t *kept = calloc(count + 1, 1);
+    uint8_t *roles = calloc(count + 1, 1);
+    bool wanted = nsc_filter_keeps_module(filter, file->path);
 
-    if (names != NULL && readable != NULL && kept != NULL) {
+    if (names != NULL && readable != NULL && roles != NULL) {
         for (i = 0; i < count; i++)
             names[i] = nsc_symbols_at(symbols, i).name;
         if (nsc_symbols_demangle(names, count, readable) == 0) {
-            for (i = 0; i < count; i++)
-                kept[i] = nsc_filter_keeps(filter, readable[i]);
-            file->kept = kept;
-            kept = NULL;
+            for (i = 0; i < count; i++) {
+                roles[i] = nsc_filter_roles(filter, readable[i]);
+                if (wanted && nsc_filter_keeps_name(filter, readable[i]))
+                    roles[i] |= NSC_FILTER_KEPT;
+            }
+            if (filter->files.include != NULL || filter->files.exclude != NULL)
+                judge_files(symbols, filter, roles);
+            file->roles = roles;
+            roles = NULL;
         }
         for (i = 0; i < count; i++)
             free(readable[i]);
     }
     free(names);
     free(readable);
-    free(kept);
+    free(roles);
 }
 
-bool nsc_module_keeps(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va)
+/* Of a function without a name. */
+static uint8_t nameless_roles(const struct nsc_filter *filter, const char *path)
 {
-    struct nsc_symbols *symbols = nsc_module_symbols(file);
+    return nsc_filter_keeps_name(filter, NULL) && nsc_filter_keeps_file(filter, NULL) &&
+                   nsc_filter_keeps_module(filter, path)
+               ? NSC_FILTER_KEPT
+               : 0;
+}
+
+uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va)
+{
+    struct nsc_symbols *symbols = file != NULL ? nsc_module_symbols(file) : NULL;
     struct nsc_symbol symbol;
     size_t low = 0, high;
 
-    if (symbols == NULL)
-        return nsc_filter_keeps(filter, NULL);
-    if (file->kept == NULL)
+    if (symbols != NULL && file->roles == NULL)
         judge_symbols(file, symbols, filter);
-    if (file->kept == NULL || !nsc_symbols_find(symbols, va, &symbol))
-        return nsc_filter_keeps(filter, NULL);
+    if (symbols == NULL || file->roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
+        return nameless_roles(filter, file != NULL ? file->path : NULL);
     for (high = nsc_symbols_count(symbols); low < high;) {
         size_t middle = low + (high - low) / 2;
 
@@ -364,5 +407,5 @@ bool nsc_module_keeps(struct nsc_module_file *file, const struct nsc_filter *fil
         else
             high = middle;
     }
-    return low < nsc_symbols_count(symbols) && file->kept[low] != 0;
+    return low < nsc_symbols_count(symbols) ? file->roles[low] : 0;
 }

@@ -38,7 +38,7 @@ struct nsc_module_file {
     uint64_t *hooks; /* addresses of header hooks, ascending */
     size_t hook_count;
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
-    uint8_t *kept; /* one byte a symbol: the filter's verdict; NULL until asked */
+    uint8_t *roles;          /* a byte a symbol, enum nsc_filter_role; NULL until asked */
 };
 
 struct nsc_modules {
@@ -73,7 +73,9 @@ const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file);
 bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va);
 /* The first header hook at or above @va: the function's own. */
 bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va);
-/* Does the filter keep the function that holds @va? */
-bool nsc_module_keeps(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va);
+/* What the function that holds @va is to the filter: enum nsc_filter_role. @file NULL: nothing is
+ * known of it. */
+uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *filter,
+                         uint64_t va);
 
 #endif

@@ -77,6 +77,7 @@ static int check_output(const char *path, struct nsc_diag *diag)
 void nsc_recorder_describe(struct nsc_recorder *r, const char *command)
 {
     static const char *const modes[] = {"stream", "buffer", "ring"};
+    char *filter = nsc_filter_text(&r->options->filter);
     char text[PATH_MAX];
     struct utsname host;
 
@@ -93,6 +94,9 @@ void nsc_recorder_describe(struct nsc_recorder *r, const char *command)
     snprintf(text, sizeof text, "%llu",
              (unsigned long long)r->session.chunk_count * r->session.chunk_bytes);
     nsc_writer_meta(r->writer, "buffer_bytes", text);
+    if (filter != NULL && filter[0] != 0)
+        nsc_writer_meta(r->writer, "filter", filter);
+    free(filter);
 }
 
 static void write_clock(struct nsc_recorder *r)
@@ -127,7 +131,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
                                                        : KEEP_BUFFER_BYTES,
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
-        .filter = nsc_filter_active(&o->filter),
+        .filter = nsc_filter_by_function(&o->filter),
     };
     int error = nsc_session_create(&options, &r->session, diag);
 

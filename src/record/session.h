@@ -41,7 +41,7 @@ struct nsc_session {
 };
 
 struct nsc_session_options {
-    int memory; /* an empty memory file to lay it out in, taken over; 0: make one */
+    int memory;            /* an empty memory file to lay it out in, taken over; 0: make one */
     uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */

@@ -70,7 +70,8 @@ static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *
             code->real_pc16 = (uint16_t)(hook + m->bias);
         }
     }
-    if (nsc_filter_active(modules->filter) && !nsc_module_keeps(file, modules->filter, va))
+    if (nsc_filter_by_function(modules->filter) &&
+        (nsc_module_roles(file, modules->filter, va) & NSC_FILTER_KEPT) == 0)
         code->flags |= NSC_CODE_LEFT_OUT;
 }
 
@@ -96,7 +97,7 @@ int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
     *space = (struct nsc_space){.modules = modules};
     space->codes.resolve = resolve;
     space->codes.context = space;
-    space->codes.by_function = nsc_filter_active(modules->filter);
+    space->codes.by_function = nsc_filter_by_function(modules->filter);
     return nsc_codes_init(&space->codes);
 }
 

@@ -22,9 +22,9 @@ static uint8_t *arena_take(struct nsc_session *session, uint32_t bytes, uint32_t
 void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
                       struct nsc_modules *modules, const struct nsc_space_mapping *mapping)
 {
-    bool unknown = nsc_filter_keeps(modules->filter, NULL);
     uint32_t site_count = __atomic_load_n(&live->site_count, __ATOMIC_RELAXED);
     struct nsc_module_file *file = mapping != NULL ? modules->files[mapping->module] : NULL;
+    bool unknown = nsc_module_roles(NULL, modules->filter, 0) != 0;
     struct nsc_symbols_site *sites = NULL;
     size_t count = 0, i;
     uint32_t at = 0;
@@ -45,7 +45,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
         uint8_t bit = (uint8_t)(1u << (i % 8));
 
         bits[i / 8] = (uint8_t)(bits[i / 8] & ~bit);
-        if (nsc_module_keeps(file, modules->filter, sites[i].va))
+        if (nsc_module_roles(file, modules->filter, sites[i].va) != 0)
             bits[i / 8] |= bit;
     }
     free(sites);

@@ -8,7 +8,7 @@
 #include "record/space.h"
 
 /* Writes the bitmap and wakes the module (see nsc_live_module.filter_state). Without @mapping, or
- * when the file cannot be read, nothing of the module is recorded under -F. */
+ * when the file cannot be read, what the filter lets through of functions without a name. */
 void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
                       struct nsc_modules *modules, const struct nsc_space_mapping *mapping);
 

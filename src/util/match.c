@@ -227,14 +227,30 @@ void nsc_match_name_span(const char *name, size_t *start, size_t *length)
     *length = i - from;
 }
 
+bool nsc_match_test_text(const struct nsc_match *m, const char *text)
+{
+    return m->is_regex ? regexec(&m->regex, text, 0, NULL, 0) == 0
+                       : glob(m->text, text, strlen(text));
+}
+
+bool nsc_match_test_path(const struct nsc_match *m, const char *path)
+{
+    if (nsc_match_test_text(m, path))
+        return true;
+    while (!m->is_regex && (path = strchr(path, '/')) != NULL)
+        if (nsc_match_test_text(m, ++path))
+            return true;
+    return false;
+}
+
 bool nsc_match_test(const struct nsc_match *m, const char *name)
 {
     size_t start, length;
 
-    if (m->is_regex)
-        return regexec(&m->regex, name, 0, NULL, 0) == 0;
-    if (glob(m->text, name, strlen(name)))
+    if (nsc_match_test_text(m, name))
         return true;
+    if (m->is_regex)
+        return false;
     nsc_match_name_span(name, &start, &length);
     return glob(m->text, name + start, length) ||
            (start > 0 && glob(m->text, name + start, strlen(name + start)));

@@ -29,6 +29,11 @@ void nsc_match_free(struct nsc_match *m);
 
 /* Does the pattern match the (demangled) name? O(pattern * name) for globs. */
 bool nsc_match_test(const struct nsc_match *m, const char *name);
+/* The same for a text that is no function's name: a glob must match all of it. */
+bool nsc_match_test_text(const struct nsc_match *m, const char *text);
+/* The same for a path: a glob must match all of it or all that follows one of its slashes, so that
+ * `*.c` and `src/a.c` fit /home/me/src/a.c. */
+bool nsc_match_test_path(const struct nsc_match *m, const char *path);
 /* The text that the pattern was made from; owned by @m. */
 const char *nsc_match_text(const struct nsc_match *m);
 

@@ -44,6 +44,28 @@ static void globs(void)
                    "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"));
 }
 
+static bool matches_path(const char *pattern, const char *path)
+{
+    struct nsc_match *m = NULL;
+    struct nsc_diag diag;
+    bool yes = nsc_match_compile(pattern, &m, &diag) == 0 && nsc_match_test_path(m, path);
+
+    nsc_match_free(m);
+    return yes;
+}
+
+static void paths(void)
+{
+    CHECK(matches_path("/a/b.c", "/a/b.c"));
+    CHECK(matches_path("b.c", "/a/b.c"));
+    CHECK(matches_path("a/*.c", "/x/a/b.c"));
+    CHECK(matches_path("/x/*.c", "/x/a/b.c"));
+    CHECK(!matches_path("b.c", "/a/bb.c"));
+    CHECK(!matches_path("a/b", "/a/b.c"));
+    CHECK(matches_path("/^.a.b/", "/a/b.c"));
+    CHECK(!matches_path("/^b/", "/a/b.c"));
+}
+
 static void regexes(void)
 {
     struct nsc_match *m = NULL;
@@ -105,6 +127,7 @@ int main(void)
 {
     globs();
     regexes();
+    paths();
     cplusplus();
     return t_done();
 }

@@ -2,8 +2,6 @@
  * The switching of sleds: on pages of a child process that look like code, in all forms; what is
  * in no known form stays as it is. On x86-64 a child's threads run the code meanwhile.
  */
-#include "record/flip.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +14,7 @@
 #include <unistd.h>
 
 #include "nanoscope/live.h"
+#include "record/flip.h"
 #include "tap.h"
 
 enum { TEXT_BYTES = 40 * 4096, RET_AT = 64 };
@@ -44,8 +43,12 @@ static struct nsc_symbols_site sled(uint64_t va, uint32_t kind, uint32_t form)
 static void functions(void)
 {
     const struct nsc_symbols_site sites[] = {
-        sled(0x130, EXIT, TEST), sled(0x100, ENTRY, TEST), {.va = 0x180, .kind = NSC_LIVE_SITE_HOOK},
-        sled(0x200, ENTRY, TEST), sled(0x120, EXIT, TEST), sled(0x240, EXIT, RET),
+        sled(0x130, EXIT, TEST),
+        sled(0x100, ENTRY, TEST),
+        {.va = 0x180, .kind = NSC_LIVE_SITE_HOOK},
+        sled(0x200, ENTRY, TEST),
+        sled(0x120, EXIT, TEST),
+        sled(0x240, EXIT, RET),
     };
     struct nsc_sleds *s = make_sleds(sites, 6);
 
@@ -114,22 +117,23 @@ static void forms(void)
 {
     const uint64_t text_at = 0x1000; /* in the file */
     const struct nsc_symbols_site sites[] = {
-        sled(text_at + 16, ENTRY, TEST),          /* on */
-        sled(text_at + 100, EXIT, RET),           /* on */
-        sled(text_at + 4096, ENTRY, TEST),        /* off */
-        sled(text_at + 4096 + 40, EXIT, RET),     /* off */
-        sled(text_at + 8192, ENTRY, BRANCH),      /* off */
-        sled(text_at + 8192 + 32, EXIT, BRANCH),  /* on */
-        sled(text_at + 12288, ENTRY, TEST),       /* as compiled: no distance */
-        sled(text_at + 12300, ENTRY, TEST),       /* a nop */
-        sled(text_at + 12320, EXIT, RET),         /* as clang leaves it */
-        sled(text_at + 12340, ENTRY, TEST),       /* calls something far away */
-        sled(text_at + 12360, ENTRY, BRANCH),     /* as clang leaves it */
+        sled(text_at + 16, ENTRY, TEST),            /* on */
+        sled(text_at + 100, EXIT, RET),             /* on */
+        sled(text_at + 4096, ENTRY, TEST),          /* off */
+        sled(text_at + 4096 + 40, EXIT, RET),       /* off */
+        sled(text_at + 8192, ENTRY, BRANCH),        /* off */
+        sled(text_at + 8192 + 32, EXIT, BRANCH),    /* on */
+        sled(text_at + 12288, ENTRY, TEST),         /* as compiled: no distance */
+        sled(text_at + 12300, ENTRY, TEST),         /* a nop */
+        sled(text_at + 12320, EXIT, RET),           /* as clang leaves it */
+        sled(text_at + 12340, ENTRY, TEST),         /* calls something far away */
+        sled(text_at + 12360, ENTRY, BRANCH),       /* as clang leaves it */
         sled(text_at + TEXT_BYTES - 5, EXIT, TEST), /* off; ends with the text */
     };
     enum { SITES = sizeof sites / sizeof sites[0] };
     struct nsc_sleds *sleds = make_sleds(sites, SITES);
-    uint8_t *text = mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *text =
+        mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     uint64_t start = (uint64_t)(uintptr_t)text;
     struct nsc_flip_stats stats = {0};
     struct nsc_flip flip, child;

@@ -167,19 +167,37 @@ static void note_values(struct option *o)
     }
 }
 
-/* Take the options of another verb, whose file lies beside this one. */
-static void borrow_options(struct parser *p, const char *verb)
+/* The file of a name with something in front, beside the one that is read. */
+static char *neighbour(const struct parser *p, const char *prefix, const char *name)
 {
     const char *slash = strrchr(p->doc->path, '/');
-    int folder = slash == NULL ? 0 : (int)(slash - p->doc->path) + 1;
-    const struct section *theirs;
-    char path[512];
+    char *folder = copied(p->doc->path, slash == NULL ? 0 : (size_t)(slash - p->doc->path) + 1);
 
-    snprintf(path, sizeof path, "%.*snanoscope-%s.md", folder, p->doc->path, verb);
-    theirs = doc_section(doc_read(path), "Options");
+    return appended(appended(folder, prefix, name), ".md", "");
+}
+
+/* Take the options of another verb. */
+static void borrow_options(struct parser *p, const char *verb)
+{
+    const struct section *theirs =
+        doc_section(doc_read(neighbour(p, "nanoscope-", verb)), "Options");
+
     if (theirs == NULL)
         bad(p, "that verb has no options");
     *new_section(p->doc, "Options") = *theirs;
+}
+
+static void parse_file(struct parser *p, const char *path);
+
+/* Go on with the options in another file, which is no verb's, then with this one. */
+static void include_options(struct parser *p, const char *name)
+{
+    char *path = p->doc->path;
+    size_t line = p->line;
+
+    parse_file(p, neighbour(p, "", name));
+    p->doc->path = path;
+    p->line = line;
 }
 
 static void parse_setting(struct parser *p, char *text)
@@ -195,6 +213,8 @@ static void parse_setting(struct parser *p, char *text)
         p->doc->flags |= DOC_PASS_UNKNOWN;
     else if (strncmp(text, "options as ", 11) == 0)
         borrow_options(p, text + 11);
+    else if (strncmp(text, "options from ", 13) == 0)
+        include_options(p, text + 13);
     else
         bad(p, "unknown setting");
 }
@@ -242,6 +262,25 @@ static void parse_line(struct parser *p, char *line)
     p->joined = false;
 }
 
+static void parse_file(struct parser *p, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL;
+    size_t room = 0;
+
+    p->doc->path = copied(path, strlen(path));
+    p->line = 0;
+    if (in == NULL)
+        doc_die(path, "cannot be opened");
+    while (getline(&line, &room, in) >= 0) {
+        p->line++;
+        line[strcspn(line, "\n")] = '\0';
+        parse_line(p, line);
+    }
+    free(line);
+    fclose(in);
+}
+
 static void check_whole(const struct doc *doc)
 {
     static const char *const needed[] = {"Usage", "Examples", "Exit status"};
@@ -260,21 +299,10 @@ struct doc *doc_read(const char *path)
     static struct doc documents[64];
     static size_t document_count;
     struct parser p = {.doc = &documents[document_count++]};
-    FILE *in = fopen(path, "r");
-    char *line = NULL;
-    size_t room = 0;
 
     if (document_count == sizeof documents / sizeof documents[0])
         doc_die(path, "one file too many for documents[]");
-    p.doc->path = copied(path, strlen(path));
-    if (in == NULL)
-        doc_die(path, "cannot be opened");
-    while (getline(&line, &room, in) >= 0) {
-        p.line++;
-        line[strcspn(line, "\n")] = '\0';
-        parse_line(&p, line);
-    }
-    fclose(in);
+    parse_file(&p, path);
     check_whole(p.doc);
     for (size_t i = 0; i < p.doc->section_count; i++)
         for (size_t j = 0; j < p.doc->sections[i].option_count; j++)

@@ -7,6 +7,7 @@
  * The input is a strict subset of Markdown:
  *   # nanoscope verb - summary
  *   <!-- setting -->                    settings for the parser of the command line, see doc_flags
+ *   <!-- options from NAME -->          among options: those that NAME.md holds
  *   ## Usage                            indented lines, one form of the command each
  *   ## Options                          one "### -x, --long ARGUMENT" a piece, then paragraphs
  *   ## Anything else                    paragraphs, "- " items, indented code
@@ -51,7 +52,7 @@ enum doc_flags {
 };
 
 struct doc {
-    const char *path;
+    char *path;
     char *verb; /* empty for nanoscope.md itself */
     char *summary;
     unsigned flags;
