@@ -45,6 +45,8 @@ static void process_free(struct nsc_tracee_process *p)
 {
     if (p->pidfd >= 0)
         close(p->pidfd);
+    if (p->mem >= 0)
+        close(p->mem);
     nsc_space_free(&p->space);
     free(p);
 }
@@ -183,6 +185,7 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     }
     p->all = all;
     p->slot = slot;
+    p->mem = -1;
     p->pid = (pid_t)__atomic_load_n(&live->pid, __ATOMIC_RELAXED);
     p->space.refresh = refresh_space;
     p->space.context = all;
@@ -347,7 +350,8 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         copy.build_id_bytes = 0;
     if (slot >= all->module_high)
         all->module_high = slot + 1;
-    all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
+    all->module_slots[slot] = (struct nsc_tracee_module){
+        .process = p, .unloaded = true, .serial = ++all->module_serial};
     if (p->left_out || copy.text_end <= copy.text_start ||
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
                         &mapping.module) != 0)

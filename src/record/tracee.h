@@ -21,6 +21,7 @@ struct nsc_tracee_process {
     uint32_t id; /* in the trace; NSC_NO_ID when the process is left out */
     pid_t pid;
     int pidfd;
+    int mem;       /* /proc/PID/mem, for switching sleds; -1 = not open */
     bool left_out; /* a child, and the user wants none */
     bool dead;
     uint32_t threads; /* adopted and not yet finished */
@@ -60,6 +61,7 @@ struct nsc_tracee_module {
     struct nsc_tracee_process *process; /* NULL: not read */
     uint32_t mapping;
     bool unloaded;
+    uint64_t serial; /* tells it from others that have the same slot before and after */
 };
 
 struct nsc_tracees {
@@ -75,6 +77,7 @@ struct nsc_tracees {
     struct nsc_tracee_module *module_slots;
     uint32_t process_high, thread_high, module_high; /* slots in use lie below */
     uint32_t live_processes, live_threads;
+    uint64_t module_serial;
     uint32_t names_left; /* thread names that may be asked for in this pass */
     struct nsc_tracee_stats stats;
 };
