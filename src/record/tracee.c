@@ -350,8 +350,8 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         copy.build_id_bytes = 0;
     if (slot >= all->module_high)
         all->module_high = slot + 1;
-    all->module_slots[slot] = (struct nsc_tracee_module){
-        .process = p, .unloaded = true, .serial = ++all->module_serial};
+    all->module_slots[slot] =
+        (struct nsc_tracee_module){.process = p, .unloaded = true, .serial = ++all->module_serial};
     if (p->left_out || copy.text_end <= copy.text_start ||
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
                         &mapping.module) != 0)
