@@ -119,6 +119,17 @@ void nsc_modules_free(struct nsc_modules *modules)
     *modules = (struct nsc_modules){0};
 }
 
+void nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter)
+{
+    uint32_t i;
+
+    modules->filter = filter;
+    for (i = 0; i < modules->count; i++) {
+        free(modules->files[i]->roles);
+        modules->files[i]->roles = NULL;
+    }
+}
+
 /* The path came out of the traced program: it may be a FIFO or a device. */
 static int open_regular(const char *path)
 {

@@ -54,6 +54,8 @@ struct nsc_modules {
 int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
                      const struct nsc_filter *filter);
 void nsc_modules_free(struct nsc_modules *modules);
+/* @filter: borrowed, as in nsc_modules_init(). */
+void nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter);
 
 /* The module of that path and build id, new or known; 0 or -errno. @index: in modules->files. */
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,

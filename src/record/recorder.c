@@ -33,9 +33,21 @@
 #define SLEEP_MAX_NS    (2 * MS)
 #define PROGRESS_NS     (200 * MS)
 #define SECOND_NS       (1000 * MS)
+/* For threads in the middle of a hook when the sleds went off: a few turns on a busy machine. */
+#define SETTLE_NS       (300 * MS)
 /* The first of the seconds is this short: a file that breaks off early has a second clock point,
  * without which its ticks have no length. */
 #define FIRST_SECOND_NS (20 * MS)
+
+void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
+                       bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context)
+{
+    *r = (struct nsc_recorder){.options = options,
+                               .is_over = is_over,
+                               .context = context,
+                               .phase = NSC_COMMAND_RECORDING,
+                               .commands = {.fd = -1}};
+}
 
 uint64_t nsc_recorder_now_ns(void)
 {
@@ -161,6 +173,8 @@ void nsc_recorder_release(struct nsc_recorder *r)
         nsc_tracees_free(&r->tracees);
         nsc_session_destroy(&r->session);
     }
+    nsc_command_close(&r->commands);
+    nsc_filter_free(&r->filter);
     free(r->program);
 }
 
@@ -173,6 +187,103 @@ void nsc_recorder_begin(struct nsc_recorder *r)
     r->second_ns = r->start_ns - (SECOND_NS - FIRST_SECOND_NS);
     r->sleep_ns = SLEEP_MIN_NS;
     r->drain.probed_ns = r->drain.checked_ns = r->start_ns;
+}
+
+/* ---- The socket ------------------------------------------------------------------------------ */
+
+static void fill_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply)
+{
+    const char *slash = r->program != NULL ? strrchr(r->program, '/') : NULL;
+    const char *output = r->options->output;
+    char directory[PATH_MAX] = "";
+
+    *reply = (struct nsc_command_reply){
+        .magic = NSC_COMMAND_MAGIC,
+        .phase = r->phase,
+        .recorder_pid = getpid(),
+        .program_pid = r->tracees.main_pid,
+        .mode = r->options->mode,
+        .filtered =
+            r->tracees.modules.filter != NULL && nsc_filter_by_function(r->tracees.modules.filter),
+    };
+    if (output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
+        strcat(directory, "/");
+    snprintf(reply->output, sizeof reply->output, "%.2047s%.2047s", directory, output);
+    snprintf(reply->program, sizeof reply->program, "%.63s", slash != NULL ? slash + 1 : "");
+    if (r->writer != NULL) {
+        reply->result.calls = nsc_writer_calls(r->writer);
+        reply->result.file_bytes = nsc_writer_bytes(r->writer);
+        reply->result.lost = r->tracees.stats.lost + r->tracees.stats.lost_unattributed;
+        reply->result.threads = r->tracees.stats.threads;
+        reply->result.processes = r->tracees.stats.processes;
+        reply->result.recorded = reply->result.processes > 0;
+        if (r->start_ns != 0)
+            reply->result.elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
+    }
+}
+
+static void tell_phase(struct nsc_recorder *r, enum nsc_command_phase phase)
+{
+    struct nsc_command_reply reply;
+
+    r->phase = phase;
+    if (r->commands.fd < 0)
+        return;
+    fill_reply(r, &reply);
+    nsc_command_tell(&r->commands, &reply);
+}
+
+/* Another filter: sleds are switched, modules to come wait for their verdict. */
+static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
+                         struct nsc_diag *diag)
+{
+    struct nsc_filter filter, old = r->filter;
+    struct nsc_flip_stats stats = {0};
+    int error = nsc_filter_read(text, bytes, &filter, diag);
+
+    if (error != 0)
+        return error;
+    error = nsc_filter_check(&filter, diag);
+    if (error != 0) {
+        nsc_filter_free(&filter);
+        return error;
+    }
+    r->filter = filter;
+    nsc_tracees_set_filter(&r->tracees, &r->filter);
+    nsc_filter_free(&old);
+    if (nsc_filter_by_function(&r->filter))
+        __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
+    nsc_tracees_scan(&r->tracees, true);
+    return nsc_onoff_follow(&r->tracees, &stats, diag);
+}
+
+static void serve(struct nsc_recorder *r, uint64_t now_ns)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_command_reply reply;
+
+    while (nsc_command_next(&r->commands, now_ns, &r->command)) {
+        int error = 0;
+
+        switch (r->command.verb) {
+        case NSC_COMMAND_STATUS:
+            break;
+        case NSC_COMMAND_STOP:
+            r->stop = true;
+            break;
+        case NSC_COMMAND_FILTER:
+            error = change_filter(r, r->command.text, r->command.text_bytes, &diag);
+            break;
+        default:
+            error = nsc_diag_set(&diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+                                 "this recorder does not know the command");
+        }
+        fill_reply(r, &reply);
+        reply.error = error;
+        if (error != 0)
+            snprintf(reply.message, sizeof reply.message, "%s", diag.message);
+        nsc_command_answer(&r->commands, &r->command, &reply);
+    }
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
@@ -218,7 +329,8 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         uint64_t now_ns = nsc_recorder_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
 
-        over = r->is_over(r, now_ns);
+        serve(r, now_ns);
+        over = r->is_over(r, now_ns) || r->stop;
         if (second) {
             r->second_ns = now_ns;
             write_clock(r);
@@ -280,23 +392,56 @@ static void write_counts(struct nsc_recorder *r)
         nsc_writer_meta(r->writer, "left_out_events", text);
 }
 
+int nsc_recorder_switch_off(struct nsc_recorder *r, struct nsc_diag *diag)
+{
+    struct nsc_flip_stats stats = {0};
+    int error;
+
+    tell_phase(r, NSC_COMMAND_ENDING);
+    nsc_tracees_scan(&r->tracees, true);
+    error = nsc_onoff_end(&r->tracees, &stats, diag);
+    nsc_onoff_settle(&r->tracees, SETTLE_NS);
+    return error;
+}
+
+/* Everybody who waits for the end hears of it. */
+static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_result *result,
+                     const struct nsc_diag *diag)
+{
+    struct nsc_command_reply reply;
+
+    r->phase = NSC_COMMAND_DONE;
+    fill_reply(r, &reply);
+    reply.result = *result;
+    reply.error = error;
+    if (error != 0)
+        snprintf(reply.message, sizeof reply.message, "%s", diag->message);
+    else if (!result->recorded)
+        snprintf(reply.message, sizeof reply.message, "no program took part: there is no trace");
+    nsc_command_tell(&r->commands, &reply);
+}
+
 int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
                           struct nsc_diag *diag)
 {
     struct stat st;
-    int error;
+    int error = 0;
 
+    tell_phase(r, NSC_COMMAND_ENDING);
     drain_the_rest(r);
+    nsc_session_empty(&r->session);
     fill_result(r, result);
     result->elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
-    if (!result->recorded)
-        return 0;
-    write_counts(r);
-    nsc_names_resolve(&r->tracees.modules);
-    result->file_bytes = nsc_writer_bytes(r->writer);
-    error = nsc_writer_finish(r->writer, diag);
-    r->writer = NULL;
-    if (error == 0 && stat(r->options->output, &st) == 0)
-        result->file_bytes = (uint64_t)st.st_size;
+    if (result->recorded) {
+        write_counts(r);
+        tell_phase(r, NSC_COMMAND_NAMING);
+        nsc_names_resolve(&r->tracees.modules);
+        result->file_bytes = nsc_writer_bytes(r->writer);
+        error = nsc_writer_finish(r->writer, diag);
+        r->writer = NULL;
+        if (error == 0 && stat(r->options->output, &st) == 0)
+            result->file_bytes = (uint64_t)st.st_size;
+    }
+    tell_end(r, error, result, diag);
     return error;
 }

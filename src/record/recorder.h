@@ -8,11 +8,12 @@
 #ifndef NSC_RECORD_RECORDER_H
 #define NSC_RECORD_RECORDER_H
 
+#include "record/command.h"
 #include "record/drain.h"
 #include "record/record.h"
 #include "record/session.h"
 
-/* Zeroed at first; the caller sets the first three fields. */
+/* Begun by nsc_recorder_init(). */
 struct nsc_recorder {
     const struct nsc_record_options *options;
     /* Has everything ended that belongs to the recording? Asked before each pass, so that the last
@@ -25,10 +26,17 @@ struct nsc_recorder {
     struct nsc_tracees tracees;
     struct nsc_drain drain;
     char *program;        /* the main program's path without links, NULL if that cannot be said */
+    bool stop;            /* somebody asked for the end, by the socket */
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
+    struct nsc_filter filter; /* one that came by the socket; else options->filter is in force */
+    enum nsc_command_phase phase;
+    struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
+    struct nsc_command command;
 };
 
+void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
+                       bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context);
 uint64_t nsc_recorder_now_ns(void); /* CLOCK_MONOTONIC */
 
 /* Make the partial file, as options->output says. 0 or -errno with @diag. */
@@ -43,12 +51,21 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
 void nsc_recorder_describe(struct nsc_recorder *r, const char *command);
 /* The clocks begin; to be called just before the program can emit its first event. */
 void nsc_recorder_begin(struct nsc_recorder *r);
-/* Drain until is_over() says so. */
+/* Drain, and do what comes by the socket, until is_over() says so or somebody asked to stop. */
 void nsc_recorder_loop(struct nsc_recorder *r);
+/**
+ * nsc_recorder_switch_off - the recording ends before the programs do: switch their sleds off, and
+ * wait shortly for hooks under way, so that nsc_recorder_complete() finds all that was emitted.
+ * Returns 0 or -errno with @diag: some process could not be switched; its hooks emit nothing after
+ * nsc_recorder_complete(), but still cost a little.
+ */
+int nsc_recorder_switch_off(struct nsc_recorder *r, struct nsc_diag *diag);
 /**
  * nsc_recorder_complete - drain what is left, name the functions, complete the file.
  * @result: all but status, started, no_program.
- * Without any process that took part result->recorded is false and the file not completed.
+ * The session's memory is empty afterwards, for whoever still maps it. Who waits at the socket
+ * hears how it went. Without any process that took part result->recorded is false and the file not
+ * completed.
  */
 int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
                           struct nsc_diag *diag);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/recorder.h"
@@ -16,7 +17,8 @@
 
 /* After the program's end: how long nobody must hold the session, unless the program was the only
  * one that ever did. Others may be between exec and their first constructor. */
-#define GRACE_NS 100000000ull
+#define GRACE_NS         100000000ull
+#define LOOK_AT_CHILD_NS 10000000l
 
 struct run {
     struct nsc_recorder recorder;
@@ -115,15 +117,25 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
     return 0;
 }
 
+/* The recording was stopped: the program's status is ours all the same. */
+static void wait_for(struct nsc_child *child)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_AT_CHILD_NS};
+
+    while (!nsc_spawn_look(child))
+        nanosleep(&pause, NULL);
+}
+
 int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_result *result,
                    struct nsc_diag *diag)
 {
-    struct run run = {.recorder = {.options = options, .is_over = is_over, .context = &run}};
+    struct run run = {0};
     struct nsc_recorder *r = &run.recorder;
     char *path;
     int error;
 
     *result = (struct nsc_record_result){0};
+    nsc_recorder_init(r, options, is_over, &run);
     error = nsc_spawn_find(options->argv[0], &path, diag);
     if (error != 0) {
         result->no_program = error == -ENOENT || error == -EACCES;
@@ -139,8 +151,13 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
     if (error == 0) {
         r->tracees.main_pid = run.child.pid;
         result->started = true;
+        (void)nsc_command_open(run.child.pid, &r->commands, NULL); /* without, it records as well */
         nsc_recorder_loop(r);
+        if (!run.child.ended)
+            (void)nsc_recorder_switch_off(r, NULL); /* what is not off costs little, see there */
         error = nsc_recorder_complete(r, result, diag);
+        nsc_command_close(&r->commands);
+        wait_for(&run.child);
         result->status = run.child.status;
         if (error == 0 && !result->recorded)
             result->built = has_sites(r->program);

@@ -287,6 +287,12 @@ void nsc_session_close(struct nsc_session *session)
     __atomic_store_n(&session->header->recorder_state, NSC_LIVE_RECORDER_CLOSED, __ATOMIC_RELEASE);
 }
 
+void nsc_session_empty(struct nsc_session *session)
+{
+    (void)fallocate(session->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+                    (off_t)session->total_bytes);
+}
+
 void nsc_session_destroy(struct nsc_session *session)
 {
     munmap(session->base, session->total_bytes);

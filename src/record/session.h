@@ -59,6 +59,8 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
                        struct nsc_diag *diag);
 /* Programs stop recording at their next slow path. */
 void nsc_session_close(struct nsc_session *session);
+/* Give all pages back: what programs still map reads zero, which means closed and free. */
+void nsc_session_empty(struct nsc_session *session);
 void nsc_session_destroy(struct nsc_session *session);
 
 /*

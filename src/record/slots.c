@@ -106,6 +106,14 @@ static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
 }
 
+/* Is this the exit of the innermost call? The filter may have changed since its entry. */
+static inline bool is_open(struct nsc_stacks *s, uint64_t key, const struct nsc_code *code)
+{
+    const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
+
+    return top != NULL && returns(top, key, code);
+}
+
 /* The plain cases on a stack whose calls are not kept; false: the event is not one of them. */
 static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
                                                               uint64_t key, uint64_t pc16,
@@ -347,7 +355,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
 
         if (by_function || !exit)
             code = nsc_codes_find(s->codes, address, ticks);
-        if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0)
+        if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0 &&
+            !(exit && is_open(s, key, &code)))
             s->stats.left_out++;
         else if (!keep && run_dropped(s->current, ticks, key, pc16, exit, &code))
             s->stats.dropped++;

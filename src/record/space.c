@@ -108,6 +108,13 @@ void nsc_space_free(struct nsc_space *space)
     space->mappings = NULL;
 }
 
+/* Once codes were looked up by function, they are: events of both ways may wait to be read. */
+void nsc_space_filter_changed(struct nsc_space *space)
+{
+    space->codes.by_function |= nsc_filter_by_function(space->modules->filter);
+    nsc_codes_clear(&space->codes);
+}
+
 static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,
                           bool new)
 {

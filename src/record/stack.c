@@ -20,13 +20,6 @@ static inline uint32_t stack_depth(const struct nsc_stack *st)
     return st->lane != NULL ? nsc_lane_depth(st->lane) : st->depth;
 }
 
-static inline struct nsc_lane_frame *stack_top(struct nsc_stack *st)
-{
-    if (st->lane != NULL)
-        return nsc_lane_top(st->lane);
-    return st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
-}
-
 /* The frame at @depth below the top counts from 0 = outermost. */
 static struct nsc_lane_frame *stack_frame(struct nsc_stack *st, uint32_t index)
 {
@@ -83,7 +76,7 @@ static void unwind_below(struct nsc_stack *st, uint64_t key, uint64_t ticks)
 {
     const struct nsc_lane_frame *top;
 
-    while ((top = stack_top(st)) != NULL && top->position < key)
+    while ((top = nsc_stack_innermost(st)) != NULL && top->position < key)
         stack_unwind(st, ticks);
 }
 
@@ -185,7 +178,7 @@ void nsc_stacks_free(struct nsc_stacks *s)
  */
 static uint64_t stack_distance(struct nsc_stack *st, uint64_t key, bool exit)
 {
-    const struct nsc_lane_frame *top = stack_top(st);
+    const struct nsc_lane_frame *top = nsc_stack_innermost(st);
     uint64_t next = top != NULL ? top->position : st->high;
 
     if (st->high == 0)
@@ -379,7 +372,10 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         count_event(s, st);
     } else {
         /* Its entry is missing though its caller's is there. */
-        nsc_stack_miss(s, &s->stats.unmatched);
+        if (s->switched)
+            s->stats.left_out++;
+        else
+            nsc_stack_miss(s, &s->stats.unmatched);
     }
 }
 

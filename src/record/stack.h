@@ -24,14 +24,16 @@ struct nsc_lane;
 struct nsc_stack; /* one stack of the thread; stack.c */
 
 struct nsc_stacks_stats {
-    uint64_t recorded;  /* events given to lanes (entries, exits, late exits) */
-    uint64_t dropped;   /* events run through the rule but not kept (ring) */
-    uint64_t lost;      /* events that the program reported as lost, see nsc_stacks_lost() */
-    uint64_t unmatched; /* exits without an entry inside open calls; lost too */
-    uint64_t cut;       /* dropped events that nsc_stacks_keep() gave up; lost too */
-    uint64_t left_out;  /* events of functions that the filter leaves out */
-    uint64_t clamped;   /* events whose ticks ran backwards for no known reason */
-    uint64_t holes;     /* slots reserved but never completed; lost too */
+    uint64_t recorded; /* events given to lanes (entries, exits, late exits) */
+    uint64_t dropped;  /* events run through the rule but not kept (ring) */
+    uint64_t lost;     /* events that the program reported as lost, see nsc_stacks_lost() */
+    /* Exits without an entry inside open calls. Lost too, unless sleds were switched while the
+     * program ran: then the entry was not wanted, and they count as left out. */
+    uint64_t unmatched;
+    uint64_t cut;      /* dropped events that nsc_stacks_keep() gave up; lost too */
+    uint64_t left_out; /* events of functions that the filter leaves out, or leaves half out */
+    uint64_t clamped;  /* events whose ticks ran backwards for no known reason */
+    uint64_t holes;    /* slots reserved but never completed; lost too */
 };
 
 struct nsc_stacks {
@@ -40,7 +42,8 @@ struct nsc_stacks {
     int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
     void *context;
     uint8_t exit_bit;
-    bool keep; /* false: run the rule only, keep no call (a ring that turns over) */
+    bool keep;     /* false: run the rule only, keep no call (a ring that turns over) */
+    bool switched; /* sleds are switched while the thread runs */
 
     uint64_t anchor;     /* position in force */
     uint64_t last_ticks; /* of the thread's last event; 0 before its first */

@@ -39,6 +39,14 @@ struct nsc_stack_event {
     bool exit;
 };
 
+/* The innermost open frame, NULL if there is none. */
+static inline struct nsc_lane_frame *nsc_stack_innermost(struct nsc_stack *st)
+{
+    if (st->lane != NULL)
+        return nsc_lane_top(st->lane);
+    return st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
+}
+
 /* An event that does not nest plainly on the current stack. */
 void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
                      const struct nsc_code *code);

@@ -45,8 +45,7 @@ static void process_free(struct nsc_tracee_process *p)
 {
     if (p->pidfd >= 0)
         close(p->pidfd);
-    if (p->mem >= 0)
-        close(p->mem);
+    nsc_onoff_free(&p->onoff);
     nsc_space_free(&p->space);
     free(p);
 }
@@ -185,8 +184,8 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     }
     p->all = all;
     p->slot = slot;
-    p->mem = -1;
     p->pid = (pid_t)__atomic_load_n(&live->pid, __ATOMIC_RELAXED);
+    p->onoff = (struct nsc_onoff){.mem = -1};
     p->space.refresh = refresh_space;
     p->space.context = all;
     p->entry.pid = (uint32_t)p->pid;
@@ -350,8 +349,7 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         copy.build_id_bytes = 0;
     if (slot >= all->module_high)
         all->module_high = slot + 1;
-    all->module_slots[slot] =
-        (struct nsc_tracee_module){.process = p, .unloaded = true, .serial = ++all->module_serial};
+    all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
     if (p->left_out || copy.text_end <= copy.text_start ||
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
                         &mapping.module) != 0)
@@ -480,6 +478,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.context = t;
     t->stacks.exit_bit = all->session->exit_bit;
     t->stacks.keep = all->keep;
+    t->stacks.switched = all->switched;
     if (nsc_stacks_init(&t->stacks) != 0) {
         free(t);
         return NULL;
@@ -508,6 +507,26 @@ void nsc_tracees_scan_threads(struct nsc_tracees *all)
         if (all->threads[i] == NULL &&
             __atomic_load_n(&all->session->threads[i].state, __ATOMIC_RELAXED) != NSC_LIVE_FREE)
             thread_adopt(all, i);
+}
+
+void nsc_tracees_set_switched(struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    all->switched = true;
+    for (i = 0; i < all->thread_high; i++)
+        if (all->threads[i] != NULL)
+            all->threads[i]->stacks.switched = true;
+}
+
+void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter)
+{
+    uint32_t i;
+
+    nsc_modules_set_filter(&all->modules, filter);
+    for (i = 0; i < all->process_high; i++)
+        if (all->processes[i] != NULL)
+            nsc_space_filter_changed(&all->processes[i]->space);
 }
 
 static bool has_ended(const struct nsc_tracee_thread *t)

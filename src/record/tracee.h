@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include "record/onoff.h"
 #include "record/session.h"
 #include "record/space.h"
 #include "record/stack.h"
@@ -21,13 +22,13 @@ struct nsc_tracee_process {
     uint32_t id; /* in the trace; NSC_NO_ID when the process is left out */
     pid_t pid;
     int pidfd;
-    int mem;       /* /proc/PID/mem, for switching sleds; -1 = not open */
     bool left_out; /* a child, and the user wants none */
     bool dead;
     uint32_t threads; /* adopted and not yet finished */
     struct nsc_process entry;
     char name[256];
     struct nsc_space space;
+    struct nsc_onoff onoff;
 };
 
 struct nsc_tracee_thread {
@@ -61,7 +62,6 @@ struct nsc_tracee_module {
     struct nsc_tracee_process *process; /* NULL: not read */
     uint32_t mapping;
     bool unloaded;
-    uint64_t serial; /* tells it from others that have the same slot before and after */
 };
 
 struct nsc_tracees {
@@ -72,12 +72,12 @@ struct nsc_tracees {
     const char *main_path; /* the file that was started; the caller's */
     bool no_children;
     bool keep;                             /* threads begin with calls kept (false: ring) */
+    bool switched;                         /* sleds are switched while programs run */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
     uint32_t process_high, thread_high, module_high; /* slots in use lie below */
     uint32_t live_processes, live_threads;
-    uint64_t module_serial;
     uint32_t names_left; /* thread names that may be asked for in this pass */
     struct nsc_tracee_stats stats;
 };
@@ -103,6 +103,10 @@ void nsc_tracee_check(struct nsc_tracee_thread *thread);
 void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 /* Free the slots of processes that are dead and have no thread left. */
 void nsc_tracees_reap(struct nsc_tracees *all);
+/* From now on sleds are switched while programs run (see nsc_stacks.switched). */
+void nsc_tracees_set_switched(struct nsc_tracees *all);
+/* Another filter, which must outlive @all, from now on; sleds are not touched. */
+void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter);
 /* What the program itself ended with. */
 void nsc_tracees_main_ended(struct nsc_tracees *all, int status);
 /* Was the program itself the only process to take part? */

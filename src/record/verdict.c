@@ -19,6 +19,20 @@ static uint8_t *arena_take(struct nsc_session *session, uint32_t bytes, uint32_t
     return session->filter + *at;
 }
 
+void nsc_verdict_judge(struct nsc_modules *modules, struct nsc_module_file *file,
+                       const struct nsc_symbols_site *sites, size_t count, uint8_t *bits)
+{
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        uint8_t bit = (uint8_t)(1u << (i % 8));
+
+        bits[i / 8] = (uint8_t)(bits[i / 8] & ~bit);
+        if (nsc_module_roles(file, modules->filter, sites[i].va) != 0)
+            bits[i / 8] |= bit;
+    }
+}
+
 void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
                       struct nsc_modules *modules, const struct nsc_space_mapping *mapping)
 {
@@ -26,7 +40,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
     struct nsc_module_file *file = mapping != NULL ? modules->files[mapping->module] : NULL;
     bool unknown = nsc_module_roles(NULL, modules->filter, 0) != 0;
     struct nsc_symbols_site *sites = NULL;
-    size_t count = 0, i;
+    size_t count = 0;
     uint32_t at = 0;
     uint8_t *bits;
 
@@ -41,13 +55,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
         return; /* the runtime's patience ends, and it says so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT */
     }
     memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
-    for (i = 0; i < count; i++) {
-        uint8_t bit = (uint8_t)(1u << (i % 8));
-
-        bits[i / 8] = (uint8_t)(bits[i / 8] & ~bit);
-        if (nsc_module_roles(file, modules->filter, sites[i].va) != 0)
-            bits[i / 8] |= bit;
-    }
+    nsc_verdict_judge(modules, file, sites, count, bits);
     free(sites);
     __atomic_store_n(&live->filter_at, at, __ATOMIC_RELAXED);
     __atomic_store_n(&live->filter_state, NSC_LIVE_FILTER_READY, __ATOMIC_RELEASE);

@@ -12,4 +12,8 @@
 void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
                       struct nsc_modules *modules, const struct nsc_space_mapping *mapping);
 
+/* One bit a site: is it to be recorded? Only the bits of the @count sites are touched. */
+void nsc_verdict_judge(struct nsc_modules *modules, struct nsc_module_file *file,
+                       const struct nsc_symbols_site *sites, size_t count, uint8_t *bits);
+
 #endif

@@ -31,7 +31,7 @@ static inline void note_text(struct model_random *r, char out[NOTE_TEXT])
     uint32_t bytes = model_random(r) % 4 == 0 ? 0 : 1 + model_random(r) % 3;
 
     for (uint32_t i = 0; i < bytes; i++)
-        out[i] = (char)("ab \xc3\t"[model_random(r) % 5]);
+        out[i] = (char)("ab \xc3\n"[model_random(r) % 5]);
     out[bytes] = '\0';
 }
 

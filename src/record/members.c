@@ -1,0 +1,235 @@
+/* members.c - see members.h. */
+#include "record/members.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS            1000000ull
+#define LOOK_AGAIN_NS (MS / 2)
+/* Where the kernel does not say how long threads have run: a few turns on a busy machine. */
+#define BLIND_NS      (50 * MS)
+
+/* ---- Who has the memory ---------------------------------------------------------------------- */
+
+static bool is_known(const struct nsc_members *members, pid_t pid)
+{
+    uint32_t i;
+
+    for (i = 0; i < members->count; i++)
+        if (members->pids[i] == pid)
+            return true;
+    return false;
+}
+
+static void add(struct nsc_members *members, pid_t pid)
+{
+    if (members->count == members->capacity) {
+        uint32_t capacity = members->capacity == 0 ? 16 : members->capacity * 2;
+        pid_t *pids = realloc(members->pids, capacity * sizeof *pids);
+
+        if (pids == NULL)
+            return;
+        members->pids = pids;
+        members->capacity = capacity;
+    }
+    members->pids[members->count++] = pid;
+}
+
+/* Does a process map the file? */
+static bool maps_file(pid_t pid, const struct stat *file)
+{
+    char path[48], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *maps;
+
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    maps = fopen(path, "re");
+    if (maps == NULL)
+        return false;
+    while (!found && getline(&line, &room, maps) > 0) {
+        unsigned major_number, minor_number;
+        unsigned long long inode;
+
+        found = sscanf(line, "%*s %*s %*s %x:%x %llu", &major_number, &minor_number, &inode) == 3 &&
+                inode == (unsigned long long)file->st_ino && major_number == major(file->st_dev) &&
+                minor_number == minor(file->st_dev);
+    }
+    free(line);
+    fclose(maps);
+    return found;
+}
+
+void nsc_members_find(const struct nsc_session *session, struct nsc_members *members)
+{
+    const struct dirent *entry;
+    struct stat file;
+    DIR *proc;
+
+    if (fstat(session->fd, &file) != 0 || (proc = opendir("/proc")) == NULL)
+        return;
+    while ((entry = readdir(proc)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 0 && pid != getpid() && !is_known(members, pid) && maps_file(pid, &file))
+            add(members, pid);
+    }
+    closedir(proc);
+}
+
+void nsc_members_free(struct nsc_members *members)
+{
+    free(members->pids);
+    *members = (struct nsc_members){0};
+}
+
+/* ---- Whether their threads have run on ------------------------------------------------------- */
+
+/* A thread that was running, or about to, when we began to look. */
+struct busy {
+    pid_t pid, tid;
+    uint64_t ran_ns; /* when last looked at */
+    uint32_t turns;  /* how often that has grown */
+};
+
+struct busy_list {
+    struct busy *threads;
+    size_t count, capacity;
+};
+
+static ssize_t read_text(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return -errno;
+    got = read(fd, text, room - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got;
+}
+
+/*
+ * Does the thread run, or wait for a processor or for a page? A hook makes no system call, so a
+ * thread that sleeps in one is outside of it.
+ */
+static bool is_busy(pid_t pid, pid_t tid)
+{
+    char path[64], text[256];
+    const char *state;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", (long)pid, (long)tid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return false;
+    state = strrchr(text, ')');
+    return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
+}
+
+/* Nanoseconds for which the thread has run; false where the kernel does not tell. */
+static bool ran_for(pid_t pid, pid_t tid, uint64_t *ns)
+{
+    char path[64], text[96];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/schedstat", (long)pid, (long)tid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return false;
+    *ns = strtoull(text, NULL, 10);
+    return true;
+}
+
+static void list_busy(struct busy_list *list, pid_t pid)
+{
+    char path[48];
+    const struct dirent *entry;
+    DIR *tasks;
+
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    tasks = opendir(path);
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        struct busy busy = {.pid = pid, .tid = (pid_t)strtol(entry->d_name, NULL, 10)};
+
+        if (busy.tid <= 0 || !ran_for(pid, busy.tid, &busy.ran_ns) || !is_busy(pid, busy.tid))
+            continue;
+        if (list->count == list->capacity) {
+            size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
+            struct busy *threads = realloc(list->threads, capacity * sizeof *threads);
+
+            if (threads == NULL)
+                break;
+            list->threads = threads;
+            list->capacity = capacity;
+        }
+        list->threads[list->count++] = busy;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+/*
+ * Has it done what it was in the middle of? The kernel counts a thread's time at its ticks and when
+ * the thread gives its processor away: the first time that the count has grown, all of that may be
+ * from before.
+ */
+static bool has_run_on(struct busy *busy)
+{
+    uint64_t ran_ns;
+
+    if (!is_busy(busy->pid, busy->tid) || !ran_for(busy->pid, busy->tid, &ran_ns))
+        return true;
+    if (ran_ns != busy->ran_ns)
+        busy->turns++;
+    busy->ran_ns = ran_ns;
+    return busy->turns >= 2;
+}
+
+static void drop_settled(struct busy_list *list)
+{
+    size_t i, kept = 0;
+
+    for (i = 0; i < list->count; i++)
+        if (!has_run_on(&list->threads[i]))
+            list->threads[kept++] = list->threads[i];
+    list->count = kept;
+}
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+bool nsc_members_settle(const struct nsc_members *members, uint64_t patience_ns)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_AGAIN_NS}, blind_pause = {.tv_nsec = BLIND_NS};
+    uint64_t start_ns = monotonic_ns();
+    struct busy_list list = {0};
+    bool settled;
+    uint32_t i;
+
+    if (access("/proc/self/schedstat", R_OK) != 0) {
+        nanosleep(&blind_pause, NULL);
+        return true;
+    }
+    for (i = 0; i < members->count; i++)
+        list_busy(&list, members->pids[i]);
+    for (;;) {
+        drop_settled(&list);
+        settled = list.count == 0;
+        if (settled || monotonic_ns() - start_ns >= patience_ns)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    free(list.threads);
+    return settled;
+}

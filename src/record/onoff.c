@@ -1,0 +1,236 @@
+/* onoff.c - see onoff.h. */
+#include "record/onoff.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/members.h"
+#include "record/tracee.h"
+#include "record/verdict.h"
+
+/* Rounds in which processes may still appear that were forked while others were switched. */
+enum { ROUNDS_MAX = 100 };
+
+void nsc_onoff_free(struct nsc_onoff *onoff)
+{
+    uint32_t i;
+
+    for (i = 0; i < onoff->count; i++)
+        if (onoff->flips[i].sleds != NULL)
+            nsc_flip_free(&onoff->flips[i]);
+    free(onoff->flips);
+    if (onoff->mem >= 0)
+        close(onoff->mem);
+    *onoff = (struct nsc_onoff){.mem = -1};
+}
+
+/* Room for a flip for each of @count mappings. */
+static int make_room(struct nsc_onoff *onoff, uint32_t count)
+{
+    struct nsc_flip *flips;
+
+    if (count <= onoff->count)
+        return 0;
+    flips = realloc(onoff->flips, count * sizeof *flips);
+    if (flips == NULL)
+        return -ENOMEM;
+    memset(flips + onoff->count, 0, (count - onoff->count) * sizeof *flips);
+    onoff->flips = flips;
+    onoff->count = count;
+    return 0;
+}
+
+/* Looks at the sleds of @mapping, whose module is loaded, in the process whose memory is open. */
+static struct nsc_flip *flip_of(struct nsc_onoff *onoff, const struct nsc_space *space,
+                                uint32_t mapping, int *error)
+{
+    const struct nsc_space_mapping *m = &space->mappings[mapping];
+    const struct nsc_sleds *sleds;
+    struct nsc_flip *flip;
+
+    *error = make_room(onoff, space->count);
+    if (*error != 0)
+        return NULL;
+    flip = &onoff->flips[mapping];
+    if (flip->sleds != NULL)
+        return flip;
+    sleds = nsc_module_sleds(space->modules->files[m->module]);
+    if (sleds == NULL || sleds->sled_count == 0)
+        return NULL;
+    *error = nsc_flip_init(flip, onoff->mem, sleds, m->bias, m->start, m->end);
+    if (*error != 0)
+        flip->sleds = NULL;
+    return *error == 0 ? flip : NULL;
+}
+
+static bool has_sleds(const struct nsc_space_mapping *m)
+{
+    return m->unload_ticks == UINT64_MAX && (m->hooks & 1u << NSC_LIVE_HOOK_SLED) != 0;
+}
+
+struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error)
+{
+    struct nsc_onoff *onoff = &process->onoff;
+
+    *error = 0;
+    if (process->dead || !has_sleds(&process->space.mappings[mapping]))
+        return NULL;
+    if (onoff->mem < 0) {
+        onoff->mem = nsc_flip_open(process->pid, NULL);
+        if (onoff->mem < 0) {
+            *error = onoff->mem;
+            onoff->mem = -1;
+            return NULL;
+        }
+    }
+    return flip_of(onoff, &process->space, mapping, error);
+}
+
+/* What is wanted of a module: as the filter says, or nothing. */
+static void want(struct nsc_flip *flip, const struct nsc_space *space, uint32_t mapping, bool on)
+{
+    struct nsc_modules *modules = space->modules;
+
+    nsc_flip_want_all(flip, on);
+    if (on && nsc_filter_by_function(modules->filter))
+        nsc_verdict_judge(modules, modules->files[space->mappings[mapping].module],
+                          flip->sleds->sites, flip->sleds->count, flip->wanted);
+}
+
+/* A process that has gone, or a module that has, is no error. */
+static bool is_failure(int error)
+{
+    return error != 0 && error != -ESRCH && error != -EIO;
+}
+
+static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip_stats *stats)
+{
+    int first = 0, error;
+    uint32_t i;
+
+    for (i = 0; i < p->space.count; i++) {
+        struct nsc_flip *flip = nsc_onoff_flip(p, i, &error);
+
+        if (flip != NULL) {
+            want(flip, &p->space, i, on);
+            error = nsc_flip_apply(flip, stats);
+        }
+        if (is_failure(error) && first == 0)
+            first = error;
+    }
+    return first;
+}
+
+static int say(int error, const struct nsc_tracee_process *p, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                        "cannot switch the hooks of process %ld (%s): %s", (long)p->pid, p->name,
+                        strerror(-error));
+}
+
+static int switch_all(struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats,
+                      struct nsc_diag *diag)
+{
+    int first = 0, error;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+
+        if (p == NULL || p->dead || p->left_out) /* of these, no module is known */
+            continue;
+        error = switch_process(p, on, stats);
+        if (error != 0 && first == 0)
+            first = say(error, p, diag);
+    }
+    return first;
+}
+
+int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    nsc_tracees_set_switched(all);
+    return switch_all(all, true, stats, diag);
+}
+
+/* ---- Processes that have not registered ------------------------------------------------------ */
+
+/* Was the process switched with those that registered? */
+static bool is_switched(const struct nsc_tracees *all, pid_t pid)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+
+        if (p != NULL && !p->dead && !p->left_out && p->pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A child that was forked and has not called anything since: its modules lie where those of the
+ * process lay that it was forked from. Which one that was is not always to be told; where there is
+ * no sled, nothing is written.
+ */
+static void switch_off_stranger(const struct nsc_tracees *all, pid_t pid,
+                                struct nsc_flip_stats *stats)
+{
+    struct nsc_onoff onoff = {.mem = nsc_flip_open(pid, NULL)};
+    uint32_t i, k;
+    int error;
+
+    for (i = 0; onoff.mem >= 0 && i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+        struct nsc_onoff theirs = {.mem = onoff.mem};
+
+        for (k = 0; p != NULL && k < p->space.count; k++) {
+            struct nsc_flip *flip =
+                has_sleds(&p->space.mappings[k]) ? flip_of(&theirs, &p->space, k, &error) : NULL;
+
+            if (flip == NULL)
+                continue;
+            nsc_flip_want_all(flip, false);
+            nsc_flip_apply(flip, stats);
+        }
+        theirs.mem = -1;
+        nsc_onoff_free(&theirs);
+    }
+    if (onoff.mem >= 0)
+        close(onoff.mem);
+}
+
+int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    struct nsc_members members = {0};
+    uint32_t round, i;
+    int error;
+
+    nsc_tracees_set_switched(all);
+    error = switch_all(all, false, stats, diag);
+    for (round = 0; round < ROUNDS_MAX; round++) {
+        uint32_t known = members.count;
+
+        nsc_members_find(all->session, &members);
+        for (i = known; i < members.count; i++)
+            if (!is_switched(all, members.pids[i]))
+                switch_off_stranger(all, members.pids[i], stats);
+        if (members.count == known)
+            break;
+    }
+    nsc_members_free(&members);
+    return error;
+}
+
+bool nsc_onoff_settle(struct nsc_tracees *all, uint64_t patience_ns)
+{
+    struct nsc_members members = {0};
+    bool settled;
+
+    nsc_members_find(all->session, &members);
+    settled = nsc_members_settle(&members, patience_ns);
+    nsc_members_free(&members);
+    return settled;
+}

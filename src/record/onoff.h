@@ -1,0 +1,59 @@
+/*
+ * onoff.h - which sleds are on in the processes of a session: on at the start, as the filter
+ * says, and off at the end, while the processes run.
+ *
+ * Called by attach.c and recorder.c; the writing itself is flip.c's. Events go on while this works.
+ */
+#ifndef NSC_RECORD_ONOFF_H
+#define NSC_RECORD_ONOFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/flip.h"
+
+struct nsc_tracees;
+struct nsc_tracee_process;
+
+/* The sleds of one process. Zeroed but for mem: nothing is known. */
+struct nsc_onoff {
+    int mem;                /* of nsc_flip_open(); -1: not open */
+    struct nsc_flip *flips; /* by index of nsc_space.mappings; no sleds: not looked at */
+    uint32_t count;
+};
+
+void nsc_onoff_free(struct nsc_onoff *onoff);
+
+/**
+ * nsc_onoff_flip - the sleds of one mapping of a process, looked at the first time.
+ * @mapping: index in process->space.mappings.
+ * Returns NULL when it has no sleds, is not loaded any more, or cannot be got at; @error then
+ * receives 0 or -errno.
+ */
+struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error);
+
+/**
+ * nsc_onoff_follow - switch every process that takes part as the filter in force says.
+ * @stats: what was done is added.
+ * Returns 0 or -errno with @diag: what nsc_flip_open() and nsc_flip_apply() say for the first
+ * process that could not be switched, though it lives; the others are switched all the same.
+ */
+int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
+
+/**
+ * nsc_onoff_end - all sleds off, in every process that has the session's memory: also in
+ * children that were forked and never called anything since.
+ * Returns as nsc_onoff_follow(). Context: looks through /proc.
+ */
+int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
+
+/**
+ * nsc_onoff_settle - wait until no thread can be inside of a hook that it entered before the
+ * sleds went off, @patience_ns at most.
+ * Returns whether that is so. A thread that a debugger stopped in a hook, or whose signal handler
+ * interrupted one and does not return, is not waited for any longer.
+ */
+bool nsc_onoff_settle(struct nsc_tracees *all, uint64_t patience_ns);
+
+#endif
