@@ -58,6 +58,8 @@
  * Escape record (16-byte form): an event whose address field is below NSC_LIVE_ESC_LIMIT.
  *   word 0  bits 0..11  kind   bits 12..15  number of 16-byte slots that follow   bits 48..63 small
  *   word 1  payload
+ * Word 0 of each slot that follows is not 0. The recorder waits, as for a hole, until all slots of
+ * a record are complete.
  */
 #define NSC_LIVE_ADDRESS_BITS 48
 #define NSC_LIVE_ADDRESS_MASK 0x0000ffffffffffffull
@@ -71,10 +73,10 @@ enum nsc_live_escape {
     NSC_LIVE_ESC_ANCHOR = 1, /* payload: full 64-bit position, the new anchor */
     NSC_LIVE_ESC_CLOCK = 2,  /* reserved: payload ticks, next slot {clock id, ns} */
     /*
-     * A mark. Word 0, bits 48..58: bytes of text in this record; bit 63: the next record goes on
-     * with the text. Payload: ticks. The slots that follow hold the text, 15 bytes each: word 0 is
-     * 1 in its lowest byte and seven bytes of text above, word 1 the next eight. Text: name, NUL,
-     * metadata.
+     * A mark. Word 0, bits 48..58: bytes of text in this record; bit 63: the thread's next MARK
+     * goes on with the text (the recorder keeps the first 4 KiB). Payload: ticks. The slots that
+     * follow hold the text, 15 bytes each: word 0 is 1 in its lowest byte and seven bytes of text
+     * above, word 1 the next eight. Text: name, NUL, metadata.
      */
     NSC_LIVE_ESC_MARK = 3,
     /* A counter. As a mark, but the first slot that follows holds the value: word 0 = 1 for a

@@ -37,6 +37,12 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
         if (payload != 0) /* 0: a filler for a slot that was not needed */
             nsc_stacks_lost(s, s->last_ticks, payload);
         break;
+    case NSC_LIVE_ESC_MARK:
+    case NSC_LIVE_ESC_COUNTER:
+    case NSC_LIVE_ESC_SAMPLE:
+        if (s->keep)
+            nsc_note_records_add(&s->notes, &words[2 * at], slots, s->near_ticks);
+        break;
     default: /* kinds that this recorder does not know, or not yet */
         break;
     }
@@ -146,15 +152,28 @@ static __attribute__((noinline)) void run_slowly(struct nsc_stacks *s,
         nsc_stack_enter(s, event, &code);
 }
 
+/* Are all slots of the record at @at complete? */
+static bool is_complete(const uint64_t *words, size_t at, size_t to)
+{
+    uint64_t word = __atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE);
+    size_t slots = word == 0 ? 0 : 1 + ((word >> 12) & 15);
+
+    if (slots == 0 || slots > to - at)
+        return false;
+    while (slots > 1 && __atomic_load_n(&words[2 * ++at], __ATOMIC_ACQUIRE) != 0)
+        slots--;
+    return slots == 1;
+}
+
 /* A slot that holds no event: an escape record, or nothing. Returns the slots it takes, 0 = stop.
  */
 static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to, bool stop_at_hole)
 {
+    if (stop_at_hole && !is_complete(words, at, to))
+        return 0;
     if (__atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE) != 0)
         return run_escape(s, words, at, to);
-    if (stop_at_hole)
-        return 0;
     nsc_stack_miss(s, &s->stats.holes);
     return 1;
 }

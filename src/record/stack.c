@@ -167,6 +167,7 @@ void nsc_stacks_free(struct nsc_stacks *s)
         free(s->stacks[i]);
     }
     free(s->stacks);
+    nsc_note_records_free(&s->notes);
     s->stacks = NULL;
     s->current = NULL;
     s->count = s->capacity = 0;
@@ -443,6 +444,7 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
         st->gone = false;
     }
     s->stats.lost += events;
+    nsc_note_records_break(&s->notes);
     if (!s->keep)
         return;
     if (s->current->lane == NULL &&
@@ -487,6 +489,7 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 {
     uint32_t i;
 
+    nsc_note_records_break(&s->notes);
     if (ticks < s->last_ticks)
         ticks = s->last_ticks;
     for (i = 0; i < s->count; i++) {

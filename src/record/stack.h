@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "record/codes.h"
+#include "record/notes.h"
 
 struct nsc_lane;
 struct nsc_stack; /* one stack of the thread; stack.c */
@@ -42,8 +43,9 @@ struct nsc_stacks {
     int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
     void *context;
     uint8_t exit_bit;
-    bool keep;     /* false: run the rule only, keep no call (a ring that turns over) */
+    bool keep;     /* false: run the rule only, keep nothing (a ring that turns over) */
     bool switched; /* sleds are switched while the thread runs */
+    struct nsc_note_records notes;
 
     uint64_t anchor;     /* position in force */
     uint64_t last_ticks; /* of the thread's last event; 0 before its first */

@@ -429,12 +429,45 @@ static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_l
     if (ids == NULL)
         return -ENOMEM;
     t->ids = ids;
+    if (stack == 0 && t->spare != NULL) {
+        *lane = t->spare;
+        t->spare = NULL;
+        return 0;
+    }
     for (i = t->id_count; i <= stack; i++)
         ids[i] = NSC_NO_ID;
     if (t->id_count <= stack)
         t->id_count = stack + 1;
     error = nsc_writer_add_thread(t->process->all->writer, &entry, &ids[stack], lane);
     return error;
+}
+
+static bool is_in_trace(const struct nsc_tracee_thread *t)
+{
+    return t->id_count > 0 && t->ids[0] != NSC_NO_ID;
+}
+
+uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *t)
+{
+    struct nsc_lane *lane;
+
+    if (t->process->left_out)
+        return NSC_NO_ID;
+    if (!is_in_trace(t)) {
+        if (open_lane(t, 0, t->start_ticks, &lane) != 0)
+            return NSC_NO_ID;
+        t->spare = lane;
+    }
+    return t->ids[0];
+}
+
+static void take_note(void *context, struct nsc_note *note)
+{
+    struct nsc_tracee_thread *t = context;
+
+    note->owner = nsc_tracee_thread_id(t);
+    if (note->owner != NSC_NO_ID)
+        (void)nsc_writer_note(t->process->all->writer, note); /* the writer keeps its errors */
 }
 
 /* The name may have been set only after the thread's first event. */
@@ -479,6 +512,8 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.exit_bit = all->session->exit_bit;
     t->stacks.keep = all->keep;
     t->stacks.switched = all->switched;
+    t->stacks.notes.take = take_note;
+    t->stacks.notes.context = t;
     if (nsc_stacks_init(&t->stacks) != 0) {
         free(t);
         return NULL;
@@ -564,7 +599,7 @@ static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
     uint32_t i;
 
     /* A thread that could keep nothing has an entry too, for its losses. */
-    if ((t->id_count == 0 || t->ids[0] == NSC_NO_ID) && open_lane(t, 0, t->start_ticks, &lane) == 0)
+    if ((!is_in_trace(t) || t->spare != NULL) && open_lane(t, 0, t->start_ticks, &lane) == 0)
         nsc_lane_close(lane, t->start_ticks);
     for (i = 0; i < t->id_count; i++) {
         if (t->ids[i] == NSC_NO_ID)

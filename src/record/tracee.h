@@ -47,6 +47,7 @@ struct nsc_tracee_thread {
     struct nsc_stacks stacks;
     uint32_t *ids; /* thread id in the trace, by stack */
     uint32_t id_count;
+    struct nsc_lane *spare; /* of stack 0, in the trace before it has any event */
 };
 
 struct nsc_tracee_stats {
@@ -94,6 +95,10 @@ void nsc_tracees_scan_threads(struct nsc_tracees *all);
 
 /* The thread of a slot, adopted if need be; NULL if there is none (a lie, or no memory). */
 struct nsc_tracee_thread *nsc_tracees_thread(struct nsc_tracees *all, uint32_t slot);
+
+/* The thread's id in the trace, that of its stack 0, to which its notes belong; the table gets it
+ * if it has no event yet. NSC_NO_ID: its process is left out, or there is no memory. */
+uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *thread);
 
 /* Find out which processes have ended. */
 void nsc_tracees_check_processes(struct nsc_tracees *all);

@@ -48,6 +48,8 @@ struct machine {
         uint32_t function;
     } calls[DEPTH];
     uint32_t depth;
+    bool has_notes;
+    uint32_t notes; /* their thread */
 };
 
 static uint64_t take(struct input *in, size_t bytes)
@@ -79,6 +81,21 @@ static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_l
     struct nsc_thread thread = {.tid = 1, .stack = stack, .start_ticks = ticks, .name = ""};
 
     return nsc_writer_add_thread(m->writer, &thread, NULL, lane);
+}
+
+/* Notes are a thread's of their own. */
+static void take_note(void *context, struct nsc_note *note)
+{
+    struct machine *m = context;
+    struct nsc_thread thread = {.tid = 2, .name = ""};
+    struct nsc_lane *lane;
+
+    if (!m->has_notes && nsc_writer_add_thread(m->writer, &thread, &m->notes, &lane) != 0)
+        abort();
+    m->has_notes = true;
+    note->owner = m->notes;
+    if (nsc_writer_note(m->writer, note) != 0)
+        abort();
 }
 
 static void run(struct machine *m)
@@ -228,6 +245,7 @@ static void begin(struct machine *m, int fd, unsigned mode)
     m->stacks = (struct nsc_stacks){.codes = &m->codes,
                                     .open_lane = open_lane,
                                     .context = m,
+                                    .notes = {.take = take_note, .context = m},
                                     .exit_bit = (mode & ARM) != 0 ? 0 : 47,
                                     .keep = (mode & RING) == 0};
     if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||

@@ -136,6 +136,22 @@ static void fill_chunk(struct rig *r, uint32_t chunk, uint32_t thread, uint32_t 
     r->session.chunks[chunk].state = NSC_LIVE_CHUNK_STATE((uint64_t)phase, thread, seq);
 }
 
+/* A mark and a counter, in slots @at and behind. Returns the slot after them. */
+static uint32_t fill_notes(struct rig *r, uint32_t chunk, uint64_t ticks, uint32_t at)
+{
+    const uint64_t slots[][2] = {
+        {NSC_LIVE_ESC_MARK | 1ull << 12 | 3ull << 48, ticks},
+        {1 | (uint64_t)'a' << 8 | (uint64_t)'b' << 24, 0}, /* "a", NUL, "b" */
+        {NSC_LIVE_ESC_COUNTER | 2ull << 12 | 1ull << 48, ticks + 1},
+        {1, 42},
+        {1 | (uint64_t)'n' << 8, 0},
+    };
+    const uint32_t count = sizeof slots / sizeof slots[0];
+
+    memcpy(nsc_session_chunk_words(&r->session, chunk) + (size_t)2 * at, slots, sizeof slots);
+    return at + count;
+}
+
 static bool is_clear(const struct rig *r, uint32_t chunk)
 {
     const uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
@@ -257,6 +273,37 @@ static void test_open_slot(void)
     words[8] = word;
     CHECK_U64(pass(&r), 1);
     CHECK_U64(rig_end(&r).lost, 0);
+}
+
+/* Marks and counters reach the thread's one entry, also before its first event; one that is not
+ * complete holds the chunk up. */
+static void test_notes(void)
+{
+    struct nsc_trace_info info;
+    uint64_t *words, word;
+    uint32_t at;
+    struct rig r;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    fill_chunk(&r, 0, 0, 1, 0, NSC_LIVE_CHUNK_FULL, 0);
+    fill_notes(&r, 0, 1000000, 0);
+    fill_chunk(&r, 1, 0, 2, 10, NSC_LIVE_CHUNK_FULL, 0);
+    at = fill_notes(&r, 1, 2000100, 20);
+    words = nsc_session_chunk_words(&r.session, 1) + (size_t)2 * (at - 1);
+    word = words[0];
+    words[0] = 0; /* the counter's name is not yet there */
+    CHECK_U64(pass(&r), 1);
+    CHECK(!is_clear(&r, 1));
+    words[0] = word;
+    CHECK_U64(pass(&r), 1);
+    info = rig_end(&r);
+    CHECK_U64(info.thread_count, 1);
+    CHECK_U64(info.calls, 10);
+    CHECK_U64(info.lost, 0);
+    CHECK_U64(info.notes[NSC_NOTE_MARK], 2);
+    CHECK_U64(info.notes[NSC_NOTE_COUNTER], 2);
 }
 
 static void test_ring(void)
@@ -441,6 +488,7 @@ int main(void)
     test_dead_thread();
     test_exec();
     test_open_slot();
+    test_notes();
     test_ring();
     test_home();
     test_home_with_holes();
