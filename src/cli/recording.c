@@ -56,6 +56,35 @@ static int read_buffer(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return 0;
 }
 
+static int read_ext(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                    struct nsc_recording *r)
+{
+    static const char *const kinds[] = {"none", "perf_timer", NULL};
+    unsigned kind;
+    int status = nsc_cli_choice(args, given, kinds, &kind);
+
+    if (status != 0)
+        return status;
+    if (kind == 0)
+        r->options.sample_ns = 0;
+    else if (r->options.sample_ns == 0)
+        r->options.sample_ns = NSC_METRICS_INTERVAL_NS;
+    return 0;
+}
+
+static int read_interval(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                         struct nsc_recording *r)
+{
+    uint64_t ns;
+
+    if (nsc_units_parse_ns(given->value, &ns) != 0 || ns < NSC_METRICS_INTERVAL_MIN_NS ||
+        ns > NSC_METRICS_INTERVAL_MAX_NS)
+        return nsc_cli_usage(args, "--interval: a time from 100us to 1s is needed, not \"%s\"",
+                             given->value);
+    r->options.sample_ns = ns;
+    return 0;
+}
+
 int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct nsc_recording *r)
 {
@@ -66,6 +95,10 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
         return read_mode(args, given, r);
     if (strcmp(given->name, "buffer") == 0)
         return read_buffer(args, given, r);
+    if (strcmp(given->name, "ext") == 0)
+        return read_ext(args, given, r);
+    if (strcmp(given->name, "interval") == 0)
+        return read_interval(args, given, r);
     if (strcmp(given->name, "output") == 0)
         r->options.output = given->value;
     else if (strcmp(given->name, "compress") == 0)
@@ -177,6 +210,35 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
                      "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");
 }
 
+/* Which way samples came, and how many of them. */
+static void summarise_metrics(const struct nsc_record_result *result)
+{
+    static const char *const sources[] = {
+        [NSC_METRICS_PERF] = "perf_event_open",
+        [NSC_METRICS_PERF_USER] = "perf_event_open in user mode",
+        [NSC_METRICS_PROC] = "/proc",
+    };
+    const struct nsc_metrics_summary *m = &result->metrics;
+    char taken[NSC_UNITS_MAX], share[NSC_UNITS_MAX], interval[NSC_UNITS_MAX];
+
+    fprintf(stderr, "nanoscope: %s samples by %s every %s of CPU time, %s of those due\n",
+            nsc_units_format_count(taken, m->taken), sources[m->source],
+            nsc_units_format_ns(interval, m->interval_ns),
+            nsc_units_format_share(share, m->taken < m->due ? m->taken : m->due, m->due));
+    if (m->source == NSC_METRICS_PROC)
+        nsc_cli_warn("perf_event_open is not permitted (%s), so samples and states are coarse; "
+                     "`nanoscope doctor` says what mends that",
+                     strerror(-m->perf_error));
+    if (m->refused > 0)
+        nsc_cli_warn("%u thread%s could not be sampled: the limit on open files is reached "
+                     "(ulimit -Hn)",
+                     m->refused, nsc_units_plural(m->refused));
+    if (m->lost > 0)
+        nsc_cli_warn("%llu records of samples and switches came faster than they could be read; "
+                     "some states are missing",
+                     (unsigned long long)m->lost);
+}
+
 void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
@@ -190,6 +252,10 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
             nsc_units_format_count(lost, result->lost),
             nsc_units_format_bytes(size, result->file_bytes),
             nsc_units_format_ns(time, result->elapsed_ns), r->options.output);
+    if (result->measured)
+        summarise_metrics(result);
+    else if (r->options.sample_ns != 0)
+        nsc_cli_warn("no memory for samples: there are none");
     warn_problems(r, result);
     warn_no_calls(r, result);
 }

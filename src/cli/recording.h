@@ -21,7 +21,7 @@ void nsc_recording_free(struct nsc_recording *r);
 
 /**
  * nsc_recording_option - take one of the shared options, by its long name: output, mode, buffer,
- * compress, no-children, quiet, and those of a filter (record/filter.h).
+ * ext, interval, compress, no-children, quiet, and those of a filter (record/filter.h).
  * Returns 0 or an exit status after a message.
  */
 int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,

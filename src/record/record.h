@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "metrics/metrics.h"
 #include "record/filter.h"
 #include "util/diag.h"
 
@@ -36,6 +37,7 @@ struct nsc_record_options {
     bool no_children; /* leave out processes other than the one started */
     bool until_main;  /* end with the program, even if children go on */
     struct nsc_filter filter;
+    uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
     void (*progress)(void *context, const struct nsc_record_progress *progress);
     void *context;
@@ -51,6 +53,8 @@ struct nsc_record_result {
     uint64_t clamped; /* events whose time ran backwards */
     uint64_t file_bytes, elapsed_ns;
     uint32_t threads, processes, problems;
+    bool measured;                      /* samples were wanted: */
+    struct nsc_metrics_summary metrics; /* how they were taken */
 };
 
 /**

@@ -15,6 +15,7 @@
 
 #include "record/clockpoint.h"
 #include "record/drain.h"
+#include "record/measure.h"
 #include "record/names.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"
@@ -303,8 +304,9 @@ static void report_progress(struct nsc_recorder *r, uint64_t now_ns)
 }
 
 /* Adapts the pause to the flow: short enough that no more than a sixteenth of the first chunks is
- * full when we look, long enough to leave the processor alone otherwise. */
-static void pause_between(struct nsc_recorder *r, uint32_t emptied)
+ * full when we look, long enough to leave the processor alone otherwise, never more than @most_ns.
+ */
+static void pause_between(struct nsc_recorder *r, uint32_t emptied, uint64_t most_ns)
 {
     uint32_t chunks = r->session.backed;
 
@@ -317,14 +319,17 @@ static void pause_between(struct nsc_recorder *r, uint32_t emptied)
     if (r->sleep_ns > SLEEP_MAX_NS)
         r->sleep_ns = SLEEP_MAX_NS;
     if (emptied <= chunks / 8)
-        sleep_ns(r->sleep_ns);
+        sleep_ns(r->sleep_ns < most_ns ? r->sleep_ns : most_ns);
 }
 
 void nsc_recorder_loop(struct nsc_recorder *r)
 {
+    uint32_t emptied;
     bool over;
 
-    prctl(PR_SET_TIMERSLACK, 1000ul); /* only now: a program started by us would inherit it */
+    /* Only now: a program started by us would inherit it. */
+    prctl(PR_SET_TIMERSLACK, 1000ul);
+    nsc_measure_begin(r);
     do {
         uint64_t now_ns = nsc_recorder_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
@@ -337,9 +342,10 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         }
         if (now_ns - r->progress_ns >= PROGRESS_NS)
             report_progress(r, now_ns);
-        if (!over)
-            pause_between(
-                r, nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns));
+        if (!over) {
+            emptied = nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns);
+            pause_between(r, emptied, nsc_measure_round(r));
+        }
         if (second && r->options->mode == NSC_RECORD_STREAM)
             nsc_writer_flush(r->writer);
     } while (!over);
@@ -431,6 +437,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     drain_the_rest(r);
     nsc_session_empty(&r->session);
     fill_result(r, result);
+    nsc_measure_end(r, result);
     result->elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
     if (result->recorded) {
         write_counts(r);

@@ -25,6 +25,7 @@ struct nsc_recorder {
     struct nsc_writer *writer; /* NULL: not made yet, or completed */
     struct nsc_tracees tracees;
     struct nsc_drain drain;
+    struct nsc_metrics *metrics; /* NULL: nobody wants samples */
     char *program;        /* the main program's path without links, NULL if that cannot be said */
     bool stop;            /* somebody asked for the end, by the socket */
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */

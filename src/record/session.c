@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "record/memory.h"
@@ -307,6 +308,30 @@ bool nsc_session_alone(const struct nsc_session *session)
         return errno != EAGAIN;
     fcntl(session->fd, F_SETLEASE, F_UNLCK);
     return true;
+}
+
+bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid)
+{
+    unsigned long long inode;
+    unsigned major_number, minor_number;
+    bool found = false;
+    char line[512];
+    struct stat st;
+    FILE *maps;
+
+    snprintf(line, sizeof line, "/proc/%ld/maps", (long)pid);
+    maps = fopen(line, "re");
+    if (maps == NULL || fstat(session->fd, &st) != 0)
+        goto out;
+    /* The rest of a line that is longer than this is read as one of no such form. */
+    while (!found && fgets(line, sizeof line, maps) != NULL)
+        found = sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==
+                    3 &&
+                inode == st.st_ino && makedev(major_number, minor_number) == st.st_dev;
+out:
+    if (maps != NULL)
+        fclose(maps);
+    return found;
 }
 
 static uint64_t chunk_offset(const struct nsc_session *session, uint32_t chunk)

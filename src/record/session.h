@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "nanoscope/live.h"
 #include "util/diag.h"
@@ -68,6 +69,10 @@ void nsc_session_destroy(struct nsc_session *session);
  * and no event since). True also where the kernel cannot tell.
  */
 bool nsc_session_alone(const struct nsc_session *session);
+
+/* Has process @pid, by the number that it has for us, mapped the memory? A process in a pid
+ * namespace of its own tells numbers that mean others here. */
+bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid);
 
 /* Double the pool, within limits; whatever hinders is no error. */
 void nsc_session_grow(struct nsc_session *session);

@@ -422,24 +422,22 @@ static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_l
         .start_ticks = stack == 0 ? t->start_ticks : ticks,
         .name = t->name,
     };
-    uint32_t *ids = realloc(t->ids, (stack + 1) * sizeof *ids);
-    uint32_t i;
-    int error;
+    uint32_t *ids;
 
-    if (ids == NULL)
-        return -ENOMEM;
-    t->ids = ids;
     if (stack == 0 && t->spare != NULL) {
         *lane = t->spare;
         t->spare = NULL;
         return 0;
     }
-    for (i = t->id_count; i <= stack; i++)
-        ids[i] = NSC_NO_ID;
-    if (t->id_count <= stack)
-        t->id_count = stack + 1;
-    error = nsc_writer_add_thread(t->process->all->writer, &entry, &ids[stack], lane);
-    return error;
+    if (stack >= t->id_count) {
+        ids = realloc(t->ids, (stack + 1) * sizeof *ids);
+        if (ids == NULL)
+            return -ENOMEM;
+        t->ids = ids;
+        while (t->id_count <= stack)
+            ids[t->id_count++] = NSC_NO_ID;
+    }
+    return nsc_writer_add_thread(t->process->all->writer, &entry, &t->ids[stack], lane);
 }
 
 static bool is_in_trace(const struct nsc_tracee_thread *t)
@@ -459,6 +457,23 @@ uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *t)
         t->spare = lane;
     }
     return t->ids[0];
+}
+
+/* From now on the thread is sampled, if anybody is. */
+static void measure_thread(struct nsc_tracee_thread *t)
+{
+    struct nsc_tracee_process *p = t->process;
+    uint32_t id;
+
+    if (p->all->metrics == NULL || p->left_out || p->dead)
+        return;
+    if (!p->checked) {
+        p->checked = true;
+        p->in_sight = nsc_session_is_mapped(p->all->session, p->pid);
+    }
+    id = p->in_sight ? nsc_tracee_thread_id(t) : NSC_NO_ID;
+    if (id != NSC_NO_ID)
+        t->metrics = nsc_metrics_add(p->all->metrics, p->pid, t->tid, id);
 }
 
 static void take_note(void *context, struct nsc_note *note)
@@ -524,6 +539,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     all->stats.threads += !p->left_out;
     if (slot >= all->thread_high)
         all->thread_high = slot + 1;
+    measure_thread(t);
     return t;
 }
 
@@ -619,6 +635,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
     const struct nsc_stacks_stats *stats = &t->stacks.stats;
     uint64_t lost = __atomic_load_n(&live->lost, __ATOMIC_RELAXED), end = t->stacks.last_ticks;
 
+    nsc_metrics_remove(t->metrics, t->dead);
     if (!t->process->left_out) {
         if (!t->dead)
             name_thread(t);

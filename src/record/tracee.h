@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "record/onoff.h"
+#include "metrics/metrics.h"
 #include "record/session.h"
 #include "record/space.h"
 #include "record/stack.h"
@@ -24,7 +25,8 @@ struct nsc_tracee_process {
     int pidfd;
     bool left_out; /* a child, and the user wants none */
     bool dead;
-    uint32_t threads; /* adopted and not yet finished */
+    bool checked, in_sight; /* whether its numbers mean the same to us was asked; and do they? */
+    uint32_t threads;       /* adopted and not yet finished */
     struct nsc_process entry;
     char name[256];
     struct nsc_space space;
@@ -48,6 +50,7 @@ struct nsc_tracee_thread {
     uint32_t *ids; /* thread id in the trace, by stack */
     uint32_t id_count;
     struct nsc_lane *spare; /* of stack 0, in the trace before it has any event */
+    struct nsc_metrics_thread *metrics;
 };
 
 struct nsc_tracee_stats {
@@ -69,6 +72,7 @@ struct nsc_tracees {
     struct nsc_session *session;
     struct nsc_writer *writer;
     struct nsc_modules modules;
+    struct nsc_metrics *metrics; /* whoever samples the threads; NULL: nobody does */
     pid_t main_pid;
     const char *main_path; /* the file that was started; the caller's */
     bool no_children;

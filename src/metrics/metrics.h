@@ -1,0 +1,74 @@
+/*
+ * metrics.h - samples and states of traced threads: the one entry to this room.
+ *
+ * Called by record/, which says which threads there are and comes round every millisecond or two.
+ * Looks at the threads from outside and writes what it sees into the trace; never touches them.
+ * docs/adr/011-metrics.md says why it is done so.
+ */
+#ifndef NSC_METRICS_METRICS_H
+#define NSC_METRICS_METRICS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "trace/model.h"
+#include "util/diag.h"
+
+struct nsc_metrics;
+struct nsc_metrics_thread;
+struct nsc_writer;
+
+#define NSC_METRICS_INTERVAL_NS     1000000ull
+#define NSC_METRICS_INTERVAL_MIN_NS 100000ull
+#define NSC_METRICS_INTERVAL_MAX_NS 1000000000ull
+
+enum nsc_metrics_source {
+    NSC_METRICS_PERF,      /* perf_event_open */
+    NSC_METRICS_PERF_USER, /* the same, of user mode only */
+    NSC_METRICS_PROC,      /* /proc, as perf is not permitted */
+};
+
+struct nsc_metrics_summary {
+    enum nsc_metrics_source source;
+    int perf_error;       /* why not (all of) perf, a negative errno; 0: all of it */
+    uint64_t interval_ns; /* of CPU time, from sample to sample */
+    uint64_t due, taken;  /* samples that there should be, and those that came */
+    uint64_t lost;        /* records of samples and switches that found no room */
+    uint32_t threads;     /* looked at */
+    uint32_t refused;     /* could not be: limits on descriptors or locked memory */
+};
+
+/**
+ * nsc_metrics_open - find out what is permitted, and begin.
+ * @writer: receives samples and states; the caller's.
+ * @interval_ns: between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS.
+ * @now: a reading of the clocks.
+ * Returns 0 or -ENOMEM. What is not permitted is no failure: see the summary.
+ */
+int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
+                     const struct nsc_clock_point *now, struct nsc_metrics **out);
+
+/**
+ * nsc_metrics_add - look at a thread from the next round on.
+ * @pid, @tid: as this process sees them.
+ * @id: its entry in the trace.
+ * Returns NULL without memory. Release with nsc_metrics_remove().
+ */
+struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pid, pid_t tid,
+                                           uint32_t id);
+/* No more of this thread; @ended: it exists no longer. May be NULL. */
+void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
+
+/* One round: store what has come, look at what is due. Bounded work, below a millisecond. */
+void nsc_metrics_poll(struct nsc_metrics *metrics, const struct nsc_clock_point *now);
+
+/* How long to stay away at most. */
+uint64_t nsc_metrics_pause_ns(const struct nsc_metrics *metrics);
+
+/* Threads that were removed are in it, others are not. */
+void nsc_metrics_summary(const struct nsc_metrics *metrics, struct nsc_metrics_summary *summary);
+/* All threads must be removed. */
+void nsc_metrics_close(struct nsc_metrics *metrics);
+
+#endif
