@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/note.h"
+
 /* Reads exactly @bytes at @at, which the caller has checked against the file size. */
 static int read_exactly(int fd, void *buffer, size_t bytes, uint64_t at)
 {
@@ -112,34 +114,23 @@ static int read_sections(struct nsc_elf *elf, struct nsc_diag *diag)
 }
 
 /* Looks for NT_GNU_BUILD_ID in a block of notes; the first one found stays. */
-static void scan_notes(struct nsc_elf *elf, uint64_t at, uint64_t bytes)
+static void scan_notes(struct nsc_elf *elf, uint64_t at, uint64_t bytes, uint64_t align)
 {
+    struct nsc_note note;
     uint8_t *data;
-    uint64_t pos = 0;
+    size_t pos = 0;
 
     /* A build id note is tiny; a core-sized note section is none of ours. */
     if (elf->build_id_bytes != 0 || bytes > 1u << 20 || read_block(elf, at, bytes, &data, NULL) < 0)
         return;
-    while (bytes - pos >= sizeof(Elf64_Nhdr)) {
-        Elf64_Nhdr note;
-        uint64_t name_at, desc_at, end;
-
-        memcpy(&note, data + pos, sizeof note);
-        name_at = pos + sizeof note;
-        desc_at = name_at + (((uint64_t)note.n_namesz + 3) & ~3ull);
-        end = desc_at + (((uint64_t)note.n_descsz + 3) & ~3ull);
-        if (desc_at + note.n_descsz > bytes)
-            break;
-        if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
-            memcmp(data + name_at, "GNU", 4) == 0 && note.n_descsz > 0 &&
-            note.n_descsz <= NSC_ELF_BUILD_ID_MAX) {
-            memcpy(elf->build_id, data + desc_at, note.n_descsz);
-            elf->build_id_bytes = note.n_descsz;
-            break;
-        }
-        if (end > bytes)
-            break;
-        pos = end;
+    while (nsc_note_next(data, (size_t)bytes, align, &pos, &note)) {
+        if (note.type != NT_GNU_BUILD_ID || note.name_bytes != 4 ||
+            memcmp(note.name, "GNU", 4) != 0 || note.data_bytes == 0 ||
+            note.data_bytes > NSC_ELF_BUILD_ID_MAX)
+            continue;
+        memcpy(elf->build_id, data + note.data_at, note.data_bytes);
+        elf->build_id_bytes = note.data_bytes;
+        break;
     }
     free(data);
 }
@@ -151,7 +142,8 @@ static void read_build_id(struct nsc_elf *elf)
 
     for (uint32_t i = 0; i < elf->section_count; i++)
         if (elf->sections[i].sh_type == SHT_NOTE)
-            scan_notes(elf, elf->sections[i].sh_offset, elf->sections[i].sh_size);
+            scan_notes(elf, elf->sections[i].sh_offset, elf->sections[i].sh_size,
+                       elf->sections[i].sh_addralign);
     if (elf->build_id_bytes != 0 || h->e_phentsize != sizeof(Elf64_Phdr) ||
         read_block(elf, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr), &data, NULL) < 0)
         return;
@@ -160,7 +152,7 @@ static void read_build_id(struct nsc_elf *elf)
 
         memcpy(&ph, data + i * sizeof ph, sizeof ph);
         if (ph.p_type == PT_NOTE)
-            scan_notes(elf, ph.p_offset, ph.p_filesz);
+            scan_notes(elf, ph.p_offset, ph.p_filesz, ph.p_align);
     }
     free(data);
 }

@@ -1,0 +1,288 @@
+/* find.c - see find.h: one process. */
+#include "reach/find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reach/endpoint.h"
+#include "reach/locate.h"
+#include "reach/maps.h"
+#include "reach/proc.h"
+#include "reach/session.h"
+
+#define RUNTIME_FILE "libnanoscope.so"
+
+/* What was found out on the way and explains why not. */
+struct clues {
+    int maps_error;
+    int mem_error;
+    bool zombie, is_32_bit, other_version;
+    pid_t tracer;
+};
+
+/* ---- Where the control function is ----------------------------------------------------------- */
+
+struct source {
+    int fd;
+    uint64_t from; /* of the image, in what @fd reads */
+};
+
+static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
+{
+    const struct source *s = context;
+
+    return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
+}
+
+static int open_regular(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* The file behind a mapping, where the memory itself is closed to us. */
+static int open_mapped(pid_t pid, const struct nsc_map *map, const char *program)
+{
+    char path[4200];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
+             (unsigned long long)map->start, (unsigned long long)map->end);
+    fd = open_regular(path); /* takes a capability */
+    if (fd >= 0)
+        return fd;
+    if (strcmp(map->path, program) == 0)
+        snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    else if (map->deleted)
+        return -1;
+    else
+        snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
+    return open_regular(path);
+}
+
+static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
+                                       const char *program, struct nsc_located *located)
+{
+    struct source source = {.fd = mem, .from = map->start};
+    struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
+    enum nsc_locate_class class;
+
+    if (mem >= 0)
+        return nsc_locate(&image, located);
+    source = (struct source){.fd = open_mapped(pid, map, program)};
+    image.mapped = false;
+    if (source.fd < 0)
+        return NSC_LOCATE_NOT_ELF;
+    class = nsc_locate(&image, located);
+    close(source.fd);
+    return class;
+}
+
+static bool is_runtime(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && strcmp(slash + 1, RUNTIME_FILE) == 0;
+}
+
+static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_maps *maps,
+                         const char *program, struct clues *clues)
+{
+    for (size_t i = 0; i < maps->count && !t->built; i++) {
+        const struct nsc_map *map = &maps->at[i];
+        struct nsc_located at;
+
+        if (map->inode == 0 || map->offset != 0 || !map->readable || map->path[0] != '/')
+            continue;
+        clues->other_version |= is_runtime(map->path);
+        switch (locate_in(t->pid, mem, map, program, &at)) {
+        case NSC_LOCATE_32_BIT:
+            clues->is_32_bit |= strcmp(map->path, program) == 0;
+            break;
+        case NSC_LOCATE_FOUND:
+            t->built = nsc_maps_is_code(maps, map->start + at.control);
+            t->control = t->built ? map->start + at.control : 0;
+            t->note = t->built ? map->start + at.note : 0;
+            break;
+        case NSC_LOCATE_NOT_ELF:
+        case NSC_LOCATE_WITHOUT:
+            break;
+        }
+    }
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+/* The program's file, as it was called in its own file system. */
+static void read_program(pid_t pid, char *path, size_t bytes)
+{
+    static const char deleted[] = " (deleted)";
+    char link[64];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
+    length = readlink(link, path, bytes - 1);
+    path[length > 0 ? length : 0] = 0;
+    if (length >= (ssize_t)sizeof deleted &&
+        strcmp(path + length - (ssize_t)sizeof deleted + 1, deleted) == 0)
+        path[length - (ssize_t)sizeof deleted + 1] = 0;
+}
+
+static void read_name(struct nsc_reach_target *t, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    int length;
+
+    if (slash != NULL) {
+        snprintf(t->name, sizeof t->name, "%.*s", (int)sizeof t->name - 1, slash + 1);
+        return;
+    }
+    length = nsc_proc_read(t->pid, "comm", t->name, sizeof t->name);
+    t->name[length > 0 ? strcspn(t->name, "\n") : 0] = 0;
+}
+
+static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
+{
+    uint64_t user = 0, threads = 0, tracer = 0;
+    char status[NSC_PROC_STATUS_MAX], stat[512];
+    int got = nsc_proc_read(t->pid, "status", status, sizeof status);
+
+    if (got == -ENOENT && access("/proc/self/stat", R_OK) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
+                            "/proc is needed: mount -t proc proc /proc");
+    if (got <= 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %ld",
+                            (long)t->pid);
+    nsc_proc_field(status, "Uid", 10, &user);
+    nsc_proc_field(status, "Threads", 10, &threads);
+    nsc_proc_field(status, "TracerPid", 10, &tracer);
+    t->uid = (uid_t)user;
+    t->threads = (uint32_t)threads;
+    clues->tracer = (pid_t)tracer;
+    clues->zombie =
+        nsc_proc_read(t->pid, "stat", stat, sizeof stat) > 0 && nsc_proc_state(stat) == 'Z';
+    return 0;
+}
+
+/* To open its memory takes the same permission as to trace it. */
+static int open_memory(pid_t pid, int *error)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    *error = fd < 0 ? errno : 0;
+    return fd;
+}
+
+/* ---- Why it cannot be reached ---------------------------------------------------------------- */
+
+static int yama_scope(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    int scope = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%d", &scope) != 1)
+        scope = 0;
+    fclose(file);
+    return scope;
+}
+
+static void explain_denied(struct nsc_reach_target *t, const struct clues *clues)
+{
+    int scope = yama_scope();
+
+    if (clues->tracer != 0)
+        snprintf(t->reason, sizeof t->reason,
+                 "is being traced by process %ld already (a debugger, or strace): only one can",
+                 (long)clues->tracer);
+    else if (scope >= 3)
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced: the system forbids it to everybody until it is booted again "
+                 "(kernel.yama.ptrace_scope=%d); start it with `nanoscope run` instead",
+                 scope);
+    else if (t->uid != geteuid())
+        snprintf(t->reason, sizeof t->reason, "is another user's: try sudo");
+    else if (scope > 0)
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced: kernel.yama.ptrace_scope=%d lets only %s; try sudo, or `sudo "
+                 "sysctl kernel.yama.ptrace_scope=0`, or start it with `nanoscope run`",
+                 scope, scope == 1 ? "a parent trace its child" : "root trace");
+    else
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced (%s): it has privileges of its own, or this container lacks "
+                 "CAP_SYS_PTRACE; try sudo, or start it with `nanoscope run`",
+                 strerror(clues->mem_error));
+}
+
+static void explain(struct nsc_reach_target *t, const struct clues *clues)
+{
+    t->reason[0] = 0;
+    if (clues->zombie)
+        snprintf(t->reason, sizeof t->reason, "has ended, its parent has not noticed yet");
+    else if (t->endpoint || (t->built && t->ptrace))
+        return;
+    else if (clues->is_32_bit)
+        snprintf(t->reason, sizeof t->reason,
+                 "is a 32-bit program: only 64-bit ones can be traced");
+    else if (t->built || clues->maps_error != 0)
+        explain_denied(t, clues);
+    else if (clues->other_version)
+        snprintf(t->reason, sizeof t->reason,
+                 "is built with another version of nanoscope, which cannot be reached: build it "
+                 "again");
+    else
+        snprintf(t->reason, sizeof t->reason,
+                 "is not built for tracing: build it with `nanoscope cc` or `nanoscope c++`");
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    struct nsc_reach_target t = {.pid = pid};
+    struct clues clues = {0};
+    struct nsc_maps maps;
+    char program[4096];
+    int mem, error = read_status(&t, &clues, diag);
+
+    if (error != 0)
+        return error;
+    read_program(pid, program, sizeof program);
+    read_name(&t, program);
+    clues.maps_error = nsc_maps_read(pid, &maps);
+    if (clues.maps_error == -ENOMEM)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    mem = open_memory(pid, &clues.mem_error);
+    t.ptrace = mem >= 0 && clues.tracer == 0;
+    find_control(&t, mem, &maps, program, &clues);
+    if (mem >= 0)
+        close(mem);
+    if (!clues.zombie)
+        t.endpoint = nsc_endpoint_listens(pid, t.uid);
+    nsc_reach_recorder(pid, &maps, &t.recorder, &t.output);
+    nsc_maps_free(&maps);
+    explain(&t, &clues);
+    *target = t;
+    return 0;
+}
+
+void nsc_reach_target_free(struct nsc_reach_target *target)
+{
+    free(target->output);
+    target->output = NULL;
+}

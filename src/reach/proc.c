@@ -1,0 +1,57 @@
+/* proc.c - see proc.h. */
+#include "reach/proc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int nsc_proc_read(pid_t pid, const char *name, char *text, size_t bytes)
+{
+    char path[64];
+    size_t length = 0;
+    ssize_t n = 0;
+    int fd, error;
+
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    while (length < bytes - 1) {
+        n = read(fd, text + length, bytes - 1 - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        length += (size_t)n;
+    }
+    error = n < 0 ? -errno : 0;
+    close(fd);
+    text[length] = 0;
+    return length > 0 || error == 0 ? (int)length : error;
+}
+
+bool nsc_proc_field(const char *status, const char *key, int base, uint64_t *value)
+{
+    size_t length = strlen(key);
+    const char *line = status;
+
+    while (line != NULL) {
+        if (strncmp(line, key, length) == 0 && line[length] == ':') {
+            *value = strtoull(line + length + 1, NULL, base);
+            return true;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return false;
+}
+
+char nsc_proc_state(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+
+    return end != NULL && end[1] == ' ' ? end[2] : 0;
+}

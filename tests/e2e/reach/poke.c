@@ -1,0 +1,136 @@
+/*
+ * Uses src/reach on a process, for tests.
+ *
+ *   poke find PID|NAME              what nsc_reach_find() says
+ *   poke call PID VERB [ARGUMENT]   one call; prints its result
+ *   poke many PID SECONDS           HELLO over and over, until it ends; fails on any error
+ *   poke session PID                memory file, both ends, join, off
+ *   poke hold PID                   trace it until stdin ends, as a debugger would
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reach/inject.h"
+#include "reach/reach.h"
+
+static struct nsc_diag diag;
+
+static int die(int error)
+{
+    printf("%s: %s\n", strerrorname_np(abs(error)), diag.message);
+    return 1;
+}
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static int find(const struct nsc_reach_target *t)
+{
+    printf("%ld %s threads=%u built=%d endpoint=%d ptrace=%d recorder=%ld %s\n", (long)t->pid,
+           t->name, t->threads, t->built, t->endpoint, t->ptrace, (long)t->recorder, t->reason);
+    return 0;
+}
+
+static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
+{
+    double end = now() + seconds, longest = 0, sum = 0;
+    unsigned long n = 0;
+    int64_t result;
+
+    while (now() < end) {
+        double begin = now(), took;
+        int error = nsc_inject_call(t->pid, pidfd, t->control, t->note, 0, 0, &result, &diag);
+
+        if (error == -ESRCH && n > 0)
+            break;
+        if (error != 0)
+            return die(error);
+        if (result != 1)
+            return printf("result %lld\n", (long long)result), 1;
+        took = now() - begin;
+        sum += took;
+        longest = took > longest ? took : longest;
+        n++;
+        usleep(2000);
+    }
+    printf("%lu calls, mean %.0f us, longest %.0f us\n", n, sum / (double)n * 1e6, longest * 1e6);
+    return n > 0 ? 0 : 1;
+}
+
+static int session(const struct nsc_reach_target *t)
+{
+    struct nsc_reach *reach;
+    int64_t result = -1;
+    int fd, error = nsc_reach_open(t, &reach, &diag);
+
+    if (error != 0)
+        return die(error);
+    error = nsc_reach_memory(reach, &fd, &diag);
+    if (error == 0 && ftruncate(fd, 4096) != 0)
+        error = -errno;
+    if (error == 0)
+        error = nsc_reach_join(reach, &diag);
+    if (error == 0 && nsc_reach_join(reach, &diag) != -EINVAL)
+        error = -EBADE;
+    if (error == 0)
+        error = nsc_reach_call(reach, NSC_CONTROL_OFF, 0, &result, &diag);
+    printf("how=%d off=%lld\n", nsc_reach_how(reach), (long long)result);
+    nsc_reach_close(reach);
+    return error != 0 ? die(error) : 0;
+}
+
+static int hold(pid_t pid)
+{
+    char byte;
+
+    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
+        return 1;
+    puts("held");
+    fflush(stdout);
+    return read(0, &byte, 1) < 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct nsc_reach_target target;
+    int64_t result;
+    int pidfd, error;
+
+    if (argc < 3)
+        return 2;
+    error = nsc_reach_resolve(argv[2], &target, &diag);
+    if (error != 0)
+        return die(error);
+    pidfd = (int)syscall(SYS_pidfd_open, target.pid, 0);
+    if (strcmp(argv[1], "find") == 0)
+        return find(&target);
+    if (strcmp(argv[1], "hold") == 0)
+        return hold(target.pid);
+    if (strcmp(argv[1], "session") == 0)
+        return session(&target);
+    if (strcmp(argv[1], "many") == 0 && argc > 3)
+        return many(&target, pidfd, atof(argv[3]));
+    if (strcmp(argv[1], "call") != 0 || argc < 4)
+        return 2;
+    error = nsc_inject_call(target.pid, pidfd, target.control, target.note,
+                            strtoull(argv[3], NULL, 0), argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
+                            &result, &diag);
+    if (error != 0)
+        return die(error);
+    printf("%lld\n", (long long)result);
+    return 0;
+}
