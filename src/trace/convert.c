@@ -102,14 +102,14 @@ static int copy_notes(struct nsc_trace *t, struct nsc_writer *w, enum nsc_note_k
                       uint32_t owner, bool of_process, struct nsc_diag *cut, struct nsc_diag *diag)
 {
     struct nsc_note note;
-    struct nsc_notes *n;
-    int more = nsc_notes_open(t, kind, owner, of_process, 0, &n, diag);
+    struct nsc_note_cursor *n;
+    int more = nsc_note_cursor_open(t, kind, owner, of_process, 0, &n, diag);
 
     if (more != 0)
         return more;
-    while ((more = nsc_notes_next(n, &note, cut)) == 1)
+    while ((more = nsc_note_cursor_next(n, &note, cut)) == 1)
         nsc_writer_note(w, &note);
-    nsc_notes_close(n);
+    nsc_note_cursor_close(n);
     if (more == 0 || (more == -EBADMSG && nsc_trace_info(t)->recovered))
         return 0;
     if (diag != NULL)

@@ -1,5 +1,5 @@
 /*
- * note_reader.c - samples, states, marks and counters out of a trace. See nsc_notes_open() in
+ * note_reader.c - samples, states, marks and counters out of a trace. See nsc_note_cursor_open() in
  * reader.h; docs/format.md section 9.
  */
 #include <errno.h>
@@ -12,7 +12,7 @@ struct note_name {
     uint64_t before; /* counters: the last integer of this name */
 };
 
-struct nsc_notes {
+struct nsc_note_cursor {
     struct nsc_trace *trace;
     const struct nsc_entry_notes *next, *end; /* blocks that are still to be read */
     const struct nsc_entry_notes *block;      /* the one being read, or NULL */
@@ -158,10 +158,11 @@ uint64_t nsc_trace_note_count(const struct nsc_trace *t, enum nsc_note_kind kind
     return count;
 }
 
-int nsc_notes_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner, bool of_process,
-                   uint64_t from_ticks, struct nsc_notes **out, struct nsc_diag *diag)
+int nsc_note_cursor_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
+                         bool of_process, uint64_t from_ticks, struct nsc_note_cursor **out,
+                         struct nsc_diag *diag)
 {
-    struct nsc_notes *n = calloc(1, sizeof *n);
+    struct nsc_note_cursor *n = calloc(1, sizeof *n);
     uint32_t first, end;
 
     if (n == NULL)
@@ -179,7 +180,7 @@ int nsc_notes_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
     return 0;
 }
 
-void nsc_notes_close(struct nsc_notes *n)
+void nsc_note_cursor_close(struct nsc_note_cursor *n)
 {
     if (n == NULL)
         return;
@@ -190,7 +191,7 @@ void nsc_notes_close(struct nsc_notes *n)
     free(n);
 }
 
-static int read_block(struct nsc_notes *n, struct nsc_diag *diag)
+static int read_block(struct nsc_note_cursor *n, struct nsc_diag *diag)
 {
     const struct nsc_entry_notes *row = n->next;
     struct nsc_entry_notes head;
@@ -232,7 +233,7 @@ static uint64_t get_difference(struct nsc_span *s, uint64_t before)
 }
 
 /* Values of fields that this version does not know are passed over. */
-static void get_sample(struct nsc_notes *n, struct nsc_sample *sample)
+static void get_sample(struct nsc_note_cursor *n, struct nsc_sample *sample)
 {
     uint64_t known = nsc_span_leb(&n->records);
 
@@ -248,7 +249,7 @@ static void get_sample(struct nsc_notes *n, struct nsc_sample *sample)
 }
 
 /* A name and the flag beside it. */
-static int get_name(struct nsc_notes *n, struct note_name **out, bool *flag)
+static int get_name(struct nsc_note_cursor *n, struct note_name **out, bool *flag)
 {
     uint64_t v = nsc_span_leb(&n->records);
     struct note_name *names;
@@ -274,7 +275,7 @@ static int get_name(struct nsc_notes *n, struct note_name **out, bool *flag)
     return 0;
 }
 
-static int get_mark(struct nsc_notes *n, struct nsc_mark *mark)
+static int get_mark(struct nsc_note_cursor *n, struct nsc_mark *mark)
 {
     struct note_name *name;
     int error = get_name(n, &name, &mark->cut);
@@ -285,7 +286,7 @@ static int get_mark(struct nsc_notes *n, struct nsc_mark *mark)
     return nsc_entry_get_text(&n->records, &n->arena, &mark->metadata);
 }
 
-static int get_counter(struct nsc_notes *n, struct nsc_counter *c)
+static int get_counter(struct nsc_note_cursor *n, struct nsc_counter *c)
 {
     struct note_name *name;
     int error = get_name(n, &name, &c->is_real);
@@ -310,7 +311,7 @@ static int get_counter(struct nsc_notes *n, struct nsc_counter *c)
     return 0;
 }
 
-static int get_note(struct nsc_notes *n, struct nsc_note *note)
+static int get_note(struct nsc_note_cursor *n, struct nsc_note *note)
 {
     uint64_t delta = nsc_span_leb(&n->records);
     int error = 0;
@@ -347,7 +348,7 @@ static int get_note(struct nsc_notes *n, struct nsc_note *note)
     return 0;
 }
 
-int nsc_notes_next(struct nsc_notes *n, struct nsc_note *note, struct nsc_diag *diag)
+int nsc_note_cursor_next(struct nsc_note_cursor *n, struct nsc_note *note, struct nsc_diag *diag)
 {
     for (;;) {
         int error;

@@ -162,19 +162,20 @@ bool nsc_cursor_at_chunk_end(const struct nsc_cursor *c);
  * Notes: samples, states, marks, counters. They are in blocks, of one kind and owner each, whose
  * times are known without reading them.
  */
-struct nsc_notes;
+struct nsc_note_cursor;
 
 /**
- * nsc_notes_open - read one owner's notes of one kind, those at @from_ticks and after.
+ * nsc_note_cursor_open - read one owner's notes of one kind, those at @from_ticks and after.
  * @owner, @of_process: as in struct nsc_note. An owner without notes is no error.
  * Returns 0 or -ENOMEM with @diag. The trace must stay open.
  */
-int nsc_notes_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner, bool of_process,
-                   uint64_t from_ticks, struct nsc_notes **out, struct nsc_diag *diag);
+int nsc_note_cursor_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
+                         bool of_process, uint64_t from_ticks, struct nsc_note_cursor **out,
+                         struct nsc_diag *diag);
 /* The next note; texts in it are valid until the next call. Returns 1, 0 at the end, or -errno
  * (-EBADMSG with @diag). */
-int nsc_notes_next(struct nsc_notes *n, struct nsc_note *note, struct nsc_diag *diag);
-void nsc_notes_close(struct nsc_notes *n);
+int nsc_note_cursor_next(struct nsc_note_cursor *n, struct nsc_note *note, struct nsc_diag *diag);
+void nsc_note_cursor_close(struct nsc_note_cursor *n);
 /* How many notes of a kind an owner has. */
 uint64_t nsc_trace_note_count(const struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
                               bool of_process);

@@ -53,7 +53,7 @@ struct nsc_head_fields {
 
 /* @block's content is in t->plain. Unknown kinds are passed over. */
 int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag);
-/* Whether tables and index stay within what a file of this size may hold (docs/format.md 10). */
+/* Whether tables and index stay within what a file of this size may hold (docs/format.md 11). */
 int nsc_trace_count_bytes(struct nsc_trace *t, const struct nsc_block *block,
                           struct nsc_diag *diag);
 /* Parse an INDEX block's content in t->plain and append its chunks. */

@@ -2,7 +2,7 @@
  * scan.c - read what is whole of a file that was cut off, is still growing, or is damaged.
  *
  * Goes from block to block; where a header is damaged it looks for the next block marker whose
- * header checks. Every payload is checked, so what is kept is intact. docs/format.md section 9.
+ * header checks. Every payload is checked, so what is kept is intact. docs/format.md section 10.
  */
 #include <errno.h>
 #include <stdio.h>

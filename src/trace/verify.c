@@ -380,16 +380,17 @@ static int check_notes(struct verify *v, const struct nsc_entry_notes *of)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_note note;
-    struct nsc_notes *n;
-    int more = nsc_notes_open(v->trace, (enum nsc_note_kind)of->kind, (uint32_t)(of->owner >> 1),
-                              (of->owner & NSC_FORMAT_OWNER_PROCESS) != 0, 0, &n, &diag);
+    struct nsc_note_cursor *n;
+    int more =
+        nsc_note_cursor_open(v->trace, (enum nsc_note_kind)of->kind, (uint32_t)(of->owner >> 1),
+                             (of->owner & NSC_FORMAT_OWNER_PROCESS) != 0, 0, &n, &diag);
 
     if (more != 0)
         return more;
     do
-        more = nsc_notes_next(n, &note, &diag);
+        more = nsc_note_cursor_next(n, &note, &diag);
     while (more == 1);
-    nsc_notes_close(n);
+    nsc_note_cursor_close(n);
     if (more != 0)
         pass_on(v, &diag);
     return more == -EBADMSG || more == -EPROTO ? 0 : more;

@@ -32,6 +32,9 @@ struct decoder {
     uint64_t *sequence;
     uint64_t *stack; /* functions of the chunk being listed */
     size_t stack_room;
+    char note_names[1024][64]; /* of the block being listed */
+    uint64_t note_integers[1024];
+    size_t note_name_count;
 };
 
 static inline void decoder_fail(struct decoder *d, const char *what)
@@ -287,6 +290,143 @@ static inline void decoder_index(struct decoder *d, struct decoder_bytes b)
     }
 }
 
+/* ---- Notes (docs/format.md section 9) ---- */
+
+static inline uint64_t decoder_difference(struct decoder *d, struct decoder_bytes *b,
+                                          uint64_t before)
+{
+    uint64_t v = decoder_leb(d, b);
+
+    return v % 2 == 0 ? before + v / 2 : before - v / 2 - 1;
+}
+
+/* The number of a name in the block; *@bit is what stands beside it. */
+static inline size_t decoder_note_name(struct decoder *d, struct decoder_bytes *b, unsigned *bit)
+{
+    uint64_t v = decoder_leb(d, b);
+
+    *bit = v % 2;
+    if (v / 2 > d->note_name_count || d->note_name_count == 1023) {
+        decoder_fail(d, "no such name");
+        return 0;
+    }
+    if (v / 2 > 0)
+        return v / 2;
+    decoder_text(d, b, d->note_names[++d->note_name_count]);
+    d->note_integers[d->note_name_count] = 0;
+    return d->note_name_count;
+}
+
+static inline void decoder_sample(struct decoder *d, struct decoder_bytes *b, uint64_t values[64])
+{
+    uint64_t known = decoder_leb(d, b);
+
+    fprintf(d->out, "sample");
+    for (int i = 0; i < 64; i++) {
+        if ((known >> i & 1) == 0)
+            continue;
+        values[i] = decoder_difference(d, b, values[i]);
+        fprintf(d->out, " %d=%" PRIu64, i, values[i]);
+    }
+}
+
+static inline void decoder_mark(struct decoder *d, struct decoder_bytes *b)
+{
+    unsigned cut;
+    size_t name = decoder_note_name(d, b, &cut);
+    char metadata[64];
+
+    decoder_text(d, b, metadata);
+    fprintf(d->out, "mark %s [%s]%s", d->note_names[name], metadata, cut ? " cut" : "");
+}
+
+static inline void decoder_counter(struct decoder *d, struct decoder_bytes *b)
+{
+    unsigned real;
+    size_t name = decoder_note_name(d, b, &real);
+    uint64_t bits;
+    double value;
+
+    if (!real) {
+        d->note_integers[name] = decoder_difference(d, b, d->note_integers[name]);
+        fprintf(d->out, "counter %s %" PRId64, d->note_names[name],
+                (int64_t)d->note_integers[name]);
+        return;
+    }
+    if (b->end - b->at < 8) {
+        decoder_fail(d, "a double is cut off");
+        return;
+    }
+    bits = decoder_fixed(b->at, 8);
+    b->at += 8;
+    memcpy(&value, &bits, sizeof value);
+    fprintf(d->out, "counter %s %a", d->note_names[name], value);
+}
+
+/* The block of notes at @offset; @row: what the index says of it, from its kind on. */
+static inline void decoder_notes(struct decoder *d, uint64_t offset, const uint64_t row[5])
+{
+    uint64_t kind, next, old, values[64] = {0}, ticks = row[2];
+    uint8_t *owned;
+    struct decoder_bytes b = decoder_block(d, offset, &kind, &next, &owned);
+    struct decoder_bytes head = decoder_part(d, &b);
+
+    if (kind != row[0])
+        decoder_fail(d, "the index of notes names another kind");
+    for (int i = 1; i < 5; i++)
+        if (decoder_leb(d, &head) != row[i])
+            decoder_fail(d, "notes and their index disagree");
+    d->note_name_count = 0;
+    for (uint64_t i = 0; i < row[4] && d->wrong == NULL; i++) {
+        ticks += decoder_leb(d, &b);
+        fprintf(d->out, "note %s %" PRIu64 " %" PRIu64 " ", row[1] % 2 ? "process" : "thread",
+                row[1] / 2, ticks);
+        if (kind == 16) {
+            decoder_sample(d, &b, values);
+        } else if (kind == 17) {
+            old = decoder_leb(d, &b);
+            fprintf(d->out, "state %" PRIu64 " %" PRIu64, old, decoder_leb(d, &b));
+        } else if (kind == 18) {
+            decoder_mark(d, &b);
+        } else {
+            decoder_counter(d, &b);
+        }
+        fputc('\n', d->out);
+    }
+    if (ticks != row[2] + row[3] || b.at != b.end)
+        decoder_fail(d, "notes do not end where their head says");
+    free(owned);
+}
+
+static inline void decoder_note_index(struct decoder *d, struct decoder_bytes b)
+{
+    uint64_t offset = 0, row[5];
+
+    for (uint64_t count = decoder_leb(d, &b); count > 0 && d->wrong == NULL; count--) {
+        offset += decoder_leb(d, &b);
+        for (int i = 0; i < 5; i++)
+            row[i] = decoder_leb(d, &b);
+        decoder_notes(d, offset, row);
+    }
+}
+
+static inline void decoder_left_out(struct decoder *d, struct decoder_bytes b)
+{
+    uint64_t first = decoder_leb(d, &b), count = decoder_leb(d, &b);
+
+    for (uint64_t i = first; i < first + count && d->wrong == NULL; i++) {
+        struct decoder_bytes entry = decoder_part(d, &b);
+        uint64_t field[14];
+
+        for (int k = 0; k < 14; k++)
+            field[k] = decoder_leb(d, &entry);
+        fprintf(d->out, "left out %s", field[0] == 0 ? "all" : decoder_name(d, field[0] - 1));
+        for (int k = 1; k < 14; k++)
+            fprintf(d->out, " %" PRIu64, field[k]);
+        fputc('\n', d->out);
+    }
+}
+
 /* Tables in a first pass, chunks in a second. */
 static inline void decoder_directory(struct decoder *d, struct decoder_bytes directory)
 {
@@ -306,6 +446,10 @@ static inline void decoder_directory(struct decoder *d, struct decoder_bytes dir
                 decoder_threads(d, block);
             else if (pass == 1 && kind == 10)
                 decoder_index(d, block);
+            else if (pass == 1 && kind == 20)
+                decoder_left_out(d, block);
+            else if (pass == 1 && kind == 23)
+                decoder_note_index(d, block);
             free(owned);
         }
     }

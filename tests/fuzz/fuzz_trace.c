@@ -1,5 +1,6 @@
 /*
- * Fuzzes the reader of .nst files: opening, scanning, every event, every chunk head, verifying.
+ * Fuzzes the reader of .nst files: opening, scanning, every event, every chunk head, every
+ * note, verifying.
  *
  * Build and run: make fuzz-trace
  */
@@ -51,6 +52,43 @@ static void read_heads(struct nsc_trace *t, uint32_t thread)
         (void)nsc_trace_chunk_head(t, &chunks[i], &head, NULL);
 }
 
+static volatile size_t sink;
+
+static void read_notes(struct nsc_trace *t, uint32_t owner, bool of_process, uint64_t from)
+{
+    for (int kind = 0; kind < NSC_NOTE_KINDS; kind++) {
+        struct nsc_note_cursor *n;
+        struct nsc_note note;
+        uint64_t before = from;
+        size_t read = 0;
+
+        if (nsc_note_cursor_open(t, (enum nsc_note_kind)kind, owner, of_process, from, &n, NULL) !=
+            0)
+            return;
+        while (read++ < EVENTS_MAX && nsc_note_cursor_next(n, &note, NULL) == 1) {
+            if (note.ticks < before || note.kind != (uint32_t)kind || note.owner != owner ||
+                note.of_process != of_process)
+                abort();
+            if (kind == NSC_NOTE_MARK) /* the texts end */
+                sink += strlen(note.mark.name) + strlen(note.mark.metadata);
+            else if (kind == NSC_NOTE_COUNTER)
+                sink += strlen(note.counter.name);
+            before = note.ticks;
+        }
+        nsc_note_cursor_close(n);
+    }
+}
+
+static void read_left_out(struct nsc_trace *t)
+{
+    const struct nsc_left_out *l;
+
+    for (uint32_t i = 0; (l = nsc_trace_left_out(t, i)) != NULL; i++)
+        if ((l->function != NSC_NO_ID && nsc_trace_function(t, l->function) == NULL) ||
+            (l->process != NSC_NO_ID && nsc_trace_process(t, l->process) == NULL))
+            abort();
+}
+
 static void read_all(const char *path, unsigned flags)
 {
     const struct nsc_trace_info *info;
@@ -65,7 +103,12 @@ static void read_all(const char *path, unsigned flags)
         read_events(t, i, 0);
         read_events(t, i, info->start_ticks + (info->end_ticks - info->start_ticks) / 2);
         read_heads(t, i);
+        read_notes(t, i, false, 0);
+        read_notes(t, i, false, info->end_ticks);
     }
+    for (uint32_t i = 0; i < info->process_count && i < 64; i++)
+        read_notes(t, i, true, 0);
+    read_left_out(t);
     (void)nsc_clock_ns(nsc_trace_clock(t), info->end_ticks);
     nsc_trace_close(t);
 }

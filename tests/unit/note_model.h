@@ -31,7 +31,7 @@ static inline void note_text(struct model_random *r, char out[NOTE_TEXT])
     uint32_t bytes = model_random(r) % 4 == 0 ? 0 : 1 + model_random(r) % 3;
 
     for (uint32_t i = 0; i < bytes; i++)
-        out[i] = (char)("ab \xc3\n"[model_random(r) % 5]);
+        out[i] = (char)("ab \xc3\t"[model_random(r) % 5]);
     out[bytes] = '\0';
 }
 
@@ -145,15 +145,15 @@ static inline bool note_matches(const struct nsc_note *note, uint32_t kind, uint
 static inline long note_read(struct model_notes *notes, struct nsc_trace *t, uint32_t kind,
                              uint32_t owner, bool of_process, uint64_t from, bool part)
 {
-    struct nsc_notes *n;
+    struct nsc_note_cursor *n;
     struct nsc_note got;
     size_t at = 0;
     long count = 0;
     int more;
 
-    if (nsc_notes_open(t, (enum nsc_note_kind)kind, owner, of_process, from, &n, NULL) != 0)
+    if (nsc_note_cursor_open(t, (enum nsc_note_kind)kind, owner, of_process, from, &n, NULL) != 0)
         return -1;
-    while ((more = nsc_notes_next(n, &got, NULL)) == 1) {
+    while ((more = nsc_note_cursor_next(n, &got, NULL)) == 1) {
         while (at < notes->count &&
                (!note_matches(&notes->items[at].note, kind, owner, of_process, from) ||
                 (part && !note_same(note_at(notes, at), &got))))
@@ -163,7 +163,7 @@ static inline long note_read(struct model_notes *notes, struct nsc_trace *t, uin
         at++;
         count++;
     }
-    nsc_notes_close(n);
+    nsc_note_cursor_close(n);
     while (at < notes->count &&
            !note_matches(&notes->items[at].note, kind, owner, of_process, from))
         at++;

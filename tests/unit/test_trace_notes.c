@@ -214,7 +214,7 @@ static void check_bounds(void)
     struct nsc_note note = {
         .kind = NSC_NOTE_MARK, .ticks = 100, .mark = {.name = "late", .metadata = ""}};
     struct nsc_trace *t;
-    struct nsc_notes *n;
+    struct nsc_note_cursor *n;
 
     memset(text, 'x', sizeof text - 1);
     model_tables(w, &thread, 1, FUNCTIONS);
@@ -226,15 +226,15 @@ static void check_bounds(void)
     t = open_trace(path, 0);
     if (!CHECK(t != NULL))
         return;
-    CHECK(nsc_notes_open(t, NSC_NOTE_MARK, 0, false, 0, &n, NULL) == 0);
-    CHECK(nsc_notes_next(n, &note, NULL) == 1);
+    CHECK(nsc_note_cursor_open(t, NSC_NOTE_MARK, 0, false, 0, &n, NULL) == 0);
+    CHECK(nsc_note_cursor_next(n, &note, NULL) == 1);
     CHECK(note.ticks == 100 && !note.mark.cut);
-    CHECK(nsc_notes_next(n, &note, NULL) == 1);
+    CHECK(nsc_note_cursor_next(n, &note, NULL) == 1);
     CHECK(note.ticks == 100 && note.mark.cut);
     CHECK_U64(strlen(note.mark.name), NSC_NOTE_TEXT_MAX);
     CHECK_U64(strlen(note.mark.metadata), NSC_NOTE_TEXT_MAX);
-    CHECK(nsc_notes_next(n, &note, NULL) == 0);
-    nsc_notes_close(n);
+    CHECK(nsc_note_cursor_next(n, &note, NULL) == 0);
+    nsc_note_cursor_close(n);
     nsc_trace_close(t);
 }
 
