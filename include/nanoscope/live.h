@@ -232,7 +232,9 @@ struct nsc_live_module {
     uint64_t xray_start, xray_end; /* run-time addresses of xray_instr_map, or 0 */
     uint32_t build_id_bytes;
     uint8_t build_id[32];
-    uint8_t reserved[12];
+    /* 1: the runtime has written the sleds; from now on it leaves them to the recorder. Atomic. */
+    uint32_t sleds_ready;
+    uint8_t reserved[8];
     char path[NSC_LIVE_PATH_MAX]; /* NUL terminated; empty if unknown */
 };
 

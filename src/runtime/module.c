@@ -184,6 +184,8 @@ static void record_module(struct nsc_runtime_module *module, struct nsc_live_mod
         verdict.on = 0;
     }
     note_problems(nsc_patch_module(module, elf->bias, &verdict));
+    NSC_STORE(&entry->copy->sleds_ready, 1);
+    NSC_STORE(&s->modules[slot].sleds_ready, 1);
 }
 
 NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *module)
