@@ -94,7 +94,7 @@ TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-r
                  $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) \
                  -fomit-frame-pointer -Wframe-larger-than=2048
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
-                 $(wildcard src/hooks/cyg/slow_$(ISA).S)
+                 $(wildcard src/runtime/control_$(ISA).S src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
 MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/hooks/sleds/$(ISA)/trampoline.o
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
