@@ -207,7 +207,7 @@ static struct nsc_live_module *publish_entry(struct nsc_session *s, struct entry
 static void record_module(struct nsc_session *s, struct entry *entry, struct nsc_live_module *elf)
 {
     struct nsc_patch_verdict verdict;
-    int filtered = (s->flags & NSC_LIVE_FLAG_FILTER) != 0, written = 0;
+    int filtered = (s->flags & NSC_LIVE_FLAG_FILTER) != 0;
     struct nsc_live_module *live;
     uint32_t turn, problems;
 
@@ -225,10 +225,8 @@ static void record_module(struct nsc_session *s, struct entry *entry, struct nsc
         }
         if (NSC_LOAD(&s->hooks_off))
             verdict.on = 0;
-        problems = nsc_patch_module(entry->module, elf->bias, &verdict);
-        if (!verdict.on && written) /* nsc_patch_module() takes off for how the compiler left it */
-            problems |= nsc_patch_turn(entry->module, elf->bias, &verdict);
-        written |= verdict.on;
+        problems = verdict.on ? nsc_patch_module(entry->module, elf->bias, &verdict)
+                              : nsc_patch_ready(entry->module, elf->bias);
         note_problems(s, problems);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } while (NSC_LOAD(&turns) != turn);
