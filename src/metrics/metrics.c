@@ -19,7 +19,7 @@ enum {
 };
 
 /* To open a thread takes some 0.2 ms; at least one is opened in each round. */
-#define OPENING_NS 300000u
+#define OPENING_NS 500000u
 /* Of /proc, where each look takes some 20 us: an eighth of the time at most. */
 #define LOOKING_NS 250000u
 #define SECOND_NS  1000000000u

@@ -36,6 +36,7 @@ struct nsc_metrics_summary {
     uint64_t due, taken;  /* samples that there should be, and those that came */
     uint64_t lost;        /* records of samples and switches that found no room */
     uint32_t threads;     /* looked at */
+    uint32_t missed;      /* ended, or the recording did, before it was their turn */
     uint32_t refused;     /* could not be: limits on descriptors or locked memory */
 };
 
