@@ -242,9 +242,16 @@ $(MAKE_TRACE): tests/golden/make_trace.c $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
+# Prints the samples and states of a trace.
+NOTES := $(BUILD)/tests/e2e/notes
+$(NOTES): tests/e2e/metrics/notes.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
-check-e2e: all $(MAKE_TRACE) ## tests of the whole: build, record, read
+check-e2e: all $(MAKE_TRACE) $(NOTES) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
 # The end-to-end tests whose work is done by nanoscope itself.

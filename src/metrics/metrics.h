@@ -61,7 +61,7 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pi
 /* No more of this thread; @ended: it exists no longer. May be NULL. */
 void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
 
-/* One round: store what has come, look at what is due. Bounded work, below a millisecond. */
+/* One round: store what has come, look at what is due. Bounded work, about a millisecond. */
 void nsc_metrics_poll(struct nsc_metrics *metrics, const struct nsc_clock_point *now);
 
 /* How long to stay away at most. */
