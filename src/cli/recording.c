@@ -203,7 +203,7 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
 {
     if (result->calls > 0 || result->lost > 0)
         return;
-    if (nsc_filter_by_function(&r->options.filter))
+    if (r->filtered || nsc_filter_by_function(&r->options.filter))
         nsc_cli_warn("no call was recorded: the filter leaves no function that ran");
     else
         nsc_cli_warn("no call was recorded: no function that ran has hooks; are the sources "
@@ -219,16 +219,12 @@ static void summarise_metrics(const struct nsc_record_result *result)
         [NSC_METRICS_PROC] = "/proc",
     };
     const struct nsc_metrics_summary *m = &result->metrics;
-    char taken[NSC_UNITS_MAX], share[NSC_UNITS_MAX + 16] = "", interval[NSC_UNITS_MAX];
-    uint32_t all = m->threads + m->missed + m->refused;
+    char taken[NSC_UNITS_MAX], share[NSC_UNITS_MAX], interval[NSC_UNITS_MAX];
 
-    if (m->due > 0) {
-        nsc_units_format_share(share, m->taken < m->due ? m->taken : m->due, m->due);
-        strcat(share, " of those due, ");
-    }
-    fprintf(stderr, "nanoscope: %s samples every %s of CPU time by %s, %sof %u of %u thread%s\n",
-            nsc_units_format_count(taken, m->taken), nsc_units_format_ns(interval, m->interval_ns),
-            sources[m->source], share, m->threads, all, nsc_units_plural(all));
+    fprintf(stderr, "nanoscope: %s samples by %s every %s of CPU time, %s of those due\n",
+            nsc_units_format_count(taken, m->taken), sources[m->source],
+            nsc_units_format_ns(interval, m->interval_ns),
+            nsc_units_format_share(share, m->taken < m->due ? m->taken : m->due, m->due));
     if (m->source == NSC_METRICS_PROC)
         nsc_cli_warn("perf_event_open is not permitted (%s), so samples and states are coarse; "
                      "`nanoscope doctor` says what mends that",

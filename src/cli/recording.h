@@ -13,6 +13,7 @@ struct nsc_recording {
     struct nsc_record_options options;
     char *output; /* when not given */
     bool quiet, progress_shown;
+    bool filtered; /* some filter was in force, whatever the options say */
 };
 
 /* Zeroed but for the size. */

@@ -324,9 +324,7 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     if (error == 0) {
         m->open++;
         m->sum.threads++;
-    } else if (error == -ESRCH || error == -ENOENT) {
-        m->sum.missed++;
-    } else {
+    } else if (error != -ESRCH && error != -ENOENT) { /* not merely over already */
         m->sum.refused++;
     }
 }
@@ -372,8 +370,6 @@ void nsc_metrics_thread_close(struct nsc_metrics_thread *t, bool ended, uint64_t
         nsc_proc_close(&t->proc);
         break;
     case NSC_METRICS_WAITING:
-        m->sum.missed++;
-        return;
     case NSC_METRICS_NOT:
         return;
     }

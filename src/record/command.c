@@ -36,8 +36,7 @@ static void directory_path(char path[48])
     snprintf(path, 48, NSC_CONTROL_DIRECTORY "%lu", (unsigned long)geteuid());
 }
 
-/* Opens the directory, made if need be: nobody else may own it or get into it. */
-static int open_directory(struct nsc_diag *diag)
+int nsc_command_directory(struct nsc_diag *diag)
 {
     char path[48];
     struct stat st;
@@ -156,7 +155,7 @@ static void socket_name(char name[32], pid_t pid)
 
 int nsc_command_open(pid_t pid, struct nsc_command_server *server, struct nsc_diag *diag)
 {
-    int directory = open_directory(diag), fd;
+    int directory = nsc_command_directory(diag), fd;
     char name[32];
     size_t i;
 

@@ -62,6 +62,10 @@ struct nsc_command_reply {
     char message[480];
 };
 
+/* Open the directory of our sockets, made if need be. Returns a descriptor or -errno with @diag:
+ * -EACCES (others own it, or can get into it). */
+int nsc_command_directory(struct nsc_diag *diag);
+
 /* ---- The recorder's half --------------------------------------------------------------------- */
 
 struct nsc_command_client {

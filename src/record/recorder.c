@@ -44,6 +44,7 @@ void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *
                        bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context)
 {
     *r = (struct nsc_recorder){.options = options,
+                               .in_force = &options->filter,
                                .is_over = is_over,
                                .context = context,
                                .phase = NSC_COMMAND_RECORDING,
@@ -87,16 +88,34 @@ static int check_output(const char *path, struct nsc_diag *diag)
                         "%s exists and is not a trace; it is left alone", path);
 }
 
-void nsc_recorder_describe(struct nsc_recorder *r, const char *command)
+/* The command line as a shell would take it, roughly: for people to read. */
+static char *join_command(char *const *argv)
+{
+    size_t bytes = 1, at = 0, i;
+    char *text;
+
+    for (i = 0; argv[i] != NULL; i++)
+        bytes += strlen(argv[i]) + 3;
+    text = malloc(bytes);
+    for (i = 0; text != NULL && argv[i] != NULL; i++) {
+        bool quote = argv[i][0] == 0 || strpbrk(argv[i], " \t\n\"'\\$&;|<>()*?[]#~`") != NULL;
+
+        at += (size_t)sprintf(text + at, quote ? "%s'%s'" : "%s%s", i > 0 ? " " : "", argv[i]);
+    }
+    return text;
+}
+
+void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory)
 {
     static const char *const modes[] = {"stream", "buffer", "ring"};
-    char *filter = nsc_filter_text(&r->options->filter);
+    char *filter = nsc_filter_text(r->in_force), *command = join_command(argv);
     char text[PATH_MAX];
     struct utsname host;
 
     nsc_writer_meta(r->writer, "nanoscope", NSC_VERSION);
-    nsc_writer_meta(r->writer, "command", command);
-    if (getcwd(text, sizeof text) != NULL)
+    nsc_writer_meta(r->writer, "command", command != NULL ? command : argv[0]);
+    free(command);
+    if (realpath(directory, text) != NULL)
         nsc_writer_meta(r->writer, "directory", text);
     if (uname(&host) == 0) {
         nsc_writer_meta(r->writer, "host", host.nodename);
@@ -144,13 +163,13 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
                                                        : KEEP_BUFFER_BYTES,
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
-        .filter = nsc_filter_by_function(&o->filter),
+        .filter = nsc_filter_by_function(r->in_force),
     };
     int error = nsc_session_create(&options, &r->session, diag);
 
     if (error != 0)
         return error;
-    error = nsc_tracees_init(&r->tracees, &r->session, r->writer, &o->filter);
+    error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
     if (error == 0) {
         error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
         if (error != 0)
@@ -170,6 +189,8 @@ void nsc_recorder_release(struct nsc_recorder *r)
     if (r->writer != NULL)
         nsc_writer_abandon(r->writer);
     if (r->has_session) {
+        nsc_session_close(&r->session);
+        nsc_session_empty(&r->session);
         nsc_drain_free(&r->drain);
         nsc_tracees_free(&r->tracees);
         nsc_session_destroy(&r->session);
@@ -196,7 +217,7 @@ static void fill_reply(const struct nsc_recorder *r, struct nsc_command_reply *r
 {
     const char *slash = r->program != NULL ? strrchr(r->program, '/') : NULL;
     const char *output = r->options->output;
-    char directory[PATH_MAX] = "";
+    char directory[PATH_MAX];
 
     *reply = (struct nsc_command_reply){
         .magic = NSC_COMMAND_MAGIC,
@@ -207,9 +228,10 @@ static void fill_reply(const struct nsc_recorder *r, struct nsc_command_reply *r
         .filtered =
             r->tracees.modules.filter != NULL && nsc_filter_by_function(r->tracees.modules.filter),
     };
-    if (output[0] != '/' && getcwd(directory, sizeof directory - 1) != NULL)
-        strcat(directory, "/");
-    snprintf(reply->output, sizeof reply->output, "%.2047s%.2047s", directory, output);
+    if (output[0] == '/' || getcwd(directory, sizeof directory) == NULL)
+        directory[0] = 0;
+    snprintf(reply->output, sizeof reply->output, "%.2047s%s%.2047s", directory,
+             directory[0] != 0 ? "/" : "", output);
     snprintf(reply->program, sizeof reply->program, "%.63s", slash != NULL ? slash + 1 : "");
     if (r->writer != NULL) {
         reply->result.calls = nsc_writer_calls(r->writer);
@@ -250,15 +272,19 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         return error;
     }
     r->filter = filter;
-    nsc_tracees_set_filter(&r->tracees, &r->filter);
+    r->in_force = &r->filter;
+    if (r->has_session)
+        nsc_tracees_set_filter(&r->tracees, r->in_force);
     nsc_filter_free(&old);
+    if (!r->has_session)
+        return 0;
     if (nsc_filter_by_function(&r->filter))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
     return nsc_onoff_follow(&r->tracees, &stats, diag);
 }
 
-static void serve(struct nsc_recorder *r, uint64_t now_ns)
+void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_command_reply reply;
@@ -334,7 +360,7 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         uint64_t now_ns = nsc_recorder_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
 
-        serve(r, now_ns);
+        nsc_recorder_serve(r, now_ns);
         over = r->is_over(r, now_ns) || r->stop;
         if (second) {
             r->second_ns = now_ns;
@@ -398,7 +424,7 @@ static void write_counts(struct nsc_recorder *r)
         nsc_writer_meta(r->writer, "left_out_events", text);
 }
 
-int nsc_recorder_switch_off(struct nsc_recorder *r, struct nsc_diag *diag)
+int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag)
 {
     struct nsc_flip_stats stats = {0};
     int error;
@@ -406,6 +432,8 @@ int nsc_recorder_switch_off(struct nsc_recorder *r, struct nsc_diag *diag)
     tell_phase(r, NSC_COMMAND_ENDING);
     nsc_tracees_scan(&r->tracees, true);
     error = nsc_onoff_end(&r->tracees, &stats, diag);
+    if (ns != NULL)
+        *ns = stats.ns;
     nsc_onoff_settle(&r->tracees, SETTLE_NS);
     return error;
 }

@@ -30,7 +30,8 @@ struct nsc_recorder {
     bool stop;            /* somebody asked for the end, by the socket */
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
-    struct nsc_filter filter; /* one that came by the socket; else options->filter is in force */
+    const struct nsc_filter *in_force;
+    struct nsc_filter filter; /* one that came by the socket */
     enum nsc_command_phase phase;
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;
@@ -48,19 +49,24 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);
  * Returns 0 or -errno with @diag.
  */
 int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag);
-/* How it was recorded. @command: as for the file's meta data. */
-void nsc_recorder_describe(struct nsc_recorder *r, const char *command);
+/* Write down what is recorded, and how. @argv: the program's command line; @directory: where it
+ * runs, a path or a link. */
+void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory);
 /* The clocks begin; to be called just before the program can emit its first event. */
 void nsc_recorder_begin(struct nsc_recorder *r);
+/* Do what comes by the socket, as nsc_recorder_loop() does: for the time before there is a session.
+ */
+void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns);
 /* Drain, and do what comes by the socket, until is_over() says so or somebody asked to stop. */
 void nsc_recorder_loop(struct nsc_recorder *r);
 /**
  * nsc_recorder_switch_off - the recording ends before the programs do: switch their sleds off, and
  * wait shortly for hooks under way, so that nsc_recorder_complete() finds all that was emitted.
+ * @ns: receives the time spent on switching; may be NULL.
  * Returns 0 or -errno with @diag: some process could not be switched; its hooks emit nothing after
  * nsc_recorder_complete(), but still cost a little.
  */
-int nsc_recorder_switch_off(struct nsc_recorder *r, struct nsc_diag *diag);
+int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag);
 /**
  * nsc_recorder_complete - drain what is left, name the functions, complete the file.
  * @result: all but status, started, no_program.

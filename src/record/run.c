@@ -26,23 +26,6 @@ struct run {
     uint64_t alone_ns; /* since when nobody has held the session; 0 = somebody does */
 };
 
-/* The command line as a shell would take it, roughly: for people to read. */
-static char *join_command(char *const *argv)
-{
-    size_t bytes = 1, at = 0, i;
-    char *text;
-
-    for (i = 0; argv[i] != NULL; i++)
-        bytes += strlen(argv[i]) + 3;
-    text = malloc(bytes);
-    for (i = 0; text != NULL && argv[i] != NULL; i++) {
-        bool quote = argv[i][0] == 0 || strpbrk(argv[i], " \t\n\"'\\$&;|<>()*?[]#~`") != NULL;
-
-        at += (size_t)sprintf(text + at, quote ? "%s'%s'" : "%s%s", i > 0 ? " " : "", argv[i]);
-    }
-    return text;
-}
-
 /* Programs open the session by its path: if even we cannot, they would silently not be recorded. */
 static int check_session(const struct nsc_session *session, struct nsc_diag *diag)
 {
@@ -101,7 +84,6 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &run->recorder;
     int error = nsc_recorder_open_file(r, diag);
-    char *command;
 
     if (error == 0)
         error = nsc_recorder_open_session(r, 0, diag);
@@ -109,9 +91,7 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
         error = check_session(&r->session, diag);
     if (error != 0)
         return error;
-    command = join_command(r->options->argv);
-    nsc_recorder_describe(r, command != NULL ? command : r->options->argv[0]);
-    free(command);
+    nsc_recorder_describe(r, r->options->argv, ".");
     r->program = realpath(path, NULL);
     r->tracees.main_path = r->program;
     return 0;
@@ -154,7 +134,8 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
         (void)nsc_command_open(run.child.pid, &r->commands, NULL); /* without, it records as well */
         nsc_recorder_loop(r);
         if (!run.child.ended)
-            (void)nsc_recorder_switch_off(r, NULL); /* what is not off costs little, see there */
+            (void)nsc_recorder_switch_off(r, NULL,
+                                          NULL); /* what is not off costs little, see there */
         error = nsc_recorder_complete(r, result, diag);
         nsc_command_close(&r->commands);
         wait_for(&run.child);

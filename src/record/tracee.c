@@ -570,6 +570,20 @@ void nsc_tracees_set_switched(struct nsc_tracees *all)
             all->threads[i]->stacks.switched = true;
 }
 
+bool nsc_tracees_have_header(const struct nsc_tracees *all)
+{
+    uint32_t i, k;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+
+        for (k = 0; p != NULL && !p->dead && k < p->space.count; k++)
+            if ((p->space.mappings[k].hooks & 1u << NSC_LIVE_HOOK_HEADER) != 0)
+                return true;
+    }
+    return false;
+}
+
 void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter)
 {
     uint32_t i;

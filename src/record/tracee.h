@@ -116,6 +116,8 @@ void nsc_tracees_reap(struct nsc_tracees *all);
 void nsc_tracees_set_switched(struct nsc_tracees *all);
 /* Another filter, which must outlive @all, from now on; sleds are not touched. */
 void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter);
+/* Does any module that is loaded have hooks other than sleds? */
+bool nsc_tracees_have_header(const struct nsc_tracees *all);
 /* What the program itself ended with. */
 void nsc_tracees_main_ended(struct nsc_tracees *all, int status);
 /* Was the program itself the only process to take part? */

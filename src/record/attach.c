@@ -1,0 +1,396 @@
+/* attach.c - see attach.h. */
+#include "record/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "reach/reach.h"
+#include "record/await.h"
+#include "record/recorder.h"
+#include "record/verdict.h"
+
+#define MS      1000000ull
+/* How often it is asked whether somebody wants the end, or the program has ended. */
+#define LOOK_NS (10 * MS)
+
+struct attach {
+    struct nsc_recorder recorder;
+    const struct nsc_attach_options *options;
+    struct nsc_attach_result *result;
+    struct nsc_reach *reach; /* NULL: the program was waited for */
+    struct nsc_await await;
+    int pidfd;        /* of the program; -1: none yet */
+    bool from_inside; /* sleds can only be switched by the program */
+    bool exited;
+    uint64_t end_ns, looked_ns; /* end_ns UINT64_MAX: no limit */
+};
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* of nsc_session_alone() */};
+enum { ENDING = sizeof ending / sizeof ending[0], IGNORED = sizeof ignored / sizeof ignored[0] };
+
+static struct sigaction before[ENDING + IGNORED];
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void take_signals(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    size_t i;
+
+    interrupted = 0;
+    for (i = 0; i < ENDING; i++) {
+        sigaction(ending[i], &action, &before[i]);
+        if (before[i].sa_handler == SIG_IGN) /* nohup, or a job in the background */
+            sigaction(ending[i], &ignore, NULL);
+    }
+    for (i = 0; i < IGNORED; i++)
+        sigaction(ignored[i], &ignore, &before[ENDING + i]);
+}
+
+static void restore_signals(void)
+{
+    size_t i;
+
+    for (i = 0; i < ENDING; i++)
+        sigaction(ending[i], &before[i], NULL);
+    for (i = 0; i < IGNORED; i++)
+        sigaction(ignored[i], &before[ENDING + i], NULL);
+}
+
+/* ---- When it is over ------------------------------------------------------------------------- */
+
+static bool user_wants_end(const struct attach *a)
+{
+    return interrupted != 0 ||
+           (a->options->wants_end != NULL && a->options->wants_end(a->options->context));
+}
+
+static bool has_exited(const struct attach *a)
+{
+    struct pollfd set = {.fd = a->pidfd, .events = POLLIN};
+
+    return a->pidfd >= 0 && poll(&set, 1, 0) > 0 && set.revents != 0;
+}
+
+/* The program has ended, or runs another one: nobody has the session's memory any more. Children
+ * that it forked go on having it. */
+static bool program_is_over(struct attach *a)
+{
+    struct nsc_recorder *r = &a->recorder;
+
+    a->exited = a->exited || has_exited(a);
+    r->waiting_for = a->exited ? r->tracees.live_processes : 0;
+    if (!nsc_session_alone(&r->session) && !(a->exited && r->options->no_children))
+        return false;
+    a->result->end = a->exited ? NSC_ATTACH_EXITED : NSC_ATTACH_EXEC;
+    return true;
+}
+
+static bool end_as(struct attach *a, enum nsc_attach_end end)
+{
+    a->result->end = end;
+    return true;
+}
+
+/* The program @pid takes part: from now on this is its recording. */
+static void adopt_program(struct attach *a, pid_t pid)
+{
+    struct nsc_recorder *r = &a->recorder;
+    char path[48];
+
+    a->result->pid = pid;
+    r->tracees.main_pid = pid;
+    r->tracees.no_children = r->options->no_children;
+    snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    r->program = realpath(path, NULL);
+    r->tracees.main_path = r->program;
+}
+
+/* Waits for a program: has it come? */
+static void look_for_program(struct attach *a, uint64_t now_ns)
+{
+    struct nsc_recorder *r = &a->recorder;
+    pid_t pid = nsc_await_look(&r->session);
+
+    if (pid == 0)
+        return;
+    nsc_await_end(&a->await);
+    adopt_program(a, pid);
+    a->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (nsc_command_rename(&r->commands, pid, NULL) != 0)
+        snprintf(a->result->warning, sizeof a->result->warning,
+                 "another recorder listens for process %ld: stop this one by its own pid, %ld",
+                 (long)pid, (long)getpid());
+    r->phase = NSC_COMMAND_RECORDING;
+    r->start_ns = now_ns;
+    a->end_ns = a->options->duration_ns != 0 ? now_ns + a->options->duration_ns : UINT64_MAX;
+    if (a->options->begun != NULL)
+        a->options->begun(a->options->context, pid);
+}
+
+static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
+{
+    struct attach *a = r->context;
+
+    if (a->await.directory >= 0)
+        look_for_program(a, now_ns);
+    if (now_ns >= a->end_ns)
+        return end_as(a, NSC_ATTACH_DURATION);
+    if (now_ns - a->looked_ns < LOOK_NS)
+        return false;
+    a->looked_ns = now_ns;
+    if (user_wants_end(a))
+        return end_as(a, NSC_ATTACH_ASKED);
+    return a->await.directory < 0 && program_is_over(a);
+}
+
+/* ---- What the file says of the program ------------------------------------------------------- */
+
+/* The program's command line; the words end with NULL. The caller frees both. */
+static char **read_command(pid_t pid, char **text)
+{
+    char path[48], **words;
+    size_t room = 0, count = 0, i;
+    ssize_t length;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
+    file = fopen(path, "re");
+    length = file != NULL ? getdelim(text, &room, EOF, file) : 0;
+    if (file != NULL)
+        fclose(file);
+    for (i = 0; (ssize_t)i < length; i++)
+        count += (*text)[i] == 0;
+    words = calloc(count + 1, sizeof(char *));
+    for (i = 0, count = 0; words != NULL && (ssize_t)i < length; i += strlen(*text + i) + 1)
+        if (memchr(*text + i, 0, (size_t)length - i) != NULL)
+            words[count++] = *text + i;
+        else
+            break;
+    return words;
+}
+
+static void describe(struct attach *a)
+{
+    char name[256] = "", directory[48], *named[] = {name, NULL}, *text = NULL, **words = NULL;
+    const struct nsc_reach_target *target = a->options->target;
+
+    snprintf(directory, sizeof directory, ".");
+    snprintf(name, sizeof name, "%s", target != NULL ? target->name : a->options->name);
+    if (target != NULL) {
+        snprintf(directory, sizeof directory, "/proc/%ld/cwd", (long)target->pid);
+        words = read_command(target->pid, &text);
+    }
+    nsc_recorder_describe(&a->recorder, words != NULL && words[0] != NULL ? words : named,
+                          directory);
+    free(words);
+    free(text);
+}
+
+/* ---- A program that runs --------------------------------------------------------------------- */
+
+/* Before anything is changed in the program; false: somebody wants the end already, or it ended. */
+static bool wait_before(struct attach *a)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    uint64_t until_ns = nsc_recorder_now_ns() + a->options->delay_ns, now_ns;
+
+    while ((now_ns = nsc_recorder_now_ns()) < until_ns) {
+        nsc_recorder_serve(&a->recorder, now_ns);
+        if (a->recorder.stop || user_wants_end(a) || has_exited(a)) {
+            a->result->end = has_exited(a) ? NSC_ATTACH_EXITED : NSC_ATTACH_ASKED;
+            return false;
+        }
+        nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+/* The session in a memory file of the program's making. */
+static int join(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    int made, memory, error = nsc_reach_memory(a->reach, &made, diag);
+
+    if (error != 0)
+        return error;
+    memory = fcntl(made, F_DUPFD_CLOEXEC, 3); /* never 0, which means none */
+    close(made);
+    if (memory < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot keep the session's memory: %s",
+                            strerror(errno));
+    error = nsc_recorder_open_session(r, memory, diag);
+    if (error != 0)
+        return error;
+    describe(a);
+    nsc_tracees_set_switched(&r->tracees);
+    nsc_recorder_begin(r);
+    error = nsc_reach_join(a->reach, diag);
+    if (error != 0)
+        return error;
+    adopt_program(a, a->options->target->pid);
+    nsc_tracees_scan(&r->tracees, true);
+    return 0;
+}
+
+/* The filter's verdicts go into the shared memory, and the program applies them itself. */
+static int switch_on_inside(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    int64_t result;
+    int error;
+    uint32_t i;
+
+    a->from_inside = true;
+    for (i = 0; i < r->tracees.module_high && nsc_filter_by_function(r->in_force); i++) {
+        const struct nsc_tracee_module *m = &r->tracees.module_slots[i];
+
+        if (m->process != NULL && !m->unloaded)
+            nsc_verdict_give(&r->session, &r->session.modules[i], &r->tracees.modules,
+                             &m->process->space.mappings[m->mapping]);
+    }
+    error = nsc_reach_call(a->reach, NSC_CONTROL_APPLY, 0, &result, diag);
+    if (error == 0 && result < 0)
+        error =
+            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)result,
+                         "the program could not switch its hooks on: %s", strerror((int)-result));
+    return error;
+}
+
+static int switch_on(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    struct nsc_flip_stats stats = {0};
+    int error = nsc_onoff_follow(&r->tracees, &stats, diag);
+
+    a->result->switch_on_ns = stats.ns;
+    if (error == -EPERM || error == -EACCES)
+        error = switch_on_inside(a, diag);
+    return error;
+}
+
+/* Hooks that are no sleds, and sleds that we may not switch, are the program's to switch off. A
+ * process that cannot be asked stops at its next slow path, as the session is closed. */
+static void switch_off(struct attach *a)
+{
+    struct nsc_recorder *r = &a->recorder;
+    struct nsc_diag diag;
+    int64_t result;
+    int error;
+
+    if (a->reach != NULL && !a->exited && (a->from_inside || nsc_tracees_have_header(&r->tracees)))
+        (void)nsc_reach_call(a->reach, NSC_CONTROL_OFF, 0, &result, &diag);
+    error = nsc_recorder_switch_off(r, &a->result->switch_off_ns, &diag);
+    if (error != 0 && !a->from_inside)
+        snprintf(a->result->warning, sizeof a->result->warning, "%s", diag.message);
+}
+
+static int begin_running(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    const struct nsc_reach_target *target = a->options->target;
+    int error = nsc_command_open(target->pid, &r->commands, diag);
+
+    if (error == 0)
+        error = nsc_reach_open(target, &a->reach, diag);
+    if (error == 0)
+        error = nsc_recorder_open_file(r, diag);
+    if (error != 0)
+        return error;
+    a->pidfd = fcntl(nsc_reach_pidfd(a->reach), F_DUPFD_CLOEXEC, 0);
+    r->phase = NSC_COMMAND_WAITING;
+    if (!wait_before(a))
+        return 0;
+    error = join(a, diag);
+    if (error != 0)
+        return error;
+    error = switch_on(a, diag);
+    if (error != 0) {
+        switch_off(a);
+        return error;
+    }
+    r->phase = NSC_COMMAND_RECORDING;
+    if (a->options->duration_ns != 0)
+        a->end_ns = nsc_recorder_now_ns() + a->options->duration_ns;
+    if (a->options->begun != NULL)
+        a->options->begun(a->options->context, target->pid);
+    return 0;
+}
+
+/* ---- A program that is to come --------------------------------------------------------------- */
+
+static int begin_waiting(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    int error = nsc_recorder_open_file(r, diag);
+
+    if (error == 0)
+        error = nsc_recorder_open_session(r, 0, diag);
+    if (error == 0)
+        error = nsc_command_open(getpid(), &r->commands, diag);
+    if (error != 0)
+        return error;
+    r->phase = NSC_COMMAND_WAITING;
+    r->tracees.no_children = false; /* until it is known which process is the program */
+    describe(a);
+    nsc_recorder_begin(r);
+    error = nsc_await_begin(&r->session, a->options->name, &a->await, diag);
+    if (error == 0 && a->options->begun != NULL)
+        a->options->begun(a->options->context, 0);
+    return error;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------- */
+
+static void release(struct attach *a)
+{
+    nsc_await_end(&a->await);
+    nsc_recorder_release(&a->recorder);
+    nsc_reach_close(a->reach);
+    if (a->pidfd >= 0)
+        close(a->pidfd);
+    restore_signals();
+}
+
+int nsc_record_attach(const struct nsc_record_options *options,
+                      const struct nsc_attach_options *attach, struct nsc_record_result *result,
+                      struct nsc_attach_result *attach_result, struct nsc_diag *diag)
+{
+    struct attach a = {.options = attach,
+                       .result = attach_result,
+                       .await = {.directory = -1},
+                       .pidfd = -1,
+                       .end_ns = UINT64_MAX};
+    int error;
+
+    *result = (struct nsc_record_result){0};
+    *attach_result = (struct nsc_attach_result){0};
+    nsc_recorder_init(&a.recorder, options, is_over, &a);
+    take_signals();
+    error = attach->target != NULL ? begin_running(&a, diag) : begin_waiting(&a, diag);
+    if (error == 0 && a.recorder.has_session) {
+        nsc_recorder_loop(&a.recorder);
+        switch_off(&a);
+        error = nsc_recorder_complete(&a.recorder, result, diag);
+    }
+    release(&a);
+    return error;
+}
