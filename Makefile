@@ -94,7 +94,7 @@ TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-r
                  $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) \
                  -fomit-frame-pointer -Wframe-larger-than=2048
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
-                 $(wildcard src/hooks/cyg/slow_$(ISA).S)
+                 $(wildcard src/runtime/control_$(ISA).S src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
 MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/hooks/sleds/$(ISA)/trampoline.o
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
@@ -242,9 +242,16 @@ $(MAKE_TRACE): tests/golden/make_trace.c $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
+# Prints the samples and states of a trace.
+NOTES := $(BUILD)/tests/e2e/notes
+$(NOTES): tests/e2e/metrics/notes.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
-check-e2e: all $(MAKE_TRACE) ## tests of the whole: build, record, read
+check-e2e: all $(MAKE_TRACE) $(NOTES) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
 # The end-to-end tests whose work is done by nanoscope itself.

@@ -188,6 +188,9 @@ enum nsc_live_slot_state {
 #define NSC_LIVE_PROBLEM_FILTER_TIMEOUT 4u /* no verdict came: the module's sleds stay off */
 #define NSC_LIVE_PROBLEM_STATE          8u /* program state unusual (e.g. no WIPEONFORK): untraced */
 #define NSC_LIVE_PROBLEM_STALLED        16u /* gave the recorder up for dead; stopped counting */
+/* Code cannot be changed while threads execute it (membarrier is missing or forbidden): sleds of
+ * modules that were loaded before the session stay as they are. Do not switch them. */
+#define NSC_LIVE_PROBLEM_BARRIER        32u
 
 struct nsc_live_process {
     uint32_t state; /* enum nsc_live_slot_state; atomic */
@@ -196,7 +199,10 @@ struct nsc_live_process {
     uint32_t problems; /* NSC_LIVE_PROBLEM_*; atomic or */
     uint64_t start_ticks;
     uint64_t lost; /* events of threads of this process that found no thread slot; atomic */
-    uint8_t reserved[32];
+    /* Address of the uint32_t that switches all inlined hooks of the process: 0 = on. Also written
+     * from outside. */
+    uint64_t hooks_off_at;
+    uint8_t reserved[24];
 };
 
 enum nsc_live_hook {

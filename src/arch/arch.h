@@ -56,6 +56,28 @@ unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled);
  */
 int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on);
 
+/*
+ * Bringing a sled that the compiler made to its off form while threads execute it takes some steps.
+ * Every thread must have fetched its code anew between two steps, and once more before the sled is
+ * turned on (nsc_os_sync_cores()).
+ */
+#define NSC_ARCH_READY_STEPS 3
+
+/**
+ * nsc_arch_sled_ready - make one step towards the off form; nothing if it is not needed.
+ * @code:     the sled as it is, nsc_arch_sled_bytes() bytes of a copy; the steps before are done.
+ * @distance: as for nsc_arch_sled_write().
+ * @step:     0 to NSC_ARCH_READY_STEPS - 1.
+ * Returns 0, or -1 if @distance is out of the sled's reach (@code is untouched).
+ */
+int nsc_arch_sled_ready(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, unsigned step);
+
+/**
+ * nsc_arch_sled_turn - turn a sled on or off under running threads, if all steps have been made.
+ * Returns 0, or -1 if it is not ready (@code is untouched).
+ */
+int nsc_arch_sled_turn(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on);
+
 /**
  * nsc_arch_sled_known - whether @code holds a sled of this kind, in any form.
  * Guards against rewriting what a newer compiler may emit.

@@ -20,6 +20,7 @@
 #endif
 
 #include "cli/doctor.h"
+#include "metrics/perf.h"
 #include "record/clockpoint.h"
 #include "record/session.h"
 
@@ -216,6 +217,46 @@ static void check_kernel(struct nsc_doctor *d)
         close((int)pidfd);
 }
 
+/* The system-wide setting, or -1. */
+static int perf_paranoid(void)
+{
+    FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+    int level = -1;
+
+    if (f != NULL && fscanf(f, "%d", &level) != 1)
+        level = -1;
+    if (f != NULL)
+        fclose(f);
+    return level;
+}
+
+/* What `record --ext perf_timer` can use. */
+static void check_perf(struct nsc_doctor *d)
+{
+    int error, level = perf_paranoid();
+    const char *remedy = level > 2 ? "sysctl kernel.perf_event_paranoid=2"
+                                   : "a container's seccomp profile must permit perf_event_open";
+
+    switch (nsc_perf_probe(&error)) {
+    case NSC_PERF_ALL:
+        nsc_doctor_add(d, "limit", "perf_event_open", NSC_DOCTOR_OK, NULL,
+                       "samples and thread states as the kernel sees them");
+        return;
+    case NSC_PERF_USER:
+        nsc_doctor_add(d, "limit", "perf_event_open", NSC_DOCTOR_NOTE,
+                       "sysctl kernel.perf_event_paranoid=1",
+                       "of user mode only (perf_event_paranoid is %d): samples within system calls "
+                       "are taken by looking there, at up to 10 us each",
+                       level);
+        return;
+    case NSC_PERF_NONE:
+        nsc_doctor_add(d, "limit", "perf_event_open", NSC_DOCTOR_NOTE,
+                       error == -ENOSYS ? "a kernel with CONFIG_PERF_EVENTS is needed" : remedy,
+                       "%s: samples and thread states come from /proc, coarsely", strerror(-error));
+        return;
+    }
+}
+
 static void check_file_size(struct nsc_doctor *d)
 {
     struct rlimit limit;
@@ -253,6 +294,7 @@ void nsc_doctor_machine(struct nsc_doctor *d)
     check_memory(d);
     check_address_space(d);
     check_kernel(d);
+    check_perf(d);
     check_file_size(d);
     check_processors(d);
 }

@@ -18,11 +18,13 @@ enum {
     THREADS_MIN = 16,
 };
 
-/* To open a thread takes some 0.2 ms; at least one is opened in each round. */
-#define OPENING_NS 300000u
+/* To open a thread takes some 0.2 ms. A round may spend this on it, or a quarter of the time since
+ * the one before, but not more than the second; at least one thread is opened in each. */
+#define OPENING_NS     500000u
+#define OPENING_MAX_NS 10000000u
 /* Of /proc, where each look takes some 20 us: an eighth of the time at most. */
-#define LOOKING_NS 250000u
-#define SECOND_NS  1000000000u
+#define LOOKING_NS     250000u
+#define SECOND_NS      1000000000u
 
 uint64_t nsc_metrics_now_ns(void)
 {
@@ -176,9 +178,18 @@ static void take_clock(struct nsc_metrics *m, const struct nsc_clock_point *now)
     m->newer = *now;
 }
 
+/* How long this round may open threads; @away_ns: since the last one. */
+static uint64_t opening_ns(uint64_t away_ns)
+{
+    if (away_ns / 4 < OPENING_NS)
+        return OPENING_NS;
+    return away_ns / 4 < OPENING_MAX_NS ? away_ns / 4 : OPENING_MAX_NS;
+}
+
 void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
 {
     uint64_t begin_ns = nsc_metrics_now_ns(), now_ns = begin_ns;
+    uint64_t may_open_ns = opening_ns(now->monotonic_ns - m->newer.monotonic_ns);
     uint32_t visits = m->count < VISITS_A_ROUND ? m->count : VISITS_A_ROUND;
 
     take_clock(m, now);
@@ -190,7 +201,7 @@ void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
         if (m->next >= m->count)
             m->next = 0;
         t = m->threads[m->next++];
-        if (t->way == NSC_METRICS_WAITING && now_ns - begin_ns < OPENING_NS)
+        if (t->way == NSC_METRICS_WAITING && now_ns - begin_ns < may_open_ns)
             nsc_metrics_thread_open(t);
         else if (t->way == NSC_METRICS_BY_PERF ||
                  (t->way == NSC_METRICS_BY_PROC && now_ns - begin_ns < LOOKING_NS))

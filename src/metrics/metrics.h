@@ -36,6 +36,7 @@ struct nsc_metrics_summary {
     uint64_t due, taken;  /* samples that there should be, and those that came */
     uint64_t lost;        /* records of samples and switches that found no room */
     uint32_t threads;     /* looked at */
+    uint32_t missed;      /* ended, or the recording did, before it was their turn */
     uint32_t refused;     /* could not be: limits on descriptors or locked memory */
 };
 
@@ -60,7 +61,7 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pi
 /* No more of this thread; @ended: it exists no longer. May be NULL. */
 void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
 
-/* One round: store what has come, look at what is due. Bounded work, below a millisecond. */
+/* One round: store what has come, look at what is due. Bounded work, about a millisecond. */
 void nsc_metrics_poll(struct nsc_metrics *metrics, const struct nsc_clock_point *now);
 
 /* How long to stay away at most. */

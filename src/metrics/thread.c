@@ -324,7 +324,9 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     if (error == 0) {
         m->open++;
         m->sum.threads++;
-    } else if (error != -ESRCH && error != -ENOENT) { /* not merely over already */
+    } else if (error == -ESRCH || error == -ENOENT) {
+        m->sum.missed++;
+    } else {
         m->sum.refused++;
     }
 }
@@ -370,6 +372,8 @@ void nsc_metrics_thread_close(struct nsc_metrics_thread *t, bool ended, uint64_t
         nsc_proc_close(&t->proc);
         break;
     case NSC_METRICS_WAITING:
+        m->sum.missed++;
+        return;
     case NSC_METRICS_NOT:
         return;
     }

@@ -14,12 +14,15 @@ int nsc_os_open(const char *path, int writable); /* close-on-exec, never follows
 void nsc_os_close(int fd);
 long nsc_os_read(int fd, void *to, size_t bytes); /* goes on after EINTR; 0 = end of file */
 int64_t nsc_os_size(int fd);
+long nsc_os_read_at(int fd, void *to, size_t bytes, uint64_t offset);
 long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset);
 
 /* Maps return NULL on failure. */
 void *nsc_os_map_shared(int fd, size_t bytes); /* left out of core dumps */
 void *nsc_os_map_private(size_t bytes);        /* zeros; takes no memory before it is touched */
 void nsc_os_unmap(void *at, size_t bytes);
+void nsc_os_map_zeros_over(void *at, size_t bytes); /* in place of what is mapped there */
+void nsc_os_discard(void *at, size_t bytes);        /* private memory reads zero again */
 void nsc_os_map_pages(void *at, size_t bytes);   /* no faults there later; where the kernel can */
 int nsc_os_wipe_on_fork(void *at, size_t bytes); /* children find zeros there */
 
@@ -35,6 +38,21 @@ uint32_t nsc_os_tid(void);
 int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid);
 void nsc_os_thread_name(char name[16]); /* all zeros if it cannot be had */
 void nsc_os_sleep_ns(uint32_t ns);      /* below a second; may return early */
+
+/* Whether there is such a process, as far as this pid namespace goes. */
+int nsc_os_process_exists(uint32_t pid);
+
+/* Blocks every signal of this thread; returns the mask that was, for nsc_os_set_signals(). */
+uint64_t nsc_os_block_signals(void);
+void nsc_os_set_signals(uint64_t mask);
+
+/* Every thread of the process has fetched anew the code that it executes, before this returns.
+ * Takes 10 to 20 ms the first time in a process, then a microsecond. -ENOSYS: the kernel cannot. */
+int nsc_os_sync_cores(void);
+
+/* An empty memory file, close-on-exec, of a descriptor number that the program does not expect to
+ * get. */
+int nsc_os_memory_file(void);
 
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
  * cannot be found out. */

@@ -23,7 +23,7 @@
 
 #include "runtime/abi_asm.h"
 
-#define NSC_RUNTIME_ABI_VERSION 2u
+#define NSC_RUNTIME_ABI_VERSION 3u
 
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 
@@ -34,14 +34,9 @@ struct nsc_runtime_thread {
     /* From here on for the slow path only; see runtime/thread.h. */
     uint64_t chunks;
     uint64_t lost_claimed;
-    uint32_t generation;
-    uint32_t thread;
+    uint64_t place;
     uint32_t token;
     uint32_t retry;
-    /* For inlined hooks, which nobody can switch off: 1 = this program is not recorded, do nothing.
-     */
-    uint32_t off;
-    uint32_t reserved;
     uint64_t interrupted; /* slot of the outermost hook that is interrupted, 0 if none is known */
 };
 
@@ -49,12 +44,17 @@ _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, pos) == NSC_RUNTIME
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, endp) == NSC_RUNTIME_ENDP, "asm");
 _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, anchor_low) == NSC_RUNTIME_ANCHOR_LOW,
                "asm");
-_Static_assert(__builtin_offsetof(struct nsc_runtime_thread, off) == NSC_RUNTIME_OFF, "asm");
 _Static_assert(NSC_RUNTIME_REACH == NSC_LIVE_ANCHOR_REACH, "asm");
 _Static_assert(NSC_RUNTIME_POSITION_SHIFT == NSC_LIVE_POSITION_SHIFT, "asm");
 
 extern NSC_RUNTIME_EXPORT __thread struct nsc_runtime_thread nsc_runtime_tls
     __attribute__((tls_model("initial-exec")));
+
+/*
+ * For inlined hooks, which cannot be taken out of the code: not 0 = do nothing. One word for all
+ * threads, so that a recording that begins can switch them on.
+ */
+extern NSC_RUNTIME_EXPORT uint32_t nsc_runtime_off;
 
 /**
  * nsc_runtime_slow - record one event when the fast path cannot.

@@ -8,7 +8,6 @@
 #define NSC_RUNTIME_POS            0
 #define NSC_RUNTIME_ENDP           8
 #define NSC_RUNTIME_ANCHOR_LOW     16
-#define NSC_RUNTIME_OFF            56
 #define NSC_RUNTIME_REACH          0x20000
 #define NSC_RUNTIME_POSITION_SHIFT 45
 

@@ -41,40 +41,44 @@ static uint64_t at_this_time(uint64_t word1)
     return later >> 47 == 0 ? word1 + later : word1;
 }
 
-/* Reserves @count slots in a row; 0 if the chunk has no more room for them. */
-static uint64_t reserve(struct nsc_runtime_thread *t, unsigned count)
+/* Reserves @count slots in a row; 0 if the chunk has no more room for them, or if the thread has
+ * another place by now. */
+static uint64_t reserve(const struct nsc_place *p, unsigned count)
 {
     uint64_t bytes = (uint64_t)count * NSC_SLOT_BYTES;
-    uint64_t slot = NSC_ADD(&t->pos, bytes);
+    uint64_t slot;
 
-    if (nsc_slot_place(t, slot) != NSC_SLOT_MINE ||
-        nsc_slot_place(t, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
-        return 0;
+    do {
+        slot = NSC_LOAD(&p->words->pos);
+        if (nsc_slot_place(p, slot) != NSC_SLOT_MINE ||
+            nsc_slot_place(p, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
+            return 0;
+    } while (!nsc_cas64(&p->words->pos, slot, slot + bytes));
     return slot;
 }
 
 /* Whether a hook is known to be interrupted that has a slot and may not have compared its position
  * yet. */
-static int interrupts_a_hook(struct nsc_runtime_thread *t)
+static int interrupts_a_hook(const struct nsc_place *p)
 {
-    uint64_t slot = NSC_LOAD(&t->interrupted);
+    uint64_t slot = NSC_LOAD(&p->words->interrupted);
 
     if (slot == 0)
         return 0;
-    if (nsc_slot_place(t, slot) == NSC_SLOT_MINE && NSC_LOAD((uint64_t *)(uintptr_t)slot) == 0)
+    if (nsc_slot_place(p, slot) == NSC_SLOT_MINE && NSC_LOAD((uint64_t *)(uintptr_t)slot) == 0)
         return 1;
-    NSC_STORE(&t->interrupted, 0);
+    nsc_cas64(&p->words->interrupted, slot, 0);
     return 0;
 }
 
 /* The slot before a handler's first one is its interrupted hook's, and empty. */
-static void note_interrupted(struct nsc_runtime_thread *t, uint64_t slot)
+static void note_interrupted(const struct nsc_place *p, uint64_t slot)
 {
     uint64_t before = slot - NSC_SLOT_BYTES;
 
-    if (!interrupts_a_hook(t) && nsc_slot_place(t, before) == NSC_SLOT_MINE &&
+    if (!interrupts_a_hook(p) && nsc_slot_place(p, before) == NSC_SLOT_MINE &&
         NSC_LOAD((uint64_t *)(uintptr_t)before) == 0)
-        NSC_STORE(&t->interrupted, before);
+        NSC_STORE(&p->words->interrupted, before);
 }
 
 /*
@@ -82,15 +86,16 @@ static void note_interrupted(struct nsc_runtime_thread *t, uint64_t slot)
  * every handler comes here too and writes an anchor of its own, and changes the token: then our
  * slots may lie behind records that they must precede, and are given up.
  */
-static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
+static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t word1,
                            uint64_t position)
 {
+    struct nsc_runtime_thread *t = p->words;
     uint64_t token = nsc_anchor_token(t);
     uint64_t slot;
 
     NSC_ADD(&t->chunks, NSC_CHUNKS_GENERATION);
     NSC_STORE(&t->anchor_low, token);
-    slot = reserve(t, 2);
+    slot = reserve(p, 2);
     if (slot == 0)
         return 0;
     if (NSC_LOAD(&t->anchor_low) != token) {
@@ -101,15 +106,16 @@ static int put_with_anchor(struct nsc_runtime_thread *t, uint64_t word0, uint64_
     put(slot, RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
     put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
     /* An interrupted hook must not compare its position with an anchor behind its slot. */
-    nsc_cas64(&t->anchor_low, token, interrupts_a_hook(t) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
+    nsc_cas64(&t->anchor_low, token, interrupts_a_hook(p) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
     return 1;
 }
 
-static int put_in_reach(struct nsc_runtime_thread *t, uint64_t word0, uint64_t word1,
+static int put_in_reach(const struct nsc_place *p, uint64_t word0, uint64_t word1,
                         uint64_t position)
 {
+    struct nsc_runtime_thread *t = p->words;
     uint64_t anchor_low = NSC_LOAD(&t->anchor_low);
-    uint64_t slot = reserve(t, 1);
+    uint64_t slot = reserve(p, 1);
 
     if (slot == 0)
         return 0;
@@ -122,58 +128,65 @@ static int put_in_reach(struct nsc_runtime_thread *t, uint64_t word0, uint64_t w
     return 1;
 }
 
-/* Whether hooks of this thread can be recorded now; counts the event at hand as lost if not. */
-static int present(struct nsc_runtime_thread *t)
+/* nsc_chunk_ready() at the place that the thread has: NSC_CHUNK_MOVED is left only if it has none
+ * any more. */
+static enum nsc_chunk_state ready(struct nsc_place *p, uint64_t position)
 {
-    return nsc_session_present() && nsc_thread_present(t);
+    enum nsc_chunk_state state;
+
+    do
+        state = nsc_chunk_ready(p, position);
+    while (state == NSC_CHUNK_MOVED && nsc_thread_present(p));
+    return state;
 }
 
 void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_t slot)
 {
-    struct nsc_runtime_thread *t = &nsc_runtime_tls;
-    uint32_t generation = t->generation;
+    uint64_t before = NSC_LOAD(&nsc_runtime_tls.place);
+    enum nsc_chunk_state state;
+    struct nsc_place p;
     int stored;
 
-    if (!present(t)) {
-        NSC_STORE(&t->off, NSC_LOAD(&nsc_session.off));
+    if (!nsc_thread_present(&p)) {
+        nsc_session_hooks_follow(NSC_LOAD(&nsc_session_current));
         return;
     }
-    if (t->generation != generation)
-        slot = 0; /* first event of a thread, or of a forked child: the slot is its parent's */
-    switch (nsc_slot_place(t, slot)) {
+    if (before >> 32 != p.place >> 32)
+        slot = 0; /* first event of a thread in this session, or of a forked child: not its slot */
+    switch (nsc_slot_place(&p, slot)) {
     case NSC_SLOT_TAKEN:
         return;
     case NSC_SLOT_MINE:
         /* Not for the event, even if it is in reach now: a handler may have moved the anchor since,
          * in slots behind this one. */
-        note_interrupted(t, slot);
+        note_interrupted(&p, slot);
         put(slot, FILLER, 0);
         break;
     case NSC_SLOT_NOWHERE:
         break;
     }
     do {
-        if (!nsc_chunk_ready(t, position)) {
-            nsc_thread_lose(t, 1);
+        state = ready(&p, position);
+        if (state == NSC_CHUNK_NONE)
+            nsc_thread_lose(&p, 1);
+        if (state != NSC_CHUNK_READY)
             return;
-        }
-        stored = in_reach(t, position) ? put_in_reach(t, word0, word1, position)
-                                       : put_with_anchor(t, word0, word1, position);
+        stored = in_reach(p.words, position) ? put_in_reach(&p, word0, word1, position)
+                                             : put_with_anchor(&p, word0, word1, position);
     } while (!stored);
 }
 
 /* Stores a record of one slot for each of @words; without a free chunk it is left out. The first
  * slot comes last: who reads the chunk meanwhile sees a hole before it sees half a record. */
-static void put_record(struct nsc_runtime_thread *t, uint64_t kind, const uint64_t *words,
-                       unsigned count)
+static void put_record(struct nsc_place *p, uint64_t kind, const uint64_t *words, unsigned count)
 {
     uint64_t slot;
     unsigned i;
 
     do {
-        if (!nsc_chunk_ready(t, (uint64_t)(uintptr_t)&slot))
+        if (ready(p, (uint64_t)(uintptr_t)&slot) != NSC_CHUNK_READY)
             return;
-        slot = reserve(t, count);
+        slot = reserve(p, count);
     } while (slot == 0);
     for (i = 1; i < count; i++)
         put(slot + i * NSC_SLOT_BYTES, 1, words[i]);
@@ -183,10 +196,10 @@ static void put_record(struct nsc_runtime_thread *t, uint64_t kind, const uint64
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer)
 {
     const uint64_t words[] = {from_key, to_key, stack_pointer};
-    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+    struct nsc_place p;
 
-    if (present(t))
-        put_record(t, NSC_LIVE_ESC_SWITCH, words, stack_pointer != 0 ? 3 : 2);
+    if (nsc_thread_present(&p))
+        put_record(&p, NSC_LIVE_ESC_SWITCH, words, stack_pointer != 0 ? 3 : 2);
 }
 
 NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
@@ -198,11 +211,14 @@ NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
 void nsc_runtime_unwound(uint64_t position)
 {
     const uint64_t words[] = {position, nsc_arch_ticks()};
-    struct nsc_runtime_thread *t = &nsc_runtime_tls;
+    const struct nsc_session *s = nsc_session_present();
+    uint64_t place = NSC_LOAD(&nsc_runtime_tls.place);
+    struct nsc_place p;
 
-    /* A thread that has recorded nothing (since it was forked off) has no frames to leave. */
-    if (t->thread != 0 && t->generation == nsc_session.generation)
-        put_record(t, NSC_LIVE_ESC_UNWIND, words, 2);
+    /* A thread that has recorded nothing in this session, or since it was forked off, has no frames
+     * to leave. */
+    if (s != NULL && (uint32_t)place != 0 && place >> 32 == s->generation && nsc_thread_present(&p))
+        put_record(&p, NSC_LIVE_ESC_UNWIND, words, 2);
 }
 
 NSC_RUNTIME_EXPORT const char *nanoscope_version(void)

@@ -13,7 +13,21 @@
  * nsc_modules_publish_again - in a forked child: enter all modules under the child's own process
  * slot. Context: the slow path; memory only, no system call.
  */
-void nsc_modules_publish_again(void);
+void nsc_modules_publish_again(struct nsc_session *s);
+
+/**
+ * nsc_modules_join - bring every module that @s does not know yet into it: make its sleds ready,
+ * under running threads, and publish it. Modules that are being loaded see to that themselves.
+ * Context: the control function.
+ */
+void nsc_modules_join(struct nsc_session *s);
+
+/**
+ * nsc_modules_turn - switch the sleds of every module.
+ * @s:  whose verdicts count; a module without one is on. NULL: all off.
+ * Context: the control function.
+ */
+void nsc_modules_turn(struct nsc_session *s);
 
 /**
  * nsc_elf_describe - find a loaded module's addresses and build id from its headers in memory.
@@ -58,5 +72,18 @@ struct nsc_patch_verdict {
  */
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict);
+
+/**
+ * nsc_patch_ready - bring a module's sleds into their off form while threads execute them.
+ * Returns as nsc_patch_module() does. Nothing is written that is so already.
+ */
+uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias);
+
+/**
+ * nsc_patch_turn - switch sleds that are ready, while threads execute them.
+ * Returns as nsc_patch_module() does. Nothing is written that is so already.
+ */
+uint32_t nsc_patch_turn(const struct nsc_runtime_module *module, uint64_t bias,
+                        const struct nsc_patch_verdict *verdict);
 
 #endif

@@ -1,6 +1,8 @@
 /*
- * patch.c - writing sleds into a module's code at load. Called with nobody running that code yet.
- * Code is never writable and executable at once, and gets back exactly the protection that it had.
+ * patch.c - writing sleds into a module's code: at load, with nobody running that code yet, and
+ * later, under running threads. Code is never writable and executable at once, and gets back
+ * exactly the protection that it had. Pages without sleds are not written, nor are pages that are
+ * as they should be.
  */
 #include "arch/arch.h"
 #include "os/os.h"
@@ -13,12 +15,21 @@ struct sled {
     const uint8_t *trampoline;
 };
 
+enum edit {
+    EDIT_WRITE, /* the whole sled: nobody executes it */
+    EDIT_READY, /* one step of nsc_arch_sled_ready() */
+    EDIT_TURN,  /* on or off only */
+};
+
 /* A run of sleds to write: those of one segment. */
 struct batch {
     const struct nsc_runtime_module *module;
-    const struct nsc_patch_verdict *verdict;
+    const struct nsc_patch_verdict *verdict; /* not for EDIT_READY */
+    enum edit edit;
+    unsigned step;       /* of EDIT_READY */
     uint64_t from;       /* first number in the site table */
     uint64_t start, end; /* run-time addresses */
+    uint64_t page_bytes;
     uint32_t problems;
 };
 
@@ -123,28 +134,28 @@ static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
     return verdict->bitmap == NULL || (verdict->bitmap[i / 8] >> (i % 8) & 1);
 }
 
-/* Writes the sleds, in place or into a copy of the code that begins at @copy. */
-static void write_sleds(struct batch *b, uint8_t *copy)
+/* Edits sled number @i, whose bytes are at @to: the code itself or a copy. */
+static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint8_t *to)
 {
-    uint64_t total = sled_count(b->module);
-    struct sled sled;
-    uint64_t i;
+    int64_t distance = (int64_t)((uintptr_t)sled->trampoline - (uintptr_t)sled->at);
 
-    for (i = b->from; i < total; i++) {
-        uint8_t *to;
-
-        if (!sled_at(b, i, &sled))
-            continue;
-        to = copy + ((uint64_t)(uintptr_t)sled.at - b->start);
-        if (nsc_arch_sled_write(to, sled.form,
-                                (int64_t)((uintptr_t)sled.trampoline - (uintptr_t)sled.at),
-                                wanted(b->verdict, i)) < 0)
+    switch (b->edit) {
+    case EDIT_WRITE:
+        if (nsc_arch_sled_write(to, sled->form, distance, wanted(b->verdict, i)) < 0)
             b->problems |= NSC_LIVE_PROBLEM_FAR;
+        break;
+    case EDIT_READY:
+        if (nsc_arch_sled_ready(to, sled->form, distance, b->step) < 0)
+            b->problems |= NSC_LIVE_PROBLEM_FAR;
+        break;
+    case EDIT_TURN: /* what is not ready has been reported when it was to be made so */
+        nsc_arch_sled_turn(to, sled->form, distance, wanted(b->verdict, i));
+        break;
     }
 }
 
 /* Narrows the batch to the pages that hold sleds. Returns 0 if there are none. */
-static int narrow(struct batch *b, uint64_t page_bytes)
+static int narrow(struct batch *b)
 {
     uint64_t total = sled_count(b->module);
     uint64_t start = UINT64_MAX, end = 0;
@@ -164,39 +175,124 @@ static int narrow(struct batch *b, uint64_t page_bytes)
     }
     if (start >= end)
         return 0;
-    b->start = start & ~(page_bytes - 1);
-    b->end = (end + page_bytes - 1) & ~(page_bytes - 1);
+    b->start = start & ~(b->page_bytes - 1);
+    b->end = (end + b->page_bytes - 1) & ~(b->page_bytes - 1);
     return 1;
+}
+
+/* A copy of a batch's pages; only those with sleds are filled in. */
+struct copy {
+    uint8_t *code;  /* private memory, as long as the batch */
+    uint8_t *taken; /* one byte a page: 1 if it is filled in */
+};
+
+static void take_page(const struct batch *b, const struct copy *copy, uint64_t page)
+{
+    const uint8_t *from = (const uint8_t *)(uintptr_t)(b->start + page * b->page_bytes);
+    uint8_t *to = copy->code + page * b->page_bytes;
+    uint64_t i;
+
+    for (i = 0; i < b->page_bytes; i++)
+        to[i] = from[i];
+    copy->taken[page] = 1;
+}
+
+/* Edits all sleds in the copy. */
+static void edit_copy(struct batch *b, const struct copy *copy)
+{
+    uint64_t total = sled_count(b->module);
+    struct sled sled;
+    uint64_t i, page;
+
+    for (i = b->from; i < total; i++) {
+        uint64_t at, last;
+
+        if (!sled_at(b, i, &sled))
+            continue;
+        at = (uint64_t)(uintptr_t)sled.at - b->start;
+        last = (at + nsc_arch_sled_bytes(sled.form) - 1) / b->page_bytes;
+        for (page = at / b->page_bytes; page <= last; page++)
+            if (!copy->taken[page])
+                take_page(b, copy, page);
+        edit_sled(b, &sled, i, copy->code + at);
+    }
+}
+
+static int page_differs(const struct batch *b, const struct copy *copy, uint64_t page)
+{
+    const uint64_t *code = (const uint64_t *)(uintptr_t)(b->start + page * b->page_bytes);
+    const uint64_t *other = (const uint64_t *)(const void *)(copy->code + page * b->page_bytes);
+    uint64_t i;
+
+    if (!copy->taken[page])
+        return 0;
+    for (i = 0; i < b->page_bytes / sizeof(*code); i++)
+        if (code[i] != other[i])
+            return 1;
+    return 0;
+}
+
+static int write_all(int fd, const uint8_t *from, uint64_t bytes, uint64_t to)
+{
+    while (bytes > 0) {
+        long n = nsc_os_write_at(fd, from, (size_t)bytes, to);
+
+        if (n <= 0)
+            return -1;
+        from += n;
+        to += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return 0;
+}
+
+/* Writes the pages of the copy that differ from the code, neighbours at once. Returns how many, or
+ * -1. */
+static int64_t write_pages(struct batch *b, const struct copy *copy)
+{
+    uint64_t pages = (b->end - b->start) / b->page_bytes, page = 0, written = 0;
+    int fd = -1, failed = 0;
+
+    while (page < pages && !failed) {
+        uint64_t first = page;
+
+        while (page < pages && page_differs(b, copy, page))
+            page++;
+        if (page == first) {
+            page++;
+            continue;
+        }
+        if (fd < 0)
+            fd = nsc_os_open("/proc/self/mem", 1);
+        failed = fd < 0 ||
+                 write_all(fd, copy->code + first * b->page_bytes, (page - first) * b->page_bytes,
+                           b->start + first * b->page_bytes) < 0;
+        written += page - first;
+    }
+    if (fd >= 0)
+        nsc_os_close(fd);
+    return failed ? -1 : (int64_t)written;
 }
 
 /*
  * The kernel writes for us, through /proc/self/mem: the code stays executable, its protection is
  * not touched, and it does not matter whether code may be made writable or memory executable here.
+ * Returns the number of pages, or -1.
  */
-static int write_through_kernel(struct batch *b)
+static int64_t write_through_kernel(struct batch *b)
 {
-    size_t bytes = (size_t)(b->end - b->start), done = 0;
-    const uint8_t *code = (const uint8_t *)(uintptr_t)b->start;
-    int fd = nsc_os_open("/proc/self/mem", 1);
-    uint8_t *copy = fd >= 0 ? nsc_os_map_private(bytes) : NULL;
-    size_t i;
+    uint64_t bytes = b->end - b->start, pages = bytes / b->page_bytes;
+    struct copy copy;
+    int64_t written;
 
-    if (copy != NULL) {
-        for (i = 0; i < bytes; i++)
-            copy[i] = code[i];
-        write_sleds(b, copy);
-        while (done < bytes) {
-            long n = nsc_os_write_at(fd, copy + done, bytes - done, b->start + done);
-
-            if (n <= 0)
-                break;
-            done += (size_t)n;
-        }
-        nsc_os_unmap(copy, bytes);
-    }
-    if (fd >= 0)
-        nsc_os_close(fd);
-    return done == bytes ? 0 : -1;
+    copy.code = nsc_os_map_private((size_t)(bytes + pages));
+    if (copy.code == NULL)
+        return -1;
+    copy.taken = copy.code + bytes;
+    edit_copy(b, &copy);
+    written = write_pages(b, &copy);
+    nsc_os_unmap(copy.code, (size_t)(bytes + pages));
+    return written;
 }
 
 /* Whether memory that was written may become executable: some policies forbid the way back. */
@@ -214,14 +310,19 @@ static int may_return(size_t page_bytes)
 }
 
 /* For where there is no /proc. Not for a static program, which contains this very function. */
-static int write_in_place(struct batch *b, int protection, size_t page_bytes)
+static int write_in_place(struct batch *b, int protection)
 {
     uint8_t *code = (uint8_t *)(uintptr_t)b->start;
     size_t bytes = (size_t)(b->end - b->start);
+    uint64_t total = sled_count(b->module), i;
+    struct sled sled;
 
-    if (!may_return(page_bytes) || nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
+    if (!may_return((size_t)b->page_bytes) ||
+        nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
         return -1;
-    write_sleds(b, code);
+    for (i = b->from; i < total; i++)
+        if (sled_at(b, i, &sled))
+            edit_sled(b, &sled, i, sled.at);
     return nsc_os_protect(code, bytes, protection);
 }
 
@@ -238,32 +339,71 @@ static int slow_as_compiled(const struct nsc_runtime_module *module)
     return 0;
 }
 
+/* Edits the sleds of all segments. Returns the number of pages written, or -1 if that failed. */
+static int64_t edit_module(struct batch *b, uint64_t bias)
+{
+    uint64_t own = (uint64_t)(uintptr_t)&nsc_patch_module;
+    struct nsc_elf_segment text;
+    int64_t written = 0, n;
+    unsigned at = 0;
+
+    b->page_bytes = nsc_os_page_bytes();
+    while (nsc_elf_text(b->module->elf_header, bias, b->page_bytes, &at, &text)) {
+        b->start = text.start;
+        b->end = text.end;
+        if (!narrow(b))
+            continue;
+        n = write_through_kernel(b);
+        if (n < 0 && b->edit == EDIT_WRITE && !(own >= text.start && own < text.end))
+            n = write_in_place(b, text.protection);
+        if (n < 0) {
+            b->problems |= NSC_LIVE_PROBLEM_MPROTECT;
+            written = -1;
+        } else if (written >= 0) {
+            written += n;
+        }
+        nsc_arch_code_changed((uint8_t *)(uintptr_t)b->start, (uint8_t *)(uintptr_t)b->end);
+    }
+    return written;
+}
+
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict)
 {
     /* Off sleds of gcc need no work: their first byte is all that matters. */
-    struct batch b = {
-        .module = module, .verdict = verdict, .from = verdict->on ? 0 : site_count(module)};
-    uint64_t own = (uint64_t)(uintptr_t)&nsc_patch_module;
-    uint64_t page_bytes;
-    struct nsc_elf_segment text;
-    unsigned at = 0;
-    int failed;
+    struct batch b = {.module = module,
+                      .verdict = verdict,
+                      .edit = EDIT_WRITE,
+                      .from = verdict->on ? 0 : site_count(module)};
 
-    if (!verdict->on && !slow_as_compiled(module))
-        return 0;
-    page_bytes = nsc_os_page_bytes();
-    while (nsc_elf_text(module->elf_header, bias, page_bytes, &at, &text)) {
-        b.start = text.start;
-        b.end = text.end;
-        if (!narrow(&b, page_bytes))
-            continue;
-        failed = write_through_kernel(&b);
-        if (failed && !(own >= text.start && own < text.end))
-            failed = write_in_place(&b, text.protection, page_bytes);
-        if (failed)
-            b.problems |= NSC_LIVE_PROBLEM_MPROTECT;
-        nsc_arch_code_changed((uint8_t *)(uintptr_t)b.start, (uint8_t *)(uintptr_t)b.end);
+    if (verdict->on || slow_as_compiled(module))
+        edit_module(&b, bias);
+    return b.problems;
+}
+
+uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
+{
+    struct batch b = {.module = module, .edit = EDIT_READY};
+
+    /* Before the first step, too: what cannot be carried through must not be begun. */
+    if (sled_count(module) != 0 && nsc_os_sync_cores() < 0)
+        return NSC_LIVE_PROBLEM_BARRIER;
+    for (b.step = 0; b.step < NSC_ARCH_READY_STEPS; b.step++) {
+        int64_t written = edit_module(&b, bias);
+
+        if (written < 0)
+            break;
+        if (written > 0)
+            nsc_os_sync_cores();
     }
+    return b.problems;
+}
+
+uint32_t nsc_patch_turn(const struct nsc_runtime_module *module, uint64_t bias,
+                        const struct nsc_patch_verdict *verdict)
+{
+    struct batch b = {.module = module, .verdict = verdict, .edit = EDIT_TURN};
+
+    edit_module(&b, bias);
     return b.problems;
 }

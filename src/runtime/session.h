@@ -1,6 +1,7 @@
 /*
- * session.h - the session that this process takes part in: its shared memory (nanoscope/live.h),
- * its process slot, and what a forked child has to do over. Internal to runtime/.
+ * session.h - the sessions that this process takes part in, one after the other: their shared
+ * memory (nanoscope/live.h), its process slot, and what a forked child has to do over. Internal to
+ * runtime/.
  *
  * Rules for all of runtime/: no libc, no lock, no allocation, no vector register, nothing printed;
  * only what a signal handler may do, because a handler may interrupt it anywhere, run hooks of its
@@ -38,26 +39,37 @@ enum nsc_session_presence {
     NSC_PRESENCE_JOINED = 2,
 };
 
+/*
+ * A session, as this process knows it. What is above the line never changes once the session is the
+ * current one, so that whoever has looked it up can go on with it at any time later: a slow path
+ * that a signal handler interrupted, while another session began, finds memory that is still
+ * mapped, and reads zeros there, which mean closed and free.
+ */
 struct nsc_session {
-    struct nsc_live_header *header; /* NULL: this program is not recorded */
+    struct nsc_live_header *header;
     struct nsc_live_process *processes;
     struct nsc_live_module *modules;
     struct nsc_live_thread *threads;
     struct nsc_live_chunk *chunks;
     uint8_t *filter;
     uint8_t *data;
+    size_t bytes; /* of the mapping, which begins at the header */
     /* Copies, checked once, of what the header says. */
     uint32_t processes_max, modules_max, threads_max, chunks_max;
     uint32_t chunk_bytes, filter_bytes;
+    uint32_t flags, recorder_pid;
     uint32_t pool_max;               /* chunks of the pool lie below */
     uint32_t home_first, home_count; /* chunks that belong to thread slots; count 0: none */
+    uint32_t serial;                 /* sessions of this process are numbered from 1 */
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
      * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
     uint64_t *wiped;
+    /* -------------------------------------------------------------------------------------- */
     uint32_t process;    /* index of this process's slot */
     uint32_t pid;        /* as the recorder sees it */
-    uint32_t generation; /* number of forks since the session started, plus 1 */
+    uint32_t generation; /* no two sessions, and no two processes of one session, have the same */
     uint32_t off;        /* there is no session for this process, or no longer */
+    uint32_t hooks_off;  /* what nsc_runtime_off is to be while this session is the current one */
     uint32_t abroad;     /* in a pid namespace that is not the recorder's */
     /* How long the recorder has not been seen at work; only while chunks are lacking. */
     uint64_t seen_heartbeat, seen_ticks;
@@ -70,23 +82,49 @@ struct nsc_session {
 #define NSC_END_STRIDE 8        /* words; one cache line a thread */
 #define NSC_CHUNKS_MAX 0xfffffu /* chunk numbers fit 20 bits: thread.h */
 
-extern struct nsc_session nsc_session __attribute__((visibility("hidden")));
+/* The session that began last; NULL: none has. */
+extern struct nsc_session *nsc_session_current __attribute__((visibility("hidden")));
+
+/** nsc_session_start - join the session that the environment names, once a process.
+ * Context: constructors; any number of threads. */
+void nsc_session_start(void);
 
 /**
- * nsc_session_start - join the session that the environment names, once a process.
- * Returns whether the program is recorded. Context: constructors; any number of threads.
+ * nsc_session_open - take part in the session that a memory file holds: check it, map it, register
+ * the process. The session is not yet the current one.
+ * @fd: of the memory file; remains open.
+ * @to: receives the session.
+ * Returns 0; -EINVAL if that is no session, or one of another version; -EBADF and other errors of
+ * the kernel's; -ENOSPC if the session has no room for a process. Context: any; makes system calls.
  */
-int nsc_session_start(void);
+int nsc_session_open(int fd, struct nsc_session **to);
+
+/** nsc_session_abandon - undo nsc_session_open() for a session that did not become the current one.
+ */
+void nsc_session_abandon(struct nsc_session *s);
 
 /**
- * nsc_session_present - whether this process records; a forked child becomes a process of its own.
- * Context: any; every slow path starts here.
+ * nsc_session_begin - make @s the current session, unless another than @before is by now.
+ * Every thread comes to the slow path with its next event. Returns 0 or -EBUSY.
  */
-int nsc_session_present(void);
+int nsc_session_begin(struct nsc_session *s, struct nsc_session *before);
+
+/** nsc_session_is_open - whether @s, which may be NULL, has a recorder that is at work, for all
+ * that can be known. Waits a tenth of a second if it seems dead. */
+int nsc_session_is_open(const struct nsc_session *s);
+
+/**
+ * nsc_session_present - the session that this process records in, or NULL; a forked child becomes a
+ * process of its own. Context: any; every slow path starts here.
+ */
+struct nsc_session *nsc_session_present(void);
 
 /** nsc_session_gone - stop recording if the recorder has closed or has stopped working. Returns
  * whether it is so. */
-int nsc_session_gone(void);
+int nsc_session_gone(struct nsc_session *s);
+
+/** nsc_session_hooks_follow - switch inlined hooks as @s says, or off if it is NULL or over. */
+void nsc_session_hooks_follow(struct nsc_session *s);
 
 /**
  * nsc_slot_claim - take a FREE entry of a table.
@@ -98,9 +136,9 @@ int nsc_session_gone(void);
  */
 int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint);
 
-static inline uint64_t *nsc_session_end_word(uint32_t thread)
+static inline uint64_t *nsc_session_end_word(const struct nsc_session *s, uint32_t thread)
 {
-    return nsc_session.wiped + NSC_END_STRIDE * (1 + (size_t)thread);
+    return s->wiped + NSC_END_STRIDE * (1 + (size_t)thread);
 }
 
 #endif

@@ -11,6 +11,14 @@
  *   bits 0..19   index + 1 of the chunk that `pos` is in, 0 if there is none
  *   bits 20..39  index + 1 of the chunk before it while it is not yet published, else 0
  *   bits 40..63  generation: changes with every switch and with every move of the anchor
+ *
+ * struct nsc_runtime_thread.place says which session all these words belong to, and which thread
+ * slot there is ours: bits 32..63 the session's generation, bits 0..31 the slot's index + 1, or 0.
+ * A handler may move the thread to another session while it interrupts a slow path. The slow path
+ * looks its place up once (struct nsc_place) and goes on with that: it reads a word of the thread
+ * first, then compares the place, and writes only by a compare-and-swap with what it has read. So
+ * it notices, and begins anew; what it does in the shared memory of a session that is over does no
+ * harm.
  */
 #ifndef NSC_RUNTIME_THREAD_H
 #define NSC_RUNTIME_THREAD_H
@@ -32,9 +40,20 @@
 #define NSC_HEADROOM_SLOTS 256u
 #define NSC_SPARE_SLOTS    16u
 
-/** nsc_thread_present - make sure that the calling thread has a thread slot. Returns whether it
- * has; if not, one lost event is counted. */
-int nsc_thread_present(struct nsc_runtime_thread *t);
+/* A thread's place in a session, looked up once. */
+struct nsc_place {
+    struct nsc_session *session;
+    struct nsc_runtime_thread *words;
+    uint64_t place;  /* `place` of the thread's words as it was looked up */
+    uint32_t thread; /* index of the thread slot */
+};
+
+/**
+ * nsc_thread_present - find the calling thread's place in the current session; it gets a thread
+ * slot if it has none.
+ * Returns 0 if nothing is recorded, or if there is no slot (one lost event is counted then).
+ */
+int nsc_thread_present(struct nsc_place *to);
 
 /** nsc_runtime_unwound - record that all frames of this thread at or below @position are over. */
 void nsc_runtime_unwound(uint64_t position);
@@ -46,23 +65,36 @@ void nsc_runtime_unwound(uint64_t position);
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer);
 
 /** nsc_thread_lose - count @events as lost by this thread. */
-void nsc_thread_lose(const struct nsc_runtime_thread *t, uint64_t events);
+void nsc_thread_lose(const struct nsc_place *p, uint64_t events);
+
+/** nsc_thread_moved - whether the thread has another place by now. What was read of its words
+ * before this call belongs to @p, if it has not. */
+static inline int nsc_thread_moved(const struct nsc_place *p)
+{
+    return NSC_LOAD(&p->words->place) != p->place;
+}
+
+enum nsc_chunk_state {
+    NSC_CHUNK_READY, /* `pos` is in a chunk of this thread, before its soft end */
+    NSC_CHUNK_NONE,  /* there is no free chunk, or the session is over */
+    NSC_CHUNK_MOVED, /* there is another session by now: look the place up again */
+};
 
 /**
- * nsc_chunk_ready - see to it that `pos` is in a chunk of this thread, before its soft end.
+ * nsc_chunk_ready - see to it that there is room for an event.
  * @position: of the event at hand; used if no anchor is in force yet.
- * Publishes the chunk that is full. Returns 0 if there is no free chunk (or no session any more).
+ * Publishes the chunk that is full.
  */
-int nsc_chunk_ready(struct nsc_runtime_thread *t, uint64_t position);
+enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t position);
 
 enum nsc_slot_place {
     NSC_SLOT_NOWHERE, /* not a slot: the hook found no chunk, or the chunk's end */
     NSC_SLOT_MINE,    /* in a chunk of this thread; perhaps published by now, by a handler: the
-                       * recorder    waits for slots that are missing */
+                       * recorder waits for slots that are missing */
     NSC_SLOT_TAKEN,   /* in a chunk that the recorder has taken back: counted as lost there */
 };
 
-enum nsc_slot_place nsc_slot_place(const struct nsc_runtime_thread *t, uint64_t slot);
+enum nsc_slot_place nsc_slot_place(const struct nsc_place *p, uint64_t slot);
 
 /* An anchor is in force unless anchor_low is 0 or a token (bit 63). */
 static inline int nsc_anchor_valid(uint64_t anchor_low)

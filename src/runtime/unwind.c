@@ -88,7 +88,7 @@ static __attribute__((noreturn)) void jump(void **real, const char *name, struct
     jump_fn *go;
 
     *(void **)&go = nsc_wrap_real(real, name);
-    if (nsc_session_present())
+    if (nsc_session_present() != NULL)
         continues_at(target_of(env));
     go(env, value);
     __builtin_unreachable();
@@ -212,7 +212,7 @@ int nsc_wrap_personality(int version, int actions, uint64_t class,
     if (real == NULL)
         return FATAL_ERROR; /* nobody here knows how to read this frame */
     result = real(version, actions, class, exception, context);
-    if (result != INSTALL_CONTEXT || !nsc_session_present())
+    if (result != INSTALL_CONTEXT || nsc_session_present() == NULL)
         return result;
     cfa = get_cfa_of(unwinder);
     if (cfa != NULL) /* the frame's stack pointer at the call that is left */

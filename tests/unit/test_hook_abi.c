@@ -10,6 +10,7 @@
 
 /* What clang's copies of the hooks refer to. */
 __thread struct nsc_runtime_thread nsc_runtime_tls;
+uint32_t nsc_runtime_off;
 void nanoscope_hook_slow(void);
 void nanoscope_hook_slow(void) {}
 
@@ -26,7 +27,7 @@ int main(void)
     SAME_PLACE(__pos, pos);
     SAME_PLACE(__endp, endp);
     SAME_PLACE(__anchor_low, anchor_low);
-    SAME_PLACE(__off, off);
+    CHECK_U64(sizeof(__nanoscope_off), sizeof(nsc_runtime_off));
     CHECK_U64(__NANOSCOPE_REACH_BYTES, 2 * NSC_LIVE_ANCHOR_REACH);
     CHECK_U64(__NANOSCOPE_POSITION_SHIFT, NSC_LIVE_POSITION_SHIFT);
     CHECK_U64(__NANOSCOPE_EVENT_BYTES, sizeof(uint64_t[2]));

@@ -79,9 +79,35 @@ static void test_strangers(void)
     CHECK(nsc_arch_sled_hook((uint8_t *)words, NSC_ARCH_SLED_XRAY, 1) == NSC_ARCH_HOOK_ENTRY);
 }
 
+/* Under running threads: what is branched over is written first, then only the first word changes.
+ */
+static void test_steps(void)
+{
+    uint32_t words[8], off[8];
+    uint8_t *code = (uint8_t *)words;
+
+    fresh(words);
+    memcpy(off, words, sizeof off);
+    CHECK(nsc_arch_sled_turn(code, NSC_ARCH_SLED_XRAY, 0x1008, 1) == -1); /* not ready */
+    CHECK(nsc_arch_sled_ready(code, NSC_ARCH_SLED_XRAY, 0x1009, 0) == -1);
+    CHECK(memcmp(words, off, sizeof off) == 0);
+    CHECK(nsc_arch_sled_write((uint8_t *)off, NSC_ARCH_SLED_XRAY, 0x1008, 0) == 0);
+    for (unsigned step = 0; step < NSC_ARCH_READY_STEPS; step++) {
+        CHECK(nsc_arch_sled_ready(code, NSC_ARCH_SLED_XRAY, 0x1008, step) == 0);
+        CHECK(memcmp(words, off, sizeof off) == 0);
+    }
+    CHECK(nsc_arch_sled_turn(code, NSC_ARCH_SLED_XRAY, 0x100c, 1) == -1);
+    CHECK(nsc_arch_sled_turn(code, NSC_ARCH_SLED_XRAY, 0x1008, 1) == 0);
+    CHECK_U64(words[0], 0xd503201f); /* nop */
+    CHECK(memcmp(words + 1, off + 1, sizeof off - 4) == 0);
+    CHECK(nsc_arch_sled_ready(code, NSC_ARCH_SLED_XRAY, 0x1008, 0) == 0); /* left on: turned off */
+    CHECK(memcmp(words, off, sizeof off) == 0);
+}
+
 int main(void)
 {
     test_forms();
+    test_steps();
     test_reach();
     test_strangers();
     return t_done();

@@ -44,6 +44,57 @@ static void test_forms(void)
     expect(clang_exit, 11, NSC_ARCH_SLED_XRAY_EXIT, 0x1005, 0, "c300100000c3");
 }
 
+/* Every step of bringing a sled to its off form while threads execute it, and then its switching.
+ */
+static void expect_steps(const uint8_t *from, size_t bytes, enum nsc_arch_sled sled,
+                         const char *const wanted[NSC_ARCH_READY_STEPS])
+{
+    const int64_t distance = 0x332211 + 5;
+    uint8_t code[24], before[24];
+    unsigned n = nsc_arch_sled_bytes(sled);
+    char got[64];
+
+    memset(code, 0xcc, sizeof(code));
+    memcpy(code, from, bytes);
+    for (unsigned step = 0; step < NSC_ARCH_READY_STEPS; step++) {
+        CHECK(nsc_arch_sled_known(code, sled));
+        CHECK(nsc_arch_sled_ready(code, sled, distance, step) == 0);
+        for (unsigned i = 0; i < n; i++)
+            snprintf(got + 2 * i, 3, "%02x", code[i]);
+        CHECK_STR(got, wanted[step]);
+    }
+    memcpy(before, code, sizeof(code));
+    for (unsigned step = 0; step < NSC_ARCH_READY_STEPS; step++)
+        CHECK(nsc_arch_sled_ready(code, sled, distance, step) == 0);
+    CHECK(memcmp(code, before, sizeof(code)) == 0); /* once is enough */
+    CHECK(nsc_arch_sled_turn(code, sled, distance, 1) == 0 && code[0] == 0xe8);
+    CHECK(memcmp(code + 1, before + 1, sizeof(code) - 1) == 0);
+    CHECK(nsc_arch_sled_ready(code, sled, distance, 0) == 0); /* left on: turned off */
+    CHECK(memcmp(code, before, sizeof(code)) == 0);
+    CHECK(nsc_arch_sled_turn(code, sled, distance, 0) == 0);
+    CHECK(memcmp(code, before, sizeof(code)) == 0);
+    CHECK(nsc_arch_sled_turn(code, sled, distance + 1, 1) < 0);
+    CHECK(nsc_arch_sled_ready(code, sled, INT64_MAX, 0) < 0);
+    CHECK(memcmp(code, before, sizeof(code)) == 0);
+    memcpy(code, from, bytes);
+    CHECK(nsc_arch_sled_turn(code, sled, distance, 1) < 0); /* as compiled: not ready */
+    CHECK(memcmp(code, from, bytes) == 0);
+}
+
+static void test_steps(void)
+{
+    static const char *const site[] = {"a911223300", "a911223300", "a911223300"};
+    static const char *const nop[] = {"a91f440008", "a911223300", "a911223300"};
+    static const char *const entry[] = {"eb09660f1f660f1f440000", "a909660f1f660f1f440000",
+                                        "a911223300660f1f440000"};
+    static const char *const exit[] = {"c311223300c3", "c311223300c3", "c311223300c3"};
+
+    expect_steps(macro_site, sizeof(macro_site), NSC_ARCH_SLED_SITE, site);
+    expect_steps(clang_nop, sizeof(clang_nop), NSC_ARCH_SLED_NOP, nop);
+    expect_steps(clang_entry, sizeof(clang_entry), NSC_ARCH_SLED_XRAY, entry);
+    expect_steps(clang_exit, sizeof(clang_exit), NSC_ARCH_SLED_XRAY_EXIT, exit);
+}
+
 static void test_reach(void)
 {
     static const struct {
@@ -120,6 +171,7 @@ static void test_entries(void)
 int main(void)
 {
     test_forms();
+    test_steps();
     test_reach();
     test_unknown();
     test_hooks();

@@ -82,7 +82,8 @@ enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sl
     return sled == NSC_ARCH_SLED_XRAY_EXIT ? NSC_ARCH_HOOK_RETURN : NSC_ARCH_HOOK_TAIL;
 }
 
-int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+/* Writes what the first word branches over. Returns -1 if the trampoline is out of reach. */
+static int put_rest(uint8_t *code, enum nsc_arch_sled sled, int64_t distance)
 {
     int64_t words = (distance - CALL_AT) / 4;
 
@@ -92,6 +93,33 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
     put(code + CALL_AT, op_bl | ((uint32_t)(uint64_t)words & 0x03ffffffu));
     put(code + 12, op_pop_x30);
     put(code + 16, op_b_rest);
+    return 0;
+}
+
+int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    if (put_rest(code, sled, distance) < 0)
+        return -1;
+    put(code, on ? op_nop : op_b_over);
+    return 0;
+}
+
+int nsc_arch_sled_ready(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, unsigned step)
+{
+    /* A sled that somebody left on is turned off first: its other words may be in use. */
+    if (step == 0 && get(code) != op_b_over) {
+        put(code, op_b_over);
+        return 0;
+    }
+    return put_rest(code, sled, distance);
+}
+
+int nsc_arch_sled_turn(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    uint32_t call = op_bl | ((uint32_t)(uint64_t)((distance - CALL_AT) / 4) & 0x03ffffffu);
+
+    if (!is_xray(sled) || get(code + 4) != op_push_x30 || get(code + CALL_AT) != call)
+        return -1;
     put(code, on ? op_nop : op_b_over);
     return 0;
 }

@@ -11,7 +11,17 @@
  * e8 is call rel32, a9 test $imm32,%eax. rel32 is the same in both forms, so turning a sled is a
  * store of one byte, which other threads may execute over at any time. `test` only changes flags,
  * which are dead at entry and at exit. What the compiler left is brought to one of the two forms
- * before the code runs.
+ * before the code runs; or under running threads, in steps, each of which leaves bytes that mean
+ * nothing to whoever has seen the ones before, and to whoever has not:
+ *
+ *             as compiled      step 0                 step 1               step 2
+ *   site      a9 00000000      a9 imm32
+ *   nop       0f 1f 44 00 00   a9 1f 44 00 00         a9 imm32
+ *   xray      eb 09 ...        eb 09 ..., 6-byte nop  a9 09 ..., nop       a9 imm32, nop
+ *   exit      c3 2e ...        c3 imm32, c3
+ *
+ * A sled that somebody has left on is turned off in step 0. An operand changes one byte at a time,
+ * if need be: any value does for test.
  */
 #include "arch/arch.h"
 
@@ -92,30 +102,111 @@ enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sl
                                                                     : NSC_ARCH_HOOK_TAIL;
 }
 
-int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+/* Returns 0 and the operand, or -1 if it is out of reach. */
+static int operand_for(int64_t distance, uint32_t *operand)
 {
     int64_t relative = distance - SITE_BYTES;
-    uint32_t bits = (uint32_t)(uint64_t)relative;
-    unsigned i;
 
     if (relative != (int32_t)relative)
         return -1;
+    *operand = (uint32_t)(uint64_t)relative;
+    return 0;
+}
+
+static void put_operand(uint8_t *code, uint32_t operand)
+{
+    unsigned i;
+
     for (i = 0; i < 4; i++)
-        code[1 + i] = (uint8_t)(bits >> (8 * i));
+        code[1 + i] = (uint8_t)(operand >> (8 * i));
+}
+
+static int has_operand(const uint8_t *code, uint32_t operand)
+{
+    unsigned i;
+
+    for (i = 0; i < 4; i++)
+        if (code[1 + i] != (uint8_t)(operand >> (8 * i)))
+            return 0;
+    return 1;
+}
+
+static void put_nop6(uint8_t *code)
+{
+    unsigned i;
+
+    for (i = 0; i < sizeof(nop6); i++)
+        code[SITE_BYTES + i] = nop6[i];
+}
+
+static uint8_t first_byte(enum nsc_arch_sled sled, int on)
+{
+    if (on)
+        return OP_CALL;
+    return sled == NSC_ARCH_SLED_XRAY_EXIT ? OP_RET : OP_TEST_EAX;
+}
+
+int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    uint32_t operand;
+
+    if (operand_for(distance, &operand) < 0)
+        return -1;
+    put_operand(code, operand);
+    if (sled == NSC_ARCH_SLED_XRAY)
+        put_nop6(code);
+    if (sled == NSC_ARCH_SLED_XRAY_EXIT)
+        code[SITE_BYTES] = OP_RET;
+    code[0] = first_byte(sled, on);
+    return 0;
+}
+
+int nsc_arch_sled_ready(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, unsigned step)
+{
+    uint8_t first = code[0];
+    uint32_t operand;
+
+    if (operand_for(distance, &operand) < 0)
+        return -1;
+    if (first == OP_CALL) {
+        code[0] = first_byte(sled, 0);
+        return 0;
+    }
+    if (has_operand(code, operand) && first == OP_TEST_EAX)
+        return 0;
     switch (sled) {
-    case NSC_ARCH_SLED_SITE:
-    case NSC_ARCH_SLED_NOP:
-        code[0] = on ? OP_CALL : OP_TEST_EAX;
-        break;
-    case NSC_ARCH_SLED_XRAY:
-        for (i = 0; i < sizeof(nop6); i++)
-            code[SITE_BYTES + i] = nop6[i];
-        code[0] = on ? OP_CALL : OP_TEST_EAX;
-        break;
     case NSC_ARCH_SLED_XRAY_EXIT:
         code[SITE_BYTES] = OP_RET;
-        code[0] = on ? OP_CALL : OP_RET;
+        put_operand(code, operand);
+        break;
+    case NSC_ARCH_SLED_SITE:
+        put_operand(code, operand);
+        break;
+    case NSC_ARCH_SLED_NOP:
+        if (step == 0)
+            code[0] = OP_TEST_EAX;
+        else
+            put_operand(code, operand);
+        break;
+    case NSC_ARCH_SLED_XRAY:
+        if (step == 0)
+            put_nop6(code);
+        else if (step == 1)
+            code[0] = OP_TEST_EAX;
+        else
+            put_operand(code, operand);
         break;
     }
+    return 0;
+}
+
+int nsc_arch_sled_turn(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, int on)
+{
+    uint32_t operand;
+
+    if (operand_for(distance, &operand) < 0 || !has_operand(code, operand) ||
+        (code[0] != OP_CALL && code[0] != first_byte(sled, 0)))
+        return -1;
+    code[0] = first_byte(sled, on);
     return 0;
 }

@@ -62,11 +62,13 @@ struct __nanoscope_thread_head {
     volatile unsigned long __pos;
     const volatile unsigned long *volatile __endp;
     volatile unsigned long __anchor_low;
-    unsigned long __private[4];
-    volatile unsigned int __off;
 };
 extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_runtime_tls")
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
+
+/* Not 0: nothing is recorded. One word for all threads, which a recording that begins sets to 0. */
+extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
+    __attribute__((__visibility__("default")));
 
 #define __NANOSCOPE_EVENT_BYTES    16
 #define __NANOSCOPE_REACH_BYTES    0x40000ul /* both ways: 2 * NSC_LIVE_ANCHOR_REACH */
@@ -176,9 +178,8 @@ extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_r
  */
 #define __NANOSCOPE_EVENT(address, is_entry)                                                       \
     do {                                                                                           \
-        struct __nanoscope_thread_head *__nanoscope_t = &__nanoscope_thread;                       \
-                                                                                                   \
-        if (!__nanoscope_t->__off) {                                                               \
+        if (!__nanoscope_off) {                                                                    \
+            struct __nanoscope_thread_head *__nanoscope_t = &__nanoscope_thread;                   \
             const unsigned long __nanoscope_at = __NANOSCOPE_POSITION();                           \
             const unsigned long __nanoscope_word0 = (address) | __nanoscope_at                     \
                                                                     << __NANOSCOPE_POSITION_SHIFT; \

@@ -59,6 +59,11 @@ int64_t nsc_os_size(int fd)
     return nsc_syscall3(SYS_lseek, fd, 0, 2 /* SEEK_END */);
 }
 
+long nsc_os_read_at(int fd, void *to, size_t bytes, uint64_t offset)
+{
+    return nsc_syscall6(SYS_pread64, fd, (long)to, (long)bytes, (long)offset, 0, 0);
+}
+
 long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
 {
     return nsc_syscall6(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset, 0, 0);
@@ -88,6 +93,17 @@ void *nsc_os_map_private(size_t bytes)
 void nsc_os_unmap(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0);
+}
+
+void nsc_os_map_zeros_over(void *at, size_t bytes)
+{
+    nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+void nsc_os_discard(void *at, size_t bytes)
+{
+    nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DONTNEED);
 }
 
 void nsc_os_map_pages(void *at, size_t bytes)
@@ -212,6 +228,59 @@ void nsc_os_sleep_ns(uint32_t ns)
     struct kernel_timespec time = {0, (int64_t)ns};
 
     nsc_syscall3(SYS_nanosleep, (long)&time, 0, 0);
+}
+
+int nsc_os_process_exists(uint32_t pid)
+{
+    return nsc_syscall3(SYS_kill, (long)pid, 0, 0) != -ESRCH;
+}
+
+uint64_t nsc_os_block_signals(void)
+{
+    uint64_t all = ~0ull, old = 0;
+
+    nsc_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&all, (long)&old, sizeof(all), 0,
+                 0);
+    return old;
+}
+
+void nsc_os_set_signals(uint64_t mask)
+{
+    nsc_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&mask, 0, sizeof(mask), 0, 0);
+}
+
+int nsc_os_sync_cores(void)
+{
+    enum { SYNC_CORE = 1 << 5, REGISTER_SYNC_CORE = 1 << 6 }; /* private, expedited */
+    long result = nsc_syscall3(SYS_membarrier, SYNC_CORE, 0, 0);
+
+    if (result == -EPERM && nsc_syscall3(SYS_membarrier, REGISTER_SYNC_CORE, 0, 0) == 0)
+        result = nsc_syscall3(SYS_membarrier, SYNC_CORE, 0, 0);
+    return result == 0 ? 0 : -ENOSYS;
+}
+
+/* Programs count on getting the lowest free number. Returns a high one for @fd, if there is one. */
+static int raise_fd(int fd)
+{
+    static const int from[] = {500, 100, 20};
+    size_t i;
+
+    for (i = 0; i < sizeof(from) / sizeof(from[0]); i++) {
+        long high = nsc_syscall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from[i]);
+
+        if (high >= 0) {
+            nsc_os_close(fd);
+            return (int)high;
+        }
+    }
+    return fd;
+}
+
+int nsc_os_memory_file(void)
+{
+    long fd = nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC, 0);
+
+    return fd < 0 ? (int)fd : raise_fd((int)fd);
 }
 
 /* A buffered reader of characters, for /proc/self/maps. */

@@ -8,6 +8,7 @@
  *   kernel MS    is in system calls most of that CPU time
  *   yield N      sleeps so many times for a moment
  *   threads N    starts so many threads, each busy for 20 ms
+ *   sleepers N   likewise, each asleep for 300 ms
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -46,7 +47,7 @@ static void busy(uint64_t ms)
     uint64_t end = cpu_ns() + ms * MS;
 
     while (cpu_ns() < end)
-        for (unsigned i = 0; i < 100; i++)
+        for (unsigned i = 0; i < 5000; i++)
             leaf(i);
 }
 
@@ -125,12 +126,19 @@ static void *worker(void *argument)
     return NULL;
 }
 
-static void start_threads(uint64_t count)
+static void *sleeper(void *argument)
+{
+    (void)argument;
+    pause_ms(300);
+    return NULL;
+}
+
+static void start_threads(uint64_t count, void *(*body)(void *))
 {
     pthread_t *all = calloc(count, sizeof *all);
 
     for (uint64_t i = 0; i < count; i++)
-        pthread_create(&all[i], NULL, worker, NULL);
+        pthread_create(&all[i], NULL, body, NULL);
     for (uint64_t i = 0; i < count; i++)
         pthread_join(all[i], NULL);
     free(all);
@@ -147,7 +155,9 @@ static void run(const char *what, uint64_t n)
     else if (strcmp(what, "kernel") == 0)
         in_kernel(n);
     else if (strcmp(what, "threads") == 0)
-        start_threads(n);
+        start_threads(n, worker);
+    else if (strcmp(what, "sleepers") == 0)
+        start_threads(n, sleeper);
     else if (strcmp(what, "yield") == 0)
         for (uint64_t i = 0; i < n; i++)
             pause_ms(0), usleep(50);

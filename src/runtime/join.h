@@ -1,0 +1,31 @@
+/*
+ * join.h - taking part in a session: its memory is checked and mapped, the process is registered.
+ * Internal to runtime/; the rules of session.h hold.
+ */
+#ifndef NSC_RUNTIME_JOIN_H
+#define NSC_RUNTIME_JOIN_H
+
+#include "runtime/session.h"
+
+/**
+ * nsc_session_join - fill in everything of @s but its serial and generation.
+ * @s:  all zeros but those; on failure, what is mapped is given back.
+ * @fd: of the memory file; remains open.
+ * Returns as nsc_session_open() does.
+ */
+int nsc_session_join(struct nsc_session *s, int fd);
+
+/** nsc_session_register - take a process slot. @ppid: 0 for a program that was not forked from a
+ * recorded one. Returns whether there was one. */
+int nsc_session_register(struct nsc_session *s, uint32_t ppid);
+
+/** nsc_session_map_pool - spare the program the page faults of its first events. Takes about 0.1 ms
+ * a MiB. */
+void nsc_session_map_pool(const struct nsc_session *s);
+
+static inline size_t nsc_session_wiped_bytes(const struct nsc_session *s)
+{
+    return sizeof(uint64_t) * NSC_END_STRIDE * (1 + (size_t)s->threads_max);
+}
+
+#endif
