@@ -9,8 +9,8 @@
 
 #include <sys/types.h>
 
-#include "record/onoff.h"
 #include "metrics/metrics.h"
+#include "record/onoff.h"
 #include "record/session.h"
 #include "record/space.h"
 #include "record/stack.h"
