@@ -10,12 +10,16 @@
 #include "nanoscope/live.h"
 #include "util/units.h"
 
-#define BUFFER_MIN_BYTES  (64ull << 10)
-#define BUFFER_MAX_BYTES  (1ull << 30)
+#define BUFFER_MIN_BYTES   (64ull << 10)
+#define BUFFER_MAX_BYTES   (1ull << 30)
+#define BUDGET_MIN_PERCENT 0.1
+#define BUDGET_MAX_PERCENT 1000
+/* What is over sooner had no time to find out. */
+#define BUDGET_SOON_NS     500000000ull
 /* Fewer events than this are lost when a thread is killed, not for want of memory. */
-#define FEW_LOST          1000
+#define FEW_LOST           1000
 /* A recording that is over in no time needs no progress line. */
-#define PROGRESS_AFTER_NS 1000000000ull
+#define PROGRESS_AFTER_NS  1000000000ull
 
 void nsc_recording_begin(struct nsc_recording *r)
 {
@@ -85,6 +89,22 @@ static int read_interval(const struct nsc_cli_args *args, const struct nsc_cli_g
     return 0;
 }
 
+static int read_budget(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct nsc_recording *r)
+{
+    char *end;
+    double percent = strtod(given->value, &end);
+
+    if (end != given->value && *end == '%')
+        end++;
+    if (end == given->value || *end != 0 ||
+        !(percent >= BUDGET_MIN_PERCENT && percent <= BUDGET_MAX_PERCENT))
+        return nsc_cli_usage(args, "--budget: a share from 0.1%% to 1000%% is needed, not \"%s\"",
+                             given->value);
+    r->options.budget = percent / 100;
+    return 0;
+}
+
 int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct nsc_recording *r)
 {
@@ -95,6 +115,8 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
         return read_mode(args, given, r);
     if (strcmp(given->name, "buffer") == 0)
         return read_buffer(args, given, r);
+    if (strcmp(given->name, "budget") == 0)
+        return read_budget(args, given, r);
     if (strcmp(given->name, "ext") == 0)
         return read_ext(args, given, r);
     if (strcmp(given->name, "interval") == 0)
@@ -121,6 +143,8 @@ int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_record
 {
     struct nsc_diag diag;
 
+    if (r->options.budget > 0 && r->options.mode != NSC_RECORD_STREAM)
+        return nsc_cli_usage(args, "--budget needs --mode stream");
     return nsc_filter_check(&r->options.filter, &diag) == 0
                ? 0
                : nsc_cli_usage(args, "%s", diag.message);
@@ -243,6 +267,23 @@ static void summarise_metrics(const struct nsc_record_result *result)
                      (unsigned long long)m->lost);
 }
 
+static void say_budget(const struct nsc_recording *r, const struct nsc_record_result *result)
+{
+    if (r->options.budget <= 0)
+        return;
+    fprintf(stderr, "nanoscope: budget %.3g %%: recording took %.1f %% by its own count",
+            r->options.budget * 100, result->overhead * 100);
+    if (result->left_out_functions > 0)
+        fprintf(stderr, "; %u function%s left out at the end: nanoscope info names them",
+                result->left_out_functions, nsc_units_plural(result->left_out_functions));
+    fputc('\n', stderr);
+    if (result->budget_error != 0)
+        nsc_cli_warn("functions could not be switched off (%s): the budget was not kept",
+                     strerror(-result->budget_error));
+    else if (result->overhead > r->options.budget * 1.1 && result->elapsed_ns > BUDGET_SOON_NS)
+        nsc_cli_warn("the budget was not kept: what costs most could not be switched off");
+}
+
 void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
@@ -260,6 +301,7 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
         summarise_metrics(result);
     else if (r->options.sample_ns != 0)
         nsc_cli_warn("no memory for samples: there are none");
+    say_budget(r, result);
     warn_problems(r, result);
     warn_no_calls(r, result);
 }

@@ -367,8 +367,10 @@ int nsc_flip_init(struct nsc_flip *flip, int mem, const struct nsc_sleds *sleds,
     flip->wanted = calloc(set_bytes(flip), 1);
     flip->present = calloc(set_bytes(flip), 1);
     flip->strange = calloc(set_bytes(flip), 1);
-    if (flip->wanted != NULL && flip->present != NULL && flip->strange != NULL)
+    if (flip->wanted != NULL && flip->present != NULL && flip->strange != NULL) {
+        memset(flip->strange, 0xff, set_bytes(flip)); /* what is no sled at all stays so */
         error = take_walk(flip, WALK_ALL, NULL);
+    }
     if (error != 0) {
         nsc_flip_free(flip);
         return error;
@@ -418,12 +420,27 @@ bool nsc_flip_is_on(const struct nsc_flip *flip, uint32_t function)
     return false;
 }
 
+/* Is there any sled to switch? */
+static bool differs(const struct nsc_flip *flip)
+{
+    size_t i;
+
+    for (i = 0; i < set_bytes(flip); i++)
+        if (((flip->wanted[i] ^ flip->present[i]) & ~flip->strange[i]) != 0)
+            return true;
+    return false;
+}
+
 int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats)
 {
     struct nsc_flip_stats done = {0};
-    uint64_t start_ns = monotonic_ns();
-    int error = take_walk(flip, WALK_FIRST, &done);
+    uint64_t start_ns;
+    int error;
 
+    if (!differs(flip))
+        return 0;
+    start_ns = monotonic_ns();
+    error = take_walk(flip, WALK_FIRST, &done);
     if (error == 0)
         error = take_walk(flip, WALK_SECOND, &done);
     if (stats != NULL) {

@@ -103,6 +103,8 @@ static void file_free(struct nsc_module_file *file)
     free(file->hooks);
     nsc_sleds_free(file->sleds);
     free(file->roles);
+    free(file->wanted);
+    free(file->barred);
     free(file->path);
     free(file);
 }
@@ -127,6 +129,8 @@ void nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter
     for (i = 0; i < modules->count; i++) {
         free(modules->files[i]->roles);
         modules->files[i]->roles = NULL;
+        free(modules->files[i]->wanted);
+        modules->files[i]->wanted = NULL;
     }
 }
 

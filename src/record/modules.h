@@ -38,7 +38,10 @@ struct nsc_module_file {
     uint64_t *hooks; /* addresses of header hooks, ascending */
     size_t hook_count;
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
-    uint8_t *roles;          /* a byte a symbol, enum nsc_filter_role; NULL until asked */
+    /* One bit a site each, as in live.h; NULL until asked for, or until there is any. */
+    uint8_t *wanted; /* what the filter lets through */
+    uint8_t *barred; /* taken out all the same, see nsc_onoff_bar() */
+    uint8_t *roles;  /* a byte a symbol, enum nsc_filter_role; NULL until asked */
 };
 
 struct nsc_modules {

@@ -88,16 +88,63 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
     return flip_of(onoff, &process->space, mapping, error);
 }
 
-/* What is wanted of a module: as the filter says, or nothing. */
+/* ---- What is wanted -------------------------------------------------------------------------- */
+
+static size_t set_bytes(const struct nsc_sleds *sleds)
+{
+    return (size_t)sleds->count / 8 + 1;
+}
+
+/* What the filter lets through; NULL: everything, or no memory to say it. */
+static const uint8_t *filtered(struct nsc_modules *modules, struct nsc_module_file *file,
+                               const struct nsc_sleds *sleds)
+{
+    if (!nsc_filter_by_function(modules->filter))
+        return NULL;
+    if (file->wanted == NULL) {
+        file->wanted = calloc(set_bytes(sleds), 1);
+        if (file->wanted != NULL)
+            nsc_verdict_judge(modules, file, sleds->sites, sleds->count, file->wanted);
+    }
+    return file->wanted;
+}
+
+/* What is wanted of a module: what the filter lets through and is not barred, or nothing. */
 static void want(struct nsc_flip *flip, const struct nsc_space *space, uint32_t mapping, bool on)
 {
-    struct nsc_modules *modules = space->modules;
+    struct nsc_module_file *file = space->modules->files[space->mappings[mapping].module];
+    const uint8_t *wanted = on ? filtered(space->modules, file, flip->sleds) : NULL;
+    size_t i;
 
     nsc_flip_want_all(flip, on);
-    if (on && nsc_filter_by_function(modules->filter))
-        nsc_verdict_judge(modules, modules->files[space->mappings[mapping].module],
-                          flip->sleds->sites, flip->sleds->count, flip->wanted);
+    if (wanted != NULL)
+        nsc_flip_want(flip, wanted);
+    for (i = 0; file->barred != NULL && i < set_bytes(flip->sleds); i++)
+        flip->wanted[i] = (uint8_t)(flip->wanted[i] & ~file->barred[i]);
 }
+
+int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred)
+{
+    struct nsc_module_file *f = modules->files[file];
+    const struct nsc_sleds *sleds = nsc_module_sleds(f);
+    const struct nsc_sleds_function *of = &sleds->functions[function];
+    uint32_t i;
+
+    if (f->barred == NULL)
+        f->barred = calloc(set_bytes(sleds), 1);
+    if (f->barred == NULL)
+        return -ENOMEM;
+    for (i = 0; i < of->count; i++) {
+        uint32_t site = sleds->of_functions[of->first + i];
+        uint8_t bit = (uint8_t)(1u << (site % 8));
+
+        f->barred[site / 8] =
+            (uint8_t)(barred ? f->barred[site / 8] | bit : f->barred[site / 8] & ~bit);
+    }
+    return 0;
+}
+
+/* ---- Making it so ---------------------------------------------------------------------------- */
 
 /* A process that has gone, or a module that has, is no error. */
 static bool is_failure(int error)
@@ -105,19 +152,29 @@ static bool is_failure(int error)
     return error != 0 && error != -ESRCH && error != -EIO;
 }
 
+static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool on,
+                          struct nsc_flip_stats *stats)
+{
+    struct nsc_flip *flip;
+    int error;
+
+    flip = nsc_onoff_flip(p, mapping, &error);
+    if (flip != NULL) {
+        want(flip, &p->space, mapping, on);
+        error = nsc_flip_apply(flip, stats);
+    }
+    return is_failure(error) ? error : 0;
+}
+
 static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip_stats *stats)
 {
-    int first = 0, error;
+    int first = 0;
     uint32_t i;
 
     for (i = 0; i < p->space.count; i++) {
-        struct nsc_flip *flip = nsc_onoff_flip(p, i, &error);
+        int error = switch_mapping(p, i, on, stats);
 
-        if (flip != NULL) {
-            want(flip, &p->space, i, on);
-            error = nsc_flip_apply(flip, stats);
-        }
-        if (is_failure(error) && first == 0)
+        if (first == 0)
             first = error;
     }
     return first;
@@ -152,6 +209,29 @@ int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, stru
 {
     nsc_tracees_set_switched(all);
     return switch_all(all, true, stats, diag);
+}
+
+int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
+                          struct nsc_diag *diag)
+{
+    int first = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->module_high; i++) {
+        const struct nsc_tracee_module *m = &all->module_slots[i];
+        const struct nsc_live_module *live = &all->session->modules[i];
+        int error;
+
+        if (m->process == NULL || m->process->dead || m->unloaded ||
+            __atomic_load_n(&live->sleds_ready, __ATOMIC_ACQUIRE) == 0 ||
+            __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE) != 0 ||
+            all->modules.files[m->process->space.mappings[m->mapping].module]->barred == NULL)
+            continue;
+        error = switch_mapping(m->process, m->mapping, true, stats);
+        if (error != 0 && first == 0)
+            first = say(error, m->process, diag);
+    }
+    return first;
 }
 
 /* ---- Processes that have not registered ------------------------------------------------------ */

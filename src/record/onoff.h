@@ -13,6 +13,7 @@
 
 #include "record/flip.h"
 
+struct nsc_modules;
 struct nsc_tracees;
 struct nsc_tracee_process;
 
@@ -40,6 +41,18 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
  * process that could not be switched, though it lives; the others are switched all the same.
  */
 int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
+
+/**
+ * nsc_onoff_bar - take a function out of what the filter lets through, or let it in again.
+ * @file: index in modules->files.
+ * @function: index in the functions of nsc_module_sleds(); the file must have them.
+ * In force with the next nsc_onoff_follow() or nsc_onoff_follow_bars(). Returns 0 or -ENOMEM.
+ */
+int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred);
+/* As nsc_onoff_follow(), for modules some function of which was ever barred, and as far as the
+ * runtime is done with their sleds. Costs little where there is nothing to switch. */
+int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
+                          struct nsc_diag *diag);
 
 /**
  * nsc_onoff_end - all sleds off, in every process that has the session's memory: also in

@@ -36,6 +36,7 @@ struct nsc_record_options {
     bool compress;
     bool no_children; /* leave out processes other than the one started */
     bool until_main;  /* end with the program, even if children go on */
+    double budget;    /* share of the program's time that recording may cost; 0: no matter */
     struct nsc_filter filter;
     uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
@@ -50,7 +51,10 @@ struct nsc_record_result {
     bool built;      /* if none did: the program's file is built for tracing all the same */
     int status;      /* wait(2) status */
     uint64_t calls, lost, left_out;
-    uint64_t clamped; /* events whose time ran backwards */
+    double budget, overhead;     /* with a budget: that, and what it came to by our count */
+    int budget_error;            /* functions could not be switched off; -errno */
+    uint32_t left_out_functions; /* not recorded at the end, for the budget */
+    uint64_t clamped;            /* events whose time ran backwards */
     uint64_t file_bytes, elapsed_ns;
     uint32_t threads, processes, problems;
     bool measured;                      /* samples were wanted: */

@@ -147,6 +147,7 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag)
         .size = sizeof options,
         .memory_bytes = WRITER_BYTES,
         .compress = o->compress,
+        .sums = o->budget > 0,
         .overwrite = true,
     };
     int error = check_output(o->output, diag);
@@ -172,8 +173,12 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
     error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
     if (error == 0) {
         error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
-        if (error != 0)
+        if (error == 0)
+            error = nsc_budget_init(&r->budget, o->budget, &r->tracees, &r->drain);
+        if (error != 0) {
+            nsc_drain_free(&r->drain);
             nsc_tracees_free(&r->tracees);
+        }
     }
     if (error != 0) {
         nsc_session_destroy(&r->session);
@@ -191,6 +196,7 @@ void nsc_recorder_release(struct nsc_recorder *r)
     if (r->has_session) {
         nsc_session_close(&r->session);
         nsc_session_empty(&r->session);
+        nsc_budget_free(&r->budget);
         nsc_drain_free(&r->drain);
         nsc_tracees_free(&r->tracees);
         nsc_session_destroy(&r->session);
@@ -329,6 +335,11 @@ static void report_progress(struct nsc_recorder *r, uint64_t now_ns)
         r->options->progress(r->options->context, &progress);
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Adapts the pause to the flow: short enough that no more than a sixteenth of the first chunks is
  * full when we look, long enough to leave the processor alone otherwise, never more than @most_ns.
  */
@@ -370,7 +381,8 @@ void nsc_recorder_loop(struct nsc_recorder *r)
             report_progress(r, now_ns);
         if (!over) {
             emptied = nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns);
-            pause_between(r, emptied, nsc_measure_round(r));
+            pause_between(r, emptied,
+                          least(nsc_measure_round(r), nsc_budget_round(&r->budget, now_ns)));
         }
         if (second && r->options->mode == NSC_RECORD_STREAM)
             nsc_writer_flush(r->writer);
@@ -466,6 +478,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     nsc_session_empty(&r->session);
     fill_result(r, result);
     nsc_measure_end(r, result);
+    nsc_budget_end(&r->budget, result);
     result->elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
     if (result->recorded) {
         write_counts(r);

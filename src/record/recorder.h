@@ -8,6 +8,7 @@
 #ifndef NSC_RECORD_RECORDER_H
 #define NSC_RECORD_RECORDER_H
 
+#include "record/budget.h"
 #include "record/command.h"
 #include "record/drain.h"
 #include "record/record.h"
@@ -25,6 +26,7 @@ struct nsc_recorder {
     struct nsc_writer *writer; /* NULL: not made yet, or completed */
     struct nsc_tracees tracees;
     struct nsc_drain drain;
+    struct nsc_budget budget;
     struct nsc_metrics *metrics; /* NULL: nobody wants samples */
     char *program;        /* the main program's path without links, NULL if that cannot be said */
     bool stop;            /* somebody asked for the end, by the socket */

@@ -398,6 +398,19 @@ void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
     lane->row_count++;
 }
 
+void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count)
+{
+    for (uint32_t i = 0; i < lane->touched_count; i++) {
+        const struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
+
+        if (lane->touched[i] >= count)
+            continue;
+        sums[lane->touched[i]].calls += total->calls;
+        sums[lane->touched[i]].total_ticks += total->total_ticks;
+        sums[lane->touched[i]].self_ticks += total->self_ticks;
+    }
+}
+
 /* Calls that ended in the chunk, and the section with their totals in w->section. */
 static uint64_t code_totals(struct nsc_lane *lane)
 {
@@ -503,6 +516,8 @@ static void sum_chunk(struct nsc_lane *lane, struct nsc_entry_chunk *c)
     uint64_t ended;
 
     end_spans(lane);
+    if (lane->writer->sums != NULL)
+        nsc_lane_add_sums(lane, lane->writer->sums, lane->writer->sum_room);
     ended = code_totals(lane);
     c->thread = lane->thread;
     c->first_ticks = lane->first_ticks;

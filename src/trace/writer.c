@@ -132,6 +132,7 @@ static void release(struct nsc_writer *w)
     nsc_buffer_free(&w->section);
     nsc_buffer_free(&w->entry);
     free(w->file_slots);
+    free(w->sums);
     free(w->rows);
     free(w->directory);
     nsc_sink_release(&w->sink);
@@ -473,10 +474,37 @@ static void fill_function(struct nsc_writer *w, struct nsc_entry_function *to,
     to->f.file = to->file == 0 ? "" : file_at(w, to->file - 1);
 }
 
+/* Room for the sums of one more function. */
+static void grow_sums(struct nsc_writer *w)
+{
+    uint32_t count = w->tables[NSC_WRITER_FUNCTIONS].count, before = w->sum_room;
+    struct nsc_writer_sum *grown = nsc_array_grow(w->sums, &w->sum_room, count, sizeof *grown);
+
+    if (grown == NULL) {
+        nsc_writer_fail(w, -ENOMEM);
+        return;
+    }
+    memset(grown + before, 0, (w->sum_room - before) * sizeof *grown);
+    w->sums = grown;
+}
+
+void nsc_writer_sums(const struct nsc_writer *w, struct nsc_writer_sum *out, uint32_t count)
+{
+    uint32_t known = count < w->sum_room ? count : w->sum_room;
+
+    memset(out, 0, count * sizeof *out);
+    if (known > 0)
+        memcpy(out, w->sums, known * sizeof *out);
+    for (const struct nsc_lane *lane = w->lanes; lane != NULL; lane = lane->next)
+        nsc_lane_add_sums(lane, out, count);
+}
+
 int nsc_writer_add_function(struct nsc_writer *w, const struct nsc_function *f, uint32_t *id)
 {
     struct nsc_entry_function *to = table_add(w, NSC_WRITER_FUNCTIONS);
 
+    if (to != NULL && w->options.sums)
+        grow_sums(w);
     if (to != NULL) {
         to->canonical = NSC_NO_ID;
         fill_function(w, to, f);

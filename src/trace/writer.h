@@ -20,6 +20,7 @@ struct nsc_writer_options {
     size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 80 MiB. Notes may
                             take an eighth more */
     bool compress;       /* zstd each block as it is written (costs the recorder time) */
+    bool sums;           /* add calls up by function, for nsc_writer_sums() */
     bool overwrite;      /* replace an existing regular file at the final path when finished */
 };
 
@@ -97,6 +98,20 @@ int nsc_writer_note(struct nsc_writer *w, const struct nsc_note *note);
  * finish. As for the tables above; -EINVAL: no such function or process. */
 int nsc_writer_add_left_out(struct nsc_writer *w, const struct nsc_left_out *l, uint32_t *id);
 int nsc_writer_set_left_out(struct nsc_writer *w, uint32_t id, const struct nsc_left_out *l);
+
+/* What the calls of a function add up to that have ended. */
+struct nsc_writer_sum {
+    uint64_t calls;
+    uint64_t total_ticks; /* in recursion, the outermost call's */
+    uint64_t self_ticks;
+};
+
+/**
+ * nsc_writer_sums - what the calls so far add up to, by function id.
+ * @out: receives the sums of functions 0 to @count - 1.
+ * For the writer's options.sums only. Cost: the functions that ran since each stream's last chunk.
+ */
+void nsc_writer_sums(const struct nsc_writer *w, struct nsc_writer_sum *out, uint32_t count);
 
 /* Events of threads that are not in the table at all (they found no slot). */
 void nsc_writer_set_lost_unattributed(struct nsc_writer *w, uint64_t events);

@@ -59,6 +59,8 @@ struct nsc_writer {
     struct nsc_lane *lanes;                 /* open ones */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
     struct nsc_buffer head, section, entry; /* scratch */
+    struct nsc_writer_sum *sums; /* of chunks that are written, by function; if wanted */
+    uint32_t sum_room;
     struct nsc_entry_chunk *rows;           /* index rows not yet in the file */
     uint32_t row_count;
     struct nsc_writer_notes notes[NSC_NOTE_KINDS][2]; /* of threads, of processes */
@@ -101,5 +103,7 @@ void nsc_lane_cool(struct nsc_lane *lane);
 void nsc_lane_free(struct nsc_lane *lane);
 /* Calls in the open chunk. */
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane);
+/* Add what they come to, of functions below @count. */
+void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count);
 
 #endif

@@ -1,0 +1,413 @@
+/* budget.c - see budget.h. */
+#include "record/budget.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "record/clockpoint.h"
+#include "record/onoff.h"
+#include "trace/writer.h"
+
+#define MS 1000000ull
+
+#define NO_INDEX    UINT32_MAX
+/* A step takes some 50 us of ours. */
+#define STEP_MIN_NS (MS / 5)
+#define STEP_MAX_NS (5 * MS)
+/* Beside the timer, an event costs so much: see ADR 2. */
+#define REST_NS     0.5
+/* From this share of the processors on, the program has to wait for the recorder. */
+#define SATURATED   0.9
+
+/* A function of the policy: a symbol, whatever ids its sleds have in the trace. */
+struct nsc_budget_function {
+    uint32_t file, function; /* in modules.files, in its nsc_module_sleds() */
+    uint32_t id;             /* of the trace, the first one */
+    uint32_t left_out;       /* of the trace; NSC_NO_ID: it was always recorded */
+    bool on;
+    uint64_t from_ticks, on_ticks; /* when it first went off; when it last went on */
+    uint64_t windows, window_ticks;
+};
+
+struct nsc_budget_clock {
+    const struct nsc_tracee_process *process;
+    uint64_t last_ns;
+};
+
+static uint64_t monotonic_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What a reading of the timer costs, in ns: the least of some tries. */
+static double timer_ns(void)
+{
+    enum { READS = 1000, TRIES = 9 };
+    uint64_t least = UINT64_MAX;
+    int i, k;
+
+    for (i = 0; i < TRIES; i++) {
+        uint64_t start = monotonic_ns(), taken;
+
+        for (k = 0; k < READS; k++)
+            (void)nsc_clockpoint_ticks();
+        taken = monotonic_ns() - start;
+        if (taken < least)
+            least = taken;
+    }
+    return (double)least / READS;
+}
+
+int nsc_budget_init(struct nsc_budget *b, double share, struct nsc_tracees *tracees,
+                    struct nsc_drain *drain)
+{
+    cpu_set_t set;
+
+    *b = (struct nsc_budget){.share = share, .tracees = tracees, .drain = drain};
+    if (share <= 0)
+        return 0;
+    nsc_policy_init(&b->policy, share, 2 * (timer_ns() + REST_NS));
+    b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    b->clocks = calloc(tracees->session->processes_max, sizeof *b->clocks);
+    return b->clocks != NULL ? 0 : -ENOMEM;
+}
+
+void nsc_budget_free(struct nsc_budget *b)
+{
+    uint32_t i;
+
+    for (i = 0; i < b->file_count; i++)
+        free(b->by_sleds[i]);
+    free(b->by_sleds);
+    nsc_policy_free(&b->policy);
+    free(b->functions);
+    free(b->index);
+    free(b->before);
+    free(b->now);
+    free(b->clocks);
+    *b = (struct nsc_budget){0};
+}
+
+/* ---- What is measured ------------------------------------------------------------------------ */
+
+/* Processor time of the traced processes since the last call. */
+static uint64_t program_ns(struct nsc_budget *b)
+{
+    const struct nsc_tracees *all = b->tracees;
+    uint64_t sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+        struct nsc_budget_clock *clock = &b->clocks[i];
+        struct timespec t;
+        clockid_t id;
+        uint64_t ns;
+
+        if (p == NULL || p->dead || p->left_out || clock_getcpuclockid(p->pid, &id) != 0 ||
+            clock_gettime(id, &t) != 0)
+            continue;
+        ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        if (clock->process == p && ns > clock->last_ns)
+            sum += ns - clock->last_ns;
+        *clock = (struct nsc_budget_clock){p, ns};
+    }
+    return sum;
+}
+
+/* Our own, since the last call, as far as the program has to wait for it. */
+static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_ns)
+{
+    struct timespec t;
+    uint64_t ns, own;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    own = b->own_ns == 0 ? 0 : ns - b->own_ns;
+    b->own_ns = ns;
+    return (double)(own + cpu_ns) > SATURATED * b->processors * (double)wall_ns ? own : 0;
+}
+
+/* Where it is written down which function of the policy has the sleds of a file's function; NULL:
+ * no memory. */
+static uint32_t *place_of(struct nsc_budget *b, uint32_t file, uint32_t function)
+{
+    const struct nsc_modules *modules = &b->tracees->modules;
+    uint32_t count = nsc_module_sleds(modules->files[file])->function_count, i;
+
+    if (file >= b->file_count) {
+        uint32_t **grown = realloc(b->by_sleds, modules->count * sizeof *grown);
+
+        if (grown == NULL)
+            return NULL;
+        memset(grown + b->file_count, 0, (modules->count - b->file_count) * sizeof *grown);
+        b->by_sleds = grown;
+        b->file_count = modules->count;
+    }
+    if (b->by_sleds[file] == NULL) {
+        b->by_sleds[file] = malloc((size_t)count * sizeof *b->by_sleds[file]);
+        for (i = 0; b->by_sleds[file] != NULL && i < count; i++)
+            b->by_sleds[file][i] = NO_INDEX;
+    }
+    return b->by_sleds[file] != NULL ? &b->by_sleds[file][function] : NULL;
+}
+
+/* One more function of the policy. */
+static int add_function(struct nsc_budget *b, const struct nsc_budget_function *f)
+{
+    if (b->policy.count == b->function_room) {
+        uint32_t room = b->function_room == 0 ? 256 : b->function_room * 2;
+        struct nsc_budget_function *grown = realloc(b->functions, room * sizeof *grown);
+
+        if (grown == NULL)
+            return -ENOMEM;
+        b->functions = grown;
+        b->function_room = room;
+    }
+    if (nsc_policy_add(&b->policy, f->function == NSC_SLEDS_NONE) != 0)
+        return -ENOMEM;
+    b->functions[b->policy.count - 1] = *f;
+    return 0;
+}
+
+/* A function id that has appeared: most often that of a function that has, too. */
+static int meet_id(struct nsc_budget *b, uint32_t id)
+{
+    const struct nsc_modules *modules = &b->tracees->modules;
+    struct nsc_place place = modules->places[id];
+    const struct nsc_sleds *sleds =
+        place.module == NSC_NO_ID ? NULL : nsc_module_sleds(modules->files[place.module]);
+    uint32_t function = sleds != NULL ? nsc_sleds_function(sleds, place.va) : NSC_SLEDS_NONE;
+    uint32_t none = NO_INDEX, *known = &none;
+    struct nsc_budget_function f = {
+        .file = place.module, .function = function, .id = id, .left_out = NSC_NO_ID, .on = true};
+
+    if (function != NSC_SLEDS_NONE)
+        known = place_of(b, place.module, function);
+    if (known == NULL)
+        return -ENOMEM;
+    if (*known == NO_INDEX) {
+        if (add_function(b, &f) != 0)
+            return -ENOMEM;
+        *known = b->policy.count - 1;
+    }
+    b->index[id] = *known;
+    return 0;
+}
+
+static int make_room(struct nsc_budget *b, uint32_t count)
+{
+    uint32_t room = b->id_room == 0 ? 256 : b->id_room;
+    struct nsc_writer_sum *sums;
+    uint32_t *index;
+
+    while (room < count)
+        room *= 2;
+    if (room == b->id_room)
+        return 0;
+    sums = realloc(b->before, room * sizeof *sums);
+    if (sums == NULL)
+        return -ENOMEM;
+    b->before = sums;
+    sums = realloc(b->now, room * sizeof *sums);
+    if (sums == NULL)
+        return -ENOMEM;
+    b->now = sums;
+    index = realloc(b->index, room * sizeof *index);
+    if (index == NULL)
+        return -ENOMEM;
+    b->index = index;
+    b->id_room = room;
+    return 0;
+}
+
+/* Functions that have appeared. */
+static void meet_functions(struct nsc_budget *b)
+{
+    uint32_t count = b->tracees->modules.place_count;
+
+    if (make_room(b, count) != 0)
+        return;
+    for (; b->id_count < count; b->id_count++) {
+        b->before[b->id_count] = (struct nsc_writer_sum){0};
+        if (meet_id(b, b->id_count) != 0)
+            return;
+    }
+}
+
+/* Tells the policy the calls since the last time. */
+static void count_calls(struct nsc_budget *b)
+{
+    uint32_t i;
+
+    meet_functions(b);
+    nsc_writer_sums(b->tracees->writer, b->now, b->id_count);
+    for (i = 0; i < b->id_count; i++) {
+        const struct nsc_writer_sum *now = &b->now[i];
+        struct nsc_writer_sum *before = &b->before[i];
+
+        if (now->calls == before->calls)
+            continue;
+        nsc_policy_saw(&b->policy, b->index[i], (double)(now->calls - before->calls),
+                       (double)(now->total_ticks - before->total_ticks),
+                       (double)(now->self_ticks - before->self_ticks));
+        *before = *now;
+    }
+}
+
+/* ---- What is done ---------------------------------------------------------------------------- */
+
+static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64_t ticks)
+{
+    struct nsc_left_out entry = {.function = f->id,
+                                 .process = NSC_NO_ID,
+                                 .reason = NSC_LEFT_OUT_BUDGET,
+                                 .from_ticks = ticks};
+
+    if (f->left_out == NSC_NO_ID) {
+        f->from_ticks = ticks;
+        if (nsc_writer_add_left_out(b->tracees->writer, &entry, &f->left_out) != 0)
+            f->left_out = NSC_NO_ID;
+        return;
+    }
+    f->windows++;
+    f->window_ticks += ticks - f->on_ticks;
+}
+
+/* Does what the policy has decided; returns whether anything was switched. */
+static bool make_changes(struct nsc_budget *b)
+{
+    struct nsc_modules *modules = &b->tracees->modules;
+    uint64_t ticks = nsc_clockpoint_ticks();
+    uint32_t i;
+    int error;
+
+    for (i = 0; i < b->policy.change_count; i++) {
+        const struct nsc_policy_change *change = &b->policy.changes[i];
+        struct nsc_budget_function *f = &b->functions[change->function];
+
+        if (nsc_onoff_bar(modules, f->file, f->function, !change->on) != 0 || f->on == change->on)
+            continue;
+        f->on = change->on;
+        if (change->on)
+            f->on_ticks = ticks;
+        else
+            note_off(b, f, ticks);
+    }
+    if (b->policy.change_count > 0)
+        nsc_tracees_set_switched(b->tracees);
+    error = nsc_onoff_follow_bars(b->tracees, &b->flips, &b->diag);
+    if (error != 0)
+        b->error = error;
+    return b->policy.change_count > 0;
+}
+
+static void take_step(struct nsc_budget *b, bool moving)
+{
+    uint64_t now_ns = monotonic_ns(), cpu_ns;
+    struct nsc_policy_step step = {.moving = moving};
+
+    count_calls(b);
+    cpu_ns = program_ns(b);
+    step.cpu_ns = (double)cpu_ns;
+    step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
+    b->step_ns = now_ns;
+    nsc_policy_step(&b->policy, &step);
+}
+
+/* In how much time the program will have run for as long as the policy has patience. */
+static uint64_t patience_ns(const struct nsc_budget *b, double busy)
+{
+    double ns = nsc_policy_patience_ns(&b->policy) / fmax(busy, 1);
+
+    return ns < (double)STEP_MIN_NS   ? STEP_MIN_NS
+           : ns > (double)STEP_MAX_NS ? STEP_MAX_NS
+                                      : (uint64_t)ns;
+}
+
+uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
+{
+    double cpu_before = b->policy.cpu_ns, busy;
+    uint64_t step_ns = b->step_ns;
+
+    if (b->share <= 0)
+        return UINT64_MAX;
+    if (now_ns < b->due_ns)
+        return b->due_ns - now_ns;
+    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
+    take_step(b, false);
+    busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);
+    if (make_changes(b)) {
+        nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, monotonic_ns());
+        take_step(b, true);
+    }
+    now_ns = monotonic_ns();
+    b->due_ns = now_ns + patience_ns(b, busy);
+    return b->due_ns - now_ns;
+}
+
+/* ---- What is said of it ---------------------------------------------------------------------- */
+
+static struct nsc_estimate rounded(double value, double error)
+{
+    return (struct nsc_estimate){(uint64_t)fmax(value + 0.5, 0), (uint64_t)fmax(ceil(error), 1)};
+}
+
+static void write_left_out(struct nsc_budget *b, uint32_t index)
+{
+    const struct nsc_budget_function *f = &b->functions[index];
+    struct nsc_policy_estimate e = nsc_policy_estimate(&b->policy, index);
+    struct nsc_left_out entry = {
+        .function = f->id,
+        .process = NSC_NO_ID,
+        .reason = NSC_LEFT_OUT_BUDGET,
+        .from_ticks = f->from_ticks,
+        .to_ticks = b->policy.functions[index].off ? 0 : f->on_ticks,
+        .windows = f->windows,
+        .window_ticks = f->window_ticks,
+    };
+
+    if (e.known) {
+        entry.known = NSC_LEFT_OUT_CALLS | NSC_LEFT_OUT_TOTAL;
+        entry.calls = rounded(e.value[0], e.error[0]);
+        entry.total_ticks = rounded(e.value[1], e.error[1]);
+    }
+    if (e.self_known) {
+        entry.known |= NSC_LEFT_OUT_SELF;
+        entry.self_ticks = rounded(e.value[2], e.error[2]);
+    }
+    nsc_writer_set_left_out(b->tracees->writer, f->left_out, &entry);
+}
+
+void nsc_budget_end(struct nsc_budget *b, struct nsc_record_result *result)
+{
+    const struct nsc_policy *p = &b->policy;
+    char text[64];
+    uint32_t i;
+
+    if (b->share <= 0)
+        return;
+    for (i = 0; i < p->count; i++) {
+        if (b->functions[i].left_out == NSC_NO_ID)
+            continue;
+        write_left_out(b, i);
+        result->left_out_functions += p->functions[i].off;
+    }
+    result->budget = b->share;
+    result->budget_error = b->error;
+    result->overhead = p->plain_ns > 0 ? p->spent_ns / p->plain_ns : 0;
+    snprintf(text, sizeof text, "%.6g", b->share);
+    nsc_writer_meta(b->tracees->writer, NSC_META_BUDGET, text);
+    snprintf(text, sizeof text, "%.4f", result->overhead);
+    nsc_writer_meta(b->tracees->writer, NSC_META_OVERHEAD, text);
+    snprintf(text, sizeof text, "%.0f", p->settled_ns);
+    nsc_writer_meta(b->tracees->writer, NSC_META_SETTLED, text);
+}

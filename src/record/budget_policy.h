@@ -1,0 +1,105 @@
+/*
+ * budget_policy.h - which functions to record so that recording costs no more than a share of the
+ * program's own time: the arithmetic alone.
+ *
+ * Pure: knows nothing of processes, sleds or traces. budget.c tells it what was seen and does what
+ * it says; a unit test does the same for programs that it makes up. docs/adr/012-budget.md
+ * explains.
+ *
+ * Time is processor time of the program in ns, all of its threads together. "Plain" time is what
+ * is left of it without the cost of recording: what the program would have taken by itself.
+ */
+#ifndef NSC_RECORD_BUDGET_POLICY_H
+#define NSC_RECORD_BUDGET_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What was seen of a quantity in the windows of a function that is off. Each window contributes how
+ * much of it there was, and how much time. */
+struct nsc_policy_samples {
+    double count, sum, sum_squares; /* windows; the quantity in them */
+    double time, time_squares, product;
+};
+
+struct nsc_policy_function {
+    bool off;
+    bool fixed;    /* cannot be switched */
+    bool sampled;  /* off, but on in the window that is open */
+    bool touched;  /* in the list of the present step */
+    double rate;   /* calls a plain ns, in the mean of the last while */
+    double weight; /* plain ns that the mean rests on */
+    double recent; /* calls a plain ns in the last few ms */
+    double hold;   /* plain ns until it is tried again, when it has been switched off */
+    double retry_at, on_since;
+    double calls, total_ticks, self_ticks; /* in the present step */
+    double in_window[3];                   /* the same in the window that is open */
+    /* While off, windows excepted: */
+    double off_plain, off_cpu;
+    struct nsc_policy_samples samples[3]; /* of calls, total and self ticks */
+};
+
+/* A function is to be switched. */
+struct nsc_policy_change {
+    uint32_t function;
+    bool on;
+};
+
+struct nsc_policy {
+    double share;   /* of the program's plain time that recording may take */
+    double call_ns; /* what recording a call costs: entry and exit */
+    struct nsc_policy_function *functions;
+    uint32_t count, room;
+    uint32_t *touched;
+    uint32_t touched_count;
+    struct nsc_policy_change *changes; /* what the last step decided */
+    uint32_t change_count;
+    uint32_t *scratch;
+    double plain_ns, cpu_ns, spent_ns; /* in all */
+    double credit_ns;                  /* what may be spent beside the share; negative: debt */
+    double window_credit_ns;
+    bool window_open, window_whole; /* whole: nothing is off in it */
+    double window_plain, window_cpu, window_spent;
+    double window_length, window_cost; /* as planned; the cost as a share of plain time */
+    double settled_ns;                 /* plain time of the last change that was no window's */
+    uint32_t windows, off_count;
+};
+
+/* What a step saw beside the calls. */
+struct nsc_policy_step {
+    double cpu_ns;     /* of the program */
+    double charged_ns; /* of the recorder, as far as the program had to wait for it */
+    bool moving;       /* sleds were switched in it: it costs, but tells nothing of rates */
+};
+
+/* What is estimated of the calls that were not recorded; errors are standard errors. */
+struct nsc_policy_estimate {
+    bool known, self_known;
+    double value[3], error[3]; /* calls, total ticks, self ticks */
+};
+
+/* @share: e.g. 0.1. @call_ns: cost of a recorded call. */
+void nsc_policy_init(struct nsc_policy *p, double share, double call_ns);
+void nsc_policy_free(struct nsc_policy *p);
+
+/* A function that has appeared; it is on. Functions are counted from 0. 0 or -ENOMEM. */
+int nsc_policy_add(struct nsc_policy *p, bool fixed);
+
+/* Calls of a function that ended in the step under way. */
+void nsc_policy_saw(struct nsc_policy *p, uint32_t function, double calls, double total_ticks,
+                    double self_ticks);
+
+/**
+ * nsc_policy_step - a step is over: decide.
+ *
+ * p->changes tells what is to be switched now. Afterwards a step with @moving must follow at once,
+ * if there is any change.
+ */
+void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step);
+
+/* How much of the program's time may go by until the next step should come. */
+double nsc_policy_patience_ns(const struct nsc_policy *p);
+
+struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint32_t function);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * The policy of the budget, on programs that are made up: does it converge, does it stay within the
+ * budget, does it keep what can be kept, does it notice what changes, are its estimates right?
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/budget_policy.h"
+#include "tap.h"
+
+#define MS      1e6
+#define CALL_NS 16.0
+
+enum { FUNCTIONS_MAX = 2000, ROUND_TRIP_NS = 150000 };
+
+/* A program: calls a plain ns of each function, which may depend on time. */
+struct program {
+    uint32_t count;
+    double (*rate)(const struct program *program, uint32_t function, double plain);
+    double ticks_a_call; /* own time in a call, 1 tick = 1 ns */
+    double made[FUNCTIONS_MAX], recorded[FUNCTIONS_MAX], carry[FUNCTIONS_MAX];
+    bool on[FUNCTIONS_MAX];
+    double plain, cpu;
+    double settled_cpu; /* of the last step that cost more than the budget over 20 ms */
+    double last_plain[20], last_cpu[20];
+    uint32_t last;
+};
+
+static double budget;
+
+/* Lets the program run for @cpu ns, as it is. */
+static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving)
+{
+    struct nsc_policy_step step = {.cpu_ns = cpu, .moving = moving};
+    double cost = 1, plain;
+
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->on[i])
+            cost += g->rate(g, i, g->plain) * CALL_NS;
+    plain = cpu / cost;
+    for (uint32_t i = 0; i < g->count; i++) {
+        double calls = g->rate(g, i, g->plain) * plain + g->carry[i];
+
+        g->carry[i] = calls - floor(calls);
+        calls = floor(calls);
+        g->made[i] += calls;
+        if (!g->on[i] || calls == 0)
+            continue;
+        g->recorded[i] += calls;
+        nsc_policy_saw(p, i, calls, calls * g->ticks_a_call, calls * g->ticks_a_call);
+    }
+    g->plain += plain;
+    g->cpu += cpu;
+    nsc_policy_step(p, &step);
+    for (uint32_t i = 0; i < p->change_count; i++)
+        g->on[p->changes[i].function] = p->changes[i].on;
+}
+
+static void run_for(struct program *g, struct nsc_policy *p, double plain)
+{
+    double until = g->plain + plain;
+
+    while (g->plain < until) {
+        double cpu = nsc_policy_patience_ns(p);
+
+        run(g, p, cpu < MS / 5 ? MS / 5 : cpu, false);
+        if (p->change_count > 0) /* it takes time to switch; in the new state, for simplicity */
+            run(g, p, ROUND_TRIP_NS, true);
+    }
+}
+
+static struct program *begin(struct nsc_policy *p, uint32_t count,
+                             double (*rate)(const struct program *, uint32_t, double))
+{
+    struct program *g = calloc(1, sizeof *g);
+
+    g->count = count;
+    g->rate = rate;
+    g->ticks_a_call = 20;
+    nsc_policy_init(p, budget, CALL_NS);
+    for (uint32_t i = 0; i < count; i++) {
+        g->on[i] = true;
+        nsc_policy_add(p, false);
+    }
+    return g;
+}
+
+static uint32_t count_on(const struct program *g)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < g->count; i++)
+        n += g->on[i];
+    return n;
+}
+
+/* How many functions the best list keeps, by the calls that were made. */
+static int rising(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static uint32_t best(const struct program *g)
+{
+    double *calls = calloc(g->count, sizeof *calls), sum = 0;
+    uint32_t n = 0;
+
+    memcpy(calls, g->made, g->count * sizeof *calls);
+    qsort(calls, g->count, sizeof *calls, rising);
+    while (n < g->count && (sum += calls[n]) * CALL_NS <= budget * g->plain)
+        n++;
+    free(calls);
+    return n;
+}
+
+static void show(const char *name, const struct program *g, const struct nsc_policy *p)
+{
+    printf("# %s: %.4f of plain, settled after %.0f ms, %u of %u functions on, the best list keeps "
+           "%u; %u windows\n",
+           name, g->cpu / g->plain, p->settled_ns / MS, count_on(g), g->count, best(g), p->windows);
+}
+
+/* Rates over seven orders of magnitude, as real programs have them: all on, it takes 6 times as
+ * long. */
+static double steep(const struct program *g, uint32_t i, double plain)
+{
+    (void)plain;
+    return 0.02 * exp(-16.0 * i / g->count);
+}
+
+static void converges(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, steep);
+
+    run_for(g, &p, 300 * MS);
+    show("steep, 0.3 s", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget * 1.1);
+    run_for(g, &p, 700 * MS);
+    show("steep, 1 s", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget);
+    CHECK(g->cpu / g->plain >= 1 + budget / 2);
+    CHECK(count_on(g) >= 0.96 * best(g));
+    run_for(g, &p, 9000 * MS);
+    show("steep, 10 s", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget);
+    CHECK(count_on(g) >= 0.95 * best(g));
+    /* The cool ones are whole. */
+    CHECK(g->recorded[399] == g->made[399]);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* The same functions, each one busy for a part of every 3 ms only. */
+static double bursts(const struct program *g, uint32_t i, double plain)
+{
+    double phase = fmod(plain / (3 * MS) + i * 0.137, 1);
+
+    return phase < 0.3 ? steep(g, i, plain) / 0.3 : 0;
+}
+
+static void bears_bursts(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, bursts);
+
+    run_for(g, &p, 1000 * MS);
+    show("bursts, 1 s", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget);
+    CHECK(count_on(g) >= 0.9 * best(g));
+    run_for(g, &p, 4000 * MS);
+    show("bursts, 5 s", g, &p);
+    CHECK(count_on(g) >= 0.92 * best(g));
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* Half of the functions are for the first 200 ms, the others for the time after. */
+static double phases(const struct program *g, uint32_t i, double plain)
+{
+    bool first = plain < 200 * MS;
+
+    return (i % 2 == 0) == first ? steep(g, i / 2 * 2, plain) : 0;
+}
+
+static void notices_phases(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, phases);
+    uint32_t back = 0;
+
+    run_for(g, &p, 200 * MS);
+    show("first phase", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget * 1.15);
+    run_for(g, &p, 1800 * MS);
+    show("second phase", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget);
+    for (uint32_t i = 0; i < g->count; i += 2)
+        back += g->on[i];
+    /* Those that no longer run cost nothing. What that takes to find out depends on the budget. */
+    CHECK(budget < 0.1 || back >= 180);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* Nothing to do. */
+static double idle(const struct program *g, uint32_t i, double plain)
+{
+    (void)g;
+    (void)plain;
+    return i == 0 ? 1e-3 : 1e-7;
+}
+
+static void leaves_cheap_ones_alone(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 50, idle);
+
+    run_for(g, &p, 500 * MS);
+    show("cheap", g, &p);
+    CHECK_U64(count_on(g), 50);
+    CHECK_U64(p.windows, 0);
+    CHECK(g->recorded[0] == g->made[0]);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* A function that cannot be switched takes half of the budget. */
+static double stubborn(const struct program *g, uint32_t i, double plain)
+{
+    return i == 0 ? budget / 2 / CALL_NS : steep(g, i, plain);
+}
+
+static void works_around_fixed_ones(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 300, stubborn);
+
+    p.functions[0].fixed = true;
+    run_for(g, &p, 1000 * MS);
+    show("one is fixed", g, &p);
+    CHECK(g->on[0]);
+    CHECK(g->cpu / g->plain <= 1 + budget);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* Once they have settled, the same functions stay on. */
+static void does_not_swing(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, steep);
+    bool before[FUNCTIONS_MAX];
+    uint32_t other = 0, whole = 0;
+    double made[400], recorded[400];
+
+    run_for(g, &p, 3000 * MS);
+    while (p.window_open)
+        run_for(g, &p, MS);
+    memcpy(before, g->on, sizeof before);
+    memcpy(made, g->made, sizeof made);
+    memcpy(recorded, g->recorded, sizeof recorded);
+    run_for(g, &p, 2000 * MS);
+    while (p.window_open)
+        run_for(g, &p, MS);
+    for (uint32_t i = 0; i < g->count; i++) {
+        other += before[i] != g->on[i];
+        whole += g->recorded[i] - recorded[i] == g->made[i] - made[i];
+    }
+    printf("# after 2 s %u of %u are otherwise; %u were recorded whole\n", other, g->count, whole);
+    CHECK(other <= 8);
+    CHECK(whole >= 0.9 * best(g));
+    nsc_policy_free(&p);
+    free(g);
+}
+
+static void estimates(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, bursts);
+    uint32_t off = 0, near = 0, known = 0;
+
+    run_for(g, &p, 3000 * MS);
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct nsc_policy_estimate e = nsc_policy_estimate(&p, i);
+        double truth = g->made[i] - g->recorded[i];
+
+        if (g->on[i])
+            continue;
+        off++;
+        if (!e.known)
+            continue; /* off since just now */
+        known++;
+        near += fabs(e.value[0] - truth) <= 2.5 * e.error[0] + 1;
+        if (i % 20 == 0)
+            printf("# %u: %.0f calls not recorded, estimated %.0f +- %.0f\n", i, truth, e.value[0],
+                   e.error[0]);
+    }
+    printf("# %u of %u estimates are within 2.5 standard errors\n", near, off);
+    CHECK(off > 50 && known >= 0.95 * off && near >= 0.9 * known);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* No function is off: nothing is estimated; a function without any call; time that stands still. */
+static void edges(void)
+{
+    struct nsc_policy p;
+    struct nsc_policy_step nothing = {0};
+
+    nsc_policy_init(&p, 0.1, CALL_NS);
+    nsc_policy_step(&p, &nothing);
+    CHECK_U64(p.change_count, 0);
+    CHECK(nsc_policy_add(&p, false) == 0);
+    CHECK(!nsc_policy_estimate(&p, 0).known);
+    nsc_policy_saw(&p, 0, 1e6, 0, 0);
+    nsc_policy_step(&p, &nothing); /* calls in no time: the clocks do not agree */
+    CHECK_U64(p.change_count, 0);
+    CHECK(p.spent_ns >= 0 && p.plain_ns >= 0);
+    nsc_policy_saw(&p, 0, 1e9, 0, 0);
+    nsc_policy_step(&p, &(struct nsc_policy_step){.cpu_ns = 10 * MS});
+    CHECK_U64(p.change_count, 1);
+    nsc_policy_free(&p);
+}
+
+int main(void)
+{
+    static const double budgets[] = {0.10, 0.02, 0.30};
+
+    for (unsigned i = 0; i < 3; i++) {
+        budget = budgets[i];
+        printf("# --- %.0f %%\n", budget * 100);
+        converges();
+        bears_bursts();
+        notices_phases();
+        does_not_swing();
+    }
+    budget = 0.10;
+    leaves_cheap_ones_alone();
+    works_around_fixed_ones();
+    estimates();
+    edges();
+    return t_done();
+}
