@@ -6,6 +6,8 @@
  * Source: "Trace Event Format" (the Chromium project's document).
  */
 #include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +18,11 @@
 struct chrome {
     struct nsc_export *job;
     struct nsc_output *out;
-    bool any; /* an event has been written: the next one needs a comma */
+    bool any;   /* an event has been written: the next one needs a comma */
+    bool begun; /* the thread has its labels */
     size_t ids_bytes;
-    char ids[64]; /* `,"pid":1,"tid":2,"ts":` of the thread */
+    char ids[64];         /* `,"pid":1,"tid":2,"ts":` of the thread */
+    char counter_ids[64]; /* the same for counters: `,"pid":1,"id":"2","ts":`, or of a process */
 };
 
 /* A JSON string with its quotes. */
@@ -155,6 +159,9 @@ static int begin_thread(struct chrome *c, uint32_t id)
 
     if (error == 0)
         error = put_label(c, "thread_name", process->pid, tid_of(thread), thread->name);
+    snprintf(c->counter_ids, sizeof c->counter_ids,
+             ",\"pid\":%u,\"id\":\"%u\",\"ts\":", process->pid, thread->tid);
+    c->begun = true;
     c->ids_bytes =
         (size_t)snprintf(c->ids, sizeof c->ids, ",\"pid\":%u,\"tid\":%llu,\"ts\":", process->pid,
                          (unsigned long long)tid_of(thread));
@@ -163,7 +170,6 @@ static int begin_thread(struct chrome *c, uint32_t id)
 
 static int export_thread(struct chrome *c, uint32_t thread, struct nsc_diag *diag)
 {
-    bool begun = false;
     struct nsc_walk_event event;
     struct nsc_walk *walk;
     int more = 0, error = nsc_export_walk(c->job, thread, false, &walk, diag);
@@ -171,9 +177,8 @@ static int export_thread(struct chrome *c, uint32_t thread, struct nsc_diag *dia
     if (error != 0)
         return error;
     while (error == 0 && (more = nsc_export_next(c->job, thread, walk, &event, diag)) > 0) {
-        if (!begun)
+        if (!c->begun)
             error = begin_thread(c, thread);
-        begun = true;
         if (error == 0)
             error = put_event(c, &event);
     }
@@ -181,6 +186,141 @@ static int export_thread(struct chrome *c, uint32_t thread, struct nsc_diag *dia
     if (error == -ENOMEM && nsc_output_error(c->out) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+}
+
+/* ---- Samples, states, marks, counters ----------------------------------------------------- */
+
+/* Begin an event of phase @phase at the note's time; its name and arguments follow. */
+static void open_note(struct chrome *c, const struct nsc_note *note, const char *phase,
+                      const char *ids)
+{
+    put_separator(c);
+    put_text(c, "{\"ph\":");
+    put_text(c, phase);
+    put_text(c, ids);
+    put_time(c, nsc_clock_ns(c->job->clock, note->ticks));
+    put_text(c, ",\"name\":");
+}
+
+static void put_value(struct chrome *c, const char *value)
+{
+    put_text(c, ",\"args\":{\"value\":");
+    put_text(c, value);
+    put_text(c, "}}");
+}
+
+static void put_sample(struct chrome *c, const struct nsc_note *note)
+{
+    char value[24];
+
+    for (int i = 0; i < NSC_SAMPLE_FIELDS; i++) {
+        if ((note->sample.known >> i & 1) == 0)
+            continue;
+        open_note(c, note, "\"C\"", c->counter_ids);
+        put_text(c, "\"");
+        put_text(c, nsc_sample_field_name((enum nsc_sample_field)i));
+        put_text(c, "\"");
+        snprintf(value, sizeof value, "%" PRIu64, note->sample.values[i]);
+        put_value(c, value);
+    }
+}
+
+static void put_state_name(struct chrome *c, const char *key, uint32_t state)
+{
+    const char *name = nsc_state_name(state);
+
+    put_text(c, key);
+    if (name != NULL)
+        put_text(c, name);
+    else
+        nsc_output_u64(c->out, state);
+    put_text(c, "\"");
+}
+
+static void put_state(struct chrome *c, const struct nsc_note *note)
+{
+    open_note(c, note, "\"i\",\"s\":\"t\"", c->ids);
+    put_text(c, "\"state\",\"args\":{");
+    put_state_name(c, "\"from\":\"", note->state.old_state);
+    put_state_name(c, ",\"to\":\"", note->state.new_state);
+    put_text(c, "}}");
+}
+
+static int put_mark(struct chrome *c, const struct nsc_note *note)
+{
+    int error;
+
+    open_note(c, note, "\"i\",\"s\":\"t\"", c->ids);
+    error = put_json(c, note->mark.name);
+    if (error == 0 && note->mark.metadata[0] != '\0') {
+        put_text(c, ",\"args\":{\"metadata\":");
+        error = put_json(c, note->mark.metadata);
+        put_text(c, "}");
+    }
+    put_text(c, "}");
+    return error;
+}
+
+static int put_counter(struct chrome *c, const struct nsc_note *note)
+{
+    const struct nsc_counter *counter = &note->counter;
+    char value[32];
+    int error;
+
+    open_note(c, note, "\"C\"", c->counter_ids);
+    error = put_json(c, counter->name);
+    if (!counter->is_real)
+        snprintf(value, sizeof value, "%" PRId64, counter->integer);
+    else if (isfinite(counter->real))
+        snprintf(value, sizeof value, "%.17g", counter->real);
+    else
+        snprintf(value, sizeof value, "null");
+    put_value(c, value);
+    return error;
+}
+
+static int put_note(void *context, const struct nsc_note *note)
+{
+    struct chrome *c = context;
+    int error = 0;
+
+    switch ((enum nsc_note_kind)note->kind) {
+    case NSC_NOTE_SAMPLE:
+        put_sample(c, note);
+        break;
+    case NSC_NOTE_STATE:
+        put_state(c, note);
+        break;
+    case NSC_NOTE_MARK:
+        error = put_mark(c, note);
+        break;
+    case NSC_NOTE_COUNTER:
+        error = put_counter(c, note);
+        break;
+    case NSC_NOTE_KINDS:
+        break;
+    }
+    return error != 0 ? error : nsc_output_error(c->out);
+}
+
+static int export_notes(struct chrome *c, uint32_t thread, struct nsc_diag *diag)
+{
+    int error = c->begun ? 0 : begin_thread(c, thread);
+
+    for (int kind = 0; kind < NSC_NOTE_KINDS && error == 0; kind++)
+        error =
+            nsc_export_notes(c->job, (enum nsc_note_kind)kind, thread, false, put_note, c, diag);
+    return nsc_output_error(c->out) != 0 ? 0 : error;
+}
+
+static int export_process_counters(struct chrome *c, uint32_t process, struct nsc_diag *diag)
+{
+    int error;
+
+    snprintf(c->counter_ids, sizeof c->counter_ids,
+             ",\"pid\":%u,\"ts\":", nsc_trace_process(c->job->trace, process)->pid);
+    error = nsc_export_notes(c->job, NSC_NOTE_COUNTER, process, true, put_note, c, diag);
+    return nsc_output_error(c->out) != 0 ? 0 : error;
 }
 
 /* What is known of the recording, as the format's free-form part. */
@@ -213,9 +353,16 @@ static int export_chrome(struct nsc_export *job, struct nsc_diag *diag)
     if (error != 0)
         return error;
     put_text(&c, "{\"traceEvents\":[");
-    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++) {
+        c.begun = false;
         if (nsc_export_wants(job, i))
             error = export_thread(&c, i, diag);
+        if (error == 0 && nsc_export_wants_notes(job, i))
+            error = export_notes(&c, i, diag);
+    }
+    for (uint32_t i = 0; i < job->info->process_count && error == 0; i++)
+        if (nsc_export_wants_process(job, i))
+            error = export_process_counters(&c, i, diag);
     if (error == 0 && put_other_data(&c) != 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     return nsc_export_publish(job, c.out, error, diag);

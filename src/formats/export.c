@@ -72,6 +72,62 @@ bool nsc_export_wants(const struct nsc_export *job, uint32_t thread)
     return nsc_trace_thread(job->trace, thread)->recorded > 0;
 }
 
+bool nsc_export_wants_notes(const struct nsc_export *job, uint32_t thread)
+{
+    uint64_t count = 0;
+
+    if (job->options.threads != NULL && job->options.threads[thread] == 0)
+        return false;
+    for (int kind = 0; kind < NSC_NOTE_KINDS; kind++)
+        count += nsc_trace_note_count(job->trace, (enum nsc_note_kind)kind, thread, false);
+    return count > 0;
+}
+
+bool nsc_export_wants_process(const struct nsc_export *job, uint32_t process)
+{
+    for (uint32_t i = 0; i < job->info->thread_count; i++)
+        if (nsc_trace_thread(job->trace, i)->process == process &&
+            (job->options.threads == NULL || job->options.threads[i] != 0))
+            return true;
+    return false;
+}
+
+int nsc_export_notes(struct nsc_export *job, enum nsc_note_kind kind, uint32_t owner,
+                     bool of_process, int (*put)(void *context, const struct nsc_note *note),
+                     void *context, struct nsc_diag *diag)
+{
+    struct nsc_note_cursor *cursor;
+    struct nsc_note note;
+    int more = 0, error = nsc_note_cursor_open(job->trace, kind, owner, of_process,
+                                               job->options.from_ticks, &cursor, diag);
+
+    if (error != 0)
+        return error;
+    while (error == 0 && (more = nsc_note_cursor_next(cursor, &note, diag)) > 0 &&
+           note.ticks < job->options.to_ticks) {
+        job->result->others[kind]++;
+        error = put(context, &note);
+    }
+    nsc_note_cursor_close(cursor);
+    return error != 0 ? error : more < 0 ? more : 0;
+}
+
+void nsc_export_note_left_out(struct nsc_export *job, const char *format, uint32_t kinds)
+{
+    static const char *const names[NSC_NOTE_KINDS] = {"samples", "thread states", "marks",
+                                                      "counters"};
+    char text[64] = "";
+
+    for (uint32_t i = 0; i < NSC_NOTE_KINDS; i++)
+        if ((kinds >> i & 1) != 0 && job->info->notes[i] > 0) {
+            size_t used = strlen(text);
+
+            snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", names[i]);
+        }
+    if (text[0] != '\0')
+        nsc_notes_add(&job->result->notes, "%s has no place for: %s", format, text);
+}
+
 const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function)
 {
     struct nsc_cooked *c = &job->cooked[function];

@@ -47,6 +47,24 @@ extern const struct nsc_exporter nsc_folded_exporter;
 /* Whether the thread is wanted and has events. */
 bool nsc_export_wants(const struct nsc_export *job, uint32_t thread);
 
+/* Whether the thread is wanted and has notes (samples, states, marks, counters). */
+bool nsc_export_wants_notes(const struct nsc_export *job, uint32_t thread);
+
+/* Whether a thread of the process is wanted. */
+bool nsc_export_wants_process(const struct nsc_export *job, uint32_t process);
+
+/**
+ * nsc_export_notes - call @put for each note of one kind and owner that lies in the window.
+ * An error of @put ends it and is returned as it is. Returns 0 or -errno with @diag.
+ */
+int nsc_export_notes(struct nsc_export *job, enum nsc_note_kind kind, uint32_t owner,
+                     bool of_process, int (*put)(void *context, const struct nsc_note *note),
+                     void *context, struct nsc_diag *diag);
+
+/* Note, if there are any, the kinds of notes in the trace that @format has no place for: bits
+ * 1 << enum nsc_note_kind. */
+void nsc_export_note_left_out(struct nsc_export *job, const char *format, uint32_t kinds);
+
 /* A function's name, cooked once. Returns NULL when out of memory. */
 const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function);
 

@@ -247,6 +247,7 @@ static int export_folded(struct nsc_export *job, struct nsc_diag *diag)
     if (error == 0)
         error = put_stacks(&f, diag);
     note_folded(&f);
+    nsc_export_note_left_out(job, "folded stacks", ~0u);
     free(f.nodes);
     free(f.slots);
     free(f.calls);

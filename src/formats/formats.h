@@ -94,13 +94,14 @@ struct nsc_export_options {
 };
 
 struct nsc_export_result {
-    const char *format; /* static */
-    uint64_t calls;     /* calls written */
-    uint64_t bounds;    /* of these, calls whose start or end is a bound */
-    uint64_t clipped;   /* of these, calls cut at the window */
-    uint64_t lost;      /* events that the recording lost in the window, where known */
-    uint64_t bytes;     /* written, all files together, after compression */
-    uint32_t threads;   /* with at least one call; their further stacks do not count */
+    const char *format;              /* static */
+    uint64_t calls;                  /* calls written */
+    uint64_t bounds;                 /* of these, calls whose start or end is a bound */
+    uint64_t clipped;                /* of these, calls cut at the window */
+    uint64_t lost;                   /* events that the recording lost in the window, where known */
+    uint64_t others[NSC_NOTE_KINDS]; /* samples, states, marks, counter values written */
+    uint64_t bytes;                  /* written, all files together, after compression */
+    uint32_t threads;                /* with at least one call; their further stacks do not count */
     uint32_t files;
     struct nsc_notes notes;
 };

@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "formats/export.h"
 #include "formats/import.h"
 #include "formats/names.h"
+#include "formats/samples.h"
 #include "trace/encode.h"
 #include "util/units.h"
 
@@ -208,8 +208,33 @@ static void note_mended(struct text_import *t, const char *name, const struct te
                       (unsigned long long)file->blank, (unsigned long long)file->blank_line);
 }
 
-static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t tid, uint32_t stack,
-                         struct nsc_diag *diag)
+static void split_path(const char *path, bool gzip, size_t *folder_bytes, size_t *base_bytes);
+
+/* The samples and states that lie beside a thread's text. */
+static int import_samples(struct text_import *t, const char *path, uint32_t thread,
+                          struct nsc_diag *diag)
+{
+    static const enum nsc_note_kind kinds[] = {NSC_NOTE_SAMPLE, NSC_NOTE_STATE};
+    size_t folder_bytes, base_bytes;
+    int error = 0;
+
+    if (strcmp(path, "-") == 0)
+        return 0;
+    split_path(path, nsc_input_is_gzip(t->job->in), &folder_bytes, &base_bytes);
+    for (int i = 0; i < 2 && error == 0; i++) {
+        char *name;
+
+        if (asprintf(&name, "%.*s%s%s", (int)base_bytes, path, nsc_samples_suffix(kinds[i]),
+                     path + base_bytes) < 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        error = nsc_samples_read(t->job, kinds[i], thread, name, diag);
+        free(name);
+    }
+    return error;
+}
+
+static int import_thread(struct text_import *t, struct nsc_input *in, const char *path,
+                         uint32_t tid, uint32_t stack, struct nsc_diag *diag)
 {
     struct nsc_thread thread = {
         .process = t->process, .tid = tid, .stack = stack, .name = t->job->name};
@@ -229,7 +254,7 @@ static int import_thread(struct text_import *t, struct nsc_input *in, uint32_t t
     note_mended(t, nsc_input_name(in), &file);
     if (error == 0)
         error = nsc_writer_set_thread(t->job->writer, id, &thread);
-    return error;
+    return error == 0 ? import_samples(t, path, id, diag) : error;
 }
 
 /* Whether @tail is ".TID" or ".TID.STACK", followed by @suffix. */
@@ -341,7 +366,7 @@ static int import_sibling(struct text_import *t, const struct sibling *s, struct
             error = nsc_diag_set(&fault, NSC_DIAG_NO_OFFSET, EPROTO, "%s is not Nanoscope text",
                                  s->path);
         if (error == 0)
-            error = import_thread(t, in, s->tid, s->stack, &fault);
+            error = import_thread(t, in, s->path, s->tid, s->stack, &fault);
         nsc_input_close(in);
     }
     if (error == -ENOMEM || nsc_writer_error(t->job->writer) != 0) {
@@ -354,21 +379,6 @@ static int import_sibling(struct text_import *t, const struct sibling *s, struct
     return 0;
 }
 
-static void note_samples(struct nsc_import *job, const char *suffix)
-{
-    bool gzip = nsc_input_is_gzip(job->in);
-    size_t folder_bytes, base_bytes;
-    struct stat st;
-    char *path;
-
-    split_path(job->path, gzip, &folder_bytes, &base_bytes);
-    if (asprintf(&path, "%.*s%s", (int)base_bytes, job->path, suffix) < 0)
-        return;
-    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
-        nsc_notes_add(job->notes, "%s: samples and thread states are not imported", path);
-    free(path);
-}
-
 static int import_text(struct nsc_import *job, struct nsc_diag *diag)
 {
     struct text_import t = {.job = job};
@@ -378,11 +388,8 @@ static int import_text(struct nsc_import *job, struct nsc_diag *diag)
     size_t count = 0;
     int error = 0;
 
-    if (strcmp(job->path, "-") != 0) {
+    if (strcmp(job->path, "-") != 0)
         error = find_siblings(job->path, nsc_input_is_gzip(job->in), &siblings, &count);
-        note_samples(job, ".timer");
-        note_samples(job, ".state");
-    }
     /* The format has no id for the traced thread: the smallest one that no sibling has. */
     for (size_t i = 0; i < count; i++)
         process.pid += siblings[i].tid == process.pid;
@@ -391,7 +398,7 @@ static int import_text(struct nsc_import *job, struct nsc_diag *diag)
     if (error != 0)
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot begin: %s", strerror(-error));
     else
-        error = import_thread(&t, job->in, process.pid, 0, diag);
+        error = import_thread(&t, job->in, job->path, process.pid, 0, diag);
     for (size_t i = 0; i < count && error == 0; i++)
         error = import_sibling(&t, &siblings[i], diag);
     free_siblings(siblings, count);
@@ -415,7 +422,12 @@ struct text_export {
     struct nsc_names taken; /* "TID" -> how many files of the thread there are */
     uint32_t first_tid;     /* of the thread in FILE */
     uint64_t late;
+    uint8_t *written; /* a byte per thread id: it has a file */
+    uint32_t unknown; /* values that samples do not know, as bits */
 };
+
+/* What stands behind FILE in the names of a thread's files: nothing, ".TID" or ".TID.1". */
+#define SUFFIX_MAX 48
 
 /* "POP" is the format's own word, and a line end would end the event. */
 static char *cook_text(const char *name, size_t *bytes)
@@ -444,9 +456,7 @@ static int add_file(struct text_export *x, const char *suffix, struct nsc_output
         x->file_capacity = capacity;
     }
     split_path(path, true, &folder_bytes, &base_bytes);
-    if (suffix == NULL)
-        name = strdup(path);
-    else if (asprintf(&name, "%.*s%s%s", (int)base_bytes, path, suffix, path + base_bytes) < 0)
+    if (asprintf(&name, "%.*s%s%s", (int)base_bytes, path, suffix, path + base_bytes) < 0)
         name = NULL;
     if (name == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -457,27 +467,28 @@ static int add_file(struct text_export *x, const char *suffix, struct nsc_output
     return error;
 }
 
-static int thread_file(struct text_export *x, uint32_t thread, struct nsc_output **out,
-                       struct nsc_diag *diag)
+static int thread_file(struct text_export *x, uint32_t thread, char suffix[SUFFIX_MAX],
+                       struct nsc_output **out, struct nsc_diag *diag)
 {
     const struct nsc_thread *th = nsc_trace_thread(x->job->trace, thread);
     struct nsc_names_entry *e;
-    char suffix[32];
-    int bytes = snprintf(suffix, sizeof suffix, ".%u", th->tid);
+    int bytes = snprintf(suffix, SUFFIX_MAX, ".%u", th->tid);
 
+    x->written[thread] = 1;
     if (nsc_names_find(&x->taken, suffix, (size_t)bytes, &e) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     e->id++; /* from UINT32_MAX to 0 */
     if (x->file_count == 0) {
         x->first_tid = th->tid;
-        return add_file(x, NULL, out, diag);
+        suffix[0] = '\0';
+        return add_file(x, suffix, out, diag);
     }
     if (strcmp(x->job->path, "-") == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "Nanoscope text is one file a thread: choose one with --thread, or "
                             "name an output file");
     if (e->id > 0)
-        snprintf(suffix + bytes, sizeof suffix - (size_t)bytes, ".%u", e->id);
+        snprintf(suffix + bytes, SUFFIX_MAX - (size_t)bytes, ".%u", e->id);
     return add_file(x, suffix, out, diag);
 }
 
@@ -538,8 +549,39 @@ static int put_event(struct text_export *x, struct nsc_output *out, const struct
     return 0;
 }
 
+/* A thread's samples or states. */
+static int add_samples(struct text_export *x, enum nsc_note_kind kind, uint32_t thread,
+                       const char *suffix, struct nsc_diag *diag)
+{
+    char name[SUFFIX_MAX + 16];
+    struct nsc_output *out;
+    int error;
+
+    snprintf(name, sizeof name, "%s%s", suffix, nsc_samples_suffix(kind));
+    error = add_file(x, name, &out, diag);
+    if (error == 0)
+        error = nsc_samples_write(x->job, kind, thread, out, &x->unknown, diag);
+    return error != 0 ? error : nsc_output_finish(out, diag);
+}
+
+/* As Nanoscope, FILE has both beside it in any case, empty when sampling was off; further threads
+ * only if it was on. */
+static int add_both(struct text_export *x, uint32_t thread, const char *suffix,
+                    struct nsc_diag *diag)
+{
+    const uint64_t *notes = x->job->info->notes;
+    int error;
+
+    if (strcmp(x->job->path, "-") == 0 ||
+        (suffix[0] != '\0' && notes[NSC_NOTE_SAMPLE] + notes[NSC_NOTE_STATE] == 0))
+        return 0;
+    error = add_samples(x, NSC_NOTE_SAMPLE, thread, suffix, diag);
+    return error != 0 ? error : add_samples(x, NSC_NOTE_STATE, thread, suffix, diag);
+}
+
 static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag *diag)
 {
+    char suffix[SUFFIX_MAX] = "";
     struct nsc_output *out = NULL;
     struct waiting waiting = {0};
     struct nsc_walk_event event;
@@ -550,7 +592,7 @@ static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag
         return error;
     while (error == 0 && (more = nsc_export_next(x->job, thread, walk, &event, diag)) > 0) {
         if (out == NULL && event.kind != NSC_WALK_LOST)
-            error = thread_file(x, thread, &out, diag);
+            error = thread_file(x, thread, suffix, &out, diag);
         if (error == 0)
             error = put_event(x, out, &event, &waiting, diag);
         if (error == 0 && out != NULL && nsc_output_error(out) != 0)
@@ -563,16 +605,44 @@ static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag
         return 0;
     if (waiting.ticks > waiting.line_ticks || !waiting.any_line)
         put_waiting(x, out, &waiting);
-    return nsc_output_finish(out, diag);
+    error = nsc_output_finish(out, diag);
+    return error != 0 ? error : add_both(x, thread, suffix, diag);
 }
 
-/* As Nanoscope writes them when sampling is off: there, and empty. */
-static int add_empty(struct text_export *x, const char *suffix, struct nsc_diag *diag)
+/* A thread without calls (in the window) has an empty file if it has samples or states. */
+static int export_quiet_thread(struct text_export *x, uint32_t thread, struct nsc_diag *diag)
 {
+    const struct nsc_trace *t = x->job->trace;
+    char suffix[SUFFIX_MAX];
     struct nsc_output *out;
-    int error = add_file(x, suffix, &out, diag);
+    int error;
 
-    return error != 0 ? error : nsc_output_finish(out, diag);
+    if (x->written[thread] || !nsc_export_wants_notes(x->job, thread) ||
+        nsc_trace_note_count(t, NSC_NOTE_SAMPLE, thread, false) +
+                nsc_trace_note_count(t, NSC_NOTE_STATE, thread, false) ==
+            0)
+        return 0;
+    error = thread_file(x, thread, suffix, &out, diag);
+    if (error == 0)
+        error = nsc_output_finish(out, diag);
+    return error != 0 ? error : add_both(x, thread, suffix, diag);
+}
+
+/* All is empty: there is nothing to tell. */
+static int add_nothing(struct text_export *x, struct nsc_diag *diag)
+{
+    static const char *const suffixes[] = {"", ".timer", ".state"};
+    int count = strcmp(x->job->path, "-") == 0 ? 1 : 3;
+    int error = 0;
+
+    for (int i = 0; i < count && error == 0; i++) {
+        struct nsc_output *out;
+
+        error = add_file(x, suffixes[i], &out, diag);
+        if (error == 0)
+            error = nsc_output_finish(out, diag);
+    }
+    return error;
 }
 
 static void note_losses(struct text_export *x)
@@ -582,6 +652,12 @@ static void note_losses(struct text_export *x)
         nsc_notes_add(&x->job->result->notes,
                       "%llu returns of calls that began before the trace are POPs without a call",
                       (unsigned long long)x->late);
+    if (strcmp(x->job->path, "-") == 0)
+        nsc_export_note_left_out(x->job, "one file of text", ~0u);
+    else
+        nsc_export_note_left_out(x->job, "the text format",
+                                 1u << NSC_NOTE_MARK | 1u << NSC_NOTE_COUNTER);
+    nsc_samples_note_unknown(x->job, x->unknown);
 }
 
 /* Files of an earlier export with more threads would be read as part of this one. */
@@ -628,23 +704,31 @@ static int publish(struct text_export *x, struct nsc_diag *diag)
     return error;
 }
 
-static int export_text(struct nsc_export *job, struct nsc_diag *diag)
+static int export_files(struct text_export *x, struct nsc_diag *diag)
 {
-    struct text_export x = {.job = job};
+    const struct nsc_export *job = x->job;
     int error = 0;
 
     for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
         if (nsc_export_wants(job, i))
-            error = export_thread(&x, i, diag);
-    if (error == 0 && x.file_count == 0)
-        error = add_empty(&x, NULL, diag);
-    if (error == 0 && strcmp(job->path, "-") != 0) {
-        error = add_empty(&x, ".timer", diag);
-        if (error == 0)
-            error = add_empty(&x, ".state", diag);
-    }
-    if (error == 0)
-        error = publish(&x, diag);
+            error = export_thread(x, i, diag);
+    if (strcmp(job->path, "-") != 0)
+        for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+            error = export_quiet_thread(x, i, diag);
+    if (error == 0 && x->file_count == 0)
+        error = add_nothing(x, diag);
+    return error != 0 ? error : publish(x, diag);
+}
+
+static int export_text(struct nsc_export *job, struct nsc_diag *diag)
+{
+    struct text_export x = {.job = job};
+    int error;
+
+    x.written = calloc((size_t)job->info->thread_count + 1, 1);
+    if (x.written == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = export_files(&x, diag);
     if (error == 0) {
         note_losses(&x);
         if (strcmp(job->path, "-") != 0)
@@ -653,6 +737,7 @@ static int export_text(struct nsc_export *job, struct nsc_diag *diag)
     for (size_t i = 0; i < x.file_count; i++)
         nsc_output_abandon(x.files[i]);
     free(x.files);
+    free(x.written);
     nsc_names_free(&x.taken);
     return error;
 }

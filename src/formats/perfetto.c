@@ -44,6 +44,8 @@ enum {
     DESCRIPTOR_PROCESS = 3,
     DESCRIPTOR_THREAD = 4,
     DESCRIPTOR_PARENT = 5,
+    DESCRIPTOR_COUNTER = 8,
+    COUNTER_UNIT = 3,
     PROCESS_PID = 1,
     PROCESS_NAME = 6,
     THREAD_PID = 1,
@@ -53,8 +55,11 @@ enum {
     EVENT_ANNOTATIONS = 4,
     EVENT_TYPE = 9,
     EVENT_NAME_IID = 10,
+    EVENT_TRACK_UUID = 11,
     EVENT_NAME = 23,
+    EVENT_COUNTER = 30,
     EVENT_SOURCE_IID = 34,
+    EVENT_COUNTER_REAL = 44,
     ANNOTATION_UINT = 3,
     ANNOTATION_STRING = 6,
     ANNOTATION_NAME = 10,
@@ -68,12 +73,14 @@ enum {
     SOURCE_LINE = 4,
 };
 
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
+enum { UNIT_NONE = 0, UNIT_NS = 1, UNIT_COUNT = 2, UNIT_BYTES = 3 };
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
 enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_DELTA_ID = 64 };
 
 #define UUID_PROCESS   (1ull << 32)
 #define UUID_THREAD    (2ull << 32)
+#define UUID_NOTES     (3ull << 32) /* tracks of samples, states and counters, in turn */
 #define SMALL_PACKET   512u         /* room for a packet without foreign text */
 #define TEXT_MAX       (60u * 1024) /* longer names are cut, so that any packet fits the buffer */
 #define FIRST_SEQUENCE 2u           /* 1 = what belongs to no thread */
@@ -87,7 +94,15 @@ struct perfetto {
     uint32_t *stamps;   /* by function id: thread + 1 whose sequence iids[] speaks of */
     uint32_t next_iid;
     uint32_t thread;
-    uint8_t *described; /* by process id: its descriptor has been written */
+    bool begun;              /* the thread's track has been written */
+    uint8_t *described;      /* by process id: its descriptor has been written */
+    uint64_t notes_uuid;     /* of the next track of notes */
+    uint64_t owner_uuid;     /* of the thread or process whose notes are being written */
+    struct nsc_names tracks; /* of the owner's counters: name -> number behind UUID_NOTES */
+    uint64_t fields[NSC_SAMPLE_FIELDS]; /* tracks of its samples; 0 = none yet */
+    uint64_t states;                    /* track of its states; 0 = none yet */
+    bool in_state;                      /* that has a slice open */
+    uint64_t last_state_ns;
 };
 
 /* How much of clean UTF-8 is written: all, or as many whole characters as TEXT_MAX bytes hold. */
@@ -386,23 +401,28 @@ static int put_event(struct perfetto *p, const struct nsc_walk_event *e)
     return nsc_output_error(p->out);
 }
 
+static void begin_thread(struct perfetto *p)
+{
+    if (p->begun)
+        return;
+    put_process(p, nsc_trace_thread(p->job->trace, p->thread)->process);
+    put_track(p, p->thread);
+    p->begun = true;
+}
+
 static int export_thread(struct perfetto *p, uint32_t thread, struct nsc_diag *diag)
 {
-    bool begun = false;
     struct nsc_walk_event event;
     struct nsc_walk *walk;
     int more = 0, error = nsc_export_walk(p->job, thread, false, &walk, diag);
 
     if (error != 0)
         return error;
-    p->thread = thread;
     p->next_iid = 0;
     while (error == 0 && (more = nsc_export_next(p->job, thread, walk, &event, diag)) > 0) {
-        if (!begun) {
-            put_process(p, nsc_trace_thread(p->job->trace, thread)->process);
-            put_track(p, thread);
+        if (!p->begun) {
+            begin_thread(p);
             put_sequence_start(p, p->offset_ns + nsc_clock_ns(p->job->clock, event.ticks));
-            begun = true;
         }
         error = put_event(p, &event);
     }
@@ -410,6 +430,222 @@ static int export_thread(struct perfetto *p, uint32_t thread, struct nsc_diag *d
     if (error == -ENOMEM && nsc_output_error(p->out) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+}
+
+/* ---- Samples, states, marks, counters ----------------------------------------------------- */
+
+/*
+ * They are on the sequence that belongs to no thread: every packet has its whole time, its names
+ * and its track, so that they need not be in order with the calls.
+ */
+
+/* A track below the owner's; @unit: of a counter, UNIT_NONE without a unit. Returns its id. */
+static uint64_t put_note_track(struct perfetto *p, const char *name, bool counter, uint32_t unit)
+{
+    uint64_t uuid = p->notes_uuid++;
+    uint8_t *at, *packet, *descriptor, *m;
+
+    at = packet_open(p, 1, 0, TEXT_MAX, &packet);
+    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_proto_u64(at, DESCRIPTOR_UUID, uuid);
+    at = nsc_proto_u64(at, DESCRIPTOR_PARENT, p->owner_uuid);
+    at = put_text(at, DESCRIPTOR_NAME, name);
+    if (counter) {
+        m = nsc_proto_open(&at, DESCRIPTOR_COUNTER);
+        if (unit != UNIT_NONE)
+            at = nsc_proto_u64(at, COUNTER_UNIT, unit);
+        nsc_proto_close(m, at);
+    }
+    nsc_proto_close(descriptor, at);
+    packet_close(p, packet, at);
+    return uuid;
+}
+
+static uint64_t note_ns(const struct perfetto *p, const struct nsc_note *note)
+{
+    return p->offset_ns + nsc_clock_ns(p->job->clock, note->ticks);
+}
+
+/* Begin an event on @track with room for @bytes of text. */
+static uint8_t *note_open(struct perfetto *p, uint64_t ns, uint64_t track, uint32_t type,
+                          size_t bytes, uint8_t **packet, uint8_t **event)
+{
+    uint8_t *at = packet_open(p, 1, 0, bytes, packet);
+
+    at = nsc_proto_u64(at, PACKET_TIMESTAMP, ns);
+    *event = nsc_proto_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_proto_u64(at, EVENT_TYPE, type);
+    return nsc_proto_u64(at, EVENT_TRACK_UUID, track);
+}
+
+static void put_count(struct perfetto *p, uint64_t ns, uint64_t track, uint64_t value)
+{
+    uint8_t *packet, *event, *at = note_open(p, ns, track, TYPE_COUNTER, 0, &packet, &event);
+
+    at = nsc_proto_u64(at, EVENT_COUNTER, value); /* an int64: two's complement */
+    nsc_proto_close(event, at);
+    packet_close(p, packet, at);
+}
+
+static void put_sample(struct perfetto *p, const struct nsc_note *note)
+{
+    static const uint8_t units[NSC_SAMPLE_FIELDS] = {
+        [NSC_SAMPLE_CPU_NS] = UNIT_NS,
+        [NSC_SAMPLE_MAJOR_FAULTS] = UNIT_COUNT,
+        [NSC_SAMPLE_MINOR_FAULTS] = UNIT_COUNT,
+        [NSC_SAMPLE_SWITCHES] = UNIT_COUNT,
+        [NSC_SAMPLE_PREEMPTIONS] = UNIT_COUNT,
+        [NSC_SAMPLE_PROCESS_BYTES] = UNIT_BYTES,
+        [NSC_SAMPLE_PROCESS_OBJECTS] = UNIT_COUNT,
+        [NSC_SAMPLE_ALLOCATED_BYTES] = UNIT_BYTES,
+        [NSC_SAMPLE_FREED_BYTES] = UNIT_BYTES,
+    };
+
+    for (int i = 0; i < NSC_SAMPLE_FIELDS; i++) {
+        if ((note->sample.known >> i & 1) == 0)
+            continue;
+        if (p->fields[i] == 0)
+            p->fields[i] =
+                put_note_track(p, nsc_sample_field_name((enum nsc_sample_field)i), true, units[i]);
+        put_count(p, note_ns(p, note), p->fields[i], note->sample.values[i]);
+    }
+}
+
+/* States are slices, one after the other; the first one begins with the first change. */
+static void end_state(struct perfetto *p, uint64_t ns)
+{
+    uint8_t *packet, *event, *at;
+
+    if (!p->in_state)
+        return;
+    at = note_open(p, ns, p->states, TYPE_END, 0, &packet, &event);
+    nsc_proto_close(event, at);
+    packet_close(p, packet, at);
+    p->in_state = false;
+}
+
+static void put_state(struct perfetto *p, const struct nsc_note *note)
+{
+    const char *name = nsc_state_name(note->state.new_state);
+    uint8_t *packet, *event, *at;
+    char number[16];
+
+    if (p->states == 0)
+        p->states = put_note_track(p, "state", false, UNIT_NONE);
+    p->last_state_ns = note_ns(p, note);
+    end_state(p, p->last_state_ns);
+    if (note->state.new_state == NSC_STATE_DEAD)
+        return;
+    snprintf(number, sizeof number, "%u", note->state.new_state);
+    at = note_open(p, p->last_state_ns, p->states, TYPE_BEGIN, 0, &packet, &event);
+    at = nsc_proto_text(at, EVENT_NAME, name != NULL ? name : number);
+    nsc_proto_close(event, at);
+    packet_close(p, packet, at);
+    p->in_state = true;
+}
+
+static void put_mark(struct perfetto *p, const struct nsc_note *note)
+{
+    uint8_t *packet, *event, *m;
+    uint8_t *at =
+        note_open(p, note_ns(p, note), p->owner_uuid, TYPE_INSTANT, 2 * TEXT_MAX, &packet, &event);
+
+    at = put_text(at, EVENT_NAME, note->mark.name);
+    if (note->mark.metadata[0] != '\0') {
+        m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
+        at = nsc_proto_text(at, ANNOTATION_NAME, "metadata");
+        at = put_text(at, ANNOTATION_STRING, note->mark.metadata);
+        nsc_proto_close(m, at);
+    }
+    nsc_proto_close(event, at);
+    packet_close(p, packet, at);
+}
+
+static int put_counter(struct perfetto *p, const struct nsc_note *note)
+{
+    const struct nsc_counter *counter = &note->counter;
+    struct nsc_names_entry *track;
+    uint8_t *packet, *event, *at;
+    int error = nsc_names_find(&p->tracks, counter->name, strlen(counter->name), &track);
+
+    if (error != 0)
+        return error;
+    if (track->id == UINT32_MAX)
+        track->id = (uint32_t)(put_note_track(p, counter->name, true, UNIT_NONE) - UUID_NOTES);
+    if (!counter->is_real) {
+        put_count(p, note_ns(p, note), UUID_NOTES + track->id, (uint64_t)counter->integer);
+        return 0;
+    }
+    at = note_open(p, note_ns(p, note), UUID_NOTES + track->id, TYPE_COUNTER, 0, &packet, &event);
+    at = nsc_proto_double(at, EVENT_COUNTER_REAL, counter->real);
+    nsc_proto_close(event, at);
+    packet_close(p, packet, at);
+    return 0;
+}
+
+static int put_note(void *context, const struct nsc_note *note)
+{
+    struct perfetto *p = context;
+    int error = 0;
+
+    switch ((enum nsc_note_kind)note->kind) {
+    case NSC_NOTE_SAMPLE:
+        put_sample(p, note);
+        break;
+    case NSC_NOTE_STATE:
+        put_state(p, note);
+        break;
+    case NSC_NOTE_MARK:
+        put_mark(p, note);
+        break;
+    case NSC_NOTE_COUNTER:
+        error = put_counter(p, note);
+        break;
+    case NSC_NOTE_KINDS:
+        break;
+    }
+    return error != 0 ? error : nsc_output_error(p->out);
+}
+
+/* The notes of one thread or process. */
+static int export_owner(struct perfetto *p, enum nsc_note_kind kind, uint32_t owner,
+                        bool of_process, struct nsc_diag *diag)
+{
+    int error = nsc_export_notes(p->job, kind, owner, of_process, put_note, p, diag);
+
+    if (error == -ENOMEM && nsc_output_error(p->out) == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return nsc_output_error(p->out) != 0 ? 0 : error;
+}
+
+static void begin_owner(struct perfetto *p, uint64_t uuid)
+{
+    p->owner_uuid = uuid;
+    nsc_names_free(&p->tracks);
+    memset(p->fields, 0, sizeof p->fields);
+    p->states = 0;
+    p->in_state = false;
+}
+
+static int export_notes(struct perfetto *p, uint32_t thread, struct nsc_diag *diag)
+{
+    const struct nsc_thread *th = nsc_trace_thread(p->job->trace, thread);
+    uint64_t end_ns = p->offset_ns + nsc_clock_ns(p->job->clock, th->end_ticks);
+    int error = 0;
+
+    begin_thread(p);
+    begin_owner(p, UUID_THREAD + thread);
+    for (int kind = 0; kind < NSC_NOTE_KINDS && error == 0; kind++)
+        error = export_owner(p, (enum nsc_note_kind)kind, thread, false, diag);
+    end_state(p, end_ns > p->last_state_ns ? end_ns : p->last_state_ns);
+    return error;
+}
+
+static int export_process_counters(struct perfetto *p, uint32_t process, struct nsc_diag *diag)
+{
+    put_process(p, process);
+    begin_owner(p, UUID_PROCESS + process);
+    return export_owner(p, NSC_NOTE_COUNTER, process, true, diag);
 }
 
 /* What turns ns since the trace's origin into the boot clock; 0 when the trace does not say. */
@@ -434,15 +670,24 @@ static int export_all(struct perfetto *p, struct nsc_diag *diag)
     int error = 0;
 
     put_clocks(p);
-    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
+    for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++) {
+        p->thread = i;
+        p->begun = false;
         if (nsc_export_wants(job, i))
             error = export_thread(p, i, diag);
+        if (error == 0 && nsc_export_wants_notes(job, i))
+            error = export_notes(p, i, diag);
+    }
+    for (uint32_t i = 0; i < job->info->process_count && error == 0; i++)
+        if (nsc_export_wants_process(job, i) &&
+            nsc_trace_note_count(job->trace, NSC_NOTE_COUNTER, i, true) > 0)
+            error = export_process_counters(p, i, diag);
     return error;
 }
 
 static int export_perfetto(struct nsc_export *job, struct nsc_diag *diag)
 {
-    struct perfetto p = {.job = job, .offset_ns = boot_offset(job)};
+    struct perfetto p = {.job = job, .offset_ns = boot_offset(job), .notes_uuid = UUID_NOTES + 1};
     size_t functions = (size_t)job->info->function_count + 1;
     int error = nsc_output_create(job->path, job->gzip, &p.out, diag);
 
@@ -458,6 +703,7 @@ static int export_perfetto(struct nsc_export *job, struct nsc_diag *diag)
     free(p.iids);
     free(p.stamps);
     free(p.described);
+    nsc_names_free(&p.tracks);
     return nsc_export_publish(job, p.out, error, diag);
 }
 

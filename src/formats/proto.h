@@ -12,14 +12,28 @@
 #include <string.h>
 
 #include "base/leb.h"
+#include "base/span.h"
 
-/* First byte or bytes of a field: number and wire type (0 = varint, 2 = length and bytes). */
-#define NSC_PROTO_VARINT(field) (((uint64_t)(field) << 3) | 0)
-#define NSC_PROTO_BYTES(field)  (((uint64_t)(field) << 3) | 2)
+/* First byte or bytes of a field: number and wire type (0 = varint, 1 = 8 bytes, 2 = length and
+ * bytes). */
+#define NSC_PROTO_VARINT(field)  (((uint64_t)(field) << 3) | 0)
+#define NSC_PROTO_FIXED64(field) (((uint64_t)(field) << 3) | 1)
+#define NSC_PROTO_BYTES(field)   (((uint64_t)(field) << 3) | 2)
 
 static inline uint8_t *nsc_proto_u64(uint8_t *at, uint32_t field, uint64_t value)
 {
     return nsc_leb_put(nsc_leb_put(at, NSC_PROTO_VARINT(field)), value);
+}
+
+/* A double, 8 bytes little endian. */
+static inline uint8_t *nsc_proto_double(uint8_t *at, uint32_t field, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    at = nsc_leb_put(at, NSC_PROTO_FIXED64(field));
+    nsc_span_put64(at, bits);
+    return at + 8;
 }
 
 /* A string, bytes, or a message that was written elsewhere. */

@@ -168,6 +168,11 @@ struct nsc_counter {
     double real;
 };
 
+/* What people are told: "CPU time", "major faults", ... */
+const char *nsc_sample_field_name(enum nsc_sample_field field);
+/* "running", "blocked on I/O", or Android's own name; NULL for numbers that are neither. */
+const char *nsc_state_name(uint32_t state);
+
 #define NSC_NOTE_TEXT_MAX 65535 /* bytes of a name or of metadata; what is longer is cut */
 
 struct nsc_note {

@@ -1,6 +1,9 @@
 /*
  * fuzz_text.c - any bytes as an importable file: no crash, and what was understood stays what it is
  * when it is written as text and read again. Every export format gets to see the result.
+ *
+ * A form feed parts the text from the samples that lie beside it, another one these from the
+ * states.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -39,10 +42,10 @@ static void setup(void)
     atexit(remove_folder);
 }
 
-static char *take_file(const char *path, size_t *bytes)
+/* The content of a file behind what is in *@text already. The file is removed. */
+static void take_file(const char *path, char **text, size_t *bytes)
 {
     FILE *f = fopen(path, "rb");
-    char *text;
     long size;
 
     if (f == NULL)
@@ -50,19 +53,54 @@ static char *take_file(const char *path, size_t *bytes)
     fseek(f, 0, SEEK_END);
     size = ftell(f);
     rewind(f);
-    text = malloc((size_t)size + 1);
-    if (text == NULL || fread(text, 1, (size_t)size, f) != (size_t)size)
+    *text = realloc(*text, *bytes + (size_t)size + 2);
+    if (*text == NULL || fread(*text + *bytes, 1, (size_t)size, f) != (size_t)size)
         abort();
     fclose(f);
     unlink(path);
-    *bytes = (size_t)size;
+    *bytes += (size_t)size;
+}
+
+static const char *const suffixes[] = {"", ".timer", ".state"};
+
+/* The set that @data describes. */
+static void write_set(const char *path, const void *data, size_t bytes)
+{
+    const char *at = data, *end = at + bytes;
+
+    for (int i = 0; i < 3; i++) {
+        const char *part = i < 2 && at < end ? memchr(at, '\f', (size_t)(end - at)) : NULL;
+        size_t n = (size_t)((part != NULL ? part : end) - at);
+        char name[72];
+        FILE *f;
+
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        f = fopen(name, "wb");
+        if (f == NULL || (n > 0 && fwrite(at, 1, n, f) != n) || fclose(f) != 0)
+            abort();
+        at = part != NULL ? part + 1 : end;
+    }
+}
+
+/* The set as write_set() takes it; the files are removed. */
+static char *take_set(const char *path, size_t *bytes)
+{
+    char name[72], *text = NULL;
+
+    *bytes = 0;
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
+        if (i > 0)
+            text[(*bytes)++] = '\f';
+        take_file(name, &text, bytes);
+    }
     return text;
 }
 
 /* Import @path and write it in @format; returns what was written, or NULL if it is no trace. */
 static char *through(const char *path, const char *format, size_t *bytes)
 {
-    char out[64], beside[70];
+    char out[64], *text = NULL;
     struct nsc_export_result result;
     struct nsc_trace *t;
     struct nsc_diag diag;
@@ -78,11 +116,11 @@ static char *through(const char *path, const char *format, size_t *bytes)
         abort();
     }
     nsc_trace_close(t);
-    snprintf(beside, sizeof beside, "%s.timer", out);
-    unlink(beside);
-    snprintf(beside, sizeof beside, "%s.state", out);
-    unlink(beside);
-    return take_file(out, bytes);
+    if (strcmp(format, "nanoscope") == 0)
+        return take_set(out, bytes);
+    *bytes = 0;
+    take_file(out, &text, bytes);
+    return text;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -91,23 +129,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char in[64];
     char *first, *second;
     size_t first_bytes, second_bytes;
-    FILE *f;
 
     setup();
+    if (size >= 8 && memcmp(data, "\x89NST", 4) == 0)
+        return 0; /* the reader of .nst has a target of its own */
     path_of(in, "in");
-    f = fopen(in, "wb");
-    if (f == NULL || fwrite(data, 1, size, f) != size || fclose(f) != 0)
-        abort();
-    if (size >= 8 && memcmp(data, "\x89NST", 4) == 0) {
-        unlink(in); /* the reader of .nst has a target of its own */
-        return 0;
-    }
+    write_set(in, data, size);
     first = through(in, "nanoscope", &first_bytes);
-    if (first != NULL && first_bytes > 0) {
+    if (first != NULL && first[0] != '\f') { /* an empty text would be no trace */
         free(through(in, others[size % 3], &second_bytes));
-        f = fopen(in, "wb");
-        if (f == NULL || fwrite(first, 1, first_bytes, f) != first_bytes || fclose(f) != 0)
-            abort();
+        write_set(in, first, first_bytes);
         second = through(in, "nanoscope", &second_bytes);
         if (second == NULL || second_bytes != first_bytes ||
             memcmp(first, second, first_bytes) != 0)
@@ -115,6 +146,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         free(second);
     }
     free(first);
-    unlink(in);
+    free(take_set(in, &first_bytes));
     return 0;
 }

@@ -185,7 +185,7 @@ static void test_set(void)
     fx_write("app.txt.77.bak", "1:a\n", 4);
     fx_write("app.txt.timer", "1, 2, 3\n", 8);
     CHECK(nsc_formats_open(fx_path("app.txt"), 0, &t, &diag) == 0);
-    CHECK(strstr(diag.message, "app.txt.timer: samples") != NULL);
+    CHECK(strstr(diag.message, "app.txt.timer: line 1 is not nine numbers") != NULL);
     CHECK(strstr(diag.message, "1 more") != NULL);
     CHECK_U64(nsc_trace_info(t)->thread_count, 4);
     CHECK_U64(nsc_trace_thread(t, 0)->tid, 1);
