@@ -96,7 +96,8 @@ TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-r
 TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
                  $(wildcard src/runtime/control_$(ISA).S src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
-MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o $(BUILD)/traced/src/hooks/sleds/$(ISA)/trampoline.o
+MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
+                 $(patsubst %.S,$(BUILD)/traced/%.o,$(wildcard src/hooks/*/$(ISA)/trampoline.S))
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
 SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o unwind.o)
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \

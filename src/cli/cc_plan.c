@@ -10,7 +10,7 @@
 
 int nsc_cc_hook_parse(const char *text, enum nsc_cc_hook *hook)
 {
-    for (enum nsc_cc_hook h = NSC_CC_HOOK_DEFAULT; h <= NSC_CC_HOOK_HEADER; h++) {
+    for (enum nsc_cc_hook h = NSC_CC_HOOK_DEFAULT; h <= NSC_CC_HOOK_PATCHABLE; h++) {
         if (strcmp(text, nsc_cc_hook_name(h)) == 0) {
             *hook = h;
             return 0;
@@ -26,6 +26,8 @@ const char *nsc_cc_hook_name(enum nsc_cc_hook hook)
         return "sleds";
     case NSC_CC_HOOK_HEADER:
         return "header";
+    case NSC_CC_HOOK_PATCHABLE:
+        return "patchable";
     case NSC_CC_HOOK_DEFAULT:
         break;
     }
@@ -47,6 +49,10 @@ int nsc_cc_hook_resolve(const struct nsc_cc_compiler *compiler, enum nsc_cc_hook
     if (wanted == NSC_CC_HOOK_SLEDS && !has_sleds)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                             "gcc has sleds on x86-64 only: use the header hook, or clang");
+    if (wanted == NSC_CC_HOOK_PATCHABLE && compiler->isa != NSC_CC_X86_64)
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+            "the patchable hook is for x86-64 only: use sleds (clang) or the header");
     if (wanted == NSC_CC_HOOK_DEFAULT)
         *hook = has_sleds ? NSC_CC_HOOK_SLEDS : NSC_CC_HOOK_HEADER;
     else
@@ -188,6 +194,8 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-finstrument-functions");
         nsc_cc_words_add(w, "-include");
         nsc_cc_words_add(w, parts->header);
+    } else if (hook == NSC_CC_HOOK_PATCHABLE) {
+        nsc_cc_words_add(w, "-fpatchable-function-entry=5");
     } else if (compiler->family == NSC_CC_CLANG) {
         nsc_cc_words_add(w, "-fxray-instrument");
         nsc_cc_words_add(w, "-fxray-instruction-threshold=1");

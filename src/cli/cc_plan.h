@@ -12,7 +12,14 @@
 
 enum nsc_cc_family { NSC_CC_OTHER, NSC_CC_GCC, NSC_CC_CLANG };
 enum nsc_cc_isa { NSC_CC_ISA_OTHER, NSC_CC_X86_64, NSC_CC_AARCH64 };
-enum nsc_cc_hook { NSC_CC_HOOK_DEFAULT, NSC_CC_HOOK_SLEDS, NSC_CC_HOOK_HEADER };
+enum nsc_cc_hook {
+    NSC_CC_HOOK_DEFAULT,
+    NSC_CC_HOOK_SLEDS,
+    NSC_CC_HOOK_HEADER,
+    NSC_CC_HOOK_PATCHABLE,
+};
+/* For messages about an option that takes one. */
+#define NSC_CC_HOOK_NAMES "sleds, header, patchable or default"
 
 #define NSC_CC_COMMAND_WORDS 16
 
@@ -44,7 +51,7 @@ int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, stru
  */
 void nsc_cc_compiler_recognise(struct nsc_cc_compiler *compiler, const char *target);
 
-/* "sleds", "header" or "default" into @hook. Returns 0 or -EINVAL. */
+/* One of NSC_CC_HOOK_NAMES into @hook. Returns 0 or -EINVAL. */
 int nsc_cc_hook_parse(const char *text, enum nsc_cc_hook *hook);
 const char *nsc_cc_hook_name(enum nsc_cc_hook hook);
 

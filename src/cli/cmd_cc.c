@@ -39,7 +39,7 @@ static int set_hook(const struct nsc_cli_args *args, const char *from, const cha
                     struct request *r)
 {
     if (nsc_cc_hook_parse(value, &r->hook) != 0)
-        return nsc_cli_usage(args, "%s is sleds, header or default, not '%s'", from, value);
+        return nsc_cli_usage(args, "%s is " NSC_CC_HOOK_NAMES ", not '%s'", from, value);
     return 0;
 }
 
@@ -123,7 +123,7 @@ static const char *reason_against(const struct nsc_cc_args *a, const struct nsc_
         return a->own_instrument ? "the program brings its own -finstrument-functions" : NULL;
     if (a->own_sleds)
         return "the program brings its own sleds";
-    if (c->family != NSC_CC_GCC)
+    if (c->family != NSC_CC_GCC || hook == NSC_CC_HOOK_PATCHABLE)
         return NULL;
     if (a->hidden_pipe)
         return "gcc sleds do not work with -pipe, which a response file asks for";

@@ -36,7 +36,7 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
             break;
         case NSC_FLAGS_OPT_HOOK:
             if (nsc_cc_hook_parse(value, &r->hook) != 0)
-                return nsc_cli_usage(args, "--hook is sleds, header or default, not '%s'", value);
+                return nsc_cli_usage(args, "--hook is " NSC_CC_HOOK_NAMES ", not '%s'", value);
             break;
         case NSC_FLAGS_OPT_COMPILER:
             r->compiler = value;

@@ -81,6 +81,19 @@ struct nsc_runtime_xray {
     uint8_t reserved[13];
 };
 
+/* What a module has for functions of which only the entry can be patched: runtime/dfi.c. */
+struct nsc_runtime_dfi {
+    const uint8_t *hook; /* nsc_dfi_entry */
+    uint64_t *table;     /* nsc_dfi_table: the hook's way to the return addresses */
+    /* The runtime's; all 0 until a function is chosen. Run-time addresses. */
+    uint64_t start, end; /* of what was made */
+    uint64_t stubs;      /* part of it: stub of the first function */
+    int64_t distance;    /* from an entry to its landing */
+    uint64_t text_start, text_end;
+    uint64_t anywhere; /* the distance is none of nsc_arch_dfi_distance() */
+    uint64_t broken;   /* the kernel did not write all of it: nothing more is switched on */
+};
+
 /* Static description of a module, in the module itself. Hidden symbols: each module has its own. */
 struct nsc_runtime_module {
     uint32_t abi_version; /* NSC_RUNTIME_ABI_VERSION */
@@ -91,9 +104,10 @@ struct nsc_runtime_module {
     const uint8_t *trampolines[4]; /* by enum nsc_arch_hook */
     const void *elf_header;        /* __ehdr_start */
     uint64_t state; /* the runtime's: place in its module table, from 1; 0 = not loaded */
-    /* Addresses of clang's entry sleds on x86-64, relocated: section __patchable_function_entries.
-     */
+    /* Section __patchable_function_entries, relocated: addresses of clang's entry sleds on x86-64,
+     * or of the entries that runtime/dfi.h is about. */
     const uint64_t *nops_start, *nops_end;
+    struct nsc_runtime_dfi *dfi;
 };
 
 /**

@@ -8,6 +8,7 @@
 #include "arch/arch.h"
 #include "os/os.h"
 #include "runtime/control.h"
+#include "runtime/dfi.h"
 
 #define WAIT_STEP_NS    1000000u
 #define WAIT_STEPS      10000u /* 10 s, for a verdict */
@@ -133,6 +134,8 @@ static uint32_t hooks_of(const struct nsc_runtime_module *module)
     const struct nsc_live_site *site;
     uint32_t hooks = module->hooks;
 
+    if (nsc_dfi_module(module))
+        hooks |= 1u << NSC_LIVE_HOOK_PATCHABLE;
     if (module->xray_start != module->xray_end)
         hooks |= 1u << NSC_LIVE_HOOK_SLED;
     for (site = module->sites_start; site < module->sites_end; site++)
@@ -289,6 +292,8 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     while (nsc_control_in_use()) /* some milliseconds at most */
         nsc_os_sleep_ns(WAIT_CONTROL_NS);
+    if (nsc_dfi_module(module))
+        nsc_dfi_unload(module);
     s = nsc_session_present();
     if (s != NULL && entry->serial == s->serial && entry->slot != NO_SLOT) {
         live = s->modules + entry->slot;

@@ -61,6 +61,13 @@ struct nsc_patch_verdict {
     const uint8_t *bitmap; /* one bit a site in table order, 1 = on; NULL: all */
 };
 
+static inline int nsc_patch_wanted(const struct nsc_patch_verdict *verdict, uint64_t site)
+{
+    if (!verdict->on)
+        return 0;
+    return verdict->bitmap == NULL || (verdict->bitmap[site / 8] >> (site % 8) & 1);
+}
+
 /**
  * nsc_patch_module - bring a module's sleds into the form that @verdict asks for.
  * @module: its tables and trampolines.

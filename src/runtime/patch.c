@@ -6,6 +6,7 @@
  */
 #include "arch/arch.h"
 #include "os/os.h"
+#include "runtime/dfi.h"
 #include "runtime/module.h"
 
 /* Where a sled is, and what it calls. */
@@ -127,13 +128,6 @@ static int sled_at(const struct batch *b, uint64_t i, struct sled *sled)
     return sled_of_nop(b, b->module->nops_start[i - sites - xrays], sled);
 }
 
-static int wanted(const struct nsc_patch_verdict *verdict, uint64_t i)
-{
-    if (!verdict->on)
-        return 0;
-    return verdict->bitmap == NULL || (verdict->bitmap[i / 8] >> (i % 8) & 1);
-}
-
 /* Edits sled number @i, whose bytes are at @to: the code itself or a copy. */
 static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint8_t *to)
 {
@@ -141,7 +135,7 @@ static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint
 
     switch (b->edit) {
     case EDIT_WRITE:
-        if (nsc_arch_sled_write(to, sled->form, distance, wanted(b->verdict, i)) < 0)
+        if (nsc_arch_sled_write(to, sled->form, distance, nsc_patch_wanted(b->verdict, i)) < 0)
             b->problems |= NSC_LIVE_PROBLEM_FAR;
         break;
     case EDIT_READY:
@@ -149,7 +143,7 @@ static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint
             b->problems |= NSC_LIVE_PROBLEM_FAR;
         break;
     case EDIT_TURN: /* what is not ready has been reported when it was to be made so */
-        nsc_arch_sled_turn(to, sled->form, distance, wanted(b->verdict, i));
+        nsc_arch_sled_turn(to, sled->form, distance, nsc_patch_wanted(b->verdict, i));
         break;
     }
 }
@@ -376,6 +370,8 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
                       .edit = EDIT_WRITE,
                       .from = verdict->on ? 0 : site_count(module)};
 
+    if (nsc_dfi_module(module))
+        return nsc_dfi_apply(module, bias, verdict, 1);
     if (verdict->on || slow_as_compiled(module))
         edit_module(&b, bias);
     return b.problems;
@@ -385,6 +381,8 @@ uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
 {
     struct batch b = {.module = module, .edit = EDIT_READY};
 
+    if (nsc_dfi_module(module))
+        return 0; /* each function when it is chosen */
     /* Before the first step, too: what cannot be carried through must not be begun. */
     if (sled_count(module) != 0 && nsc_os_sync_cores() < 0)
         return NSC_LIVE_PROBLEM_BARRIER;
@@ -404,6 +402,8 @@ uint32_t nsc_patch_turn(const struct nsc_runtime_module *module, uint64_t bias,
 {
     struct batch b = {.module = module, .verdict = verdict, .edit = EDIT_TURN};
 
+    if (nsc_dfi_module(module))
+        return nsc_dfi_apply(module, bias, verdict, 0);
     edit_module(&b, bias);
     return b.problems;
 }

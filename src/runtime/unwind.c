@@ -43,6 +43,8 @@ static void *real_personality, *real_get_cfa;
  */
 static void continues_at(uint64_t stack_pointer)
 {
+    /* Called from under a chosen function, the unwinder says a little more (hooks/dfi). */
+    stack_pointer &= ~(uint64_t)7;
 #if defined(__x86_64__)
     stack_pointer -= 8;
 #endif

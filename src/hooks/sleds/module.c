@@ -22,6 +22,11 @@ extern const uint8_t nsc_trampoline_entry_pushed[] HIDDEN;
 extern const uint8_t nsc_trampoline_return[] HIDDEN;
 extern const uint8_t nsc_trampoline_tail[] HIDDEN;
 
+extern const uint8_t nsc_dfi_entry[] HIDDEN;
+extern uint64_t nsc_dfi_table HIDDEN;
+
+static struct nsc_runtime_dfi dfi = {.hook = nsc_dfi_entry, .table = &nsc_dfi_table};
+
 static struct nsc_runtime_module module = {
     .abi_version = NSC_RUNTIME_ABI_VERSION,
     .sites_start = __start_nanoscope_sites,
@@ -37,6 +42,7 @@ static struct nsc_runtime_module module = {
         },
     .nops_start = __start___patchable_function_entries,
     .nops_end = __stop___patchable_function_entries,
+    .dfi = &dfi,
 };
 
 /* 101 is the first priority that is not the implementation's: before the program's constructors,

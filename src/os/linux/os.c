@@ -106,6 +106,28 @@ void nsc_os_discard(void *at, size_t bytes)
     nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DONTNEED);
 }
 
+int nsc_os_map_code(uint64_t at, size_t bytes)
+{
+    enum { FIXED_NOREPLACE = 0x100000 }; /* since Linux 4.17; before, a hint */
+    long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_EXEC,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | FIXED_NOREPLACE, -1, 0);
+
+    if (failed(got))
+        return (int)got;
+    if ((uint64_t)got == at)
+        return 0;
+    nsc_syscall3(SYS_munmap, got, (long)bytes, 0);
+    return -EEXIST;
+}
+
+int nsc_os_is_mapped(uint64_t at)
+{
+    unsigned char there;
+
+    return nsc_syscall3(SYS_mincore, (long)(at & ~(uint64_t)(PAGE_BYTES_LEAST - 1)), 1,
+                        (long)&there) == 0;
+}
+
 void nsc_os_map_pages(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_READ);
@@ -170,6 +192,20 @@ size_t nsc_os_page_bytes(void)
 int nsc_os_privileged(void)
 {
     return auxiliary(AT_SECURE) != 0;
+}
+
+int nsc_os_main_stack(uint64_t *start, uint64_t *end)
+{
+    enum { MARGIN = 16 << 20 }; /* arguments, the gap that the kernel keeps below */
+    const uint64_t most = 1ull << 34;
+    int64_t inside = auxiliary(AT_RANDOM);
+    struct rlimit limit;
+
+    if (inside <= 0 || nsc_syscall6(SYS_prlimit64, 0, RLIMIT_STACK, 0, (long)&limit, 0, 0) < 0)
+        return -1;
+    *end = (uint64_t)inside + MARGIN;
+    *start = (uint64_t)inside - MARGIN - (limit.rlim_cur < most ? limit.rlim_cur : most);
+    return 0;
 }
 
 uint32_t nsc_os_pid(void)

@@ -122,6 +122,8 @@
  * saved; %rcx, %rdx and %r11 are already. The library is built without vector instructions, so
  * nothing else needs saving.
  */
+    .globl  nsc_trampoline_slow     /* for hooks/dfi */
+    .hidden nsc_trampoline_slow
     .type   nsc_trampoline_slow, @function
     .p2align 4
 nsc_trampoline_slow:
