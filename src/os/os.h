@@ -56,8 +56,8 @@ void nsc_os_set_signals(uint64_t mask);
  * Takes 10 to 20 ms the first time in a process, then a microsecond. -ENOSYS: the kernel cannot. */
 int nsc_os_sync_cores(void);
 
-/* An empty memory file, close-on-exec, of a descriptor number that the program does not expect to
- * get. */
+/* An empty memory file that can be sealed, close-on-exec, of a descriptor number that the program
+ * does not expect to get. */
 int nsc_os_memory_file(void);
 
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that

@@ -312,11 +312,32 @@ static int raise_fd(int fd)
     return fd;
 }
 
+/* The same file, opened by its name: only then the kernel counts who has it (nsc_session_alone() in
+ * record/session.h). Where there is no /proc, @fd itself. */
+static int open_by_name(int fd)
+{
+    char path[sizeof("/proc/self/fd/") + 10] = "/proc/self/fd/";
+    char *at = path + sizeof("/proc/self/fd/") - 1;
+    int scale = 1, named;
+
+    while (fd / scale >= 10)
+        scale *= 10;
+    for (; scale > 0; scale /= 10)
+        *at++ = (char)('0' + fd / scale % 10);
+    *at = 0;
+    named = nsc_os_open(path, 1);
+    if (named < 0)
+        return fd;
+    nsc_os_close(fd);
+    return named;
+}
+
 int nsc_os_memory_file(void)
 {
-    long fd = nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC, 0);
+    long fd =
+        nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
 
-    return fd < 0 ? (int)fd : raise_fd((int)fd);
+    return fd < 0 ? (int)fd : raise_fd(open_by_name((int)fd));
 }
 
 /* A buffered reader of characters, for /proc/self/maps. */

@@ -72,12 +72,6 @@ static void *run_thread(void *result)
     return NULL;
 }
 
-static void *short_thread(void *unused)
-{
-    (void)unused;
-    return (void *)rounds(20);
-}
-
 /* ---- Busy ------------------------------------------------------------------------------------ */
 
 static long wanted;
