@@ -178,7 +178,7 @@ static int register_process(struct nsc_session *s)
     return 0;
 }
 
-int nsc_session_join(struct nsc_session *s, int fd)
+int nsc_session_join(struct nsc_session *s, int fd, const void *below)
 {
     struct nsc_live_header h;
     int result = read_header(fd, &h);
@@ -186,7 +186,7 @@ int nsc_session_join(struct nsc_session *s, int fd)
     if (result < 0)
         return result;
     s->bytes = bytes_to_map(&h);
-    s->header = nsc_os_map_shared(fd, s->bytes);
+    s->header = nsc_os_map_shared_below(fd, s->bytes, below);
     if (s->header == NULL)
         return -ENOMEM;
     find_tables(s, &h);

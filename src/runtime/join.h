@@ -11,9 +11,12 @@
  * nsc_session_join - fill in everything of @s but its serial and generation.
  * @s:  all zeros but those; on failure, what is mapped is given back.
  * @fd: of the memory file; remains open.
+ * @below: where the memory of the session before lies, or NULL. This one's comes below it if there
+ *         is room: should a hook be interrupted between reserving its slot there and comparing it
+ *         with the bound, by a handler that brings the thread here, then the slot is out of bounds.
  * Returns as nsc_session_open() does.
  */
-int nsc_session_join(struct nsc_session *s, int fd);
+int nsc_session_join(struct nsc_session *s, int fd, const void *below);
 
 /** nsc_session_register - take a process slot. @ppid: 0 for a program that was not forked from a
  * recorded one. Returns whether there was one. */

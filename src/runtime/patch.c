@@ -361,17 +361,28 @@ static int64_t edit_module(struct batch *b, uint64_t bias)
     return written;
 }
 
+/* Field by field: the compiler would make a call of memset of an initialiser. */
+static void begin_batch(struct batch *b, const struct nsc_runtime_module *module, enum edit edit,
+                        const struct nsc_patch_verdict *verdict)
+{
+    b->module = module;
+    b->verdict = verdict;
+    b->edit = edit;
+    b->step = 0;
+    b->from = 0;
+    b->problems = 0;
+}
+
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,
                           const struct nsc_patch_verdict *verdict)
 {
-    /* Off sleds of gcc need no work: their first byte is all that matters. */
-    struct batch b = {.module = module,
-                      .verdict = verdict,
-                      .edit = EDIT_WRITE,
-                      .from = verdict->on ? 0 : site_count(module)};
+    struct batch b;
 
     if (nsc_dfi_module(module))
         return nsc_dfi_apply(module, bias, verdict, 1);
+    begin_batch(&b, module, EDIT_WRITE, verdict);
+    if (!verdict->on) /* off sleds of gcc need no work: their first byte is all that matters */
+        b.from = site_count(module);
     if (verdict->on || slow_as_compiled(module))
         edit_module(&b, bias);
     return b.problems;
@@ -379,14 +390,15 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
 
 uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
 {
-    struct batch b = {.module = module, .edit = EDIT_READY};
+    struct batch b;
 
     if (nsc_dfi_module(module))
         return 0; /* each function when it is chosen */
     /* Before the first step, too: what cannot be carried through must not be begun. */
     if (sled_count(module) != 0 && nsc_os_sync_cores() < 0)
         return NSC_LIVE_PROBLEM_BARRIER;
-    for (b.step = 0; b.step < NSC_ARCH_READY_STEPS; b.step++) {
+    begin_batch(&b, module, EDIT_READY, NULL);
+    for (; b.step < NSC_ARCH_READY_STEPS; b.step++) {
         int64_t written = edit_module(&b, bias);
 
         if (written < 0)
@@ -400,10 +412,11 @@ uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
 uint32_t nsc_patch_turn(const struct nsc_runtime_module *module, uint64_t bias,
                         const struct nsc_patch_verdict *verdict)
 {
-    struct batch b = {.module = module, .verdict = verdict, .edit = EDIT_TURN};
+    struct batch b;
 
     if (nsc_dfi_module(module))
         return nsc_dfi_apply(module, bias, verdict, 0);
+    begin_batch(&b, module, EDIT_TURN, verdict);
     edit_module(&b, bias);
     return b.problems;
 }

@@ -16,10 +16,11 @@
  * What becomes of a session's memory when others have followed it. A thread may be held up between
  * two instructions, with an address in it at hand, for as long as its processor is taken away from
  * it, or as a signal handler runs. So the memory file stays mapped for a while, then its addresses
- * read zero and may still be written, and only after a thousand sessions somebody else gets them.
+ * read zero and may still be written, and only much later somebody else gets them.
  */
 #define KEEP_MAPPED    16u
-#define KEEP_ADDRESSES 1024u /* a power of two */
+#define KEEP_ADDRESSES 1024u /* sessions at most */
+#define KEEP_BYTES     (64ull << 30)
 
 /* Looks, a second apart at least, at a heartbeat that stands still, after which the recorder counts
  * as dead. So many because a recorder that is stopped, or that waits for a disk, comes back and
@@ -78,22 +79,31 @@ static void release(struct nsc_session *s)
     s->wiped = NULL;
 }
 
-/* Which of the sessions before @serial lose something now that it has begun. */
-static void retire(uint32_t serial)
+/* How many sessions back the addresses of a session like @s are kept. */
+static uint32_t sessions_kept(const struct nsc_session *s)
 {
+    uint64_t count = KEEP_BYTES / s->bytes;
+
+    if (nsc_os_address_space_limited()) /* then they are the program's */
+        return 2;
+    if (count <= KEEP_MAPPED)
+        return KEEP_MAPPED + 1;
+    return count < KEEP_ADDRESSES ? (uint32_t)count : KEEP_ADDRESSES - 1;
+}
+
+/* Which of the sessions before lose something now that @s has begun. */
+static void retire(const struct nsc_session *s)
+{
+    uint32_t kept = sessions_kept(s);
     struct nsc_session *old;
 
-    if (nsc_os_address_space_limited()) {
-        /* The addresses are the program's; only those of the last session are kept. */
-        if (serial > 2)
-            release(session_of(serial - 2));
-        return;
+    if (s->serial > KEEP_MAPPED) {
+        old = session_of(s->serial - KEEP_MAPPED);
+        if (old->header != NULL)
+            nsc_os_map_zeros_over(old->header, old->bytes);
     }
-    if (serial <= KEEP_MAPPED)
-        return;
-    old = session_of(serial - KEEP_MAPPED);
-    if (old->header != NULL)
-        nsc_os_map_zeros_over(old->header, old->bytes);
+    if (s->serial > kept)
+        release(session_of(s->serial - kept));
 }
 
 /* Takes the right to prepare a session, and the place for it; NULL: somebody else does just now. */
@@ -117,14 +127,15 @@ static struct nsc_session *prepare(void)
 
 int nsc_session_open(int fd, struct nsc_session **to)
 {
+    const struct nsc_session *before = NSC_LOAD(&nsc_session_current);
     struct nsc_session *s = prepare();
     int result;
 
     if (s == NULL)
         return -EAGAIN;
     /* Generations may be used up by children, too, so they do not go with serials. */
-    s->generation = nsc_session_current != NULL ? nsc_session_current->generation + 1 : 1;
-    result = nsc_session_join(s, fd);
+    s->generation = before != NULL ? before->generation + 1 : 1;
+    result = nsc_session_join(s, fd, before != NULL ? before->header : NULL);
     if (result < 0) {
         NSC_STORE(&preparing, 0);
         return result;
@@ -166,7 +177,7 @@ int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)
     newest = s->serial;
     if (before != NULL)
         shut(before);
-    retire(s->serial);
+    retire(s);
     NSC_STORE(&preparing, 0);
     return 0;
 }

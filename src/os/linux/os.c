@@ -19,7 +19,16 @@
 #define MADV_POPULATE_READ 22 /* since Linux 5.14 */
 #endif
 
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+
 #define PAGE_BYTES_LEAST 4096
+
+/* Where to look for room below something: this far apart at least, so often, and not below. */
+#define GAP_BYTES  (2u << 20)
+#define PLACES_MAX 64
+#define LOWEST     (uintptr_t)(64u << 20)
 
 /* The kernel's, whatever the libc's struct timespec is. */
 struct kernel_timespec {
@@ -69,20 +78,42 @@ long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
     return nsc_syscall6(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset, 0, 0);
 }
 
+static void *map_at(uintptr_t at, size_t bytes, int flags, int fd)
+{
+    long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+
+    return failed(got) ? NULL : (void *)got;
+}
+
 static void *map(size_t bytes, int flags, int fd)
 {
-    long at = nsc_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    return map_at(0, bytes, flags, fd);
+}
 
-    return failed(at) ? NULL : (void *)at;
+void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
+{
+    uintptr_t place = bytes + GAP_BYTES, at = (uintptr_t)limit & ~(uintptr_t)(GAP_BYTES - 1);
+    void *got = NULL;
+    int i;
+
+    for (i = 0; got == NULL && i < PLACES_MAX && at > place + LOWEST; i++) {
+        at = (at - place) & ~(uintptr_t)(GAP_BYTES - 1);
+        got = map_at(at, bytes, MAP_SHARED | MAP_FIXED_NOREPLACE, fd);
+        if (got != NULL && (uintptr_t)got > at) { /* a kernel that knows no NOREPLACE */
+            nsc_os_unmap(got, bytes);
+            got = NULL;
+        }
+    }
+    if (got == NULL)
+        got = map(bytes, MAP_SHARED, fd);
+    if (got != NULL) /* a crashing program's core is no place for it */
+        nsc_syscall3(SYS_madvise, (long)got, (long)bytes, MADV_DONTDUMP);
+    return got;
 }
 
 void *nsc_os_map_shared(int fd, size_t bytes)
 {
-    void *at = map(bytes, MAP_SHARED, fd);
-
-    if (at != NULL) /* a crashing program's core is no place for it */
-        nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DONTDUMP);
-    return at;
+    return nsc_os_map_shared_below(fd, bytes, NULL);
 }
 
 void *nsc_os_map_private(size_t bytes)
