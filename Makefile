@@ -100,7 +100,9 @@ MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
                  $(patsubst %.S,$(BUILD)/traced/%.o,$(wildcard src/hooks/*/$(ISA)/trampoline.S))
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
 SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o unwind.o)
-TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
+# Counts calls of malloc; preloaded by `record --memory`.
+HEAP_OBJS     := $(patsubst %.c,$(BUILD)/traced/%.o,$(wildcard src/heap/*.c src/os/linux/*.c))
+TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope-malloc.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
                    $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
                    $(BUILD)/lib/nanoscope_hook.h $(BUILD)/lib/pkgconfig/nanoscope.pc
 
@@ -123,6 +125,11 @@ $(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/runtime/libnanoscope.map
 	$(call show,LINK)
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack \
 	    -Wl,--version-script=src/runtime/libnanoscope.map -o $@ $(TRACED_OBJS)
+
+$(BUILD)/lib/libnanoscope-malloc.so: $(HEAP_OBJS)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack -o $@ $^ -ldl
 
 $(BUILD)/lib/libnanoscope.a: $(filter-out $(SHARED_ONLY),$(TRACED_OBJS))
 	@mkdir -p $(@D)
@@ -160,7 +167,7 @@ target: ## CROSS=aarch64-linux-gnu-: the runtime for another processor, too (bef
 check-nm: runtime ## what the runtime imports, and what its fast path must not contain
 	BUILD=$(BUILD) CROSS=$(CROSS) tools/check-traced
 
--include $(TRACED_OBJS:.o=.d) $(MODULE_OBJS:.o=.d)
+-include $(sort $(TRACED_OBJS:.o=.d) $(HEAP_OBJS:.o=.d)) $(MODULE_OBJS:.o=.d)
 
 # ---- From docs/man: options, table of commands, manual pages, completion (see tools/gendoc/doc.h) ---
 

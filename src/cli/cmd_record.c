@@ -2,13 +2,31 @@
  * cmd_record.c - nanoscope record: run a program and record its calls.
  */
 #include <errno.h>
+#include <limits.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/record_options.h"
 #include "cli/recording.h"
+#include "nanoscope/heap.h"
 #include "record/spawn.h"
 
 enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+/* --memory: the library lies beside the others. */
+static int count_memory(struct nsc_recording *r)
+{
+    static char library[PATH_MAX];
+    int error = nsc_cli_libdir(library, sizeof library - sizeof NSC_HEAP_LIBRARY - 1);
+
+    if (error != 0) {
+        nsc_cli_error("cannot find %s: %s", NSC_HEAP_LIBRARY, strerror(-error));
+        return NSC_CLI_RECORD;
+    }
+    strcat(strcat(library, "/"), NSC_HEAP_LIBRARY);
+    r->options.heap_library = library;
+    return 0;
+}
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct nsc_recording *r)
@@ -30,6 +48,8 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_RECORD_OPT_NO_CHILDREN:
     case NSC_RECORD_OPT_QUIET:
         return nsc_recording_option(args, given, r);
+    case NSC_RECORD_OPT_MEMORY:
+        return count_memory(r);
     case NSC_RECORD_OPT_UNTIL_EXIT:
         r->options.until_main = true;
         return 0;
@@ -87,6 +107,8 @@ int nsc_cmd_record(const struct nsc_cli_args *args)
         status = read_option(args, &args->options[i], &r);
     if (status == 0 && args->operand_count == 0)
         status = nsc_cli_usage(args, "a program to record is needed");
+    if (r.options.heap_library != NULL && r.options.sample_ns == 0)
+        r.options.sample_ns = NSC_METRICS_INTERVAL_NS;
     if (status == 0)
         status = nsc_recording_check(args, &r);
     if (status == 0 && nsc_recording_name(&r, args->operands[0]) != 0)

@@ -257,6 +257,9 @@ static void summarise_metrics(const struct nsc_record_result *result)
         nsc_cli_warn("perf_event_open is not permitted (%s), so samples and states are coarse; "
                      "`nanoscope doctor` says what mends that",
                      strerror(-m->perf_error));
+    if (result->heap_uncounted > 0)
+        nsc_cli_warn("what %u thread%s allocated is not counted: there were too many",
+                     result->heap_uncounted, nsc_units_plural(result->heap_uncounted));
     if (m->refused > 0)
         nsc_cli_warn("%u thread%s could not be sampled: the limit on open files is reached "
                      "(ulimit -Hn)",

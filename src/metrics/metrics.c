@@ -25,6 +25,8 @@ enum {
 /* Of /proc, where each look takes some 20 us: an eighth of the time at most. */
 #define LOOKING_NS     250000u
 #define SECOND_NS      1000000000u
+/* Threads that call malloc and nothing that is traced are known to nobody else. */
+#define SWEEP_NS       100000000u
 
 uint64_t nsc_metrics_now_ns(void)
 {
@@ -47,7 +49,8 @@ static uint32_t threads_by_limit(void)
 }
 
 int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
-                     const struct nsc_clock_point *now, struct nsc_metrics **out)
+                     const struct nsc_clock_point *now, struct nsc_heap *heap,
+                     struct nsc_metrics **out)
 {
     static const enum nsc_metrics_source sources[] = {
         [NSC_PERF_NONE] = NSC_METRICS_PROC,
@@ -59,6 +62,7 @@ int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
     if (m == NULL)
         return -ENOMEM;
     m->writer = writer;
+    m->heap = heap;
     m->access = nsc_perf_probe(&m->sum.perf_error);
     m->sum.source = sources[m->access];
     m->sum.interval_ns = interval_ns;
@@ -134,6 +138,7 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *m, pid_t pid, pid
     t->process = process;
     t->tid = tid;
     t->id = id;
+    t->heap_slot = NSC_NO_ID;
     t->index = m->count;
     m->threads[m->count++] = t;
     return t;
@@ -149,6 +154,8 @@ void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)
     nsc_metrics_thread_close(t, ended, nsc_metrics_now_ns());
     m->threads[t->index] = m->threads[--m->count];
     m->threads[t->index]->index = t->index;
+    if (ended && m->heap != NULL)
+        nsc_heap_release(m->heap, t->heap_slot, t->process->pid, t->tid);
     release_process(m, t->process);
     free(t);
 }
@@ -209,6 +216,10 @@ void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
         else
             continue;
         now_ns = nsc_metrics_now_ns();
+    }
+    if (m->heap != NULL && now_ns - m->swept_ns >= SWEEP_NS) {
+        m->swept_ns = now_ns;
+        nsc_heap_sweep(m->heap);
     }
 }
 

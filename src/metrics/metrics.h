@@ -15,6 +15,7 @@
 #include "trace/model.h"
 #include "util/diag.h"
 
+struct nsc_heap;
 struct nsc_metrics;
 struct nsc_metrics_thread;
 struct nsc_writer;
@@ -45,10 +46,12 @@ struct nsc_metrics_summary {
  * @writer: receives samples and states; the caller's.
  * @interval_ns: between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS.
  * @now: a reading of the clocks.
+ * @heap: where the programs count their calls of malloc, or NULL; the caller's.
  * Returns 0 or -ENOMEM. What is not permitted is no failure: see the summary.
  */
 int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
-                     const struct nsc_clock_point *now, struct nsc_metrics **out);
+                     const struct nsc_clock_point *now, struct nsc_heap *heap,
+                     struct nsc_metrics **out);
 
 /**
  * nsc_metrics_add - look at a thread from the next round on.

@@ -4,6 +4,7 @@
 #ifndef NSC_METRICS_STATE_H
 #define NSC_METRICS_STATE_H
 
+#include "metrics/heap.h"
 #include "metrics/metrics.h"
 #include "metrics/perf.h"
 #include "metrics/proc.h"
@@ -14,7 +15,9 @@ struct nsc_metrics_process {
     pid_t pid;
     uint32_t threads;
     int memory_fd;
-    uint64_t memory_bytes, memory_ns; /* and when that was read */
+    uint64_t memory_bytes, memory_ns; /* and when that was read, or: */
+    struct nsc_heap_counts heap;
+    bool has_heap;
 };
 
 enum nsc_metrics_way {
@@ -42,6 +45,7 @@ struct nsc_metrics_thread {
     uint64_t switched;  /* user mode only: switches as the ring tells them */
     uint64_t rebase_ns; /* user mode only: CPU time at which base is to be put right */
     enum nsc_thread_state state;
+    uint32_t heap_slot; /* its hint for nsc_heap_thread() */
     bool explained;     /* by /proc only: what it sleeps for has been asked */
     uint64_t asleep_ns; /* since then, and what for is not known yet; 0: no */
 };
@@ -50,6 +54,8 @@ struct nsc_metrics {
     struct nsc_writer *writer;
     struct nsc_metrics_summary sum;
     enum nsc_perf_access access;
+    struct nsc_heap *heap; /* NULL: nobody counts calls of malloc */
+    uint64_t swept_ns;
     struct nsc_metrics_thread **threads;
     uint32_t count, room, next; /* next: whose turn it is */
     uint32_t open, open_max;    /* threads that hold descriptors */

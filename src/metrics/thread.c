@@ -18,6 +18,7 @@ enum {
     RING_PAGES_MANY = 1,
     FEW_THREADS = 16,
     SOME_THREADS = 64,
+    SLOTS_A_LOOK = 256, /* of calls of malloc: some 2 us */
 };
 
 /* ---- Into the trace -------------------------------------------------------------------------- */
@@ -43,6 +44,7 @@ static void settle_sleep(struct nsc_metrics_thread *t)
     t->asleep_ns = 0;
 }
 
+/* The resident memory; false: not known. */
 static bool read_memory(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
     struct nsc_metrics_process *p = t->process;
@@ -55,6 +57,48 @@ static bool read_memory(struct nsc_metrics_thread *t, uint64_t now_ns)
     if (p->memory_fd < 0 || nsc_proc_memory(p->memory_fd, &p->memory_bytes) != 0)
         return p->memory_bytes != 0; /* the last known */
     return true;
+}
+
+static void set_field(struct nsc_sample *sample, enum nsc_sample_field field, uint64_t value)
+{
+    sample->values[field] = value;
+    sample->known |= 1u << field;
+}
+
+/* The whole process's, not more often than once an interval, or less if there are many slots. */
+static void read_heap(struct nsc_metrics_thread *t, uint64_t now_ns)
+{
+    struct nsc_metrics_process *p = t->process;
+    struct nsc_metrics *m = t->all;
+    uint64_t pause_ns = m->sum.interval_ns * (1 + nsc_heap_in_use(m->heap) / SLOTS_A_LOOK);
+
+    if (p->memory_ns != 0 && now_ns - p->memory_ns < pause_ns)
+        return;
+    p->memory_ns = now_ns;
+    p->has_heap = nsc_heap_process(m->heap, p->pid, &p->heap);
+}
+
+/* Of memory that another process's thread gave, only the freeing may be known. */
+static uint64_t alive(uint64_t allocated, uint64_t freed)
+{
+    return allocated > freed ? allocated - freed : 0;
+}
+
+static void add_heap(struct nsc_metrics_thread *t, uint64_t now_ns, struct nsc_sample *sample)
+{
+    const struct nsc_heap_counts *all = &t->process->heap;
+    struct nsc_heap_counts own;
+
+    if (nsc_heap_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own)) {
+        set_field(sample, NSC_SAMPLE_ALLOCATED_BYTES, own.allocated_bytes);
+        set_field(sample, NSC_SAMPLE_FREED_BYTES, own.freed_bytes);
+    }
+    read_heap(t, now_ns);
+    if (!t->process->has_heap)
+        return;
+    set_field(sample, NSC_SAMPLE_PROCESS_BYTES, alive(all->allocated_bytes, all->freed_bytes));
+    set_field(sample, NSC_SAMPLE_PROCESS_OBJECTS,
+              alive(all->allocated_objects, all->freed_objects));
 }
 
 /* @counters: without base. */
@@ -71,14 +115,13 @@ static void put_sample(struct nsc_metrics_thread *t, uint64_t ns, uint64_t now_n
 
     note.ticks = nsc_metrics_ticks(t->all, ns);
     for (unsigned i = 0; i < NSC_METRICS_COUNTERS; i++) {
-        note.sample.values[fields[i]] = t->base[i] + counters[i];
-        note.sample.known |= 1u << fields[i];
+        set_field(&note.sample, fields[i], t->base[i] + counters[i]);
         t->last[i] = counters[i];
     }
-    if (read_memory(t, now_ns)) {
-        note.sample.values[NSC_SAMPLE_PROCESS_BYTES] = t->process->memory_bytes;
-        note.sample.known |= 1u << NSC_SAMPLE_PROCESS_BYTES;
-    }
+    if (t->all->heap != NULL)
+        add_heap(t, now_ns, &note.sample);
+    else if (read_memory(t, now_ns))
+        set_field(&note.sample, NSC_SAMPLE_PROCESS_BYTES, t->process->memory_bytes);
     t->sample_ns = ns;
     nsc_writer_note(t->all->writer, &note);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "metrics/heap.h"
 #include "record/clockpoint.h"
 #include "trace/writer.h"
 
@@ -25,7 +26,7 @@ void nsc_measure_begin(struct nsc_recorder *r)
     if (r->options->sample_ns == 0)
         return;
     raise_limit();
-    if (nsc_metrics_open(r->writer, r->options->sample_ns, &now, &r->metrics) == 0)
+    if (nsc_metrics_open(r->writer, r->options->sample_ns, &now, r->heap, &r->metrics) == 0)
         r->tracees.metrics = r->metrics;
 }
 
@@ -64,6 +65,9 @@ void nsc_measure_end(struct nsc_recorder *r, struct nsc_record_result *result)
     write_number(r, NSC_META_METRICS_INTERVAL, result->metrics.interval_ns);
     write_number(r, NSC_META_SAMPLES_DUE, result->metrics.due);
     write_number(r, NSC_META_SAMPLES_TAKEN, result->metrics.taken);
+    nsc_writer_meta(r->writer, "memory", r->heap != NULL ? "malloc" : "resident");
+    if (r->heap != NULL)
+        result->heap_uncounted = nsc_heap_uncounted(r->heap);
     nsc_metrics_close(r->metrics);
     r->metrics = r->tracees.metrics = NULL;
 }

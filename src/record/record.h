@@ -38,6 +38,9 @@ struct nsc_record_options {
     bool until_main;  /* end with the program, even if children go on */
     double budget;    /* share of the program's time that recording may cost; 0: no matter */
     struct nsc_filter filter;
+    /* Path of the library that counts calls of malloc, which the program loads first; NULL: they
+     * are not counted. Only with sample_ns. */
+    const char *heap_library;
     uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
     void (*progress)(void *context, const struct nsc_record_progress *progress);
@@ -59,6 +62,7 @@ struct nsc_record_result {
     uint32_t threads, processes, problems;
     bool measured;                      /* samples were wanted: */
     struct nsc_metrics_summary metrics; /* how they were taken */
+    uint32_t heap_uncounted;            /* threads whose calls of malloc could not be counted */
 };
 
 /**

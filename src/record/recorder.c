@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "metrics/heap.h"
 #include "record/clockpoint.h"
 #include "record/drain.h"
 #include "record/measure.h"
@@ -203,6 +204,7 @@ void nsc_recorder_release(struct nsc_recorder *r)
     }
     nsc_command_close(&r->commands);
     nsc_filter_free(&r->filter);
+    nsc_heap_free(r->heap);
     free(r->program);
 }
 

@@ -27,6 +27,7 @@ struct nsc_recorder {
     struct nsc_tracees tracees;
     struct nsc_drain drain;
     struct nsc_budget budget;
+    struct nsc_heap *heap;       /* NULL: calls of malloc are not counted */
     struct nsc_metrics *metrics; /* NULL: nobody wants samples */
     char *program;        /* the main program's path without links, NULL if that cannot be said */
     bool stop;            /* somebody asked for the end, by the socket */

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "metrics/heap.h"
 #include "record/recorder.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"
@@ -79,6 +80,34 @@ static bool has_sites(const char *path)
     return count > 0;
 }
 
+/* The program is to count its calls of malloc. */
+static int prepare_heap(struct nsc_recorder *r, struct nsc_diag *diag)
+{
+    const char *library = r->options->heap_library;
+
+    if (strpbrk(library, " :") != NULL)
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, EINVAL,
+            "calls of malloc cannot be counted: LD_PRELOAD cannot name %s, which has "
+            "a space or a colon in its path",
+            library);
+    if (access(library, R_OK) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                            "calls of malloc cannot be counted: %s: %s", library, strerror(errno));
+    return nsc_heap_create(&r->heap, diag);
+}
+
+static int spawn(struct run *run, const char *path, struct nsc_diag *diag)
+{
+    const struct nsc_recorder *r = &run->recorder;
+    struct nsc_spawn_heap heap = {.library = r->options->heap_library};
+
+    if (r->heap != NULL)
+        heap.memory = nsc_heap_path(r->heap);
+    return nsc_spawn(path, r->options->argv, r->session.path, r->heap != NULL ? &heap : NULL,
+                     &run->child, diag);
+}
+
 /* What comes before the program is started. */
 static int prepare(struct run *run, char *path, struct nsc_diag *diag)
 {
@@ -89,6 +118,8 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
         error = nsc_recorder_open_session(r, 0, diag);
     if (error == 0)
         error = check_session(&r->session, diag);
+    if (error == 0 && r->options->heap_library != NULL)
+        error = prepare_heap(r, diag);
     if (error != 0)
         return error;
     nsc_recorder_describe(r, r->options->argv, ".");
@@ -124,7 +155,7 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
     error = prepare(&run, path, diag);
     if (error == 0) {
         nsc_recorder_begin(r);
-        error = nsc_spawn(path, options->argv, r->session.path, &run.child, diag);
+        error = spawn(&run, path, diag);
         result->no_program = error != 0;
     }
     free(path);

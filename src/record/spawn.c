@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "nanoscope/heap.h"
 #include "nanoscope/live.h"
 
 /* What we do with a signal while the program runs. */
@@ -170,12 +171,38 @@ static void run_script(const char *path, char *const *argv)
     free(script);
 }
 
+/* Before whatever else is loaded first. */
+static int preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *all = NULL;
+
+    if (others == NULL || *others == 0)
+        return setenv("LD_PRELOAD", library, 1);
+    if (asprintf(&all, "%s:%s", library, others) < 0 || setenv("LD_PRELOAD", all, 1) != 0) {
+        errno = ENOMEM;
+        return -1;
+    }
+    free(all);
+    return 0;
+}
+
+static int set_environment(const char *live_path, const struct nsc_spawn_heap *heap)
+{
+    if (setenv(NSC_LIVE_ENV, live_path, 1) != 0)
+        return -1;
+    if (heap == NULL)
+        return 0;
+    return setenv(NSC_HEAP_ENV, heap->memory, 1) == 0 ? preload(heap->library) : -1;
+}
+
 static _Noreturn void run_program(const char *path, char *const *argv, const char *live_path,
-                                  const sigset_t *mask, int report)
+                                  const struct nsc_spawn_heap *heap, const sigset_t *mask,
+                                  int report)
 {
     int error;
 
-    if (setenv(NSC_LIVE_ENV, live_path, 1) == 0) {
+    if (set_environment(live_path, heap) == 0) {
         sigprocmask(SIG_SETMASK, mask, NULL);
         execv(path, argv);
         if (errno == ENOEXEC)
@@ -187,8 +214,8 @@ static _Noreturn void run_program(const char *path, char *const *argv, const cha
     _exit(126);
 }
 
-int nsc_spawn(const char *path, char *const *argv, const char *live_path, struct nsc_child *child,
-              struct nsc_diag *diag)
+int nsc_spawn(const char *path, char *const *argv, const char *live_path,
+              const struct nsc_spawn_heap *heap, struct nsc_child *child, struct nsc_diag *diag)
 {
     sigset_t all, mask;
     int report[2], error = 0;
@@ -203,7 +230,7 @@ int nsc_spawn(const char *path, char *const *argv, const char *live_path, struct
     sigprocmask(SIG_SETMASK, &all, &mask);
     pid = fork();
     if (pid == 0)
-        run_program(path, argv, live_path, &mask, report[1]);
+        run_program(path, argv, live_path, heap, &mask, report[1]);
     error = pid < 0 ? errno : 0;
     close(report[1]);
     if (pid > 0) {

@@ -18,6 +18,12 @@ struct nsc_child {
     int status; /* wait(2) status once ended */
 };
 
+/* What a program needs that counts its calls of malloc (include/nanoscope/heap.h). */
+struct nsc_spawn_heap {
+    const char *library; /* to be loaded first; no space nor colon in its path */
+    const char *memory;  /* path that opens the memory for the counts */
+};
+
 /**
  * nsc_spawn_find - the file that a program name stands for, searched as execvp() does.
  * @path: receives a malloc'ed path.
@@ -30,13 +36,14 @@ int nsc_spawn_find(const char *program, char **path, struct nsc_diag *diag);
  * nsc_spawn - start it.
  * @path: the file; @argv: as for execv().
  * @live_path: value for NSC_LIVE_ENV.
+ * @heap: to count calls of malloc; NULL: they are not counted.
  *
  * On return this process ignores SIGINT, SIGQUIT and the terminal's stop signals, and passes
  * SIGTERM and SIGHUP on, until nsc_spawn_restore().
  * Returns 0 or -errno with @diag (what fork or exec said).
  */
-int nsc_spawn(const char *path, char *const *argv, const char *live_path, struct nsc_child *child,
-              struct nsc_diag *diag);
+int nsc_spawn(const char *path, char *const *argv, const char *live_path,
+              const struct nsc_spawn_heap *heap, struct nsc_child *child, struct nsc_diag *diag);
 
 /**
  * nsc_spawn_look - has the child ended? Never blocks.
