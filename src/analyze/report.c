@@ -315,7 +315,7 @@ int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, 
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
     struct counter c = {.trace = t, .selection = selection, .function_count = info->function_count};
-    struct nsc_report r = {0};
+    struct nsc_report r = {.per_process = per_process};
     uint32_t count;
     uint32_t *threads = list_threads(&c, &count);
     int error;
@@ -340,6 +340,71 @@ void nsc_report_free(struct nsc_report *r)
     *r = (struct nsc_report){0};
 }
 
+/* ---- What was left out ----------------------------------------------------------------------- */
+
+/* Rows as nsc_report_make() leaves them are in this order. */
+static int compare_places(const struct nsc_report_row *row, const struct nsc_left_out_row *l,
+                          bool per_process)
+{
+    if (per_process && row->process != l->process)
+        return row->process < l->process ? -1 : 1;
+    return (row->function > l->function) - (row->function < l->function);
+}
+
+/* The row that @l belongs to: one of the first @made, or the last; NULL if it needs a new one. */
+static struct nsc_report_row *find_row(struct nsc_report *r, size_t made,
+                                       const struct nsc_left_out_row *l)
+{
+    size_t low = 0, high = made;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_places(&r->rows[middle], l, r->per_process) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < made && compare_places(&r->rows[low], l, r->per_process) == 0)
+        return &r->rows[low];
+    if (r->row_count > made && compare_places(&r->rows[r->row_count - 1], l, r->per_process) == 0)
+        return &r->rows[r->row_count - 1];
+    return NULL;
+}
+
+int nsc_report_add_left_out(struct nsc_report *r, const struct nsc_left_out_list *list,
+                            struct nsc_diag *diag)
+{
+    size_t made = r->row_count;
+    struct nsc_report_row *rows = reallocarray(r->rows, made + list->count + 1, sizeof(*rows));
+
+    if (!rows)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the report");
+    r->rows = rows;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct nsc_left_out_row *l = &list->rows[i];
+        struct nsc_report_row *row = find_row(r, made, l);
+
+        if (!row && l->known == 0)
+            continue;
+        if (!row) {
+            row = &rows[r->row_count++];
+            *row = (struct nsc_report_row){.function = l->function, .process = l->process};
+        }
+        row->left_out |= l->reasons;
+        row->more_known |= l->known;
+        row->more_estimated |= l->estimated;
+        nsc_left_out_add(&row->more_calls, &l->calls);
+        nsc_left_out_add(&row->more_total_ns, &l->total_ns);
+        nsc_left_out_add(&row->more_self_ns, &l->self_ns);
+        if (row->process != l->process)
+            row->process = NSC_NO_ID;
+    }
+    return 0;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
 struct sort_context {
     const struct nsc_trace *trace;
     enum nsc_report_key key;
@@ -349,11 +414,11 @@ static uint64_t key_of(const struct nsc_report_row *row, enum nsc_report_key key
 {
     switch (key) {
     case NSC_REPORT_BY_TOTAL:
-        return row->total_ns;
+        return row->total_ns + row->more_total_ns.value;
     case NSC_REPORT_BY_SELF:
-        return row->self_ns;
+        return row->self_ns + row->more_self_ns.value;
     case NSC_REPORT_BY_CALLS:
-        return row->calls;
+        return row->calls + row->more_calls.value;
     case NSC_REPORT_BY_MIN:
         return row->min_ns;
     case NSC_REPORT_BY_P50:

@@ -17,7 +17,7 @@
 #ifndef NSC_ANALYZE_REPORT_H
 #define NSC_ANALYZE_REPORT_H
 
-#include "analyze/select.h"
+#include "analyze/left_out.h"
 
 struct nsc_report_row {
     uint32_t function;
@@ -25,10 +25,15 @@ struct nsc_report_row {
     uint64_t calls, bounds;
     uint64_t total_ns, self_ns;
     uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns;
+    /* Of its calls that were left out, once nsc_report_add_left_out() was called: why, what is
+     * known (NSC_LEFT_OUT_*) and what of that is estimated. */
+    uint32_t left_out, more_known, more_estimated;
+    struct nsc_estimate more_calls, more_total_ns, more_self_ns;
 };
 
 struct nsc_report {
-    struct nsc_report_row *rows; /* functions with at least one call */
+    struct nsc_report_row *rows; /* functions with at least one call, or one that was left out */
+    bool per_process;
     size_t row_count;
     uint64_t calls, bounds; /* of all rows */
     uint32_t threads;       /* with at least one call */
@@ -55,6 +60,15 @@ enum nsc_report_key {
 int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, bool per_process,
                     struct nsc_report *out, struct nsc_diag *diag);
 void nsc_report_free(struct nsc_report *r);
+
+/**
+ * nsc_report_add_left_out - add what is known of calls that were left out.
+ * Functions of which no call was recorded get rows too, if anything is known of them. To be called
+ * before nsc_report_sort(), which from then on sorts by the sums of both.
+ * Returns 0 or -ENOMEM with @diag.
+ */
+int nsc_report_add_left_out(struct nsc_report *r, const struct nsc_left_out_list *list,
+                            struct nsc_diag *diag);
 
 /* Sort: largest first, names in alphabetical order; equal rows by name. */
 void nsc_report_sort(struct nsc_report *r, const struct nsc_trace *t, enum nsc_report_key key);

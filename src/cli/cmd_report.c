@@ -52,9 +52,19 @@ static const struct nsc_table_column columns[] = {
     {"bounds", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
     {"module", "", NSC_TABLE_TEXT, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
     {"source", "", NSC_TABLE_TEXT, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"left_out", "", NSC_TABLE_TEXT, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_calls", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_calls_error", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_total_ns", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_total_error_ns", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_self_ns", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
+    {"more_self_error_ns", "", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN | NSC_TABLE_NO_CSV},
     {"process", "PROCESS", NSC_TABLE_TEXT, NSC_TABLE_NO_CSV},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* Columns about calls that were left out; JSON has them only where some were. */
+enum { LEFT_OUT_FIRST = 12, LEFT_OUT_LAST = 18 };
 
 /* Where the function is: its program or library, and its line of source. */
 static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32_t function)
@@ -74,6 +84,70 @@ static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32
     }
 }
 
+/* A recorded number, in a table for people with what is known of the calls that were left out. */
+static void add_sum(const struct settings *s, struct nsc_table *table,
+                    const struct nsc_report_row *row, uint64_t recorded, uint32_t which,
+                    const struct nsc_estimate *more)
+{
+    bool shown = s->view.format == NSC_TABLE_ALIGNED;
+
+    if (shown && (row->more_estimated & which) != 0)
+        nsc_table_add_estimate(table, recorded + more->value);
+    else
+        nsc_table_add(table, recorded + (shown ? more->value : 0));
+}
+
+static void add_more(struct nsc_table *table, const struct nsc_report_row *row, uint32_t which,
+                     const struct nsc_estimate *more)
+{
+    bool known = (row->more_known & which) != 0;
+
+    for (int i = 0; i < 2; i++) {
+        if (known)
+            nsc_table_add(table, i == 0 ? more->value : more->error);
+        else
+            nsc_table_add_nothing(table);
+    }
+}
+
+/* Why calls of the function are missing, and what is known of them. */
+static void add_left_out(struct nsc_table *table, const struct nsc_report_row *row)
+{
+    static const char *const reasons[] = {"other", "filter", "budget", "trigger", "short", "depth"};
+    char text[64] = "";
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+        if ((row->left_out >> i & 1) != 0) {
+            size_t used = strlen(text);
+
+            snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", reasons[i]);
+        }
+    if (row->left_out != 0)
+        nsc_table_add_text(table, text);
+    else
+        nsc_table_add_nothing(table);
+    add_more(table, row, NSC_LEFT_OUT_CALLS, &row->more_calls);
+    add_more(table, row, NSC_LEFT_OUT_TOTAL, &row->more_total_ns);
+    add_more(table, row, NSC_LEFT_OUT_SELF, &row->more_self_ns);
+}
+
+static void add_numbers(const struct settings *s, struct nsc_table *table,
+                        const struct nsc_report_row *row)
+{
+    const uint64_t durations[] = {row->min_ns, row->p50_ns, row->p90_ns, row->p99_ns, row->max_ns};
+
+    add_sum(s, table, row, row->calls, NSC_LEFT_OUT_CALLS, &row->more_calls);
+    add_sum(s, table, row, row->total_ns, NSC_LEFT_OUT_TOTAL, &row->more_total_ns);
+    add_sum(s, table, row, row->self_ns, NSC_LEFT_OUT_SELF, &row->more_self_ns);
+    for (size_t n = 0; n < sizeof(durations) / sizeof(durations[0]); n++) {
+        if (row->calls > 0)
+            nsc_table_add(table, durations[n]);
+        else
+            nsc_table_add_nothing(table);
+    }
+    nsc_table_add(table, row->bounds);
+}
+
 static struct nsc_table *make_table(const struct settings *s, const struct nsc_report *r,
                                     const struct nsc_table_column *own_columns)
 {
@@ -85,17 +159,14 @@ static struct nsc_table *make_table(const struct settings *s, const struct nsc_r
     nsc_cli_labels_init(&labels, t);
     for (size_t i = 0; table && i < r->row_count && i < s->top; i++) {
         const struct nsc_report_row *row = &r->rows[i];
-        const uint64_t numbers[] = {row->calls,  row->total_ns, row->self_ns,
-                                    row->min_ns, row->p50_ns,   row->p90_ns,
-                                    row->p99_ns, row->max_ns,   row->bounds};
         char process[128];
 
         nsc_table_add_text(table, s->view.format == NSC_TABLE_ALIGNED
                                       ? nsc_cli_label(&labels, row->function)
                                       : nsc_trace_function(t, row->function)->name);
-        for (size_t n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++)
-            nsc_table_add(table, numbers[n]);
+        add_numbers(s, table, row);
         add_place(table, t, row->function);
+        add_left_out(table, row);
         if (!several)
             continue;
         if (row->process == NSC_NO_ID)
@@ -115,19 +186,20 @@ static int compare_ids(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* How many functions the rows are of: with --per-process several rows are of one. Without memory
- * to find out, how many rows there are. */
-static size_t count_functions(const struct settings *s, const struct nsc_report *r)
+/* How many functions with recorded calls the rows are of: with --per-process several rows are of
+ * one. Without memory to find out, how many rows there are. */
+static size_t count_functions(const struct nsc_report *r)
 {
-    uint32_t *ids = s->per_process ? calloc(r->row_count + 1, sizeof *ids) : NULL;
-    size_t count = 0;
+    uint32_t *ids = calloc(r->row_count + 1, sizeof *ids);
+    size_t rows = 0, count = 0;
 
     if (!ids)
         return r->row_count;
     for (size_t i = 0; i < r->row_count; i++)
-        ids[i] = r->rows[i].function;
-    qsort(ids, r->row_count, sizeof *ids, compare_ids);
-    for (size_t i = 0; i < r->row_count; i++)
+        if (r->rows[i].calls > 0)
+            ids[rows++] = r->rows[i].function;
+    qsort(ids, rows, sizeof *ids, compare_ids);
+    for (size_t i = 0; i < rows; i++)
         count += i == 0 || ids[i] != ids[i - 1];
     free(ids);
     return count;
@@ -143,7 +215,7 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
     nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "calls", r->calls);
     nsc_json_u64(&j, "threads", r->threads);
-    nsc_json_u64(&j, "functions_total", count_functions(s, r));
+    nsc_json_u64(&j, "functions_total", count_functions(r));
     nsc_json_u64(&j, "bounds", r->bounds);
     nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "functions");
@@ -155,7 +227,7 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
 static void print_summary(const struct settings *s, const struct nsc_report *r)
 {
     char calls[NSC_UNITS_MAX], functions[NSC_UNITS_MAX], rows[NSC_UNITS_MAX];
-    size_t function_count = count_functions(s, r);
+    size_t function_count = count_functions(r);
 
     printf("\n%s call%s of %s function%s in %u thread%s", nsc_units_format_count(calls, r->calls),
            nsc_units_plural(r->calls), nsc_units_format_count(functions, function_count),
@@ -177,6 +249,8 @@ static int print_report(const struct settings *s, const struct nsc_report *r)
     memcpy(own_columns, columns, sizeof(columns));
     if (s->per_process)
         own_columns[COLUMNS - 1].flags = 0; /* in CSV too, whose columns are else the same always */
+    for (size_t i = LEFT_OUT_FIRST; i <= LEFT_OUT_LAST && s->view.left_out.all_functions == 0; i++)
+        own_columns[i].flags |= NSC_TABLE_NO_JSON;
     table = make_table(s, r, own_columns);
     if (!table)
         return nsc_cli_error("out of memory");
@@ -189,6 +263,21 @@ static int print_report(const struct settings *s, const struct nsc_report *r)
     nsc_cli_view_footnotes(&s->view, r->bounds);
     nsc_table_free(table);
     return nsc_cli_table_status(error);
+}
+
+/* What is known of calls that were left out. CSV has no place for it: its columns are a contract.
+ */
+static int add_estimates(struct settings *s, struct nsc_report *r)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+
+    if (s->view.format == NSC_TABLE_CSV)
+        return 0;
+    if (nsc_report_add_left_out(r, &s->view.left_out, &diag) < 0)
+        return nsc_cli_fail(&diag);
+    for (size_t i = 0; i < r->row_count; i++)
+        s->view.shows_estimates |= r->rows[i].more_estimated != 0;
+    return 0;
 }
 
 int nsc_cmd_report(const struct nsc_cli_args *args)
@@ -208,6 +297,8 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
     if (status == 0 &&
         nsc_report_make(s.view.trace, &s.view.selection, s.per_process, &report, &diag) < 0)
         status = nsc_cli_fail_in(args->operands[0], &diag);
+    if (status == 0)
+        status = add_estimates(&s, &report);
     if (status == 0) {
         nsc_report_sort(&report, s.view.trace, s.sort);
         status = print_report(&s, &report);

@@ -222,6 +222,7 @@ int nsc_cli_view_open_only(const struct nsc_cli_args *args, struct nsc_cli_view 
 void nsc_cli_view_close(struct nsc_cli_view *view)
 {
     nsc_selection_free(&view->selection);
+    nsc_left_out_free(&view->left_out);
     nsc_trace_close(view->trace);
     view->trace = NULL;
 }
@@ -232,6 +233,8 @@ int nsc_cli_view_find_gaps(struct nsc_cli_view *view)
 
     if (nsc_gaps_find(view->trace, &view->selection, NULL, NULL, &view->gaps, &diag) < 0)
         return nsc_cli_fail_in(nsc_trace_name(view->trace), &diag);
+    if (nsc_left_out_find(view->trace, &view->selection, &view->left_out, &diag) < 0)
+        return nsc_cli_fail(&diag);
     return 0;
 }
 
@@ -246,6 +249,7 @@ void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j)
                      nsc_clock_ns(nsc_trace_clock(view->trace), gaps->first_ticks));
     else
         nsc_json_null(j, "first_gap_ns");
+    nsc_json_u64(j, "left_out_functions", view->left_out.all_functions);
 }
 
 FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix)
@@ -286,6 +290,40 @@ static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *pr
                                   : ": calls are missing");
 }
 
+/* "12 functions were left out by the budget: ...", a line for each reason there is. */
+static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char *prefix)
+{
+    static const char *const reasons[NSC_LEFT_OUT_REASONS] = {
+        [NSC_LEFT_OUT_FILTER] = " by a filter",
+        [NSC_LEFT_OUT_BUDGET] = " by the budget",
+        [NSC_LEFT_OUT_TRIGGER] = " before a trigger",
+        [NSC_LEFT_OUT_SHORT] = " where they were too short",
+        [NSC_LEFT_OUT_DEPTH] = " where they were too deep",
+    };
+    const struct nsc_left_out_list *list = &view->left_out;
+    char text[NSC_UNITS_MAX];
+
+    for (int i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
+        const char *reason = reasons[i] != NULL ? reasons[i] : "";
+        uint32_t count = list->functions[i];
+
+        if (count > 0)
+            fprintf(out, "%scalls of %s function%s were left out%s\n", prefix,
+                    nsc_units_format_count(text, count), nsc_units_plural(count), reason);
+        if (list->nothing_ns[i] > 0)
+            fprintf(out, "%sfor %s all calls were left out%s\n", prefix,
+                    nsc_units_format_ns(text, list->nothing_ns[i]), reason);
+    }
+    if (view->shows_estimates && list->worst > 0)
+        fprintf(out, "%s~ marks what is estimated of them, with standard errors of up to %.0f %%\n",
+                prefix, list->worst * 100 < 1 ? 1 : list->worst * 100);
+    else if (view->shows_estimates)
+        fprintf(out, "%s~ marks what is estimated of them\n", prefix);
+    else if (list->unplaced)
+        fprintf(out, "%sthey are estimated for whole processes only, not for single threads\n",
+                prefix);
+}
+
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
 {
     const char *prefix;
@@ -305,6 +343,7 @@ void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
                 ends_early ? "are open at the window's end, or have no seen start or end"
                            : "have no seen start or end");
     tell_gaps(view, out, prefix);
+    tell_left_out(view, out, prefix);
 }
 
 int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions)

@@ -10,6 +10,7 @@
 #define NSC_CLI_VIEW_H
 
 #include "analyze/gaps.h"
+#include "analyze/left_out.h"
 #include "analyze/select.h"
 #include "cli/command.h"
 #include "util/json.h"
@@ -20,7 +21,10 @@ struct nsc_cli_view {
     struct nsc_trace *trace;
     struct nsc_selection selection;
     enum nsc_table_format format;
-    struct nsc_gaps gaps; /* of the selection; filled by nsc_cli_view_find_gaps() */
+    /* Of the selection; filled by nsc_cli_view_find_gaps(): */
+    struct nsc_gaps gaps;
+    struct nsc_left_out_list left_out;
+    bool shows_estimates; /* the results above contain what is estimated of the left-out calls */
 };
 
 /**
@@ -44,17 +48,19 @@ void nsc_cli_view_close(struct nsc_cli_view *view);
 /* The same for the commands that take nothing but one trace as operand. */
 int nsc_cli_view_open_only(const struct nsc_cli_args *args, struct nsc_cli_view *view);
 
-/* Find out what was lost of the selection, and where. Returns 0, or an exit status after a message.
+/* Find out what was lost of the selection, and where, and what was left out. Returns 0, or an exit
+ * status after a message.
  */
 int nsc_cli_view_find_gaps(struct nsc_cli_view *view);
-/* The members "lost", "gaps" and "first_gap_ns" that stand beside the results in JSON. */
+/* The members "lost", "gaps", "first_gap_ns" and "left_out_functions" that stand beside the results
+ * in JSON. */
 void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j);
 
 /* Where remarks on the results go: beneath a table, beside CSV, and nowhere (NULL) with JSON, whose
  * members tell the same. @prefix: receives what their lines begin with. */
 FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix);
 /* Tell there what makes the numbers above less than exact: @bounds calls with an end that was not
- * seen, and gaps. Nothing if there are none. */
+ * seen, gaps, and functions that were left out. Nothing if there are none. */
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds);
 
 /* An option's value as a number of things, k and M allowed. Returns 0 or NSC_CLI_USAGE. */

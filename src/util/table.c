@@ -13,7 +13,7 @@
 #include "util/text.h"
 #include "util/units.h"
 
-enum cell_state { CELL_NOTHING = 0, CELL_VALUE = 1 };
+enum cell_state { CELL_NOTHING = 0, CELL_VALUE = 1, CELL_ESTIMATE = 2 };
 
 struct cell {
     uint64_t value; /* of text: offset into the text arena */
@@ -100,6 +100,11 @@ void nsc_table_add(struct nsc_table *t, uint64_t value)
     add_cell(t, (struct cell){.value = value, .state = CELL_VALUE});
 }
 
+void nsc_table_add_estimate(struct nsc_table *t, uint64_t value)
+{
+    add_cell(t, (struct cell){.value = value, .state = CELL_ESTIMATE});
+}
+
 void nsc_table_add_nothing(struct nsc_table *t)
 {
     add_cell(t, (struct cell){.state = CELL_NOTHING});
@@ -115,29 +120,39 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
     return &t->cells[row * t->column_count + column];
 }
 
+#define SHOWN_MAX (NSC_UNITS_MAX + 1) /* with the mark of an estimate */
+
 /* A cell as the aligned form shows it. Numbers are written into @buffer. */
 static const char *shown(const struct nsc_table *t, size_t row, size_t column,
-                         char buffer[NSC_UNITS_MAX])
+                         char buffer[SHOWN_MAX])
 {
     const struct cell *cell = cell_at(t, row, column);
+    char *number = buffer;
 
     if (cell->state == CELL_NOTHING)
         return "-";
-    switch (t->columns[column].kind) {
-    case NSC_TABLE_TEXT:
+    if (t->columns[column].kind == NSC_TABLE_TEXT)
         return t->text + cell->value;
+    if (cell->state == CELL_ESTIMATE)
+        *number++ = '~';
+    switch (t->columns[column].kind) {
     case NSC_TABLE_COUNT:
-        return nsc_units_format_count(buffer, cell->value);
+        nsc_units_format_count(number, cell->value);
+        break;
     case NSC_TABLE_NS:
-        return nsc_units_format_ns(buffer, cell->value);
+        nsc_units_format_ns(number, cell->value);
+        break;
     case NSC_TABLE_TIME:
-        return nsc_units_format_time(buffer, cell->value);
+        nsc_units_format_time(number, cell->value);
+        break;
     case NSC_TABLE_BYTES:
-        return nsc_units_format_bytes(buffer, cell->value);
+        nsc_units_format_bytes(number, cell->value);
+        break;
+    case NSC_TABLE_TEXT:
     case NSC_TABLE_NUMBER:
+        snprintf(number, NSC_UNITS_MAX, "%" PRIu64, cell->value);
         break;
     }
-    snprintf(buffer, NSC_UNITS_MAX, "%" PRIu64, cell->value);
     return buffer;
 }
 
@@ -181,7 +196,7 @@ static void put_aligned_row(const struct nsc_table *t, FILE *out, const size_t *
     for (size_t i = 0; i < n; i++) {
         const struct nsc_table_column *column = &t->columns[order[i]];
         bool left = column->kind == NSC_TABLE_TEXT || (column->flags & NSC_TABLE_LEFT) != 0;
-        char buffer[NSC_UNITS_MAX];
+        char buffer[SHOWN_MAX];
 
         put_aligned(out, heading ? column->title : shown(t, row, order[i], buffer), width[i], left,
                     i + 1 == n);
@@ -201,7 +216,7 @@ static int write_aligned(const struct nsc_table *t, FILE *out)
     for (size_t i = 0; i < n; i++) {
         width[i] = nsc_text_width(t->columns[order[i]].title);
         for (size_t row = 0; row < rows && i + 1 < n; row++) {
-            char buffer[NSC_UNITS_MAX];
+            char buffer[SHOWN_MAX];
             size_t own = nsc_text_width(shown(t, row, order[i], buffer));
 
             width[i] = own > width[i] ? own : width[i];

@@ -56,6 +56,8 @@ void nsc_table_free(struct nsc_table *t);
  * copied. A lack of memory is remembered and returned by the writing functions. */
 void nsc_table_add_text(struct nsc_table *t, const char *text);
 void nsc_table_add(struct nsc_table *t, uint64_t value);
+/* A number that is no more than an estimate: aligned, "~" stands before it. */
+void nsc_table_add_estimate(struct nsc_table *t, uint64_t value);
 /* The next cell has no value: "-", an empty field, null. */
 void nsc_table_add_nothing(struct nsc_table *t);
 

@@ -8,9 +8,14 @@
  *     stack N                       another stack of the last thread
  *     TICKS enter NAME              TICKS exit            TICKS unwind
  *     TICKS late NAME               TICKS lost COUNT      TICKS close [ends the thread]
+ *     TICKS sample CPU MAJOR MINOR SWITCHES               TICKS state OLD NEW [numbers]
+ *     TICKS mark NAME               TICKS counter VALUE NAME
+ *     left REASON FROM TO WINDOWS TICKS CALLS ERROR TOTAL ERROR SELF ERROR NAME [numbers; the last
+ *         process; six times 0: not known]       left REASON FROM TO [of all functions]
  * In names \n, \t, \e, \\ and \xNN are what they are in C.
  */
 #include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +103,64 @@ static void add_lost(struct maker *m, uint64_t ticks, uint64_t events)
     nsc_writer_set_thread(m->writer, m->thread_id, &m->thread);
 }
 
+/* The next number of *@rest. */
+static uint64_t number(char **rest)
+{
+    return strtoull(*rest, rest, 10);
+}
+
+/* A sample, state, mark or counter; false if it is none of these. */
+static bool add_note(struct maker *m, uint64_t ticks, const char *what, char *rest)
+{
+    struct nsc_note note = {.ticks = ticks, .owner = m->thread_id};
+
+    if (strcmp(what, "sample") == 0) {
+        note.kind = NSC_NOTE_SAMPLE;
+        note.sample.known = 15;
+        for (int i = 0; i < 4; i++)
+            note.sample.values[i] = number(&rest);
+    } else if (strcmp(what, "state") == 0) {
+        note.kind = NSC_NOTE_STATE;
+        note.state.old_state = (uint32_t)number(&rest);
+        note.state.new_state = (uint32_t)number(&rest);
+    } else if (strcmp(what, "mark") == 0) {
+        note.kind = NSC_NOTE_MARK;
+        note.mark = (struct nsc_mark){.name = unescape(rest), .metadata = ""};
+    } else if (strcmp(what, "counter") == 0) {
+        note.kind = NSC_NOTE_COUNTER;
+        note.counter.integer = strtoll(rest, &rest, 10);
+        note.counter.name = unescape(rest + (*rest == ' '));
+    } else {
+        return false;
+    }
+    if (nsc_writer_note(m->writer, &note) != 0)
+        fail("a note without thread");
+    return true;
+}
+
+static void add_left_out(struct maker *m, uint32_t reason, char *rest)
+{
+    struct nsc_left_out l = {.function = NSC_NO_ID, .process = m->thread.process, .reason = reason};
+    struct nsc_estimate *estimates[] = {&l.calls, &l.total_ticks, &l.self_ticks};
+
+    l.from_ticks = number(&rest);
+    l.to_ticks = number(&rest);
+    l.windows = number(&rest);
+    l.window_ticks = number(&rest);
+    for (int i = 0; i < 3; i++) {
+        estimates[i]->value = number(&rest);
+        estimates[i]->error = number(&rest);
+        if (estimates[i]->value > 0)
+            l.known |= 1u << i;
+    }
+    while (*rest == ' ')
+        rest++;
+    if (*rest != '\0')
+        l.function = find_function(m, rest);
+    if (nsc_writer_add_left_out(m->writer, &l, NULL) != 0)
+        fail("a left-out function that cannot be");
+}
+
 static void add_event(struct maker *m, uint64_t ticks, const char *what, char *rest)
 {
     if (!m->lane)
@@ -114,7 +177,7 @@ static void add_event(struct maker *m, uint64_t ticks, const char *what, char *r
         add_lost(m, ticks, strtoull(rest, NULL, 10));
     else if (strcmp(what, "close") == 0)
         nsc_lane_close(m->lane, ticks);
-    else
+    else if (!add_note(m, ticks, what, rest))
         fail(what);
 }
 
@@ -141,6 +204,8 @@ static void follow(struct maker *m, char *line)
         m->thread.stack = (uint32_t)strtoul(second, NULL, 10);
         m->thread.lost = 0;
         add_thread(m);
+    } else if (strcmp(first, "left") == 0) {
+        add_left_out(m, (uint32_t)strtoul(second, NULL, 10), rest);
     } else {
         add_event(m, strtoull(first, NULL, 10), second, rest);
     }

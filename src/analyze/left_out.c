@@ -1,0 +1,163 @@
+/* left_out.c - see left_out.h. */
+#include "analyze/left_out.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+void nsc_left_out_free(struct nsc_left_out_list *list)
+{
+    free(list->rows);
+    *list = (struct nsc_left_out_list){0};
+}
+
+static uint64_t rounded(double value)
+{
+    return value >= 0x1p64 ? UINT64_MAX : (uint64_t)(value + 0.5);
+}
+
+void nsc_left_out_add(struct nsc_estimate *to, const struct nsc_estimate *more)
+{
+    to->error = rounded(hypot((double)to->error, (double)more->error));
+    if (__builtin_add_overflow(to->value, more->value, &to->value))
+        to->value = UINT64_MAX;
+}
+
+/* The part of an entry's time that lies in the window, from 0 to 1, and that time. */
+static double part_inside(const struct nsc_trace *t, const struct nsc_selection *selection,
+                          const struct nsc_left_out *l, uint64_t *ticks)
+{
+    uint64_t end = l->to_ticks != 0 ? l->to_ticks : nsc_trace_info(t)->end_ticks;
+    uint64_t from = l->from_ticks, to;
+
+    end = end < from ? from : end;
+    to = end < selection->to_ticks ? end : selection->to_ticks;
+    from = from > selection->from_ticks ? from : selection->from_ticks;
+    *ticks = to > from ? to - from : 0;
+    if (end == l->from_ticks) /* an instant */
+        return from <= to ? 1 : 0;
+    return (double)*ticks / (double)(end - l->from_ticks);
+}
+
+static struct nsc_estimate scale(const struct nsc_estimate *e, double by)
+{
+    return (struct nsc_estimate){rounded((double)e->value * by), rounded((double)e->error * by)};
+}
+
+static struct nsc_estimate scale_ns(const struct nsc_trace *t, const struct nsc_estimate *e,
+                                    double by)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(t);
+    struct nsc_estimate ticks = scale(e, by);
+
+    return (struct nsc_estimate){nsc_clock_span_ns(clock, ticks.value),
+                                 nsc_clock_span_ns(clock, ticks.error)};
+}
+
+static int by_function(const void *a, const void *b)
+{
+    const struct nsc_left_out_row *x = a, *y = b;
+
+    if (x->function != y->function)
+        return x->function < y->function ? -1 : 1;
+    return (x->process > y->process) - (x->process < y->process);
+}
+
+/* One row of the rows of one function and process, which are next to each other. */
+static void merge_rows(struct nsc_left_out_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct nsc_left_out_row *row = &list->rows[i];
+        struct nsc_left_out_row *last = kept > 0 ? &list->rows[kept - 1] : NULL;
+
+        if (last == NULL || by_function(last, row) != 0) {
+            list->rows[kept++] = *row;
+            continue;
+        }
+        last->reasons |= row->reasons;
+        last->known |= row->known;
+        last->estimated |= row->estimated;
+        nsc_left_out_add(&last->calls, &row->calls);
+        nsc_left_out_add(&last->total_ns, &row->total_ns);
+        nsc_left_out_add(&last->self_ns, &row->self_ns);
+    }
+    list->count = kept;
+}
+
+static void note_error(struct nsc_left_out_list *list, const struct nsc_estimate *e)
+{
+    double part = e->value > 0 ? (double)e->error / (double)e->value : 0;
+
+    if (part > list->worst)
+        list->worst = part;
+}
+
+/* Count functions by reason, each once whatever the number of its rows. */
+static void sum_up(struct nsc_left_out_list *list)
+{
+    uint32_t seen = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct nsc_left_out_row *row = &list->rows[i];
+        bool first = i == 0 || list->rows[i - 1].function != row->function;
+
+        seen = first ? 0 : seen;
+        list->all_functions += first;
+        for (uint32_t reason = 0; reason < NSC_LEFT_OUT_REASONS; reason++)
+            list->functions[reason] += (row->reasons & ~seen) >> reason & 1;
+        seen |= row->reasons;
+        note_error(list, &row->calls);
+        note_error(list, &row->total_ns);
+    }
+}
+
+/* One entry of the trace; @whole: estimates may be used. */
+static void take(const struct nsc_trace *t, const struct nsc_selection *selection,
+                 const struct nsc_left_out *l, bool whole, struct nsc_left_out_list *list)
+{
+    uint32_t reason = l->reason < NSC_LEFT_OUT_REASONS ? l->reason : 0;
+    struct nsc_left_out_row *row = &list->rows[list->count];
+    uint64_t ticks;
+    double part = part_inside(t, selection, l, &ticks);
+
+    if (part <= 0)
+        return;
+    if (l->function == NSC_NO_ID) {
+        list->nothing_ns[reason] += nsc_clock_span_ns(nsc_trace_clock(t), ticks);
+        return;
+    }
+    if (selection->hidden != NULL && selection->hidden[l->function])
+        return;
+    *row = (struct nsc_left_out_row){
+        .function = l->function, .process = l->process, .reasons = 1u << reason};
+    list->count++;
+    list->unplaced |= !whole && l->known != 0;
+    if (!whole)
+        return;
+    row->known = l->known;
+    row->calls = scale(&l->calls, part);
+    row->total_ns = scale_ns(t, &l->total_ticks, part);
+    row->self_ns = scale_ns(t, &l->self_ticks, part);
+    if (l->windows > 0 || l->calls.error > 0 || l->total_ticks.error > 0 || part < 1)
+        row->estimated = l->known;
+}
+
+int nsc_left_out_find(const struct nsc_trace *t, const struct nsc_selection *selection,
+                      struct nsc_left_out_list *out, struct nsc_diag *diag)
+{
+    uint32_t count = nsc_trace_info(t)->left_out_count;
+    struct nsc_left_out_list list = {.rows = calloc((size_t)count + 1, sizeof *list.rows)};
+
+    if (list.rows == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < count; i++)
+        take(t, selection, nsc_trace_left_out(t, i), selection->threads == NULL, &list);
+    if (list.count > 0)
+        qsort(list.rows, list.count, sizeof *list.rows, by_function);
+    merge_rows(&list);
+    sum_up(&list);
+    *out = list;
+    return 0;
+}
