@@ -146,6 +146,23 @@ static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
     }
 }
 
+static bool process_ended(const struct call *c)
+{
+    struct pollfd ended = {.fd = c->pidfd, .events = POLLIN};
+
+    return poll(&ended, 1, 0) != 0;
+}
+
+/* On its way out a thread cannot be seized, with the error that stands for a lack of permission,
+ * and has no memory any more. */
+static bool thread_ended(const struct call *c)
+{
+    char name[64], stat[512];
+
+    snprintf(name, sizeof name, "task/%ld/stat", (long)c->pick.tid);
+    return nsc_proc_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_proc_is_exiting(stat);
+}
+
 /* ---- The stopped thread ---------------------------------------------------------------------- */
 
 static int get_regs(const struct call *c, struct nsc_regs *regs)
@@ -238,6 +255,8 @@ static int look(struct call *c, struct nsc_regs *call)
     if (c->mem < 0)
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
+    if (!is_still_there(c) && thread_ended(c))
+        return try_another(c, "the thread has ended");
     if (!is_still_there(c))
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
                             "process %ld has just begun to execute another program", (long)c->pid);
@@ -313,13 +332,18 @@ static enum outcome classify(struct call *c, int status)
         c->stop_later = true;
         return GOES_ON;
     }
-    if (info.si_code <= 0) { /* sent by a process; one of a kind waits, as in the kernel */
+    if (get_regs(c, &regs) != 0)
+        return GOES_ON;
+    /* Sent by a process; or a fault of the thread's own, just before it was stopped. One of a kind
+     * waits, as in the kernel. */
+    if (info.si_code <= 0 ||
+        (nsc_regs_pc(&regs) == c->control && (uint64_t)(uintptr_t)info.si_addr != c->control)) {
         if (!c->kept)
             c->kept_info = info;
         c->kept = true;
         return GOES_ON;
     }
-    if (number != SIGSEGV || get_regs(c, &regs) != 0 || nsc_regs_pc(&regs) != 0)
+    if (number != SIGSEGV || nsc_regs_pc(&regs) != 0)
         return CRASHED;
     c->result = nsc_regs_result(&regs);
     return RETURNED;
@@ -383,28 +407,14 @@ static int call_there(struct call *c)
     return 0;
 }
 
-/* Such a thread cannot be seized, with the error that stands for a lack of permission. */
-static bool has_ended(const struct call *c)
-{
-    char name[64], stat[512], state;
-
-    snprintf(name, sizeof name, "task/%ld/stat", (long)c->pick.tid);
-    if (nsc_proc_read(c->pid, name, stat, sizeof stat) <= 0)
-        return true;
-    state = nsc_proc_state(stat);
-    return state == 'Z' || state == 'X';
-}
-
 static int attempt(struct call *c)
 {
     uintptr_t options = c->suspend_seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0;
-    struct pollfd ended = {.fd = c->pidfd, .events = POLLIN};
-    int error;
+    int error = trace(PTRACE_SEIZE, c, 0, (void *)options) != 0 ? errno : 0;
 
-    error = trace(PTRACE_SEIZE, c, 0, (void *)options) != 0 ? errno : 0;
-    if (poll(&ended, 1, 0) != 0) /* and the pid may be somebody else's */
+    if (process_ended(c)) /* and the pid may be somebody else's */
         return fail(c, ESRCH, "it has ended");
-    if (error == EPERM && !has_ended(c))
+    if (error == EPERM && !thread_ended(c))
         return -EPERM;
     if (error != 0)
         return try_another(c, "the thread has ended");
@@ -477,7 +487,7 @@ static int check(struct call *c)
     char status[NSC_PROC_STATUS_MAX];
     uint64_t ignored = 0, tracer = 0;
 
-    if (nsc_proc_read(c->pid, "status", status, sizeof status) <= 0)
+    if (process_ended(c) || nsc_proc_read(c->pid, "status", status, sizeof status) <= 0)
         return fail(c, ESRCH, "it has ended");
     nsc_proc_field(status, "TracerPid", 10, &tracer);
     if (tracer != 0)
@@ -500,7 +510,7 @@ static int try_threads(struct call *c, bool any)
     struct nsc_pick picks[CANDIDATES];
     int count = nsc_pick_threads(c->pid, picks, CANDIDATES), error;
 
-    if (count < 0)
+    if (count < 0 || process_ended(c))
         return fail(c, ESRCH, "it has ended");
     for (int i = 0; i < count; i++) {
         if (picks[i].rank == NSC_PICK_PARTIAL && !any)

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Of the flags in /proc/PID/stat: include/linux/sched.h. */
+#define PF_EXITING 4u
+
 int nsc_proc_read(pid_t pid, const char *name, char *text, size_t bytes)
 {
     char path[64];
@@ -54,4 +57,15 @@ char nsc_proc_state(const char *stat)
     const char *end = strrchr(stat, ')');
 
     return end != NULL && end[1] == ' ' ? end[2] : 0;
+}
+
+bool nsc_proc_is_exiting(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+    unsigned flags = 0;
+    char state = 0;
+
+    /* Behind the name: state, parent, group, session, terminal, its group, flags. */
+    return end == NULL || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
+           state == 'Z' || state == 'X' || (flags & PF_EXITING) != 0;
 }

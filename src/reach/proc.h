@@ -29,5 +29,7 @@ bool nsc_proc_field(const char *status, const char *key, int base, uint64_t *val
 /* The letter of the state in the text of a /proc/.../stat ("R"), or 0. A thread's name may hold
  * anything. */
 char nsc_proc_state(const char *stat);
+/* Has that thread ended, or is about to? */
+bool nsc_proc_is_exiting(const char *stat);
 
 #endif

@@ -3,11 +3,11 @@
  * checks how it is called: the stack, the direction flag, the return address. Also verbs that
  * misbehave. Link it into a program, or as a shared library.
  */
+#include "nanoscope/control.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <sys/syscall.h>
-
-#include "nanoscope/control.h"
 
 enum { CALLS = 100, BAD = 101, SPIN = 102, CRASH = 103, HANG = 104, BUSY = 105 };
 
@@ -21,7 +21,10 @@ static long system_call(long number, long a, long b)
 #if defined(__x86_64__)
     long result;
 
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b)
+                     : "rcx", "r11", "memory");
     return result;
 #else
     register long x8 __asm__("x8") = number;

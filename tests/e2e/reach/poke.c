@@ -126,9 +126,9 @@ int main(int argc, char **argv)
         return many(&target, pidfd, atof(argv[3]));
     if (strcmp(argv[1], "call") != 0 || argc < 4)
         return 2;
-    error = nsc_inject_call(target.pid, pidfd, target.control, target.note,
-                            strtoull(argv[3], NULL, 0), argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
-                            &result, &diag);
+    error =
+        nsc_inject_call(target.pid, pidfd, target.control, target.note, strtoull(argv[3], NULL, 0),
+                        argc > 4 ? strtoull(argv[4], NULL, 0) : 0, &result, &diag);
     if (error != 0)
         return die(error);
     printf("%lld\n", (long long)result);
