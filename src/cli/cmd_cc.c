@@ -19,10 +19,6 @@
 #include "cli/cc_plan.h"
 #include "cli/command.h"
 
-/* As shells say it. */
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND      127
-
 struct patterns {
     const char **at;
     size_t count;
@@ -285,7 +281,7 @@ static int become(char *const *words)
     error = errno;
     nsc_cli_error("cannot run the compiler '%s': %s (set NANOSCOPE_CC or NANOSCOPE_CXX)", words[0],
                   strerror(error));
-    return error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return error == ENOENT ? NSC_CLI_NOT_FOUND : NSC_CLI_NOT_EXECUTABLE;
 }
 
 /*

@@ -11,8 +11,6 @@
 #include "nanoscope/heap.h"
 #include "record/spawn.h"
 
-enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-
 /* --memory: the library lies beside the others. */
 static int count_memory(struct nsc_recording *r)
 {
@@ -82,7 +80,7 @@ static int finish(struct nsc_recording *r, int error, const struct nsc_record_re
     if (error != 0) {
         nsc_cli_fail(diag);
         if (result->no_program)
-            return error == -ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+            return error == -ENOENT ? NSC_CLI_NOT_FOUND : NSC_CLI_NOT_EXECUTABLE;
         if (result->started)
             nsc_cli_warn("the program itself ended with status %d", status);
         return NSC_CLI_RECORD;

@@ -36,7 +36,10 @@ enum nsc_cli_exit {
     NSC_CLI_OK = 0,
     NSC_CLI_FAILED = 1,   /* the work failed */
     NSC_CLI_USAGE = 2,    /* the command line is wrong */
-    NSC_CLI_RECORD = 125, /* `record` itself failed; other values are the program's own */
+    NSC_CLI_RECORD = 125, /* `record` or `run` itself failed; other values are the program's own */
+    /* As shells say it. */
+    NSC_CLI_NOT_EXECUTABLE = 126, /* the program to start cannot be executed */
+    NSC_CLI_NOT_FOUND = 127,      /* there is no such program */
 };
 
 enum nsc_cli_flags {

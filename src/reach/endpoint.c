@@ -15,10 +15,11 @@
 #include "nanoscope/control.h"
 #include "reach/proc.h"
 
-/* For a place in the queue, and then for the reply: JOIN prepares all modules of the program. */
-#define CONNECT_NS 2000000000ull
-#define REPLY_MS   20000
-#define RETRY_NS   2000000
+/* For a place in the queue, and then for the reply; some verbs go through all sleds. */
+#define CONNECT_NS    2000000000ull
+#define REPLY_MS      2000
+#define LONG_REPLY_MS 20000
+#define RETRY_NS      2000000
 
 static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
 {
@@ -160,7 +161,20 @@ static int send_request(int socket, const struct nsc_control_request *request, i
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof copy ? 0 : -errno;
 }
 
-static int receive_reply(int socket, pid_t pid, int64_t *result, struct nsc_diag *diag)
+static int patience_ms(uint64_t verb)
+{
+    switch (verb) {
+    case NSC_CONTROL_JOIN:
+    case NSC_CONTROL_APPLY:
+    case NSC_CONTROL_OFF:
+        return LONG_REPLY_MS;
+    default:
+        return REPLY_MS;
+    }
+}
+
+static int receive_reply(int socket, pid_t pid, int patience, int64_t *result,
+                         struct nsc_diag *diag)
 {
     struct pollfd readable = {.fd = socket, .events = POLLIN};
     struct nsc_control_reply reply;
@@ -168,7 +182,7 @@ static int receive_reply(int socket, pid_t pid, int64_t *result, struct nsc_diag
     int ready;
 
     do
-        ready = poll(&readable, 1, REPLY_MS);
+        ready = poll(&readable, 1, patience);
     while (ready < 0 && errno == EINTR);
     if (ready <= 0)
         return fail(diag, ETIMEDOUT, pid, "no reply");
@@ -196,7 +210,7 @@ int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, in
     if (error != 0)
         error = fail(diag, error, pid, strerror(-error));
     else
-        error = receive_reply(socket, pid, result, diag);
+        error = receive_reply(socket, pid, patience_ms(verb), result, diag);
     close(socket);
     return error;
 }

@@ -3,7 +3,8 @@
  *
  *   poke find PID|NAME              what nsc_reach_find() says
  *   poke call PID VERB [ARGUMENT]   one call; prints its result
- *   poke many PID SECONDS           HELLO over and over, until it ends; fails on any error
+ *   poke stale PID                  look at it, wait until stdin ends, then call
+ *   poke many PID SECONDS           calls over and over, until it ends; fails on any error
  *   poke session PID                memory file, both ends, join, off
  *   poke hold PID                   trace it until stdin ends, as a debugger would
  */
@@ -53,13 +54,15 @@ static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
 
     while (now() < end) {
         double begin = now(), took;
-        int error = nsc_inject_call(t->pid, pidfd, t->control, t->note, 0, 0, &result, &diag);
+        /* Every other time: was a call so far made in a wrong way? */
+        int error =
+            nsc_inject_call(t->pid, pidfd, t->control, t->note, n % 2 ? 101 : 0, 0, &result, &diag);
 
         if (error == -ESRCH && n > 0)
             break;
         if (error != 0)
             return die(error);
-        if (result != 1)
+        if (result != !(n % 2))
             return printf("result %lld\n", (long long)result), 1;
         took = now() - begin;
         sum += took;
@@ -115,6 +118,10 @@ int main(int argc, char **argv)
     error = nsc_reach_resolve(argv[2], &target, &diag);
     if (error != 0)
         return die(error);
+    if (strcmp(argv[1], "call") == 0 && !target.built) {
+        snprintf(diag.message, sizeof diag.message, "%s", target.reason);
+        return die(-ENOEXEC);
+    }
     pidfd = (int)syscall(SYS_pidfd_open, target.pid, 0);
     if (strcmp(argv[1], "find") == 0)
         return find(&target);
@@ -124,11 +131,11 @@ int main(int argc, char **argv)
         return session(&target);
     if (strcmp(argv[1], "many") == 0 && argc > 3)
         return many(&target, pidfd, atof(argv[3]));
-    if (strcmp(argv[1], "call") != 0 || argc < 4)
+    if (strcmp(argv[1], "stale") == 0 && read(0, &result, 1) < 0)
         return 2;
-    error =
-        nsc_inject_call(target.pid, pidfd, target.control, target.note, strtoull(argv[3], NULL, 0),
-                        argc > 4 ? strtoull(argv[4], NULL, 0) : 0, &result, &diag);
+    error = nsc_inject_call(target.pid, pidfd, target.control, target.note,
+                            argc > 3 ? strtoull(argv[3], NULL, 0) : 0,
+                            argc > 4 ? strtoull(argv[4], NULL, 0) : 0, &result, &diag);
     if (error != 0)
         return die(error);
     printf("%lld\n", (long long)result);
