@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "nanoscope/control.h"
-#include "reach/proc.h"
+#include "reach/procfs.h"
 
 /* For a place in the queue, and then for the reply; some verbs go through all sleds. */
 #define CONNECT_NS    2000000000ull
@@ -30,10 +30,10 @@ static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
 /* What the process calls itself: in a namespace of its own the number is another. */
 static unsigned long own_pid(pid_t pid)
 {
-    char status[NSC_PROC_STATUS_MAX], *line, *end;
+    char status[NSC_PROCFS_STATUS_MAX], *line, *end;
     unsigned long number = (unsigned long)pid;
 
-    if (nsc_proc_read(pid, "status", status, sizeof status) <= 0)
+    if (nsc_procfs_read(pid, "status", status, sizeof status) <= 0)
         return number;
     line = strstr(status, "\nNSpid:");
     if (line == NULL)
@@ -47,11 +47,11 @@ static unsigned long own_pid(pid_t pid)
 static unsigned long own_uid(pid_t pid, uid_t uid)
 {
     unsigned long inside, outside, count;
-    char map[NSC_PROC_STATUS_MAX];
+    char map[NSC_PROCFS_STATUS_MAX];
     const char *line = map;
     int length;
 
-    if (nsc_proc_read(pid, "uid_map", map, sizeof map) <= 0)
+    if (nsc_procfs_read(pid, "uid_map", map, sizeof map) <= 0)
         return uid;
     while (sscanf(line, "%lu %lu %lu%n", &inside, &outside, &count, &length) == 3) {
         if (uid >= outside && uid - outside < count)

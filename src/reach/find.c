@@ -12,7 +12,7 @@
 #include "reach/endpoint.h"
 #include "reach/locate.h"
 #include "reach/maps.h"
-#include "reach/proc.h"
+#include "reach/procfs.h"
 #include "reach/session.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
@@ -148,15 +148,15 @@ static void read_name(struct nsc_reach_target *t, const char *program)
         snprintf(t->name, sizeof t->name, "%.*s", (int)sizeof t->name - 1, slash + 1);
         return;
     }
-    length = nsc_proc_read(t->pid, "comm", t->name, sizeof t->name);
+    length = nsc_procfs_read(t->pid, "comm", t->name, sizeof t->name);
     t->name[length > 0 ? strcspn(t->name, "\n") : 0] = 0;
 }
 
 static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
 {
     uint64_t user = 0, threads = 0, tracer = 0;
-    char status[NSC_PROC_STATUS_MAX], stat[512];
-    int got = nsc_proc_read(t->pid, "status", status, sizeof status);
+    char status[NSC_PROCFS_STATUS_MAX], stat[512];
+    int got = nsc_procfs_read(t->pid, "status", status, sizeof status);
 
     if (got == -ENOENT && access("/proc/self/stat", R_OK) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
@@ -164,14 +164,14 @@ static int read_status(struct nsc_reach_target *t, struct clues *clues, struct n
     if (got <= 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %ld",
                             (long)t->pid);
-    nsc_proc_field(status, "Uid", 10, &user);
-    nsc_proc_field(status, "Threads", 10, &threads);
-    nsc_proc_field(status, "TracerPid", 10, &tracer);
+    nsc_procfs_field(status, "Uid", 10, &user);
+    nsc_procfs_field(status, "Threads", 10, &threads);
+    nsc_procfs_field(status, "TracerPid", 10, &tracer);
     t->uid = (uid_t)user;
     t->threads = (uint32_t)threads;
     clues->tracer = (pid_t)tracer;
     clues->zombie =
-        nsc_proc_read(t->pid, "stat", stat, sizeof stat) > 0 && nsc_proc_state(stat) == 'Z';
+        nsc_procfs_read(t->pid, "stat", stat, sizeof stat) > 0 && nsc_procfs_state(stat) == 'Z';
     return 0;
 }
 

@@ -32,7 +32,7 @@
 
 #include "nanoscope/control.h"
 #include "reach/pick.h"
-#include "reach/proc.h"
+#include "reach/procfs.h"
 #include "reach/regs.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
@@ -91,6 +91,12 @@ static long trace(int request, const struct call *c, uintptr_t address, void *da
     return ptrace((enum __ptrace_request)request, c->pick.tid, address, data);
 }
 
+/* With a number, a signal's or options, as its data. */
+static long trace_number(int request, const struct call *c, uintptr_t number)
+{
+    return ptrace((enum __ptrace_request)request, c->pick.tid, NULL, number);
+}
+
 static int fail(struct call *c, int error, const char *what)
 {
     return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error, "process %ld: %s", (long)c->pid, what);
@@ -141,7 +147,7 @@ static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
             return error;
         if (is_event_stop(status))
             return 0;
-        if (trace(PTRACE_CONT, c, 0, (void *)(uintptr_t)WSTOPSIG(status)) != 0)
+        if (trace_number(PTRACE_CONT, c, (uintptr_t)WSTOPSIG(status)) != 0)
             return -ESRCH;
     }
 }
@@ -160,7 +166,7 @@ static bool thread_ended(const struct call *c)
     char name[64], stat[512];
 
     snprintf(name, sizeof name, "task/%ld/stat", (long)c->pick.tid);
-    return nsc_proc_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_proc_is_exiting(stat);
+    return nsc_procfs_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat);
 }
 
 /* ---- The stopped thread ---------------------------------------------------------------------- */
@@ -228,11 +234,11 @@ static void leave_sequence(const struct call *c, struct nsc_regs *regs)
 static bool signal_waits(const struct call *c)
 {
     uint64_t thread = 0, process = 0;
-    char status[NSC_PROC_STATUS_MAX];
+    char status[NSC_PROCFS_STATUS_MAX];
 
-    if (nsc_proc_read(c->pick.tid, "status", status, sizeof status) > 0) {
-        nsc_proc_field(status, "SigPnd", 16, &thread);
-        nsc_proc_field(status, "ShdPnd", 16, &process);
+    if (nsc_procfs_read(c->pick.tid, "status", status, sizeof status) > 0) {
+        nsc_procfs_field(status, "SigPnd", 16, &thread);
+        nsc_procfs_field(status, "ShdPnd", 16, &process);
     }
     return ((thread | process) & ~c->mask) != 0;
 }
@@ -300,7 +306,7 @@ static void let_go(struct call *c, bool changed)
         number = SIGSTOP;
         c->stop_later = false;
     }
-    trace(PTRACE_DETACH, c, 0, (void *)(uintptr_t)number);
+    trace_number(PTRACE_DETACH, c, (uintptr_t)number);
     if (c->kept)
         tgkill(c->pid, c->pick.tid, c->kept_info.si_signo);
     if (c->stop_later)
@@ -358,13 +364,13 @@ static int run(struct call *c)
     while (outcome == GOES_ON) {
         int status, error;
 
-        if (trace(PTRACE_CONT, c, 0, NULL) != 0)
+        if (trace_number(PTRACE_CONT, c, 0) != 0)
             return -ESRCH;
         error = wait_any(c, deadline, &status);
         if (error == -ETIMEDOUT && !late) {
             late = true;
             deadline = now_ns() + CALL_NS;
-            trace(PTRACE_INTERRUPT, c, 0, NULL);
+            trace_number(PTRACE_INTERRUPT, c, 0);
             error = wait_interrupted(c, deadline);
             c->signal_stop = false;
             if (error == 0)
@@ -410,7 +416,7 @@ static int call_there(struct call *c)
 static int attempt(struct call *c)
 {
     uintptr_t options = c->suspend_seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0;
-    int error = trace(PTRACE_SEIZE, c, 0, (void *)options) != 0 ? errno : 0;
+    int error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
 
     if (process_ended(c)) /* and the pid may be somebody else's */
         return fail(c, ESRCH, "it has ended");
@@ -418,7 +424,7 @@ static int attempt(struct call *c)
         return -EPERM;
     if (error != 0)
         return try_another(c, "the thread has ended");
-    if (trace(PTRACE_INTERRUPT, c, 0, NULL) != 0)
+    if (trace_number(PTRACE_INTERRUPT, c, 0) != 0)
         return try_another(c, "the thread has ended");
     error = wait_interrupted(c, now_ns() + STOP_NS);
     if (error != 0)
@@ -464,17 +470,17 @@ static int attempt_apart(struct call *c)
 static int check_filters(struct call *c, const char *status)
 {
     uint64_t mode = 0, filters = 0, own_filters = 0;
-    char own[NSC_PROC_STATUS_MAX];
+    char own[NSC_PROCFS_STATUS_MAX];
 
-    nsc_proc_field(status, "Seccomp", 10, &mode);
+    nsc_procfs_field(status, "Seccomp", 10, &mode);
     c->suspend_seccomp = mode != 0 && !c->may_not_suspend;
     if (mode == 1)
         return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
     if (mode == 0 || c->suspend_seccomp)
         return 0;
-    if (nsc_proc_field(status, "Seccomp_filters", 10, &filters) &&
-        nsc_proc_read(getpid(), "status", own, sizeof own) > 0 &&
-        nsc_proc_field(own, "Seccomp_filters", 10, &own_filters) && filters == own_filters)
+    if (nsc_procfs_field(status, "Seccomp_filters", 10, &filters) &&
+        nsc_procfs_read(getpid(), "status", own, sizeof own) > 0 &&
+        nsc_procfs_field(own, "Seccomp_filters", 10, &own_filters) && filters == own_filters)
         return 0;
     return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                         "process %ld restricts its own system calls (seccomp), and might be "
@@ -484,18 +490,18 @@ static int check_filters(struct call *c, const char *status)
 
 static int check(struct call *c)
 {
-    char status[NSC_PROC_STATUS_MAX];
+    char status[NSC_PROCFS_STATUS_MAX];
     uint64_t ignored = 0, tracer = 0;
 
-    if (process_ended(c) || nsc_proc_read(c->pid, "status", status, sizeof status) <= 0)
+    if (process_ended(c) || nsc_procfs_read(c->pid, "status", status, sizeof status) <= 0)
         return fail(c, ESRCH, "it has ended");
-    nsc_proc_field(status, "TracerPid", 10, &tracer);
+    nsc_procfs_field(status, "TracerPid", 10, &tracer);
     if (tracer != 0)
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, EBUSY,
                             "process %ld is being traced by process %llu already (a debugger, or "
                             "strace): only one can",
                             (long)c->pid, (unsigned long long)tracer);
-    nsc_proc_field(status, "SigIgn", 16, &ignored);
+    nsc_procfs_field(status, "SigIgn", 16, &ignored);
     if ((ignored & SIGNAL_BIT(SIGSEGV)) != 0)
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                             "process %ld ignores SIGSEGV, which would be changed by a call from "

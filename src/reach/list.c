@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "reach/find.h"
-#include "reach/proc.h"
+#include "reach/procfs.h"
 
 static bool is_number(const char *text)
 {
@@ -20,11 +20,11 @@ static bool is_number(const char *text)
 
 static bool is_ours(pid_t pid)
 {
-    char status[NSC_PROC_STATUS_MAX];
+    char status[NSC_PROCFS_STATUS_MAX];
     uint64_t user;
 
-    return geteuid() == 0 || (nsc_proc_read(pid, "status", status, sizeof status) > 0 &&
-                              nsc_proc_field(status, "Uid", 10, &user) && user == geteuid());
+    return geteuid() == 0 || (nsc_procfs_read(pid, "status", status, sizeof status) > 0 &&
+                              nsc_procfs_field(status, "Uid", 10, &user) && user == geteuid());
 }
 
 static int by_pid(const void *a, const void *b)
@@ -136,7 +136,7 @@ static bool is_called(pid_t pid, const char *name)
             (slash[1 + wanted] == 0 || strcmp(slash + 1 + wanted, " (deleted)") == 0))
             return true;
     }
-    if (nsc_proc_read(pid, "comm", comm, sizeof comm) <= 0)
+    if (nsc_procfs_read(pid, "comm", comm, sizeof comm) <= 0)
         return false;
     comm[strcspn(comm, "\n")] = 0;
     return strcmp(comm, name) == 0;

@@ -21,7 +21,7 @@ static uint64_t place(const struct nsc_image *image, const Elf64_Phdr *segment, 
 static bool look_in(const struct nsc_image *image, const Elf64_Phdr *segment, uint64_t first_va,
                     struct nsc_located *located)
 {
-    struct nsc_note note;
+    struct nsc_elf_note note;
     int64_t distance;
     uint8_t *block;
     size_t at = 0;
@@ -35,7 +35,8 @@ static bool look_in(const struct nsc_image *image, const Elf64_Phdr *segment, ui
         free(block);
         return false;
     }
-    while (!found && nsc_note_next(block, (size_t)segment->p_filesz, segment->p_align, &at, &note))
+    while (!found &&
+           nsc_elf_note_next(block, (size_t)segment->p_filesz, segment->p_align, &at, &note))
         found = note.type == NSC_CONTROL_NOTE_TYPE && note.data_bytes == sizeof distance &&
                 note.name_bytes == sizeof NSC_CONTROL_NOTE_NAME &&
                 memcmp(note.name, NSC_CONTROL_NOTE_NAME, note.name_bytes) == 0;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "reach/proc.h"
+#include "reach/procfs.h"
 
 /* A timeout begins anew when the call does; one that is not there cannot. */
 static bool without_timeout(const struct nsc_regs_waits *waits)
@@ -98,9 +98,9 @@ static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
     char state;
 
     snprintf(name, sizeof name, "task/%ld/stat", (long)tid);
-    if (nsc_proc_read(pid, name, text, sizeof text) <= 0)
+    if (nsc_procfs_read(pid, name, text, sizeof text) <= 0)
         return false;
-    state = nsc_proc_state(text);
+    state = nsc_procfs_state(text);
     *pick = (struct nsc_pick){.tid = tid, .rank = NSC_PICK_RUNS, .waits = {.number = -1}};
     if (state == 'R' || state == 'T')
         return true;
@@ -108,7 +108,7 @@ static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
         return false;
     snprintf(name, sizeof name, "task/%ld/syscall", (long)tid);
     pick->rank = NSC_PICK_OTHER;
-    if (nsc_proc_read(pid, name, text, sizeof text) <= 0)
+    if (nsc_procfs_read(pid, name, text, sizeof text) <= 0)
         return true; /* a kernel without this file */
     nsc_pick_parse(text, &pick->waits);
     pick->rank = pick->waits.number >= 0 ? nsc_pick_rank(&pick->waits) : NSC_PICK_RUNS;

@@ -116,14 +116,14 @@ static int read_sections(struct nsc_elf *elf, struct nsc_diag *diag)
 /* Looks for NT_GNU_BUILD_ID in a block of notes; the first one found stays. */
 static void scan_notes(struct nsc_elf *elf, uint64_t at, uint64_t bytes, uint64_t align)
 {
-    struct nsc_note note;
+    struct nsc_elf_note note;
     uint8_t *data;
     size_t pos = 0;
 
     /* A build id note is tiny; a core-sized note section is none of ours. */
     if (elf->build_id_bytes != 0 || bytes > 1u << 20 || read_block(elf, at, bytes, &data, NULL) < 0)
         return;
-    while (nsc_note_next(data, (size_t)bytes, align, &pos, &note)) {
+    while (nsc_elf_note_next(data, (size_t)bytes, align, &pos, &note)) {
         if (note.type != NT_GNU_BUILD_ID || note.name_bytes != 4 ||
             memcmp(note.name, "GNU", 4) != 0 || note.data_bytes == 0 ||
             note.data_bytes > NSC_ELF_BUILD_ID_MAX)

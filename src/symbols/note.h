@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct nsc_note {
+struct nsc_elf_note {
     uint32_t type;
     const uint8_t *name; /* with its NUL, as a rule */
     uint32_t name_bytes;
@@ -19,13 +19,13 @@ struct nsc_note {
 };
 
 /**
- * nsc_note_next - the note at @at.
+ * nsc_elf_note_next - the note at @at.
  * @block: @bytes of notes; borrowed by @note.
  * @align: of the segment or section: 8, anything else means 4.
  * @at: offset of the note; receives that of the next one. Begin with 0.
  * Returns false at the end, or where the notes run out of the block.
  */
-bool nsc_note_next(const uint8_t *block, size_t bytes, uint64_t align, size_t *at,
-                   struct nsc_note *note);
+bool nsc_elf_note_next(const uint8_t *block, size_t bytes, uint64_t align, size_t *at,
+                       struct nsc_elf_note *note);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * proc.h - small files of /proc/PID. Private to reach/.
+ * procfs.h - small files of /proc/PID. Private to reach/.
  */
-#ifndef NSC_REACH_PROC_H
-#define NSC_REACH_PROC_H
+#ifndef NSC_REACH_PROCFS_H
+#define NSC_REACH_PROCFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,26 +10,26 @@
 #include <sys/types.h>
 
 /* Enough for any /proc/PID/status. */
-#define NSC_PROC_STATUS_MAX 8192
+#define NSC_PROCFS_STATUS_MAX 8192
 
 /**
- * nsc_proc_read - the beginning of /proc/<pid>/<name> as text.
+ * nsc_procfs_read - the beginning of /proc/<pid>/<name> as text.
  * @text: receives at most @bytes - 1 of it, NUL terminated.
  * Returns the length or -errno.
  */
-int nsc_proc_read(pid_t pid, const char *name, char *text, size_t bytes);
+int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes);
 
 /**
- * nsc_proc_field - a number out of /proc/PID/status.
+ * nsc_procfs_field - a number out of /proc/PID/status.
  * @key: "TracerPid"; @base: 10 or 16.
  * Returns 0 where there is no such line; @value is untouched then. Else 1.
  */
-bool nsc_proc_field(const char *status, const char *key, int base, uint64_t *value);
+bool nsc_procfs_field(const char *status, const char *key, int base, uint64_t *value);
 
 /* The letter of the state in the text of a /proc/.../stat ("R"), or 0. A thread's name may hold
  * anything. */
-char nsc_proc_state(const char *stat);
+char nsc_procfs_state(const char *stat);
 /* Has that thread ended, or is about to? */
-bool nsc_proc_is_exiting(const char *stat);
+bool nsc_procfs_is_exiting(const char *stat);
 
 #endif

@@ -1,5 +1,5 @@
-/* proc.c - see proc.h. */
-#include "reach/proc.h"
+/* procfs.c - see procfs.h. */
+#include "reach/procfs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 /* Of the flags in /proc/PID/stat: include/linux/sched.h. */
 #define PF_EXITING 4u
 
-int nsc_proc_read(pid_t pid, const char *name, char *text, size_t bytes)
+int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes)
 {
     char path[64];
     size_t length = 0;
@@ -36,7 +36,7 @@ int nsc_proc_read(pid_t pid, const char *name, char *text, size_t bytes)
     return length > 0 || error == 0 ? (int)length : error;
 }
 
-bool nsc_proc_field(const char *status, const char *key, int base, uint64_t *value)
+bool nsc_procfs_field(const char *status, const char *key, int base, uint64_t *value)
 {
     size_t length = strlen(key);
     const char *line = status;
@@ -52,14 +52,14 @@ bool nsc_proc_field(const char *status, const char *key, int base, uint64_t *val
     return false;
 }
 
-char nsc_proc_state(const char *stat)
+char nsc_procfs_state(const char *stat)
 {
     const char *end = strrchr(stat, ')');
 
-    return end != NULL && end[1] == ' ' ? end[2] : 0;
+    return (char)(end != NULL && end[1] == ' ' ? end[2] : 0);
 }
 
-bool nsc_proc_is_exiting(const char *stat)
+bool nsc_procfs_is_exiting(const char *stat)
 {
     const char *end = strrchr(stat, ')');
     unsigned flags = 0;
