@@ -99,7 +99,7 @@ TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
 MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
                  $(patsubst %.S,$(BUILD)/traced/%.o,$(wildcard src/hooks/*/$(ISA)/trampoline.S))
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
-SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o unwind.o)
+SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o threadname.o unwind.o)
 # Counts calls of malloc; preloaded by `record --memory`.
 HEAP_OBJS     := $(patsubst %.c,$(BUILD)/traced/%.o,$(wildcard src/heap/*.c src/os/linux/*.c))
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope-malloc.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \

@@ -131,6 +131,12 @@ enum nsc_live_recorder_state {
 
 #define NSC_LIVE_FLAG_FILTER 1u /* a module waits for the recorder's verdict on its sites */
 
+enum nsc_live_request {
+    NSC_LIVE_REQUEST_NONE = 0,
+    NSC_LIVE_REQUEST_STOP = 1, /* end the recording; the trace is to be called request_path */
+};
+#define NSC_LIVE_REQUEST_PATH_MAX 1024
+
 struct nsc_live_header {
     uint64_t magic;
     uint32_t version;
@@ -173,6 +179,11 @@ struct nsc_live_header {
      * approximate. At 0, the one that chunk_hint names may be taken all the same if it is FREE. */
     uint32_t chunks_free;
     uint32_t chunks_backed; /* chunks that have pages; only grows; atomic */
+    /* What the program asks of a recorder that it has started itself (nanoscope.h): enum
+     * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
+    uint32_t request;
+    uint32_t reserved1;
+    char request_path[NSC_LIVE_REQUEST_PATH_MAX];
 };
 
 enum nsc_live_slot_state {

@@ -62,6 +62,22 @@ int nsc_os_sync_cores(void);
  * does not expect to get. */
 int nsc_os_memory_file(void);
 
+/* A pipe, close-on-exec, of descriptor numbers as above. Returns 0 or a negative errno. */
+int nsc_os_pipe(int *reads, int *writes);
+/* Waits until there is something to read, or the end. Returns 1, or 0 after @ms milliseconds. */
+int nsc_os_readable(int fd, uint32_t ms);
+
+/**
+ * nsc_os_spawn - start a program that is no child of this process and shares nothing with it but
+ * the working directory and standard error.
+ * @paths: files to try in turn, up to a NULL.
+ * @argv, @environment: as execve() takes them.
+ * @fds:   descriptors that it gets as 3 and 4.
+ * Returns 0, -ENOENT if there is none of @paths, or another negative errno.
+ */
+int nsc_os_spawn(const char *const *paths, const char *const *argv, const char *const *environment,
+                 const int fds[2]);
+
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
  * cannot be found out. */
 int nsc_os_privileged(void);

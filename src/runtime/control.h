@@ -14,6 +14,9 @@ extern uint32_t nsc_control_user __attribute__((visibility("hidden")));
 /** nsc_control_in_use - whether a thread of this process is in the control function. */
 int nsc_control_in_use(void);
 
+/** nsc_runtime_control - see nanoscope/control.h. */
+int64_t nsc_runtime_control(uint64_t verb, uint64_t argument);
+
 /** nsc_control_run - what nsc_runtime_control() does, on the stack that it brings. */
 int64_t nsc_control_run(uint64_t verb, uint64_t argument);
 

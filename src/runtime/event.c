@@ -12,8 +12,6 @@
 /* A record that says nothing, for a slot that was reserved and is not needed. */
 #define FILLER ((uint64_t)NSC_LIVE_ESC_LOST)
 
-#define RECORD(kind, more) ((uint64_t)(kind) | (uint64_t)(more) << 12)
-
 /* Word 1 first: a slot whose word 0 is set is complete. */
 static void put(uint64_t slot, uint64_t word0, uint64_t word1)
 {
@@ -103,7 +101,7 @@ static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t w
         put(slot + NSC_SLOT_BYTES, FILLER, 0);
         return 0;
     }
-    put(slot, RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
+    put(slot, NSC_RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
     put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
     /* An interrupted hook must not compare its position with an anchor behind its slot. */
     nsc_cas64(&t->anchor_low, token, interrupts_a_hook(p) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
@@ -176,30 +174,37 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     } while (!stored);
 }
 
-/* Stores a record of one slot for each of @words; without a free chunk it is left out. The first
- * slot comes last: who reads the chunk meanwhile sees a hole before it sees half a record. */
-static void put_record(struct nsc_place *p, uint64_t kind, const uint64_t *words, unsigned count)
+/* Stores a record; without a free chunk it is left out. The first slot comes last: who reads the
+ * chunk meanwhile sees a hole before it sees half a record. */
+static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count)
 {
-    uint64_t slot;
+    uint64_t at;
     unsigned i;
 
     do {
-        if (ready(p, (uint64_t)(uintptr_t)&slot) != NSC_CHUNK_READY)
+        if (ready(p, (uint64_t)(uintptr_t)&at) != NSC_CHUNK_READY)
             return;
-        slot = reserve(p, count);
-    } while (slot == 0);
-    for (i = 1; i < count; i++)
-        put(slot + i * NSC_SLOT_BYTES, 1, words[i]);
-    put(slot, RECORD(kind, count - 1), words[0]);
+        at = reserve(p, count);
+    } while (at == 0);
+    for (i = count; i-- > 0;)
+        put(at + i * NSC_SLOT_BYTES, slots[i].word0, slots[i].word1);
+}
+
+void nsc_runtime_record(const struct nsc_slot *slots, unsigned count)
+{
+    struct nsc_place p;
+
+    if (nsc_thread_present(&p))
+        put_record(&p, slots, count);
 }
 
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer)
 {
-    const uint64_t words[] = {from_key, to_key, stack_pointer};
-    struct nsc_place p;
+    unsigned more = stack_pointer != 0 ? 2 : 1;
+    const struct nsc_slot slots[] = {
+        {NSC_RECORD(NSC_LIVE_ESC_SWITCH, more), from_key}, {1, to_key}, {1, stack_pointer}};
 
-    if (nsc_thread_present(&p))
-        put_record(&p, NSC_LIVE_ESC_SWITCH, words, stack_pointer != 0 ? 3 : 2);
+    nsc_runtime_record(slots, 1 + more);
 }
 
 NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
@@ -210,7 +215,8 @@ NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
 
 void nsc_runtime_unwound(uint64_t position)
 {
-    const uint64_t words[] = {position, nsc_arch_ticks()};
+    const struct nsc_slot slots[] = {{NSC_RECORD(NSC_LIVE_ESC_UNWIND, 1), position},
+                                     {1, nsc_arch_ticks()}};
     const struct nsc_session *s = nsc_session_present();
     uint64_t place = NSC_LOAD(&nsc_runtime_tls.place);
     struct nsc_place p;
@@ -218,7 +224,7 @@ void nsc_runtime_unwound(uint64_t position)
     /* A thread that has recorded nothing in this session, or since it was forked off, has no frames
      * to leave. */
     if (s != NULL && (uint32_t)place != 0 && place >> 32 == s->generation && nsc_thread_present(&p))
-        put_record(&p, NSC_LIVE_ESC_UNWIND, words, 2);
+        put_record(&p, slots, 2);
 }
 
 NSC_RUNTIME_EXPORT const char *nanoscope_version(void)

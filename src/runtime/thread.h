@@ -55,6 +55,22 @@ struct nsc_place {
  */
 int nsc_thread_present(struct nsc_place *to);
 
+/* A slot of a chunk, as live.h describes it. */
+struct nsc_slot {
+    uint64_t word0, word1;
+};
+
+/* Word 0 of an escape record of @kind, followed by @more slots. */
+#define NSC_RECORD(kind, more) ((uint64_t)(kind) | (uint64_t)(more) << 12)
+
+/**
+ * nsc_runtime_record - store an escape record, or several that belong together, in the chunk of the
+ * calling thread, if it is being recorded. Without a free chunk they are left out.
+ * @slots: as live.h wants them; no word 0 is zero.
+ * @count: at most NSC_HEADROOM_SLOTS / 2.
+ */
+void nsc_runtime_record(const struct nsc_slot *slots, unsigned count);
+
 /** nsc_runtime_unwound - record that all frames of this thread at or below @position are over. */
 void nsc_runtime_unwound(uint64_t position);
 

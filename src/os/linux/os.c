@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -369,6 +370,31 @@ int nsc_os_memory_file(void)
         nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
 
     return fd < 0 ? (int)fd : raise_fd(open_by_name((int)fd));
+}
+
+int nsc_os_pipe(int *reads, int *writes)
+{
+    int ends[2];
+    long error = nsc_syscall3(SYS_pipe2, (long)ends, O_CLOEXEC, 0);
+
+    if (error < 0)
+        return (int)error;
+    *reads = raise_fd(ends[0]);
+    *writes = raise_fd(ends[1]);
+    return 0;
+}
+
+int nsc_os_readable(int fd, uint32_t ms)
+{
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    struct kernel_timespec time = {.seconds = ms / 1000, .ns = (int64_t)(ms % 1000) * 1000000};
+    long n;
+
+    /* The kernel takes what has passed off @time. */
+    do
+        n = nsc_syscall6(SYS_ppoll, (long)&look, 1, (long)&time, 0, 8, 0);
+    while (n == -EINTR);
+    return n > 0;
 }
 
 /* A buffered reader of characters, for /proc/self/maps. */

@@ -1,0 +1,237 @@
+/*
+ * begin.c - recordings that the program begins and ends itself (nanoscope.h): starts a recorder,
+ * hands it the memory, joins the session. Called by the program's own threads; makes raw system
+ * calls only. ADR 10 tells of the other ways.
+ */
+#include <errno.h>
+#include <nanoscope/control.h>
+#include <nanoscope/nanoscope.h>
+
+#include "os/os.h"
+#include "runtime/control.h"
+#include "runtime/session.h"
+
+enum {
+    PATH_BYTES = 1024,
+    ENVIRONMENT_MAX = 4096, /* strings that the recorder gets */
+    RECORDER_MS = 10000,    /* for it to be ready */
+    CLOSING_MS = 2000,      /* for the recorder before to have heard that it is over */
+};
+
+extern char **environ __attribute__((weak));
+
+/* Pid of the process that is just beginning or ending a recording; 0: none is. In a forked child
+ * the parent's number means nothing. */
+static uint32_t busy;
+/* The session that nanoscope_begin() joined, and whether it has been ended. */
+static struct nsc_session *begun;
+static uint32_t ended;
+
+static int enter(void)
+{
+    uint32_t own = nsc_os_pid(), other = NSC_LOAD(&busy);
+
+    return other != own && nsc_cas32(&busy, other, own);
+}
+
+static void leave(void)
+{
+    NSC_STORE(&busy, 0);
+}
+
+static size_t append(char *to, size_t at, size_t room, const char *text)
+{
+    while (at + 1 < room && *text != 0)
+        to[at++] = *text++;
+    to[at] = 0;
+    return at;
+}
+
+static int starts_with(const char *text, const char *prefix)
+{
+    while (*prefix != 0 && *text == *prefix) {
+        text++;
+        prefix++;
+    }
+    return *prefix == 0;
+}
+
+/* Where the recorder may be, beside this very library first. */
+struct places {
+    const char *paths[6];
+    char beside[PATH_BYTES], above[PATH_BYTES];
+};
+
+static void beside_library(char *to, const char *library, const char *tail)
+{
+    size_t slash = 0, at;
+
+    for (at = 0; library[at] != 0; at++)
+        if (library[at] == '/')
+            slash = at + 1;
+    at = append(to, 0, PATH_BYTES, library);
+    append(to, at < slash ? at : slash, PATH_BYTES, tail);
+}
+
+static void find_places(struct places *p, const char *named)
+{
+    char library[PATH_BYTES];
+    unsigned n = 0;
+
+    nsc_os_map_path((uintptr_t)&find_places, library, sizeof(library));
+    beside_library(p->beside, library, "../bin/nanoscope");
+    beside_library(p->above, library, "../../bin/nanoscope"); /* lib/<machine>/ */
+    if (named != NULL)
+        p->paths[n++] = named;
+    p->paths[n++] = p->beside;
+    p->paths[n++] = p->above;
+    p->paths[n++] = "/usr/local/bin/nanoscope";
+    p->paths[n++] = "/usr/bin/nanoscope";
+    p->paths[n] = NULL;
+}
+
+/* The environment but for what is meant for traced programs. */
+static void copy_environment(const char **to, const char **named)
+{
+    char **entry;
+    unsigned n = 0;
+
+    *named = NULL;
+    for (entry = &environ != NULL ? environ : NULL; entry != NULL && *entry != NULL; entry++) {
+        if (starts_with(*entry, "NANOSCOPE="))
+            *named = *entry + sizeof("NANOSCOPE=") - 1;
+        if (!starts_with(*entry, "NANOSCOPE") && !starts_with(*entry, "LD_PRELOAD=") &&
+            n + 1 < ENVIRONMENT_MAX)
+            to[n++] = *entry;
+    }
+    to[n] = NULL;
+}
+
+static void number(char *to, uint32_t value)
+{
+    char digits[10];
+    unsigned n = 0, at = 0;
+
+    do
+        digits[n++] = (char)('0' + value % 10);
+    while ((value /= 10) != 0);
+    while (n > 0)
+        to[at++] = digits[--n];
+    to[at] = 0;
+}
+
+/* What the recorder says: 0 when the session is laid out, or a negative errno. */
+static int hear(int fd)
+{
+    int32_t answer;
+
+    if (!nsc_os_readable(fd, RECORDER_MS))
+        return -ETIMEDOUT;
+    return nsc_os_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
+}
+
+/* Starts `nanoscope attend PID [FILE]` with the memory file and a way to answer. */
+static int start_recorder(int memory, const char *path)
+{
+    size_t room = ENVIRONMENT_MAX * sizeof(char *);
+    const char **environment = nsc_os_map_private(room + sizeof(struct places));
+    const char *argv[] = {"nanoscope", "attend", NULL, path, NULL}, *named;
+    struct places *places;
+    int reads, fds[2] = {memory, -1}, result;
+    char pid[12];
+
+    if (environment == NULL)
+        return -ENOMEM;
+    places = (struct places *)(void *)((char *)environment + room);
+    copy_environment(environment, &named);
+    find_places(places, named);
+    number(pid, nsc_os_pid());
+    argv[2] = pid;
+    result = nsc_os_pipe(&reads, &fds[1]);
+    if (result == 0) {
+        result = nsc_os_spawn(places->paths, argv, environment, fds);
+        nsc_os_close(fds[1]);
+        if (result == 0)
+            result = hear(reads);
+        nsc_os_close(reads);
+    }
+    nsc_os_unmap(environment, room + sizeof(struct places));
+    return result;
+}
+
+/* The recording before may have been ended a moment ago. */
+static int wait_for_end(struct nsc_session *s)
+{
+    unsigned ms;
+
+    for (ms = 0; s == begun && NSC_LOAD(&ended) && ms < CLOSING_MS; ms++) {
+        if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
+            return 0;
+        nsc_os_sleep_ns(1000000);
+    }
+    return -EBUSY;
+}
+
+static int begin(const char *path)
+{
+    struct nsc_session *before = NSC_LOAD(&nsc_session_current);
+    int64_t result;
+    int memory;
+
+    if (nsc_os_privileged())
+        return -EPERM;
+    if (nsc_session_is_open(before) && wait_for_end(before) < 0)
+        return -EBUSY;
+    memory = nsc_os_memory_file();
+    if (memory < 0)
+        return memory;
+    result = start_recorder(memory, path);
+    if (result == 0)
+        result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)memory);
+    if (result < 0) {
+        nsc_os_close(memory);
+        return (int)result;
+    }
+    begun = NSC_LOAD(&nsc_session_current);
+    NSC_STORE(&ended, 0);
+    return (int)nsc_runtime_control(NSC_CONTROL_APPLY, 0);
+}
+
+NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
+{
+    int result;
+
+    if (!enter())
+        return -EBUSY;
+    result = begin(path);
+    leave();
+    return result;
+}
+
+static int end(const char *path)
+{
+    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    size_t i;
+
+    if (s == NULL || s != begun || NSC_LOAD(&ended) || !nsc_session_is_open(s))
+        return -ENOTCONN;
+    for (i = 0; path != NULL && path[i] != 0; i++)
+        if (i + 1 == NSC_LIVE_REQUEST_PATH_MAX)
+            return -ENAMETOOLONG;
+    NSC_STORE(&ended, 1);
+    nsc_runtime_control(NSC_CONTROL_OFF, 0);
+    append(s->header->request_path, 0, NSC_LIVE_REQUEST_PATH_MAX, path != NULL ? path : "");
+    NSC_STORE(&s->header->request, NSC_LIVE_REQUEST_STOP);
+    return 0;
+}
+
+NSC_RUNTIME_EXPORT int nanoscope_end(const char *path)
+{
+    int result;
+
+    if (!enter())
+        return -EBUSY;
+    result = end(path);
+    leave();
+    return result;
+}
