@@ -9,10 +9,10 @@
 #include "runtime/thread.h"
 
 enum {
-    SLOT_TEXT = 15,      /* bytes of text in a slot */
-    FOLLOWING_MAX = 15,  /* slots that follow the head of a record */
-    SLOTS_MAX = 112,     /* of all records of a note */
-    TEXT_MAX = 1440,     /* bytes of a note: fit into that many slots with their heads */
+    SLOT_TEXT = 15,     /* bytes of text in a slot */
+    FOLLOWING_MAX = 15, /* slots that follow the head of a record */
+    SLOTS_MAX = 112,    /* of all records of a note */
+    TEXT_MAX = 1440,    /* bytes of a note: fit into that many slots with their heads */
     COUNTER_TEXT_MAX = SLOT_TEXT * (FOLLOWING_MAX - 1),
 };
 

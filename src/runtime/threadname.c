@@ -1,7 +1,7 @@
 /*
- * threadname.c - recordings begun and ended by code that can link nothing: it sets the thread's name
- * to START_TRACING, later to STOP_TRACING:/path/of/the/trace.nst. pthread_setname_np() and prctl() of
- * libc, wrapped; these two names never reach the kernel. Only in libnanoscope.so.
+ * threadname.c - recordings begun and ended by code that can link nothing: it sets the thread's
+ * name to START_TRACING, later to STOP_TRACING:/path/of/the/trace.nst. pthread_setname_np() and
+ * prctl() of libc, wrapped; these two names never reach the kernel. Only in libnanoscope.so.
  */
 #include <errno.h>
 #include <nanoscope/nanoscope.h>

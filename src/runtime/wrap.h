@@ -15,12 +15,12 @@
 
 /* Versions that the C library's functions have had since it knows the machine. */
 #if defined(__x86_64__)
-#define NSC_WRAP_GLIBC     "GLIBC_2.2.5"
-#define NSC_WRAP_GLIBC_CHK "GLIBC_2.11"
+#define NSC_WRAP_GLIBC         "GLIBC_2.2.5"
+#define NSC_WRAP_GLIBC_CHK     "GLIBC_2.11"
 #define NSC_WRAP_GLIBC_SETNAME "GLIBC_2.12"
 #else
-#define NSC_WRAP_GLIBC     "GLIBC_2.17"
-#define NSC_WRAP_GLIBC_CHK "GLIBC_2.17"
+#define NSC_WRAP_GLIBC         "GLIBC_2.17"
+#define NSC_WRAP_GLIBC_CHK     "GLIBC_2.17"
 #define NSC_WRAP_GLIBC_SETNAME "GLIBC_2.17"
 #endif
 #define NSC_WRAP_CXXABI "CXXABI_1.3"
