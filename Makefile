@@ -131,7 +131,12 @@ $(BUILD)/lib/libnanoscope-malloc.so: $(HEAP_OBJS)
 	$(call show,LINK)
 	$(Q)$(CC) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack -o $@ $^ -ldl
 
-$(BUILD)/lib/libnanoscope.a: $(filter-out $(SHARED_ONLY),$(TRACED_OBJS))
+# One member: a program's weak references (nanoscope.h) do not fetch members of their own.
+$(BUILD)/traced/libnanoscope.o: $(filter-out $(SHARED_ONLY),$(TRACED_OBJS))
+	$(call show,LINK)
+	$(Q)$(CC) -nostdlib -r -o $@ $^
+
+$(BUILD)/lib/libnanoscope.a: $(BUILD)/traced/libnanoscope.o
 	@mkdir -p $(@D)
 	$(call show,AR)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
@@ -250,7 +255,7 @@ $(MAKE_TRACE): tests/golden/make_trace.c $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-# Prints the samples and states of a trace.
+# Prints the samples, states, marks and counters of a trace.
 NOTES := $(BUILD)/tests/e2e/notes
 $(NOTES): tests/e2e/metrics/notes.c $(HOST_LIB)
 	@mkdir -p $(@D)

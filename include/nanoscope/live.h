@@ -73,10 +73,10 @@ enum nsc_live_escape {
     NSC_LIVE_ESC_ANCHOR = 1, /* payload: full 64-bit position, the new anchor */
     NSC_LIVE_ESC_CLOCK = 2,  /* reserved: payload ticks, next slot {clock id, ns} */
     /*
-     * A mark. Word 0, bits 48..58: bytes of text in this record; bit 63: the thread's next MARK
-     * goes on with the text (the recorder keeps the first 4 KiB). Payload: ticks. The slots that
-     * follow hold the text, 15 bytes each: word 0 is 1 in its lowest byte and seven bytes of text
-     * above, word 1 the next eight. Text: name, NUL, metadata.
+     * A mark. Word 0, bits 48..58: bytes of text in this record; bit 59: the program had more text;
+     * bit 63: the thread's next MARK goes on with it (the recorder keeps the first 4 KiB). Payload:
+     * ticks. The slots that follow hold the text, 15 bytes each: word 0 is 1 in its lowest byte and
+     * seven bytes of text above, word 1 the next eight. Text: name, NUL, metadata.
      */
     NSC_LIVE_ESC_MARK = 3,
     /* A counter. As a mark, but the first slot that follows holds the value: word 0 = 1 for a

@@ -21,13 +21,16 @@
 #define MS      1000000ull
 /* How often it is asked whether somebody wants the end, or the program has ended. */
 #define LOOK_NS (10 * MS)
+/* For a program that begins its recording itself to join, once it may. */
+#define JOIN_NS (10000 * MS)
 
 struct attach {
     struct nsc_recorder recorder;
     const struct nsc_attach_options *options;
     struct nsc_attach_result *result;
-    struct nsc_reach *reach; /* NULL: the program was waited for */
+    struct nsc_reach *reach; /* NULL: the program came by itself */
     struct nsc_await await;
+    bool waits;       /* for the program to join */
     int pidfd;        /* of the program; -1: none yet */
     bool from_inside; /* sleds can only be switched by the program */
     bool exited;
@@ -133,33 +136,52 @@ static void look_for_program(struct attach *a, uint64_t now_ns)
     if (pid == 0)
         return;
     nsc_await_end(&a->await);
+    a->waits = false;
     adopt_program(a, pid);
-    a->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (nsc_command_rename(&r->commands, pid, NULL) != 0)
+    if (a->pidfd < 0)
+        a->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (a->options->target == NULL && nsc_command_rename(&r->commands, pid, NULL) != 0)
         snprintf(a->result->warning, sizeof a->result->warning,
                  "another recorder listens for process %ld: stop this one by its own pid, %ld",
                  (long)pid, (long)getpid());
     r->phase = NSC_COMMAND_RECORDING;
     r->start_ns = now_ns;
     a->end_ns = a->options->duration_ns != 0 ? now_ns + a->options->duration_ns : UINT64_MAX;
-    if (a->options->begun != NULL)
+    if (a->options->target == NULL && a->options->begun != NULL)
         a->options->begun(a->options->context, pid);
+}
+
+/* Has the program asked for the end? What it says is copied: it may change it any time. */
+static bool program_wants_end(struct attach *a)
+{
+    const struct nsc_live_header *header = a->recorder.session.header;
+    size_t i;
+
+    if (a->options->memory == 0 ||
+        __atomic_load_n(&header->request, __ATOMIC_ACQUIRE) != NSC_LIVE_REQUEST_STOP)
+        return false;
+    for (i = 0; i + 1 < sizeof a->result->output && header->request_path[i] != 0; i++)
+        a->result->output[i] = header->request_path[i];
+    a->result->output[i] = 0;
+    return true;
 }
 
 static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
 {
     struct attach *a = r->context;
 
-    if (a->await.directory >= 0)
+    if (a->waits)
         look_for_program(a, now_ns);
     if (now_ns >= a->end_ns)
         return end_as(a, NSC_ATTACH_DURATION);
     if (now_ns - a->looked_ns < LOOK_NS)
         return false;
     a->looked_ns = now_ns;
-    if (user_wants_end(a))
+    if (user_wants_end(a) || program_wants_end(a))
         return end_as(a, NSC_ATTACH_ASKED);
-    return a->await.directory < 0 && program_is_over(a);
+    if (a->waits && a->options->memory != 0) /* it should have come at once */
+        return has_exited(a) || now_ns - a->recorder.start_ns > JOIN_NS;
+    return !a->waits && program_is_over(a);
 }
 
 /* ---- What the file says of the program ------------------------------------------------------- */
@@ -352,10 +374,43 @@ static int begin_waiting(struct attach *a, struct nsc_diag *diag)
     r->tracees.no_children = false; /* until it is known which process is the program */
     describe(a);
     nsc_recorder_begin(r);
+    a->waits = true;
     error = nsc_await_begin(&r->session, a->options->name, &a->await, diag);
     if (error == 0 && a->options->begun != NULL)
         a->options->begun(a->options->context, 0);
     return error;
+}
+
+/* ---- A program that asks ----------------------------------------------------------------------
+ */
+
+static int begin_asked(struct attach *a, struct nsc_diag *diag)
+{
+    struct nsc_recorder *r = &a->recorder;
+    int error = nsc_command_open(a->options->target->pid, &r->commands, diag);
+
+    if (error == 0)
+        error = nsc_recorder_open_file(r, diag);
+    if (error == 0)
+        error = nsc_recorder_open_session(r, a->options->memory, diag);
+    if (error != 0)
+        return error;
+    a->pidfd = (int)syscall(SYS_pidfd_open, a->options->target->pid, 0);
+    r->phase = NSC_COMMAND_WAITING;
+    a->waits = true;
+    describe(a);
+    nsc_tracees_set_switched(&r->tracees);
+    nsc_recorder_begin(r);
+    if (a->options->begun != NULL)
+        a->options->begun(a->options->context, 0);
+    return 0;
+}
+
+static int begin(struct attach *a, struct nsc_diag *diag)
+{
+    if (a->options->memory != 0)
+        return begin_asked(a, diag);
+    return a->options->target != NULL ? begin_running(a, diag) : begin_waiting(a, diag);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */
@@ -385,7 +440,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     *attach_result = (struct nsc_attach_result){0};
     nsc_recorder_init(&a.recorder, options, is_over, &a);
     take_signals();
-    error = attach->target != NULL ? begin_running(&a, diag) : begin_waiting(&a, diag);
+    error = begin(&a, diag);
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
         switch_off(&a);

@@ -1,12 +1,13 @@
 /*
  * attach.h - record a program that runs already, or is about to be started by somebody else.
  *
- * Called by cli/cmd_start.c. The course of the recording is recorder.c's; how a process is reached
- * is reach/'s.
+ * Called by cli/cmd_start.c and, for a program that asks for it itself, cli/cmd_attend.c. The
+ * course of the recording is recorder.c's; how a process is reached is reach/'s.
  */
 #ifndef NSC_RECORD_ATTACH_H
 #define NSC_RECORD_ATTACH_H
 
+#include "nanoscope/live.h"
 #include "reach/find.h"
 #include "record/record.h"
 
@@ -22,8 +23,10 @@ struct nsc_attach_options {
     size_t size;                           /* sizeof(struct nsc_attach_options) */
     const struct nsc_reach_target *target; /* the process; NULL: wait for one of that name */
     const char *name;                      /* of the program's file, without folders */
-    uint64_t delay_ns;                     /* between finding it and recording; needs a target */
-    uint64_t duration_ns;                  /* from the first possible event on; 0: no limit */
+    int memory; /* the target has made the session's memory, this descriptor, and joins by itself
+                 * when begun() is called; 0: it has not */
+    uint64_t delay_ns;    /* between finding it and recording; needs a target */
+    uint64_t duration_ns; /* from the first possible event on; 0: no limit */
     /* Asked often, and cheap: does the user want the end? May be NULL. */
     bool (*wants_end)(void *context);
     /* The recording has begun in process @pid; with @pid 0, the program is waited for. May be NULL.
@@ -34,9 +37,11 @@ struct nsc_attach_options {
 
 struct nsc_attach_result {
     enum nsc_attach_end end;
-    pid_t pid;                            /* 0: no program came */
-    uint64_t switch_on_ns, switch_off_ns; /* spent on switching sleds */
-    char warning[480];                    /* something to know about it, or empty */
+    pid_t pid;                              /* 0: no program came */
+    uint64_t switch_on_ns, switch_off_ns;   /* spent on switching sleds */
+    char output[NSC_LIVE_REQUEST_PATH_MAX]; /* what the program wants the trace to be called; empty
+                                             * if it did not say */
+    char warning[480];                      /* something to know about it, or empty */
 };
 
 /**

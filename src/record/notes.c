@@ -8,6 +8,7 @@
 
 /* The head of a record: word 0. */
 #define TEXT_BYTES(word) ((size_t)((word) >> 48 & 0x7ff))
+#define WAS_CUT          (1ull << 59)
 #define GOES_ON          (1ull << 63)
 
 #define COUNTER_INTEGER 1ull /* word 0 of a counter's value */
@@ -98,6 +99,7 @@ static void add_mark(struct nsc_note_records *r, const uint64_t *words, size_t s
     if (r->text == NULL && !begin(r, NSC_NOTE_MARK, ticks))
         return;
     append(r, words + 2, slots - 1, TEXT_BYTES(head));
+    r->cut = r->cut || (head & WAS_CUT) != 0;
     if ((head & GOES_ON) == 0)
         finish(r);
 }

@@ -18,6 +18,7 @@
 #include "record/drain.h"
 #include "record/measure.h"
 #include "record/names.h"
+#include "record/output.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
@@ -65,28 +66,6 @@ static void sleep_ns(uint64_t ns)
     struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
 
     nanosleep(&t, NULL);
-}
-
-/* A slip of the finger (-o main.c) must not cost a file: only a trace is replaced by a trace. */
-static int check_output(const char *path, struct nsc_diag *diag)
-{
-    uint8_t magic[sizeof(NSC_FORMAT_MAGIC) - 1];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY);
-    struct stat st;
-    ssize_t got;
-
-    if (fd < 0)
-        return 0; /* the writer says what is wrong, if anything is */
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
-        close(fd);
-        return 0;
-    }
-    got = read(fd, magic, sizeof magic);
-    close(fd);
-    if (got == (ssize_t)sizeof magic && memcmp(magic, NSC_FORMAT_MAGIC, sizeof magic) == 0)
-        return 0;
-    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EEXIST,
-                        "%s exists and is not a trace; it is left alone", path);
 }
 
 /* The command line as a shell would take it, roughly: for people to read. */
@@ -151,7 +130,7 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag)
         .sums = o->budget > 0,
         .overwrite = true,
     };
-    int error = check_output(o->output, diag);
+    int error = nsc_output_check(o->output, diag);
 
     return error != 0 ? error : nsc_writer_create(o->output, &options, &r->writer, diag);
 }
@@ -397,6 +376,8 @@ static void drain_the_rest(struct nsc_recorder *r)
 {
     uint32_t i;
 
+    /* From now on the program may begin another recording, while this one is being completed. */
+    (void)nsc_command_rename(&r->commands, getpid(), NULL);
     nsc_session_close(&r->session);
     if (r->options->mode == NSC_RECORD_RING)
         nsc_drain_keep_ring(&r->drain);

@@ -16,6 +16,7 @@ enum {
     COUNTER_TEXT_MAX = SLOT_TEXT * (FOLLOWING_MAX - 1),
 };
 
+#define WAS_CUT   (1ull << 59) /* there was more text */
 #define GOES_ON   (1ull << 63) /* the next record has more of the text */
 #define TEXT_AT   48           /* where a head has the bytes of its record's text */
 #define TEXT_SLOT 1ull         /* word 0 of a slot of text or of an integer */
@@ -69,23 +70,21 @@ NSC_RUNTIME_EXPORT void nanoscope_put_mark(const char *name, const char *metadat
 {
     struct nsc_slot slots[SLOTS_MAX];
     struct text text = {.name = name, .metadata = metadata};
-    uint64_t ticks = nsc_arch_ticks(), more;
+    uint64_t ticks = nsc_arch_ticks(), more, cut;
     unsigned count = 0, whole;
-    int cut;
 
     if (name == NULL || nsc_session_present() == NULL)
         return;
     whole = text.name_bytes = length_of(name, TEXT_MAX + 1);
     if (metadata != NULL && whole < TEXT_MAX)
         whole += 1 + length_of(metadata, TEXT_MAX - whole);
-    cut = whole > TEXT_MAX;
+    cut = whole > TEXT_MAX ? WAS_CUT : 0;
     text.bytes = cut ? TEXT_MAX : whole;
     do {
         unsigned head = count++, before = text.at;
 
         count += put_text(&slots[count], FOLLOWING_MAX, &text);
-        /* A text that was cut goes on, and never does: so the recorder knows. */
-        more = text.at < text.bytes || cut ? GOES_ON : 0;
+        more = text.at < text.bytes ? GOES_ON : cut;
         slots[head].word0 = NSC_RECORD(NSC_LIVE_ESC_MARK, count - head - 1) |
                             (uint64_t)(text.at - before) << TEXT_AT | more;
         slots[head].word1 = ticks;

@@ -56,17 +56,18 @@ struct spawn {
 static __attribute__((noreturn, noinline)) void become(struct spawn *s)
 {
     const char *const *path;
+    long worst = -ENOENT;
 
     nsc_syscall3(SYS_setsid, 0, 0, 0);
     arrange_descriptors(s->fds);
     nsc_os_set_signals(0);
-    s->error = -ENOENT;
     for (path = s->paths; *path != NULL; path++) {
         long error = nsc_syscall3(SYS_execve, (long)*path, (long)s->argv, (long)s->environment);
 
         if (error != -ENOENT && error != -ENOTDIR)
-            s->error = error;
+            worst = error;
     }
+    s->error = worst;
     leave(1);
 }
 

@@ -1,8 +1,9 @@
 /*
- * notes TRACE - the samples and states of a trace, a line each, by thread:
+ * notes TRACE - the samples, states, marks and counters of a trace, a line each, by thread:
  *   sample TID MS CPU_MS MAJOR MINOR SWITCHES BYTES OBJECTS ALLOCATED FREED   (- = not known)
- *   state TID MS LASTED_MS STATE                                              (LASTED - = to the
- * end)
+ *   state TID MS LASTED_MS STATE      (LASTED - = to the end)
+ *   mark TID MS NAME [METADATA], with a "+" behind if it was cut
+ *   counter TID MS NAME VALUE
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,6 +45,21 @@ static void show_sample(uint32_t tid, const struct nsc_note *note)
     printf("\n");
 }
 
+static void show_mark(uint32_t tid, const struct nsc_note *note)
+{
+    printf("mark %u %.6f %s [%s]%s\n", tid, ms(note->ticks), note->mark.name, note->mark.metadata,
+           note->mark.cut ? "+" : "");
+}
+
+static void show_counter(uint32_t tid, const struct nsc_note *note)
+{
+    printf("counter %u %.6f %s ", tid, ms(note->ticks), note->counter.name);
+    if (note->counter.is_real)
+        printf("%g\n", note->counter.real);
+    else
+        printf("%" PRId64 "\n", note->counter.integer);
+}
+
 static void show_notes(uint32_t thread, enum nsc_note_kind kind)
 {
     uint32_t tid = nsc_trace_thread(trace, thread)->tid, state = NSC_STATE_UNKNOWN;
@@ -56,10 +72,14 @@ static void show_notes(uint32_t thread, enum nsc_note_kind kind)
     if (nsc_note_cursor_open(trace, kind, thread, false, 0, &notes, &diag) != 0)
         fail(&diag);
     while ((more = nsc_note_cursor_next(notes, &note, &diag)) > 0) {
-        if (kind == NSC_NOTE_SAMPLE) {
+        if (kind == NSC_NOTE_SAMPLE)
             show_sample(tid, &note);
+        if (kind == NSC_NOTE_MARK)
+            show_mark(tid, &note);
+        if (kind == NSC_NOTE_COUNTER)
+            show_counter(tid, &note);
+        if (kind != NSC_NOTE_STATE)
             continue;
-        }
         if (note.state.old_state != state) {
             fprintf(stderr, "notes: thread %u was %s, not %s\n", tid, states[state],
                     states[note.state.old_state]);
@@ -86,6 +106,8 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < nsc_trace_info(trace)->thread_count; i++) {
         show_notes(i, NSC_NOTE_SAMPLE);
         show_notes(i, NSC_NOTE_STATE);
+        show_notes(i, NSC_NOTE_MARK);
+        show_notes(i, NSC_NOTE_COUNTER);
     }
     nsc_trace_close(trace);
     return 0;
