@@ -6,6 +6,7 @@
 #include "analyze/report.h"
 #include "cli/labels.h"
 #include "cli/report_options.h"
+#include "cli/usage.h"
 #include "cli/view.h"
 #include "util/units.h"
 
@@ -14,6 +15,7 @@ struct settings {
     enum nsc_report_key sort;
     uint64_t top;
     bool per_process;
+    bool threads;
 };
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -33,6 +35,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return nsc_cli_count(args, given, &s->top);
     case NSC_REPORT_OPT_PER_PROCESS:
         s->per_process = true;
+        return 0;
+    case NSC_REPORT_OPT_THREADS:
+        s->threads = true;
         return 0;
     default:
         return nsc_cli_view_option(args, given, &s->view);
@@ -280,30 +285,39 @@ static int add_estimates(struct settings *s, struct nsc_report *r)
     return 0;
 }
 
+static int report(struct settings *s)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_report r = {0};
+    int status = nsc_cli_view_find_gaps(&s->view);
+
+    if (status == 0 &&
+        nsc_report_make(s->view.trace, &s->view.selection, s->per_process, &r, &diag) < 0)
+        status = nsc_cli_fail_in(nsc_trace_name(s->view.trace), &diag);
+    if (status == 0)
+        status = add_estimates(s, &r);
+    if (status == 0) {
+        nsc_report_sort(&r, s->view.trace, s->sort);
+        status = print_report(s, &r);
+    }
+    nsc_report_free(&r);
+    return status;
+}
+
 int nsc_cmd_report(const struct nsc_cli_args *args)
 {
     struct settings s = {.sort = NSC_REPORT_BY_TOTAL, .top = UINT64_MAX};
-    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct nsc_report report = {0};
     int status = 0;
 
     for (size_t i = 0; i < args->option_count && status == 0; i++)
         status = read_option(args, &args->options[i], &s);
+    if (status == 0 && s.threads && s.per_process)
+        status = nsc_cli_usage(args, "--threads or --per-process, not both");
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
-    status = nsc_cli_view_find_gaps(&s.view);
-    if (status == 0 &&
-        nsc_report_make(s.view.trace, &s.view.selection, s.per_process, &report, &diag) < 0)
-        status = nsc_cli_fail_in(args->operands[0], &diag);
-    if (status == 0)
-        status = add_estimates(&s, &report);
-    if (status == 0) {
-        nsc_report_sort(&report, s.view.trace, s.sort);
-        status = print_report(&s, &report);
-    }
-    nsc_report_free(&report);
+    status = s.threads ? nsc_cli_usage_report(&s.view) : report(&s);
     nsc_cli_view_close(&s.view);
     return status;
 }

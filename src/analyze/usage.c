@@ -1,0 +1,127 @@
+/* usage.c - see usage.h. */
+#include "analyze/usage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void nsc_usage_free(struct nsc_usage *usage)
+{
+    free(usage->rows);
+    *usage = (struct nsc_usage){0};
+}
+
+/* May a value fall? */
+static bool is_level(int field)
+{
+    return field == NSC_SAMPLE_PROCESS_BYTES || field == NSC_SAMPLE_PROCESS_OBJECTS;
+}
+
+static void take_sample(const struct nsc_sample *sample, uint64_t first[NSC_SAMPLE_FIELDS],
+                        struct nsc_usage_row *row)
+{
+    for (int i = 0; i < NSC_SAMPLE_FIELDS; i++) {
+        uint64_t value = sample->values[i];
+
+        if ((sample->known >> i & 1) == 0)
+            continue;
+        if ((row->known >> i & 1) == 0)
+            first[i] = is_level(i) ? 0 : value;
+        row->known |= 1u << i;
+        if (value >= first[i] && value - first[i] > row->values[i])
+            row->values[i] = value - first[i];
+    }
+    row->samples++;
+}
+
+static int read_samples(struct nsc_trace *t, const struct nsc_selection *selection,
+                        struct nsc_usage_row *row, struct nsc_diag *diag)
+{
+    uint64_t first[NSC_SAMPLE_FIELDS] = {0}, from = 0, to = 0;
+    struct nsc_note_cursor *cursor;
+    struct nsc_note note;
+    int more = nsc_note_cursor_open(t, NSC_NOTE_SAMPLE, row->thread, false, selection->from_ticks,
+                                    &cursor, diag);
+
+    if (more != 0)
+        return more;
+    while ((more = nsc_note_cursor_next(cursor, &note, diag)) > 0 &&
+           note.ticks < selection->to_ticks) {
+        from = row->samples == 0 ? note.ticks : from;
+        to = note.ticks;
+        take_sample(&note.sample, first, row);
+    }
+    nsc_note_cursor_close(cursor);
+    for (int i = 0; i < NSC_SAMPLE_FIELDS && row->samples < 2; i++)
+        if (!is_level(i))
+            row->known &= ~(1u << i);
+    row->sampled_ns = nsc_clock_ns(nsc_trace_clock(t), to) - nsc_clock_ns(nsc_trace_clock(t), from);
+    return more < 0 ? more : 0;
+}
+
+/* The thread was in @state from @from to @to. */
+static void add_state(const struct nsc_trace *t, const struct nsc_selection *selection,
+                      struct nsc_usage_row *row, uint32_t state, uint64_t from, uint64_t to)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(t);
+
+    from = from > selection->from_ticks ? from : selection->from_ticks;
+    to = to < selection->to_ticks ? to : selection->to_ticks;
+    if (to <= from)
+        return;
+    row->has_states = true;
+    row->state_ns[state < NSC_STATES ? state : NSC_STATE_UNKNOWN] +=
+        nsc_clock_ns(clock, to) - nsc_clock_ns(clock, from);
+}
+
+/* All changes are read, as what the thread did when the window began was said before. */
+static int read_states(struct nsc_trace *t, const struct nsc_selection *selection,
+                       struct nsc_usage_row *row, struct nsc_diag *diag)
+{
+    const struct nsc_thread *thread = nsc_trace_thread(t, row->thread);
+    uint64_t since = thread->start_ticks;
+    uint32_t state = NSC_STATE_UNKNOWN;
+    struct nsc_note_cursor *cursor;
+    struct nsc_note note;
+    bool any = false;
+    int more = nsc_note_cursor_open(t, NSC_NOTE_STATE, row->thread, false, 0, &cursor, diag);
+
+    if (more != 0)
+        return more;
+    while ((more = nsc_note_cursor_next(cursor, &note, diag)) > 0) {
+        add_state(t, selection, row, note.state.old_state, since, note.ticks);
+        state = note.state.new_state;
+        since = note.ticks;
+        any = true;
+    }
+    nsc_note_cursor_close(cursor);
+    if (any)
+        add_state(t, selection, row, state, since, thread->end_ticks);
+    return more;
+}
+
+int nsc_usage_find(struct nsc_trace *t, const struct nsc_selection *selection,
+                   struct nsc_usage *out, struct nsc_diag *diag)
+{
+    uint32_t threads = nsc_trace_info(t)->thread_count;
+    struct nsc_usage usage = {.rows = calloc((size_t)threads + 1, sizeof *usage.rows)};
+    int error = 0;
+
+    if (usage.rows == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < threads && error == 0; i++) {
+        struct nsc_usage_row *row = &usage.rows[usage.count];
+
+        if (!nsc_selection_has_thread(selection, i))
+            continue;
+        *row = (struct nsc_usage_row){.thread = i};
+        error = read_samples(t, selection, row, diag);
+        if (error == 0)
+            error = read_states(t, selection, row, diag);
+        usage.count += row->samples > 0 || row->has_states;
+    }
+    if (error != 0)
+        nsc_usage_free(&usage);
+    else
+        *out = usage;
+    return error;
+}
