@@ -37,6 +37,12 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_RECORD_OPT_NO_FILE:
     case NSC_RECORD_OPT_MODULE:
     case NSC_RECORD_OPT_NO_MODULE:
+    case NSC_RECORD_OPT_TRIGGER:
+    case NSC_RECORD_OPT_STOPPER:
+    case NSC_RECORD_OPT_UNDER:
+    case NSC_RECORD_OPT_DEPTH:
+    case NSC_RECORD_OPT_MIN_DURATION:
+    case NSC_RECORD_OPT_THREAD:
     case NSC_RECORD_OPT_MODE:
     case NSC_RECORD_OPT_BUFFER:
     case NSC_RECORD_OPT_BUDGET:

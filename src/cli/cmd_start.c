@@ -68,6 +68,12 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_START_OPT_NO_FILE:
     case NSC_START_OPT_MODULE:
     case NSC_START_OPT_NO_MODULE:
+    case NSC_START_OPT_TRIGGER:
+    case NSC_START_OPT_STOPPER:
+    case NSC_START_OPT_UNDER:
+    case NSC_START_OPT_DEPTH:
+    case NSC_START_OPT_MIN_DURATION:
+    case NSC_START_OPT_THREAD:
     case NSC_START_OPT_MODE:
     case NSC_START_OPT_BUFFER:
     case NSC_START_OPT_EXT:

@@ -25,8 +25,8 @@ void *nsc_os_map_private(size_t bytes); /* zeros; takes no memory before it is t
 void nsc_os_unmap(void *at, size_t bytes);
 void nsc_os_map_zeros_over(void *at, size_t bytes); /* in place of what is mapped there */
 void nsc_os_discard(void *at, size_t bytes);        /* private memory reads zero again */
-/* Maps memory for code exactly there: zeros, readable and executable, never writable. -EEXIST: there
- * is something else. */
+/* Maps memory for code exactly there: zeros, readable and executable, never writable. -EEXIST:
+ * there is something else. */
 int nsc_os_map_code(uint64_t at, size_t bytes);
 int nsc_os_is_mapped(uint64_t at); /* whether anything is; @at may be any address */
 /* Addresses that are to be left to the program's first stack, which grows. Returns 0 or -1. */

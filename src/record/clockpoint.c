@@ -61,3 +61,24 @@ struct nsc_clock_point nsc_clockpoint_read(void)
     }
     return best;
 }
+
+uint64_t nsc_clockpoint_rate(void)
+{
+    static const struct timespec pause = {.tv_nsec = 10000000};
+    static uint64_t rate;
+    struct nsc_clock_point from, to;
+    uint64_t ns;
+
+    if (rate == 0)
+        rate = nsc_clockpoint_frequency();
+    if (rate != 0)
+        return rate;
+    from = nsc_clockpoint_read();
+    nanosleep(&pause, NULL);
+    to = nsc_clockpoint_read();
+    ns = to.monotonic_ns - from.monotonic_ns;
+    rate = ns != 0 ? (uint64_t)((double)(to.ticks - from.ticks) * 1e9 / (double)ns) : 0;
+    if (rate == 0)
+        rate = 1000000000u;
+    return rate;
+}

@@ -10,6 +10,9 @@
 uint64_t nsc_clockpoint_ticks(void);
 /* Its frequency where the processor tells it, else 0. */
 uint64_t nsc_clockpoint_frequency(void);
+/* The same; measured where the processor does not tell, which takes 10 ms the first time. Never 0.
+ */
+uint64_t nsc_clockpoint_rate(void);
 /* One calibration point; the readings lie within a fraction of a microsecond as a rule. */
 struct nsc_clock_point nsc_clockpoint_read(void);
 

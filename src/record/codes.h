@@ -15,7 +15,12 @@ enum nsc_code_flags {
     NSC_CODE_HEADER = 1,   /* header hook: frames may share a position, exits match by function */
     NSC_CODE_REAL_PC = 2,  /* real_pc16 is known */
     NSC_CODE_LEFT_OUT = 4, /* the user's filter leaves this function out */
+    /* What the function is to the rules for calls (sieve.h). */
+    NSC_CODE_TRIGGER = 8,
+    NSC_CODE_STOPPER = 16,
+    NSC_CODE_CALLER = 32,
 };
+#define NSC_CODE_ROLES (NSC_CODE_TRIGGER | NSC_CODE_STOPPER | NSC_CODE_CALLER)
 
 #define NSC_CODES_EMPTY UINT64_MAX /* no event has this address, not even a damaged one */
 

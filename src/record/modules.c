@@ -90,7 +90,11 @@ int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
 {
     *modules = (struct nsc_modules){.writer = writer, .filter = filter};
     modules->unknown = map_new();
-    return modules->unknown != NULL ? 0 : -ENOMEM;
+    if (modules->unknown != NULL && nsc_rules_begin(&modules->rules, filter) == 0)
+        return 0;
+    map_free(modules->unknown);
+    modules->unknown = NULL;
+    return -ENOMEM;
 }
 
 static void file_free(struct nsc_module_file *file)
@@ -118,20 +122,24 @@ void nsc_modules_free(struct nsc_modules *modules)
     free(modules->files);
     free(modules->places);
     map_free(modules->unknown);
+    nsc_rules_free(&modules->rules);
     *modules = (struct nsc_modules){0};
 }
 
-void nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter)
+int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter,
+                           uint64_t ticks)
 {
+    int error = nsc_rules_add(&modules->rules, filter, ticks);
     uint32_t i;
 
-    modules->filter = filter;
+    if (error != 0)
+        return error;
+    modules->filter = modules->rules.last->filter;
     for (i = 0; i < modules->count; i++) {
-        free(modules->files[i]->roles);
-        modules->files[i]->roles = NULL;
         free(modules->files[i]->wanted);
         modules->files[i]->wanted = NULL;
     }
+    return 0;
 }
 
 /* The path came out of the traced program: it may be a FIFO or a device. */
@@ -373,6 +381,9 @@ static void judge_symbols(struct nsc_module_file *file, struct nsc_symbols *symb
     uint8_t *roles = calloc(count + 1, 1);
     bool wanted = nsc_filter_keeps_module(filter, file->path);
 
+    free(file->roles);
+    file->roles = NULL;
+    file->roles_of = filter;
     if (names != NULL && readable != NULL && roles != NULL) {
         for (i = 0; i < count; i++)
             names[i] = nsc_symbols_at(symbols, i).name;
@@ -410,7 +421,7 @@ uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *
     struct nsc_symbol symbol;
     size_t low = 0, high;
 
-    if (symbols != NULL && file->roles == NULL)
+    if (symbols != NULL && file->roles_of != filter)
         judge_symbols(file, symbols, filter);
     if (symbols == NULL || file->roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
         return nameless_roles(filter, file != NULL ? file->path : NULL);
@@ -423,4 +434,15 @@ uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *
             high = middle;
     }
     return low < nsc_symbols_count(symbols) ? file->roles[low] : 0;
+}
+
+uint32_t nsc_module_code_flags(struct nsc_module_file *file, const struct nsc_filter *filter,
+                               uint64_t va)
+{
+    uint8_t roles = nsc_module_roles(file, filter, va);
+
+    return ((roles & NSC_FILTER_KEPT) == 0 ? (uint32_t)NSC_CODE_LEFT_OUT : 0) |
+           ((roles & NSC_FILTER_TRIGGER) != 0 ? (uint32_t)NSC_CODE_TRIGGER : 0) |
+           ((roles & NSC_FILTER_STOPPER) != 0 ? (uint32_t)NSC_CODE_STOPPER : 0) |
+           ((roles & NSC_FILTER_CALLER) != 0 ? (uint32_t)NSC_CODE_CALLER : 0);
 }

@@ -12,7 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/filter.h"
+#include "record/codes.h"
+#include "record/rules.h"
 #include "record/sleds.h"
 #include "symbols/symbols.h"
 #include "trace/writer.h"
@@ -39,14 +40,16 @@ struct nsc_module_file {
     size_t hook_count;
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
     /* One bit a site each, as in live.h; NULL until asked for, or until there is any. */
-    uint8_t *wanted; /* what the filter lets through */
-    uint8_t *barred; /* taken out all the same, see nsc_onoff_bar() */
-    uint8_t *roles;  /* a byte a symbol, enum nsc_filter_role; NULL until asked */
+    uint8_t *wanted;                   /* what the filter lets through */
+    uint8_t *barred;                   /* taken out all the same, see nsc_onoff_bar() */
+    uint8_t *roles;                    /* a byte a symbol, enum nsc_filter_role; NULL until asked */
+    const struct nsc_filter *roles_of; /* they are to this filter */
 };
 
 struct nsc_modules {
     struct nsc_writer *writer;
-    const struct nsc_filter *filter;
+    struct nsc_rules_history rules;
+    const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
     struct nsc_place *places; /* by function id */
@@ -57,8 +60,10 @@ struct nsc_modules {
 int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
                      const struct nsc_filter *filter);
 void nsc_modules_free(struct nsc_modules *modules);
-/* @filter: borrowed, as in nsc_modules_init(). */
-void nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter);
+/* Another filter, for events from @ticks on. @filter: its contents are taken over. 0 or -ENOMEM,
+ * which leaves all as it was. */
+int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter,
+                           uint64_t ticks);
 
 /* The module of that path and build id, new or known; 0 or -errno. @index: in modules->files. */
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
@@ -82,5 +87,8 @@ bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64
  * known of it. */
 uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *filter,
                          uint64_t va);
+/* The same as flags of a code: NSC_CODE_LEFT_OUT and NSC_CODE_ROLES. */
+uint32_t nsc_module_code_flags(struct nsc_module_file *file, const struct nsc_filter *filter,
+                               uint64_t va);
 
 #endif

@@ -247,25 +247,25 @@ static void tell_phase(struct nsc_recorder *r, enum nsc_command_phase phase)
 static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
                          struct nsc_diag *diag)
 {
-    struct nsc_filter filter, old = r->filter;
     struct nsc_flip_stats stats = {0};
+    struct nsc_filter filter;
     int error = nsc_filter_read(text, bytes, &filter, diag);
 
     if (error != 0)
         return error;
-    error = nsc_filter_check(&filter, diag);
-    if (error != 0) {
-        nsc_filter_free(&filter);
-        return error;
-    }
-    r->filter = filter;
-    r->in_force = &r->filter;
-    if (r->has_session)
-        nsc_tracees_set_filter(&r->tracees, r->in_force);
-    nsc_filter_free(&old);
-    if (!r->has_session)
+    if (!r->has_session) {
+        nsc_filter_free(&r->filter);
+        r->filter = filter;
+        r->in_force = &r->filter;
         return 0;
-    if (nsc_filter_by_function(&r->filter))
+    }
+    nsc_tracees_scan_threads(&r->tracees);
+    if (nsc_tracees_set_filter(&r->tracees, &filter, nsc_clockpoint_ticks()) != 0) {
+        nsc_filter_free(&filter);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    r->in_force = r->tracees.modules.filter;
+    if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
     return nsc_onoff_follow(&r->tracees, &stats, diag);
@@ -391,6 +391,17 @@ static void drain_the_rest(struct nsc_recorder *r)
     write_clock(r);
 }
 
+/* For whatever reason. */
+static uint64_t left_out_events(const struct nsc_recorder *r)
+{
+    uint64_t events = 0;
+    uint32_t i;
+
+    for (i = 0; i < NSC_LEFT_OUT_REASONS; i++)
+        events += r->tracees.stats.left_out[i];
+    return events;
+}
+
 static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *result)
 {
     const struct nsc_tracee_stats *stats = &r->tracees.stats;
@@ -398,7 +409,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->recorded = stats->processes > 0;
     result->calls = nsc_writer_calls(r->writer);
     result->lost = stats->lost + stats->lost_unattributed + nsc_writer_dropped(r->writer);
-    result->left_out = stats->left_out;
+    result->left_out = left_out_events(r);
     result->clamped = stats->clamped;
     result->threads = stats->threads;
     result->processes = stats->processes;
@@ -414,8 +425,8 @@ static void write_counts(struct nsc_recorder *r)
     snprintf(text, sizeof text, "%llu",
              (unsigned long long)r->tracees.stats.recorded - nsc_writer_dropped(r->writer));
     nsc_writer_meta(r->writer, "program_events", text);
-    snprintf(text, sizeof text, "%llu", (unsigned long long)r->tracees.stats.left_out);
-    if (r->tracees.stats.left_out > 0)
+    snprintf(text, sizeof text, "%llu", (unsigned long long)left_out_events(r));
+    if (left_out_events(r) > 0)
         nsc_writer_meta(r->writer, "left_out_events", text);
 }
 

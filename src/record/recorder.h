@@ -34,7 +34,7 @@ struct nsc_recorder {
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
     const struct nsc_filter *in_force;
-    struct nsc_filter filter; /* one that came by the socket */
+    struct nsc_filter filter; /* one that came by the socket before there was a session */
     enum nsc_command_phase phase;
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;

@@ -112,28 +112,20 @@ static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
 }
 
-/* Is this the exit of the innermost call? The filter may have changed since its entry. */
-static inline bool is_open(struct nsc_stacks *s, uint64_t key, const struct nsc_code *code)
-{
-    const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
-
-    return top != NULL && returns(top, key, code);
-}
-
 /* The plain cases on a stack whose calls are not kept; false: the event is not one of them. */
 static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
                                                               uint64_t key, uint64_t pc16,
                                                               bool exit,
                                                               const struct nsc_code *code)
 {
-    const struct nsc_lane_frame *top = st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
+    const struct nsc_lane_frame *top = st->depth > 0 ? &st->shadow[st->depth] : NULL;
 
     if (top == NULL)
         return false;
     if (exit && returns(top, key, code))
         st->depth--;
     else if (!exit && st->depth < st->capacity && nests(top, key))
-        st->shadow[st->depth++] = (struct nsc_lane_frame){
+        st->shadow[++st->depth] = (struct nsc_lane_frame){
             .start_ticks = ticks, .position = key | pc16, .function = code->function};
     else
         return false;
@@ -269,17 +261,11 @@ static inline __attribute__((always_inline)) size_t plain_event(const struct pla
     return own && !is_record(word) && nsc_lane_run_exit(p->lane, run, ticks) ? 1 : 0;
 }
 
-/*
- * Almost all events: plain calls and returns on the current stack, in order of time. Returns the
- * first slot that is anything else; the last one always is, as its successor is not known.
- * @header: as for run().
- */
-static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks *s,
-                                                              const uint64_t *words, size_t from,
-                                                              size_t to, const bool header)
+static inline struct plain plain_begin(const struct nsc_stacks *s, const uint64_t *words, size_t to)
 {
     const struct nsc_stack *st = s->current;
-    const struct plain p = {
+
+    return (struct plain){
         .codes = s->codes,
         .lane = st->lane,
         .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
@@ -290,6 +276,18 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
         .anchor = s->anchor,
         .end = words + 2 * (to - 1),
     };
+}
+
+/*
+ * Almost all events: plain calls and returns on the current stack, in order of time. Returns the
+ * first slot that is anything else; the last one always is, as its successor is not known.
+ * @header: as for run().
+ */
+static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks *s,
+                                                              const uint64_t *words, size_t from,
+                                                              size_t to, const bool header)
+{
+    const struct plain p = plain_begin(s, words, to);
     const uint64_t *first = words + 2 * from, *slot = first, *end = p.end;
     struct nsc_lane_run run;
     uint64_t ticks = slot_ticks(first, s->near_ticks, header);
@@ -312,6 +310,222 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     return from + (size_t)(slot - first) / 2;
 }
 
+/* ---- the same under rules for calls ---------------------------------------------------------- */
+
+/* A run of plain events under a sieve. */
+struct sifted {
+    struct plain plain;
+    struct nsc_lane_run lane;
+    size_t room; /* events that the lane's run has room for */
+    struct nsc_stacks_stats *stats;
+    const struct nsc_lane_frame *last; /* of the shadow's room */
+    struct nsc_lane_frame *top, *pending;
+    uint64_t due; /* from then on the pending frame is to be written */
+    uint64_t last_ticks, min_ticks, depth;
+    uint32_t reason; /* of all calls; 0: it depends */
+    bool under, header, keep;
+};
+
+/* Why a call from the innermost frame would not be wanted; 0: it is. */
+static inline __attribute__((always_inline)) uint32_t sifted_reason(const struct sifted *r,
+                                                                    const struct nsc_code *code)
+{
+    if ((code->flags & NSC_CODE_LEFT_OUT) != 0)
+        return NSC_LEFT_OUT_FILTER;
+    if (r->reason != 0)
+        return r->reason;
+    if (r->under && (r->top->bound & NSC_FRAME_UNDER) == 0)
+        return NSC_LEFT_OUT_UNDER;
+    return r->top->child_ticks >= r->depth ? NSC_LEFT_OUT_DEPTH : 0;
+}
+
+/* An entry and its own exit. False: not plain. */
+static inline __attribute__((always_inline)) bool sifted_leaf(struct sifted *r, uint64_t ticks,
+                                                              uint64_t end_ticks, uint32_t reason,
+                                                              const struct nsc_code *code)
+{
+    if (reason == 0 && r->min_ticks != 0) {
+        if (end_ticks - ticks >= r->min_ticks)
+            return false;
+        reason = NSC_LEFT_OUT_SHORT;
+    }
+    if (reason != 0) {
+        r->stats->left_out[reason] += 2;
+        return true;
+    }
+    if (!r->keep) {
+        r->stats->dropped += 2;
+        return true;
+    }
+    if (r->room < 2 ||
+        !nsc_lane_run_leaf(r->plain.lane, &r->lane, ticks, end_ticks, code->function, code->coded))
+        return false;
+    r->room -= 2;
+    r->stats->recorded += 2;
+    return true;
+}
+
+/* The entry of a call that goes on. False: not plain. */
+static inline __attribute__((always_inline)) bool sifted_push(struct sifted *r, uint64_t ticks,
+                                                              uint64_t key, uint32_t reason,
+                                                              const struct nsc_code *code)
+{
+    uint32_t marks = r->top->bound & NSC_FRAME_UNDER;
+    struct nsc_lane_frame *frame = r->top + 1;
+
+    if (r->top == r->last)
+        return false;
+    if (reason != 0) {
+        r->stats->left_out[reason]++;
+        marks |= reason << NSC_FRAME_REASON;
+    } else if (r->min_ticks != 0) {
+        marks |= NSC_FRAME_PENDING;
+        if (r->pending == NULL) {
+            r->pending = frame;
+            r->due = ticks + r->min_ticks;
+        }
+    } else if (!r->keep) {
+        marks |= NSC_FRAME_WRITTEN;
+        r->stats->dropped++;
+    } else {
+        if (r->room == 0 ||
+            !nsc_lane_run_enter(r->plain.lane, &r->lane, ticks, code->function, code->coded, key))
+            return false;
+        marks |= NSC_FRAME_WRITTEN;
+        r->room--;
+        r->stats->recorded++;
+    }
+    frame->start_ticks = ticks;
+    frame->child_ticks = r->top->child_ticks + (reason == 0);
+    frame->position = key;
+    frame->function = code->function;
+    frame->bound = marks;
+    r->top = frame;
+    return true;
+}
+
+/* The innermost frame returns. False: not plain. */
+static inline __attribute__((always_inline)) bool sifted_pop(struct sifted *r, uint64_t ticks)
+{
+    uint32_t marks = r->top->bound;
+
+    if ((marks & NSC_FRAME_STOPS) != 0)
+        return false;
+    if ((marks & NSC_FRAME_PENDING) != 0) {
+        r->stats->left_out[NSC_LEFT_OUT_SHORT] += 2;
+        if (r->top == r->pending) {
+            r->pending = NULL;
+            r->due = UINT64_MAX;
+        }
+    } else if ((marks & NSC_FRAME_WRITTEN) == 0) {
+        r->stats->left_out[marks >> NSC_FRAME_REASON]++;
+    } else if (!r->keep) {
+        r->stats->dropped++;
+    } else {
+        if (r->room == 0 || !nsc_lane_run_exit(r->plain.lane, &r->lane, ticks))
+            return false;
+        r->room--;
+        r->stats->recorded++;
+    }
+    r->top--;
+    return true;
+}
+
+/* One event, or a call whole. Returns the number of slots it takes, 0: it is not plain. */
+static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *r,
+                                                                 const uint64_t *slot,
+                                                                 const bool header)
+{
+    const struct plain *p = &r->plain;
+    uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
+    uint64_t next_word = __atomic_load_n(&slot[2], __ATOMIC_ACQUIRE);
+    uint64_t ticks = slot_ticks(slot, r->last_ticks, header);
+    uint64_t next = slot_ticks(slot + 2, ticks, header), key;
+    bool exit = (word & p->exit_mask) != 0;
+    const struct nsc_code *code = NULL;
+    uint32_t reason;
+
+    if (__builtin_expect(!follows(p, ticks, next) || ticks >= r->due, 0))
+        return 0;
+    if (header || !exit) {
+        code = nsc_codes_known(p->codes, word & p->address_mask);
+        if (code == NULL)
+            return 0;
+    }
+    key = position_key(word, p->anchor);
+    if (exit) {
+        if (is_record(word) ||
+            !(header ? returns(r->top, key, code) : r->top->position - key < KEY_STEP) ||
+            !sifted_pop(r, ticks))
+            return 0;
+        r->last_ticks = ticks;
+        return 1;
+    }
+    if ((code->flags & NSC_CODE_ROLES) != 0 ||
+        (__builtin_expect(!nests(r->top, key), 0) && !begins(p, r->top, key)))
+        return 0;
+    reason = sifted_reason(r, code);
+    if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
+        uint64_t after = slot_ticks(slot + 4, next, header);
+
+        if (!follows(p, next, after) || !sifted_leaf(r, ticks, next, reason, code))
+            return 0;
+        r->last_ticks = next;
+        return 2;
+    }
+    if (header)
+        key |= (__atomic_load_n(&slot[1], __ATOMIC_RELAXED) - ticks) >> 48;
+    if (!sifted_push(r, ticks, key, reason, code))
+        return 0;
+    r->last_ticks = ticks;
+    return 1;
+}
+
+static inline __attribute__((always_inline)) size_t run_sifted(struct nsc_stacks *s,
+                                                               const uint64_t *words, size_t from,
+                                                               size_t to, const bool header)
+{
+    struct nsc_stack *st = s->current;
+    const struct nsc_rules *rules = s->sieve.rules;
+    const uint64_t *slot = words + 2 * from;
+    uint64_t ticks = slot_ticks(slot, s->near_ticks, header);
+    struct sifted r = {.plain = plain_begin(s, words, to)};
+    size_t slots;
+
+    if ((st->lane == NULL && s->keep) || st->held_lost != 0 || ticks < s->last_ticks ||
+        ticks >= rules->until_ticks || !nsc_codes_hold(s->codes, ticks))
+        return from;
+    r.stats = &s->stats;
+    r.top = &st->shadow[st->depth];
+    r.last = &st->shadow[st->capacity];
+    r.pending = st->pending < st->depth ? &st->shadow[st->pending + 1] : NULL;
+    r.due = r.pending != NULL ? r.pending->start_ticks + rules->min_ticks : UINT64_MAX;
+    r.last_ticks = s->near_ticks;
+    r.min_ticks = rules->min_ticks;
+    r.depth = rules->depth;
+    r.reason = nsc_sieve_reason(&s->sieve);
+    r.under = rules->under;
+    r.keep = s->keep;
+    if (r.plain.until > rules->until_ticks)
+        r.plain.until = rules->until_ticks;
+    if (s->keep)
+        r.room = nsc_lane_run_begin(st->lane, &r.lane);
+    for (; slot < r.plain.end; slot += 2 * slots) {
+        slots = sifted_event(&r, slot, header);
+        if (__builtin_expect(slots == 0, 0))
+            break;
+    }
+    if (slot > words + 2 * from)
+        s->last_ticks = s->near_ticks = r.last_ticks;
+    if (s->keep)
+        nsc_lane_run_end(st->lane, &r.lane);
+    st->depth = (uint32_t)(r.top - st->shadow);
+    st->pending = r.pending != NULL ? (uint32_t)(r.pending - st->shadow) - 1 : UINT32_MAX;
+    return (size_t)(slot - words) / 2;
+}
+
+/* ---- any event ------------------------------------------------------------------------------- */
+
 /* Asked for a new address, the codes may come upon a module that was loaded just now. If it is the
  * first one with the header hook, the event at hand is not what it was taken for. */
 static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uint64_t ticks)
@@ -321,27 +535,55 @@ static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uin
     return codes->by_function;
 }
 
+enum run_kind {
+    RUN_KEEP, /* every call goes into the lane */
+    RUN_DROP, /* none does (a ring that turns over) */
+    RUN_SIFT, /* under rules for calls, which know whether they are kept */
+};
+
+/* One event, decoded, at its time. */
+static inline __attribute__((always_inline)) void take(struct nsc_stacks *s,
+                                                       const struct nsc_stack_event *event,
+                                                       const bool by_function,
+                                                       const enum run_kind kind)
+{
+    struct nsc_code code = {0};
+
+    if (kind == RUN_SIFT && __builtin_expect(event->ticks >= s->sieve.rules->until_ticks, 0))
+        nsc_stack_turn(s, event->ticks);
+    if (kind != RUN_SIFT && (by_function || !event->exit))
+        code = nsc_codes_find(s->codes, event->address, event->ticks);
+    if (kind != RUN_SIFT && by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0)
+        s->stats.left_out[NSC_LEFT_OUT_FILTER]++;
+    else if (kind == RUN_DROP &&
+             run_dropped(s->current, event->ticks, event->key, event->pc16, event->exit, &code))
+        s->stats.dropped++;
+    else
+        run_slowly(s, event);
+}
+
 /*
  * Every event that is not plain, and all of them where run_plain() may not be used.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
  * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes
  * turn out to need it.
- * @keep: as in struct nsc_stacks.
  */
 static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, const uint64_t *words,
                                                         size_t from, size_t to, bool stop_at_hole,
-                                                        const bool by_function, const bool keep)
+                                                        const bool by_function,
+                                                        const enum run_kind kind)
 {
     const uint64_t exit_mask = 1ull << s->exit_bit;
     size_t i, slots;
 
     for (i = from; i < to; i += slots) {
         uint64_t word, ticks, address, key, pc16 = 0;
-        struct nsc_code code = {0};
         bool exit;
 
-        if (keep)
+        if (kind == RUN_KEEP)
             i = run_plain(s, words, i, to, by_function);
+        else if (kind == RUN_SIFT)
+            i = run_sifted(s, words, i, to, by_function);
         word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
         ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
         address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask;
@@ -351,7 +593,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                 break;
             continue;
         }
-        if (keep && !by_function && is_late_header(s->codes, address, ticks))
+        if (kind != RUN_DROP && !by_function && is_late_header(s->codes, address, ticks))
             break;
         slots = 1;
         key = position_key(word, s->anchor);
@@ -372,19 +614,13 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         }
         s->last_ticks = s->near_ticks = ticks;
 
-        if (by_function || !exit)
-            code = nsc_codes_find(s->codes, address, ticks);
-        if (by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0 &&
-            !(exit && is_open(s, key, &code)))
-            s->stats.left_out++;
-        else if (!keep && run_dropped(s->current, ticks, key, pc16, exit, &code))
-            s->stats.dropped++;
-        else
-            run_slowly(s, &(struct nsc_stack_event){.ticks = ticks,
-                                                    .key = key,
-                                                    .address = address,
-                                                    .pc16 = (uint32_t)pc16,
-                                                    .exit = exit});
+        take(s,
+             &(struct nsc_stack_event){.ticks = ticks,
+                                       .key = key,
+                                       .address = address,
+                                       .pc16 = (uint32_t)pc16,
+                                       .exit = exit},
+             by_function, kind);
     }
     return i < to ? i : to;
 }
@@ -394,6 +630,8 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 {
     if (open_ticks > s->near_ticks)
         s->near_ticks = open_ticks;
+    if (s->since_ticks == 0)
+        s->since_ticks = open_ticks;
     if (lost_before != 0)
         nsc_stacks_lost(s, open_ticks, lost_before);
     s->anchor = anchor;
@@ -402,13 +640,18 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 __attribute__((flatten)) size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words,
                                                size_t from, size_t to, bool stop_at_hole)
 {
-    if (s->keep && !s->codes->by_function) {
-        from = run(s, words, from, to, stop_at_hole, false, true);
+    bool sift = s->sieve.rules != NULL;
+
+    if (!s->codes->by_function && (sift || s->keep)) {
+        from = sift ? run(s, words, from, to, stop_at_hole, false, RUN_SIFT)
+                    : run(s, words, from, to, stop_at_hole, false, RUN_KEEP);
         if (!s->codes->by_function)
             return from;
     }
+    if (sift)
+        return run(s, words, from, to, stop_at_hole, true, RUN_SIFT);
     if (s->keep)
-        return run(s, words, from, to, stop_at_hole, true, true);
-    return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, false)
-                                 : run(s, words, from, to, stop_at_hole, false, false);
+        return run(s, words, from, to, stop_at_hole, true, RUN_KEEP);
+    return s->codes->by_function ? run(s, words, from, to, stop_at_hole, true, RUN_DROP)
+                                 : run(s, words, from, to, stop_at_hole, false, RUN_DROP);
 }

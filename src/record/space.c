@@ -26,10 +26,11 @@ static const struct nsc_space_mapping *find(const struct nsc_space *space, uint6
     return best;
 }
 
-/* The stretch of time around @ticks in which nothing was loaded or unloaded. */
+/* The stretch of time around @ticks in which nothing was loaded or unloaded, under one filter. */
 static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 {
-    uint64_t since = 0, until = UINT64_MAX;
+    const struct nsc_rules *rules = nsc_rules_at(&space->modules->rules, ticks);
+    uint64_t since = rules->since_ticks, until = rules->until_ticks;
     uint32_t i;
 
     for (i = 0; space->reused && i < space->count; i++) {
@@ -50,8 +51,9 @@ static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 }
 
 static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *m, uint64_t address,
-                       struct nsc_code *code)
+                       uint64_t ticks, struct nsc_code *code)
 {
+    const struct nsc_filter *filter = nsc_rules_at(&space->modules->rules, ticks)->filter;
     struct nsc_modules *modules = space->modules;
     struct nsc_module_file *file = modules->files[m->module];
     uint64_t va = address - m->bias, hook;
@@ -70,9 +72,8 @@ static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *
             code->real_pc16 = (uint16_t)(hook + m->bias);
         }
     }
-    if (nsc_filter_by_function(modules->filter) &&
-        (nsc_module_roles(file, modules->filter, va) & NSC_FILTER_KEPT) == 0)
-        code->flags |= NSC_CODE_LEFT_OUT;
+    if (nsc_filter_by_function(filter) || nsc_filter_by_call(filter))
+        code->flags |= (uint16_t)nsc_module_code_flags(file, filter, va);
 }
 
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
@@ -87,7 +88,7 @@ static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_
     choose_epoch(space, ticks);
     *code = (struct nsc_code){.address = address};
     if (m != NULL)
-        resolve_in(space, m, address, code);
+        resolve_in(space, m, address, ticks, code);
     else
         code->function = nsc_modules_function(space->modules, NSC_NO_ID, address);
 }
@@ -97,7 +98,8 @@ int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
     *space = (struct nsc_space){.modules = modules};
     space->codes.resolve = resolve;
     space->codes.context = space;
-    space->codes.by_function = nsc_filter_by_function(modules->filter);
+    space->codes.by_function =
+        nsc_filter_by_function(modules->filter) && !nsc_rules_sift(&modules->rules);
     return nsc_codes_init(&space->codes);
 }
 
@@ -108,11 +110,10 @@ void nsc_space_free(struct nsc_space *space)
     space->mappings = NULL;
 }
 
-/* Once codes were looked up by function, they are: events of both ways may wait to be read. */
 void nsc_space_filter_changed(struct nsc_space *space)
 {
-    space->codes.by_function |= nsc_filter_by_function(space->modules->filter);
     nsc_codes_clear(&space->codes);
+    space->codes.since_ticks = space->codes.until_ticks = 0; /* the next event chooses */
 }
 
 static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,

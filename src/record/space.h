@@ -32,7 +32,7 @@ struct nsc_space {
 
 int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules);
 void nsc_space_free(struct nsc_space *space);
-/* The modules' filter is another one: what is known of addresses is forgotten. */
+/* The modules' filter has changed: what is known of addresses is forgotten. */
 void nsc_space_filter_changed(struct nsc_space *space);
 
 /* A module was loaded; @mapping is copied (id and unload_ticks are set here). @process: id in the

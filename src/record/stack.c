@@ -17,15 +17,15 @@ enum { STACKS_MAX = 1024 };
 
 static inline uint32_t stack_depth(const struct nsc_stack *st)
 {
-    return st->lane != NULL ? nsc_lane_depth(st->lane) : st->depth;
+    return nsc_stack_in_lane(st) ? nsc_lane_depth(st->lane) : st->depth;
 }
 
 /* The frame at @depth below the top counts from 0 = outermost. */
 static struct nsc_lane_frame *stack_frame(struct nsc_stack *st, uint32_t index)
 {
-    if (st->lane != NULL)
+    if (nsc_stack_in_lane(st))
         return nsc_lane_top(st->lane) - (nsc_lane_depth(st->lane) - 1 - index);
-    return &st->shadow[index];
+    return &st->shadow[index + 1];
 }
 
 static int shadow_grow(struct nsc_stack *st)
@@ -35,38 +35,78 @@ static int shadow_grow(struct nsc_stack *st)
 
     if (capacity < st->capacity)
         return -ENOMEM;
-    frames = realloc(st->shadow, capacity * sizeof *frames);
+    frames = realloc(st->shadow, ((size_t)capacity + 1) * sizeof *frames);
     if (frames == NULL)
         return -ENOMEM;
+    if (st->shadow == NULL)
+        frames[0] = (struct nsc_lane_frame){.position = NSC_LANE_NOWHERE};
     st->shadow = frames;
     st->capacity = capacity;
     return 0;
 }
 
-static inline void stack_push(struct nsc_stack *st, uint64_t ticks, uint32_t function, uint64_t key)
+/* Room for one more frame in the shadow? If not, its exit will not match. */
+static bool shadow_room(struct nsc_stack *st)
 {
-    if (__builtin_expect(st->lane != NULL, 1)) {
-        nsc_lane_enter(st->lane, ticks, function, key);
-        return;
-    }
-    if (st->depth == st->capacity && shadow_grow(st) != 0)
-        return; /* out of memory: this frame's exit will not match */
-    st->shadow[st->depth++] =
+    return st->depth < st->capacity || shadow_grow(st) == 0;
+}
+
+static void shadow_push(struct nsc_stack *st, uint64_t ticks, uint32_t function, uint64_t key)
+{
+    st->shadow[++st->depth] =
         (struct nsc_lane_frame){.start_ticks = ticks, .position = key, .function = function};
 }
 
-static inline void stack_exit(struct nsc_stack *st, uint64_t ticks)
+/* An event that was given to the lane, or would have been. */
+static void count_event(struct nsc_stacks *s, const struct nsc_stack *st)
 {
-    if (__builtin_expect(st->lane != NULL, 1))
+    if (st->lane != NULL)
+        s->stats.recorded++;
+    else
+        s->stats.dropped++;
+}
+
+static void stack_push(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                       const struct nsc_code *code)
+{
+    struct nsc_stack *st = s->current;
+    uint64_t key = event->key | event->pc16;
+
+    if (st->sieve != NULL) {
+        if (shadow_room(st))
+            nsc_sieve_enter(st, event->ticks, key, code);
+        else
+            nsc_stack_miss(s, &s->stats.unmatched);
+        return;
+    }
+    if (st->lane != NULL)
+        nsc_lane_enter(st->lane, event->ticks, code->function, key);
+    else if (shadow_room(st))
+        shadow_push(st, event->ticks, code->function, key);
+    count_event(s, st);
+}
+
+static void stack_exit(struct nsc_stacks *s, uint64_t ticks)
+{
+    struct nsc_stack *st = s->current;
+
+    if (st->sieve != NULL) {
+        nsc_sieve_exit(st, ticks);
+        return;
+    }
+    if (st->lane != NULL)
         nsc_lane_exit(st->lane, ticks);
     else
         st->depth--;
+    count_event(s, st);
 }
 
 static void stack_unwind(struct nsc_stack *st, uint64_t ticks)
 {
-    if (st->lane != NULL)
+    if (nsc_stack_in_lane(st))
         nsc_lane_unwind(st->lane, ticks);
+    else if (st->sieve != NULL)
+        nsc_sieve_unwind(st, ticks);
     else
         st->depth--;
 }
@@ -143,8 +183,22 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
     if (st == NULL)
         return NULL;
     st->number = s->count;
+    st->pending = UINT32_MAX;
+    if (s->sieve.rules != NULL && !shadow_room(st)) {
+        free(st);
+        return NULL;
+    }
+    st->sieve = s->sieve.rules != NULL ? &s->sieve : NULL;
     s->stacks[s->count++] = st;
     return st;
+}
+
+static void begin_rules(struct nsc_stacks *s, const struct nsc_rules *rules)
+{
+    s->sieve.rules = rules;
+    s->sieve.wanted = s->is_wanted == NULL || s->is_wanted(s->context, rules);
+    s->sieve.open = !rules->trigger;
+    s->sieve.trigger_calls = 0;
 }
 
 int nsc_stacks_init(struct nsc_stacks *s)
@@ -152,8 +206,11 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->stacks = NULL;
     s->count = s->capacity = 0;
     s->switches = 0;
-    s->anchor = s->last_ticks = s->near_ticks = 0;
+    s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = 0;
     s->stats = (struct nsc_stacks_stats){0};
+    s->sieve = (struct nsc_sieve){.stats = &s->stats};
+    if (s->rules != NULL)
+        begin_rules(s, s->rules);
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
 }
@@ -282,18 +339,12 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event 
 
 /* ---- events that do not nest plainly --------------------------------------------------------- */
 
-static void count_event(struct nsc_stacks *s, const struct nsc_stack *st)
-{
-    if (st->lane != NULL)
-        s->stats.recorded++;
-    else
-        s->stats.dropped++;
-}
-
 void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count)
 {
     ++*count;
-    if (s->current->lane != NULL)
+    if (s->current->sieve != NULL)
+        nsc_sieve_lost(s->current, s->last_ticks, 1);
+    else if (s->current->lane != NULL)
         nsc_lane_lost(s->current->lane, s->last_ticks, 1);
 }
 
@@ -330,8 +381,7 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
 
     unwind_below(st, event->key, dead_ticks);
     close_equal(st, event, code, dead_ticks);
-    stack_push(st, event->ticks, code->function, event->key | event->pc16);
-    count_event(s, st);
+    stack_push(s, event, code);
 }
 
 /* The depth down to which an exit at @event closes frames, or UINT32_MAX if none of them matches.
@@ -352,6 +402,20 @@ static uint32_t match_exit(struct nsc_stack *st, const struct nsc_stack_event *e
     return UINT32_MAX;
 }
 
+static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                      const struct nsc_code *code)
+{
+    struct nsc_stack *st = s->current;
+
+    if (st->sieve != NULL) {
+        nsc_sieve_late_exit(st, event->ticks, s->since_ticks, code);
+        return;
+    }
+    if (st->lane != NULL)
+        nsc_lane_late_exit(st->lane, event->ticks, code->function);
+    count_event(s, st);
+}
+
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                     const struct nsc_code *code)
 {
@@ -365,16 +429,13 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     if (depth != UINT32_MAX) {
         while (stack_depth(st) > depth + 1)
             stack_unwind(st, dead_ticks);
-        stack_exit(st, event->ticks);
-        count_event(s, st);
+        stack_exit(s, event->ticks);
     } else if (stack_depth(st) == 0) {
-        if (st->lane != NULL)
-            nsc_lane_late_exit(st->lane, event->ticks, code->function);
-        count_event(s, st);
+        late_exit(s, event, code);
     } else {
         /* Its entry is missing though its caller's is there. */
         if (s->switched)
-            s->stats.left_out++;
+            s->stats.left_out[NSC_LEFT_OUT_FILTER]++;
         else
             nsc_stack_miss(s, &s->stats.unmatched);
     }
@@ -424,6 +485,9 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
         return;
     if (ticks < s->last_ticks)
         event.ticks = s->last_ticks;
+    s->last_ticks = event.ticks;
+    if (s->sieve.rules != NULL)
+        nsc_stack_turn(s, event.ticks);
     stack_go(s, st, event.ticks, false);
     st->gone = false;
     unwind_below(st, event.key + KEY_STEP, event.ticks);
@@ -443,6 +507,7 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
         unwind_below(st, UINT64_MAX, st == s->current ? s->last_ticks : st->left_ticks);
         st->gone = false;
     }
+    s->since_ticks = ticks;
     s->stats.lost += events;
     nsc_note_records_break(&s->notes);
     if (!s->keep)
@@ -453,37 +518,141 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
     nsc_lane_lost(s->current->lane, ticks, events);
 }
 
+/* Does an open frame of the shadow go into the lane: is its entry counted as dropped? */
+static bool frame_counts(const struct nsc_stack *st, uint32_t index)
+{
+    return st->sieve == NULL || (st->shadow[index + 1].bound & NSC_FRAME_WRITTEN) != 0;
+}
+
+static uint32_t count_frames(const struct nsc_stack *st)
+{
+    uint32_t i, count = 0;
+
+    for (i = 0; i < st->depth; i++)
+        count += frame_counts(st, i);
+    return count;
+}
+
+/* The lane of a stack whose calls are kept from now on. */
+static void keep_stack(struct nsc_stacks *s, struct nsc_stack *st, uint64_t lost)
+{
+    uint64_t start = st->depth > 0 ? st->shadow[1].start_ticks : s->last_ticks;
+    struct nsc_lane *lane;
+    uint32_t i;
+
+    if (s->open_lane(s->context, st->number, start, &lane) != 0)
+        return;
+    if (st == s->current && lost > 0)
+        nsc_lane_lost(lane, start, lost);
+    for (i = 0; i < st->depth; i++)
+        if (frame_counts(st, i))
+            nsc_lane_enter(lane, st->shadow[i + 1].start_ticks, st->shadow[i + 1].function,
+                           st->shadow[i + 1].position);
+    st->lane = lane;
+}
+
 void nsc_stacks_keep(struct nsc_stacks *s)
 {
-    uint32_t i, frame, open = 0;
+    uint32_t i, open = 0;
     uint64_t lost;
 
     if (s->keep)
         return;
     s->keep = true;
     for (i = 0; i < s->count; i++)
-        open += s->stacks[i]->depth;
+        open += count_frames(s->stacks[i]);
     s->stats.cut = s->stats.dropped - open;
     s->stats.recorded = open;
     s->stats.dropped = 0;
     lost = nsc_stacks_lost_total(s);
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
-        struct nsc_lane *lane;
-        uint64_t start = st->depth > 0 ? st->shadow[0].start_ticks : s->last_ticks;
 
-        if (st->depth == 0 && (st != s->current || lost == 0))
-            continue;
-        if (s->open_lane(s->context, st->number, start, &lane) != 0)
-            continue;
-        if (st == s->current && lost > 0)
-            nsc_lane_lost(lane, start, lost);
-        for (frame = 0; frame < st->depth; frame++)
-            nsc_lane_enter(lane, st->shadow[frame].start_ticks, st->shadow[frame].function,
-                           st->shadow[frame].position);
-        st->lane = lane;
+        if (count_frames(st) > 0 || st->pending < st->depth || (st == s->current && lost > 0))
+            keep_stack(s, st, lost);
     }
 }
+
+/* ---- rules that change ----------------------------------------------------------------------- */
+
+/* The frames of the lane become those of the shadow, all of them written. */
+static int move_to_shadow(struct nsc_stack *st)
+{
+    uint32_t count = stack_depth(st), i;
+
+    while (st->capacity <= count)
+        if (shadow_grow(st) != 0)
+            return -ENOMEM;
+    for (i = 0; st->lane != NULL && i < count; i++)
+        st->shadow[i + 1] = *stack_frame(st, i);
+    for (i = 0; i < count; i++) {
+        st->shadow[i + 1].bound = NSC_FRAME_WRITTEN;
+        st->shadow[i + 1].child_ticks = i + 1;
+    }
+    st->depth = count;
+    return 0;
+}
+
+void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules)
+{
+    uint32_t i;
+
+    if (s->sieve.rules != NULL)
+        return;
+    s->rules = rules;
+    for (i = 0; i < s->count; i++)
+        if (move_to_shadow(s->stacks[i]) != 0)
+            return; /* out of memory: this thread goes on as before */
+    begin_rules(s, rules);
+    for (i = 0; i < s->count; i++)
+        s->stacks[i]->sieve = &s->sieve;
+}
+
+void nsc_stacks_renamed(struct nsc_stacks *s)
+{
+    if (s->sieve.rules != NULL && s->is_wanted != NULL)
+        s->sieve.wanted = s->is_wanted(s->context, s->sieve.rules);
+}
+
+/* What is open when the rules change: what is written stays so and gets its end, the rest does not
+ * appear. */
+static void turn_stack(struct nsc_stacks *s, struct nsc_stack *st)
+{
+    uint32_t i, wanted = 0, under = 0;
+
+    for (i = 1; i <= st->depth; i++) {
+        struct nsc_lane_frame *frame = &st->shadow[i];
+        uint32_t marks = frame->bound & ~(uint32_t)(NSC_FRAME_UNDER | NSC_FRAME_STOPS);
+        uint32_t roles = s->roles(s->context, s->sieve.rules, frame->function);
+
+        if ((roles & NSC_CODE_CALLER) != 0)
+            under = NSC_FRAME_UNDER;
+        if ((marks & NSC_FRAME_PENDING) != 0) {
+            s->stats.left_out[NSC_LEFT_OUT_SHORT]++;
+            marks = NSC_LEFT_OUT_SHORT << NSC_FRAME_REASON;
+        }
+        wanted += (marks & NSC_FRAME_WRITTEN) != 0;
+        frame->child_ticks = wanted;
+        frame->bound =
+            marks | under | ((roles & NSC_CODE_STOPPER) != 0 ? (uint32_t)NSC_FRAME_STOPS : 0);
+    }
+    st->pending = UINT32_MAX;
+}
+
+void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks)
+{
+    uint32_t i;
+
+    while (ticks >= s->sieve.rules->until_ticks && s->sieve.rules->next != NULL) {
+        for (i = 0; i < s->count; i++)
+            nsc_sieve_settle(s->stacks[i], s->sieve.rules->until_ticks);
+        begin_rules(s, s->sieve.rules->next);
+        for (i = 0; i < s->count; i++)
+            turn_stack(s, s->stacks[i]);
+    }
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
 
 void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 {
@@ -492,12 +661,17 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
     nsc_note_records_break(&s->notes);
     if (ticks < s->last_ticks)
         ticks = s->last_ticks;
+    if (s->sieve.rules != NULL)
+        nsc_stack_turn(s, ticks);
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
+        uint64_t end_ticks = st->gone ? st->left_ticks : ticks;
 
+        if (st->sieve != NULL)
+            nsc_sieve_close(st, end_ticks);
         if (st->lane == NULL)
             continue;
-        nsc_lane_close(st->lane, st->gone ? st->left_ticks : ticks);
+        nsc_lane_close(st->lane, end_ticks);
         st->lane = NULL;
         st->depth = 0;
     }

@@ -20,6 +20,8 @@
 
 #include "record/codes.h"
 #include "record/notes.h"
+#include "record/sieve.h"
+#include "trace/model.h"
 
 struct nsc_lane;
 struct nsc_stack; /* one stack of the thread; stack.c */
@@ -31,10 +33,10 @@ struct nsc_stacks_stats {
     /* Exits without an entry inside open calls. Lost too, unless sleds were switched while the
      * program ran: then the entry was not wanted, and they count as left out. */
     uint64_t unmatched;
-    uint64_t cut;      /* dropped events that nsc_stacks_keep() gave up; lost too */
-    uint64_t left_out; /* events of functions that the filter leaves out, or leaves half out */
-    uint64_t clamped;  /* events whose ticks ran backwards for no known reason */
-    uint64_t holes;    /* slots reserved but never completed; lost too */
+    uint64_t cut; /* dropped events that nsc_stacks_keep() gave up; lost too */
+    uint64_t left_out[NSC_LEFT_OUT_REASONS]; /* events that are not wanted, by reason */
+    uint64_t clamped; /* events whose ticks ran backwards for no known reason */
+    uint64_t holes;   /* slots reserved but never completed; lost too */
 };
 
 struct nsc_stacks {
@@ -45,12 +47,19 @@ struct nsc_stacks {
     uint8_t exit_bit;
     bool keep;     /* false: run the rule only, keep nothing (a ring that turns over) */
     bool switched; /* sleds are switched while the thread runs */
+    /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
+     * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
+    const struct nsc_rules *rules;
+    bool (*is_wanted)(void *context, const struct nsc_rules *rules);
+    uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
     struct nsc_note_records notes;
 
-    uint64_t anchor;     /* position in force */
-    uint64_t last_ticks; /* of the thread's last event; 0 before its first */
-    uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
+    uint64_t anchor;      /* position in force */
+    uint64_t last_ticks;  /* of the thread's last event; 0 before its first */
+    uint64_t near_ticks;  /* an instant that the next event is near to (see live.h, header hook) */
+    uint64_t since_ticks; /* nothing is open that began before: the thread's start, or a gap */
     struct nsc_stacks_stats stats;
+    struct nsc_sieve sieve;
 
     struct nsc_stack **stacks;
     struct nsc_stack *current;
@@ -91,6 +100,12 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
 /* From now on calls are kept (the ring's last round): open calls enter the trace with their true
  * start; everything else dropped so far is lost. */
 void nsc_stacks_keep(struct nsc_stacks *s);
+
+/* The rules that are in force have an end (rules->until_ticks), though they began without: the
+ * thread's first ones are @rules. */
+void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
+/* Ask again whether the thread is wanted: its name has changed. */
+void nsc_stacks_renamed(struct nsc_stacks *s);
 
 /* The thread has ended: close all stacks; what is still open ends now, or when its stack was left
  * for good. */

@@ -21,13 +21,21 @@
 #define REACH_SHIFT (24 + KEY_SHIFT) /* 16 MiB */
 
 struct nsc_stack {
-    struct nsc_lane *lane;         /* NULL while calls are not kept, or before the first event */
-    struct nsc_lane_frame *shadow; /* the open frames while lane is NULL */
-    uint32_t depth, capacity;      /* of shadow */
-    uint32_t number;               /* in the trace: 0 = the thread's first stack */
-    uint64_t name;                 /* by NSC_LIVE_ESC_SWITCH; 0 = none */
-    uint64_t low, high;            /* keys of outermost frames seen; high 0 = nothing seen yet */
-    uint64_t left_ticks, used;     /* when it was left, in ticks and in `switches` */
+    struct nsc_lane *lane; /* NULL while calls are not kept, or before the first event */
+    /* The open frames while lane is NULL, and under a sieve: below them, in [0], the floor, which
+     * no event matches. Under a sieve, `bound` holds marks (enum nsc_frame_mark), and `child_ticks`
+     * how many of the frames up to this one are wanted. */
+    struct nsc_lane_frame *shadow;
+    uint32_t depth, capacity;  /* of shadow, without the floor */
+    struct nsc_sieve *sieve;   /* the thread's; NULL: none */
+    uint32_t pending;          /* the first frame that is pending; none is if >= depth */
+    uint32_t held_depth;       /* where among the frames the losses belong */
+    uint64_t held_lost;        /* events lost while a frame was pending */
+    uint64_t held_ticks;       /* when, the last ones */
+    uint32_t number;           /* in the trace: 0 = the thread's first stack */
+    uint64_t name;             /* by NSC_LIVE_ESC_SWITCH; 0 = none */
+    uint64_t low, high;        /* keys of outermost frames seen; high 0 = nothing seen yet */
+    uint64_t left_ticks, used; /* when it was left, in ticks and in `switches` */
     bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
 };
 
@@ -39,12 +47,18 @@ struct nsc_stack_event {
     bool exit;
 };
 
+/* Are the open frames the lane's? */
+static inline bool nsc_stack_in_lane(const struct nsc_stack *st)
+{
+    return __builtin_expect(st->lane != NULL && st->sieve == NULL, 1);
+}
+
 /* The innermost open frame, NULL if there is none. */
 static inline struct nsc_lane_frame *nsc_stack_innermost(struct nsc_stack *st)
 {
-    if (st->lane != NULL)
+    if (nsc_stack_in_lane(st))
         return nsc_lane_top(st->lane);
-    return st->depth > 0 ? &st->shadow[st->depth - 1] : NULL;
+    return st->depth > 0 ? &st->shadow[st->depth] : NULL;
 }
 
 /* An event that does not nest plainly on the current stack. */
@@ -52,6 +66,8 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
                      const struct nsc_code *code);
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                     const struct nsc_code *code);
+/* The rules for calls that were in force end before @ticks. */
+void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks);
 /* One event is missing just here, and counted at @count; what is open stays so. */
 void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count);
 /* The thread goes from one stack to another, by their names. @position: where the stack @to goes

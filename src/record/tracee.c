@@ -498,8 +498,28 @@ static void name_thread(struct nsc_tracee_thread *t)
     if (fgets(name, sizeof name, file) != NULL) {
         name[strcspn(name, "\n")] = 0;
         memcpy(t->name, name, sizeof name);
+        nsc_stacks_renamed(&t->stacks);
     }
     fclose(file);
+}
+
+static bool is_wanted(void *context, const struct nsc_rules *rules)
+{
+    const struct nsc_tracee_thread *t = context;
+
+    return nsc_filter_keeps_thread(rules->filter, t->name, (uint32_t)t->tid);
+}
+
+static uint32_t roles_of(void *context, const struct nsc_rules *rules, uint32_t function)
+{
+    const struct nsc_tracee_thread *t = context;
+    const struct nsc_modules *modules = &t->process->all->modules;
+    const struct nsc_place *place = &modules->places[function];
+
+    if (function >= modules->place_count || place->module == NSC_NO_ID)
+        return 0;
+    return nsc_module_code_flags(modules->files[place->module], rules->filter, place->va) &
+           NSC_CODE_ROLES;
 }
 
 static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t slot)
@@ -527,6 +547,11 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.exit_bit = all->session->exit_bit;
     t->stacks.keep = all->keep;
     t->stacks.switched = all->switched;
+    t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
+    t->stacks.is_wanted = is_wanted;
+    t->stacks.roles = roles_of;
+    if (all->modules.filter->threads != NULL) /* most threads have theirs by now */
+        name_thread(t);
     t->stacks.notes.take = take_note;
     t->stacks.notes.context = t;
     if (nsc_stacks_init(&t->stacks) != 0) {
@@ -584,14 +609,20 @@ bool nsc_tracees_have_header(const struct nsc_tracees *all)
     return false;
 }
 
-void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter)
+int nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter, uint64_t ticks)
 {
+    int error = nsc_modules_set_filter(&all->modules, filter, ticks);
     uint32_t i;
 
-    nsc_modules_set_filter(&all->modules, filter);
+    if (error != 0)
+        return error;
     for (i = 0; i < all->process_high; i++)
         if (all->processes[i] != NULL)
             nsc_space_filter_changed(&all->processes[i]->space);
+    for (i = 0; i < all->thread_high; i++)
+        if (all->threads[i] != NULL)
+            nsc_stacks_sift(&all->threads[i]->stacks, all->modules.rules.first);
+    return 0;
 }
 
 static bool has_ended(const struct nsc_tracee_thread *t)
@@ -648,6 +679,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
     struct nsc_live_thread *live = &all->session->threads[t->slot];
     const struct nsc_stacks_stats *stats = &t->stacks.stats;
     uint64_t lost = __atomic_load_n(&live->lost, __ATOMIC_RELAXED), end = t->stacks.last_ticks;
+    uint32_t i;
 
     nsc_metrics_remove(t->metrics, t->dead);
     if (!t->process->left_out) {
@@ -662,7 +694,8 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         write_thread(t, lost);
         all->stats.recorded += stats->recorded;
         all->stats.lost += lost;
-        all->stats.left_out += stats->left_out;
+        for (i = 0; i < NSC_LEFT_OUT_REASONS; i++)
+            all->stats.left_out[i] += stats->left_out[i];
         all->stats.clamped += stats->clamped;
         all->stats.unmatched += stats->unmatched;
         all->stats.holes += stats->holes;

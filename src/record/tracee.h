@@ -56,7 +56,8 @@ struct nsc_tracee_thread {
 struct nsc_tracee_stats {
     uint64_t recorded, lost; /* events of threads and processes that are finished */
     uint64_t lost_unattributed;
-    uint64_t left_out, clamped, unmatched, holes;
+    uint64_t left_out[NSC_LEFT_OUT_REASONS];
+    uint64_t clamped, unmatched, holes;
     uint32_t threads, processes; /* that have an entry in the trace */
     uint32_t problems;           /* NSC_LIVE_PROBLEM_* of any process */
 };
@@ -114,8 +115,16 @@ void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 void nsc_tracees_reap(struct nsc_tracees *all);
 /* From now on sleds are switched while programs run (see nsc_stacks.switched). */
 void nsc_tracees_set_switched(struct nsc_tracees *all);
-/* Another filter, which must outlive @all, from now on; sleds are not touched. */
-void nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter);
+/**
+ * nsc_tracees_set_filter - another filter, for events from @ticks on, whenever they are read.
+ * @filter: its contents are taken over.
+ *
+ * Sleds are not touched. Calls that are open then and in the trace get their end; open calls that
+ * are not in the trace do not appear.
+ * Returns 0 or -ENOMEM, which leaves all as it was.
+ */
+int nsc_tracees_set_filter(struct nsc_tracees *all, const struct nsc_filter *filter,
+                           uint64_t ticks);
 /* Does any module that is loaded have hooks other than sleds? */
 bool nsc_tracees_have_header(const struct nsc_tracees *all);
 /* What the program itself ended with. */

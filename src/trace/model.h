@@ -196,6 +196,9 @@ enum nsc_left_out_reason {
     NSC_LEFT_OUT_TRIGGER = 3, /* recording waited for a trigger */
     NSC_LEFT_OUT_SHORT = 4,   /* calls below a duration were dropped */
     NSC_LEFT_OUT_DEPTH = 5,   /* calls below a depth were dropped */
+    NSC_LEFT_OUT_UNDER = 6,   /* not called, directly or not, by a function asked for */
+    NSC_LEFT_OUT_THREAD = 7,  /* calls of other threads than those asked for */
+    NSC_LEFT_OUT_REASONS,
 };
 
 #define NSC_LEFT_OUT_CALLS 1u
@@ -235,7 +238,7 @@ struct nsc_left_out {
 #define NSC_META_METRICS_INTERVAL "metrics_interval_ns" /* between two samples of a thread */
 #define NSC_META_SAMPLES_DUE      "samples_due"         /* samples that there should be */
 #define NSC_META_SAMPLES_TAKEN    "samples_taken"       /* and those that there are */
-#define NSC_META_BUDGET           "budget"   /* share of the program's time, e.g. 0.1 */
+#define NSC_META_BUDGET           "budget"              /* share of the program's time, e.g. 0.1 */
 #define NSC_META_OVERHEAD         "overhead" /* what recording took of it, by the budget's count */
 #define NSC_META_SETTLED          "budget_settled_ns" /* program's time of its last change */
 

@@ -59,9 +59,9 @@ struct nsc_writer {
     struct nsc_lane *lanes;                 /* open ones */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
     struct nsc_buffer head, section, entry; /* scratch */
-    struct nsc_writer_sum *sums; /* of chunks that are written, by function; if wanted */
+    struct nsc_writer_sum *sums;            /* of chunks that are written, by function; if wanted */
     uint32_t sum_room;
-    struct nsc_entry_chunk *rows;           /* index rows not yet in the file */
+    struct nsc_entry_chunk *rows; /* index rows not yet in the file */
     uint32_t row_count;
     struct nsc_writer_notes notes[NSC_NOTE_KINDS][2]; /* of threads, of processes */
     size_t note_bytes;                                /* memory of all streams */

@@ -167,7 +167,7 @@ static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
 
 /* The log as text: "+f" enter, "-f" exit, "~f" unwind, "<f" late exit, "!n" lost; a lane other
  * than 0 is given in front as "n:". */
-static const char *log_text(const struct log *log)
+static inline const char *log_text(const struct log *log)
 {
     static char text[4096];
     size_t i, at = 0;
