@@ -49,10 +49,6 @@ int nsc_cc_hook_resolve(const struct nsc_cc_compiler *compiler, enum nsc_cc_hook
     if (wanted == NSC_CC_HOOK_SLEDS && !has_sleds)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                             "gcc has sleds on x86-64 only: use the header hook, or clang");
-    if (wanted == NSC_CC_HOOK_PATCHABLE && compiler->isa != NSC_CC_X86_64)
-        return nsc_diag_set(
-            diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
-            "the patchable hook is for x86-64 only: use sleds (clang) or the header");
     if (wanted == NSC_CC_HOOK_DEFAULT)
         *hook = has_sleds ? NSC_CC_HOOK_SLEDS : NSC_CC_HOOK_HEADER;
     else
@@ -195,7 +191,9 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-include");
         nsc_cc_words_add(w, parts->header);
     } else if (hook == NSC_CC_HOOK_PATCHABLE) {
-        nsc_cc_words_add(w, "-fpatchable-function-entry=5");
+        /* On AArch64 one instruction is enough. */
+        nsc_cc_words_addf(w, "-fpatchable-function-entry=%d",
+                          compiler->isa == NSC_CC_AARCH64 ? 1 : 5);
     } else if (compiler->family == NSC_CC_CLANG) {
         nsc_cc_words_add(w, "-fxray-instrument");
         nsc_cc_words_add(w, "-fxray-instruction-threshold=1");

@@ -79,8 +79,13 @@ struct window {
     int failed;
 };
 
+/* By whole words: on AArch64 an instruction must change at once. */
 static void window_flush(struct window *w)
 {
+    if (w->from < w->to) {
+        w->from &= ~(size_t)3;
+        w->to = (w->to + 3) & ~(size_t)3;
+    }
     while (w->from < w->to) {
         long n = nsc_os_write_at(w->mem, w->bytes + w->from, w->to - w->from, w->at + w->from);
 
@@ -406,21 +411,51 @@ static void choose(struct work *w)
     switch_all(w);
 }
 
+static void window_open(struct window *w, int mem, uint8_t *bytes)
+{
+    w->mem = mem;
+    w->at = 0;
+    w->from = WINDOW_BYTES;
+    w->to = 0;
+    w->bytes = bytes;
+    w->failed = 0;
+}
+
+/* With room for three windows at @bytes. */
+static void apply(struct work *w, int mem, uint8_t *bytes)
+{
+    if (top_table() == NULL || (w->module->dfi->start == 0 && find_place(w) < 0)) {
+        w->problems |= NSC_LIVE_PROBLEM_FAR;
+        return;
+    }
+    if (w->module->dfi->start == 0)
+        return;
+    window_open(&w->code, mem, bytes);
+    window_open(&w->landings, mem, bytes + WINDOW_BYTES);
+    window_open(&w->stubs, mem, bytes + 2 * WINDOW_BYTES);
+    choose(w);
+    if (failed(w))
+        w->problems |= NSC_LIVE_PROBLEM_MPROTECT;
+}
+
 uint32_t nsc_dfi_apply(const struct nsc_runtime_module *module, uint64_t bias,
                        const struct nsc_patch_verdict *verdict, int fresh)
 {
-    struct work w = {
-        .module = module, .verdict = verdict, .fresh = fresh, .text_start = UINT64_MAX};
     uint64_t page = nsc_os_page_bytes();
-    struct window *windows[] = {&w.code, &w.landings, &w.stubs};
-    size_t count = sizeof(windows) / sizeof(windows[0]), i;
     struct nsc_elf_segment text;
     unsigned segment = 0;
+    struct work w; /* not initialised whole: that would become a call of memset */
     uint8_t *bytes;
     int mem;
 
     if (!verdict->on && module->dfi->start == 0)
         return 0;
+    w.module = module;
+    w.verdict = verdict;
+    w.fresh = fresh;
+    w.problems = 0;
+    w.text_start = UINT64_MAX;
+    w.text_end = 0;
     while (nsc_elf_text(module->elf_header, bias, page, &segment, &text)) {
         w.text_start = text.start < w.text_start ? text.start : w.text_start;
         w.text_end = text.end > w.text_end ? text.end : w.text_end;
@@ -428,19 +463,13 @@ uint32_t nsc_dfi_apply(const struct nsc_runtime_module *module, uint64_t bias,
     mem = nsc_os_open("/proc/self/mem", 1);
     if (mem < 0)
         return NSC_LIVE_PROBLEM_MPROTECT;
-    bytes = nsc_os_map_private(count * WINDOW_BYTES);
-    if (bytes == NULL || top_table() == NULL || (module->dfi->start == 0 && find_place(&w) < 0)) {
-        w.problems |= NSC_LIVE_PROBLEM_FAR;
-    } else if (module->dfi->start != 0) {
-        for (i = 0; i < count; i++)
-            *windows[i] = (struct window){
-                .mem = mem, .from = WINDOW_BYTES, .bytes = bytes + i * WINDOW_BYTES};
-        choose(&w);
-        if (failed(&w))
-            w.problems |= NSC_LIVE_PROBLEM_MPROTECT;
+    bytes = nsc_os_map_private(3 * WINDOW_BYTES);
+    if (bytes != NULL) {
+        apply(&w, mem, bytes);
+        nsc_os_unmap(bytes, 3 * WINDOW_BYTES);
+    } else {
+        w.problems |= NSC_LIVE_PROBLEM_MPROTECT;
     }
-    if (bytes != NULL)
-        nsc_os_unmap(bytes, count * WINDOW_BYTES);
     nsc_os_close(mem);
     return w.problems;
 }

@@ -15,7 +15,12 @@
 #ifndef NSC_RUNTIME_DFI_ASM_H
 #define NSC_RUNTIME_DFI_ASM_H
 
-#define NSC_DFI_ADDRESS_BITS 47 /* of user addresses; positions beyond are not recorded */
+/* Of user addresses; calls with a position beyond are not recorded. */
+#ifdef __aarch64__
+#define NSC_DFI_ADDRESS_BITS 48
+#else
+#define NSC_DFI_ADDRESS_BITS 47
+#endif
 #define NSC_DFI_TOP_SHIFT    30
 #define NSC_DFI_MIDDLE_SHIFT 18
 #define NSC_DFI_SLOT_SHIFT   2 /* a slot is 4 times as large as what it stands for */

@@ -82,7 +82,7 @@ NOINLINE void probe(void)
 
 int main(void)
 {
-    int total = 0;
+    volatile int total = 0; /* gcc -O3 warns that longjmp may clobber it */
 
     total += twice(1);
     total += tail(2);
