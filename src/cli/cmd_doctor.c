@@ -1,4 +1,4 @@
-/* cmd_doctor.c - nanoscope doctor: print the findings of doctor_build.c and doctor_machine.c. */
+/* cmd_doctor.c - nanoscope doctor: print what the doctor_*.c files find. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +107,7 @@ int nsc_cmd_doctor(const struct nsc_cli_args *args)
         return nsc_cli_error("out of memory");
     nsc_doctor_build(d);
     nsc_doctor_machine(d);
+    nsc_doctor_running(d);
     works = d->some_hook_works && !d->machine_fails;
     if (json)
         print_json(d, works);

@@ -1,6 +1,7 @@
 /*
  * doctor.h - the findings of nanoscope doctor, and who makes them: doctor_build.c (compilers and
- * hooks), doctor_machine.c (timer and limits). cmd_doctor.c prints them.
+ * hooks), doctor_machine.c (timer and limits), doctor_running.c (programs that run already).
+ * cmd_doctor.c prints them.
  */
 #ifndef NSC_CLI_DOCTOR_H
 #define NSC_CLI_DOCTOR_H
@@ -15,7 +16,7 @@ enum nsc_doctor_status {
 };
 
 struct nsc_doctor_finding {
-    const char *area; /* "compiler", "hook", "timer", "limit"; static */
+    const char *area; /* "compiler", "hook", "timer", "limit", "running"; static */
     char name[64];
     enum nsc_doctor_status status;
     char detail[512];
@@ -42,5 +43,7 @@ __attribute__((format(printf, 6, 7))) void nsc_doctor_add(struct nsc_doctor *d, 
 void nsc_doctor_build(struct nsc_doctor *d);
 /* Takes about 0.1 s to measure the timer. Sets machine_fails. */
 void nsc_doctor_machine(struct nsc_doctor *d);
+/* Starts a process for a moment. Nothing that it finds keeps recording from working. */
+void nsc_doctor_running(struct nsc_doctor *d);
 
 #endif

@@ -189,7 +189,7 @@ static int open_memory(pid_t pid, int *error)
 
 /* ---- Why it cannot be reached ---------------------------------------------------------------- */
 
-static int yama_scope(void)
+int nsc_reach_yama_scope(void)
 {
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
     int scope = 0;
@@ -204,7 +204,7 @@ static int yama_scope(void)
 
 static void explain_denied(struct nsc_reach_target *t, const struct clues *clues)
 {
-    int scope = yama_scope();
+    int scope = nsc_reach_yama_scope();
 
     if (clues->tracer != 0)
         snprintf(t->reason, sizeof t->reason,

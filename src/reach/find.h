@@ -58,4 +58,7 @@ void nsc_reach_list_free(struct nsc_reach_target *list, size_t count);
  */
 int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag);
 
+/* What kernel.yama.ptrace_scope is: 0 (no restriction, or no such thing) to 3 (nobody). */
+int nsc_reach_yama_scope(void);
+
 #endif
