@@ -10,6 +10,7 @@
 #include "analyze/gaps.h"
 #include "cli/command.h"
 #include "cli/info_options.h"
+#include "cli/left_out.h"
 #include "formats/formats.h"
 #include "trace/reader.h"
 #include "util/json.h"
@@ -415,10 +416,15 @@ static int write_table(struct nsc_table *table, struct nsc_json *j, const char *
     return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
 }
 
-static int write_json(struct nsc_trace *t, bool wants_gaps)
+/* What is asked for; lists other than that of threads are in JSON only when they are, too. */
+struct wanted {
+    bool json, threads, gaps, left_out;
+};
+
+static int write_json(struct nsc_trace *t, const struct wanted *wanted)
 {
     struct nsc_table *gaps = NULL;
-    int status = wants_gaps ? list_gaps(t, &gaps) : 0;
+    int status = wanted->gaps ? list_gaps(t, &gaps) : 0;
     const char *key, *value;
     struct nsc_json j;
     char text[64];
@@ -440,21 +446,25 @@ static int write_json(struct nsc_trace *t, bool wants_gaps)
     status = write_table(list_threads(t), &j, "thread_list");
     if (status == 0 && gaps != NULL)
         status = write_table(gaps, &j, "gap_list");
+    if (status == 0 && wanted->left_out)
+        status = write_table(nsc_cli_left_out_table(t), &j, "left_out_list");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return status;
 }
 
-static int print(struct nsc_trace *t, bool json, bool threads, bool wants_gaps)
+static int print(struct nsc_trace *t, const struct wanted *wanted)
 {
     struct nsc_table *gaps = NULL;
     int status = 0;
 
-    if (json)
-        return write_json(t, wants_gaps);
-    if (threads)
+    if (wanted->json)
+        return write_json(t, wanted);
+    if (wanted->threads)
         return write_table(list_threads(t), NULL, NULL);
-    if (!wants_gaps) {
+    if (wanted->left_out)
+        return write_table(nsc_cli_left_out_table(t), NULL, NULL);
+    if (!wanted->gaps) {
         show(t);
         return NSC_CLI_OK;
     }
@@ -466,23 +476,24 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_trace *t;
-    bool json = false, threads = false, gaps = false;
+    struct wanted wanted = {0};
     int status;
 
     for (size_t i = 0; i < args->option_count; i++) {
-        json |= args->options[i].id == NSC_INFO_OPT_JSON;
-        threads |= args->options[i].id == NSC_INFO_OPT_THREADS;
-        gaps |= args->options[i].id == NSC_INFO_OPT_GAPS;
+        wanted.json |= args->options[i].id == NSC_INFO_OPT_JSON;
+        wanted.threads |= args->options[i].id == NSC_INFO_OPT_THREADS;
+        wanted.gaps |= args->options[i].id == NSC_INFO_OPT_GAPS;
+        wanted.left_out |= args->options[i].id == NSC_INFO_OPT_LEFT_OUT;
     }
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one trace is needed");
-    if (threads && gaps && !json)
-        return nsc_cli_usage(args, "--threads or --gaps, not both");
+    if (wanted.threads + wanted.gaps + wanted.left_out > 1 && !wanted.json)
+        return nsc_cli_usage(args, "one of --threads, --gaps and --left-out");
     if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
-    status = print(t, json, threads, gaps);
+    status = print(t, &wanted);
     nsc_trace_close(t);
     return status;
 }

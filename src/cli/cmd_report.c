@@ -118,14 +118,14 @@ static void add_more(struct nsc_table *table, const struct nsc_report_row *row, 
 /* Why calls of the function are missing, and what is known of them. */
 static void add_left_out(struct nsc_table *table, const struct nsc_report_row *row)
 {
-    static const char *const reasons[] = {"other", "filter", "budget", "trigger", "short", "depth"};
     char text[64] = "";
 
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+    for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
         if ((row->left_out >> i & 1) != 0) {
             size_t used = strlen(text);
 
-            snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "", reasons[i]);
+            snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "",
+                     nsc_left_out_reason_name(i));
         }
     if (row->left_out != 0)
         nsc_table_add_text(table, text);

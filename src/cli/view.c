@@ -250,6 +250,7 @@ void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j)
     else
         nsc_json_null(j, "first_gap_ns");
     nsc_json_u64(j, "left_out_functions", view->left_out.all_functions);
+    nsc_json_bool(j, "ends_are_bounds", nsc_trace_info(view->trace)->exits_bound);
 }
 
 FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix)
@@ -333,6 +334,9 @@ void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
 
     if (!out)
         return;
+    if (nsc_trace_info(view->trace)->exits_bound)
+        fprintf(out, "%sonly entries were timed: calls may have ended earlier than is shown\n",
+                prefix);
     if (bounds == 1)
         fprintf(out, "%s1 call %s: its duration is an estimate\n", prefix,
                 ends_early ? "is open at the window's end, or has no seen start or end"

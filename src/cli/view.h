@@ -52,15 +52,15 @@ int nsc_cli_view_open_only(const struct nsc_cli_args *args, struct nsc_cli_view 
  * status after a message.
  */
 int nsc_cli_view_find_gaps(struct nsc_cli_view *view);
-/* The members "lost", "gaps", "first_gap_ns" and "left_out_functions" that stand beside the results
- * in JSON. */
+/* The members "lost", "gaps", "first_gap_ns", "left_out_functions" and "ends_are_bounds" that stand
+ * beside the results in JSON. */
 void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j);
 
 /* Where remarks on the results go: beneath a table, beside CSV, and nowhere (NULL) with JSON, whose
  * members tell the same. @prefix: receives what their lines begin with. */
 FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix);
-/* Tell there what makes the numbers above less than exact: @bounds calls with an end that was not
- * seen, gaps, and functions that were left out. Nothing if there are none. */
+/* Tell there what makes the numbers above less than exact: untimed exits, @bounds calls with an end
+ * that was not seen, gaps, and functions that were left out. Nothing if there are none. */
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds);
 
 /* An option's value as a number of things, k and M allowed. Returns 0 or NSC_CLI_USAGE. */

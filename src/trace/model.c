@@ -61,3 +61,16 @@ const char *nsc_state_name(uint32_t state)
         return art_names[state - NSC_STATE_ART_FIRST];
     return NULL;
 }
+
+const char *nsc_left_out_reason_name(uint32_t reason)
+{
+    static const char *const names[] = {
+        [NSC_LEFT_OUT_FILTER] = "filter",   [NSC_LEFT_OUT_BUDGET] = "budget",
+        [NSC_LEFT_OUT_TRIGGER] = "trigger", [NSC_LEFT_OUT_SHORT] = "short",
+        [NSC_LEFT_OUT_DEPTH] = "depth",
+    };
+
+    if (reason < sizeof names / sizeof names[0] && names[reason] != NULL)
+        return names[reason];
+    return "other";
+}

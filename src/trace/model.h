@@ -201,6 +201,9 @@ enum nsc_left_out_reason {
     NSC_LEFT_OUT_REASONS,
 };
 
+/* "filter", "budget", ...; "other" for reasons of later versions. */
+const char *nsc_left_out_reason_name(uint32_t reason);
+
 #define NSC_LEFT_OUT_CALLS 1u
 #define NSC_LEFT_OUT_TOTAL 2u
 #define NSC_LEFT_OUT_SELF  4u

@@ -8,6 +8,7 @@
 #include "analyze/replay.h"
 #include "analyze/report.h"
 #include "analyze/tree.h"
+#include "analyze/usage.h"
 #include "fuzz/trace_input.h"
 #include "trace/reader.h"
 
@@ -49,6 +50,29 @@ static uint64_t calls_of_tree(struct nsc_trace *t, const struct nsc_selection *s
     return calls;
 }
 
+/* What was left out does not change what was recorded. */
+static void add_left_out(struct nsc_trace *t, const struct nsc_selection *s, struct nsc_report *r)
+{
+    struct nsc_left_out_list list;
+    uint64_t calls = 0;
+
+    if (nsc_left_out_find(t, s, &list, NULL) != 0 || nsc_report_add_left_out(r, &list, NULL) != 0)
+        abort();
+    for (size_t i = 0; i < r->row_count; i++)
+        calls += r->rows[i].calls;
+    if (calls != r->calls || list.count > nsc_trace_info(t)->left_out_count)
+        abort();
+    nsc_left_out_free(&list);
+}
+
+static void find_usage(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    struct nsc_usage usage;
+
+    if (nsc_usage_find(t, s, &usage, NULL) == 0)
+        nsc_usage_free(&usage);
+}
+
 /* All ways to count calls must agree, or all must fail. */
 static void analyze(struct nsc_trace *t, const struct nsc_selection *s)
 {
@@ -65,7 +89,8 @@ static void analyze(struct nsc_trace *t, const struct nsc_selection *s)
         by_thread != report.calls || by_end != report.calls || replayed != report.calls ||
         in_tree != report.calls)
         abort();
-    nsc_report_sort(&report, t, NSC_REPORT_BY_P99);
+    add_left_out(t, s, &report);
+    nsc_report_sort(&report, t, NSC_REPORT_BY_TOTAL);
     nsc_report_free(&report);
 }
 
@@ -83,12 +108,14 @@ static void analyze_file(const char *path, unsigned flags, uint8_t seed)
         uint64_t span = info->end_ticks - info->start_ticks;
 
         analyze(t, &s);
+        find_usage(t, &s);
         s.from_ticks = info->start_ticks + span / 256 * seed;
         s.to_ticks = s.from_ticks + span / 4;
         s.hidden = calloc(info->function_count + 1u, 1);
         for (uint32_t i = 0; s.hidden && i < info->function_count; i++)
             s.hidden[i] = (uint8_t)(seed + i) % 3 == 0;
         analyze(t, &s);
+        find_usage(t, &s);
     }
     nsc_selection_free(&s);
     nsc_trace_close(t);

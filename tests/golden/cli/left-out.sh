@@ -12,3 +12,5 @@ echo "--- beneath other results"
 nanoscope tree left.nst
 nanoscope calls left.nst leaf
 nanoscope info left.nst | grep left-out
+nanoscope info --left-out left.nst
+nanoscope info --left-out --json left.nst | sed -n '/left_out_list/,$p' | head -20
