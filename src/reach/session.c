@@ -22,10 +22,16 @@ struct sessions {
     size_t count;
 };
 
+/* By whatever side it was made. */
+static bool is_memory(const char *path)
+{
+    return strncmp(path, MEMORY_FILE, sizeof MEMORY_FILE - 1) == 0;
+}
+
 static void find_sessions(const struct nsc_maps *maps, struct sessions *sessions)
 {
     for (size_t i = 0; i < maps->count && sessions->count < SESSIONS_MAX; i++)
-        if (maps->at[i].offset == 0 && strcmp(maps->at[i].path, MEMORY_FILE) == 0)
+        if (maps->at[i].offset == 0 && is_memory(maps->at[i].path))
             sessions->inodes[sessions->count++] = maps->at[i].inode;
 }
 
@@ -73,7 +79,7 @@ static bool looks_like_recorder(const char *number, const struct sessions *sessi
         if (length <= 0)
             continue;
         link[length] = 0;
-        if (strncmp(link, MEMORY_FILE, sizeof MEMORY_FILE - 1) == 0)
+        if (is_memory(link))
             found |= is_session(sessions, dirfd(fds), entry->d_name);
         else if (*output == NULL)
             *output = final_name(link);
