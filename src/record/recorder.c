@@ -19,6 +19,7 @@
 #include "record/measure.h"
 #include "record/names.h"
 #include "record/output.h"
+#include "record/patchable.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
@@ -268,7 +269,8 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
     if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
-    return nsc_onoff_follow(&r->tracees, &stats, diag);
+    error = nsc_onoff_follow(&r->tracees, &stats, diag);
+    return error != 0 ? error : nsc_patchable_follow(&r->tracees, diag);
 }
 
 void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
@@ -438,6 +440,8 @@ int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_dia
     tell_phase(r, NSC_COMMAND_ENDING);
     nsc_tracees_scan(&r->tracees, true);
     error = nsc_onoff_end(&r->tracees, &stats, diag);
+    if (error == 0)
+        error = nsc_patchable_end(&r->tracees, diag);
     if (ns != NULL)
         *ns = stats.ns;
     nsc_onoff_settle(&r->tracees, SETTLE_NS);

@@ -40,7 +40,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
     struct nsc_module_file *file = mapping != NULL ? modules->files[mapping->module] : NULL;
     bool unknown = nsc_module_roles(NULL, modules->filter, 0) != 0;
     struct nsc_symbols_site *sites = NULL;
-    size_t count = 0;
+    size_t count = 0, i;
     uint32_t at = 0;
     uint8_t *bits;
 
@@ -56,6 +56,8 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
     }
     memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
     nsc_verdict_judge(modules, file, sites, count, bits);
+    for (i = 0; file != NULL && file->barred != NULL && i < count / 8 + 1; i++)
+        bits[i] = (uint8_t)(bits[i] & ~file->barred[i]);
     free(sites);
     __atomic_store_n(&live->filter_at, at, __ATOMIC_RELAXED);
     __atomic_store_n(&live->filter_state, NSC_LIVE_FILTER_READY, __ATOMIC_RELEASE);

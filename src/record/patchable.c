@@ -1,0 +1,88 @@
+/* patchable.c - see patchable.h. */
+#include "record/patchable.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "nanoscope/control.h"
+#include "reach/reach.h"
+#include "record/verdict.h"
+
+static bool has_patchable(const struct nsc_tracee_process *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < p->space.count; i++)
+        if (p->space.mappings[i].unload_ticks == UINT64_MAX &&
+            (p->space.mappings[i].hooks & 1u << NSC_LIVE_HOOK_PATCHABLE) != 0)
+            return true;
+    return false;
+}
+
+/* The process goes by the verdicts for all of its modules, sleds included. */
+static void give_verdicts(struct nsc_tracees *all, const struct nsc_tracee_process *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->module_high; i++) {
+        const struct nsc_tracee_module *m = &all->module_slots[i];
+
+        if (m->process == p && !m->unloaded)
+            nsc_verdict_give(all->session, &all->session->modules[i], &all->modules,
+                             &p->space.mappings[m->mapping]);
+    }
+}
+
+static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_diag *diag)
+{
+    struct nsc_reach_target target;
+    struct nsc_reach *reach = NULL;
+    int64_t result = 0;
+    int error = nsc_reach_find(p->pid, &target, diag);
+
+    if (error != 0)
+        return error;
+    error = nsc_reach_open(&target, &reach, diag);
+    if (error == 0)
+        error = nsc_reach_call(reach, verb, 0, &result, diag);
+    if (error == 0 && result < 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)-result,
+                             "process %ld (%s) could not choose functions: %s", (long)p->pid,
+                             p->name, strerror((int)-result));
+    nsc_reach_close(reach);
+    nsc_reach_target_free(&target);
+    return error;
+}
+
+static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *diag)
+{
+    struct nsc_diag one;
+    int first = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+        int error;
+
+        if (p == NULL || p->dead || p->left_out || !has_patchable(p))
+            continue;
+        if (verb == NSC_CONTROL_APPLY)
+            give_verdicts(all, p);
+        error = call(p, verb, &one);
+        if (error != 0 && error != -ESRCH && first == 0) {
+            first = error;
+            *diag = one;
+        }
+    }
+    return first;
+}
+
+int nsc_patchable_follow(struct nsc_tracees *all, struct nsc_diag *diag)
+{
+    return call_all(all, NSC_CONTROL_APPLY, diag);
+}
+
+int nsc_patchable_end(struct nsc_tracees *all, struct nsc_diag *diag)
+{
+    return call_all(all, NSC_CONTROL_OFF, diag);
+}
