@@ -16,8 +16,12 @@
  *   int64_t nsc_runtime_control(uint64_t verb, uint64_t argument)
  *
  * Returns a value >= 0 or a negative errno. May be called in any thread between any two
- * instructions; brings its own stack; changes no vector register, errno or signal state.
- * -EAGAIN: another call is under way.
+ * instructions; brings its own stack; changes no vector register, errno or signal state (signals
+ * are blocked while it runs). -EAGAIN: another call is under way.
+ *
+ * A tracer sets pc and the two argument registers. The return address is looked for where a call
+ * leaves it (at the stack pointer; x30 on AArch64) by the last instruction only; nothing is written
+ * to the caller's stack.
  */
 enum nsc_control_verb {
     /* What the runtime is: returns NSC_CONTROL_VERSION. */
@@ -26,15 +30,19 @@ enum nsc_control_verb {
      */
     NSC_CONTROL_MEMORY = 1,
     /* @argument: descriptor of a memory file that holds a session (live.h). Maps it, closes the
-     * descriptor, registers the process, publishes every module and makes its sleds ready, off.
-     * -EBUSY: a session is open already. On failure the descriptor stays open. */
+     * descriptor, registers the process, publishes every module and makes its sleds ready, off;
+     * inlined hooks are on (nsc_live_process.hooks_off_at). The first time in a process's life this
+     * takes 10 to 20 ms, which the kernel's membarrier() needs to get ready.
+     * -EBUSY: a session is open already: its recorder has not closed it, and exists, or its
+     * heartbeat moves. -EINVAL: no session, one of another version, or a closed one. -ENOSPC: no
+     * process slot. On failure the descriptor stays open. */
     NSC_CONTROL_JOIN = 2,
     /* Bring every sled in line with the verdicts in the shared memory (nsc_live_module.filter_*);
-     * a module without a verdict is on. */
+     * a module without a verdict is on. -ENOTCONN: no session is open. */
     NSC_CONTROL_APPLY = 3,
-    /* All sleds off. */
+    /* All sleds and inlined hooks off, also those of modules that are loaded later. */
     NSC_CONTROL_OFF = 4,
-    /* Close descriptor @argument, made by NSC_CONTROL_MEMORY. */
+    /* Close descriptor @argument, made last by NSC_CONTROL_MEMORY; -EBADF: another one. */
     NSC_CONTROL_DROP = 5,
 };
 
@@ -53,7 +61,12 @@ enum nsc_control_verb {
  *
  * SOCK_SEQPACKET socket <directory>/<pid>.sock of mode 0600. One request, of exactly this size,
  * gets one reply; NSC_CONTROL_JOIN has the memory file as SCM_RIGHTS beside it, and `argument`
- * means nothing. Clients other than the program's user and root are refused.
+ * means nothing; NSC_CONTROL_MEMORY and _DROP are refused with -EINVAL. Anything else than such a
+ * request closes the connection without a reply, so does a second's silence. Clients other than the
+ * program's user and root are refused.
+ *
+ * The user is the effective one of the program's start. Forked children have no endpoint; a static
+ * program has one if it contains pthread_create().
  */
 #define NSC_CONTROL_DIRECTORY  "/tmp/nanoscope-" /* and the user's id; 0700 */
 #define NSC_CONTROL_MAGIC      0x4c54434e        /* "NCTL" */

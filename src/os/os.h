@@ -64,7 +64,8 @@ int nsc_os_memory_file(void);
 
 /* A pipe, close-on-exec, of descriptor numbers as above. Returns 0 or a negative errno. */
 int nsc_os_pipe(int *reads, int *writes);
-/* Waits until there is something to read, or the end. Returns 1, or 0 after @ms milliseconds. */
+/* Waits until there is something to read, or the end. Returns 1, 0 after @ms milliseconds, or a
+ * negative errno. */
 int nsc_os_readable(int fd, uint32_t ms);
 
 /**
@@ -77,6 +78,39 @@ int nsc_os_readable(int fd, uint32_t ms);
  */
 int nsc_os_spawn(const char *const *paths, const char *const *argv, const char *const *environment,
                  const int fds[2]);
+
+/* Programs count on getting the lowest free number: returns a high one in place of @fd, if there is
+ * one. */
+int nsc_os_raise_fd(int fd);
+
+uint32_t nsc_os_uid(void); /* the effective one */
+void nsc_os_set_thread_name(const char *name);
+
+int nsc_os_open_link(const char *path); /* what is there itself, be it a link; not for reading */
+int nsc_os_read_link(int fd, char *to, size_t bytes); /* of such a descriptor */
+int nsc_os_owner(int fd, uint32_t *uid);
+void nsc_os_remove(const char *path);
+
+/* Makes the directory if it is not there. 0 if it belongs to @uid, nobody else may enter it, and it
+ * is no link. */
+int nsc_os_own_directory(const char *path, uint32_t uid);
+
+/* Sockets for messages within the machine; nothing here blocks. */
+int nsc_os_listen(const char *path);      /* for this user alone; in place of what is there */
+uint64_t nsc_os_socket_cookie(int fd);    /* names a socket for ever; 0: it is none */
+int nsc_os_accept(int fd, uint32_t *uid); /* @uid: who has connected */
+/* Receives a message of exactly @bytes with no more than one descriptor, else -EPROTO. @passed:
+ * that descriptor, or negative; in any case the caller's to close. */
+int nsc_os_receive(int fd, void *to, size_t bytes, int *passed);
+void nsc_os_send(int fd, const void *from, size_t bytes);
+
+/* What has become of the threads of this process, but for the calling one. */
+enum nsc_os_others {
+    NSC_OS_OTHERS_RUN,
+    NSC_OS_OTHERS_WITHOUT_FIRST, /* main()'s thread has ended */
+    NSC_OS_OTHERS_OVER,
+};
+enum nsc_os_others nsc_os_other_threads(void);
 
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
  * cannot be found out. */

@@ -7,6 +7,8 @@
 #include <nanoscope/control.h>
 #include <stdint.h>
 
+#include "runtime/abi.h"
+
 /* Process whose thread is in the control function, 0 if none is. In a forked child the parent's
  * number means nothing. */
 extern uint32_t nsc_control_user __attribute__((visibility("hidden")));
@@ -15,7 +17,7 @@ extern uint32_t nsc_control_user __attribute__((visibility("hidden")));
 int nsc_control_in_use(void);
 
 /** nsc_runtime_control - see nanoscope/control.h. */
-int64_t nsc_runtime_control(uint64_t verb, uint64_t argument);
+NSC_RUNTIME_EXPORT int64_t nsc_runtime_control(uint64_t verb, uint64_t argument);
 
 /** nsc_control_run - what nsc_runtime_control() does, on the stack that it brings. */
 int64_t nsc_control_run(uint64_t verb, uint64_t argument);

@@ -9,6 +9,7 @@
 #include "os/os.h"
 #include "runtime/control.h"
 #include "runtime/dfi.h"
+#include "runtime/start.h"
 
 #define WAIT_STEP_NS    1000000u
 #define WAIT_STEPS      10000u /* 10 s, for a verdict */
@@ -256,7 +257,7 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *modul
 
     if (module->abi_version != NSC_RUNTIME_ABI_VERSION || describe(module, &elf) < 0)
         return;
-    nsc_session_start();
+    nsc_start_once();
     entry = take_entry(module);
     s = recording();
     if (s == NULL || entry == NULL)

@@ -42,27 +42,6 @@ static uint32_t newest; /* serial of the last session that began */
 /* Process whose thread prepares a session; a forked child is not bound by its parent's. */
 static uint32_t preparing;
 
-/* Of libc or the program; weak, so that the runtime links without either. */
-extern char **environ __attribute__((weak));
-
-static const char *live_path(void)
-{
-    static const char name[] = NSC_LIVE_ENV "=";
-    char **entry;
-
-    if (&environ == NULL || environ == NULL)
-        return NULL;
-    for (entry = environ; *entry != NULL; entry++) {
-        size_t i = 0;
-
-        while (name[i] != 0 && (*entry)[i] == name[i])
-            i++;
-        if (name[i] == 0)
-            return *entry + i;
-    }
-    return NULL;
-}
-
 static struct nsc_session *session_of(uint32_t serial)
 {
     return &sessions[serial % KEEP_ADDRESSES];
@@ -180,42 +159,6 @@ int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)
     retire(s);
     NSC_STORE(&preparing, 0);
     return 0;
-}
-
-static void start(void)
-{
-    const char *path = live_path();
-    struct nsc_session *s;
-    int fd, opened;
-
-    if (path == NULL || nsc_os_privileged())
-        return;
-    fd = nsc_os_open(path, 1);
-    if (fd < 0)
-        return;
-    opened = nsc_session_open(fd, &s) == 0;
-    nsc_os_close(fd);
-    if (!opened)
-        return;
-    nsc_session_map_pool(s);
-    if (nsc_session_begin(s, NULL) < 0)
-        nsc_session_abandon(s);
-    else
-        nsc_session_hooks_follow(s);
-}
-
-void nsc_session_start(void)
-{
-    enum { UNTRIED, TRYING, DONE };
-    static uint32_t tried;
-
-    if (NSC_LOAD(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
-        start();
-        NSC_STORE(&tried, DONE);
-    }
-    /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
-    while (NSC_LOAD(&tried) == TRYING)
-        nsc_os_sleep_ns(100000);
 }
 
 /* A forked child's first event: it takes part as a process of its own. */

@@ -85,10 +85,6 @@ struct nsc_session {
 /* The session that began last; NULL: none has. */
 extern struct nsc_session *nsc_session_current __attribute__((visibility("hidden")));
 
-/** nsc_session_start - join the session that the environment names, once a process.
- * Context: constructors; any number of threads. */
-void nsc_session_start(void);
-
 /**
  * nsc_session_open - take part in the session that a memory file holds: check it, map it, register
  * the process. The session is not yet the current one.

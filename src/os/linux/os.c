@@ -327,8 +327,7 @@ int nsc_os_sync_cores(void)
     return result == 0 ? 0 : -ENOSYS;
 }
 
-/* Programs count on getting the lowest free number. Returns a high one for @fd, if there is one. */
-static int raise_fd(int fd)
+int nsc_os_raise_fd(int fd)
 {
     static const int from[] = {500, 100, 20};
     size_t i;
@@ -369,7 +368,7 @@ int nsc_os_memory_file(void)
     long fd =
         nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
 
-    return fd < 0 ? (int)fd : raise_fd(open_by_name((int)fd));
+    return fd < 0 ? (int)fd : nsc_os_raise_fd(open_by_name((int)fd));
 }
 
 int nsc_os_pipe(int *reads, int *writes)
@@ -379,8 +378,8 @@ int nsc_os_pipe(int *reads, int *writes)
 
     if (error < 0)
         return (int)error;
-    *reads = raise_fd(ends[0]);
-    *writes = raise_fd(ends[1]);
+    *reads = nsc_os_raise_fd(ends[0]);
+    *writes = nsc_os_raise_fd(ends[1]);
     return 0;
 }
 
@@ -394,7 +393,7 @@ int nsc_os_readable(int fd, uint32_t ms)
     do
         n = nsc_syscall6(SYS_ppoll, (long)&look, 1, (long)&time, 0, 8, 0);
     while (n == -EINTR);
-    return n > 0;
+    return (int)n;
 }
 
 /* A buffered reader of characters, for /proc/self/maps. */

@@ -1,5 +1,5 @@
 /*
- * syscall.h - the system call instruction. Only os/linux/os.c includes this.
+ * syscall.h - the system call instruction. Only the files of os/linux include this.
  */
 #ifndef NSC_OS_LINUX_SYSCALL_H
 #define NSC_OS_LINUX_SYSCALL_H

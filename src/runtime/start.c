@@ -1,0 +1,175 @@
+/*
+ * start.c - the program's start: see start.h. Called by the first module's constructor. A program
+ * that nobody has anything to do with pays one open that fails.
+ */
+#include "runtime/start.h"
+
+#include <elf.h>
+#include <nanoscope/control.h>
+#include <sys/auxv.h>
+
+#include "os/os.h"
+#include "runtime/join.h"
+#include "runtime/session.h"
+#include "runtime/text.h"
+
+/* Of libc or the program; weak, so that the runtime links without either. */
+extern char **environ __attribute__((weak));
+#pragma weak getauxval
+
+#define NAME_MAX_BYTES 256
+#define LINK_MAX_BYTES 64
+
+/* Value of an environment variable, @name with its `=`, or NULL. */
+static const char *variable(const char *name)
+{
+    char **entry;
+
+    if (&environ == NULL || environ == NULL)
+        return NULL;
+    for (entry = environ; *entry != NULL; entry++) {
+        size_t i = 0;
+
+        while (name[i] != 0 && (*entry)[i] == name[i])
+            i++;
+        if (name[i] == 0)
+            return *entry + i;
+    }
+    return NULL;
+}
+
+/*
+ * An entry of the auxiliary vector, 0 if there is none. A static program need not have getauxval();
+ * but its environment is, this early, still where the kernel has put it, in front of the vector.
+ */
+static uint64_t auxiliary(uint64_t wanted)
+{
+    const Elf64_auxv_t *pair;
+    char **entry;
+
+    if (&getauxval != NULL)
+        return getauxval(wanted);
+    if (&environ == NULL || environ == NULL)
+        return 0;
+    for (entry = environ; *entry != NULL; entry++)
+        ;
+    for (pair = (const Elf64_auxv_t *)(const void *)(entry + 1); pair->a_type != AT_NULL; pair++)
+        if (pair->a_type == wanted)
+            return pair->a_un.a_val;
+    return 0;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *name = path, *c;
+
+    for (c = path; *c != 0; c++)
+        if (*c == '/')
+            name = c + 1;
+    return name;
+}
+
+/* Whether @link is `/proc/<number>/fd/<number>`: nothing else is opened for anybody. */
+static int is_descriptor_link(const char *link)
+{
+    static const char form[] = "/proc/#/fd/#"; /* # is a number */
+    const char *f, *c = link;
+
+    for (f = form; *f != 0; f++) {
+        if (*f != '#') {
+            if (*c++ != *f)
+                return 0;
+            continue;
+        }
+        if (*c < '0' || *c > '9')
+            return 0;
+        while (*c >= '0' && *c <= '9')
+            c++;
+    }
+    return *c == 0;
+}
+
+/*
+ * Memory of a session that waits for a program of this name, or -1. The directory may be anybody's,
+ * so nothing in it is followed before its owner is known; and what is opened is never created,
+ * truncated or read, unless it turns out to be a session's memory.
+ */
+static int open_by_name(void)
+{
+    char path[NAME_MAX_BYTES + 64], link[LINK_MAX_BYTES];
+    const char *program = (const char *)(uintptr_t)auxiliary(AT_EXECFN);
+    const char *end = path + sizeof(path);
+    uint32_t uid = (uint32_t)auxiliary(AT_UID), owner;
+    char *at;
+    int fd, known;
+
+    if (program == NULL || auxiliary(AT_SECURE) != 0)
+        return -1;
+    at = nsc_text_append(path, end, NSC_CONTROL_DIRECTORY);
+    at = nsc_text_number(at, end, uid);
+    at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
+    at = nsc_text_append(at, end, file_name(program));
+    if (at == NULL)
+        return -1;
+    fd = nsc_os_open_link(path);
+    if (fd < 0)
+        return -1;
+    known = nsc_os_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
+            nsc_os_read_link(fd, link, sizeof(link)) == 0 && is_descriptor_link(link);
+    nsc_os_close(fd);
+    if (!known)
+        return -1;
+    fd = nsc_os_open(link, 1);
+    if (fd >= 0 && (nsc_os_owner(fd, &owner) < 0 || (owner != uid && owner != 0))) {
+        nsc_os_close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void join(int fd)
+{
+    struct nsc_session *s;
+
+    if (nsc_session_open(fd, &s) < 0)
+        return;
+    nsc_session_map_pool(s);
+    if (nsc_session_begin(s, NULL) < 0)
+        nsc_session_abandon(s);
+    else
+        nsc_session_hooks_follow(s);
+}
+
+static void start(void)
+{
+    const char *path = variable(NSC_LIVE_ENV "="), *listen = variable(NSC_CONTROL_LISTEN_ENV "=");
+    int listens = listen != NULL && listen[0] == '1' && listen[1] == 0;
+    int fd = -1;
+
+    if ((path != NULL || listens) && nsc_os_privileged())
+        return;
+    if (path != NULL)
+        fd = nsc_os_open(path, 1);
+    else
+        fd = open_by_name();
+    if (fd >= 0) {
+        join(fd);
+        nsc_os_close(fd);
+    }
+    if (listens)
+        nsc_endpoint_open();
+}
+
+void nsc_start_once(void)
+{
+    enum { UNTRIED, TRYING, DONE };
+    static uint32_t tried;
+
+    if (NSC_LOAD(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
+        start();
+        NSC_STORE(&tried, DONE);
+    }
+    /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
+    while (NSC_LOAD(&tried) == TRYING)
+        nsc_os_sleep_ns(100000);
+}
