@@ -125,7 +125,7 @@ static int hear(int fd)
 {
     int32_t answer;
 
-    if (!nsc_os_readable(fd, RECORDER_MS))
+    if (nsc_os_readable(fd, RECORDER_MS) != 1)
         return -ETIMEDOUT;
     return nsc_os_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
 }

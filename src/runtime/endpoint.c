@@ -36,6 +36,7 @@
 #define NOT_LIBCS (~(3ull << 31))
 
 static char socket_path[64];
+static uint32_t listens;              /* the socket is there */
 static uint32_t owner_pid, owner_uid; /* of the socket */
 static uint64_t program_mask;         /* signals that are blocked in the program's first thread */
 
@@ -44,7 +45,7 @@ static int make_socket(void)
 {
     const char *end = socket_path + sizeof(socket_path);
     char *at = nsc_text_append(socket_path, end, NSC_CONTROL_DIRECTORY);
-    int error;
+    int error; /* or the descriptor */
 
     at = nsc_text_number(at, end, owner_uid);
     error = nsc_os_own_directory(socket_path, owner_uid);
@@ -53,7 +54,9 @@ static int make_socket(void)
     at = nsc_text_append(at, end, "/");
     at = nsc_text_number(at, end, owner_pid);
     nsc_text_append(at, end, ".sock");
-    return nsc_os_listen(socket_path);
+    error = nsc_os_listen(socket_path);
+    NSC_STORE(&listens, (uint32_t)(error >= 0));
+    return error;
 }
 
 static void answer(int client)
@@ -159,6 +162,6 @@ void nsc_endpoint_open(void)
 
 __attribute__((destructor)) static void remove_socket(void)
 {
-    if (owner_pid != 0 && owner_pid == nsc_os_pid())
+    if (NSC_LOAD(&listens) && owner_pid == nsc_os_pid())
         nsc_os_remove(socket_path);
 }

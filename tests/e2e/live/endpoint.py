@@ -88,12 +88,11 @@ class Program:
 def session():
     """A memory file with an empty session, and its mapping."""
     exit_bit = 47 if os.uname().machine == "x86_64" else 0
-    header = struct.pack("<QIIQBB2xIIIQ6Q6I4I2IQQII", 0x314556494C43534E, 1, 192, TOTAL, 16, exit_bit,
+    header = struct.pack("<QIIQBB2xIIIQ6Q6I4I2IQQII", 0x314556494C43534E, 1, PAGE, TOTAL, 16, exit_bit,
                          0, os.getpid(), 1, 0,
                          1 * PAGE, 24 * PAGE, 8 * PAGE, 16 * PAGE, 96 * PAGE, 128 * PAGE,
                          64, 64, 64, CHUNKS, CHUNK, PAGE,
                          CHUNKS, 0, 0, 0, 0, 0, 0, 0, CHUNKS, CHUNKS)
-    must(len(header) <= 192, "header of %d bytes" % len(header))
     fd = os.memfd_create("session")
     os.ftruncate(fd, TOTAL)
     os.pwrite(fd, header, 0)
