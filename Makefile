@@ -123,7 +123,7 @@ $(BUILD)/traced/%.o: %.S
 $(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/runtime/libnanoscope.map
 	@mkdir -p $(@D)
 	$(call show,LINK)
-	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack \
+	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,text,-z,now,-z,relro,-z,noexecstack \
 	    -Wl,--version-script=src/runtime/libnanoscope.map -o $@ $(TRACED_OBJS)
 
 $(BUILD)/lib/libnanoscope-malloc.so: $(HEAP_OBJS)

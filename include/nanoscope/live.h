@@ -179,6 +179,8 @@ struct nsc_live_header {
      * approximate. At 0, the one that chunk_hint names may be taken all the same if it is FREE. */
     uint32_t chunks_free;
     uint32_t chunks_backed; /* chunks that have pages; only grows; atomic */
+    /* CPU time from one NSC_LIVE_ESC_SAMPLE of a thread to the next; 0: threads take no samples. */
+    uint64_t sample_ns;
     /* What the program asks of a recorder that it has started itself (nanoscope.h): enum
      * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
     uint32_t request;
@@ -199,6 +201,7 @@ enum nsc_live_slot_state {
 #define NSC_LIVE_PROBLEM_FILTER_TIMEOUT 4u /* no verdict came: the module's sleds stay off */
 #define NSC_LIVE_PROBLEM_STATE          8u /* program state unusual (e.g. no WIPEONFORK): untraced */
 #define NSC_LIVE_PROBLEM_STALLED        16u /* gave the recorder up for dead; stopped counting */
+#define NSC_LIVE_PROBLEM_TIMER          32u /* some thread takes no samples: no signal, no timer */
 /* Code cannot be changed while threads execute it (membarrier is missing or forbidden): sleds of
  * modules that were loaded before the session stay as they are. Do not switch them. */
 #define NSC_LIVE_PROBLEM_BARRIER        32u

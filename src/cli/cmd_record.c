@@ -113,6 +113,8 @@ int nsc_cmd_record(const struct nsc_cli_args *args)
         status = nsc_cli_usage(args, "a program to record is needed");
     if (r.options.heap_library != NULL && r.options.sample_ns == 0)
         r.options.sample_ns = NSC_METRICS_INTERVAL_NS;
+    if (status == 0 && r.options.heap_library != NULL && r.options.cpu_timer)
+        status = nsc_cli_usage(args, "--memory does not go with --ext cpu_timer");
     if (status == 0)
         status = nsc_recording_check(args, &r);
     if (status == 0 && nsc_recording_name(&r, args->operands[0]) != 0)

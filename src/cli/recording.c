@@ -63,12 +63,13 @@ static int read_buffer(const struct nsc_cli_args *args, const struct nsc_cli_giv
 static int read_ext(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                     struct nsc_recording *r)
 {
-    static const char *const kinds[] = {"none", "perf_timer", NULL};
+    static const char *const kinds[] = {"none", "perf_timer", "cpu_timer", NULL};
     unsigned kind;
     int status = nsc_cli_choice(args, given, kinds, &kind);
 
     if (status != 0)
         return status;
+    r->options.cpu_timer = kind == 2;
     if (kind == 0)
         r->options.sample_ns = 0;
     else if (r->options.sample_ns == 0)
@@ -217,6 +218,9 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
     if ((result->problems & NSC_LIVE_PROBLEM_STALLED) != 0)
         nsc_cli_warn("the recorder stood still for minutes; a process gave it up, and what it did "
                      "after that is neither recorded nor counted");
+    if ((result->problems & NSC_LIVE_PROBLEM_TIMER) != 0)
+        nsc_cli_warn("some threads took no samples: the program handles SIGURG itself, or has too "
+                     "many timers (ulimit -i); --ext perf_timer needs neither");
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);
@@ -252,18 +256,20 @@ static void summarise_metrics(const struct nsc_record_result *result)
     }
     fprintf(stderr, "nanoscope: %s samples every %s of CPU time by %s, %sof %u of %u thread%s\n",
             nsc_units_format_count(taken, m->taken), nsc_units_format_ns(interval, m->interval_ns),
-            sources[m->source], share, m->threads, all, nsc_units_plural(all));
+            m->by_program ? "timers in the program" : sources[m->source], share, m->threads, all,
+            nsc_units_plural(all));
     if (m->source == NSC_METRICS_PROC)
-        nsc_cli_warn("perf_event_open is not permitted (%s), so samples and states are coarse; "
+        nsc_cli_warn("perf_event_open is not permitted (%s), so %sstates are coarse; "
                      "`nanoscope doctor` says what mends that",
-                     strerror(-m->perf_error));
+                     strerror(-m->perf_error), m->by_program ? "" : "samples and ");
     if (result->heap_uncounted > 0)
         nsc_cli_warn("what %u thread%s allocated is not counted: there were too many",
                      result->heap_uncounted, nsc_units_plural(result->heap_uncounted));
     if (m->refused > 0)
-        nsc_cli_warn("%u thread%s could not be sampled: the limit on open files is reached "
-                     "(ulimit -Hn)",
-                     m->refused, nsc_units_plural(m->refused));
+        nsc_cli_warn("%u thread%s could not be sampled: %s", m->refused,
+                     nsc_units_plural(m->refused),
+                     m->refused_error == -EMFILE ? "the limit on open files is reached (ulimit -Hn)"
+                                                 : strerror(-m->refused_error));
     if (m->lost > 0)
         nsc_cli_warn("%llu records of samples and switches came faster than they could be read; "
                      "some states are missing",

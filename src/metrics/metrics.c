@@ -48,9 +48,8 @@ static uint32_t threads_by_limit(void)
     return (uint32_t)((limit.rlim_cur - FDS_KEPT) / 2 / FDS_A_THREAD);
 }
 
-int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
-                     const struct nsc_clock_point *now, struct nsc_heap *heap,
-                     struct nsc_metrics **out)
+int nsc_metrics_open(struct nsc_writer *writer, const struct nsc_metrics_options *options,
+                     const struct nsc_clock_point *now, struct nsc_metrics **out)
 {
     static const enum nsc_metrics_source sources[] = {
         [NSC_PERF_NONE] = NSC_METRICS_PROC,
@@ -62,10 +61,11 @@ int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
     if (m == NULL)
         return -ENOMEM;
     m->writer = writer;
-    m->heap = heap;
+    m->heap = options->heap;
     m->access = nsc_perf_probe(&m->sum.perf_error);
     m->sum.source = sources[m->access];
-    m->sum.interval_ns = interval_ns;
+    m->sum.interval_ns = options->interval_ns;
+    m->sum.by_program = options->by_program;
     m->older = m->newer = *now;
     m->open_max = threads_by_limit();
     *out = m;
@@ -142,6 +142,12 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *m, pid_t pid, pid
     t->index = m->count;
     m->threads[m->count++] = t;
     return t;
+}
+
+void nsc_metrics_count_sample(struct nsc_metrics_thread *t)
+{
+    if (t != NULL)
+        t->taken++;
 }
 
 void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)

@@ -30,28 +30,34 @@ enum nsc_metrics_source {
     NSC_METRICS_PROC,      /* /proc, as perf is not permitted */
 };
 
+struct nsc_metrics_options {
+    uint64_t interval_ns;  /* between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS */
+    bool by_program;       /* threads take their samples themselves: only states are stored */
+    struct nsc_heap *heap; /* where programs count their calls of malloc, or NULL; the caller's */
+};
+
 struct nsc_metrics_summary {
-    enum nsc_metrics_source source;
+    enum nsc_metrics_source source; /* of states, and unless by_program of samples */
+    bool by_program;
     int perf_error;       /* why not (all of) perf, a negative errno; 0: all of it */
     uint64_t interval_ns; /* of CPU time, from sample to sample */
     uint64_t due, taken;  /* samples that there should be, and those that came */
     uint64_t lost;        /* records of samples and switches that found no room */
     uint32_t threads;     /* looked at */
     uint32_t missed;      /* ended, or the recording did, before it was their turn */
-    uint32_t refused;     /* could not be: limits on descriptors or locked memory */
+    uint32_t refused;     /* could not be, */
+    int refused_error;    /* because of this, the last time; a negative errno */
 };
 
 /**
  * nsc_metrics_open - find out what is permitted, and begin.
  * @writer: receives samples and states; the caller's.
- * @interval_ns: between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS.
+ * @options: copied.
  * @now: a reading of the clocks.
- * @heap: where the programs count their calls of malloc, or NULL; the caller's.
  * Returns 0 or -ENOMEM. What is not permitted is no failure: see the summary.
  */
-int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
-                     const struct nsc_clock_point *now, struct nsc_heap *heap,
-                     struct nsc_metrics **out);
+int nsc_metrics_open(struct nsc_writer *writer, const struct nsc_metrics_options *options,
+                     const struct nsc_clock_point *now, struct nsc_metrics **out);
 
 /**
  * nsc_metrics_add - look at a thread from the next round on.
@@ -61,6 +67,8 @@ int nsc_metrics_open(struct nsc_writer *writer, uint64_t interval_ns,
  */
 struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pid, pid_t tid,
                                            uint32_t id);
+/* The thread has taken a sample of itself. May be NULL. */
+void nsc_metrics_count_sample(struct nsc_metrics_thread *thread);
 /* No more of this thread; @ended: it exists no longer. May be NULL. */
 void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
 

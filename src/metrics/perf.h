@@ -37,7 +37,7 @@ enum nsc_perf_access nsc_perf_probe(int *error);
 /**
  * nsc_perf_open - begin to count and to sample a thread.
  * @tid: in our own namespace.
- * @interval_ns: CPU time from sample to sample.
+ * @interval_ns: CPU time from sample to sample; 0: no samples.
  * @access: as nsc_perf_probe() says; not NSC_PERF_NONE.
  * @ring_pages: wanted size of the ring, a power of two; smaller if that much cannot be locked.
  *

@@ -1,6 +1,7 @@
 /* thread.c - see state.h: one thread, from what the kernel says to samples and states. */
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "metrics/state.h"
@@ -118,11 +119,13 @@ static void put_sample(struct nsc_metrics_thread *t, uint64_t ns, uint64_t now_n
         set_field(&note.sample, fields[i], t->base[i] + counters[i]);
         t->last[i] = counters[i];
     }
+    t->sample_ns = ns;
+    if (t->all->sum.by_program)
+        return;
     if (t->all->heap != NULL)
         add_heap(t, now_ns, &note.sample);
     else if (read_memory(t, now_ns))
         set_field(&note.sample, NSC_SAMPLE_PROCESS_BYTES, t->process->memory_bytes);
-    t->sample_ns = ns;
     nsc_writer_note(t->all->writer, &note);
 }
 
@@ -169,7 +172,7 @@ static void take_record(struct nsc_metrics_thread *t, struct nsc_ring_record *re
         if (is_user_only(t))
             record->counters[NSC_METRICS_SWITCHES] = t->switched;
         put_sample(t, record->ns, now_ns, record->counters);
-        t->taken++;
+        t->taken++; /* never by_program: then none is asked for */
         break;
     case NSC_RING_IN:
         settle_sleep(t);
@@ -238,7 +241,7 @@ static void read_overdue(struct nsc_metrics_thread *t)
         return;
     ns = nsc_metrics_now_ns();
     put_sample(t, ns, ns, counters);
-    t->taken++;
+    t->taken += !t->all->sum.by_program;
 }
 
 static void poll_perf(struct nsc_metrics_thread *t, uint64_t now_ns)
@@ -251,7 +254,7 @@ static void poll_perf(struct nsc_metrics_thread *t, uint64_t now_ns)
             look_at_sleep(t, now_ns);
         return;
     }
-    if (!is_user_only(t) || t->state != NSC_STATE_RUNNING || m->reads == 0)
+    if (!is_user_only(t) || m->sum.by_program || t->state != NSC_STATE_RUNNING || m->reads == 0)
         return;
     if (now_ns > t->sample_ns && now_ns - t->sample_ns >= m->sum.interval_ns)
         read_overdue(t);
@@ -267,7 +270,8 @@ static int open_perf(struct nsc_metrics_thread *t)
     unsigned pages = m->open < FEW_THREADS    ? RING_PAGES
                      : m->open < SOME_THREADS ? RING_PAGES_SOME
                                               : RING_PAGES_MANY;
-    int error = nsc_perf_open(&t->perf, t->tid, m->sum.interval_ns, m->access, pages);
+    uint64_t interval_ns = m->sum.by_program ? 0 : m->sum.interval_ns;
+    int error = nsc_perf_open(&t->perf, t->tid, interval_ns, m->access, pages);
     enum nsc_thread_state state;
     struct nsc_ring ring;
 
@@ -345,7 +349,7 @@ static void poll_proc(struct nsc_metrics_thread *t, uint64_t now_ns)
     set_state(t, now_ns, look.state);
     if (look.counters[NSC_METRICS_CPU_NS] != t->last[NSC_METRICS_CPU_NS]) {
         put_sample(t, now_ns, now_ns, look.counters);
-        t->taken++;
+        t->taken += !t->all->sum.by_program;
     }
 }
 
@@ -367,10 +371,11 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     if (error == 0) {
         m->open++;
         m->sum.threads++;
-    } else if (error == -ESRCH || error == -ENOENT) {
+    } else if (syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH) {
         m->sum.missed++;
     } else {
         m->sum.refused++;
+        m->sum.refused_error = error;
     }
 }
 

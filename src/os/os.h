@@ -112,6 +112,25 @@ enum nsc_os_others {
 };
 enum nsc_os_others nsc_os_other_threads(void);
 
+/*
+ * Samples by timer: a signal after each interval of a thread's CPU time. Only runtime/cputimer.c.
+ *
+ * nsc_os_take_ticks() gives SIGURG a handler, for good, which calls @tick with what was said when
+ * the timer was started, and the timer's number; -EBUSY if the program has one. System calls that
+ * the kernel can restart are; the handler runs on the alternate stack if the thread has one.
+ * nsc_os_tick_start() starts a timer for the calling thread and returns its number or a negative
+ * errno (-EAGAIN: RLIMIT_SIGPENDING). It outlives its thread.
+ */
+int nsc_os_take_ticks(void (*tick)(uint64_t value, int timer));
+int nsc_os_tick_start(uint64_t interval_ns, uint64_t value);
+void nsc_os_tick_stop(int timer);
+
+/* Of the calling thread, since it began. */
+struct nsc_os_usage {
+    uint64_t cpu_ns, faults_major, faults_minor, switches;
+};
+void nsc_os_usage(struct nsc_os_usage *to);
+
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
  * cannot be found out. */
 int nsc_os_privileged(void);

@@ -21,12 +21,17 @@ static void raise_limit(void)
 
 void nsc_measure_begin(struct nsc_recorder *r)
 {
+    const struct nsc_metrics_options options = {
+        .interval_ns = r->options->sample_ns,
+        .by_program = r->options->cpu_timer,
+        .heap = r->heap,
+    };
     struct nsc_clock_point now = nsc_clockpoint_read();
 
     if (r->options->sample_ns == 0)
         return;
     raise_limit();
-    if (nsc_metrics_open(r->writer, r->options->sample_ns, &now, r->heap, &r->metrics) == 0)
+    if (nsc_metrics_open(r->writer, &options, &now, &r->metrics) == 0)
         r->tracees.metrics = r->metrics;
 }
 
@@ -56,16 +61,22 @@ void nsc_measure_end(struct nsc_recorder *r, struct nsc_record_result *result)
         [NSC_METRICS_PERF_USER] = "perf_event_open, user mode only",
         [NSC_METRICS_PROC] = "/proc",
     };
+    const char *source;
+    char text[80];
 
     if (r->metrics == NULL)
         return;
     nsc_metrics_summary(r->metrics, &result->metrics);
     result->measured = true;
-    nsc_writer_meta(r->writer, NSC_META_METRICS, sources[result->metrics.source]);
+    source = sources[result->metrics.source];
+    if (result->metrics.by_program)
+        snprintf(text, sizeof text, "timer_create; states by %s", source);
+    nsc_writer_meta(r->writer, NSC_META_METRICS, result->metrics.by_program ? text : source);
     write_number(r, NSC_META_METRICS_INTERVAL, result->metrics.interval_ns);
     write_number(r, NSC_META_SAMPLES_DUE, result->metrics.due);
     write_number(r, NSC_META_SAMPLES_TAKEN, result->metrics.taken);
-    nsc_writer_meta(r->writer, "memory", r->heap != NULL ? "malloc" : "resident");
+    if (!result->metrics.by_program)
+        nsc_writer_meta(r->writer, "memory", r->heap != NULL ? "malloc" : "resident");
     if (r->heap != NULL)
         result->heap_uncounted = nsc_heap_uncounted(r->heap);
     nsc_metrics_close(r->metrics);

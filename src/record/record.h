@@ -41,6 +41,7 @@ struct nsc_record_options {
     /* Path of the library that counts calls of malloc, which the program loads first; NULL: they
      * are not counted. Only with sample_ns. */
     const char *heap_library;
+    bool cpu_timer;     /* the threads take their samples themselves, by a timer and a signal */
     uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
     void (*progress)(void *context, const struct nsc_record_progress *progress);

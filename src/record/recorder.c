@@ -146,6 +146,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
                                                        : KEEP_BUFFER_BYTES,
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
         .filter = nsc_filter_by_function(r->in_force),
+        .sample_ns = o->cpu_timer ? o->sample_ns : 0,
     };
     int error = nsc_session_create(&options, &r->session, diag);
 

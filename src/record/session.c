@@ -155,14 +155,16 @@ static int open_memory(int given, int *out)
     return 0;
 }
 
-static void fill_header(const struct nsc_session *s, struct nsc_live_header *h, bool filter)
+static void fill_header(const struct nsc_session *s, struct nsc_live_header *h,
+                        const struct nsc_session_options *options)
 {
     h->version = NSC_LIVE_VERSION;
     h->header_bytes = sizeof *h;
     h->total_bytes = s->total_bytes;
     h->event_bytes = 16;
     h->exit_bit = s->exit_bit;
-    h->flags = filter ? NSC_LIVE_FLAG_FILTER : 0;
+    h->flags = options->filter ? NSC_LIVE_FLAG_FILTER : 0;
+    h->sample_ns = options->sample_ns;
     h->recorder_pid = (uint32_t)getpid();
     h->recorder_state = NSC_LIVE_RECORDER_OPEN;
     h->processes_max = s->processes_max;
@@ -260,7 +262,7 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     choose_sizes(options, &s);
     obey_limits(&s);
     s.total_bytes = lay_out(&s, &header);
-    fill_header(&s, &header, options->filter);
+    fill_header(&s, &header, options);
     error = open_memory(options->memory, &s.fd);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot make shared memory: %s",

@@ -46,6 +46,7 @@ struct nsc_session_options {
     uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
+    uint64_t sample_ns;    /* threads take samples of themselves; 0: they do not */
 };
 
 /**

@@ -481,8 +481,11 @@ static void take_note(void *context, struct nsc_note *note)
     struct nsc_tracee_thread *t = context;
 
     note->owner = nsc_tracee_thread_id(t);
-    if (note->owner != NSC_NO_ID)
-        (void)nsc_writer_note(t->process->all->writer, note); /* the writer keeps its errors */
+    if (note->owner == NSC_NO_ID)
+        return;
+    (void)nsc_writer_note(t->process->all->writer, note); /* the writer keeps its errors */
+    if (note->kind == NSC_NOTE_SAMPLE)
+        nsc_metrics_count_sample(t->metrics);
 }
 
 /* The name may have been set only after the thread's first event. */

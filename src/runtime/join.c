@@ -8,6 +8,7 @@
 
 #include "arch/arch.h"
 #include "os/os.h"
+#include "runtime/cputimer.h"
 
 #define PAGE_BYTES      4096u
 #define CHUNK_BYTES_MIN 8192u
@@ -191,6 +192,8 @@ int nsc_session_join(struct nsc_session *s, int fd, const void *below)
         return -ENOMEM;
     find_tables(s, &h);
     result = register_process(s);
+    if (result == 0)
+        nsc_cputimer_prepare(s, h.sample_ns);
     if (result < 0) {
         if (s->wiped != NULL)
             nsc_os_unmap(s->wiped, nsc_session_wiped_bytes(s));

@@ -9,6 +9,7 @@
 
 #include "arch/arch.h"
 #include "os/os.h"
+#include "runtime/cputimer.h"
 #include "runtime/join.h"
 #include "runtime/module.h"
 
@@ -154,8 +155,10 @@ int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)
                                      __ATOMIC_RELAXED))
         return -EBUSY;
     newest = s->serial;
-    if (before != NULL)
+    if (before != NULL) {
+        nsc_cputimer_disarm(before);
         shut(before);
+    }
     retire(s);
     NSC_STORE(&preparing, 0);
     return 0;

@@ -61,8 +61,10 @@ struct nsc_session {
     uint32_t pool_max;               /* chunks of the pool lie below */
     uint32_t home_first, home_count; /* chunks that belong to thread slots; count 0: none */
     uint32_t serial;                 /* sessions of this process are numbered from 1 */
+    uint64_t sample_ns;              /* runtime/cputimer.h; 0: threads take no samples */
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
-     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at. */
+     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at; the word behind it
+     * is cputimer.c's. */
     uint64_t *wiped;
     /* -------------------------------------------------------------------------------------- */
     uint32_t process;    /* index of this process's slot */

@@ -6,6 +6,7 @@
 
 #include "arch/arch.h"
 #include "os/os.h"
+#include "runtime/cputimer.h"
 
 /* How often a full table of threads is doubted. */
 #define RETRY_EVENTS 1024u
@@ -149,10 +150,10 @@ int nsc_thread_present(struct nsc_place *to)
         at = claim_thread(s, t);
         if (at < 0)
             return 0;
-        if (!nsc_cas64(&t->place, place, place | (uint64_t)(at + 1))) {
-            /* A signal handler has found a place for us: leave this one to the recorder. */
+        if (nsc_cas64(&t->place, place, place | (uint64_t)(at + 1)))
+            nsc_cputimer_arm(s, (uint32_t)at);
+        else /* a signal handler has found a place for us: leave this one to the recorder */
             NSC_STORE(&s->threads[at].state, NSC_LIVE_DEAD);
-        }
         t->retry = 0;
     }
     return 0;

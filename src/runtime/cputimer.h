@@ -1,0 +1,23 @@
+/*
+ * cputimer.h - samples that a thread takes of itself after each interval of its CPU time. Internal
+ * to runtime/; the rules of session.h hold.
+ *
+ * Only in a session whose header asks for it (nsc_live_header.sample_ns): it is the one thing that
+ * puts a signal handler and timers into the program.
+ */
+#ifndef NSC_RUNTIME_CPUTIMER_H
+#define NSC_RUNTIME_CPUTIMER_H
+
+#include "runtime/session.h"
+
+/** nsc_cputimer_prepare - take the signal, if the session wants samples. Sets sample_ns of @s,
+ * which is not yet the current session. */
+void nsc_cputimer_prepare(struct nsc_session *s, uint64_t sample_ns);
+
+/** nsc_cputimer_arm - the calling thread has thread slot @thread of @s from now on. */
+void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread);
+
+/** nsc_cputimer_disarm - another session follows @s: no thread's timer ticks any longer. */
+void nsc_cputimer_disarm(struct nsc_session *s);
+
+#endif
