@@ -283,7 +283,7 @@ static void say_budget(const struct nsc_recording *r, const struct nsc_record_re
     fprintf(stderr, "nanoscope: budget %.3g %%: recording took %.1f %% by its own count",
             r->options.budget * 100, result->overhead * 100);
     if (result->left_out_functions > 0)
-        fprintf(stderr, "; %u function%s left out at the end: nanoscope info names them",
+        fprintf(stderr, "; %u function%s left out at the end (nanoscope info --left-out)",
                 result->left_out_functions, nsc_units_plural(result->left_out_functions));
     fputc('\n', stderr);
     if (result->budget_error != 0)

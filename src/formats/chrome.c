@@ -255,7 +255,9 @@ static int put_mark(struct chrome *c, const struct nsc_note *note)
     if (error == 0 && note->mark.metadata[0] != '\0') {
         put_text(c, ",\"args\":{\"metadata\":");
         error = put_json(c, note->mark.metadata);
-        put_text(c, "}");
+        put_text(c, note->mark.cut ? ",\"cut\":true}" : "}");
+    } else if (note->mark.cut) {
+        put_text(c, ",\"args\":{\"cut\":true}");
     }
     put_text(c, "}");
     return error;

@@ -60,6 +60,7 @@ enum {
     EVENT_COUNTER = 30,
     EVENT_SOURCE_IID = 34,
     EVENT_COUNTER_REAL = 44,
+    ANNOTATION_BOOL = 2,
     ANNOTATION_UINT = 3,
     ANNOTATION_STRING = 6,
     ANNOTATION_NAME = 10,
@@ -555,6 +556,12 @@ static void put_mark(struct perfetto *p, const struct nsc_note *note)
         m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
         at = nsc_proto_text(at, ANNOTATION_NAME, "metadata");
         at = put_text(at, ANNOTATION_STRING, note->mark.metadata);
+        nsc_proto_close(m, at);
+    }
+    if (note->mark.cut) {
+        m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
+        at = nsc_proto_text(at, ANNOTATION_NAME, "cut");
+        at = nsc_proto_u64(at, ANNOTATION_BOOL, 1);
         nsc_proto_close(m, at);
     }
     nsc_proto_close(event, at);

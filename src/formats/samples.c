@@ -28,7 +28,7 @@ const char *nsc_samples_suffix(enum nsc_note_kind kind)
 struct writing {
     struct nsc_export *job;
     struct nsc_output *out;
-    uint32_t *unknown;
+    uint32_t unknown;
 };
 
 static void put_columns(struct nsc_output *out, const uint64_t *values, int count)
@@ -60,7 +60,7 @@ static int put_note(void *context, const struct nsc_note *note)
 
         for (int i = 1; i < TIMER_COLUMNS; i++) {
             values[i] = note->sample.values[timer_fields[i - 1]];
-            *w->unknown |= ~note->sample.known & 1u << timer_fields[i - 1];
+            w->unknown |= ~note->sample.known & 1u << timer_fields[i - 1];
         }
         put_columns(w->out, values, TIMER_COLUMNS);
     }
@@ -70,9 +70,10 @@ static int put_note(void *context, const struct nsc_note *note)
 int nsc_samples_write(struct nsc_export *job, enum nsc_note_kind kind, uint32_t thread,
                       struct nsc_output *out, uint32_t *unknown, struct nsc_diag *diag)
 {
-    struct writing w = {job, out, unknown};
+    struct writing w = {job, out, 0};
     int error = nsc_export_notes(job, kind, thread, false, put_note, &w, diag);
 
+    *unknown |= w.unknown;
     return nsc_output_error(out) != 0 ? 0 : error;
 }
 

@@ -136,7 +136,7 @@ static void fill(struct nsc_writer *w)
         {.kind = NSC_NOTE_STATE, .ticks = 1500, .state = {NSC_STATE_RUNNING, NSC_STATE_BLOCKED_IO}},
         {.kind = NSC_NOTE_STATE, .ticks = 1700, .state = {NSC_STATE_BLOCKED_IO, NSC_STATE_RUNNING}},
         {.kind = NSC_NOTE_MARK, .ticks = 1600, .mark = {"frame", "number=\"7\"", false}},
-        {.kind = NSC_NOTE_MARK, .ticks = 1650, .mark = {"plain", "", false}},
+        {.kind = NSC_NOTE_MARK, .ticks = 1650, .mark = {"plain", "", true}},
         {.kind = NSC_NOTE_COUNTER, .ticks = 1600, .counter = {"queue", false, -3, 0}},
         {.kind = NSC_NOTE_COUNTER, .ticks = 1800, .counter = {"load", true, 0, 0.5}},
         {.kind = NSC_NOTE_COUNTER,
@@ -209,7 +209,8 @@ static void test_chrome(void)
         "\"from\":\"running\",\"to\":\"blocked on I/O\"}}",
         "{\"ph\":\"i\",\"s\":\"t\",\"pid\":10,\"tid\":10,\"ts\":1.600,\"name\":\"frame\",\"args\":{"
         "\"metadata\":\"number=\\\"7\\\"\"}}",
-        "{\"ph\":\"i\",\"s\":\"t\",\"pid\":10,\"tid\":10,\"ts\":1.650,\"name\":\"plain\"}",
+        "{\"ph\":\"i\",\"s\":\"t\",\"pid\":10,\"tid\":10,\"ts\":1.650,\"name\":\"plain\",\"args\":{"
+        "\"cut\":true}}",
         "{\"ph\":\"C\",\"pid\":10,\"id\":\"10\",\"ts\":1.600,\"name\":\"queue\",\"args\":{"
         "\"value\":-3}}",
         "{\"ph\":\"C\",\"pid\":10,\"id\":\"10\",\"ts\":1.800,\"name\":\"load\",\"args\":{"
