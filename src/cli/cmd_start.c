@@ -27,23 +27,6 @@ struct start {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* Seconds, or a number with a unit. */
-static int read_time(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
-                     uint64_t *ns)
-{
-    bool bare = given->value[strspn(given->value, "0123456789.")] == 0;
-    char seconds[32];
-    uint64_t value;
-
-    if (snprintf(seconds, sizeof seconds, "%s%s", given->value, bare ? "s" : "") >=
-            (int)sizeof seconds ||
-        nsc_units_parse_ns(seconds, &value) != 0)
-        return nsc_cli_usage(args, "--%s: a time is needed (10, 500ms, 2m), not \"%s\"",
-                             given->name, given->value);
-    *ns = value;
-    return 0;
-}
-
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct start *s)
 {
@@ -55,9 +38,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         s->attach.name = given->value;
         return 0;
     case NSC_START_OPT_DURATION:
-        return read_time(args, given, &s->attach.duration_ns);
+        return nsc_cli_time(args, given, &s->attach.duration_ns);
     case NSC_START_OPT_DELAY:
-        return read_time(args, given, &s->attach.delay_ns);
+        return nsc_cli_time(args, given, &s->attach.delay_ns);
     case NSC_START_OPT_DETACH:
         s->detach = true;
         return 0;

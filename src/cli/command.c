@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/units.h"
+
 int(nsc_cli_fail)(const struct nsc_diag *diag)
 {
     return nsc_cli_error("%s", diag->message);
@@ -75,6 +77,21 @@ int nsc_cli_number(const struct nsc_cli_args *args, const struct nsc_cli_given *
                              "--%s is a whole number from %" PRIu64 " to %" PRIu64 ", not \"%s\"",
                              given->name, min, max, text);
     *out = value;
+    return 0;
+}
+
+int nsc_cli_time(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *ns)
+{
+    bool bare = given->value[strspn(given->value, "0123456789.")] == 0;
+    char seconds[32];
+    uint64_t value;
+
+    if (snprintf(seconds, sizeof seconds, "%s%s", given->value, bare ? "s" : "") >=
+            (int)sizeof seconds ||
+        nsc_units_parse_ns(seconds, &value) != 0)
+        return nsc_cli_usage(args, "--%s: a time is needed (10, 500ms, 2m), not \"%s\"",
+                             given->name, given->value);
+    *ns = value;
     return 0;
 }
 

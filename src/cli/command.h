@@ -119,6 +119,10 @@ int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
 int nsc_cli_number(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t min,
                    uint64_t max, uint64_t *out);
 
+/* A time for an option, in ns: seconds, or a number with a unit (500ms, 2m). Returns 0 or an exit
+ * status after a message. */
+int nsc_cli_time(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *ns);
+
 /**
  * nsc_cli_choice - an option's value as one of @words (NULL ends them).
  * @out: index of the word; untouched on failure.

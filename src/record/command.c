@@ -314,13 +314,18 @@ static bool send_reply(const struct nsc_command_client *client,
            (ssize_t)sizeof *reply;
 }
 
+static bool waits_for_end(uint32_t verb)
+{
+    return verb == NSC_COMMAND_STOP || verb == NSC_COMMAND_SNAPSHOT;
+}
+
 void nsc_command_answer(struct nsc_command_server *server, const struct nsc_command *command,
                         const struct nsc_command_reply *reply)
 {
     struct nsc_command_client *client = command->client;
 
     (void)server;
-    client->waits = send_reply(client, reply) && command->verb == NSC_COMMAND_STOP &&
+    client->waits = send_reply(client, reply) && waits_for_end(command->verb) &&
                     reply->error == 0 && reply->phase != NSC_COMMAND_DONE;
     if (!client->waits)
         let_go(client);
@@ -330,7 +335,7 @@ void nsc_command_tell(struct nsc_command_server *server, const struct nsc_comman
 {
     size_t i;
 
-    for (i = 0; server->fd >= 0 && i < NSC_COMMAND_CLIENTS_MAX; i++) {
+    for (i = 0; i < NSC_COMMAND_CLIENTS_MAX; i++) {
         struct nsc_command_client *client = &server->clients[i];
 
         if (client->fd < 0 || !client->waits)
@@ -338,4 +343,22 @@ void nsc_command_tell(struct nsc_command_server *server, const struct nsc_comman
         if (!send_reply(client, reply) || reply->phase == NSC_COMMAND_DONE)
             let_go(client);
     }
+}
+
+void nsc_command_hand_over(const struct nsc_command *command)
+{
+    let_go(command->client);
+}
+
+void nsc_command_take_over(struct nsc_command_server *server, const struct nsc_command *command)
+{
+    size_t i;
+
+    for (i = 0; i < NSC_COMMAND_CLIENTS_MAX; i++)
+        if (server->clients[i].fd >= 0 && &server->clients[i] != command->client)
+            let_go(&server->clients[i]);
+    command->client->waits = true;
+    close(server->fd);
+    close(server->directory);
+    server->fd = -1;
 }

@@ -29,6 +29,9 @@ enum nsc_command_verb {
     NSC_COMMAND_STATUS = 1,
     NSC_COMMAND_STOP = 2,   /* replies follow until the phase is DONE */
     NSC_COMMAND_FILTER = 3, /* text: as nsc_filter_read() takes it; replaces the filter */
+    /* Write what the ring holds; replies follow as for STOP. Text: the last so many ns in decimal,
+     * 0 for all; a blank; absolute path of the new trace. */
+    NSC_COMMAND_SNAPSHOT = 4,
 };
 
 /* What a client sends, with @text_bytes of text behind it in the same packet. */
@@ -119,6 +122,10 @@ void nsc_command_answer(struct nsc_command_server *server, const struct nsc_comm
 /* Say to everybody who waits for the end how far it is. */
 void nsc_command_tell(struct nsc_command_server *server, const struct nsc_command_reply *reply);
 void nsc_command_close(struct nsc_command_server *server);
+/* The client is somebody else's from now on, a forked child's: close our side only. */
+void nsc_command_hand_over(const struct nsc_command *command);
+/* In that child: keep this client, who waits for the end, and nothing else. */
+void nsc_command_take_over(struct nsc_command_server *server, const struct nsc_command *command);
 
 /* ---- The client's half ----------------------------------------------------------------------- */
 

@@ -109,7 +109,8 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
     error = send_request(fd, path, verb, text, text_bytes, diag);
     while (error == 0) {
         error = receive_reply(fd, path, timeout_ms, reply, diag);
-        if (error != 0 || reply->error != 0 || verb != NSC_COMMAND_STOP ||
+        if (error != 0 || reply->error != 0 ||
+            (verb != NSC_COMMAND_STOP && verb != NSC_COMMAND_SNAPSHOT) ||
             reply->phase == NSC_COMMAND_DONE)
             break;
         timeout_ms = -1;

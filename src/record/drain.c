@@ -62,9 +62,16 @@ static uint32_t slots_used(const struct nsc_session *s, uint32_t chunk, uint32_t
 
 static void clear(const struct nsc_session *s, uint32_t chunk)
 {
+    uint64_t *words = nsc_session_chunk_words(s, chunk);
+    uint32_t used;
+
     if (nsc_session_is_sparse(s, chunk) && nsc_session_punch(s, chunk, s->chunk_bytes))
         return;
-    memset(nsc_session_chunk_words(s, chunk), 0, (size_t)slots_used(s, chunk, 0) * 16);
+    used = slots_used(s, chunk, 0);
+    /* The first slot first: who copies the chunk meanwhile (freeze.c) looks at it afterwards. */
+    __atomic_store_n(&words[0], 0, __ATOMIC_RELEASE);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    memset(words, 0, (size_t)used * 16);
 }
 
 static void give_back(struct nsc_drain *d, uint32_t chunk)
@@ -125,6 +132,8 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                            const struct nsc_drain_entry *entry)
 {
+    if (entry->seq > t->next_seq && d->mode == NSC_RECORD_RING && !t->process->left_out)
+        nsc_stacks_lost(&t->stacks, t->stacks.last_ticks, 0); /* of a snapshot: it went too soon */
     if (!t->process->left_out)
         read_chunk(d, t, entry, false);
     t->next_seq = entry->seq + 1;

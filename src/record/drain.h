@@ -51,6 +51,8 @@ uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uin
 /* Ring mode (ring.c): of the chunks in drain->entries, drop the oldest until a quarter of the pool
  * is free; their calls run through the stack rule and count as lost. Returns how many. */
 uint32_t nsc_drain_turn_ring(struct nsc_drain *drain);
+/* Ring mode, when the ring stands still: drop every chunk that ended before @ticks. */
+void nsc_drain_drop_before(struct nsc_drain *drain, uint64_t ticks);
 /* The ring stands still: what is in it now is kept. */
 void nsc_drain_keep_ring(struct nsc_drain *drain);
 

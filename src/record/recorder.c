@@ -20,6 +20,7 @@
 #include "record/names.h"
 #include "record/output.h"
 #include "record/patchable.h"
+#include "record/snapshot.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
@@ -202,7 +203,7 @@ void nsc_recorder_begin(struct nsc_recorder *r)
 
 /* ---- The socket ------------------------------------------------------------------------------ */
 
-static void fill_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply)
+void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply)
 {
     const char *slash = r->program != NULL ? strrchr(r->program, '/') : NULL;
     const char *output = r->options->output;
@@ -239,9 +240,7 @@ static void tell_phase(struct nsc_recorder *r, enum nsc_command_phase phase)
     struct nsc_command_reply reply;
 
     r->phase = phase;
-    if (r->commands.fd < 0)
-        return;
-    fill_reply(r, &reply);
+    nsc_recorder_reply(r, &reply);
     nsc_command_tell(&r->commands, &reply);
 }
 
@@ -288,6 +287,11 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
         case NSC_COMMAND_STOP:
             r->stop = true;
             break;
+        case NSC_COMMAND_SNAPSHOT:
+            error = nsc_snapshot_take(r, &diag);
+            if (error == 0)
+                continue; /* the client hears from the snapshot's process */
+            break;
         case NSC_COMMAND_FILTER:
             error = change_filter(r, r->command.text, r->command.text_bytes, &diag);
             break;
@@ -295,7 +299,7 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
             error = nsc_diag_set(&diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                                  "this recorder does not know the command");
         }
-        fill_reply(r, &reply);
+        nsc_recorder_reply(r, &reply);
         reply.error = error;
         if (error != 0)
             snprintf(reply.message, sizeof reply.message, "%s", diag.message);
@@ -456,7 +460,7 @@ static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_
     struct nsc_command_reply reply;
 
     r->phase = NSC_COMMAND_DONE;
-    fill_reply(r, &reply);
+    nsc_recorder_reply(r, &reply);
     reply.result = *result;
     reply.error = error;
     if (error != 0)

@@ -36,6 +36,7 @@ struct nsc_recorder {
     const struct nsc_filter *in_force;
     struct nsc_filter filter; /* one that came by the socket before there was a session */
     enum nsc_command_phase phase;
+    pid_t snapshot;                     /* the child that writes one; 0: none */
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;
 };
@@ -60,6 +61,8 @@ void nsc_recorder_begin(struct nsc_recorder *r);
 /* Do what comes by the socket, as nsc_recorder_loop() does: for the time before there is a session.
  */
 void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns);
+/* What clients at the socket are told, as things stand. */
+void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply);
 /* Drain, and do what comes by the socket, until is_over() says so or somebody asked to stop. */
 void nsc_recorder_loop(struct nsc_recorder *r);
 /**

@@ -58,6 +58,33 @@ uint32_t nsc_drain_turn_ring(struct nsc_drain *d)
     return dropped;
 }
 
+static int compare_places(const void *a, const void *b)
+{
+    const struct nsc_drain_entry *x = a, *y = b;
+
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return (x->seq > y->seq) - (x->seq < y->seq);
+}
+
+/* A chunk ends where the thread's next one begins. */
+void nsc_drain_drop_before(struct nsc_drain *d, uint64_t ticks)
+{
+    const struct nsc_session *s = d->tracees->session;
+    uint32_t i;
+
+    qsort(d->entries, d->entry_count, sizeof *d->entries, compare_places);
+    for (i = 0; i + 1 < d->entry_count; i++) {
+        const struct nsc_drain_entry *entry = &d->entries[i], *next = entry + 1;
+        struct nsc_tracee_thread *t = nsc_tracees_thread(d->tracees, entry->thread);
+
+        if (t != NULL && entry->phase == NSC_LIVE_CHUNK_FULL && next->thread == entry->thread &&
+            __atomic_load_n(&s->chunks[next->chunk].open_ticks, __ATOMIC_RELAXED) < ticks)
+            nsc_drain_empty_chunk(d, t, entry);
+    }
+    d->entry_count = 0; /* some are free by now */
+}
+
 void nsc_drain_keep_ring(struct nsc_drain *d)
 {
     struct nsc_tracees *all = d->tracees;

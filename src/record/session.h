@@ -65,6 +65,14 @@ void nsc_session_close(struct nsc_session *session);
 void nsc_session_empty(struct nsc_session *session);
 void nsc_session_destroy(struct nsc_session *session);
 
+/**
+ * nsc_session_freeze - in a forked child: the session as it is now, in memory of our own.
+ * Programs and the parent go on in the shared memory, and may take a chunk back before it is
+ * copied, the oldest first: that one is left out. Nothing of the session is shared afterwards.
+ * Returns 0 or -ENOMEM.
+ */
+int nsc_session_freeze(struct nsc_session *session);
+
 /*
  * Does no program hold the memory any more? Also of processes that have not registered yet (forked,
  * and no event since). True also where the kernel cannot tell.

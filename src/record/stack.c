@@ -510,7 +510,7 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
     s->since_ticks = ticks;
     s->stats.lost += events;
     nsc_note_records_break(&s->notes);
-    if (!s->keep)
+    if (!s->keep || events == 0)
         return;
     if (s->current->lane == NULL &&
         s->open_lane(s->context, s->current->number, ticks, &s->current->lane) != 0)

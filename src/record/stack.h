@@ -94,7 +94,8 @@ static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
     return s->stats.lost + s->stats.unmatched + s->stats.holes + s->stats.cut + s->stats.dropped;
 }
 
-/* A gap: @events were lost just here. What was open is closed, as nobody saw what became of it. */
+/* A gap: @events were lost just here, 0: that is not known. What was open is closed, as nobody saw
+ * what became of it. */
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
 
 /* From now on calls are kept (the ring's last round): open calls enter the trace with their true

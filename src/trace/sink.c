@@ -18,7 +18,8 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 
-#define ZSTD_LEVEL         1   /* level 3 gains 10 % in size and costs twice the time */
+#define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
+#define COPY_BYTES         ((size_t)1 << 20)
 #define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
 
 static const char *base_name(const char *path)
@@ -180,6 +181,45 @@ int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool com
         nsc_sink_release(sink);
     }
     return error;
+}
+
+/* Appends what is in @fd from behind the file header up to @end. Returns 0 or -errno. */
+static int append_file(struct nsc_sink *sink, int fd, uint64_t end)
+{
+    uint8_t *part = malloc(COPY_BYTES);
+    ssize_t n = 1;
+
+    while (part != NULL && sink->error == 0 && n > 0 && sink->offset < end) {
+        uint64_t left = end - sink->offset;
+
+        n = pread(fd, part, left < COPY_BYTES ? (size_t)left : COPY_BYTES, (off_t)sink->offset);
+        if (n > 0)
+            append(sink, part, (size_t)n);
+    }
+    free(part);
+    if (part == NULL)
+        return -ENOMEM;
+    return n > 0 ? sink->error : n < 0 ? -errno : -EIO;
+}
+
+int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *diag)
+{
+    struct nsc_sink own;
+    int error = nsc_sink_create(&own, path, true, sink->compress, diag);
+
+    if (error != 0)
+        return error;
+    error = append_file(&own, sink->fd, sink->offset);
+    if (error != 0) {
+        nsc_sink_discard(&own);
+        nsc_sink_release(&own);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", path,
+                            strerror(-error));
+    }
+    sink->spool = NULL; /* its thread is the parent's */
+    nsc_sink_release(sink);
+    *sink = own;
+    return 0;
 }
 
 /* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is

@@ -36,6 +36,14 @@ int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, boo
 int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
                        struct nsc_diag *diag);
 
+/**
+ * nsc_sink_branch - go on in a file of one's own, which begins with what the sink's file has so
+ * far. For a forked child, whose parent goes on writing that file: everything must be with the
+ * kernel (nsc_sink_flush()) when it forks. @path as in nsc_sink_create(); an existing file is
+ * replaced. Returns 0 or -errno with @diag; then the sink is as it was.
+ */
+int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *diag);
+
 /* Append a block; returns the offset of its header (meaningless once an error is latched). */
 uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
                         size_t bytes);

@@ -723,6 +723,18 @@ int nsc_writer_flush(struct nsc_writer *w)
     return nsc_writer_error(w);
 }
 
+int nsc_writer_sync(struct nsc_writer *w)
+{
+    nsc_writer_flush(w);
+    nsc_sink_flush(&w->sink);
+    return nsc_writer_error(w);
+}
+
+int nsc_writer_branch(struct nsc_writer *w, const char *path, struct nsc_diag *diag)
+{
+    return nsc_sink_branch(&w->sink, path, diag);
+}
+
 static void put_directory(struct nsc_writer *w)
 {
     struct nsc_buffer *b = &w->head;

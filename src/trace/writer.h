@@ -126,6 +126,16 @@ uint64_t nsc_writer_calls(const struct nsc_writer *w);   /* calls (entries) so f
  */
 int nsc_writer_flush(struct nsc_writer *w);
 
+/* The same, and wait until it is with the kernel. */
+int nsc_writer_sync(struct nsc_writer *w);
+
+/**
+ * nsc_writer_branch - in a forked child: write the trace so far, and what comes, to @path instead.
+ * The parent must have called nsc_writer_sync() just before it forked, and no thread may have a
+ * stream. Its own file is left alone. Returns 0 or -errno with @diag.
+ */
+int nsc_writer_branch(struct nsc_writer *w, const char *path, struct nsc_diag *diag);
+
 /**
  * nsc_writer_finish - close all streams, write tables and index, move the file to its final path.
  * Frees the writer in any case. On failure the temporary file stays (recover reads it) and
