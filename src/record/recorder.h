@@ -14,6 +14,8 @@
 #include "record/record.h"
 #include "record/session.h"
 
+enum { NSC_SNAPSHOTS_MAX = 4 }; /* at a time */
+
 /* Begun by nsc_recorder_init(). */
 struct nsc_recorder {
     const struct nsc_record_options *options;
@@ -36,7 +38,7 @@ struct nsc_recorder {
     const struct nsc_filter *in_force;
     struct nsc_filter filter; /* one that came by the socket before there was a session */
     enum nsc_command_phase phase;
-    pid_t snapshot;                     /* the child that writes one; 0: none */
+    pid_t snapshots[NSC_SNAPSHOTS_MAX]; /* children that write one each; 0: none */
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;
 };

@@ -55,7 +55,10 @@ static int write_snapshot(struct nsc_recorder *r, const struct request *request,
         return error;
     if (request->last_ns != 0)
         drop_older(r, request->last_ns);
-    return nsc_recorder_complete(r, result, diag);
+    error = nsc_recorder_complete(r, result, diag);
+    if (error == 0 && !result->recorded)
+        nsc_writer_abandon(r->writer);
+    return error;
 }
 
 /* The recorder's child: the whole of it is a copy, but for what is open. */
@@ -79,16 +82,29 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
         reply.error = error;
         snprintf(reply.message, sizeof reply.message, "%s", diag.message);
         nsc_command_tell(&r->commands, &reply);
-        if (r->writer != NULL)
-            nsc_writer_abandon(r->writer);
     }
-    _exit(error != 0);
+    _exit(error != 0); /* without cleaning up: that is the parent's */
+}
+
+/* Where another child can be remembered; those that have ended are forgotten. */
+static pid_t *free_place(struct nsc_recorder *r)
+{
+    pid_t *place = NULL;
+    size_t i;
+
+    for (i = 0; i < NSC_SNAPSHOTS_MAX; i++) {
+        if (r->snapshots[i] != 0 && waitpid(r->snapshots[i], NULL, WNOHANG) != 0)
+            r->snapshots[i] = 0;
+        if (r->snapshots[i] == 0)
+            place = &r->snapshots[i];
+    }
+    return place;
 }
 
 int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag)
 {
     struct request request;
-    pid_t pid;
+    pid_t pid, *place;
     int error = read_request(&r->command, &request, diag);
 
     if (error != 0)
@@ -96,9 +112,10 @@ int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag)
     if (r->options->mode != NSC_RECORD_RING || !r->has_session)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "only a recording with --mode ring keeps events to take a snapshot of");
-    nsc_snapshot_look(r);
-    if (r->snapshot != 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY, "a snapshot is just being written");
+    place = free_place(r);
+    if (place == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
+                            "%d snapshots are just being written: wait for one", NSC_SNAPSHOTS_MAX);
     error = nsc_output_check(request.path, diag);
     if (error != 0)
         return error;
@@ -111,13 +128,7 @@ int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot take a snapshot: %s",
                             strerror(-error));
     }
-    r->snapshot = pid;
+    *place = pid;
     nsc_command_hand_over(&r->command);
     return 0;
-}
-
-void nsc_snapshot_look(struct nsc_recorder *r)
-{
-    if (r->snapshot != 0 && waitpid(r->snapshot, NULL, WNOHANG) != 0)
-        r->snapshot = 0;
 }

@@ -12,11 +12,9 @@
  * A child of the recorder writes the file, from a copy of the memory, and answers the client; the
  * recording stands still only for the fork.
  * Returns 0 (the client is the child's) or -errno with @diag: -EINVAL (no ring, or an unreadable
- * request), -EBUSY (a snapshot is being written), -EEXIST (something else is at the path), what
+ * request), -EBUSY (too many are being written), -EEXIST (something else is at the path), what
  * fork says.
  */
 int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag);
-/* Has the child ended? To be called now and then. */
-void nsc_snapshot_look(struct nsc_recorder *r);
 
 #endif
