@@ -141,8 +141,8 @@ void nsc_os_tick_stop(int timer)
 
 void nsc_os_usage(struct nsc_os_usage *to)
 {
-    struct timespec cpu = {0};
-    struct rusage usage = {0};
+    struct timespec cpu;
+    struct rusage usage; /* neither can fail; and zeros would be written by a call of memset */
 
     nsc_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPU, (long)&cpu, 0);
     nsc_syscall3(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0);
