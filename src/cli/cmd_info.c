@@ -65,13 +65,26 @@ static void count_line(const char *name, uint64_t count)
 #define LEFT_OUT_EVENTS "left_out_events"
 #define BUFFER_BYTES    "buffer_bytes"
 
+/* Those that are told in lines of their own. */
+static bool is_told_elsewhere(const char *key)
+{
+    static const char *const keys[] = {
+        PROGRAM_EVENTS,       LEFT_OUT_EVENTS,        BUFFER_BYTES, NSC_META_METRICS_INTERVAL,
+        NSC_META_SAMPLES_DUE, NSC_META_SAMPLES_TAKEN,
+    };
+
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
 static void show_meta(const struct nsc_trace *t)
 {
     const char *key, *value;
 
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        if (strcmp(key, PROGRAM_EVENTS) != 0 && strcmp(key, LEFT_OUT_EVENTS) != 0 &&
-            strcmp(key, BUFFER_BYTES) != 0)
+        if (!is_told_elsewhere(key))
             line(key, value);
 }
 
@@ -208,15 +221,35 @@ static uint32_t count_functions(const struct nsc_trace *t)
     return count;
 }
 
-/* How many there are of what is no call; a line only for what there is. */
-static void show_notes(const struct nsc_trace_info *info)
+/* How many of the samples that were due there are. More are taken where a thread falls asleep. */
+static void show_share(const struct nsc_trace *t)
 {
+    char interval[NSC_UNITS_MAX], share[NSC_UNITS_MAX], text[4 * NSC_UNITS_MAX];
+    uint64_t interval_ns, due, taken;
+
+    if (!meta_number(t, NSC_META_METRICS_INTERVAL, &interval_ns) ||
+        !meta_number(t, NSC_META_SAMPLES_DUE, &due) ||
+        !meta_number(t, NSC_META_SAMPLES_TAKEN, &taken))
+        return;
+    if (taken > due)
+        taken = due;
+    snprintf(text, sizeof text, "%llu of %llu due, %s: one every %s of CPU time",
+             (unsigned long long)taken, (unsigned long long)due,
+             nsc_units_format_share(share, taken, due), nsc_units_format_ns(interval, interval_ns));
+    line("samples due", text);
+}
+
+/* How many there are of what is no call; a line only for what there is. */
+static void show_notes(const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
     static const char *const names[NSC_NOTE_KINDS] = {"samples", "state changes", "marks",
                                                       "counter values"};
 
     for (int kind = 0; kind < NSC_NOTE_KINDS; kind++)
         if (info->notes[kind] > 0)
             count_line(names[kind], info->notes[kind]);
+    show_share(t);
     if (info->left_out_count > 0)
         count_line("left-out spans", info->left_out_count);
 }
@@ -240,7 +273,7 @@ static void show(const struct nsc_trace *t)
         count_line("stacks", info->thread_count);
     count_line("functions", count_functions(t));
     count_line("modules", info->module_count);
-    show_notes(info);
+    show_notes(t);
     show_size(info);
     if (!nsc_trace_clock(t)->identity) {
         snprintf(text, sizeof text, "%.6f ns a tick, %u calibration points",

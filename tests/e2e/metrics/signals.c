@@ -218,7 +218,8 @@ static void profile(void)
 
     signal(SIGPROF, on_profile);
     setitimer(ITIMER_PROF, &every, NULL);
-    busy_us(100000);
+    for (int i = 0; i < 500 && profiled == 0; i++)
+        busy_us(10000);
     memset(&every, 0, sizeof every);
     setitimer(ITIMER_PROF, &every, NULL);
     printf("SIGPROF: %s\n", profiled > 0 ? "some" : "none");
