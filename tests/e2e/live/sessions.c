@@ -6,7 +6,9 @@
  * usage: sessions exact CYCLES [PLUGIN]   threads make so many calls each in every session, signal
  *                                handlers and children some more: recorded + lost = emitted
  *        sessions free CYCLES [PLUGIN]    threads that come and go and never stop
- *        sessions refuse                  what the control function must not accept
+ *        sessions steps FIRST STRIDE      a handler at every STRIDEth instruction of the slow path
+ * ends the session and begins another, in which the slow path then goes on sessions refuse what the
+ * control function must not accept
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,6 +27,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define NOTRACE NANOSCOPE_NOTRACE __attribute__((noinline))
@@ -100,7 +103,7 @@ NOTRACE static void *worker(void *arg)
 
 /* ---- The recorder -------------------------------------------------------------------------- */
 
-static uint64_t layout_bytes(void)
+NOTRACE static uint64_t layout_bytes(void)
 {
     return (uint64_t)PAGE * 128 + (uint64_t)CHUNKS * CHUNK_BYTES;
 }
@@ -382,6 +385,97 @@ NOTRACE static void free_running(long cycles, char *plugin)
     printf("events %" PRIu64 "\nlost %" PRIu64 "\n", events, lost);
 }
 
+#ifdef __x86_64__
+
+enum { STEP_CALLS = 4, STEP_NESTED = 3, TRAP_FLAG = 0x100 };
+
+/* The first words of runtime/abi.h: says when a chunk is about to be full. */
+struct words {
+    unsigned long pos;
+    const unsigned long *endp;
+};
+extern __thread struct words nsc_runtime_tls;
+
+static volatile long wanted, seen;
+static volatile int bodies, returned, at_entry, at_call;
+
+__attribute__((noinline)) static void body(void)
+{
+    bodies++;
+}
+
+NOTRACE static void trap(int number, siginfo_t *info, void *context)
+{
+    greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
+
+    (void)number;
+    (void)info;
+    if (seen++ != wanted)
+        return;
+    registers[REG_EFL] &= ~TRAP_FLAG;
+    at_call = returned;
+    at_entry = bodies == returned;
+    close_session();
+    forget_session();
+    open_session(true);
+    run(1, STEP_NESTED);
+}
+
+NOTRACE static void set_trap_flag(int on)
+{
+    unsigned long flags = __builtin_ia32_readeflags_u64();
+
+    __builtin_ia32_writeeflags_u64(on ? flags | TRAP_FLAG : flags & ~(unsigned long)TRAP_FLAG);
+}
+
+/* One round; returns whether the handler came. @full: the chunk is full but for this many slots. */
+NOTRACE static bool round_at(long k, unsigned full)
+{
+    uint64_t events, lost, expected;
+
+    open_session(true);
+    if (full != 0)
+        do
+            step(1);
+        while (*nsc_runtime_tls.endp - nsc_runtime_tls.pos - 1 >= 16ul * full);
+    wanted = k;
+    seen = bodies = returned = 0;
+    set_trap_flag(1);
+    for (int i = 0; i < STEP_CALLS; i++) {
+        body();
+        returned++;
+    }
+    set_trap_flag(0);
+    close_session();
+    events = count_session(&lost);
+    forget_session();
+    if (seen <= wanted)
+        return false;
+    /* All that came later; the event that is next, or interrupted, may belong to either session. */
+    expected = 2 * STEP_NESTED;
+    if (at_call < STEP_CALLS)
+        expected += 2ull * (unsigned)(STEP_CALLS - 1 - at_call) + (unsigned)at_entry;
+    if (events + lost != expected && events + lost != expected + 1)
+        fail("recorded + lost - emitted", (long long)(events + lost - expected));
+    return true;
+}
+
+NOTRACE static void steps(long first, long stride)
+{
+    struct sigaction action = {.sa_sigaction = trap, .sa_flags = SA_SIGINFO};
+    long k = first, longest = 0;
+
+    sigaction(SIGTRAP, &action, NULL);
+    for (unsigned full = 0; full <= 4; full += 2, k = first) {
+        while (round_at(k, full))
+            k += stride;
+        longest = k > longest ? k : longest;
+    }
+    printf("steps %ld\n", longest);
+}
+
+#endif
+
 NOTRACE static void refused(const char *what, int fd, int64_t wanted)
 {
     int64_t result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)fd);
@@ -487,6 +581,10 @@ int main(int argc, char **argv)
         free_running(cycles, argc > 3 ? argv[3] : NULL);
     else if (argc > 1 && strcmp(argv[1], "refuse") == 0)
         refuse();
+#ifdef __x86_64__
+    else if (argc > 3 && strcmp(argv[1], "steps") == 0)
+        steps(atol(argv[2]), atol(argv[3]));
+#endif
     else
         return 2;
     return 0;
