@@ -204,13 +204,23 @@ static void say_detached(const struct start *s, pid_t pid, pid_t recorder)
         return;
     if (pid != 0)
         fprintf(stderr,
-                "nanoscope: recording process %ld into %s; `nanoscope stop -p %ld` ends it\n",
-                (long)pid, s->recording.options.output, (long)pid);
+                "nanoscope: recording process %ld into %s, by process %ld; `nanoscope stop -p %ld` "
+                "ends it\n",
+                (long)pid, s->recording.options.output, (long)recorder, (long)pid);
     else
         fprintf(stderr,
-                "nanoscope: waiting for %s to start, to record it into %s; `nanoscope stop -p "
-                "%ld` gives up\n",
-                s->attach.name, s->recording.options.output, (long)recorder);
+                "nanoscope: waiting for %s to start, to record it into %s, by process %ld; "
+                "`nanoscope stop -p %ld` gives up\n",
+                s->attach.name, s->recording.options.output, (long)recorder, (long)recorder);
+}
+
+/* What a script has open is not ours to hold on to: somebody may wait for its end. */
+static int keep_only(int fd)
+{
+    if (fd != STDERR_FILENO + 1)
+        dup3(fd, STDERR_FILENO + 1, O_CLOEXEC);
+    close_range(STDERR_FILENO + 2, ~0u, 0);
+    return STDERR_FILENO + 1;
 }
 
 /* A child goes on in a session of its own; we return when it records. */
@@ -226,9 +236,8 @@ static int record_detached(struct start *s)
     if (recorder < 0)
         return nsc_cli_error("cannot start a process: %s", strerror(errno));
     if (recorder == 0) {
-        close(report[0]);
+        s->parent = keep_only(report[1]);
         setsid();
-        s->parent = report[1];
         return record(s);
     }
     close(report[1]);

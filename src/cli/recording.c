@@ -233,6 +233,8 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
         return;
     if (r->filtered || nsc_filter_by_function(&r->options.filter))
         nsc_cli_warn("no call was recorded: the filter leaves no function that ran");
+    else if (r->options.argv == NULL)
+        nsc_cli_warn("no call was recorded: the program called nothing that has hooks meanwhile");
     else
         nsc_cli_warn("no call was recorded: no function that ran has hooks; are the sources "
                      "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");

@@ -47,8 +47,9 @@ int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid);
 void nsc_os_thread_name(char name[16]); /* all zeros if it cannot be had */
 void nsc_os_sleep_ns(uint32_t ns);      /* below a second; may return early */
 
-/* Whether there is such a process, as far as this pid namespace goes. */
-int nsc_os_process_exists(uint32_t pid);
+/* Whether there is such a process, as far as this pid namespace goes. One that has ended counts as
+ * gone, even if nobody has asked for its status. */
+int nsc_os_process_lives(uint32_t pid);
 
 /* Blocks every signal of this thread; returns the mask that was, for nsc_os_set_signals(). */
 uint64_t nsc_os_block_signals(void);

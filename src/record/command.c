@@ -208,7 +208,8 @@ void nsc_command_close(struct nsc_command_server *server)
 
     if (server->fd < 0)
         return;
-    unlinkat(server->directory, server->name, 0);
+    if (!server->gone)
+        unlinkat(server->directory, server->name, 0);
     close(server->fd);
     close(server->directory);
     for (i = 0; i < NSC_COMMAND_CLIENTS_MAX; i++)
@@ -335,6 +336,11 @@ void nsc_command_tell(struct nsc_command_server *server, const struct nsc_comman
 {
     size_t i;
 
+    /* Who hears that it is done may begin another recording at once. */
+    if (server->fd >= 0 && reply->phase == NSC_COMMAND_DONE) {
+        unlinkat(server->directory, server->name, 0);
+        server->gone = true;
+    }
     for (i = 0; i < NSC_COMMAND_CLIENTS_MAX; i++) {
         struct nsc_command_client *client = &server->clients[i];
 

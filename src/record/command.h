@@ -81,6 +81,7 @@ struct nsc_command_server {
     int fd;        /* -1: closed */
     int directory; /* of the sockets */
     char name[32]; /* of ours, in there */
+    bool gone;     /* it was taken away; the name may be somebody else's by now */
     uint64_t looked_ns;
     struct nsc_command_client clients[NSC_COMMAND_CLIENTS_MAX];
 };
@@ -119,7 +120,8 @@ bool nsc_command_next(struct nsc_command_server *server, uint64_t now_ns,
  */
 void nsc_command_answer(struct nsc_command_server *server, const struct nsc_command *command,
                         const struct nsc_command_reply *reply);
-/* Say to everybody who waits for the end how far it is. */
+/* Say to everybody who waits for the end how far it is. With phase DONE nobody finds the socket any
+ * more. */
 void nsc_command_tell(struct nsc_command_server *server, const struct nsc_command_reply *reply);
 void nsc_command_close(struct nsc_command_server *server);
 /* The client is somebody else's from now on, a forked child's: close our side only. */

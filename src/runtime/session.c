@@ -219,7 +219,7 @@ int nsc_session_is_open(const struct nsc_session *s)
     if (s == NULL || NSC_LOAD(&s->off) ||
         NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
         return 0;
-    if (nsc_os_process_exists(s->recorder_pid))
+    if (nsc_os_process_lives(s->recorder_pid))
         return 1;
     /* It is dead, or outside this pid namespace. */
     heartbeat = NSC_LOAD(&s->header->heartbeat);

@@ -298,9 +298,19 @@ void nsc_os_sleep_ns(uint32_t ns)
     nsc_syscall3(SYS_nanosleep, (long)&time, 0, 0);
 }
 
-int nsc_os_process_exists(uint32_t pid)
+int nsc_os_process_lives(uint32_t pid)
 {
-    return nsc_syscall3(SYS_kill, (long)pid, 0, 0) != -ESRCH;
+    struct kernel_timespec none = {0, 0};
+    struct pollfd ended;
+    long fd = nsc_syscall3(SYS_pidfd_open, (long)pid, 0, 0), result;
+
+    if (fd < 0)
+        return fd != -ESRCH && nsc_syscall3(SYS_kill, (long)pid, 0, 0) != -ESRCH;
+    ended.fd = (int)fd;
+    ended.events = POLLIN;
+    result = nsc_syscall6(SYS_ppoll, (long)&ended, 1, (long)&none, 0, 0, 0);
+    nsc_os_close((int)fd);
+    return result == 0;
 }
 
 uint64_t nsc_os_block_signals(void)
@@ -365,8 +375,7 @@ static int open_by_name(int fd)
 
 int nsc_os_memory_file(void)
 {
-    long fd =
-        nsc_syscall3(SYS_memfd_create, (long)"nanoscope-live", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
+    long fd = nsc_syscall3(SYS_memfd_create, (long)"nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
 
     return fd < 0 ? (int)fd : nsc_os_raise_fd(open_by_name((int)fd));
 }
