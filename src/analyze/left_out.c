@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void nsc_left_out_free(struct nsc_left_out_list *list)
@@ -160,4 +161,14 @@ int nsc_left_out_find(const struct nsc_trace *t, const struct nsc_selection *sel
     sum_up(&list);
     *out = list;
     return 0;
+}
+
+uint64_t nsc_left_out_events(const struct nsc_trace *t, uint32_t reason)
+{
+    const char *text;
+    char key[48];
+
+    snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_left_out_reason_name(reason));
+    text = nsc_trace_meta(t, key);
+    return text != NULL && text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : 0;
 }

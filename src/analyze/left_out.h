@@ -8,7 +8,7 @@
 
 #include "analyze/select.h"
 
-#define NSC_LEFT_OUT_REASONS 8 /* reasons that are told apart; larger numbers count as 0 */
+/* Reasons are told apart by enum nsc_left_out_reason; larger numbers count as 0. */
 
 /* A function (in a process, or in all: NSC_NO_ID) that was left out in the window. */
 struct nsc_left_out_row {
@@ -39,6 +39,10 @@ struct nsc_left_out_list {
 int nsc_left_out_find(const struct nsc_trace *t, const struct nsc_selection *selection,
                       struct nsc_left_out_list *out, struct nsc_diag *diag);
 void nsc_left_out_free(struct nsc_left_out_list *list);
+
+/* Events that the program emitted and that were not recorded for that reason, in the whole
+ * recording; by the recorder's own count. */
+uint64_t nsc_left_out_events(const struct nsc_trace *t, uint32_t reason);
 
 /* @to is also as much as @more: errors add up as those of independent quantities. */
 void nsc_left_out_add(struct nsc_estimate *to, const struct nsc_estimate *more);

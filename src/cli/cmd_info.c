@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "analyze/gaps.h"
+#include "analyze/left_out.h"
 #include "cli/command.h"
 #include "cli/info_options.h"
 #include "cli/left_out.h"
@@ -60,32 +61,51 @@ static void count_line(const char *name, uint64_t count)
     line(name, nsc_units_format_count(text, count));
 }
 
-/* Meta keys: see docs/format.md section 6. */
-#define PROGRAM_EVENTS  "program_events"
-#define LEFT_OUT_EVENTS "left_out_events"
-#define BUFFER_BYTES    "buffer_bytes"
+#define BUFFER_BYTES "buffer_bytes"
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* A filter that came while the program ran: "TICKS OPTIONS". */
+static void show_filter(const struct nsc_trace *t, const char *value)
+{
+    char time[NSC_UNITS_MAX], *options, *text;
+    uint64_t ticks = strtoull(value, &options, 10);
+
+    nsc_units_format_time(time, nsc_clock_ns(nsc_trace_clock(t), ticks));
+    options += *options == ' ';
+    if (asprintf(&text, "from %s: %s", time, *options != 0 ? options : "none") < 0)
+        return;
+    line(NSC_META_FILTER, text);
+    free(text);
+}
 
 /* Those that are told in lines of their own. */
 static bool is_told_elsewhere(const char *key)
 {
     static const char *const keys[] = {
-        PROGRAM_EVENTS,       LEFT_OUT_EVENTS,        BUFFER_BYTES, NSC_META_METRICS_INTERVAL,
-        NSC_META_SAMPLES_DUE, NSC_META_SAMPLES_TAKEN,
+        NSC_META_PROGRAM_EVENTS, BUFFER_BYTES,           NSC_META_METRICS_INTERVAL,
+        NSC_META_SAMPLES_DUE,    NSC_META_SAMPLES_TAKEN,
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
-    return false;
+    return starts_with(key, "left_out_");
 }
 
 static void show_meta(const struct nsc_trace *t)
 {
     const char *key, *value;
 
-    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        if (!is_told_elsewhere(key))
+    for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++) {
+        if (starts_with(key, NSC_META_FILTER "."))
+            show_filter(t, value);
+        else if (!is_told_elsewhere(key))
             line(key, value);
+    }
 }
 
 static bool meta_number(const struct nsc_trace *t, const char *key, uint64_t *out)
@@ -108,7 +128,7 @@ static bool meta_number(const struct nsc_trace *t, const char *key, uint64_t *ou
 struct emitted {
     uint64_t recorded; /* events of the file that the program emitted itself */
     uint64_t added;    /* the others: ends of calls that did not return */
-    uint64_t left_out; /* by -F and -N, while recording */
+    uint64_t left_out; /* not wanted, while recording */
     uint64_t sum;
 };
 
@@ -118,12 +138,25 @@ static bool find_emitted(const struct nsc_trace *t, struct emitted *e)
     const struct nsc_trace_info *info = nsc_trace_info(t);
 
     *e = (struct emitted){0};
-    if (!meta_number(t, PROGRAM_EVENTS, &e->recorded) || e->recorded > info->events)
+    if (!meta_number(t, NSC_META_PROGRAM_EVENTS, &e->recorded) || e->recorded > info->events)
         return false;
-    meta_number(t, LEFT_OUT_EVENTS, &e->left_out);
+    meta_number(t, NSC_META_LEFT_OUT, &e->left_out);
     e->added = info->events - e->recorded;
     e->sum = e->recorded + info->lost + e->left_out;
     return true;
+}
+
+/* Of the events left out, how many for which reason. */
+static void show_left_out(const struct nsc_trace *t)
+{
+    for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
+        uint64_t events = nsc_left_out_events(t, i);
+        char name[32];
+
+        snprintf(name, sizeof name, "  by %s", nsc_left_out_reason_name(i));
+        if (events > 0)
+            count_line(name, events);
+    }
 }
 
 static void show_events(const struct nsc_trace *t)
@@ -138,8 +171,10 @@ static void show_events(const struct nsc_trace *t)
     if (known)
         count_line("recorded", e.recorded);
     count_line("lost", info->lost);
-    if (known && e.left_out > 0)
+    if (known && e.left_out > 0) {
         count_line("left out", e.left_out);
+        show_left_out(t);
+    }
     if (known)
         count_line("emitted", e.sum);
 }
@@ -303,6 +338,11 @@ static void write_events(struct nsc_json *j, const struct nsc_trace *t)
     number_or_null(j, "recorded", known, e.recorded);
     nsc_json_u64(j, "lost", info->lost);
     number_or_null(j, "left_out", known, e.left_out);
+    nsc_json_open_object(j, "left_out_by");
+    for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
+        if (nsc_left_out_events(t, i) > 0)
+            nsc_json_u64(j, nsc_left_out_reason_name(i), nsc_left_out_events(t, i));
+    nsc_json_close_object(j);
     number_or_null(j, "emitted", known, e.sum);
 }
 

@@ -300,17 +300,23 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
         [NSC_LEFT_OUT_TRIGGER] = " before a trigger",
         [NSC_LEFT_OUT_SHORT] = " where they were too short",
         [NSC_LEFT_OUT_DEPTH] = " where they were too deep",
+        [NSC_LEFT_OUT_UNDER] = " outside of a caller",
+        [NSC_LEFT_OUT_THREAD] = " in other threads",
     };
     const struct nsc_left_out_list *list = &view->left_out;
     char text[NSC_UNITS_MAX];
 
-    for (int i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
+    for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
         const char *reason = reasons[i] != NULL ? reasons[i] : "";
+        uint64_t events = nsc_left_out_events(view->trace, i);
         uint32_t count = list->functions[i];
 
         if (count > 0)
             fprintf(out, "%scalls of %s function%s were left out%s\n", prefix,
                     nsc_units_format_count(text, count), nsc_units_plural(count), reason);
+        else if (events > 0)
+            fprintf(out, "%s%s event%s of calls were left out%s\n", prefix,
+                    nsc_units_format_count(text, events), nsc_units_plural(events), reason);
         if (list->nothing_ns[i] > 0)
             fprintf(out, "%sfor %s all calls were left out%s\n", prefix,
                     nsc_units_format_ns(text, list->nothing_ns[i]), reason);

@@ -109,7 +109,7 @@ void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char
              (unsigned long long)r->session.chunk_count * r->session.chunk_bytes);
     nsc_writer_meta(r->writer, "buffer_bytes", text);
     if (filter != NULL && filter[0] != 0)
-        nsc_writer_meta(r->writer, "filter", filter);
+        nsc_writer_meta(r->writer, NSC_META_FILTER, filter);
     free(filter);
 }
 
@@ -244,12 +244,26 @@ static void tell_phase(struct nsc_recorder *r, enum nsc_command_phase phase)
     nsc_command_tell(&r->commands, &reply);
 }
 
+/* Which filter is in force since @ticks. */
+static void note_filter(struct nsc_recorder *r, uint64_t ticks)
+{
+    char key[32], *options = nsc_filter_text(r->in_force), *text;
+
+    snprintf(key, sizeof key, NSC_META_FILTER_LATER, ++r->filters + 1);
+    if (options != NULL && asprintf(&text, "%llu %s", (unsigned long long)ticks, options) >= 0) {
+        nsc_writer_meta(r->writer, key, text);
+        free(text);
+    }
+    free(options);
+}
+
 /* Another filter: sleds are switched, modules to come wait for their verdict. */
 static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
                          struct nsc_diag *diag)
 {
     struct nsc_flip_stats stats = {0};
     struct nsc_filter filter;
+    uint64_t ticks;
     int error = nsc_filter_read(text, bytes, &filter, diag);
 
     if (error != 0)
@@ -261,11 +275,13 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         return 0;
     }
     nsc_tracees_scan_threads(&r->tracees);
-    if (nsc_tracees_set_filter(&r->tracees, &filter, nsc_clockpoint_ticks()) != 0) {
+    ticks = nsc_clockpoint_ticks();
+    if (nsc_tracees_set_filter(&r->tracees, &filter, ticks) != 0) {
         nsc_filter_free(&filter);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     r->in_force = r->tracees.modules.filter;
+    note_filter(r, ticks);
     if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
@@ -427,14 +443,22 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
  * (The file's own count of events has the ends of unwound calls too.) */
 static void write_counts(struct nsc_recorder *r)
 {
-    char text[24];
+    char text[24], key[48];
+    uint32_t i;
 
     snprintf(text, sizeof text, "%llu",
              (unsigned long long)r->tracees.stats.recorded - nsc_writer_dropped(r->writer));
-    nsc_writer_meta(r->writer, "program_events", text);
+    nsc_writer_meta(r->writer, NSC_META_PROGRAM_EVENTS, text);
     snprintf(text, sizeof text, "%llu", (unsigned long long)left_out_events(r));
     if (left_out_events(r) > 0)
-        nsc_writer_meta(r->writer, "left_out_events", text);
+        nsc_writer_meta(r->writer, NSC_META_LEFT_OUT, text);
+    for (i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
+        if (r->tracees.stats.left_out[i] == 0)
+            continue;
+        snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_left_out_reason_name(i));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)r->tracees.stats.left_out[i]);
+        nsc_writer_meta(r->writer, key, text);
+    }
 }
 
 int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag)

@@ -36,6 +36,7 @@ struct nsc_recorder {
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
     const struct nsc_filter *in_force;
+    uint32_t filters;         /* that came after the first */
     struct nsc_filter filter; /* one that came by the socket before there was a session */
     enum nsc_command_phase phase;
     pid_t snapshots[NSC_SNAPSHOTS_MAX]; /* children that write one each; 0: none */

@@ -67,7 +67,8 @@ const char *nsc_left_out_reason_name(uint32_t reason)
     static const char *const names[] = {
         [NSC_LEFT_OUT_FILTER] = "filter",   [NSC_LEFT_OUT_BUDGET] = "budget",
         [NSC_LEFT_OUT_TRIGGER] = "trigger", [NSC_LEFT_OUT_SHORT] = "short",
-        [NSC_LEFT_OUT_DEPTH] = "depth",
+        [NSC_LEFT_OUT_DEPTH] = "depth",     [NSC_LEFT_OUT_UNDER] = "under",
+        [NSC_LEFT_OUT_THREAD] = "thread",
     };
 
     if (reason < sizeof names / sizeof names[0] && names[reason] != NULL)

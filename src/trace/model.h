@@ -235,9 +235,14 @@ struct nsc_left_out {
 /* ---- Meta keys that this version gives a meaning (docs/format.md section 6) ---- */
 
 #define NSC_META_FREQUENCY        "ticks_per_second" /* nominal ticks of the timer in a second */
-#define NSC_META_TIMING           "timing"           /* NSC_TIMING_ENTRY or absent */
-#define NSC_TIMING_ENTRY          "entry"   /* only entries read the timer: see docs/format.md */
-#define NSC_META_METRICS          "metrics" /* where samples came from */
+#define NSC_META_PROGRAM_EVENTS   "program_events"   /* those of the file that it emitted itself */
+#define NSC_META_LEFT_OUT         "left_out_events"  /* those that were not wanted */
+#define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
+#define NSC_META_FILTER           "filter"             /* options in force from the start */
+#define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
+#define NSC_META_TIMING           "timing"    /* NSC_TIMING_ENTRY or absent */
+#define NSC_TIMING_ENTRY          "entry"     /* only entries read the timer: see docs/format.md */
+#define NSC_META_METRICS          "metrics"   /* where samples came from */
 #define NSC_META_METRICS_INTERVAL "metrics_interval_ns" /* between two samples of a thread */
 #define NSC_META_SAMPLES_DUE      "samples_due"         /* samples that there should be */
 #define NSC_META_SAMPLES_TAKEN    "samples_taken"       /* and those that there are */
