@@ -270,7 +270,8 @@ static int look(struct call *c, struct nsc_regs *call)
         return try_another(c, "the thread has ended");
     leave_sequence(c, &c->regs);
     *call = c->regs;
-    nsc_regs_again(&c->regs, &c->pick.waits, signal_waits(c));
+    if (nsc_regs_result(&c->regs) == -EINTR)
+        nsc_regs_again(&c->regs, &c->pick.waits, signal_waits(c));
     nsc_regs_call(call, c->control, c->arguments, &c->slot);
     if (c->slot != 0 && !read_memory(c, c->slot, &c->slot_word, sizeof c->slot_word))
         return try_another(c, "the thread has no room left on its stack");

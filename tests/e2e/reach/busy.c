@@ -5,16 +5,21 @@
  *   busy KIND SECONDS    prints "ready", works, prints "KIND ok" or what was wrong
  */
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/rseq.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -413,6 +418,27 @@ static int k_stops(void)
     return 1;
 }
 
+/* ---- Confined ------------------------------------------------------------------------------ */
+
+/* A filter that kills whoever makes a memory file; the program itself does not. */
+static int k_seccomp(void)
+{
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {.len = 4, .filter = code};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        return 2;
+    puts("confined");
+    fflush(stdout);
+    return k_loop();
+}
+
 /* ---- Restartable sequences ------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
@@ -492,10 +518,11 @@ static const struct {
     const char *name;
     int (*run)(void);
 } kinds[] = {
-    {"loop", k_loop},       {"red-zone", k_red_zone}, {"backwards", k_backwards},
-    {"malloc", k_malloc},   {"threads", k_threads},   {"coming-and-going", k_coming_and_going},
-    {"signals", k_signals}, {"queued", k_queued},     {"faults", k_faults},
-    {"stops", k_stops},     {"counts", k_counts},     {"sequences", k_sequences},
+    {"loop", k_loop},           {"red-zone", k_red_zone}, {"backwards", k_backwards},
+    {"malloc", k_malloc},       {"threads", k_threads},   {"coming-and-going", k_coming_and_going},
+    {"signals", k_signals},     {"queued", k_queued},     {"faults", k_faults},
+    {"stops", k_stops},         {"counts", k_counts},     {"seccomp", k_seccomp},
+    {"sequences", k_sequences},
 };
 
 int main(int argc, char **argv)
