@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -14,14 +15,15 @@
 /* --memory: the library lies beside the others. */
 static int count_memory(struct nsc_recording *r)
 {
-    static char library[PATH_MAX];
-    int error = nsc_cli_libdir(library, sizeof library - sizeof NSC_HEAP_LIBRARY - 1);
+    static char library[PATH_MAX + sizeof NSC_HEAP_LIBRARY];
+    char folder[PATH_MAX];
+    int error = nsc_cli_libdir(folder, sizeof folder);
 
     if (error != 0) {
         nsc_cli_error("cannot find %s: %s", NSC_HEAP_LIBRARY, strerror(-error));
         return NSC_CLI_RECORD;
     }
-    strcat(strcat(library, "/"), NSC_HEAP_LIBRARY);
+    snprintf(library, sizeof library, "%s/%s", folder, NSC_HEAP_LIBRARY);
     r->options.heap_library = library;
     return 0;
 }

@@ -249,16 +249,16 @@ static void summarise_metrics(const struct nsc_record_result *result)
         [NSC_METRICS_PROC] = "/proc",
     };
     const struct nsc_metrics_summary *m = &result->metrics;
-    char taken[NSC_UNITS_MAX], share[NSC_UNITS_MAX + 16] = "", interval[NSC_UNITS_MAX];
+    char taken[NSC_UNITS_MAX], share[NSC_UNITS_MAX], interval[NSC_UNITS_MAX];
+    char due[NSC_UNITS_MAX + 16] = "";
     uint32_t all = m->threads + m->missed + m->refused;
 
-    if (m->due > 0) {
-        nsc_units_format_share(share, m->taken < m->due ? m->taken : m->due, m->due);
-        strcat(share, " of those due, ");
-    }
+    if (m->due > 0)
+        snprintf(due, sizeof due, "%s of those due, ",
+                 nsc_units_format_share(share, m->taken < m->due ? m->taken : m->due, m->due));
     fprintf(stderr, "nanoscope: %s samples every %s of CPU time by %s, %sof %u of %u thread%s\n",
             nsc_units_format_count(taken, m->taken), nsc_units_format_ns(interval, m->interval_ns),
-            m->by_program ? "timers in the program" : sources[m->source], share, m->threads, all,
+            m->by_program ? "timers in the program" : sources[m->source], due, m->threads, all,
             nsc_units_plural(all));
     if (m->source == NSC_METRICS_PROC)
         nsc_cli_warn("perf_event_open is not permitted (%s), so %sstates are coarse; "

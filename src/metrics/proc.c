@@ -270,7 +270,7 @@ int nsc_proc_look_once(pid_t pid, pid_t tid, struct nsc_proc_look *look)
 {
     struct nsc_proc_look found;
     char text[TEXT_BYTES];
-    struct nsc_proc proc;
+    struct nsc_proc proc = {.stat_fd = -1, .schedstat_fd = -1};
     int error = nsc_proc_open(&proc, pid, tid);
 
     if (error != 0)
