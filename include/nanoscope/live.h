@@ -129,7 +129,9 @@ enum nsc_live_recorder_state {
     NSC_LIVE_RECORDER_OPEN = 1,
 };
 
-#define NSC_LIVE_FLAG_FILTER 1u /* a module waits for the recorder's verdict on its sites */
+#define NSC_LIVE_FLAG_FILTER       1u /* a module waits for the recorder's verdict on its sites */
+/* Only entries read the timer: word 1 of a sled's exit is zero, unless it came the slow way. */
+#define NSC_LIVE_FLAG_ENTRY_TIMING 2u
 
 enum nsc_live_request {
     NSC_LIVE_REQUEST_NONE = 0,

@@ -23,7 +23,7 @@
 
 #include "runtime/abi_asm.h"
 
-#define NSC_RUNTIME_ABI_VERSION 3u
+#define NSC_RUNTIME_ABI_VERSION 4u
 
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 
@@ -108,6 +108,8 @@ struct nsc_runtime_module {
      * or of the entries that runtime/dfi.h is about. */
     const uint64_t *nops_start, *nops_end;
     struct nsc_runtime_dfi *dfi;
+    /* Instead of trampolines[] where only entries are timed. */
+    const uint8_t *untimed_return, *untimed_tail;
 };
 
 /**

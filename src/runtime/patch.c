@@ -32,6 +32,7 @@ struct batch {
     uint64_t start, end; /* run-time addresses */
     uint64_t page_bytes;
     uint32_t problems;
+    int untimed; /* exits are not timed in this session */
 };
 
 static uint64_t site_count(const struct nsc_runtime_module *m)
@@ -62,6 +63,15 @@ static int inside(const struct batch *b, const uint8_t *at, enum nsc_arch_sled f
            nsc_arch_sled_known(at, form);
 }
 
+static const uint8_t *trampoline(const struct batch *b, enum nsc_arch_hook hook)
+{
+    if (b->untimed && hook == NSC_ARCH_HOOK_RETURN)
+        return b->module->untimed_return;
+    if (b->untimed && hook == NSC_ARCH_HOOK_TAIL)
+        return b->module->untimed_tail;
+    return b->module->trampolines[hook];
+}
+
 static int sled_of_site(const struct batch *b, const struct nsc_live_site *site, struct sled *sled)
 {
     int is_entry = site->kind == NSC_LIVE_SITE_ENTRY;
@@ -72,7 +82,7 @@ static int sled_of_site(const struct batch *b, const struct nsc_live_site *site,
     sled->form = NSC_ARCH_SLED_SITE;
     if (!inside(b, sled->at, sled->form))
         return 0;
-    sled->trampoline = b->module->trampolines[nsc_arch_sled_hook(sled->at, sled->form, is_entry)];
+    sled->trampoline = trampoline(b, nsc_arch_sled_hook(sled->at, sled->form, is_entry));
     return 1;
 }
 
@@ -101,7 +111,7 @@ static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x,
     sled->form = x->kind == NSC_ARCH_XRAY_EXIT ? NSC_ARCH_SLED_XRAY_EXIT : NSC_ARCH_SLED_XRAY;
     if (!inside(b, sled->at, sled->form) || (!is_entry && !has_entry(b, x)))
         return 0;
-    sled->trampoline = b->module->trampolines[nsc_arch_sled_hook(sled->at, sled->form, is_entry)];
+    sled->trampoline = trampoline(b, nsc_arch_sled_hook(sled->at, sled->form, is_entry));
     return 1;
 }
 
@@ -365,12 +375,15 @@ static int64_t edit_module(struct batch *b, uint64_t bias)
 static void begin_batch(struct batch *b, const struct nsc_runtime_module *module, enum edit edit,
                         const struct nsc_patch_verdict *verdict)
 {
+    const struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+
     b->module = module;
     b->verdict = verdict;
     b->edit = edit;
     b->step = 0;
     b->from = 0;
     b->problems = 0;
+    b->untimed = s != NULL && (s->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0;
 }
 
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,

@@ -21,6 +21,8 @@ extern const uint8_t nsc_trampoline_entry[] HIDDEN;
 extern const uint8_t nsc_trampoline_entry_pushed[] HIDDEN;
 extern const uint8_t nsc_trampoline_return[] HIDDEN;
 extern const uint8_t nsc_trampoline_tail[] HIDDEN;
+extern const uint8_t nsc_trampoline_return_untimed[] HIDDEN;
+extern const uint8_t nsc_trampoline_tail_untimed[] HIDDEN;
 
 extern const uint8_t nsc_dfi_entry[] HIDDEN;
 extern uint64_t nsc_dfi_table HIDDEN;
@@ -43,6 +45,8 @@ static struct nsc_runtime_module module = {
     .nops_start = __start___patchable_function_entries,
     .nops_end = __stop___patchable_function_entries,
     .dfi = &dfi,
+    .untimed_return = nsc_trampoline_return_untimed,
+    .untimed_tail = nsc_trampoline_tail_untimed,
 };
 
 /* 101 is the first priority that is not the implementation's: before the program's constructors,

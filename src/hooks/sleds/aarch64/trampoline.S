@@ -16,7 +16,7 @@
 
 /* NAME: symbol; IS_EXIT: 0 or 1, the event's exit bit. Ticks are read last at entry and first at
  * exit, so that the hook's own work falls outside of the call. */
-.macro HOOK name, is_exit
+.macro HOOK name, is_exit, timed=1
     .globl  \name
     .hidden \name
     .type   \name, %function
@@ -28,7 +28,7 @@
     .cfi_adjust_cfa_offset SAVED
     stp     x2, x3, [sp, #16]
     str     x4, [sp, #32]
-.if \is_exit
+.if \is_exit && \timed
     mrs     x4, cntvct_el0
 .endif
     adrp    x1, :gottprel:nsc_runtime_tls
@@ -54,7 +54,9 @@
     b.hs    nsc_trampoline_slow_\name
     sub     x3, x30, #(8 - \is_exit)
     orr     x3, x3, x2, lsl #NSC_RUNTIME_POSITION_SHIFT
+.if \timed
     str     x4, [x1, #8]
+.endif
     stlr    x3, [x1] /* last for every reader: the recorder looks at chunks that are in use */
     ldr     x4, [sp, #32]
     ldp     x2, x3, [sp, #16]
@@ -64,6 +66,9 @@
 
 nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
     .cfi_adjust_cfa_offset SAVED
+.if !\timed
+    mrs     x4, cntvct_el0
+.endif
     sub     x0, x30, #(8 - \is_exit)
     orr     x0, x0, x2, lsl #NSC_RUNTIME_POSITION_SHIFT
     mov     x3, x1
@@ -76,10 +81,13 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
     .text
     HOOK nsc_trampoline_entry, 0
     HOOK nsc_trampoline_tail, 1
+    /* For recordings in which only entries are timed: word 1 of an exit's slot stays zero. */
+    HOOK nsc_trampoline_tail_untimed, 1, 0
     /* Hooks that differ on other machines only. */
-    .globl  nsc_trampoline_entry_pushed, nsc_trampoline_return
-    .hidden nsc_trampoline_entry_pushed, nsc_trampoline_return
+    .globl  nsc_trampoline_entry_pushed, nsc_trampoline_return, nsc_trampoline_return_untimed
+    .hidden nsc_trampoline_entry_pushed, nsc_trampoline_return, nsc_trampoline_return_untimed
     .set    nsc_trampoline_return, nsc_trampoline_tail
+    .set    nsc_trampoline_return_untimed, nsc_trampoline_tail_untimed
     .set    nsc_trampoline_entry_pushed, nsc_trampoline_entry
 
 /*

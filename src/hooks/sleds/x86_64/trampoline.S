@@ -62,6 +62,26 @@
     movq    SAVED_RDX(%rsp), %rdx
 .endm
 
+/* The same for an exit that is not timed: word 1 of its slot stays zero. No register of the timer's is
+ * touched. */
+.macro RECORD_UNTIMED free, mark
+    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
+    movl    $16, %r11d
+    xaddq   %r11, %fs:NSC_RUNTIME_POS(%rdx)
+    movq    %fs:NSC_RUNTIME_ENDP(%rdx), \free
+    cmpq    (\free), %r11
+    jae     1f
+    leaq    8 + \mark(%rsp), \free
+    subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), \free
+    cmpq    $(2 * NSC_RUNTIME_REACH), \free
+    jae     1f
+    leaq    8 + \mark(%rsp), \free
+    shlq    $NSC_RUNTIME_POSITION_SHIFT, \free
+    orq     (%rsp), \free
+    movq    \free, (%r11)
+    movq    SAVED_RDX(%rsp), %rdx
+.endm
+
 /* To the slow path with %rcx = word, %rdx = position, %r11 = slot. */
 .macro GO_SLOW mark, over
     leaq    8 + \over + \mark(%rsp), %rcx
@@ -95,13 +115,17 @@
     END \name
 .endm
 
-.macro EXIT_HOOK name, keep_r11
+.macro EXIT_HOOK name, keep_r11, timed
     BEGIN \name
     movq    %rcx, SAVED_RCX(%rsp)
 .if \keep_r11
     movq    %r11, SAVED_R11(%rsp)
 .endif
+.if \timed
     RECORD %rcx, 4, 0
+.else
+    RECORD_UNTIMED %rcx, 4
+.endif
     movq    SAVED_RCX(%rsp), %rcx
 .if \keep_r11
     movq    SAVED_R11(%rsp), %r11
@@ -114,8 +138,11 @@
     .text
     ENTRY_HOOK nsc_trampoline_entry, 0
     ENTRY_HOOK nsc_trampoline_entry_pushed, 8
-    EXIT_HOOK nsc_trampoline_return, 0
-    EXIT_HOOK nsc_trampoline_tail, 1
+    EXIT_HOOK nsc_trampoline_return, 0, 1
+    EXIT_HOOK nsc_trampoline_tail, 1, 1
+    /* For recordings in which only entries are timed. */
+    EXIT_HOOK nsc_trampoline_return_untimed, 0, 0
+    EXIT_HOOK nsc_trampoline_tail_untimed, 1, 0
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
