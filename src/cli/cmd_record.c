@@ -50,6 +50,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_RECORD_OPT_BUDGET:
     case NSC_RECORD_OPT_EXT:
     case NSC_RECORD_OPT_INTERVAL:
+    case NSC_RECORD_OPT_TIMING:
     case NSC_RECORD_OPT_COMPRESS:
     case NSC_RECORD_OPT_NO_CHILDREN:
     case NSC_RECORD_OPT_QUIET:

@@ -61,6 +61,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_START_OPT_BUFFER:
     case NSC_START_OPT_EXT:
     case NSC_START_OPT_INTERVAL:
+    case NSC_START_OPT_TIMING:
     case NSC_START_OPT_COMPRESS:
     case NSC_START_OPT_NO_CHILDREN:
     case NSC_START_OPT_QUIET:

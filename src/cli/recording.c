@@ -77,6 +77,18 @@ static int read_ext(const struct nsc_cli_args *args, const struct nsc_cli_given 
     return 0;
 }
 
+static int read_timing(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct nsc_recording *r)
+{
+    static const char *const kinds[] = {"full", "entry", NULL};
+    unsigned kind;
+    int status = nsc_cli_choice(args, given, kinds, &kind);
+
+    if (status == 0)
+        r->options.entry_timing = kind == 1;
+    return status;
+}
+
 static int read_interval(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct nsc_recording *r)
 {
@@ -118,6 +130,8 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
         return read_buffer(args, given, r);
     if (strcmp(given->name, "budget") == 0)
         return read_budget(args, given, r);
+    if (strcmp(given->name, "timing") == 0)
+        return read_timing(args, given, r);
     if (strcmp(given->name, "ext") == 0)
         return read_ext(args, given, r);
     if (strcmp(given->name, "interval") == 0)

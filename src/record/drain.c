@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/untimed.h"
+
 #define MS 1000000ull
 
 /* How often, at most. Threads are probed in every round while they are few or chunks are short. */
@@ -99,6 +101,17 @@ static void give_back_pages(const struct nsc_session *s, uint32_t chunk, uint32_
         (void)nsc_session_punch(s, chunk, bytes);
 }
 
+/* When the thread went on to its next chunk; 0: that is not known. */
+static uint64_t next_opened(const struct nsc_drain *d, const struct nsc_drain_entry *entry)
+{
+    const struct nsc_drain_entry *next = entry + 1;
+
+    if (next >= d->entries + d->entry_count || next->thread != entry->thread ||
+        next->seq != entry->seq + 1)
+        return 0;
+    return __atomic_load_n(&d->tracees->session->chunks[next->chunk].open_ticks, __ATOMIC_RELAXED);
+}
+
 /*
  * Run what is in a chunk. @stop_at_hole: a hook may yet fill an empty slot.
  * Returns whether the chunk is read to its end.
@@ -109,7 +122,7 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     const struct nsc_session *s = d->tracees->session;
     const struct nsc_live_chunk *live = &s->chunks[entry->chunk];
     uint32_t from = t->resume_seq == entry->seq ? t->resume_at : 0;
-    uint32_t used;
+    uint32_t used, to;
 
     if (nsc_session_is_sparse(s, entry->chunk) && ++d->sparse_mapped > SPARSE_MAPPED_MAX) {
         nsc_session_let_go(s);
@@ -124,8 +137,12 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                                __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED));
         t->resume_seq = entry->seq;
     }
+    to = used;
+    if (s->entry_timing)
+        to = (uint32_t)nsc_untimed_fill(nsc_session_chunk_words(s, entry->chunk), from, used,
+                                        s->exit_bit, next_opened(d, entry), !stop_at_hole);
     t->resume_at = (uint32_t)nsc_stacks_run(&t->stacks, nsc_session_chunk_words(s, entry->chunk),
-                                            from, used, stop_at_hole);
+                                            from, to, stop_at_hole);
     return t->resume_at >= used;
 }
 

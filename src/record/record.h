@@ -33,6 +33,7 @@ struct nsc_record_options {
     const char *output;
     enum nsc_record_mode mode;
     uint64_t buffer_bytes; /* 0: the mode's own; the pool may then grow with the threads */
+    bool entry_timing;     /* exits do not read the timer: their times are bounds */
     bool compress;
     bool no_children; /* leave out processes other than the one started */
     bool until_main;  /* end with the program, even if children go on */

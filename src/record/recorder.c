@@ -104,6 +104,8 @@ void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char
         snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);
         nsc_writer_meta(r->writer, "system", text);
     }
+    if (r->options->entry_timing)
+        nsc_writer_meta(r->writer, NSC_META_TIMING, NSC_TIMING_ENTRY);
     nsc_writer_meta(r->writer, "mode", modes[r->options->mode]);
     snprintf(text, sizeof text, "%llu",
              (unsigned long long)r->session.chunk_count * r->session.chunk_bytes);
@@ -147,6 +149,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
                                                        : KEEP_BUFFER_BYTES,
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
         .filter = nsc_filter_by_function(r->in_force),
+        .entry_timing = o->entry_timing,
         .sample_ns = o->cpu_timer ? o->sample_ns : 0,
     };
     int error = nsc_session_create(&options, &r->session, diag);

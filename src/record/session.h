@@ -36,8 +36,9 @@ struct nsc_session {
     uint32_t kept;   /* chunks below keep the pages that they get; so many may wait for us */
     uint8_t exit_bit;
     uint32_t filter_used;
-    bool promised; /* memory need not be allocated before it is touched */
-    bool fixed;    /* the pool must not grow: the user gave its size, or there is no more memory */
+    bool entry_timing; /* see untimed.h */
+    bool promised;     /* memory need not be allocated before it is touched */
+    bool fixed; /* the pool must not grow: the user gave its size, or there is no more memory */
     char path[64];
 };
 
@@ -46,6 +47,7 @@ struct nsc_session_options {
     uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
+    bool entry_timing;     /* exits do not read the timer */
     uint64_t sample_ns;    /* threads take samples of themselves; 0: they do not */
 };
 

@@ -1,8 +1,6 @@
 /* untimed.c - see untimed.h. */
 #include "record/untimed.h"
 
-#include <stdbool.h>
-
 #include "nanoscope/live.h"
 
 static uint64_t word_at(const uint64_t *words, size_t slot)
@@ -34,9 +32,10 @@ static void fill(uint64_t *words, size_t from, size_t to, uint64_t exit_mask, ui
 }
 
 size_t nsc_untimed_fill(uint64_t *words, size_t from, size_t to, unsigned exit_bit,
-                        uint64_t end_ticks)
+                        uint64_t end_ticks, bool final)
 {
     const uint64_t exit_mask = 1ull << exit_bit;
+    uint64_t last = 0;
     size_t waits = to, at = from;
 
     while (at < to) {
@@ -46,12 +45,16 @@ size_t nsc_untimed_fill(uint64_t *words, size_t from, size_t to, unsigned exit_b
         if (address >= NSC_LIVE_ESC_LIMIT && ticks == 0 && (word & exit_mask) != 0) {
             if (waits == to)
                 waits = at;
-        } else if (address >= NSC_LIVE_ESC_LIMIT && waits != to) {
-            fill(words, waits, at, exit_mask, ticks);
+        } else if (address >= NSC_LIVE_ESC_LIMIT) {
+            if (waits != to)
+                fill(words, waits, at, exit_mask, ticks);
             waits = to;
+            last = ticks;
         }
         at += slots_of(word, address);
     }
+    if (end_ticks == 0 && final)
+        end_ticks = last;
     if (waits == to || end_ticks == 0)
         return waits;
     fill(words, waits, to, exit_mask, end_ticks);
