@@ -136,7 +136,7 @@ static void learn(struct nsc_policy *p, double plain)
             continue;
         f->weight = fmin(f->weight + plain, f->off ? OFF_NS : MEAN_NS);
         f->rate += (rate - f->rate) * fmin(plain / f->weight, 1);
-        f->recent += (rate - f->recent) * plain / (plain + RECENT_NS);
+        f->recent += (rate - f->recent) * plain / fmin(plain + RECENT_NS, f->weight);
     }
 }
 
@@ -308,7 +308,7 @@ static void control(struct nsc_policy *p)
     target = fmax(target, p->share / 4);
     if (cost > target * TOO_MUCH)
         take_out(p, cost, target, in_debt);
-    else if (p->off_count > 0 && !in_debt && cost < target * ENOUGH)
+    else if (p->off_count > 0 && cost < target * ENOUGH)
         let_in(p, cost, target * ENOUGH);
 }
 

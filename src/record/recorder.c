@@ -29,6 +29,8 @@
 
 #define STREAM_BUFFER_BYTES (32ull << 20)
 #define KEEP_BUFFER_BYTES   (64ull << 20)
+/* Within a budget events are few, and the program's start must not take longer than they do. */
+#define BUDGET_BUFFER_BYTES (8ull << 20)
 /* Together with the part of a pool that keeps its pages (session.c) and what else there is: less
  * than 256 MiB. Matters only with thousands of threads. */
 #define WRITER_BYTES        (32ull << 20)
@@ -145,6 +147,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
     struct nsc_session_options options = {
         .memory = memory,
         .buffer_bytes = o->buffer_bytes != 0           ? o->buffer_bytes
+                        : o->budget > 0                ? BUDGET_BUFFER_BYTES
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
                                                        : KEEP_BUFFER_BYTES,
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
