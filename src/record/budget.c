@@ -408,6 +408,6 @@ void nsc_budget_end(struct nsc_budget *b, struct nsc_record_result *result)
     nsc_writer_meta(b->tracees->writer, NSC_META_BUDGET, text);
     snprintf(text, sizeof text, "%.4f", result->overhead);
     nsc_writer_meta(b->tracees->writer, NSC_META_OVERHEAD, text);
-    snprintf(text, sizeof text, "%.0f", p->settled_ns);
-    nsc_writer_meta(b->tracees->writer, NSC_META_SETTLED, text);
+    snprintf(text, sizeof text, "%.0f", p->within_ns);
+    nsc_writer_meta(b->tracees->writer, NSC_META_WITHIN, text);
 }

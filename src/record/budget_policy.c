@@ -45,6 +45,9 @@
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
 #define CAUTION      0.92
 
+#define BLOCK_NS    (100 * MS)
+#define BLOCK_SLACK 1.1
+
 enum { CALLS, TOTAL, SELF };
 
 void nsc_policy_init(struct nsc_policy *p, double share, double call_ns)
@@ -202,7 +205,6 @@ static void switch_off(struct nsc_policy *p, uint32_t function)
     f->off = true;
     f->weight = fmin(f->weight, KEPT_NS);
     p->off_count++;
-    p->settled_ns = p->plain_ns;
     change(p, function, false);
 }
 
@@ -215,7 +217,6 @@ static void switch_on(struct nsc_policy *p, uint32_t function)
     f->recent = f->rate;
     f->weight = fmin(f->weight, KEPT_NS);
     p->off_count--;
-    p->settled_ns = p->plain_ns;
     change(p, function, true);
 }
 
@@ -393,6 +394,18 @@ static bool window_over(const struct nsc_policy *p)
            p->window_spent > 2 * p->share * HORIZON_NS * WINDOW_SHARE;
 }
 
+/* For people: since when has the budget been kept? */
+static void watch_blocks(struct nsc_policy *p, double plain, double spent)
+{
+    p->block_plain += plain;
+    p->block_spent += spent;
+    if (p->block_plain < BLOCK_NS)
+        return;
+    if (p->block_spent > p->share / CAUTION * BLOCK_SLACK * p->block_plain)
+        p->within_ns = p->plain_ns;
+    p->block_plain = p->block_spent = 0;
+}
+
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
 {
     double calls = 0, spent, plain;
@@ -406,6 +419,7 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     p->cpu_ns += step->cpu_ns;
     p->plain_ns += plain;
     p->spent_ns += spent;
+    watch_blocks(p, plain, spent);
     p->credit_ns = fmin(p->credit_ns + p->share * plain - spent, p->share * SAVED_NS);
     p->credit_ns = fmax(p->credit_ns, -p->share * DEBT_MAX_NS);
     p->window_credit_ns = fmin(p->window_credit_ns + WINDOW_SHARE * p->share * plain,

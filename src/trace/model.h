@@ -248,6 +248,6 @@ struct nsc_left_out {
 #define NSC_META_SAMPLES_TAKEN    "samples_taken"       /* and those that there are */
 #define NSC_META_BUDGET           "budget"              /* share of the program's time, e.g. 0.1 */
 #define NSC_META_OVERHEAD         "overhead" /* what recording took of it, by the budget's count */
-#define NSC_META_SETTLED          "budget_settled_ns" /* program's time of its last change */
+#define NSC_META_WITHIN           "within_budget_ns" /* since when, in the program's own time */
 
 #endif
