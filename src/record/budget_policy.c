@@ -394,7 +394,7 @@ static bool window_over(const struct nsc_policy *p)
            p->window_spent > 2 * p->share * HORIZON_NS * WINDOW_SHARE;
 }
 
-/* For people: since when has the budget been kept? */
+/* For people: since when has the budget been kept, windows aside? */
 static void watch_blocks(struct nsc_policy *p, double plain, double spent)
 {
     p->block_plain += plain;
@@ -419,7 +419,8 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     p->cpu_ns += step->cpu_ns;
     p->plain_ns += plain;
     p->spent_ns += spent;
-    watch_blocks(p, plain, spent);
+    if (!p->window_open)
+        watch_blocks(p, plain, spent);
     p->credit_ns = fmin(p->credit_ns + p->share * plain - spent, p->share * SAVED_NS);
     p->credit_ns = fmax(p->credit_ns, -p->share * DEBT_MAX_NS);
     p->window_credit_ns = fmin(p->window_credit_ns + WINDOW_SHARE * p->share * plain,

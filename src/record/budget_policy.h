@@ -61,7 +61,7 @@ struct nsc_policy {
     bool window_open, window_whole; /* whole: nothing is off in it */
     double window_plain, window_cpu, window_spent;
     double window_length, window_cost; /* as planned; the cost as a share of plain time */
-    double within_ns; /* plain time at the end of the last block that cost more than its share */
+    double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
     double block_plain, block_spent;
     uint32_t windows, off_count;
 };
