@@ -531,7 +531,9 @@ static int try_threads(struct call *c, bool any)
                 error = attempt_apart(c);
         }
         if (error == -EPERM)
-            return fail(c, EPERM, "the system does not let us trace it");
+            return fail(c, EPERM,
+                        "ptrace is not permitted here (a container's profile, perhaps): "
+                        "start it with `nanoscope run`");
         if (error != -EAGAIN)
             return error;
     }

@@ -1,6 +1,8 @@
 /*
  * Uses src/reach on a process, for tests.
  *
+ * Link it with -Wl,--wrap=open.
+ *
  *   poke find PID|NAME              what nsc_reach_find() says
  *   poke call PID VERB [ARGUMENT]   one call; prints its result
  *   poke stale PID                  look at it, wait until stdin ends, then call
@@ -24,6 +26,20 @@
 #include "reach/reach.h"
 
 static struct nsc_diag diag;
+
+/* With POKE_NO_PTRACE, as where the system permits to look at other processes, but not to trace. */
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...)
+{
+    size_t length = strlen(path);
+
+    if (getenv("POKE_NO_PTRACE") != NULL && length > 4 && strcmp(path + length - 4, "/mem") == 0) {
+        errno = EACCES;
+        return -1;
+    }
+    return __real_open(path, flags, 0);
+}
 
 static int die(int error)
 {
