@@ -132,12 +132,19 @@ enum nsc_live_recorder_state {
 #define NSC_LIVE_FLAG_FILTER       1u /* a module waits for the recorder's verdict on its sites */
 /* Only entries read the timer: word 1 of a sled's exit is zero, unless it came the slow way. */
 #define NSC_LIVE_FLAG_ENTRY_TIMING 2u
+/* The memory is to be part of the program's core dumps. */
+#define NSC_LIVE_FLAG_DUMP         4u
 
 enum nsc_live_request {
     NSC_LIVE_REQUEST_NONE = 0,
     NSC_LIVE_REQUEST_STOP = 1, /* end the recording; the trace is to be called request_path */
 };
 #define NSC_LIVE_REQUEST_PATH_MAX 1024
+
+struct nsc_live_clock {
+    uint64_t ticks; /* 0: not yet known; written last */
+    uint64_t monotonic_ns, boottime_ns, realtime_ns;
+};
 
 struct nsc_live_header {
     uint64_t magic;
@@ -187,6 +194,9 @@ struct nsc_live_header {
      * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
     uint32_t request;
     uint32_t reserved1;
+    /* The timer beside the system's clocks, when the recording began and a second ago at most: for
+     * who finds this memory in a core dump. Written by the recorder. */
+    struct nsc_live_clock clock[2];
     char request_path[NSC_LIVE_REQUEST_PATH_MAX];
 };
 

@@ -1,5 +1,5 @@
-/* cmd_recover.c - nanoscope recover: a whole trace out of a cut one. The work is trace/convert's.
- */
+/* cmd_recover.c - nanoscope recover: a whole trace out of a cut one, by trace/convert, or out of a
+ * core dump, by record/revive. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,9 @@
 
 #include "cli/command.h"
 #include "cli/recover_options.h"
+#include "record/core.h"
 #include "record/names.h"
+#include "record/revive.h"
 #include "trace/convert.h"
 #include "util/json.h"
 #include "util/units.h"
@@ -105,6 +107,41 @@ static int recover(const char *in, const char *out, bool compress, bool json)
     return NSC_CLI_OK;
 }
 
+static void show_core_json(const char *out, const struct nsc_record_result *result)
+{
+    struct nsc_json j;
+
+    nsc_json_begin(&j, stdout, false);
+    nsc_json_open_object(&j, NULL);
+    nsc_json_text(&j, "output", out);
+    nsc_json_u64(&j, "calls", result->calls);
+    nsc_json_u64(&j, "lost", result->lost);
+    nsc_json_u64(&j, "threads", result->threads);
+    nsc_json_bool(&j, "input_complete", false);
+    nsc_json_null(&j, "warning");
+    nsc_json_close_object(&j);
+    nsc_json_end(&j);
+}
+
+static int recover_core(const char *in, const char *out, bool compress, bool json)
+{
+    const struct nsc_record_options options = {
+        .size = sizeof options, .output = out, .compress = compress, .mode = NSC_RECORD_RING};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
+    struct nsc_record_result result;
+
+    if (nsc_record_revive(in, &options, &result, &diag) != 0)
+        return nsc_cli_fail_in(in, &diag);
+    if (json)
+        show_core_json(out, &result);
+    else
+        printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, result.calls),
+               nsc_units_plural(result.calls), nsc_units_format_count(threads, result.threads),
+               nsc_units_plural(result.threads));
+    return NSC_CLI_OK;
+}
+
 int nsc_cmd_recover(const struct nsc_cli_args *args)
 {
     const char *output = NULL;
@@ -132,7 +169,8 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         if (output == NULL)
             return nsc_cli_error("out of memory");
     }
-    status = recover(args->operands[0], output, compress, json);
+    status = (nsc_core_is_one(args->operands[0]) ? recover_core : recover)(args->operands[0],
+                                                                           output, compress, json);
     free(made);
     return status;
 }

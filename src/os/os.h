@@ -21,7 +21,8 @@ long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset);
 void *nsc_os_map_shared(int fd, size_t bytes); /* left out of core dumps */
 /* The same, below the address @limit if there is room; NULL: anywhere. */
 void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit);
-void *nsc_os_map_private(size_t bytes); /* zeros; takes no memory before it is touched */
+void *nsc_os_map_private(size_t bytes);   /* zeros; takes no memory before it is touched */
+void nsc_os_dump(void *at, size_t bytes); /* let it be part of core dumps after all */
 void nsc_os_unmap(void *at, size_t bytes);
 void nsc_os_map_zeros_over(void *at, size_t bytes); /* in place of what is mapped there */
 void nsc_os_discard(void *at, size_t bytes);        /* private memory reads zero again */

@@ -24,6 +24,7 @@ enum {
     STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
     FEW_THREADS = 256,
+    UNUSED_SLOTS = 272,      /* at the end of a chunk, but for signal handlers (runtime/thread.h) */
     NAMES_A_PASS = 64,       /* each costs as much as a few hundred events */
     SPARSE_MAPPED_MAX = 128, /* sparse chunks that we map at a time: 8 MiB */
     HOLE_BYTES = 4096,       /* what is given back of a chunk in use is a multiple of this */
@@ -146,11 +147,26 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     return t->resume_at >= used;
 }
 
+/*
+ * Chunks before this one are gone: from a snapshot, whose ring went on; or from a core dump, which
+ * has no word of what the recorder dropped. Then there were as many events as chunks hold without a
+ * signal handler: an estimate.
+ */
+static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
+                        const struct nsc_drain_entry *entry)
+{
+    const struct nsc_session *s = d->tracees->session;
+    uint64_t chunks = entry->seq - t->next_seq, slots = s->chunk_bytes / 16 - UNUSED_SLOTS;
+    uint64_t ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
+
+    nsc_stacks_lost(&t->stacks, ticks, d->tracees->dead ? chunks * slots : 0);
+}
+
 void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                            const struct nsc_drain_entry *entry)
 {
     if (entry->seq > t->next_seq && d->mode == NSC_RECORD_RING && !t->process->left_out)
-        nsc_stacks_lost(&t->stacks, t->stacks.last_ticks, 0); /* of a snapshot: it went too soon */
+        miss_chunks(d, t, entry);
     if (!t->process->left_out)
         read_chunk(d, t, entry, false);
     t->next_seq = entry->seq + 1;

@@ -120,8 +120,16 @@ void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char
 static void write_clock(struct nsc_recorder *r)
 {
     struct nsc_clock_point point = nsc_clockpoint_read();
+    struct nsc_live_clock *live = r->session.header->clock;
 
+    if (r->revived) /* long after, perhaps elsewhere */
+        return;
     nsc_writer_clock(r->writer, &point);
+    live += live[0].ticks != 0;
+    live->monotonic_ns = point.monotonic_ns;
+    live->boottime_ns = point.boottime_ns;
+    live->realtime_ns = point.realtime_ns;
+    __atomic_store_n(&live->ticks, point.ticks, __ATOMIC_RELEASE);
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------- */
@@ -153,13 +161,21 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
         .filter = nsc_filter_by_function(r->in_force),
         .entry_timing = o->entry_timing,
+        .dump = o->mode == NSC_RECORD_RING,
         .sample_ns = o->cpu_timer ? o->sample_ns : 0,
     };
     int error = nsc_session_create(&options, &r->session, diag);
 
     if (error != 0)
         return error;
-    error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
+    return nsc_recorder_follow_session(r, diag);
+}
+
+int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    int error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
+
     if (error == 0) {
         error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
         if (error == 0)

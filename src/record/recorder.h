@@ -32,6 +32,7 @@ struct nsc_recorder {
     struct nsc_heap *heap;       /* NULL: calls of malloc are not counted */
     struct nsc_metrics *metrics; /* NULL: nobody wants samples */
     char *program;        /* the main program's path without links, NULL if that cannot be said */
+    bool revived;         /* the session is out of a core dump: nothing of it lives */
     bool stop;            /* somebody asked for the end, by the socket */
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
@@ -56,6 +57,8 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);
  * Returns 0 or -errno with @diag.
  */
 int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag);
+/* The same for a session that is there already, in r->session; destroyed on failure. */
+int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag);
 /* Write down what is recorded, and how. @argv: the program's command line; @directory: where it
  * runs, a path or a link. */
 void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory);

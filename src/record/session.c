@@ -164,7 +164,8 @@ static void fill_header(const struct nsc_session *s, struct nsc_live_header *h,
     h->event_bytes = 16;
     h->exit_bit = s->exit_bit;
     h->flags = (options->filter ? NSC_LIVE_FLAG_FILTER : 0) |
-               (options->entry_timing ? NSC_LIVE_FLAG_ENTRY_TIMING : 0);
+               (options->entry_timing ? NSC_LIVE_FLAG_ENTRY_TIMING : 0) |
+               (options->dump ? NSC_LIVE_FLAG_DUMP : 0);
     h->sample_ns = options->sample_ns;
     h->recorder_pid = (uint32_t)getpid();
     h->recorder_state = NSC_LIVE_RECORDER_OPEN;

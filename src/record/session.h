@@ -48,6 +48,7 @@ struct nsc_session_options {
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
     bool entry_timing;     /* exits do not read the timer */
+    bool dump;             /* programs that dump core have it in there */
     uint64_t sample_ns;    /* threads take samples of themselves; 0: they do not */
 };
 
@@ -61,6 +62,14 @@ struct nsc_session_options {
  */
 int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
                        struct nsc_diag *diag);
+/**
+ * nsc_session_adopt - a session that nobody shares any more, in memory of our own.
+ * @base: where it is, from the header on; taken over: nsc_session_destroy() unmaps it. @bytes: all
+ * of it, at least the header. Returns 0 or -EBADMSG with @diag (it makes no sense, or is of another
+ * version); then @base is still the caller's. Nothing in it is trusted.
+ */
+int nsc_session_adopt(uint8_t *base, uint64_t bytes, struct nsc_session *session,
+                      struct nsc_diag *diag);
 /* Programs stop recording at their next slow path. */
 void nsc_session_close(struct nsc_session *session);
 /* Give all pages back: what programs still map reads zero, which means closed and free. */

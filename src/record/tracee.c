@@ -133,7 +133,7 @@ static void name_process(struct nsc_tracee_process *p)
     ssize_t length;
 
     snprintf(path, sizeof path, "/proc/%ld/exe", (long)p->pid);
-    length = readlink(path, p->name, sizeof p->name - 1);
+    length = p->all->dead ? -1 : readlink(path, p->name, sizeof p->name - 1);
     if (length > 0)
         p->name[length] = 0;
     else
@@ -198,13 +198,13 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     name_process(p);
     if (!p->left_out && nsc_writer_add_process(all->writer, &p->entry, &p->id) != 0)
         p->left_out = true;
-    p->pidfd = p->pid > 0 ? (int)syscall(SYS_pidfd_open, p->pid, 0) : -1;
+    p->pidfd = p->pid > 0 && !all->dead ? (int)syscall(SYS_pidfd_open, p->pid, 0) : -1;
     all->processes[slot] = p;
     all->live_processes++;
     if (slot >= all->process_high)
         all->process_high = slot + 1;
     all->stats.processes += !p->left_out;
-    if (p->pidfd < 0 && (p->pid <= 0 || errno == ESRCH))
+    if (p->pidfd < 0 && !all->dead && (p->pid <= 0 || errno == ESRCH))
         process_died(p, p->entry.start_ticks);
     return p;
 }
@@ -632,7 +632,7 @@ static bool has_ended(const struct nsc_tracee_thread *t)
 {
     const struct nsc_live_thread *live = &t->process->all->session->threads[t->slot];
 
-    if (t->process->dead || t->tid <= 0 ||
+    if (t->process->dead || t->process->all->dead || t->tid <= 0 ||
         __atomic_load_n(&live->state, __ATOMIC_ACQUIRE) == NSC_LIVE_DEAD)
         return true;
     return syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH;

@@ -77,6 +77,7 @@ struct nsc_tracees {
     pid_t main_pid;
     const char *main_path; /* the file that was started; the caller's */
     bool no_children;
+    bool dead;                             /* nobody lives: process ids are not to be asked about */
     bool keep;                             /* threads begin with calls kept (false: ring) */
     bool switched;                         /* sleds are switched while programs run */
     struct nsc_tracee_process **processes; /* by slot */

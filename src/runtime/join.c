@@ -190,6 +190,8 @@ int nsc_session_join(struct nsc_session *s, int fd, const void *below)
     s->header = nsc_os_map_shared_below(fd, s->bytes, below);
     if (s->header == NULL)
         return -ENOMEM;
+    if ((h.flags & NSC_LIVE_FLAG_DUMP) != 0)
+        nsc_os_dump(s->header, s->bytes);
     find_tables(s, &h);
     result = register_process(s);
     if (result == 0)

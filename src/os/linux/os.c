@@ -122,6 +122,11 @@ void *nsc_os_map_private(size_t bytes)
     return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
+void nsc_os_dump(void *at, size_t bytes)
+{
+    nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DODUMP);
+}
+
 void nsc_os_unmap(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0);
