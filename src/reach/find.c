@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "reach/endpoint.h"
@@ -16,6 +17,7 @@
 #include "reach/session.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
+#define MOMENT_NS    5000000
 
 /* What was found out on the way and explains why not. */
 struct clues {
@@ -152,9 +154,25 @@ static void read_name(struct nsc_reach_target *t, const char *program)
     t->name[length > 0 ? strcspn(t->name, "\n") : 0] = 0;
 }
 
+/* Who traces it? Somebody who does so for a moment, as we do, does not count. */
+static pid_t find_tracer(pid_t pid)
+{
+    const struct timespec moment = {.tv_nsec = MOMENT_NS};
+    char status[NSC_PROCFS_STATUS_MAX];
+    uint64_t tracer = 0;
+
+    for (int i = 0; i < 3; i++) {
+        if (nsc_procfs_read(pid, "status", status, sizeof status) <= 0 ||
+            !nsc_procfs_field(status, "TracerPid", 10, &tracer) || tracer == 0)
+            return 0;
+        nanosleep(&moment, NULL);
+    }
+    return (pid_t)tracer;
+}
+
 static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
 {
-    uint64_t user = 0, threads = 0, tracer = 0;
+    uint64_t user = 0, threads = 0;
     char status[NSC_PROCFS_STATUS_MAX], stat[512];
     int got = nsc_procfs_read(t->pid, "status", status, sizeof status);
 
@@ -166,10 +184,9 @@ static int read_status(struct nsc_reach_target *t, struct clues *clues, struct n
                             (long)t->pid);
     nsc_procfs_field(status, "Uid", 10, &user);
     nsc_procfs_field(status, "Threads", 10, &threads);
-    nsc_procfs_field(status, "TracerPid", 10, &tracer);
     t->uid = (uid_t)user;
     t->threads = (uint32_t)threads;
-    clues->tracer = (pid_t)tracer;
+    clues->tracer = find_tracer(t->pid);
     clues->zombie =
         nsc_procfs_read(t->pid, "stat", stat, sizeof stat) > 0 && nsc_procfs_state(stat) == 'Z';
     return 0;

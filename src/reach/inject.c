@@ -43,6 +43,7 @@
 #define SPINS      200
 #define PAUSE_NS   20000
 #define RETRY_NS   2000000
+#define BUSY_TRIES 50
 #define CANDIDATES 32
 
 /* The kernel's, of 64 signals. */
@@ -65,7 +66,6 @@ struct call {
     bool kept, stop_later;
     siginfo_t kept_info; /* a signal that no mask could hold back */
     /* What came out. */
-    bool called; /* else another thread may be tried */
     int64_t result;
     int error;
     struct nsc_diag diag;
@@ -130,8 +130,8 @@ static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
     }
 }
 
-/* Not a signal on its way, but the stop that was asked for, or that of
- * the whole process by a job's signal. */
+/* Not a signal on its way, but the stop that was asked for, or that of the whole process by a job's
+ * signal. */
 static bool is_event_stop(int status)
 {
     return status >> 16 == PTRACE_EVENT_STOP;
@@ -167,6 +167,17 @@ static bool thread_ended(const struct call *c)
 
     snprintf(name, sizeof name, "task/%ld/stat", (long)c->pick.tid);
     return nsc_procfs_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat);
+}
+
+/* Some debuggers take single threads. */
+static bool thread_traced(const struct call *c)
+{
+    char name[64], status[NSC_PROCFS_STATUS_MAX];
+    uint64_t tracer = 0;
+
+    snprintf(name, sizeof name, "task/%ld/status", (long)c->pick.tid);
+    return nsc_procfs_read(c->pid, name, status, sizeof status) > 0 &&
+           nsc_procfs_field(status, "TracerPid", 10, &tracer) && tracer != 0;
 }
 
 /* ---- The stopped thread ---------------------------------------------------------------------- */
@@ -400,7 +411,6 @@ static int call_there(struct call *c)
         let_go(c, true);
         return try_another(c, "the thread cannot be made to call");
     }
-    c->called = true;
     error = run(c);
     if (error == -ESRCH)
         return fail(c, ESRCH, "it ended while it was asked");
@@ -421,8 +431,10 @@ static int attempt(struct call *c)
 
     if (process_ended(c)) /* and the pid may be somebody else's */
         return fail(c, ESRCH, "it has ended");
-    if (error == EPERM && !thread_ended(c))
+    if (error == EINVAL && c->suspend_seccomp) /* a kernel that cannot */
         return -EPERM;
+    if (error == EPERM && !thread_ended(c))
+        return thread_traced(c) ? try_another(c, "its threads are being traced") : -EPERM;
     if (error != 0)
         return try_another(c, "the thread has ended");
     if (trace_number(PTRACE_INTERRUPT, c, 0) != 0)
@@ -511,11 +523,24 @@ static int check(struct call *c)
     return check_filters(c, status);
 }
 
+/* Another recorder may be calling there just now. */
+static int check_patiently(struct call *c)
+{
+    int error = check(c);
+
+    for (int i = 0; i < BUSY_TRIES && error == -EBUSY; i++) {
+        pause_ns(RETRY_NS);
+        error = check(c);
+    }
+    return error;
+}
+
 /* One round over the threads. Returns -EAGAIN when none would do. */
 static int try_threads(struct call *c, bool any)
 {
     struct nsc_pick picks[CANDIDATES];
     int count = nsc_pick_threads(c->pid, picks, CANDIDATES), error;
+    bool tried = false;
 
     if (count < 0 || process_ended(c))
         return fail(c, ESRCH, "it has ended");
@@ -523,9 +548,10 @@ static int try_threads(struct call *c, bool any)
         if (picks[i].rank == NSC_PICK_PARTIAL && !any)
             continue;
         c->pick = picks[i];
+        tried = true;
         error = attempt_apart(c);
         if (error == -EPERM && c->suspend_seccomp) {
-            c->may_not_suspend = true; /* without CAP_SYS_ADMIN */
+            c->may_not_suspend = true; /* takes CAP_SYS_ADMIN */
             error = check(c);
             if (error == 0)
                 error = attempt_apart(c);
@@ -537,7 +563,7 @@ static int try_threads(struct call *c, bool any)
         if (error != -EAGAIN)
             return error;
     }
-    return try_another(c, "none of its threads can be stopped");
+    return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 
 int nsc_inject_call(pid_t pid, int pidfd, uint64_t control, uint64_t note, uint64_t verb,
@@ -549,7 +575,7 @@ int nsc_inject_call(pid_t pid, int pidfd, uint64_t control, uint64_t note, uint6
                      .note = note,
                      .arguments = {verb, argument}};
     uint64_t begin = now_ns(), waited = 0;
-    int error = check(&c);
+    int error = check_patiently(&c);
 
     while (error == 0) {
         error = try_threads(&c, waited > BETTER_NS);
