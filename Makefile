@@ -146,6 +146,13 @@ $(BUILD)/lib/nanoscope-module.o: $(MODULE_OBJS)
 	$(call show,LINK)
 	$(Q)$(CC) -nostdlib -r -o $@ $^
 
+# Calls that do nothing, to measure what they cost; for this processor only.
+CALIBRATE := $(BUILD)/lib/nanoscope-calibrate
+all: $(CALIBRATE)
+$(CALIBRATE): src/hooks/calibrate.c $(BIN) $(TRACED_PRODUCTS)
+	$(call show,LINK)
+	$(Q)NANOSCOPE_CC="$(CC)" $(BIN) cc -O2 -o $@ $<
+
 # As cc_plan.c has them.
 CLANG_ENTRIES_x86_64 := \ -fxray-instrumentation-bundle=function-exit -Xclang -fpatchable-function-entry=5
 $(BUILD)/lib/pkgconfig/nanoscope.pc: src/hooks/nanoscope.pc.in

@@ -24,6 +24,12 @@ struct nsc_feed {
 
     struct nsc_event *batch; /* events of our own making */
     size_t batch_count, batch_max;
+    /* Time without the hooks, when their cost is taken out. */
+    struct nsc_event *corrected;
+    size_t corrected_max;
+    uint64_t spent;           /* by hooks so far, in 1/256 ticks */
+    uint64_t corrected_ticks; /* of the newest event */
+
     struct nsc_frame *open; /* open calls that are not hidden, outermost first */
     size_t depth, depth_max;
 };
@@ -54,6 +60,7 @@ void nsc_feed_close(struct nsc_feed *f)
         return;
     nsc_cursor_close(f->cursor);
     free(f->batch);
+    free(f->corrected);
     free(f->open);
     free(f);
 }
@@ -262,8 +269,8 @@ static int take_batch(struct nsc_feed *f, const struct nsc_event **events, size_
     return 1;
 }
 
-int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
-                  struct nsc_diag *diag)
+static int next_batch(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+                      struct nsc_diag *diag)
 {
     f->batch_count = 0;
     if (f->phase == PHASE_OPENING && begin(f) < 0)
@@ -284,4 +291,57 @@ int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *c
     *events = f->batch;
     *count = f->batch_count;
     return 1;
+}
+
+/*
+ * The time of an event without what the hooks of this thread have taken before. A call that seems
+ * shorter than its own hooks took no time, and no more than it lasted is taken out.
+ */
+static uint64_t correct(struct nsc_feed *f, uint64_t ticks)
+{
+    uint64_t without = ticks - (f->spent >> 8);
+
+    if (ticks < f->spent >> 8 || without < f->corrected_ticks) {
+        without = f->corrected_ticks < ticks ? f->corrected_ticks : ticks;
+        f->spent = (ticks - without) << 8;
+    }
+    f->corrected_ticks = without;
+    return without;
+}
+
+static int correct_batch(struct nsc_feed *f, const struct nsc_event **events, size_t count)
+{
+    const struct nsc_hook_cost *cost = &f->selection->cost;
+    size_t i;
+
+    if (count > f->corrected_max) {
+        free(f->corrected);
+        f->corrected = calloc(count, sizeof(*f->corrected));
+        f->corrected_max = f->corrected ? count : 0;
+    }
+    if (!f->corrected)
+        return -ENOMEM;
+    for (i = 0; i < count; i++) {
+        struct nsc_event *e = &f->corrected[i];
+
+        *e = (*events)[i];
+        e->ticks = correct(f, e->ticks);
+        if (e->kind == NSC_EVENT_ENTER && e->ticks >= f->selection->from_ticks)
+            f->spent += cost->inner;
+        else if (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_LATE_EXIT)
+            f->spent += cost->outer;
+    }
+    *events = f->corrected;
+    return 0;
+}
+
+int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+                  struct nsc_diag *diag)
+{
+    int result = next_batch(f, events, count, diag);
+
+    if (result > 0 && f->selection->cost.inner + f->selection->cost.outer != 0 &&
+        correct_batch(f, events, *count) < 0)
+        return no_memory(diag);
+    return result;
 }

@@ -11,6 +11,7 @@
  *   LOST of NSC_FEED_WINDOW events: what happened before is not known, as after a gap.
  * - LATE_EXIT and LOST pass, unless hidden or outside the window.
  * - `depth` counts the open calls that are not hidden.
+ * - With a cost of hooks in the selection, ticks are those of a thread without hooks.
  */
 #ifndef NSC_ANALYZE_FEED_H
 #define NSC_ANALYZE_FEED_H

@@ -15,6 +15,27 @@ void nsc_selection_init(struct nsc_selection *s)
     *s = (struct nsc_selection){.to_ticks = UINT64_MAX};
 }
 
+/* A count of ticks with a fraction, in 1/256 ticks; 0 if it makes no sense. */
+static uint32_t read_cost(const char *text)
+{
+    double ticks = text ? strtod(text, NULL) : 0;
+
+    return ticks > 0 && ticks < 1 << 20 ? (uint32_t)(ticks * 256) : 0;
+}
+
+int nsc_selection_compensate(struct nsc_selection *s, const struct nsc_trace *t)
+{
+    uint32_t call = read_cost(nsc_trace_meta(t, NSC_META_HOOK_TICKS));
+    uint32_t inner = read_cost(nsc_trace_meta(t, NSC_META_HOOK_INNER_TICKS));
+
+    if (nsc_trace_info(t)->exits_bound)
+        return -EOPNOTSUPP;
+    if (call == 0 || inner == 0 || inner > call)
+        return -ENODATA;
+    s->cost = (struct nsc_hook_cost){.inner = inner, .outer = call - inner};
+    return 0;
+}
+
 void nsc_selection_free(struct nsc_selection *s)
 {
     free(s->threads);

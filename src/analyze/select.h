@@ -16,15 +16,29 @@
 #include "trace/reader.h"
 #include "util/match.h"
 
+/* What recording added to the program's time, in 1/256 ticks. */
+struct nsc_hook_cost {
+    uint32_t
+        inner; /* of a call: between the two readings of the timer, so that the call seems longer */
+    uint32_t outer; /* the rest, by which its caller seems longer */
+};
+
 struct nsc_selection {
     uint64_t from_ticks, to_ticks; /* 0, UINT64_MAX = everything */
     uint8_t *threads;              /* a byte per thread id, 0 = left out; NULL = all */
     uint8_t *hidden;               /* a byte per function id, 1 = hidden; NULL = none */
+    struct nsc_hook_cost cost;     /* taken out of all times; zeros: times are as measured */
 };
 
 /* Everything. */
 void nsc_selection_init(struct nsc_selection *s);
 void nsc_selection_free(struct nsc_selection *s);
+
+/**
+ * nsc_selection_compensate - have the cost of the hooks taken out of the times, as the recorder
+ * measured it. Returns 0, -ENODATA (it did not) or -EOPNOTSUPP (ends of calls are bounds only).
+ */
+int nsc_selection_compensate(struct nsc_selection *s, const struct nsc_trace *t);
 
 /* Narrow to a window in ns since the trace's origin; @to_ns UINT64_MAX = to the end. */
 void nsc_selection_window(struct nsc_selection *s, const struct nsc_trace *t, uint64_t from_ns,

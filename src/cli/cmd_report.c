@@ -1,4 +1,5 @@
 /* cmd_report.c - nanoscope report: statistics per function. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ struct settings {
     uint64_t top;
     bool per_process;
     bool threads;
+    bool compensate;
 };
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -35,6 +37,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return nsc_cli_count(args, given, &s->top);
     case NSC_REPORT_OPT_PER_PROCESS:
         s->per_process = true;
+        return 0;
+    case NSC_REPORT_OPT_COMPENSATE:
+        s->compensate = true;
         return 0;
     case NSC_REPORT_OPT_THREADS:
         s->threads = true;
@@ -243,6 +248,12 @@ static void print_summary(const struct settings *s, const struct nsc_report *r)
     else if (s->top < r->row_count)
         printf("; %s shown", nsc_units_format_count(functions, s->top));
     puts(s->view.gaps.lost == 0 && s->view.gaps.count == 0 ? "; no events lost" : "");
+    if (s->compensate)
+        printf("the cost of recording is taken out: %.1f ns a call\n",
+               (double)nsc_clock_span_ns(
+                   nsc_trace_clock(s->view.trace),
+                   (s->view.selection.cost.inner + s->view.selection.cost.outer) * 100ull) /
+                   25600);
 }
 
 static int print_report(const struct settings *s, const struct nsc_report *r)
@@ -285,11 +296,29 @@ static int add_estimates(struct settings *s, struct nsc_report *r)
     return 0;
 }
 
+static int compensate(struct settings *s)
+{
+    int error = nsc_selection_compensate(&s->view.selection, s->view.trace);
+
+    if (error == -EOPNOTSUPP)
+        return nsc_cli_error(
+            "%s: --compensate needs the ends of calls, and only entries were timed",
+            nsc_trace_name(s->view.trace));
+    if (error != 0)
+        return nsc_cli_error("%s: the cost of its hooks was not measured when it was recorded, so "
+                             "--compensate has nothing to go by",
+                             nsc_trace_name(s->view.trace));
+    return 0;
+}
+
 static int report(struct settings *s)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_report r = {0};
     int status = nsc_cli_view_find_gaps(&s->view);
+
+    if (status == 0 && s->compensate)
+        status = compensate(s);
 
     if (status == 0 &&
         nsc_report_make(s->view.trace, &s->view.selection, s->per_process, &r, &diag) < 0)
@@ -313,6 +342,8 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
         status = read_option(args, &args->options[i], &s);
     if (status == 0 && s.threads && s.per_process)
         status = nsc_cli_usage(args, "--threads or --per-process, not both");
+    if (status == 0 && s.threads && s.compensate)
+        status = nsc_cli_usage(args, "--threads has no times of calls to --compensate");
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)

@@ -2,6 +2,7 @@
 #include "cli/recording.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +22,22 @@
 /* A recording that is over in no time needs no progress line. */
 #define PROGRESS_AFTER_NS  1000000000ull
 
+/* It lies beside the libraries; where it is missing, the hooks' cost is not measured. */
+static const char *find_calibrator(void)
+{
+    static char path[PATH_MAX + sizeof "/nanoscope-calibrate"];
+    char folder[PATH_MAX];
+
+    if (nsc_cli_libdir(folder, sizeof folder) != 0)
+        return NULL;
+    snprintf(path, sizeof path, "%s/nanoscope-calibrate", folder);
+    return access(path, X_OK) == 0 ? path : NULL;
+}
+
 void nsc_recording_begin(struct nsc_recording *r)
 {
-    *r = (struct nsc_recording){.options = {.size = sizeof r->options}};
+    *r = (struct nsc_recording){
+        .options = {.size = sizeof r->options, .calibrator = find_calibrator()}};
 }
 
 void nsc_recording_free(struct nsc_recording *r)

@@ -31,6 +31,7 @@ struct nsc_record_options {
     size_t size; /* sizeof(struct nsc_record_options) */
     char *const *argv;
     const char *output;
+    const char *calibrator; /* path of nanoscope-calibrate; NULL: the hooks' cost is not measured */
     enum nsc_record_mode mode;
     uint64_t buffer_bytes; /* 0: the mode's own; the pool may then grow with the threads */
     bool entry_timing;     /* exits do not read the timer: their times are bounds */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "metrics/heap.h"
+#include "record/calibrate.h"
 #include "record/clockpoint.h"
 #include "record/drain.h"
 #include "record/measure.h"
@@ -483,6 +484,21 @@ static void write_counts(struct nsc_recorder *r)
     }
 }
 
+/* What the hooks cost, while the machine is as it was. */
+static void write_hook_cost(struct nsc_recorder *r)
+{
+    struct nsc_hook_ticks ticks;
+    char text[32];
+
+    if (r->options->calibrator == NULL || r->revived ||
+        nsc_calibrate(r->options->calibrator, &ticks) != 0)
+        return;
+    snprintf(text, sizeof text, "%.2f", ticks.call);
+    nsc_writer_meta(r->writer, NSC_META_HOOK_TICKS, text);
+    snprintf(text, sizeof text, "%.2f", ticks.inner);
+    nsc_writer_meta(r->writer, NSC_META_HOOK_INNER_TICKS, text);
+}
+
 int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag)
 {
     struct nsc_flip_stats stats = {0};
@@ -531,6 +547,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     result->elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
     if (result->recorded) {
         write_counts(r);
+        write_hook_cost(r);
         tell_phase(r, NSC_COMMAND_NAMING);
         nsc_names_resolve(&r->tracees.modules);
         result->file_bytes = nsc_writer_bytes(r->writer);

@@ -242,6 +242,9 @@ struct nsc_left_out {
 #define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
 #define NSC_META_TIMING           "timing"    /* NSC_TIMING_ENTRY or absent */
 #define NSC_TIMING_ENTRY          "entry"     /* only entries read the timer: see docs/format.md */
+/* What a recorded call costs, in ticks: all of it, and the part between its two readings. */
+#define NSC_META_HOOK_TICKS       "hook_ticks"
+#define NSC_META_HOOK_INNER_TICKS "hook_inner_ticks"
 #define NSC_META_METRICS          "metrics"   /* where samples came from */
 #define NSC_META_METRICS_INTERVAL "metrics_interval_ns" /* between two samples of a thread */
 #define NSC_META_SAMPLES_DUE      "samples_due"         /* samples that there should be */
