@@ -216,7 +216,8 @@ enum nsc_live_slot_state {
 #define NSC_LIVE_PROBLEM_TIMER          32u /* some thread takes no samples: no signal, no timer */
 /* Code cannot be changed while threads execute it (membarrier is missing or forbidden): sleds of
  * modules that were loaded before the session stay as they are. Do not switch them. */
-#define NSC_LIVE_PROBLEM_BARRIER        32u
+#define NSC_LIVE_PROBLEM_BARRIER        64u
+#define NSC_LIVE_PROBLEM_NOPS           128u /* a chosen function has no room for a jump at its entry */
 
 struct nsc_live_process {
     uint32_t state; /* enum nsc_live_slot_state; atomic */

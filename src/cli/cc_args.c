@@ -194,6 +194,8 @@ static void note_unsupported(struct nsc_cc_args *a, const char *word)
         a->unsupported = "freestanding code";
     else if (begins(word, "-finstrument-functions"))
         a->own_instrument = true;
+    else if (begins(word, "-fpatchable-function-entry="))
+        a->own_nops = strchr(word, '=') + 1;
     else if (is_one_of(word, own_sleds))
         a->own_sleds = true;
 }

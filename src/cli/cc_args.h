@@ -29,8 +29,9 @@ struct nsc_cc_args {
     bool no_libraries; /* -nostdlib, -nodefaultlibs or -nolibc, and no -lc */
     /* Why this command must be left alone, for people; NULL if it need not be. */
     const char *unsupported;
-    bool hidden_pipe;    /* -pipe in a response file */
-    bool own_instrument; /* -finstrument-functions is the program's own */
+    bool hidden_pipe;     /* -pipe in a response file */
+    bool own_instrument;  /* -finstrument-functions is the program's own */
+    const char *own_nops; /* value of the program's own -fpatchable-function-entry=, or NULL */
     bool own_sleds; /* -fxray-instrument, -mnop-mcount, -mrecord-mcount, ...: the program's own */
     const char *target;   /* clang's --target, or NULL */
     const char **sources; /* inputs that are compiled; borrowed words, or from response files */

@@ -191,9 +191,7 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-include");
         nsc_cc_words_add(w, parts->header);
     } else if (hook == NSC_CC_HOOK_PATCHABLE) {
-        /* On AArch64 one instruction is enough. */
-        nsc_cc_words_addf(w, "-fpatchable-function-entry=%d",
-                          compiler->isa == NSC_CC_AARCH64 ? 1 : 5);
+        nsc_cc_words_addf(w, "-fpatchable-function-entry=%u", nsc_cc_nops(compiler->isa));
     } else if (compiler->family == NSC_CC_CLANG) {
         nsc_cc_words_add(w, "-fxray-instrument");
         nsc_cc_words_add(w, "-fxray-instruction-threshold=1");

@@ -97,6 +97,13 @@ __attribute__((format(printf, 2, 3))) void nsc_cc_words_addf(struct nsc_cc_words
 void nsc_cc_words_end(struct nsc_cc_words *w);
 void nsc_cc_words_free(struct nsc_cc_words *w);
 
+/* What the patchable hook asks for, -fpatchable-function-entry=: on AArch64 one instruction is
+ * enough. */
+static inline unsigned nsc_cc_nops(enum nsc_cc_isa isa)
+{
+    return isa == NSC_CC_AARCH64 ? 1 : 5;
+}
+
 /**
  * nsc_cc_add_compile - what makes the compiler emit @hook.
  * @by_name: functions are left out by name, which of clang's sleds only XRay's can: entries are

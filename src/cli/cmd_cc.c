@@ -218,6 +218,20 @@ static int add_function_list(const struct nsc_cli_args *args, const struct patte
                          c->family == NSC_CC_CLANG ? "clang" : "gcc", nsc_cc_hook_name(hook));
 }
 
+/* N or N,M: N nops, M of them before the entry, where no call comes by. */
+static int check_nops(const struct nsc_cli_args *args, const char *numbers, unsigned least)
+{
+    char *end;
+    unsigned long all = strtoul(numbers, &end, 10);
+
+    if (all >= least && (*end != ',' || strtoul(end + 1, NULL, 10) == 0))
+        return 0;
+    return nsc_cli_usage(args,
+                         "the patchable hook needs nops behind a function's entry: "
+                         "-fpatchable-function-entry=%u or more and none before it, not %s",
+                         least, numbers);
+}
+
 /* The whole command of a build that is traced. Returns 0 or an exit status after a message. */
 static int add_traced(const struct nsc_cli_args *args, const struct request *r, char *const *words,
                       const struct nsc_cc_args *a, const struct nsc_cc_compiler *c,
@@ -241,6 +255,8 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r, 
     status = decide_sources(args, a, &r->files, &hooked);
     if (status == 0 && hooked)
         status = add_function_list(args, &r->functions, c, hook, out);
+    if (status == 0 && hooked && hook == NSC_CC_HOOK_PATCHABLE && a->own_nops != NULL)
+        status = check_nops(args, a->own_nops, nsc_cc_nops(c->isa));
     if (status != 0)
         return status;
     if (a->stage == NSC_CC_LINK)

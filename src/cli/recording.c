@@ -239,6 +239,13 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
         nsc_cli_warn("some code could not be made writable: its calls are not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_FAR) != 0)
         nsc_cli_warn("some functions are out of reach of their hooks: they are not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_BARRIER) != 0)
+        nsc_cli_warn(
+            "code that runs could not be changed (membarrier is missing or forbidden): calls "
+            "of modules that were loaded before the start are not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_NOPS) != 0)
+        nsc_cli_warn("some functions have too few nops at their entries "
+                     "(-fpatchable-function-entry=5, on AArch64 1): they are not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_FILTER_TIMEOUT) != 0)
         nsc_cli_warn("a module got no answer on the filter in time: it is not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_STATE) != 0)

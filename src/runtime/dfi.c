@@ -213,7 +213,11 @@ static uint64_t make_all(struct work *w)
     uint64_t i, at, made = 0;
 
     for (i = 0; i < count_of(w->module); i++) {
-        if (!is_due(w, i, entry_of(w, i, &at)))
+        enum nsc_arch_dfi_state state = entry_of(w, i, &at);
+
+        if (state == NSC_ARCH_DFI_NONE && wanted(w, i))
+            w->problems |= NSC_LIVE_PROBLEM_NOPS;
+        if (!is_due(w, i, state))
             continue;
         if (make_code(w, i, at) < 0) {
             w->problems |= NSC_LIVE_PROBLEM_FAR;
@@ -392,8 +396,12 @@ static int prepare(struct work *w)
 {
     if (make_all(w) == 0)
         return 0;
-    if (failed(w) || nsc_os_sync_cores() < 0)
+    if (failed(w))
         return -1;
+    if (nsc_os_sync_cores() < 0) {
+        w->problems |= NSC_LIVE_PROBLEM_BARRIER;
+        return -1;
+    }
     fill_all(w);
     return failed(w) ? -1 : nsc_os_sync_cores();
 }
@@ -406,7 +414,8 @@ static void choose(struct work *w)
         w->module->dfi->broken = 1;
     if (w->module->dfi->broken) {
         w->verdict = &none;
-        w->problems |= NSC_LIVE_PROBLEM_MPROTECT;
+        if ((w->problems & NSC_LIVE_PROBLEM_BARRIER) == 0)
+            w->problems |= NSC_LIVE_PROBLEM_MPROTECT;
     }
     switch_all(w);
 }
@@ -428,8 +437,10 @@ static void apply(struct work *w, int mem, uint8_t *bytes)
         w->problems |= NSC_LIVE_PROBLEM_FAR;
         return;
     }
-    if (w->module->dfi->start == 0)
+    if (w->module->dfi->start == 0) {
+        w->problems |= NSC_LIVE_PROBLEM_NOPS;
         return;
+    }
     window_open(&w->code, mem, bytes);
     window_open(&w->landings, mem, bytes + WINDOW_BYTES);
     window_open(&w->stubs, mem, bytes + 2 * WINDOW_BYTES);
