@@ -79,16 +79,31 @@ long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
     return nsc_syscall6(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset, 0, 0);
 }
 
-static void *map_at(uintptr_t at, size_t bytes, int flags, int fd)
+static void *map_at(uintptr_t at, size_t bytes, int protection, int flags, int fd)
 {
-    long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
+    long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, protection, flags, fd, 0);
 
     return failed(got) ? NULL : (void *)got;
 }
 
 static void *map(size_t bytes, int flags, int fd)
 {
-    return map_at(0, bytes, flags, fd);
+    return map_at(0, bytes, PROT_READ | PROT_WRITE, flags, fd);
+}
+
+/* The same for memory of which little will be used: a program that locks what it maps, by
+ * mlockall(), does not get it filled with pages. */
+static void *map_lazily(uintptr_t at, size_t bytes, int flags, int fd)
+{
+    void *got = map_at(at, bytes, PROT_NONE, flags, fd);
+
+    if (got == NULL)
+        return NULL;
+    nsc_syscall3(SYS_munlock, (long)got, (long)bytes, 0);
+    if (nsc_os_protect(got, bytes, NSC_OS_READ | NSC_OS_WRITE) == 0)
+        return got;
+    nsc_os_unmap(got, bytes);
+    return NULL;
 }
 
 void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
@@ -99,14 +114,14 @@ void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
 
     for (i = 0; got == NULL && i < PLACES_MAX && at > place + LOWEST; i++) {
         at = (at - place) & ~(uintptr_t)(GAP_BYTES - 1);
-        got = map_at(at, bytes, MAP_SHARED | MAP_FIXED_NOREPLACE, fd);
+        got = map_lazily(at, bytes, MAP_SHARED | MAP_FIXED_NOREPLACE, fd);
         if (got != NULL && (uintptr_t)got > at) { /* a kernel that knows no NOREPLACE */
             nsc_os_unmap(got, bytes);
             got = NULL;
         }
     }
     if (got == NULL)
-        got = map(bytes, MAP_SHARED, fd);
+        got = map_lazily(0, bytes, MAP_SHARED, fd);
     if (got != NULL) /* a crashing program's core is no place for it */
         nsc_syscall3(SYS_madvise, (long)got, (long)bytes, MADV_DONTDUMP);
     return got;
@@ -134,8 +149,12 @@ void nsc_os_unmap(void *at, size_t bytes)
 
 void nsc_os_map_zeros_over(void *at, size_t bytes)
 {
-    nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    void *zeros = map_lazily(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+
+    /* In one step: somebody may store there at any time. */
+    if (zeros != NULL && failed(nsc_syscall6(SYS_mremap, (long)zeros, (long)bytes, (long)bytes,
+                                             MREMAP_MAYMOVE | MREMAP_FIXED, (long)at, 0)))
+        nsc_os_unmap(zeros, bytes);
 }
 
 void nsc_os_discard(void *at, size_t bytes)
