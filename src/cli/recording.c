@@ -266,7 +266,9 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
 {
     if (result->calls > 0 || result->lost > 0)
         return;
-    if (r->filtered || nsc_filter_by_function(&r->options.filter))
+    if (result->left_out > 0)
+        nsc_cli_warn("no call was recorded: the filter left out all there were");
+    else if (r->filtered || nsc_filter_by_function(&r->options.filter))
         nsc_cli_warn("no call was recorded: the filter leaves no function that ran");
     else if (r->options.argv == NULL)
         nsc_cli_warn("no call was recorded: the program called nothing that has hooks meanwhile");

@@ -106,7 +106,8 @@ static void file_free(struct nsc_module_file *file)
     map_free(file->functions);
     free(file->hooks);
     nsc_sleds_free(file->sleds);
-    free(file->roles);
+    free(file->roles[0].symbols);
+    free(file->roles[1].symbols);
     free(file->wanted);
     free(file->barred);
     free(file->path);
@@ -371,19 +372,16 @@ static void judge_files(struct nsc_symbols *symbols, const struct nsc_filter *fi
     free(vas);
 }
 
-/* The roles of all symbols at once: demangling is cheap only in bulk. */
-static void judge_symbols(struct nsc_module_file *file, struct nsc_symbols *symbols,
-                          const struct nsc_filter *filter)
+/* The roles of all symbols at once: demangling is cheap only in bulk. NULL without memory. */
+static uint8_t *judge_symbols(const struct nsc_module_file *file, struct nsc_symbols *symbols,
+                              const struct nsc_filter *filter)
 {
     size_t count = nsc_symbols_count(symbols), i;
     const char **names = calloc(count + 1, sizeof *names);
     char **readable = calloc(count + 1, sizeof *readable);
     uint8_t *roles = calloc(count + 1, 1);
-    bool wanted = nsc_filter_keeps_module(filter, file->path);
+    bool wanted = nsc_filter_keeps_module(filter, file->path), judged = false;
 
-    free(file->roles);
-    file->roles = NULL;
-    file->roles_of = filter;
     if (names != NULL && readable != NULL && roles != NULL) {
         for (i = 0; i < count; i++)
             names[i] = nsc_symbols_at(symbols, i).name;
@@ -395,15 +393,35 @@ static void judge_symbols(struct nsc_module_file *file, struct nsc_symbols *symb
             }
             if (filter->files.include != NULL || filter->files.exclude != NULL)
                 judge_files(symbols, filter, roles);
-            file->roles = roles;
-            roles = NULL;
+            judged = true;
         }
         for (i = 0; i < count; i++)
             free(readable[i]);
     }
     free(names);
     free(readable);
-    free(roles);
+    if (!judged) {
+        free(roles);
+        return NULL;
+    }
+    return roles;
+}
+
+static const uint8_t *roles_of(struct nsc_module_file *file, struct nsc_symbols *symbols,
+                               const struct nsc_filter *filter)
+{
+    if (file->roles[0].filter != filter) {
+        struct nsc_module_roles older = file->roles[1];
+
+        file->roles[1] = file->roles[0];
+        file->roles[0] = older;
+    }
+    if (file->roles[0].filter != filter) {
+        free(file->roles[0].symbols);
+        file->roles[0].symbols = judge_symbols(file, symbols, filter);
+        file->roles[0].filter = filter;
+    }
+    return file->roles[0].symbols;
 }
 
 /* Of a function without a name. */
@@ -418,12 +436,13 @@ static uint8_t nameless_roles(const struct nsc_filter *filter, const char *path)
 uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va)
 {
     struct nsc_symbols *symbols = file != NULL ? nsc_module_symbols(file) : NULL;
+    const uint8_t *roles = NULL;
     struct nsc_symbol symbol;
     size_t low = 0, high;
 
-    if (symbols != NULL && file->roles_of != filter)
-        judge_symbols(file, symbols, filter);
-    if (symbols == NULL || file->roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
+    if (symbols != NULL)
+        roles = roles_of(file, symbols, filter);
+    if (roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
         return nameless_roles(filter, file != NULL ? file->path : NULL);
     for (high = nsc_symbols_count(symbols); low < high;) {
         size_t middle = low + (high - low) / 2;
@@ -433,7 +452,7 @@ uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *
         else
             high = middle;
     }
-    return low < nsc_symbols_count(symbols) ? file->roles[low] : 0;
+    return low < nsc_symbols_count(symbols) ? roles[low] : 0;
 }
 
 uint32_t nsc_module_code_flags(struct nsc_module_file *file, const struct nsc_filter *filter,

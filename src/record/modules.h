@@ -40,10 +40,14 @@ struct nsc_module_file {
     size_t hook_count;
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
     /* One bit a site each, as in live.h; NULL until asked for, or until there is any. */
-    uint8_t *wanted;                   /* what the filter lets through */
-    uint8_t *barred;                   /* taken out all the same, see nsc_onoff_bar() */
-    uint8_t *roles;                    /* a byte a symbol, enum nsc_filter_role; NULL until asked */
-    const struct nsc_filter *roles_of; /* they are to this filter */
+    uint8_t *wanted; /* what the filter lets through */
+    uint8_t *barred; /* taken out all the same, see nsc_onoff_bar() */
+    /* What the symbols are to the two filters that were asked for last: events from before and
+     * after a change are read by turns. */
+    struct nsc_module_roles {
+        const struct nsc_filter *filter; /* NULL: none yet */
+        uint8_t *symbols; /* a byte a symbol, enum nsc_filter_role; NULL: no memory */
+    } roles[2];
 };
 
 struct nsc_modules {

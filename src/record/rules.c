@@ -58,6 +58,7 @@ int nsc_rules_add(struct nsc_rules_history *history, const struct nsc_filter *fi
     rules->filter = &rules->own;
     history->last->until_ticks = ticks;
     history->last->next = rules;
+    rules->previous = history->last;
     history->last = rules;
     return 0;
 }
@@ -76,9 +77,9 @@ void nsc_rules_free(struct nsc_rules_history *history)
 
 const struct nsc_rules *nsc_rules_at(const struct nsc_rules_history *history, uint64_t ticks)
 {
-    const struct nsc_rules *rules = history->first;
+    const struct nsc_rules *rules = history->last; /* most events are of now */
 
-    while (ticks >= rules->until_ticks && rules->next != NULL)
-        rules = rules->next;
+    while (ticks < rules->since_ticks && rules->previous != NULL)
+        rules = rules->previous;
     return rules;
 }

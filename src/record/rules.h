@@ -14,7 +14,7 @@ struct nsc_rules {
     const struct nsc_filter *filter;
     struct nsc_filter own;             /* where `filter` points, but for the first ones */
     uint64_t since_ticks, until_ticks; /* in force: half open; UINT64_MAX: till now */
-    struct nsc_rules *next;            /* that came after them; NULL: none yet */
+    struct nsc_rules *previous, *next; /* that came before and after them; NULL: none */
     /* The filter's rules for calls. */
     bool trigger, stopper, under;
     uint32_t nth;       /* call of the trigger; 0: each */

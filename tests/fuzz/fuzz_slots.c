@@ -25,8 +25,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 #define TOP    0x7ffffffde000ull
 #define HEADER 1u /* bits of the input's first byte */
 #define RING   2u
-#define ARM    4u /* exit bit 0 */
-#define HOLES  8u /* the chunk's owner is dead: step over holes */
+#define ARM    4u   /* exit bit 0 */
+#define HOLES  8u   /* the chunk's owner is dead: step over holes */
+#define RULES  16u  /* rules for calls; the bits above say which */
+#define CHANGE 128u /* which are others later */
 
 enum { SLOTS = 4096, DEPTH = 512, FUNCTIONS = 64 };
 
@@ -61,6 +63,16 @@ static uint64_t take(struct input *in, size_t bytes)
     return v;
 }
 
+static uint32_t roles(void *context, const struct nsc_rules *rules, uint32_t function)
+{
+    static const uint32_t flags[8] = {NSC_CODE_TRIGGER, NSC_CODE_STOPPER, NSC_CODE_CALLER,
+                                      NSC_CODE_LEFT_OUT};
+    const struct machine *m = context;
+
+    (void)rules;
+    return (m->mode & RULES) != 0 ? flags[function % 8] : 0;
+}
+
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
 {
     struct machine *m = context;
@@ -71,6 +83,7 @@ static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_
     if ((m->mode & HEADER) != 0 && address % 3 != 0)
         code->flags = NSC_CODE_HEADER | (address % 3 == 1 ? NSC_CODE_REAL_PC : 0);
     code->real_pc16 = (uint16_t)(address + 16);
+    code->flags |= (uint16_t)roles(m, NULL, (uint32_t)(address / 64));
     if (nsc_writer_add_function(m->writer, &function, &code->function) != 0)
         abort();
 }
@@ -226,13 +239,39 @@ static void show(void *context, const struct nsc_diag *d)
 static void check(const struct machine *m, int fd)
 {
     const struct nsc_stacks_stats *s = &m->stacks.stats;
+    uint64_t left_out = 0;
     char path[32];
 
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (nsc_trace_verify(path, show, NULL, NULL) != 0)
         abort();
-    if (m->exact && s->recorded + s->dropped + s->cut + s->unmatched != m->events)
+    for (size_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
+        left_out += s->left_out[i];
+    if (m->exact && s->recorded + s->dropped + s->cut + s->unmatched + left_out != m->events)
         abort();
+}
+
+/* Some rules; with CHANGE, the next bits' come after a while. */
+static const struct nsc_rules *choose_rules(unsigned mode)
+{
+    static struct nsc_rules rules[2];
+
+    for (unsigned i = 0; i < 2; i++) {
+        unsigned bits = (mode >> 5) + i;
+
+        rules[i] = (struct nsc_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
+        rules[i].trigger = (bits & 1) != 0;
+        rules[i].stopper = (bits & 3) == 3;
+        rules[i].under = (bits & 3) == 2;
+        rules[i].min_ticks = (bits & 1) != i ? 100 : 0;
+        if ((bits & 3) == 0)
+            rules[i].depth = 3;
+    }
+    if ((mode & CHANGE) != 0) {
+        rules[0].until_ticks = rules[1].since_ticks = (1ull << 50) + 2000;
+        rules[0].next = &rules[1];
+    }
+    return (mode & RULES) != 0 ? rules : NULL;
 }
 
 static void begin(struct machine *m, int fd, unsigned mode)
@@ -245,6 +284,8 @@ static void begin(struct machine *m, int fd, unsigned mode)
     m->stacks = (struct nsc_stacks){.codes = &m->codes,
                                     .open_lane = open_lane,
                                     .context = m,
+                                    .rules = choose_rules(mode),
+                                    .roles = roles,
                                     .notes = {.take = take_note, .context = m},
                                     .exit_bit = (mode & ARM) != 0 ? 0 : 47,
                                     .keep = (mode & RING) == 0};
