@@ -114,16 +114,35 @@ static void sum_up(struct nsc_left_out_list *list)
     }
 }
 
-/* One entry of the trace; @whole: estimates may be used. */
-static void take(const struct nsc_trace *t, const struct nsc_selection *selection,
-                 const struct nsc_left_out *l, bool whole, struct nsc_left_out_list *list)
+/* Which threads of a process are selected, as bits. */
+enum { SELECTED = 1, NOT_SELECTED = 2 };
+
+/* For each process, and behind them for all together; NULL without memory. */
+static uint8_t *find_parts(const struct nsc_trace *t, const struct nsc_selection *selection)
 {
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    uint8_t *parts = calloc((size_t)info->process_count + 1, 1);
+
+    for (uint32_t i = 0; parts != NULL && i < info->thread_count; i++) {
+        uint8_t part = nsc_selection_has_thread(selection, i) ? SELECTED : NOT_SELECTED;
+
+        parts[nsc_trace_thread(t, i)->process] |= part;
+        parts[info->process_count] |= part;
+    }
+    return parts;
+}
+
+/* One entry of the trace; @selected: the part of its process, or of all of them. */
+static void take(const struct nsc_trace *t, const struct nsc_selection *selection,
+                 const struct nsc_left_out *l, uint8_t selected, struct nsc_left_out_list *list)
+{
+    bool whole = (selected & NOT_SELECTED) == 0;
     uint32_t reason = l->reason < NSC_LEFT_OUT_REASONS ? l->reason : 0;
     struct nsc_left_out_row *row = &list->rows[list->count];
     uint64_t ticks;
     double part = part_inside(t, selection, l, &ticks);
 
-    if (part <= 0)
+    if (part <= 0 || selected == NOT_SELECTED)
         return;
     if (l->function == NSC_NO_ID) {
         list->nothing_ns[reason] += nsc_clock_span_ns(nsc_trace_clock(t), ticks);
@@ -149,12 +168,21 @@ int nsc_left_out_find(const struct nsc_trace *t, const struct nsc_selection *sel
                       struct nsc_left_out_list *out, struct nsc_diag *diag)
 {
     uint32_t count = nsc_trace_info(t)->left_out_count;
+    uint32_t processes = nsc_trace_info(t)->process_count;
     struct nsc_left_out_list list = {.rows = calloc((size_t)count + 1, sizeof *list.rows)};
+    uint8_t *parts = find_parts(t, selection);
 
-    if (list.rows == NULL)
+    if (list.rows == NULL || parts == NULL) {
+        free(list.rows);
+        free(parts);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    for (uint32_t i = 0; i < count; i++)
-        take(t, selection, nsc_trace_left_out(t, i), selection->threads == NULL, &list);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct nsc_left_out *l = nsc_trace_left_out(t, i);
+
+        take(t, selection, l, parts[l->process == NSC_NO_ID ? processes : l->process], &list);
+    }
+    free(parts);
     if (list.count > 0)
         qsort(list.rows, list.count, sizeof *list.rows, by_function);
     merge_rows(&list);

@@ -26,13 +26,14 @@ struct nsc_left_out_list {
     uint32_t all_functions;                    /* for whatever reason, each once */
     uint64_t nothing_ns[NSC_LEFT_OUT_REASONS]; /* by reason: how long no function was recorded */
     double worst;  /* largest standard error of estimated calls or totals, as a part of them */
-    bool unplaced; /* there are estimates, but not of the selected threads alone: none is given */
+    bool unplaced; /* there are estimates, but for more than the selected threads: not given */
 };
 
 /**
  * nsc_left_out_find - what of a selection was left out.
- * Estimates of a time that lies in the window in part count in that proportion. Hidden functions
- * are not told.
+ * Estimates of a time that lies in the window in part count in that proportion. Hidden functions,
+ * and processes without a selected thread, are not told. Estimates are of a whole process (or all):
+ * they are given if all its threads are selected.
  * @out: free with nsc_left_out_free().
  * Returns 0 or -ENOMEM with @diag.
  */

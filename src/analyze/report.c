@@ -397,7 +397,7 @@ int nsc_report_add_left_out(struct nsc_report *r, const struct nsc_left_out_list
         nsc_left_out_add(&row->more_calls, &l->calls);
         nsc_left_out_add(&row->more_total_ns, &l->total_ns);
         nsc_left_out_add(&row->more_self_ns, &l->self_ns);
-        if (row->process != l->process)
+        if (l->known != 0 && row->process != l->process)
             row->process = NSC_NO_ID;
     }
     return 0;

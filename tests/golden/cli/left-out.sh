@@ -2,7 +2,7 @@
 nanoscope report left.nst
 echo "--- a window that holds half of the time"
 nanoscope report --from 1000ns --to 4500ns --top 2 left.nst
-echo "--- one thread: nobody knows its part"
+echo "--- one thread, which is the whole process"
 nanoscope report --thread 100 --top 1 left.nst
 echo "--- csv: what was recorded"
 nanoscope report --format csv left.nst
