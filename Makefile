@@ -274,6 +274,11 @@ E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
 check-e2e: all $(MAKE_TRACE) $(NOTES) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
 
+.PHONY: check-soak
+SOAK ?= 10000
+check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program (half an hour)
+	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' tests/e2e/test_start_busy
+
 # The end-to-end tests whose work is done by nanoscope itself.
 ASAN_TESTS := $(addprefix tests/e2e/test_,cli formats golden trace_files)
 check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan

@@ -414,6 +414,18 @@ static int begin(struct attach *a, struct nsc_diag *diag)
     return a->options->target != NULL ? begin_running(a, diag) : begin_waiting(a, diag);
 }
 
+/* How long its code was being written, for whoever wants to know what recording did to the program.
+ */
+static void write_switching(struct attach *a)
+{
+    char text[64];
+
+    snprintf(text, sizeof text, "on in %llu ns, off in %llu ns",
+             (unsigned long long)a->result->switch_on_ns,
+             (unsigned long long)a->result->switch_off_ns);
+    nsc_writer_meta(a->recorder.writer, "switching", text);
+}
+
 /* ---- The whole ------------------------------------------------------------------------------- */
 
 static void release(struct attach *a)
@@ -445,6 +457,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
         switch_off(&a);
+        write_switching(&a);
         error = nsc_recorder_complete(&a.recorder, result, diag);
     }
     release(&a);

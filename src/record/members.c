@@ -14,6 +14,7 @@
 
 #define MS            1000000ull
 #define LOOK_AGAIN_NS (MS / 2)
+#define MAPS_BYTES    (32 << 10)
 /* Where the kernel does not say how long threads have run: a few turns on a busy machine. */
 #define BLIND_NS      (50 * MS)
 
@@ -55,6 +56,7 @@ static bool maps_file(pid_t pid, const struct stat *file)
     maps = fopen(path, "re");
     if (maps == NULL)
         return false;
+    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* its own would be 1 KiB */
     while (!found && getline(&line, &room, maps) > 0) {
         unsigned major_number, minor_number;
         unsigned long long inode;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "record/members.h"
@@ -11,7 +12,7 @@
 #include "record/verdict.h"
 
 /* Rounds in which processes may still appear that were forked while others were switched. */
-enum { ROUNDS_MAX = 100 };
+enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
 
 void nsc_onoff_free(struct nsc_onoff *onoff)
 {
@@ -152,17 +153,25 @@ static bool is_failure(int error)
     return error != 0 && error != -ESRCH && error != -EIO;
 }
 
+/* Everything that takes time before the first write: reading the module's file and the sleds that
+ * there are, judging the functions. */
+static struct nsc_flip *prepare(struct nsc_tracee_process *p, uint32_t mapping, bool on, int *error)
+{
+    struct nsc_flip *flip = nsc_onoff_flip(p, mapping, error);
+
+    if (flip != NULL)
+        want(flip, &p->space, mapping, on);
+    return flip;
+}
+
 static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool on,
                           struct nsc_flip_stats *stats)
 {
-    struct nsc_flip *flip;
     int error;
+    struct nsc_flip *flip = prepare(p, mapping, on, &error);
 
-    flip = nsc_onoff_flip(p, mapping, &error);
-    if (flip != NULL) {
-        want(flip, &p->space, mapping, on);
+    if (flip != NULL)
         error = nsc_flip_apply(flip, stats);
-    }
     return is_failure(error) ? error : 0;
 }
 
@@ -180,6 +189,15 @@ static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip
     return first;
 }
 
+/* Who has just slept is not the first that a busy machine takes the processor away from: calls are
+ * half recorded as long as the writing lasts. */
+static void take_breath(void)
+{
+    const struct timespec breath = {.tv_nsec = BREATH_NS};
+
+    nanosleep(&breath, NULL);
+}
+
 static int say(int error, const struct nsc_tracee_process *p, struct nsc_diag *diag)
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
@@ -187,16 +205,26 @@ static int say(int error, const struct nsc_tracee_process *p, struct nsc_diag *d
                         strerror(-error));
 }
 
+/* Of processes that are left out, no module is known. */
+static bool is_known(const struct nsc_tracee_process *p)
+{
+    return p != NULL && !p->dead && !p->left_out;
+}
+
 static int switch_all(struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats,
                       struct nsc_diag *diag)
 {
     int first = 0, error;
-    uint32_t i;
+    uint32_t i, k;
 
+    for (i = 0; i < all->process_high; i++)
+        for (k = 0; is_known(all->processes[i]) && k < all->processes[i]->space.count; k++)
+            (void)prepare(all->processes[i], k, on, &error);
+    take_breath();
     for (i = 0; i < all->process_high; i++) {
         struct nsc_tracee_process *p = all->processes[i];
 
-        if (p == NULL || p->dead || p->left_out) /* of these, no module is known */
+        if (!is_known(p))
             continue;
         error = switch_process(p, on, stats);
         if (error != 0 && first == 0)
@@ -244,7 +272,7 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
     for (i = 0; i < all->process_high; i++) {
         const struct nsc_tracee_process *p = all->processes[i];
 
-        if (p != NULL && !p->dead && !p->left_out && p->pid == pid)
+        if (is_known(p) && p->pid == pid)
             return true;
     }
     return false;
