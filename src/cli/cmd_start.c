@@ -59,6 +59,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_START_OPT_THREAD:
     case NSC_START_OPT_MODE:
     case NSC_START_OPT_BUFFER:
+    case NSC_START_OPT_BUDGET:
     case NSC_START_OPT_EXT:
     case NSC_START_OPT_INTERVAL:
     case NSC_START_OPT_TIMING:

@@ -14,7 +14,7 @@
 #define BUFFER_MIN_BYTES   (64ull << 10)
 #define BUFFER_MAX_BYTES   (1ull << 30)
 #define BUDGET_MIN_PERCENT 0.1
-#define BUDGET_MAX_PERCENT 1000
+#define BUDGET_MAX_PERCENT 100
 /* What is over sooner had no time to find out. */
 #define BUDGET_SOON_NS     500000000ull
 /* Fewer events than this are lost when a thread is killed, not for want of memory. */
@@ -126,7 +126,7 @@ static int read_budget(const struct nsc_cli_args *args, const struct nsc_cli_giv
         end++;
     if (end == given->value || *end != 0 ||
         !(percent >= BUDGET_MIN_PERCENT && percent <= BUDGET_MAX_PERCENT))
-        return nsc_cli_usage(args, "--budget: a share from 0.1%% to 1000%% is needed, not \"%s\"",
+        return nsc_cli_usage(args, "--budget: a share from 0.1%% to 100%% is needed, not \"%s\"",
                              given->value);
     r->options.budget = percent / 100;
     return 0;

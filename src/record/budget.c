@@ -66,15 +66,15 @@ static double timer_ns(void)
     return (double)least / READS;
 }
 
-int nsc_budget_init(struct nsc_budget *b, double share, struct nsc_tracees *tracees,
-                    struct nsc_drain *drain)
+int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
+                    struct nsc_tracees *tracees, struct nsc_drain *drain)
 {
     cpu_set_t set;
 
     *b = (struct nsc_budget){.share = share, .tracees = tracees, .drain = drain};
     if (share <= 0)
         return 0;
-    nsc_policy_init(&b->policy, share, 2 * (timer_ns() + REST_NS));
+    nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
     b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     b->clocks = calloc(tracees->session->processes_max, sizeof *b->clocks);
     return b->clocks != NULL ? 0 : -ENOMEM;

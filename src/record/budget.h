@@ -28,7 +28,7 @@ struct nsc_budget {
     struct nsc_writer_sum *before, *now;
     uint32_t id_count, id_room;
     struct nsc_budget_clock *clocks; /* by process slot */
-    uint64_t due_ns, step_ns, own_ns, call_ps;
+    uint64_t due_ns, step_ns, own_ns;
     unsigned processors; /* that the recorder and, most likely, the program may use */
     struct nsc_flip_stats flips;
     int error; /* sleds could not be switched; 0 = they could */
@@ -38,11 +38,12 @@ struct nsc_budget {
 /**
  * nsc_budget_init - begin, before the first event.
  * @share: of the program's own processor time; 0: no budget, then all else does nothing.
+ * @entry_timing: exits do not read the timer.
  * The writer of @tracees must keep sums. Measures the cost of the timer: 0.1 ms.
  * Returns 0 or -ENOMEM.
  */
-int nsc_budget_init(struct nsc_budget *budget, double share, struct nsc_tracees *tracees,
-                    struct nsc_drain *drain);
+int nsc_budget_init(struct nsc_budget *budget, double share, bool entry_timing,
+                    struct nsc_tracees *tracees, struct nsc_drain *drain);
 void nsc_budget_free(struct nsc_budget *budget);
 
 /* One round, after each pass of the drain. Returns how long the next may be put off at most, in ns.

@@ -45,6 +45,10 @@
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
 #define CAUTION      0.92
 
+/* From this share of plain time on, the cost that was calibrated tells how much that is; below,
+ * calls do, with what the calibration says as good as so many of them. */
+#define CLEAR_SHARE 0.5
+#define CLOCK_PRIOR 0.5
 #define BLOCK_NS    (100 * MS)
 #define BLOCK_SLACK 1.1
 
@@ -406,15 +410,36 @@ static void watch_blocks(struct nsc_policy *p, double plain, double spent)
     p->block_plain = p->block_spent = 0;
 }
 
-void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
+/*
+ * What of the step's time was the program's own. Where recording takes most of it, the difference
+ * of two large numbers says little; then the functions that are always on are the better clock.
+ */
+static double plain_time(const struct nsc_policy *p, const struct nsc_policy_step *step)
 {
-    double calls = 0, spent, plain;
+    double calls = 0, steady_calls = 0, steady_rate = 0, plain;
     uint32_t i;
 
-    p->change_count = 0;
-    for (i = 0; i < p->touched_count; i++)
-        calls += p->functions[p->touched[i]].calls;
+    for (i = 0; i < p->touched_count; i++) {
+        const struct nsc_policy_function *f = &p->functions[p->touched[i]];
+
+        calls += f->calls;
+        steady_calls += f->off ? 0 : f->calls;
+    }
     plain = fmax(step->cpu_ns - calls * p->call_ns, step->cpu_ns / 50);
+    if (!p->window_open || plain > step->cpu_ns * CLEAR_SHARE)
+        return plain;
+    for (i = 0; i < p->count; i++)
+        if (!p->functions[i].off)
+            steady_rate += p->functions[i].rate;
+    plain = (steady_calls + CLOCK_PRIOR) / (steady_rate + CLOCK_PRIOR / plain);
+    return fmin(fmax(plain, step->cpu_ns / 200), step->cpu_ns);
+}
+
+void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
+{
+    double plain = step->cpu_ns > 0 ? plain_time(p, step) : 0, spent;
+
+    p->change_count = 0;
     spent = step->cpu_ns - plain + step->charged_ns;
     p->cpu_ns += step->cpu_ns;
     p->plain_ns += plain;

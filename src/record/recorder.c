@@ -180,7 +180,7 @@ int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
     if (error == 0) {
         error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
         if (error == 0)
-            error = nsc_budget_init(&r->budget, o->budget, &r->tracees, &r->drain);
+            error = nsc_budget_init(&r->budget, o->budget, o->entry_timing, &r->tracees, &r->drain);
         if (error != 0) {
             nsc_drain_free(&r->drain);
             nsc_tracees_free(&r->tracees);

@@ -26,6 +26,7 @@ struct program {
 };
 
 static double budget;
+static double true_call_ns = CALL_NS; /* what the policy believes is CALL_NS */
 
 /* Lets the program run for @cpu ns, as it is. */
 static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving)
@@ -35,7 +36,7 @@ static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving
 
     for (uint32_t i = 0; i < g->count; i++)
         if (g->on[i])
-            cost += g->rate(g, i, g->plain) * CALL_NS;
+            cost += g->rate(g, i, g->plain) * true_call_ns;
     plain = cpu / cost;
     for (uint32_t i = 0; i < g->count; i++) {
         double calls = g->rate(g, i, g->plain) * plain + g->carry[i];
@@ -276,12 +277,15 @@ static void does_not_swing(void)
     free(g);
 }
 
-static void estimates(void)
+/* @call_ns: what a call really costs. */
+static void estimates(double call_ns)
 {
     struct nsc_policy p;
     struct program *g = begin(&p, 400, bursts);
     uint32_t off = 0, near = 0, known = 0;
+    double sum = 0, estimated = 0;
 
+    true_call_ns = call_ns;
     run_for(g, &p, 3000 * MS);
     for (uint32_t i = 0; i < g->count; i++) {
         struct nsc_policy_estimate e = nsc_policy_estimate(&p, i);
@@ -293,13 +297,18 @@ static void estimates(void)
         if (!e.known)
             continue; /* off since just now */
         known++;
+        sum += truth;
+        estimated += e.value[0];
         near += fabs(e.value[0] - truth) <= 2.5 * e.error[0] + 1;
         if (i % 20 == 0)
             printf("# %u: %.0f calls not recorded, estimated %.0f +- %.0f\n", i, truth, e.value[0],
                    e.error[0]);
     }
+    true_call_ns = CALL_NS;
+    printf("# %.0f ns: %.4g calls not recorded, estimated %.4g\n", call_ns, sum, estimated);
+    CHECK(estimated > sum * 0.6 && estimated < sum * 1.6);
     printf("# %u of %u estimates are within 2.5 standard errors\n", near, off);
-    CHECK(off > 50 && known >= 0.95 * off && near >= 0.9 * known);
+    CHECK(off > 50 && known >= 0.9 * off && near >= 0.8 * known);
     nsc_policy_free(&p);
     free(g);
 }
@@ -340,7 +349,9 @@ int main(void)
     budget = 0.10;
     leaves_cheap_ones_alone();
     works_around_fixed_ones();
-    estimates();
+    estimates(CALL_NS);
+    estimates(CALL_NS * 0.8);
+    estimates(CALL_NS * 1.3);
     edges();
     return t_done();
 }
