@@ -35,6 +35,7 @@ struct entry {
     uint32_t state;
     uint32_t serial; /* of the session that the module was published in last; 0: none */
     uint32_t slot;   /* index in that session's module table, or NO_SLOT */
+    uint32_t ready;  /* its sleds are in the form that one byte switches */
     const struct nsc_runtime_module *module;
     uint64_t load_ticks;
     struct nsc_live_module *copy; /* private memory, one page range each */
@@ -235,6 +236,7 @@ static void record_module(struct nsc_session *s, struct entry *entry, struct nsc
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } while (NSC_LOAD(&turns) != turn);
     if (problems == 0) { /* else there may be sleds that would call nowhere */
+        entry->ready = 1;
         NSC_STORE(&entry->copy->sleds_ready, 1);
         NSC_STORE(&live->sleds_ready, 1);
     }
@@ -302,12 +304,14 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
         nsc_cas32(&live->state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
     }
     NSC_STORE(&entry->serial, 0);
+    entry->ready = 0;
     entry->module = NULL;
     NSC_STORE(&entry->state, ENTRY_FREE);
 }
 
 void nsc_modules_join(struct nsc_session *s)
 {
+    static const struct nsc_patch_verdict off = {.on = 0};
     uint32_t used = NSC_LOAD(&entries_used), i;
     struct nsc_live_module elf;
 
@@ -318,9 +322,11 @@ void nsc_modules_join(struct nsc_session *s)
         if (NSC_LOAD(&entry->state) != ENTRY_IDLE || entry->serial == s->serial ||
             describe(entry->module, &elf) < 0)
             continue;
-        problems = nsc_patch_ready(entry->module, elf.bias);
+        /* What a dead recorder has left on is turned off. */
+        problems = entry->ready ? nsc_patch_turn(entry->module, elf.bias, &off)
+                                : nsc_patch_ready(entry->module, elf.bias);
         note_problems(s, problems);
-        elf.sleds_ready = problems == 0;
+        entry->ready = elf.sleds_ready = problems == 0;
         publish_entry(s, entry, &elf);
     }
 }
