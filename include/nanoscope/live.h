@@ -132,6 +132,9 @@ enum nsc_live_recorder_state {
 #define NSC_LIVE_FLAG_FILTER       1u /* a module waits for the recorder's verdict on its sites */
 /* Only entries read the timer: word 1 of a sled's exit is zero, unless it came the slow way. */
 #define NSC_LIVE_FLAG_ENTRY_TIMING 2u
+/* Exits of sleds take a call of less than rewind_ticks back, where the hooks can (x86-64): no event
+ * of it stays. A slot may then be written again while its chunk is in use. */
+#define NSC_LIVE_FLAG_REWIND       8u
 /* The memory is to be part of the program's core dumps. */
 #define NSC_LIVE_FLAG_DUMP         4u
 
@@ -190,6 +193,7 @@ struct nsc_live_header {
     uint32_t chunks_backed; /* chunks that have pages; only grows; atomic */
     /* CPU time from one NSC_LIVE_ESC_SAMPLE of a thread to the next; 0: threads take no samples. */
     uint64_t sample_ns;
+    uint64_t rewind_ticks; /* with NSC_LIVE_FLAG_REWIND; 0: no call is too short; atomic */
     /* What the program asks of a recorder that it has started itself (nanoscope.h): enum
      * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
     uint32_t request;
@@ -301,8 +305,8 @@ struct nsc_live_thread {
     uint64_t lost;      /* events this thread could not keep, in all; atomic */
     uint32_t chunk_seq; /* sequence number of the thread's newest chunk, from 1; atomic */
     uint32_t reserved0;
-    char name[16]; /* comm when the slot was claimed */
-    uint8_t reserved[8];
+    char name[16];    /* comm when the slot was claimed */
+    uint64_t rewound; /* calls taken back because they were short */
 };
 
 /*

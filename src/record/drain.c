@@ -210,7 +210,7 @@ static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
     const struct nsc_session *s = d->tracees->session;
     uint32_t before = t->resume_seq == entry->seq ? t->resume_at : 0;
 
-    if (entry->seq != t->next_seq || t->process->left_out)
+    if (entry->seq != t->next_seq || t->process->left_out || s->rewind)
         return;
     read_chunk(d, t, entry, true);
     if (nsc_session_is_sparse(s, entry->chunk) && t->resume_seq == entry->seq &&

@@ -49,6 +49,15 @@ static inline bool nsc_filter_by_call(const struct nsc_filter *filter)
            filter->depth != 0 || filter->min_duration_ns != 0;
 }
 
+/* The duration below which a call and all that it called can be forgotten at once, without another
+ * look at their functions; 0: there is none. */
+static inline uint64_t nsc_filter_rewind_ns(const struct nsc_filter *filter)
+{
+    return filter->trigger == NULL && filter->stoppers == NULL && filter->under == NULL
+               ? filter->min_duration_ns
+               : 0;
+}
+
 /**
  * nsc_filter_add - one more option.
  * @filter: zeroed at first; release with nsc_filter_free(), after a failure too.

@@ -162,6 +162,8 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
         .filter = nsc_filter_by_function(r->in_force),
         .entry_timing = o->entry_timing,
+        /* The budget wants to see every call. */
+        .rewind = nsc_filter_rewind_ns(r->in_force) != 0 && o->budget == 0,
         .dump = o->mode == NSC_RECORD_RING,
         .sample_ns = o->cpu_timer ? o->sample_ns : 0,
     };
@@ -170,6 +172,15 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
     if (error != 0)
         return error;
     return nsc_recorder_follow_session(r, diag);
+}
+
+static void set_rewind(struct nsc_recorder *r)
+{
+    double ns = (double)nsc_filter_rewind_ns(r->in_force);
+
+    if (r->session.rewind)
+        __atomic_store_n(&r->session.header->rewind_ticks,
+                         (uint64_t)(ns * (double)nsc_clockpoint_rate() / 1e9), __ATOMIC_RELAXED);
 }
 
 int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
@@ -190,6 +201,7 @@ int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
         nsc_session_destroy(&r->session);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
+    set_rewind(r);
     r->tracees.no_children = o->no_children;
     r->has_session = true;
     return 0;
@@ -304,6 +316,7 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     r->in_force = r->tracees.modules.filter;
+    set_rewind(r);
     note_filter(r, ticks);
     if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);

@@ -165,6 +165,7 @@ static void fill_header(const struct nsc_session *s, struct nsc_live_header *h,
     h->exit_bit = s->exit_bit;
     h->flags = (options->filter ? NSC_LIVE_FLAG_FILTER : 0) |
                (options->entry_timing ? NSC_LIVE_FLAG_ENTRY_TIMING : 0) |
+               (options->rewind ? NSC_LIVE_FLAG_REWIND : 0) |
                (options->dump ? NSC_LIVE_FLAG_DUMP : 0);
     h->sample_ns = options->sample_ns;
     h->recorder_pid = (uint32_t)getpid();
@@ -218,6 +219,7 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->exit_bit = EXIT_BIT;
     s->fixed = options->fixed;
     s->entry_timing = options->entry_timing;
+    s->rewind = options->rewind;
     s->chunk_bytes = CHUNK_BYTES;
     while (s->chunk_bytes > CHUNK_BYTES_MIN && bytes / s->chunk_bytes < CHUNKS_WANTED)
         s->chunk_bytes /= 2;

@@ -37,6 +37,7 @@ struct nsc_session {
     uint8_t exit_bit;
     uint32_t filter_used;
     bool entry_timing; /* see untimed.h */
+    bool rewind;       /* slots of a chunk in use may be written again */
     bool promised;     /* memory need not be allocated before it is touched */
     bool fixed; /* the pool must not grow: the user gave its size, or there is no more memory */
     char path[64];
@@ -48,6 +49,7 @@ struct nsc_session_options {
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
     bool entry_timing;     /* exits do not read the timer */
+    bool rewind;           /* short calls may be taken back by the hooks */
     bool dump;             /* programs that dump core have it in there */
     uint64_t sample_ns;    /* threads take samples of themselves; 0: they do not */
 };

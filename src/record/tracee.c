@@ -692,6 +692,8 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
             end = t->start_ticks;
         if (lost > stats->lost)
             nsc_stacks_lost(&t->stacks, end, lost - stats->lost);
+        t->stacks.stats.left_out[NSC_LEFT_OUT_SHORT] +=
+            2 * __atomic_load_n(&live->rewound, __ATOMIC_RELAXED);
         lost = nsc_stacks_lost_total(&t->stacks);
         nsc_stacks_close(&t->stacks, end);
         write_thread(t, lost);
@@ -710,6 +712,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
     if (!free_slot)
         return;
     __atomic_store_n(&live->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&live->rewound, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&live->chunk_seq, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&live->state, NSC_LIVE_FREE, __ATOMIC_RELEASE);
 }

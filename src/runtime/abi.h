@@ -23,7 +23,7 @@
 
 #include "runtime/abi_asm.h"
 
-#define NSC_RUNTIME_ABI_VERSION 4u
+#define NSC_RUNTIME_ABI_VERSION 5u
 
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 
@@ -110,6 +110,9 @@ struct nsc_runtime_module {
     struct nsc_runtime_dfi *dfi;
     /* Instead of trampolines[] where only entries are timed. */
     const uint8_t *untimed_return, *untimed_tail;
+    /* The same where calls that were short are taken back; NULL: the hooks of this machine cannot.
+     */
+    const uint8_t *rewind_return, *rewind_tail;
 };
 
 /**

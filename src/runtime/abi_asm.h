@@ -11,4 +11,9 @@
 #define NSC_RUNTIME_REACH          0x20000
 #define NSC_RUNTIME_POSITION_SHIFT 45
 
+/* Behind the word that `endp` points at: addresses of words of the session, 0: there is none. How
+ * long a call must last at least, and how many were too short. */
+#define NSC_RUNTIME_END_LEAST   8
+#define NSC_RUNTIME_END_REWOUND 16
+
 #endif

@@ -178,14 +178,17 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
  * chunk meanwhile sees a hole before it sees half a record. */
 static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count)
 {
+    /* An exit that takes its call back looks at the slot before: never at text. */
+    unsigned filler = (p->session->flags & NSC_LIVE_FLAG_REWIND) != 0, i;
     uint64_t at;
-    unsigned i;
 
     do {
         if (ready(p, (uint64_t)(uintptr_t)&at) != NSC_CHUNK_READY)
             return;
-        at = reserve(p, count);
+        at = reserve(p, count + filler);
     } while (at == 0);
+    if (filler)
+        put(at + count * NSC_SLOT_BYTES, FILLER, 0);
     for (i = count; i-- > 0;)
         put(at + i * NSC_SLOT_BYTES, slots[i].word0, slots[i].word1);
 }

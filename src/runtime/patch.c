@@ -32,7 +32,7 @@ struct batch {
     uint64_t start, end; /* run-time addresses */
     uint64_t page_bytes;
     uint32_t problems;
-    int untimed; /* exits are not timed in this session */
+    uint32_t flags; /* of the session: which hooks exits call */
 };
 
 static uint64_t site_count(const struct nsc_runtime_module *m)
@@ -65,11 +65,20 @@ static int inside(const struct batch *b, const uint8_t *at, enum nsc_arch_sled f
 
 static const uint8_t *trampoline(const struct batch *b, enum nsc_arch_hook hook)
 {
-    if (b->untimed && hook == NSC_ARCH_HOOK_RETURN)
-        return b->module->untimed_return;
-    if (b->untimed && hook == NSC_ARCH_HOOK_TAIL)
-        return b->module->untimed_tail;
-    return b->module->trampolines[hook];
+    const struct nsc_runtime_module *m = b->module;
+    const uint8_t *exits[2] = {m->trampolines[NSC_ARCH_HOOK_RETURN],
+                               m->trampolines[NSC_ARCH_HOOK_TAIL]};
+
+    if (hook != NSC_ARCH_HOOK_RETURN && hook != NSC_ARCH_HOOK_TAIL)
+        return m->trampolines[hook];
+    if ((b->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0) {
+        exits[0] = m->untimed_return;
+        exits[1] = m->untimed_tail;
+    } else if ((b->flags & NSC_LIVE_FLAG_REWIND) != 0 && m->rewind_return != NULL) {
+        exits[0] = m->rewind_return;
+        exits[1] = m->rewind_tail;
+    }
+    return exits[hook == NSC_ARCH_HOOK_TAIL];
 }
 
 static int sled_of_site(const struct batch *b, const struct nsc_live_site *site, struct sled *sled)
@@ -383,7 +392,7 @@ static void begin_batch(struct batch *b, const struct nsc_runtime_module *module
     b->step = 0;
     b->from = 0;
     b->problems = 0;
-    b->untimed = s != NULL && (s->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0;
+    b->flags = s != NULL ? s->flags : 0;
 }
 
 uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias,

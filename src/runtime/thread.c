@@ -13,14 +13,15 @@
 /* A read fault on shared memory maps this much around it. */
 #define PAGES_BYTES  65536u
 
-static const uint64_t always_full; /* `endp` of threads that do not record: every slot is >= 0 */
+/* `endp` of threads that do not record: every slot is >= 0, and none is taken back. */
+static const uint64_t always_full[NSC_END_STRIDE];
 
 /* Where `pos` is without a chunk: above anything that *endp can be, far below wrapping around. */
 #define POS_NOWHERE (1ull << 62)
 
 __thread struct nsc_runtime_thread nsc_runtime_tls = {
     .pos = POS_NOWHERE,
-    .endp = &always_full,
+    .endp = always_full,
 };
 
 static struct nsc_live_chunk *chunk_of(const struct nsc_session *s, uint32_t number)
@@ -79,7 +80,7 @@ static void forget(struct nsc_runtime_thread *t, uint64_t place, uint32_t genera
     uint64_t anchor_low = NSC_LOAD(&t->anchor_low), lost = NSC_LOAD(&t->lost_claimed);
     uint64_t interrupted = NSC_LOAD(&t->interrupted);
 
-    if (NSC_LOAD(&t->place) != place || !cas_endp(t, endp, &always_full))
+    if (NSC_LOAD(&t->place) != place || !cas_endp(t, endp, always_full))
         return;
     nsc_cas64(&t->chunks, chunks, (chunks & ~(NSC_CHUNKS_GENERATION - 1)) + NSC_CHUNKS_GENERATION);
     nsc_cas64(&t->pos, pos, POS_NOWHERE);
@@ -104,6 +105,7 @@ static uint32_t own_tid(const struct nsc_session *s)
 static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
 {
     struct nsc_live_thread *slot;
+    uint64_t *end;
     int64_t at = -1;
 
     if (t->retry % RETRY_EVENTS == 0)
@@ -121,9 +123,13 @@ static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
     slot->start_ticks = nsc_arch_ticks();
     slot->lost = 0;
     slot->chunk_seq = 0;
+    slot->rewound = 0;
     nsc_os_thread_name(slot->name);
     NSC_STORE(&slot->state, NSC_LIVE_LIVE);
-    NSC_STORE(nsc_session_end_word(s, (uint32_t)at), 0);
+    end = nsc_session_end_word(s, (uint32_t)at);
+    NSC_STORE(&end[0], 0);
+    NSC_STORE(&end[NSC_RUNTIME_END_REWOUND / 8], (uint64_t)(uintptr_t)&slot->rewound);
+    NSC_STORE(&end[NSC_RUNTIME_END_LEAST / 8], (uint64_t)(uintptr_t)&s->header->rewind_ticks);
     return at;
 }
 

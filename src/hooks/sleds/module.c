@@ -23,6 +23,8 @@ extern const uint8_t nsc_trampoline_return[] HIDDEN;
 extern const uint8_t nsc_trampoline_tail[] HIDDEN;
 extern const uint8_t nsc_trampoline_return_untimed[] HIDDEN;
 extern const uint8_t nsc_trampoline_tail_untimed[] HIDDEN;
+extern const uint8_t nsc_trampoline_return_rewind[] HIDDEN __attribute__((weak));
+extern const uint8_t nsc_trampoline_tail_rewind[] HIDDEN __attribute__((weak));
 
 extern const uint8_t nsc_dfi_entry[] HIDDEN;
 extern uint64_t nsc_dfi_table HIDDEN;
@@ -47,6 +49,8 @@ static struct nsc_runtime_module module = {
     .dfi = &dfi,
     .untimed_return = nsc_trampoline_return_untimed,
     .untimed_tail = nsc_trampoline_tail_untimed,
+    .rewind_return = nsc_trampoline_return_rewind,
+    .rewind_tail = nsc_trampoline_tail_rewind,
 };
 
 /* 101 is the first priority that is not the implementation's: before the program's constructors,

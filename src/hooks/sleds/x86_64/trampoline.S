@@ -26,6 +26,9 @@
 #define SAVED_R11 -8
 #define SAVED_RDX -16
 #define SAVED_RCX -24
+#define SAVED_RAX -32 /* of the rewinding hooks only */
+
+#define FILLER 8 /* word 0 of a record that says nothing: NSC_LIVE_ESC_LOST */
 
 /* %rax = ticks; %rdx is lost. Left out to measure the rest of the hook (bench/hook_cost). */
 .macro TICKS
@@ -135,6 +138,73 @@
     END \name
 .endm
 
+/*
+ * An exit that takes its call back if it was short. The call's entry must be the last event of the
+ * chunk: of the same position, no exit, no record. It is emptied before the slot is free, since who
+ * comes next writes word 1 first; and whoever reads the chunk must never see the old word 0 with it.
+ * A signal handler that comes in between has the slot behind: then the emptied one becomes a record
+ * that says nothing. Everything else is an exit as any other.
+ */
+.macro REWIND_HOOK name, keep_r11
+    BEGIN \name
+    movq    %rcx, SAVED_RCX(%rsp)
+    movq    %rax, SAVED_RAX(%rsp)
+.if \keep_r11
+    movq    %r11, SAVED_R11(%rsp)
+.endif
+    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
+    movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
+    movq    %fs:NSC_RUNTIME_POS(%rdx), %r11
+    cmpq    (%rcx), %r11                /* in a chunk, and not past its end? */
+    ja      2f
+    movq    -16(%r11), %rax
+    leaq    8(%rsp), %rcx
+    shlq    $NSC_RUNTIME_POSITION_SHIFT, %rcx
+    xorq    %rax, %rcx
+    shrq    $47, %rcx                   /* another position, or an exit */
+    jnz     2f
+    shrq    $16, %rax
+    testl   %eax, %eax                  /* a record, or empty */
+    jz      2f
+    movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
+    movq    NSC_RUNTIME_END_LEAST(%rcx), %rcx
+    testq   %rcx, %rcx
+    jz      2f
+    TICKS
+    subq    -8(%r11), %rax
+    cmpq    (%rcx), %rax
+    jae     2f
+    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
+    movq    $0, -16(%r11)
+    leaq    -16(%r11), %rcx
+    movq    %r11, %rax
+    cmpxchgq %rcx, %fs:NSC_RUNTIME_POS(%rdx)
+    je      3f
+    movq    $0, -8(%r11)
+    movq    $FILLER, -16(%r11)
+3:  movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
+    movq    NSC_RUNTIME_END_REWOUND(%rcx), %rcx
+    testq   %rcx, %rcx                  /* a handler may have come to another session */
+    jz      4f
+    incq    (%rcx)
+4:  movq    SAVED_RAX(%rsp), %rax
+    movq    SAVED_RCX(%rsp), %rcx
+    movq    SAVED_RDX(%rsp), %rdx
+.if \keep_r11
+    movq    SAVED_R11(%rsp), %r11
+.endif
+    ret
+2:  movq    SAVED_RAX(%rsp), %rax
+    RECORD %rcx, 4, 0
+    movq    SAVED_RCX(%rsp), %rcx
+.if \keep_r11
+    movq    SAVED_R11(%rsp), %r11
+.endif
+    ret
+1:  GO_SLOW 4, 0
+    END \name
+.endm
+
     .text
     ENTRY_HOOK nsc_trampoline_entry, 0
     ENTRY_HOOK nsc_trampoline_entry_pushed, 8
@@ -143,6 +213,8 @@
     /* For recordings in which only entries are timed. */
     EXIT_HOOK nsc_trampoline_return_untimed, 0, 0
     EXIT_HOOK nsc_trampoline_tail_untimed, 1, 0
+    REWIND_HOOK nsc_trampoline_return_rewind, 0
+    REWIND_HOOK nsc_trampoline_tail_rewind, 1
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
