@@ -394,6 +394,29 @@ static int k_counts(void)
     return seen[SIGTERM] == 1;
 }
 
+/* Signals that a thread has blocked stay where they are, also those that no call can do without. */
+static int k_pending(void)
+{
+    double first = compute();
+    sigset_t all, none;
+
+    sigfillset(&all);
+    sigemptyset(&none);
+    handle(SIGSEGV, on_any);
+    handle(SIGUSR1, on_any);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    kill(getpid(), SIGSEGV);
+    kill(getpid(), SIGUSR1);
+    while (goes_on()) {
+        double again = compute();
+
+        if (memcmp(&first, &again, sizeof first) != 0 || seen[SIGSEGV] + seen[SIGUSR1] != 0)
+            return 0;
+    }
+    sigprocmask(SIG_SETMASK, &none, &all);
+    return seen[SIGSEGV] == 1 && seen[SIGUSR1] == 1 && sigismember(&all, SIGSEGV) == 1;
+}
+
 /* Stopped and continued by a job's signals all the time; at the end it has to run. */
 static int k_stops(void)
 {
@@ -518,11 +541,11 @@ static const struct {
     const char *name;
     int (*run)(void);
 } kinds[] = {
-    {"loop", k_loop},           {"red-zone", k_red_zone}, {"backwards", k_backwards},
-    {"malloc", k_malloc},       {"threads", k_threads},   {"coming-and-going", k_coming_and_going},
-    {"signals", k_signals},     {"queued", k_queued},     {"faults", k_faults},
-    {"stops", k_stops},         {"counts", k_counts},     {"seccomp", k_seccomp},
-    {"sequences", k_sequences},
+    {"loop", k_loop},       {"red-zone", k_red_zone},   {"backwards", k_backwards},
+    {"malloc", k_malloc},   {"threads", k_threads},     {"coming-and-going", k_coming_and_going},
+    {"signals", k_signals}, {"queued", k_queued},       {"faults", k_faults},
+    {"stops", k_stops},     {"counts", k_counts},       {"pending", k_pending},
+    {"seccomp", k_seccomp}, {"sequences", k_sequences},
 };
 
 int main(int argc, char **argv)
