@@ -637,7 +637,9 @@ static void begin_owner(struct perfetto *p, uint64_t uuid)
 static int export_notes(struct perfetto *p, uint32_t thread, struct nsc_diag *diag)
 {
     const struct nsc_thread *th = nsc_trace_thread(p->job->trace, thread);
-    uint64_t end_ns = p->offset_ns + nsc_clock_ns(p->job->clock, th->end_ticks);
+    uint64_t end =
+        th->end_ticks < p->job->options.to_ticks ? th->end_ticks : p->job->options.to_ticks;
+    uint64_t end_ns = p->offset_ns + nsc_clock_ns(p->job->clock, end);
     int error = 0;
 
     begin_thread(p);
