@@ -85,11 +85,10 @@ bool nsc_export_wants_notes(const struct nsc_export *job, uint32_t thread)
 
 bool nsc_export_wants_process(const struct nsc_export *job, uint32_t process)
 {
-    for (uint32_t i = 0; i < job->info->thread_count; i++)
-        if (nsc_trace_thread(job->trace, i)->process == process &&
-            (job->options.threads == NULL || job->options.threads[i] != 0))
+    for (uint32_t i = 0; job->options.threads != NULL && i < job->info->thread_count; i++)
+        if (nsc_trace_thread(job->trace, i)->process == process && job->options.threads[i] != 0)
             return true;
-    return false;
+    return job->options.threads == NULL;
 }
 
 int nsc_export_notes(struct nsc_export *job, enum nsc_note_kind kind, uint32_t owner,
