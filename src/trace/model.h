@@ -245,7 +245,7 @@ struct nsc_left_out {
 /* What a recorded call costs, in ticks: all of it, and the part between its two readings. */
 #define NSC_META_HOOK_TICKS       "hook_ticks"
 #define NSC_META_HOOK_INNER_TICKS "hook_inner_ticks"
-#define NSC_META_METRICS          "metrics"   /* where samples came from */
+#define NSC_META_METRICS          "metrics"             /* where samples came from */
 #define NSC_META_METRICS_INTERVAL "metrics_interval_ns" /* between two samples of a thread */
 #define NSC_META_SAMPLES_DUE      "samples_due"         /* samples that there should be */
 #define NSC_META_SAMPLES_TAKEN    "samples_taken"       /* and those that there are */
