@@ -34,7 +34,8 @@ struct nsc_heap_slot {
     uint64_t owner; /* pid << 32 | tid, as /proc tells them; atomic */
     uint64_t allocated_bytes, freed_bytes;
     uint64_t allocated_objects, freed_objects;
-    uint8_t reserved[24]; /* no other thread's slot in the same cache line */
+    uint64_t image;       /* ticks when the program was loaded: exec brings another one */
+    uint8_t reserved[16]; /* no other thread's slot in the same cache line */
 };
 
 #ifdef __cplusplus

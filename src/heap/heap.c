@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "arch/arch.h"
 #include "os/os.h"
 
 #define EXPORT      __attribute__((visibility("default")))
@@ -52,6 +53,7 @@ static int state; /* atomic */
 static struct nsc_heap_header *header;
 static struct nsc_heap_slot *slots;
 static uint32_t slots_max;
+static uint64_t image;
 
 /* In a page that forked children find empty: their threads' slots are their parent's. */
 static uint32_t always = 1;
@@ -182,13 +184,8 @@ static bool open_memory(void)
         return false;
     *page = 1;
     alive = page;
+    image = nsc_arch_ticks();
     return true;
-}
-
-/* Calls before this one, of libraries that are initialised earlier, are not counted. */
-__attribute__((constructor)) static void begin(void)
-{
-    __atomic_store_n(&state, open_memory() ? COUNTING : NOT_COUNTING, __ATOMIC_RELEASE);
 }
 
 /* The thread's first call, or the first one since a fork. */
@@ -213,11 +210,20 @@ static __attribute__((noinline)) struct nsc_heap_slot *take_slot(void)
                                          __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
         __atomic_store_n(&header->slot_hint, (from + i + 1) % slots_max, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->image, image, __ATOMIC_RELEASE);
         mine = slot;
         return slot;
     }
     __atomic_fetch_add(&header->uncounted, 1, __ATOMIC_RELAXED);
     return mine;
+}
+
+/* Calls before this one, of libraries that are initialised earlier, are not counted. */
+__attribute__((constructor)) static void begin(void)
+{
+    __atomic_store_n(&state, open_memory() ? COUNTING : NOT_COUNTING, __ATOMIC_RELEASE);
+    /* Even if it never calls malloc: what it did before exec is over. */
+    take_slot();
 }
 
 static inline struct nsc_heap_slot *my_slot(void)

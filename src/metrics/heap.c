@@ -22,6 +22,7 @@ enum {
 /* What a process's threads did that are no more. */
 struct past {
     pid_t pid;
+    uint64_t image;
     struct nsc_heap_counts counts;
 };
 
@@ -103,6 +104,11 @@ const char *nsc_heap_path(const struct nsc_heap *h)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+static uint64_t image_at(const struct nsc_heap *h, uint32_t slot)
+{
+    return __atomic_load_n(&h->slots[slot].image, __ATOMIC_ACQUIRE);
+}
+
 static uint64_t owner_at(const struct nsc_heap *h, uint32_t slot)
 {
     return __atomic_load_n(&h->slots[slot].owner, __ATOMIC_ACQUIRE);
@@ -142,60 +148,66 @@ static struct nsc_heap_counts read_slot(const struct nsc_heap *h, uint32_t slot)
     };
 }
 
+/* Of the slots of a thread: there may be one of the program before exec, too. */
+static uint32_t newest_of(const struct nsc_heap *h, uint64_t owner)
+{
+    uint32_t i, high = in_use(h), found = NSC_NO_ID;
+
+    for (i = 0; i < high; i++)
+        if (owner_at(h, i) == owner && (found == NSC_NO_ID || image_at(h, i) > image_at(h, found)))
+            found = i;
+    return found;
+}
+
 bool nsc_heap_thread(const struct nsc_heap *h, uint32_t *slot, pid_t pid, pid_t tid,
                      struct nsc_heap_counts *counts)
 {
     uint64_t owner = owner_of(pid, tid);
-    uint32_t i, high;
+    uint32_t found;
 
     if (*slot == NSC_NO_ID || owner_at(h, *slot) != owner) {
-        high = in_use(h);
-        for (i = 0; i < high && owner_at(h, i) != owner; i++)
-            ;
-        if (i == high)
+        found = newest_of(h, owner);
+        if (found == NSC_NO_ID)
             return false;
-        *slot = i;
+        *slot = found;
     }
     *counts = read_slot(h, *slot);
     return true;
 }
 
-static struct past *past_of(const struct nsc_heap *h, pid_t pid)
+static struct past *past_of(const struct nsc_heap *h, pid_t pid, uint64_t image)
 {
     for (uint32_t i = 0; i < h->past_count; i++)
-        if (h->pasts[i].pid == pid)
+        if (h->pasts[i].pid == pid && h->pasts[i].image == image)
             return &h->pasts[i];
     return NULL;
 }
 
-bool nsc_heap_process(const struct nsc_heap *h, pid_t pid, struct nsc_heap_counts *counts)
+void nsc_heap_process(const struct nsc_heap *h, uint32_t slot, struct nsc_heap_counts *counts)
 {
-    const struct past *past = past_of(h, pid);
+    uint64_t pid = owner_at(h, slot) >> 32, image = image_at(h, slot);
+    const struct past *past = past_of(h, (pid_t)pid, image);
     struct nsc_heap_counts sum = {0};
     uint32_t i, high = in_use(h);
-    bool found = past != NULL;
 
-    if (found)
+    if (past != NULL)
         sum = past->counts;
     for (i = 0; i < high; i++) {
         struct nsc_heap_counts one;
 
-        if (owner_at(h, i) >> 32 != (uint32_t)pid)
+        if (owner_at(h, i) >> 32 != pid || image_at(h, i) != image)
             continue;
         one = read_slot(h, i);
         add_counts(&sum, &one);
-        found = true;
     }
-    if (found)
-        *counts = sum;
-    return found;
+    *counts = sum;
 }
 
 /* ---- Giving back ----------------------------------------------------------------------------- */
 
-static struct past *add_past(struct nsc_heap *h, pid_t pid)
+static struct past *add_past(struct nsc_heap *h, pid_t pid, uint64_t image)
 {
-    struct past *past = past_of(h, pid), *more;
+    struct past *past = past_of(h, pid, image), *more;
     uint32_t i, room;
 
     if (past != NULL)
@@ -213,14 +225,14 @@ static struct past *add_past(struct nsc_heap *h, pid_t pid)
     }
     if (i == h->past_count)
         h->past_count++;
-    h->pasts[i] = (struct past){.pid = pid};
+    h->pasts[i] = (struct past){.pid = pid, .image = image};
     return &h->pasts[i];
 }
 
 static void give_back(struct nsc_heap *h, uint32_t slot, pid_t pid)
 {
     struct nsc_heap_counts counts = read_slot(h, slot);
-    struct past *past = add_past(h, pid);
+    struct past *past = add_past(h, pid, image_at(h, slot));
     struct nsc_heap_slot *s = &h->slots[slot];
 
     if (past != NULL)
@@ -231,15 +243,27 @@ static void give_back(struct nsc_heap *h, uint32_t slot, pid_t pid)
     __atomic_store_n(&s->freed_bytes, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&s->allocated_objects, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&s->freed_objects, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->image, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&s->owner, 0, __ATOMIC_RELEASE);
     if (slot < __atomic_load_n(&h->header->slot_hint, __ATOMIC_RELAXED))
         __atomic_store_n(&h->header->slot_hint, slot, __ATOMIC_RELAXED);
 }
 
+/* Is the thread no more that has the slot, or the program that it was in? */
+static bool is_over(const struct nsc_heap *h, uint32_t slot)
+{
+    uint64_t owner = owner_at(h, slot);
+    pid_t pid = (pid_t)(owner >> 32), tid = (pid_t)owner;
+
+    if (syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH)
+        return true;
+    return pid == tid && newest_of(h, owner) != slot; /* only a first thread survives exec */
+}
+
 void nsc_heap_release(struct nsc_heap *h, uint32_t slot, pid_t pid, pid_t tid)
 {
     h->high = in_use(h);
-    if (slot != NSC_NO_ID && owner_at(h, slot) == owner_of(pid, tid))
+    if (slot != NSC_NO_ID && owner_at(h, slot) == owner_of(pid, tid) && is_over(h, slot))
         give_back(h, slot, pid);
 }
 
@@ -254,8 +278,7 @@ void nsc_heap_sweep(struct nsc_heap *h)
         if (h->swept >= h->high)
             h->swept = 0;
         owner = owner_at(h, h->swept);
-        if (owner != 0 && syscall(SYS_tgkill, (pid_t)(owner >> 32), (pid_t)owner, 0) != 0 &&
-            errno == ESRCH)
+        if (owner != 0 && is_over(h, h->swept))
             give_back(h, h->swept, (pid_t)(owner >> 32));
         h->swept++;
     }

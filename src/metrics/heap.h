@@ -35,12 +35,12 @@ const char *nsc_heap_path(const struct nsc_heap *heap);
  */
 bool nsc_heap_thread(const struct nsc_heap *heap, uint32_t *slot, pid_t pid, pid_t tid,
                      struct nsc_heap_counts *counts);
-/* All threads of a process together, those that have ended included. False: none has a slot, or
- * had. Costs a look through the slots in use. */
-bool nsc_heap_process(const struct nsc_heap *heap, pid_t pid, struct nsc_heap_counts *counts);
+/* All threads together of the process, since its last exec, of the thread that has @slot; those
+ * that have ended included. Costs a look through the slots in use. */
+void nsc_heap_process(const struct nsc_heap *heap, uint32_t slot, struct nsc_heap_counts *counts);
 
-/* Give back the slots of threads that have ended: of @tid, or with sweep those of whoever is found
- * to be gone, of a few hundred at a time. */
+/* Give back the slots of threads that have ended: of @tid, if that is so, or with sweep those of
+ * whoever is found to be gone, of a few hundred at a time. */
 void nsc_heap_release(struct nsc_heap *heap, uint32_t slot, pid_t pid, pid_t tid);
 void nsc_heap_sweep(struct nsc_heap *heap);
 

@@ -17,7 +17,6 @@ struct nsc_metrics_process {
     int memory_fd;
     uint64_t memory_bytes, memory_ns; /* and when that was read, or: */
     struct nsc_heap_counts heap;
-    bool has_heap;
 };
 
 enum nsc_metrics_way {

@@ -76,7 +76,7 @@ static void read_heap(struct nsc_metrics_thread *t, uint64_t now_ns)
     if (p->memory_ns != 0 && now_ns - p->memory_ns < pause_ns)
         return;
     p->memory_ns = now_ns;
-    p->has_heap = nsc_heap_process(m->heap, p->pid, &p->heap);
+    nsc_heap_process(m->heap, t->heap_slot, &p->heap);
 }
 
 /* Of memory that another process's thread gave, only the freeing may be known. */
@@ -90,13 +90,11 @@ static void add_heap(struct nsc_metrics_thread *t, uint64_t now_ns, struct nsc_s
     const struct nsc_heap_counts *all = &t->process->heap;
     struct nsc_heap_counts own;
 
-    if (nsc_heap_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own)) {
-        set_field(sample, NSC_SAMPLE_ALLOCATED_BYTES, own.allocated_bytes);
-        set_field(sample, NSC_SAMPLE_FREED_BYTES, own.freed_bytes);
-    }
+    if (!nsc_heap_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own))
+        return; /* it has not called malloc, or calls are not counted in its program */
+    set_field(sample, NSC_SAMPLE_ALLOCATED_BYTES, own.allocated_bytes);
+    set_field(sample, NSC_SAMPLE_FREED_BYTES, own.freed_bytes);
     read_heap(t, now_ns);
-    if (!t->process->has_heap)
-        return;
     set_field(sample, NSC_SAMPLE_PROCESS_BYTES, alive(all->allocated_bytes, all->freed_bytes));
     set_field(sample, NSC_SAMPLE_PROCESS_OBJECTS,
               alive(all->allocated_objects, all->freed_objects));

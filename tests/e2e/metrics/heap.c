@@ -134,10 +134,27 @@ static void fork_child(void)
     printf("child's status: %d\n", status);
 }
 
-int main(void)
+/* Holds 20 MB, then becomes another program, which holds nothing of it. */
+static void become(char *path)
+{
+    for (int i = 0; i < 2000; i++)
+        if (malloc(10000) == NULL)
+            exit(1);
+    spin(20);
+    execl(path, path, "small", (char *)NULL);
+    exit(1);
+}
+
+int main(int argc, char **argv)
 {
     pthread_t thread;
 
+    if (argc > 1 && strcmp(argv[1], "exec") == 0)
+        become(argv[0]);
+    if (argc > 1) {
+        spin(50);
+        return 0;
+    }
     semantics();
     pthread_create(&thread, NULL, worker, NULL);
     pthread_join(thread, NULL);
