@@ -142,8 +142,8 @@ enum nsc_thread_state {
     NSC_STATE_RUNNING = 1,      /* on a processor */
     NSC_STATE_RUNNABLE = 2,     /* waits for a processor */
     NSC_STATE_SLEEPING = 3,     /* waits for something else than the following */
-    NSC_STATE_BLOCKED_IO = 4,   /* waits for a disk or the like */
-    NSC_STATE_BLOCKED_LOCK = 5, /* waits for another thread's lock */
+    NSC_STATE_BLOCKED_IO = 4,   /* waits for a disk, a pipe, a socket, in poll */
+    NSC_STATE_BLOCKED_LOCK = 5, /* waits for another thread: a lock, a condition (futex) */
     NSC_STATE_STOPPED = 6,      /* by a signal or a debugger */
     NSC_STATE_DEAD = 7,
     NSC_STATES,
