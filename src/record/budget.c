@@ -19,6 +19,9 @@
 /* A step takes some 50 us of ours. */
 #define STEP_MIN_NS (MS / 5)
 #define STEP_MAX_NS (5 * MS)
+/* Of our time, steps take one part in so many. */
+#define LOOK_PART   4
+#define STEADY_NS   (100.0 * MS)
 /* Beside the timer, an event costs so much: see ADR 2. */
 #define REST_NS     0.5
 /* From this share of the processors on, the program has to wait for the recorder. */
@@ -336,7 +339,7 @@ static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
 {
     double cpu_before = b->policy.cpu_ns, busy;
-    uint64_t step_ns = b->step_ns;
+    uint64_t step_ns = b->step_ns, wait_ns, start_ns = now_ns;
 
     if (b->share <= 0)
         return UINT64_MAX;
@@ -350,8 +353,13 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
         take_step(b, true);
     }
     now_ns = monotonic_ns();
-    b->due_ns = now_ns + patience_ns(b, busy);
-    return b->due_ns - now_ns;
+    wait_ns = patience_ns(b, busy);
+    /* Thousands of threads: looking must not become all that we do. */
+    b->look_ns += ((double)(now_ns - start_ns) - b->look_ns) / 8;
+    if (!b->policy.window_open && b->policy.plain_ns > STEADY_NS)
+        wait_ns = (uint64_t)fmax((double)wait_ns, b->look_ns * LOOK_PART);
+    b->due_ns = now_ns + wait_ns;
+    return wait_ns;
 }
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
