@@ -240,7 +240,8 @@ enum nsc_live_hook {
     NSC_LIVE_HOOK_SLED = 1,   /* gcc sleds or rewritten clang sleds: address inside the sled */
     NSC_LIVE_HOOK_HEADER = 2, /* -finstrument-functions: address of the function */
     /* -fpatchable-function-entry alone: entries in the site table, no exits. Events of both carry
-     * the address behind the entry's sled. To choose another function takes NSC_CONTROL_APPLY. */
+     * the address behind the entry's sled. To choose a function for the first time takes
+     * NSC_CONTROL_APPLY. */
     NSC_LIVE_HOOK_PATCHABLE = 3,
 };
 

@@ -20,7 +20,7 @@ enum {
 };
 
 /* x86-64 */
-enum { OP_CALL = 0xe8, OP_TEST_EAX = 0xa9, OP_RET = 0xc3, CALL_BYTES = 5 };
+enum { OP_CALL = 0xe8, OP_JMP = 0xe9, OP_TEST_EAX = 0xa9, OP_RET = 0xc3, CALL_BYTES = 5 };
 /* AArch64: src/arch/aarch64/sled.c tells the whole sled */
 enum { CALL_AT = 8 };
 static const uint32_t op_b_over = 0x14000008u;
@@ -44,6 +44,22 @@ static bool in_text(const struct nsc_flip *flip, uint64_t address)
     return address >= flip->text_start && address < flip->text_end;
 }
 
+static int read_code(int mem, uint8_t *to, size_t bytes, uint64_t address)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t n = pread(mem, to + done, bytes - done, (off_t)(address + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return n == 0 ? -ESRCH : -errno;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
 static enum state look_byte(const struct nsc_flip *flip, const uint8_t *code, uint64_t address,
                             uint8_t off)
 {
@@ -53,6 +69,36 @@ static enum state look_byte(const struct nsc_flip *flip, const uint8_t *code, ui
     if (distance == 0 || !in_text(flip, address + CALL_BYTES + distance))
         return STATE_STRANGE;
     return code[0] == OP_CALL ? STATE_ON : code[0] == off ? STATE_OFF : STATE_STRANGE;
+}
+
+/* Where the call or jump at @code, from @address, leads. */
+static uint64_t target_of(const uint8_t *code, uint64_t address)
+{
+    return address + CALL_BYTES + (uint64_t)(int64_t)(int32_t)word_at(code + 1);
+}
+
+/*
+ * An entry that jumps (src/arch/x86_64/dfi.c): to its landing, and from there to its stub, which
+ * names the function's body. Both lie outside of the module: whatever else is there is none of
+ * ours.
+ */
+static enum state look_entry(const struct nsc_flip *flip, const uint8_t *code, uint64_t address)
+{
+    static const uint8_t begin[] = {0x4c, 0x89, 0x5c, 0x24, 0xf8, 0x4c, 0x8d, 0x1d};
+    uint64_t landing = target_of(code, address), stub;
+    uint8_t at_landing[CALL_BYTES], at_stub[sizeof begin + 4];
+
+    if ((code[0] != OP_JMP && code[0] != OP_TEST_EAX) ||
+        read_code(flip->mem, at_landing, sizeof at_landing, landing) != 0 ||
+        at_landing[0] != OP_JMP)
+        return STATE_STRANGE;
+    stub = target_of(at_landing, landing);
+    if (read_code(flip->mem, at_stub, sizeof at_stub, stub) != 0 ||
+        memcmp(at_stub, begin, sizeof begin) != 0 ||
+        stub + sizeof at_stub + (uint64_t)(int64_t)(int32_t)word_at(at_stub + sizeof begin) !=
+            address + CALL_BYTES)
+        return STATE_STRANGE;
+    return code[0] == OP_JMP ? STATE_ON : STATE_OFF;
 }
 
 static enum state look_word(const struct nsc_flip *flip, const uint8_t *code, uint64_t address)
@@ -72,7 +118,8 @@ static enum state look(const struct nsc_flip *flip, uint32_t form, const uint8_t
 {
     switch (form) {
     case NSC_SYMBOLS_SLED_TEST:
-        return look_byte(flip, code, address, OP_TEST_EAX);
+        return in_text(flip, target_of(code, address)) ? look_byte(flip, code, address, OP_TEST_EAX)
+                                                       : look_entry(flip, code, address);
     case NSC_SYMBOLS_SLED_RET:
         return code[CALL_BYTES] == OP_RET ? look_byte(flip, code, address, OP_RET) : STATE_STRANGE;
     case NSC_SYMBOLS_SLED_BRANCH:
@@ -83,12 +130,15 @@ static enum state look(const struct nsc_flip *flip, uint32_t form, const uint8_t
 }
 
 /* Turns a known sled over; returns how many bytes of it change. */
-static uint32_t turn(uint32_t form, uint8_t *code, bool on)
+static uint32_t turn(const struct nsc_flip *flip, uint32_t form, uint8_t *code, uint64_t address,
+                     bool on)
 {
     uint32_t word = on ? op_nop : op_b_over, i;
 
     if (form != NSC_SYMBOLS_SLED_BRANCH) {
-        code[0] = on ? OP_CALL : form == NSC_SYMBOLS_SLED_RET ? OP_RET : OP_TEST_EAX;
+        uint8_t on_byte = in_text(flip, target_of(code, address)) ? OP_CALL : OP_JMP;
+
+        code[0] = on ? on_byte : form == NSC_SYMBOLS_SLED_RET ? OP_RET : OP_TEST_EAX;
         return 1;
     }
     for (i = 0; i < sizeof word; i++)
@@ -135,22 +185,6 @@ int nsc_flip_open(pid_t pid, struct nsc_diag *diag)
                             "user, and kernel.yama.ptrace_scope must permit it",
                             (long)pid);
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, strerror(error));
-}
-
-static int read_code(int mem, uint8_t *to, size_t bytes, uint64_t address)
-{
-    size_t done = 0;
-
-    while (done < bytes) {
-        ssize_t n = pread(mem, to + done, bytes - done, (off_t)(address + done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n == 0 ? -ESRCH : -errno;
-        done += (size_t)n;
-    }
-    return 0;
 }
 
 static int write_code(const struct nsc_flip *flip, const uint8_t *from, size_t bytes,
@@ -295,7 +329,7 @@ static void turn_window(struct nsc_flip *flip, enum walk walk, struct window *w,
         if (state == (on ? STATE_ON : STATE_OFF))
             continue;
         w->turned[w->turned_count] = (uint16_t)(address - w->address);
-        w->turned_bytes[w->turned_count++] = (uint8_t)turn(form, code, on);
+        w->turned_bytes[w->turned_count++] = (uint8_t)turn(flip, form, code, address, on);
         w->turned_on += on;
     }
 }

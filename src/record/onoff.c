@@ -68,7 +68,9 @@ static struct nsc_flip *flip_of(struct nsc_onoff *onoff, const struct nsc_space 
 
 static bool has_sleds(const struct nsc_space_mapping *m)
 {
-    return m->unload_ticks == UINT64_MAX && (m->hooks & 1u << NSC_LIVE_HOOK_SLED) != 0;
+    const uint32_t sleds = 1u << NSC_LIVE_HOOK_SLED | 1u << NSC_LIVE_HOOK_PATCHABLE;
+
+    return m->unload_ticks == UINT64_MAX && (m->hooks & sleds) != 0;
 }
 
 struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error)

@@ -61,7 +61,7 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
     uint32_t i;
 
     for (i = 0; i < all->process_high; i++) {
-        const struct nsc_tracee_process *p = all->processes[i];
+        struct nsc_tracee_process *p = all->processes[i];
         int error;
 
         if (p == NULL || p->dead || p->left_out || !has_patchable(p))
@@ -69,6 +69,7 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
         if (verb == NSC_CONTROL_APPLY)
             give_verdicts(all, p);
         error = call(p, verb, &one);
+        nsc_onoff_free(&p->onoff); /* what was known of its sleds */
         if (error != 0 && error != -ESRCH && first == 0) {
             first = error;
             *diag = one;
