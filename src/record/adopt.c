@@ -33,10 +33,11 @@ static bool makes_sense(const struct nsc_live_header *h, uint64_t bytes)
            h->home_count < h->chunks_max;
 }
 
-int nsc_session_adopt(uint8_t *base, uint64_t bytes, struct nsc_session *session,
+int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
                       struct nsc_diag *diag)
 {
-    const struct nsc_live_header *h = (const void *)base;
+    const struct nsc_live_header *h = memory;
+    uint8_t *base = memory;
 
     if (h->magic != NSC_LIVE_MAGIC || h->version != NSC_LIVE_VERSION || !makes_sense(h, bytes))
         return nsc_diag_set(

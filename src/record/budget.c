@@ -333,9 +333,9 @@ static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 {
     double ns = nsc_policy_patience_ns(&b->policy) / fmax(busy, 1);
 
-    return ns < (double)STEP_MIN_NS   ? STEP_MIN_NS
-           : ns > (double)STEP_MAX_NS ? STEP_MAX_NS
-                                      : (uint64_t)ns;
+    if (ns < (double)STEP_MIN_NS)
+        return STEP_MIN_NS;
+    return ns > (double)STEP_MAX_NS ? STEP_MAX_NS : (uint64_t)ns;
 }
 
 uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)

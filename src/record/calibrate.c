@@ -14,8 +14,6 @@
 #include "nanoscope/live.h"
 #include "record/session.h"
 
-extern char **environ;
-
 #define BUFFER_BYTES (1u << 20)
 
 enum { BLOCK_CALLS = 256, PATIENCE_MS = 1000 };

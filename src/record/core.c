@@ -130,6 +130,7 @@ static uint32_t find_session(const struct core *c, struct nsc_live_header *heade
     struct nsc_live_header other;
     uint32_t found = UINT32_MAX, i;
 
+    *header = (struct nsc_live_header){0};
     for (i = 0; i < c->count; i++) {
         if (!has_session(c, i, &other) || (found != UINT32_MAX && !is_better(&other, header)))
             continue;

@@ -66,11 +66,11 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
                        struct nsc_diag *diag);
 /**
  * nsc_session_adopt - a session that nobody shares any more, in memory of our own.
- * @base: where it is, from the header on; taken over: nsc_session_destroy() unmaps it. @bytes: all
- * of it, at least the header. Returns 0 or -EBADMSG with @diag (it makes no sense, or is of another
- * version); then @base is still the caller's. Nothing in it is trusted.
+ * @memory: where it is, from the header on; taken over: nsc_session_destroy() unmaps it. @bytes:
+ * all of it, at least the header. Returns 0 or -EBADMSG with @diag (it makes no sense, or is of
+ * another version); then @memory is still the caller's. Nothing in it is trusted.
  */
-int nsc_session_adopt(uint8_t *base, uint64_t bytes, struct nsc_session *session,
+int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
                       struct nsc_diag *diag);
 /* Programs stop recording at their next slow path. */
 void nsc_session_close(struct nsc_session *session);

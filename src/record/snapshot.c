@@ -65,7 +65,7 @@ static int write_snapshot(struct nsc_recorder *r, const struct request *request,
 static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
                                                 const struct request *request)
 {
-    struct nsc_record_options options = *r->options;
+    static struct nsc_record_options options;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_record_result result = {0};
     struct nsc_command_reply reply;
@@ -73,6 +73,7 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
 
     signal(SIGINT, SIG_IGN); /* it ends the recording, not what is written of it */
     nsc_command_take_over(&r->commands, &r->command);
+    options = *r->options;
     options.output = request->path;
     r->options = &options;
     error = write_snapshot(r, request, &result, &diag);

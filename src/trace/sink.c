@@ -204,22 +204,23 @@ static int append_file(struct nsc_sink *sink, int fd, uint64_t end)
 
 int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *diag)
 {
-    struct nsc_sink own;
-    int error = nsc_sink_create(&own, path, true, sink->compress, diag);
+    struct nsc_sink shared = *sink;
+    int error = nsc_sink_create(sink, path, true, shared.compress, diag);
 
-    if (error != 0)
-        return error;
-    error = append_file(&own, sink->fd, sink->offset);
-    if (error != 0) {
-        nsc_sink_discard(&own);
-        nsc_sink_release(&own);
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", path,
-                            strerror(-error));
+    if (error == 0) {
+        error = append_file(sink, shared.fd, shared.offset);
+        if (error == 0) {
+            shared.spool = NULL; /* its thread is the parent's */
+            nsc_sink_release(&shared);
+            return 0;
+        }
+        nsc_sink_discard(sink);
+        nsc_sink_release(sink);
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", path,
+                     strerror(-error));
     }
-    sink->spool = NULL; /* its thread is the parent's */
-    nsc_sink_release(sink);
-    *sink = own;
-    return 0;
+    *sink = shared;
+    return error;
 }
 
 /* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is
