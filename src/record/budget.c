@@ -331,11 +331,12 @@ static void take_step(struct nsc_budget *b, bool moving)
 /* In how much time the program will have run for as long as the policy has patience. */
 static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 {
+    const uint64_t least = STEP_MIN_NS, most = STEP_MAX_NS;
     double ns = nsc_policy_patience_ns(&b->policy) / fmax(busy, 1);
 
-    if (ns < (double)STEP_MIN_NS)
-        return STEP_MIN_NS;
-    return ns > (double)STEP_MAX_NS ? STEP_MAX_NS : (uint64_t)ns;
+    if (ns < (double)least)
+        return least;
+    return ns > (double)most ? most : (uint64_t)ns;
 }
 
 uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)

@@ -27,6 +27,7 @@ struct nsc_drain {
     uint32_t sparse_used;   /* sparse chunks in use */
     uint32_t sparse_mapped; /* of them, read since their mapping was let go */
     uint32_t homes_high;    /* homes in use lie below */
+    bool hold; /* ring mode: the ring is being copied; do not turn it unless it is all but full */
     uint64_t pass;
     /* When processes, threads, tables were looked at, and chunks still in use. */
     uint64_t checked_ns, probed_ns, scanned_ns, parts_ns;
@@ -49,7 +50,8 @@ void nsc_drain_free(struct nsc_drain *drain);
 uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uint64_t now_ns);
 
 /* Ring mode (ring.c): of the chunks in drain->entries, drop the oldest until a quarter of the pool
- * is free; their calls run through the stack rule and count as lost. Returns how many. */
+ * is free (a sixteenth while it is held); their calls run through the stack rule and count as lost.
+ * Returns how many. */
 uint32_t nsc_drain_turn_ring(struct nsc_drain *drain);
 /* Ring mode, when the ring stands still: drop every chunk that ended before @ticks. */
 void nsc_drain_drop_before(struct nsc_drain *drain, uint64_t ticks);

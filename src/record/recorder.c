@@ -412,6 +412,7 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         bool second = now_ns - r->second_ns >= SECOND_NS;
 
         nsc_recorder_serve(r, now_ns);
+        nsc_snapshot_look(r);
         over = r->is_over(r, now_ns) || r->stop;
         if (second) {
             r->second_ns = now_ns;

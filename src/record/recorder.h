@@ -40,7 +40,10 @@ struct nsc_recorder {
     uint32_t filters;         /* that came after the first */
     struct nsc_filter filter; /* one that came by the socket before there was a session */
     enum nsc_command_phase phase;
-    pid_t snapshots[NSC_SNAPSHOTS_MAX]; /* children that write one each; 0: none */
+    struct {
+        pid_t pid;  /* a child that writes one; 0: none */
+        int copied; /* a pipe that ends when it has copied the ring; 0: it has */
+    } snapshots[NSC_SNAPSHOTS_MAX];
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;
 };

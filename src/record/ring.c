@@ -40,7 +40,7 @@ static void age_entries(struct nsc_drain *d)
 
 uint32_t nsc_drain_turn_ring(struct nsc_drain *d)
 {
-    uint32_t wanted = d->tracees->session->chunk_count / 4, i, dropped = 0;
+    uint32_t wanted = d->tracees->session->chunk_count / (d->hold ? 16 : 4), i, dropped = 0;
 
     if (d->chunks_free >= wanted)
         return 0;

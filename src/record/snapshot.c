@@ -2,6 +2,8 @@
 #include "record/snapshot.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +35,12 @@ static int read_request(struct nsc_command *command, struct request *request, st
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "the request cannot be read");
 }
 
+static int cannot(int error, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot take a snapshot: %s",
+                        strerror(error));
+}
+
 static void drop_older(struct nsc_recorder *r, uint64_t last_ns)
 {
     double ticks = (double)last_ns * (double)nsc_clockpoint_rate() / 1e9;
@@ -43,11 +51,12 @@ static void drop_older(struct nsc_recorder *r, uint64_t last_ns)
         nsc_drain_drop_before(&r->drain, now - (uint64_t)ticks);
 }
 
-static int write_snapshot(struct nsc_recorder *r, const struct request *request,
+static int write_snapshot(struct nsc_recorder *r, const struct request *request, int copied,
                           struct nsc_record_result *result, struct nsc_diag *diag)
 {
     int error = nsc_session_freeze(&r->session);
 
+    close(copied);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "no memory for a copy of the ring");
     error = nsc_writer_branch(r->writer, request->path, diag);
@@ -61,9 +70,10 @@ static int write_snapshot(struct nsc_recorder *r, const struct request *request,
     return error;
 }
 
-/* The recorder's child: the whole of it is a copy, but for what is open. */
+/* The recorder's child: the whole of it is a copy, but for what is open. @copied: to be closed when
+ * the ring has been copied. */
 static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
-                                                const struct request *request)
+                                                const struct request *request, int copied)
 {
     static struct nsc_record_options options;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -76,7 +86,7 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
     options = *r->options;
     options.output = request->path;
     r->options = &options;
-    error = write_snapshot(r, request, &result, &diag);
+    error = write_snapshot(r, request, copied, &result, &diag);
     if (error != 0) {
         nsc_recorder_reply(r, &reply);
         reply.phase = NSC_COMMAND_DONE;
@@ -87,26 +97,55 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
     _exit(error != 0); /* without cleaning up: that is the parent's */
 }
 
-/* Where another child can be remembered; those that have ended are forgotten. */
-static pid_t *free_place(struct nsc_recorder *r)
+/* Place for another child; those that have ended are forgotten. -1: there is none. */
+static int free_place(struct nsc_recorder *r)
 {
-    pid_t *place = NULL;
-    size_t i;
+    int place = -1, i;
 
     for (i = 0; i < NSC_SNAPSHOTS_MAX; i++) {
-        if (r->snapshots[i] != 0 && waitpid(r->snapshots[i], NULL, WNOHANG) != 0)
-            r->snapshots[i] = 0;
-        if (r->snapshots[i] == 0)
-            place = &r->snapshots[i];
+        if (r->snapshots[i].pid != 0 && waitpid(r->snapshots[i].pid, NULL, WNOHANG) != 0)
+            r->snapshots[i].pid = 0;
+        if (r->snapshots[i].pid == 0)
+            place = i;
     }
     return place;
+}
+
+/* The ring is held until the child has copied it. */
+static void remember(struct nsc_recorder *r, int place, pid_t pid, int copied)
+{
+    if (r->snapshots[place].copied > 0)
+        close(r->snapshots[place].copied);
+    r->snapshots[place].pid = pid;
+    r->snapshots[place].copied = copied;
+    r->drain.hold = true;
+}
+
+void nsc_snapshot_look(struct nsc_recorder *r)
+{
+    bool hold = false;
+    int i;
+
+    for (i = 0; i < NSC_SNAPSHOTS_MAX && r->drain.hold; i++) {
+        struct pollfd set = {.fd = r->snapshots[i].copied, .events = POLLIN};
+
+        if (r->snapshots[i].copied <= 0)
+            continue;
+        if (poll(&set, 1, 0) == 0) {
+            hold = true;
+            continue;
+        }
+        close(r->snapshots[i].copied);
+        r->snapshots[i].copied = 0;
+    }
+    r->drain.hold = hold;
 }
 
 int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag)
 {
     struct request request;
-    pid_t pid, *place;
-    int error = read_request(&r->command, &request, diag);
+    int error = read_request(&r->command, &request, diag), place, copied[2];
+    pid_t pid;
 
     if (error != 0)
         return error;
@@ -114,22 +153,27 @@ int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "only a recording with --mode ring keeps events to take a snapshot of");
     place = free_place(r);
-    if (place == NULL)
+    if (place < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
                             "%d snapshots are just being written: wait for one", NSC_SNAPSHOTS_MAX);
     error = nsc_output_check(request.path, diag);
     if (error != 0)
         return error;
     error = nsc_writer_sync(r->writer);
-    pid = error == 0 ? fork() : 0;
-    if (error == 0 && pid == 0)
-        run_child(r, &request);
-    if (error != 0 || pid < 0) {
-        error = error != 0 ? error : -errno;
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot take a snapshot: %s",
-                            strerror(-error));
+    if (error == 0 && pipe2(copied, O_CLOEXEC) != 0)
+        error = -errno;
+    if (error != 0)
+        return cannot(-error, diag);
+    pid = fork();
+    if (pid == 0)
+        run_child(r, &request, copied[1]);
+    close(copied[1]);
+    if (pid < 0) {
+        error = errno;
+        close(copied[0]);
+        return cannot(error, diag);
     }
-    *place = pid;
+    remember(r, place, pid, copied[0]);
     nsc_command_hand_over(&r->command);
     return 0;
 }

@@ -16,5 +16,8 @@
  * fork says.
  */
 int nsc_snapshot_take(struct nsc_recorder *r, struct nsc_diag *diag);
+/* Has the ring been copied? Then it may turn again. To be called in every round; costs nothing
+ * while there is no snapshot. */
+void nsc_snapshot_look(struct nsc_recorder *r);
 
 #endif
