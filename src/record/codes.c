@@ -80,13 +80,12 @@ static void make_room(struct nsc_codes *codes)
 
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks)
 {
-    struct nsc_code code;
+    struct nsc_code code, *known;
 
     if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
         ticks--;
     if (nsc_codes_hold(codes, ticks)) {
-        const struct nsc_code *known = find(codes, address);
-
+        known = find(codes, address);
         if (known->address == address)
             return *known;
     }
@@ -94,7 +93,8 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
     code.address = address;
     code.coded = nsc_lane_code_function(code.function);
     make_room(codes);
-    *find(codes, address) = code;
-    codes->count++;
+    known = find(codes, address);
+    codes->count += known->address == NSC_CODES_EMPTY;
+    *known = code;
     return code;
 }

@@ -26,6 +26,18 @@ static const struct nsc_space_mapping *find(const struct nsc_space *space, uint6
     return best;
 }
 
+/* Up to when the mappings are known. One alone is the program itself, which is never unloaded. */
+static uint64_t known_until(const struct nsc_space *space)
+{
+    return space->refresh == NULL || space->count < 2 ? UINT64_MAX : space->looked_ticks + 1;
+}
+
+/* The next event chooses the stretch of time that `codes` is for. */
+static void forget_epoch(struct nsc_space *space)
+{
+    space->codes.since_ticks = space->codes.until_ticks = space->until_ticks = 0;
+}
+
 /* The stretch of time around @ticks in which nothing was loaded or unloaded, under one filter. */
 static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 {
@@ -44,10 +56,11 @@ static void choose_epoch(struct nsc_space *space, uint64_t ticks)
                 until = borders[b];
         }
     }
-    if (since != space->codes.since_ticks || until != space->codes.until_ticks)
+    if (since != space->codes.since_ticks || until != space->until_ticks)
         nsc_codes_clear(&space->codes);
     space->codes.since_ticks = since;
-    space->codes.until_ticks = until;
+    space->until_ticks = until;
+    space->codes.until_ticks = until < known_until(space) ? until : known_until(space);
 }
 
 static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *m, uint64_t address,
@@ -79,10 +92,16 @@ static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
 {
     struct nsc_space *space = context;
-    const struct nsc_space_mapping *m = find(space, address, ticks);
+    const struct nsc_space_mapping *m;
 
+    if (ticks >= known_until(space)) {
+        space->refresh(space->context, false);
+        if (space->looked_ticks < ticks) /* the program's clock is ahead of ours */
+            space->looked_ticks = ticks;
+    }
+    m = find(space, address, ticks);
     if (m == NULL && space->refresh != NULL) {
-        space->refresh(space->context);
+        space->refresh(space->context, true);
         m = find(space, address, ticks);
     }
     choose_epoch(space, ticks);
@@ -96,6 +115,7 @@ static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_
 int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
 {
     *space = (struct nsc_space){.modules = modules};
+    space->until_ticks = UINT64_MAX;
     space->codes.resolve = resolve;
     space->codes.context = space;
     space->codes.by_function =
@@ -113,7 +133,7 @@ void nsc_space_free(struct nsc_space *space)
 void nsc_space_filter_changed(struct nsc_space *space)
 {
     nsc_codes_clear(&space->codes);
-    space->codes.since_ticks = space->codes.until_ticks = 0; /* the next event chooses */
+    forget_epoch(space);
 }
 
 static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,
@@ -162,8 +182,8 @@ int nsc_space_load(struct nsc_space *space, uint32_t process,
     *index = space->count++;
     /* Addresses may have been asked for before their module was known. */
     nsc_codes_clear(&space->codes);
-    if (space->reused)
-        space->codes.since_ticks = space->codes.until_ticks = 0; /* the next event chooses */
+    if (space->reused || space->count == 2)
+        forget_epoch(space);
     return 0;
 }
 
@@ -175,5 +195,5 @@ void nsc_space_unload(struct nsc_space *space, uint32_t process, uint32_t index,
     m->unload_ticks = unload_ticks;
     write_mapping(space, process, m, false);
     if (space->reused)
-        space->codes.since_ticks = space->codes.until_ticks = 0;
+        forget_epoch(space);
 }

@@ -25,9 +25,13 @@ struct nsc_space {
     struct nsc_space_mapping *mappings; /* in the order of loading */
     uint32_t count, capacity;
     bool reused; /* two mappings overlap: answers depend on time */
-    /* Called when an address is not in any mapping, to look for modules not yet seen. */
-    void (*refresh)(void *context);
+    /* Called to look for modules not yet seen: in the @whole table when an address is not in any
+     * mapping; else because an event is later than the last look, when another module may have had
+     * its address. May be NULL. */
+    void (*refresh)(void *context, bool whole);
     void *context;
+    uint64_t looked_ticks; /* the mappings are right up to here: set before a look at the modules */
+    uint64_t until_ticks;  /* end of the time that `codes` is for, were all modules known */
 };
 
 int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules);

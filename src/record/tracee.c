@@ -141,9 +141,9 @@ static void name_process(struct nsc_tracee_process *p)
     p->entry.name = p->name;
 }
 
-static void refresh_space(void *context)
+static void refresh_space(void *context, bool whole)
 {
-    nsc_tracees_scan(context, true);
+    nsc_tracees_scan(context, whole);
 }
 
 static uint32_t parent_of(const struct nsc_tracees *all, uint32_t ppid)
@@ -396,6 +396,7 @@ void nsc_tracees_scan(struct nsc_tracees *all, bool whole)
 {
     const struct nsc_session *s = all->session;
     uint32_t end = all->process_high + SLOTS_AHEAD, i;
+    uint64_t ticks = nsc_clockpoint_ticks();
 
     if (whole || end > s->processes_max)
         end = s->processes_max;
@@ -408,6 +409,9 @@ void nsc_tracees_scan(struct nsc_tracees *all, bool whole)
         end = s->modules_max;
     for (i = 0; i < end; i++)
         module_look(all, i);
+    for (i = 0; i < all->process_high; i++)
+        if (all->processes[i] != NULL)
+            all->processes[i]->space.looked_ticks = ticks;
 }
 
 /* ---- Threads --------------------------------------------------------------------------------- */
