@@ -315,8 +315,11 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
             fprintf(out, "%scalls of %s function%s were left out%s\n", prefix,
                     nsc_units_format_count(text, count), nsc_units_plural(count), reason);
         else if (events > 0)
-            fprintf(out, "%s%s event%s of calls were left out%s\n", prefix,
-                    nsc_units_format_count(text, events), nsc_units_plural(events), reason);
+            fprintf(out, "%s%s event%s of calls %s left out%s\n", prefix,
+                    nsc_units_format_count(text, events), nsc_units_plural(events),
+                    events == 1 ? "was" : "were",
+                    i != NSC_LEFT_OUT_OTHER ? reason
+                                            : " as their functions had just been switched on");
         if (list->nothing_ns[i] > 0)
             fprintf(out, "%sfor %s all calls were left out%s\n", prefix,
                     nsc_units_format_ns(text, list->nothing_ns[i]), reason);

@@ -435,7 +435,7 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     } else {
         /* Its entry is missing though its caller's is there. */
         if (s->switched)
-            s->stats.left_out[NSC_LEFT_OUT_FILTER]++;
+            s->stats.left_out[NSC_LEFT_OUT_OTHER]++;
         else
             nsc_stack_miss(s, &s->stats.unmatched);
     }

@@ -191,6 +191,7 @@ struct nsc_note {
 /* ---- What was left out ---- */
 
 enum nsc_left_out_reason {
+    NSC_LEFT_OUT_OTHER = 0,   /* exits of calls that began before their function was switched on */
     NSC_LEFT_OUT_FILTER = 1,  /* the user did not want it */
     NSC_LEFT_OUT_BUDGET = 2,  /* recording it would have cost too much */
     NSC_LEFT_OUT_TRIGGER = 3, /* recording waited for a trigger */
