@@ -144,6 +144,11 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *m, pid_t pid, pid
     return t;
 }
 
+void nsc_metrics_miss(struct nsc_metrics *m)
+{
+    m->sum.missed++;
+}
+
 void nsc_metrics_count_sample(struct nsc_metrics_thread *t)
 {
     if (t != NULL)

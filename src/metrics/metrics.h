@@ -67,6 +67,8 @@ int nsc_metrics_open(struct nsc_writer *writer, const struct nsc_metrics_options
  */
 struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pid, pid_t tid,
                                            uint32_t id);
+/* A thread that cannot be added, because it is over or unknown to this process; counts it. */
+void nsc_metrics_miss(struct nsc_metrics *metrics);
 /* The thread has taken a sample of itself. May be NULL. */
 void nsc_metrics_count_sample(struct nsc_metrics_thread *thread);
 /* No more of this thread; @ended: it exists no longer. May be NULL. */

@@ -469,15 +469,17 @@ static void measure_thread(struct nsc_tracee_thread *t)
     struct nsc_tracee_process *p = t->process;
     uint32_t id;
 
-    if (p->all->metrics == NULL || p->left_out || p->dead)
+    if (p->all->metrics == NULL || p->left_out)
         return;
-    if (!p->checked) {
+    if (!p->checked && !p->dead) {
         p->checked = true;
         p->in_sight = nsc_session_is_mapped(p->all->session, p->pid);
     }
-    id = p->in_sight ? nsc_tracee_thread_id(t) : NSC_NO_ID;
+    id = p->in_sight && !p->dead ? nsc_tracee_thread_id(t) : NSC_NO_ID;
     if (id != NSC_NO_ID)
         t->metrics = nsc_metrics_add(p->all->metrics, p->pid, t->tid, id);
+    if (t->metrics == NULL)
+        nsc_metrics_miss(p->all->metrics);
 }
 
 static void take_note(void *context, struct nsc_note *note)
