@@ -369,8 +369,9 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     if (error == 0) {
         m->open++;
         m->sum.threads++;
-    } else if (syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0 && errno == ESRCH) {
-        m->sum.missed++;
+    } else if (error == -ESRCH || error == -ENOENT ||
+               syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0) {
+        m->sum.missed++; /* over, or about to be */
     } else {
         m->sum.refused++;
         m->sum.refused_error = error;
