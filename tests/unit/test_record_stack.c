@@ -515,6 +515,24 @@ static void test_garbage(void)
     free(t);
 }
 
+/* Sleds were switched on while calls were open: their ends are no loss. */
+static void test_switched(void)
+{
+    const uint64_t words[] = {OUT(4, TOP + 64, 9), IN(1, TOP, 10), OUT(2, TOP - 32, 11),
+                              OUT(1, TOP, 12)};
+    struct rig rig;
+
+    rig_begin(&rig, false, true);
+    rig.stacks.switched = true;
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, 4, false);
+    CHECK_STR(log_text(&rig.log), "<4 +1 -1");
+    CHECK_U64(rig.stacks.stats.recorded, 3);
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_FILTER], 1);
+    CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 0);
+    rig_end(&rig);
+}
+
 /* Once a thread's time stands at its end, each event asks for its code at a time that no table
  * holds for: still one place for one address. */
 static void test_time_at_its_end(void)
@@ -533,6 +551,7 @@ int main(void)
 {
     test_time_at_its_end();
     test_by_hand();
+    test_switched();
     test_stacks_by_hand();
     test_jumps_by_hand();
     test_ticks();
