@@ -23,10 +23,10 @@ work() {
     order hello
 }
 
-# order WORDS: has it done; $events is what it has emitted until now
+# order WORDS: has it done; $events is what it has emitted until now, $answer what else it says
 order() {
     echo "$*" >&3
-    read -r _ events <&4
+    read -r _ events answer <&4
 }
 
 dismiss() {

@@ -10,6 +10,8 @@
  *            new ROUNDS    a new thread: that many
  *            fork ROUNDS   a child: that many
  *            exec PROGRAM  becomes another program
+ *            idle          a child that calls nothing
+ *            code          says, behind the answer, how leaf() begins here and in that child
  *            ...           else it does nothing
  *        The answer is `events N`: how many entries and exits all of this was until now.
  */
@@ -175,6 +177,42 @@ static void *new_thread(void *count)
     return (void *)rounds((long)count);
 }
 
+static int question[2], reply[2]; /* pipes to and from the idle child */
+
+/* The first byte of leaf()'s code. */
+NANOSCOPE_NOTRACE static unsigned char first_byte(void)
+{
+    return *(const volatile unsigned char *)(const volatile void *)leaf;
+}
+
+NANOSCOPE_NOTRACE static pid_t idle_child(void)
+{
+    unsigned char byte;
+    pid_t child;
+
+    if (pipe(question) != 0 || pipe(reply) != 0)
+        abort();
+    child = fork();
+    if (child != 0)
+        return child;
+    close(question[1]);
+    while (read(question[0], &byte, 1) == 1) {
+        byte = first_byte();
+        if (write(reply[1], &byte, 1) != 1)
+            break;
+    }
+    _exit(0);
+}
+
+NANOSCOPE_NOTRACE static unsigned char ask_child(void)
+{
+    unsigned char byte = 0;
+
+    if (write(question[1], &byte, 1) != 1 || read(reply[0], &byte, 1) != 1)
+        abort();
+    return byte;
+}
+
 static int obey(int threads)
 {
     char line[256], word[16], what[200];
@@ -214,7 +252,12 @@ static int obey(int threads)
         } else if (strcmp(word, "exec") == 0) {
             execlp(what, what, "60", (char *)NULL);
         }
-        printf("events %ld\n", events);
+        printf("events %ld", events);
+        if (strcmp(word, "idle") == 0)
+            idle_child();
+        if (strcmp(word, "code") == 0)
+            printf(" %02x %02x", first_byte(), ask_child());
+        printf("\n");
         fflush(stdout);
     }
     return 0;
