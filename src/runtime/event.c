@@ -174,8 +174,8 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     } while (!stored);
 }
 
-/* Stores a record; without a free chunk it is left out. The first slot comes last: who reads the
- * chunk meanwhile sees a hole before it sees half a record. */
+/* Stores a record; without a free chunk it is left out. From its head on, which says how many slots
+ * there are: text without a head would look like events. Who reads meanwhile waits for all of it. */
 static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count)
 {
     /* An exit that takes its call back looks at the slot before: never at text. */
@@ -187,10 +187,10 @@ static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsign
             return;
         at = reserve(p, count + filler);
     } while (at == 0);
+    for (i = 0; i < count; i++)
+        put(at + i * NSC_SLOT_BYTES, slots[i].word0, slots[i].word1);
     if (filler)
         put(at + count * NSC_SLOT_BYTES, FILLER, 0);
-    for (i = count; i-- > 0;)
-        put(at + i * NSC_SLOT_BYTES, slots[i].word0, slots[i].word1);
 }
 
 void nsc_runtime_record(const struct nsc_slot *slots, unsigned count)
