@@ -15,7 +15,7 @@ enum {
     PATH_BYTES = 1024,
     ENVIRONMENT_MAX = 4096, /* strings that the recorder gets */
     RECORDER_MS = 10000,    /* for it to be ready */
-    CLOSING_MS = 2000,      /* for the recorder before to have heard that it is over */
+    CLOSING_MS = 10000,     /* for the recorder before to have heard that it is over */
 };
 
 extern char **environ __attribute__((weak));

@@ -36,6 +36,14 @@ static void say(const char *what, int result)
     fflush(stdout);
 }
 
+/* Returns 0 or 1. */
+static int failed_to(const char *what, int result)
+{
+    if (result != 0)
+        printf("%s: %s\n", what, strerror(-result));
+    return result != 0;
+}
+
 /* What a recording must leave as it was. */
 static void facts(void)
 {
@@ -133,7 +141,7 @@ static int cycles(const char *path, int count)
         pthread_create(&thread[i], NULL, busy, &stop);
     for (i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "%s.%d.nst", path, i);
-        failed += nanoscope_start(name) != 0;
+        failed += failed_to("start", nanoscope_start(name));
         work(200);
         if (i % 3 == 0) {
             pid_t child = fork();
@@ -144,7 +152,7 @@ static int cycles(const char *path, int count)
             }
             waitpid(child, &status, 0);
         }
-        failed += nanoscope_stop(NULL) != 0;
+        failed += failed_to("stop", nanoscope_stop(NULL));
     }
     __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
     for (i = 0; i < 4; i++)
