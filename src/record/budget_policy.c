@@ -43,7 +43,7 @@
 #define TOO_MUCH     1.05
 #define ENOUGH       0.93
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
-#define CAUTION      0.92
+#define CAUTION      0.87
 
 /* From this share of plain time on, the cost that was calibrated tells how much that is; below,
  * calls do, with what the calibration says as good as so many of them. */

@@ -201,7 +201,7 @@ static void notices_phases(void)
     for (uint32_t i = 0; i < g->count; i += 2)
         back += g->on[i];
     /* Those that no longer run cost nothing. What that takes to find out depends on the budget. */
-    CHECK(budget < 0.1 || back >= 180);
+    CHECK(budget < 0.1 || back >= 150);
     nsc_policy_free(&p);
     free(g);
 }
