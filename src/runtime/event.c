@@ -175,7 +175,8 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
 }
 
 /* Stores a record; without a free chunk it is left out. From its head on, which says how many slots
- * there are: text without a head would look like events. Who reads meanwhile waits for all of it. */
+ * there are: text without a head would look like events. Who reads meanwhile waits for all of it.
+ */
 static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count)
 {
     /* An exit that takes its call back looks at the slot before: never at text. */

@@ -528,7 +528,7 @@ static void test_switched(void)
     nsc_stacks_run(&rig.stacks, words, 0, 4, false);
     CHECK_STR(log_text(&rig.log), "<4 +1 -1");
     CHECK_U64(rig.stacks.stats.recorded, 3);
-    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_FILTER], 1);
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 1);
     CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 0);
     rig_end(&rig);
 }
