@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 
 #include "record/clockpoint.h"
@@ -22,7 +21,6 @@
 #define STEP_MAX_NS (5 * MS)
 /* Of our time, steps take one part in so many. */
 #define LOOK_PART   4
-#define URGENT_NICE (-10)
 #define STEADY_NS   (100.0 * MS)
 /* Beside the timer, an event costs so much: see ADR 2. */
 #define REST_NS     0.5
@@ -346,10 +344,6 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
 
     if (b->share <= 0)
         return UINT64_MAX;
-    /* On a busy machine the program must not run on unwatched. Where that is not permitted, it may;
-     * not before the program is started, which would inherit it. */
-    if (b->due_ns == 0)
-        (void)setpriority(PRIO_PROCESS, 0, URGENT_NICE);
     if (now_ns < b->due_ns)
         return b->due_ns - now_ns;
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
