@@ -497,7 +497,7 @@ static int check_filters(struct call *c, const char *status)
         return 0;
     return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                         "process %ld restricts its own system calls (seccomp), and might be "
-                        "killed: try as root, or start it with NANOSCOPE_LISTEN=1",
+                        "killed: try as root, or start it with `nanoscope run`",
                         (long)c->pid);
 }
 
@@ -518,7 +518,7 @@ static int check(struct call *c)
     if ((ignored & SIGNAL_BIT(SIGSEGV)) != 0)
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
                             "process %ld ignores SIGSEGV, which would be changed by a call from "
-                            "outside: start it with NANOSCOPE_LISTEN=1",
+                            "outside: start it with `nanoscope run`",
                             (long)c->pid);
     return check_filters(c, status);
 }

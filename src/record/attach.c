@@ -156,14 +156,12 @@ static void look_for_program(struct attach *a, uint64_t now_ns)
 static bool program_wants_end(struct attach *a)
 {
     const struct nsc_live_header *header = a->recorder.session.header;
-    size_t i;
 
     if (a->options->memory == 0 ||
         __atomic_load_n(&header->request, __ATOMIC_ACQUIRE) != NSC_LIVE_REQUEST_STOP)
         return false;
-    for (i = 0; i + 1 < sizeof a->result->output && header->request_path[i] != 0; i++)
-        a->result->output[i] = header->request_path[i];
-    a->result->output[i] = 0;
+    memcpy(a->result->output, header->request_path, sizeof a->result->output);
+    a->result->output[sizeof a->result->output - 1] = 0;
     return true;
 }
 

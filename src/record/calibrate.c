@@ -24,7 +24,11 @@ static int await(pid_t pid)
     int status = 0, i;
 
     for (i = 0; i < PATIENCE_MS; i++) {
-        if (waitpid(pid, &status, WNOHANG) == pid)
+        pid_t ended = waitpid(pid, &status, WNOHANG);
+
+        if (ended < 0 && errno != EINTR)
+            return -errno;
+        if (ended == pid)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -ENOEXEC;
         usleep(1000);
     }

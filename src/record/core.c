@@ -143,7 +143,7 @@ static uint32_t find_session(const struct core *c, struct nsc_live_header *heade
 /* Everything from segment @first on that lies within @bytes of its address. */
 static bool copy_segments(const struct core *c, uint32_t first, uint8_t *base, uint64_t bytes)
 {
-    uint64_t start = c->segments[first].p_vaddr;
+    uint64_t start = c->segments[first].p_vaddr, copied = 0;
     uint32_t i;
 
     for (i = 0; i < c->count; i++) {
@@ -154,8 +154,9 @@ static bool copy_segments(const struct core *c, uint32_t first, uint8_t *base, u
             continue;
         if (length > bytes - at)
             length = bytes - at;
-        if (!read_at(c, base + at, length, p->p_offset))
-            return false;
+        copied += length;
+        if (copied > bytes || !read_at(c, base + at, length, p->p_offset))
+            return false; /* segments do not overlap */
     }
     return true;
 }

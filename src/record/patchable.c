@@ -72,7 +72,8 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
         nsc_onoff_free(&p->onoff); /* what was known of its sleds */
         if (error != 0 && error != -ESRCH && first == 0) {
             first = error;
-            *diag = one;
+            if (diag != NULL)
+                *diag = one;
         }
     }
     return first;

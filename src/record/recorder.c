@@ -50,12 +50,17 @@
 void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
                        bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context)
 {
+    size_t i;
+
     *r = (struct nsc_recorder){.options = options,
                                .in_force = &options->filter,
                                .is_over = is_over,
                                .context = context,
                                .phase = NSC_COMMAND_RECORDING,
                                .commands = {.fd = -1}};
+    for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
+        r->snapshots[i].copied = -1;
+    nsc_spawn_own_children();
 }
 
 uint64_t nsc_recorder_now_ns(void)

@@ -42,7 +42,7 @@ struct nsc_recorder {
     enum nsc_command_phase phase;
     struct {
         pid_t pid;  /* a child that writes one; 0: none */
-        int copied; /* a pipe that ends when it has copied the ring; 0: it has */
+        int copied; /* a pipe that ends when it has copied the ring; -1: it has */
     } snapshots[NSC_SNAPSHOTS_MAX];
     struct nsc_command_server commands; /* fd -1: nobody can ask us anything */
     struct nsc_command command;

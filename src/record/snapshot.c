@@ -114,7 +114,7 @@ static int free_place(struct nsc_recorder *r)
 /* The ring is held until the child has copied it. */
 static void remember(struct nsc_recorder *r, int place, pid_t pid, int copied)
 {
-    if (r->snapshots[place].copied > 0)
+    if (r->snapshots[place].copied >= 0)
         close(r->snapshots[place].copied);
     r->snapshots[place].pid = pid;
     r->snapshots[place].copied = copied;
@@ -129,14 +129,14 @@ void nsc_snapshot_look(struct nsc_recorder *r)
     for (i = 0; i < NSC_SNAPSHOTS_MAX && r->drain.hold; i++) {
         struct pollfd set = {.fd = r->snapshots[i].copied, .events = POLLIN};
 
-        if (r->snapshots[i].copied <= 0)
+        if (r->snapshots[i].copied < 0)
             continue;
         if (poll(&set, 1, 0) == 0) {
             hold = true;
             continue;
         }
         close(r->snapshots[i].copied);
-        r->snapshots[i].copied = 0;
+        r->snapshots[i].copied = -1;
     }
     r->drain.hold = hold;
 }

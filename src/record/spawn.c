@@ -27,6 +27,8 @@ static const struct {
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 
 static struct sigaction before[HANDLED];
+static struct sigaction children_before; /* SIGCHLD's, if taken */
+static bool children_taken;
 static volatile pid_t program; /* 0 once it has ended */
 static volatile sig_atomic_t interrupts;
 
@@ -141,6 +143,13 @@ static void take_signals(void)
     sigaction(SIGTTOU, &ignore, NULL);
 }
 
+void nsc_spawn_own_children(void)
+{
+    const struct sigaction deflt = {.sa_handler = SIG_DFL};
+
+    children_taken = sigaction(SIGCHLD, &deflt, &children_before) == 0;
+}
+
 void nsc_spawn_restore(void)
 {
     size_t i;
@@ -203,6 +212,8 @@ static _Noreturn void run_program(const char *path, char *const *argv, const cha
     int error;
 
     if (set_environment(live_path, heap) == 0) {
+        if (children_taken)
+            sigaction(SIGCHLD, &children_before, NULL);
         sigprocmask(SIG_SETMASK, mask, NULL);
         execv(path, argv);
         if (errno == ENOEXEC)
@@ -277,9 +288,14 @@ bool nsc_spawn_look(struct nsc_child *child)
 {
     int status;
 
+    pid_t pid;
+
     if (child->ended)
         return true;
-    if (waitpid(child->pid, &status, WNOHANG | WUNTRACED) != child->pid)
+    pid = waitpid(child->pid, &status, WNOHANG | WUNTRACED);
+    if (pid < 0 && errno == ECHILD)
+        status = 0; /* somebody else has taken it */
+    else if (pid != child->pid)
         return false;
     if (WIFSTOPPED(status)) {
         stop_along(child, WSTOPSIG(status));

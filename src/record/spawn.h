@@ -52,6 +52,9 @@ int nsc_spawn(const char *path, char *const *argv, const char *live_path,
  */
 bool nsc_spawn_look(struct nsc_child *child);
 
+/* Children of this process are to be waited for, even if whoever started it ignored SIGCHLD; the
+ * program gets that back as it was. */
+void nsc_spawn_own_children(void);
 /* How often SIGINT (or SIGTERM, SIGHUP) came since the child ended. */
 unsigned nsc_spawn_interrupts(void);
 void nsc_spawn_restore(void);

@@ -10,11 +10,13 @@
 #include "os/os.h"
 #include "runtime/control.h"
 #include "runtime/session.h"
+#include "runtime/text.h"
 
 enum {
     PATH_BYTES = 1024,
     ENVIRONMENT_MAX = 4096, /* strings that the recorder gets */
     RECORDER_MS = 10000,    /* for it to be ready */
+    CONTROL_MS = 5000,      /* for the control function to be free */
     CLOSING_MS = 10000,     /* for the recorder before to have heard that it is over */
 };
 
@@ -23,9 +25,9 @@ extern char **environ __attribute__((weak));
 /* Pid of the process that is just beginning or ending a recording; 0: none is. In a forked child
  * the parent's number means nothing. */
 static uint32_t busy;
-/* The session that nanoscope_begin() joined, and whether it has been ended. */
+/* The session that nanoscope_begin() joined, in which process, and whether it has been ended. */
 static struct nsc_session *begun;
-static uint32_t ended;
+static uint32_t begun_by, ended;
 
 static int enter(void)
 {
@@ -37,14 +39,6 @@ static int enter(void)
 static void leave(void)
 {
     NSC_STORE(&busy, 0);
-}
-
-static size_t append(char *to, size_t at, size_t room, const char *text)
-{
-    while (at + 1 < room && *text != 0)
-        to[at++] = *text++;
-    to[at] = 0;
-    return at;
 }
 
 static int starts_with(const char *text, const char *prefix)
@@ -62,15 +56,15 @@ struct places {
     char beside[PATH_BYTES], above[PATH_BYTES];
 };
 
+/* A path that does not fit stays empty, and names nothing. */
 static void beside_library(char *to, const char *library, const char *tail)
 {
-    size_t slash = 0, at;
+    char *end = to + PATH_BYTES, *at = nsc_text_append(to, end, library);
 
-    for (at = 0; library[at] != 0; at++)
-        if (library[at] == '/')
-            slash = at + 1;
-    at = append(to, 0, PATH_BYTES, library);
-    append(to, at < slash ? at : slash, PATH_BYTES, tail);
+    while (at != NULL && at > to && at[-1] != '/')
+        at--;
+    if (nsc_text_append(at, end, tail) == NULL)
+        to[0] = 0;
 }
 
 static void find_places(struct places *p, const char *named)
@@ -107,19 +101,6 @@ static void copy_environment(const char **to, const char **named)
     to[n] = NULL;
 }
 
-static void number(char *to, uint32_t value)
-{
-    char digits[10];
-    unsigned n = 0, at = 0;
-
-    do
-        digits[n++] = (char)('0' + value % 10);
-    while ((value /= 10) != 0);
-    while (n > 0)
-        to[at++] = digits[--n];
-    to[at] = 0;
-}
-
 /* What the recorder says: 0 when the session is laid out, or a negative errno. */
 static int hear(int fd)
 {
@@ -135,7 +116,7 @@ static int start_recorder(int memory, const char *path)
 {
     size_t room = ENVIRONMENT_MAX * sizeof(char *);
     const char **environment = nsc_os_map_private(room + sizeof(struct places));
-    const char *argv[] = {"nanoscope", "attend", NULL, path, NULL}, *named;
+    const char *argv[] = {"nanoscope", "attend", "--", NULL, path, NULL}, *named;
     struct places *places;
     int reads, fds[2] = {memory, -1}, result;
     char pid[12];
@@ -145,8 +126,8 @@ static int start_recorder(int memory, const char *path)
     places = (struct places *)(void *)((char *)environment + room);
     copy_environment(environment, &named);
     find_places(places, named);
-    number(pid, nsc_os_pid());
-    argv[2] = pid;
+    nsc_text_number(pid, pid + sizeof(pid), nsc_os_pid());
+    argv[3] = pid;
     result = nsc_os_pipe(&reads, &fds[1]);
     if (result == 0) {
         result = nsc_os_spawn(places->paths, argv, environment, fds);
@@ -159,12 +140,33 @@ static int start_recorder(int memory, const char *path)
     return result;
 }
 
+/* A forked child has its parent's words, not its recording. */
+static int is_ours(const struct nsc_session *s)
+{
+    return s != NULL && s == begun && NSC_LOAD(&begun_by) == nsc_os_pid();
+}
+
+/* Somebody else may be in the control function just now. */
+static int64_t control(uint64_t verb, uint64_t argument)
+{
+    int64_t result;
+    unsigned ms;
+
+    for (ms = 0; ms < CONTROL_MS; ms++) {
+        result = nsc_runtime_control(verb, argument);
+        if (result != -EAGAIN)
+            return result;
+        nsc_os_sleep_ns(1000000);
+    }
+    return -EAGAIN;
+}
+
 /* The recording before may have been ended a moment ago. */
 static int wait_for_end(struct nsc_session *s)
 {
     unsigned ms;
 
-    for (ms = 0; s == begun && NSC_LOAD(&ended) && ms < CLOSING_MS; ms++) {
+    for (ms = 0; is_ours(s) && NSC_LOAD(&ended) && ms < CLOSING_MS; ms++) {
         if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
             return 0;
         nsc_os_sleep_ns(1000000);
@@ -187,14 +189,15 @@ static int begin(const char *path)
         return memory;
     result = start_recorder(memory, path);
     if (result == 0)
-        result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)memory);
+        result = control(NSC_CONTROL_JOIN, (uint64_t)memory);
     if (result < 0) {
         nsc_os_close(memory);
         return (int)result;
     }
     begun = NSC_LOAD(&nsc_session_current);
+    NSC_STORE(&begun_by, nsc_os_pid());
     NSC_STORE(&ended, 0);
-    return (int)nsc_runtime_control(NSC_CONTROL_APPLY, 0);
+    return (int)control(NSC_CONTROL_APPLY, 0);
 }
 
 NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
@@ -213,14 +216,16 @@ static int end(const char *path)
     struct nsc_session *s = NSC_LOAD(&nsc_session_current);
     size_t i;
 
-    if (s == NULL || s != begun || NSC_LOAD(&ended) || !nsc_session_is_open(s))
+    if (!is_ours(s) || NSC_LOAD(&ended) || !nsc_session_is_open(s))
         return -ENOTCONN;
     for (i = 0; path != NULL && path[i] != 0; i++)
         if (i + 1 == NSC_LIVE_REQUEST_PATH_MAX)
             return -ENAMETOOLONG;
     NSC_STORE(&ended, 1);
-    nsc_runtime_control(NSC_CONTROL_OFF, 0);
-    append(s->header->request_path, 0, NSC_LIVE_REQUEST_PATH_MAX, path != NULL ? path : "");
+    control(NSC_CONTROL_OFF, 0);
+    (void)nsc_text_append(s->header->request_path,
+                          s->header->request_path + NSC_LIVE_REQUEST_PATH_MAX,
+                          path != NULL ? path : "");
     NSC_STORE(&s->header->request, NSC_LIVE_REQUEST_STOP);
     return 0;
 }

@@ -11,10 +11,11 @@
 #include "runtime/dfi.h"
 #include "runtime/start.h"
 
-#define WAIT_STEP_NS    1000000u
-#define WAIT_STEPS      10000u /* 10 s, for a verdict */
-#define WAIT_STEPS_IDLE 2000u  /* 2 s without a sign of life of the recorder */
-#define WAIT_CONTROL_NS 100000u
+#define WAIT_STEP_NS      1000000u
+#define WAIT_STEPS        10000u /* 10 s, for a verdict */
+#define WAIT_STEPS_IDLE   2000u  /* 2 s without a sign of life of the recorder */
+#define WAIT_CONTROL_NS   100000u
+#define WAITS_CONTROL_MAX 5000u
 
 /*
  * The modules of this process, recorded or not. `state` says whose an entry is; the control
@@ -285,6 +286,7 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     struct nsc_live_module *live;
     struct nsc_session *s;
     struct entry *entry;
+    unsigned waits;
 
     /* A program goes with its process, and other threads may call its functions until then. */
     if (module->state == 0 || nsc_elf_is_program(module->elf_header))
@@ -293,7 +295,8 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     module->state = 0;
     NSC_STORE(&entry->state, ENTRY_BUSY);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    while (nsc_control_in_use()) /* some milliseconds at most */
+    /* Some milliseconds as a rule; for ever, if a tracer has given a call up. */
+    for (waits = 0; waits < WAITS_CONTROL_MAX && nsc_control_in_use(); waits++)
         nsc_os_sleep_ns(WAIT_CONTROL_NS);
     if (nsc_dfi_module(module))
         nsc_dfi_unload(module);

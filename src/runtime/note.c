@@ -76,7 +76,7 @@ NSC_RUNTIME_EXPORT void nanoscope_put_mark(const char *name, const char *metadat
     if (name == NULL || nsc_session_present() == NULL)
         return;
     whole = text.name_bytes = length_of(name, TEXT_MAX + 1);
-    if (metadata != NULL && whole < TEXT_MAX)
+    if (metadata != NULL && whole <= TEXT_MAX)
         whole += 1 + length_of(metadata, TEXT_MAX - whole);
     cut = whole > TEXT_MAX ? WAS_CUT : 0;
     text.bytes = cut ? TEXT_MAX : whole;

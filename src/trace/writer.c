@@ -780,12 +780,6 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
     return error;
 }
 
-void nsc_writer_keep_partial(struct nsc_writer *w)
-{
-    nsc_sink_flush(&w->sink);
-    release(w);
-}
-
 void nsc_writer_abandon(struct nsc_writer *w)
 {
     nsc_sink_discard(&w->sink);

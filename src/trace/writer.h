@@ -142,8 +142,6 @@ int nsc_writer_branch(struct nsc_writer *w, const char *path, struct nsc_diag *d
  * @diag says its name.
  */
 int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag);
-/* Free the writer and leave the temporary file as it is (recover reads it). */
-void nsc_writer_keep_partial(struct nsc_writer *w);
 /* Throw the temporary file away and free the writer. */
 void nsc_writer_abandon(struct nsc_writer *w);
 
