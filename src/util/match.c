@@ -106,9 +106,53 @@ static int check_glob(const char *pattern, struct nsc_diag *diag)
     return 0;
 }
 
+/*
+ * What the C library makes of repetitions of repetitions grows without bound. So many of groups,
+ * and so many copies by {n,m} together, are more than any name needs. Returns what is too much, or
+ * NULL.
+ */
+static const char *too_repetitive(const char *regex)
+{
+    enum { GROUPS_MOST = 8, COPIES_MOST = 1000 };
+    unsigned long groups = 0, copies = 1;
+    const char *p;
+
+    for (p = regex; *p != 0; p++) {
+        bool repeats = strchr("*+?{", *p) != NULL;
+
+        if (*p == '\\' && p[1] != 0) {
+            p++;
+            continue;
+        }
+        if (*p == '[') {
+            const char *end = set_end(p);
+
+            p = end != NULL ? end - 1 : p;
+            continue;
+        }
+        /* A last ? does no harm, and Perl's users write it. */
+        if (repeats && *p != '?' && p > regex && strchr("*+?{}", p[-1]) != NULL)
+            return "a repetition of a repetition";
+        if (repeats && p > regex && p[-1] == ')' && ++groups > GROUPS_MOST)
+            return "too many repeated groups";
+        if (*p == '{') {
+            unsigned long from = strtoul(p + 1, NULL, 10), to = 0;
+            const char *comma = p + 1 + strspn(p + 1, "0123456789");
+
+            if (*comma == ',')
+                to = strtoul(comma + 1, NULL, 10);
+            copies *= 1 + (to > from ? to : from);
+            if (from > COPIES_MOST || to > COPIES_MOST || copies > COPIES_MOST)
+                return "too many repetitions";
+        }
+    }
+    return NULL;
+}
+
 static int compile_regex(struct nsc_match *m, const char *pattern, struct nsc_diag *diag)
 {
     size_t length = strlen(pattern);
+    const char *too_much;
     char *body, why[160];
     int rc;
 
@@ -118,6 +162,12 @@ static int compile_regex(struct nsc_match *m, const char *pattern, struct nsc_di
     body = strndup(pattern + 1, length - 2);
     if (body == NULL)
         return nsc_diag_set(diag, 0, ENOMEM, "out of memory");
+    too_much = too_repetitive(body);
+    if (too_much != NULL) {
+        free(body);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "pattern '%s' has %s in its regular expression", pattern, too_much);
+    }
     rc = regcomp(&m->regex, body, REG_EXTENDED | REG_NOSUB);
     free(body);
     if (rc == 0) {

@@ -123,11 +123,32 @@ static void cplusplus(void)
     CHECK(matches("*::f", "ns::f(int)"));
 }
 
+/* The C library would take all memory for them. */
+static void repetitions(void)
+{
+    static const char *const refused[] = {"/a++/",     "/a*{2}/",
+                                          "/a{2}{3}/", "/(a{99}){99}/",
+                                          "/a{9999}/", "/(((((((((a)+)+)+)+)+)+)+)+)+/"};
+    static const char *const taken[] = {"/operator\\+\\+/", "/.*?get/", "/(ab)+c{3,5}/",
+                                        "/[+*{]+x/"};
+    struct nsc_match *m;
+    struct nsc_diag diag;
+    size_t i;
+
+    for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        CHECK(nsc_match_compile(refused[i], &m, &diag) == -EINVAL);
+    for (i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        CHECK(nsc_match_compile(taken[i], &m, &diag) == 0);
+        nsc_match_free(m);
+    }
+}
+
 int main(void)
 {
     globs();
     regexes();
     paths();
     cplusplus();
+    repetitions();
     return t_done();
 }
