@@ -7,16 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/now.h"
+
 #define PATIENCE_NS 250000000u /* shorter jobs show nothing */
 #define INTERVAL_NS 100000000u
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 void nsc_progress_begin(struct nsc_progress *p)
 {
@@ -24,7 +18,7 @@ void nsc_progress_begin(struct nsc_progress *p)
 
     *p = (struct nsc_progress){
         .on = isatty(STDERR_FILENO) != 0 && term != NULL && strcmp(term, "dumb") != 0,
-        .begun_ns = now_ns(),
+        .begun_ns = nsc_now_ns(),
     };
     p->next_ns = p->begun_ns + PATIENCE_NS;
 }
@@ -35,7 +29,7 @@ void nsc_progress_show(struct nsc_progress *p, const char *what, uint64_t done, 
 
     if (!p->on)
         return;
-    now = now_ns();
+    now = nsc_now_ns();
     if (now < p->next_ns)
         return;
     p->next_ns = now + INTERVAL_NS;

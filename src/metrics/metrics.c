@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "metrics/state.h"
+#include "util/now.h"
 
 enum {
     VISITS_A_ROUND = 512, /* some 0.1 us each when nothing has come */
@@ -27,14 +28,6 @@ enum {
 #define SECOND_NS      1000000000u
 /* Threads that call malloc and nothing that is traced are known to nobody else. */
 #define SWEEP_NS       100000000u
-
-uint64_t nsc_metrics_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
 
 /* Half of the descriptors that there may be are for processes and files. */
 static uint32_t threads_by_limit(void)
@@ -162,7 +155,7 @@ void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)
     if (t == NULL)
         return;
     m = t->all;
-    nsc_metrics_thread_close(t, ended, nsc_metrics_now_ns());
+    nsc_metrics_thread_close(t, ended, nsc_now_ns());
     m->threads[t->index] = m->threads[--m->count];
     m->threads[t->index]->index = t->index;
     if (ended && m->heap != NULL)
@@ -206,7 +199,7 @@ static uint64_t opening_ns(uint64_t away_ns)
 
 void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
 {
-    uint64_t begin_ns = nsc_metrics_now_ns(), now_ns = begin_ns;
+    uint64_t begin_ns = nsc_now_ns(), now_ns = begin_ns;
     uint64_t may_open_ns = opening_ns(now->monotonic_ns - m->newer.monotonic_ns);
     uint32_t visits = m->count < VISITS_A_ROUND ? m->count : VISITS_A_ROUND;
 
@@ -226,7 +219,7 @@ void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
             nsc_metrics_thread_poll(t, now_ns);
         else
             continue;
-        now_ns = nsc_metrics_now_ns();
+        now_ns = nsc_now_ns();
     }
     if (m->heap != NULL && now_ns - m->swept_ns >= SWEEP_NS) {
         m->swept_ns = now_ns;

@@ -70,7 +70,6 @@ void nsc_metrics_thread_poll(struct nsc_metrics_thread *t, uint64_t now_ns);
 /* Store what is left, and close; @ended: it is over. */
 void nsc_metrics_thread_close(struct nsc_metrics_thread *t, bool ended, uint64_t now_ns);
 
-uint64_t nsc_metrics_now_ns(void); /* CLOCK_MONOTONIC */
 /* Ticks at an instant of that clock. */
 uint64_t nsc_metrics_ticks(const struct nsc_metrics *metrics, uint64_t ns);
 

@@ -6,6 +6,7 @@
 
 #include "metrics/state.h"
 #include "trace/writer.h"
+#include "util/now.h"
 
 /* A sleep of this length is looked at: what for? */
 #define ASLEEP_NS     1000000u
@@ -237,7 +238,7 @@ static void read_overdue(struct nsc_metrics_thread *t)
     if (!read_counters(t, counters) ||
         counters[NSC_METRICS_CPU_NS] - t->last[NSC_METRICS_CPU_NS] < interval_ns)
         return;
-    ns = nsc_metrics_now_ns();
+    ns = nsc_now_ns();
     put_sample(t, ns, ns, counters);
     t->taken += !t->all->sum.by_program;
 }
@@ -359,7 +360,7 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     int error = -EMFILE;
 
     t->way = NSC_METRICS_NOT;
-    t->last_ns = t->sample_ns = nsc_metrics_now_ns();
+    t->last_ns = t->sample_ns = nsc_now_ns();
     if (m->open < m->open_max && m->access != NSC_PERF_NONE)
         error = open_perf(t);
     /* Perhaps only this thread is not ours to see, or too much memory is locked. */

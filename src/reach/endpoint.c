@@ -14,6 +14,7 @@
 
 #include "nanoscope/control.h"
 #include "reach/procfs.h"
+#include "util/now.h"
 
 /* For a place in the queue, and then for the reply; some verbs go through all sleds. */
 #define CONNECT_NS    2000000000ull
@@ -90,19 +91,11 @@ static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
     return -ENOENT;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* A connected socket, or -errno. Others may be before us. */
 static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = RETRY_NS};
-    uint64_t deadline = now_ns() + CONNECT_NS;
+    uint64_t deadline = nsc_now_ns() + CONNECT_NS;
     struct sockaddr_un address;
     struct ucred peer;
     socklen_t bytes = sizeof peer;
@@ -115,7 +108,7 @@ static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
         return fail(diag, errno, pid, strerror(errno));
     while (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         error = errno;
-        if ((error == EAGAIN || error == EINTR) && now_ns() < deadline) {
+        if ((error == EAGAIN || error == EINTR) && nsc_now_ns() < deadline) {
             nanosleep(&pause, NULL);
             continue;
         }

@@ -34,6 +34,7 @@
 #include "reach/pick.h"
 #include "reach/procfs.h"
 #include "reach/regs.h"
+#include "util/now.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
 #define SEARCH_NS 3000000000ull  /* for a thread that stops */
@@ -70,14 +71,6 @@ struct call {
     int error;
     struct nsc_diag diag;
 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static void pause_ns(long ns)
 {
@@ -123,7 +116,7 @@ static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
             return WIFSTOPPED(*status) ? 0 : -ESRCH;
         if (tries < SPINS)
             sched_yield();
-        else if (now_ns() > deadline_ns)
+        else if (nsc_now_ns() > deadline_ns)
             return -ETIMEDOUT;
         else
             pause_ns(PAUSE_NS);
@@ -369,7 +362,7 @@ static enum outcome classify(struct call *c, int status)
 
 static int run(struct call *c)
 {
-    uint64_t deadline = now_ns() + CALL_NS;
+    uint64_t deadline = nsc_now_ns() + CALL_NS;
     enum outcome outcome = GOES_ON;
     bool late = false;
 
@@ -381,7 +374,7 @@ static int run(struct call *c)
         error = wait_any(c, deadline, &status);
         if (error == -ETIMEDOUT && !late) {
             late = true;
-            deadline = now_ns() + CALL_NS;
+            deadline = nsc_now_ns() + CALL_NS;
             trace_number(PTRACE_INTERRUPT, c, 0);
             error = wait_interrupted(c, deadline);
             c->signal_stop = false;
@@ -439,7 +432,7 @@ static int attempt(struct call *c)
         return try_another(c, "the thread has ended");
     if (trace_number(PTRACE_INTERRUPT, c, 0) != 0)
         return try_another(c, "the thread has ended");
-    error = wait_interrupted(c, now_ns() + STOP_NS);
+    error = wait_interrupted(c, nsc_now_ns() + STOP_NS);
     if (error != 0)
         return try_another(c, "the thread does not stop");
     error = call_there(c);
@@ -574,12 +567,12 @@ int nsc_inject_call(pid_t pid, int pidfd, uint64_t control, uint64_t note, uint6
                      .control = control,
                      .note = note,
                      .arguments = {verb, argument}};
-    uint64_t begin = now_ns(), waited = 0;
+    uint64_t begin = nsc_now_ns(), waited = 0;
     int error = check_patiently(&c);
 
     while (error == 0) {
         error = try_threads(&c, waited > BETTER_NS);
-        waited = now_ns() - begin;
+        waited = nsc_now_ns() - begin;
         if (error != -EAGAIN || waited > SEARCH_NS)
             break;
         pause_ns(RETRY_NS);

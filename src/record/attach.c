@@ -18,6 +18,7 @@
 #include "record/patchable.h"
 #include "record/recorder.h"
 #include "record/verdict.h"
+#include "util/now.h"
 
 #define MS      1000000ull
 /* How often it is asked whether somebody wants the end, or the program has ended. */
@@ -232,9 +233,9 @@ static void describe(struct attach *a)
 static bool wait_before(struct attach *a)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
-    uint64_t until_ns = nsc_recorder_now_ns() + a->options->delay_ns, now_ns;
+    uint64_t until_ns = nsc_now_ns() + a->options->delay_ns, now_ns;
 
-    while ((now_ns = nsc_recorder_now_ns()) < until_ns) {
+    while ((now_ns = nsc_now_ns()) < until_ns) {
         nsc_recorder_serve(&a->recorder, now_ns);
         if (a->recorder.stop || user_wants_end(a) || has_exited(a)) {
             a->result->end = has_exited(a) ? NSC_ATTACH_EXITED : NSC_ATTACH_ASKED;
@@ -350,7 +351,7 @@ static int begin_running(struct attach *a, struct nsc_diag *diag)
     }
     r->phase = NSC_COMMAND_RECORDING;
     if (a->options->duration_ns != 0)
-        a->end_ns = nsc_recorder_now_ns() + a->options->duration_ns;
+        a->end_ns = nsc_now_ns() + a->options->duration_ns;
     if (a->options->begun != NULL)
         a->options->begun(a->options->context, target->pid);
     return 0;

@@ -12,6 +12,7 @@
 #include "record/clockpoint.h"
 #include "record/onoff.h"
 #include "trace/writer.h"
+#include "util/now.h"
 
 #define MS 1000000ull
 
@@ -42,14 +43,6 @@ struct nsc_budget_clock {
     uint64_t last_ns;
 };
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* What a reading of the timer costs, in ns: the least of some tries. */
 static double timer_ns(void)
 {
@@ -58,11 +51,11 @@ static double timer_ns(void)
     int i, k;
 
     for (i = 0; i < TRIES; i++) {
-        uint64_t start = monotonic_ns(), taken;
+        uint64_t start = nsc_now_ns(), taken;
 
         for (k = 0; k < READS; k++)
             (void)nsc_clockpoint_ticks();
-        taken = monotonic_ns() - start;
+        taken = nsc_now_ns() - start;
         if (taken < least)
             least = taken;
     }
@@ -315,7 +308,7 @@ static bool make_changes(struct nsc_budget *b)
 
 static void take_step(struct nsc_budget *b, bool moving)
 {
-    uint64_t now_ns = monotonic_ns(), cpu_ns;
+    uint64_t now_ns = nsc_now_ns(), cpu_ns;
     struct nsc_policy_step step = {.moving = moving};
 
     count_calls(b);
@@ -350,10 +343,10 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
     take_step(b, false);
     busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);
     if (make_changes(b)) {
-        nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, monotonic_ns());
+        nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
         take_step(b, true);
     }
-    now_ns = monotonic_ns();
+    now_ns = nsc_now_ns();
     wait_ns = patience_ns(b, busy);
     /* Thousands of threads: looking must not become all that we do. */
     b->look_ns += ((double)(now_ns - start_ns) - b->look_ns) / 8;

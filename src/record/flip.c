@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "nanoscope/live.h"
+#include "util/now.h"
 
 enum {
     PAGE = 4096,
@@ -383,14 +384,6 @@ static int take_walk(struct nsc_flip *flip, enum walk walk, struct nsc_flip_stat
 
 /* ---- For callers ----------------------------------------------------------------------------- */
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 int nsc_flip_init(struct nsc_flip *flip, int mem, const struct nsc_sleds *sleds, uint64_t bias,
                   uint64_t text_start, uint64_t text_end)
 {
@@ -473,7 +466,7 @@ int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats)
 
     if (!differs(flip))
         return 0;
-    start_ns = monotonic_ns();
+    start_ns = nsc_now_ns();
     error = take_walk(flip, WALK_FIRST, &done);
     if (error == 0)
         error = take_walk(flip, WALK_SECOND, &done);
@@ -482,7 +475,7 @@ int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats)
         stats->off += done.off;
         stats->refused += done.refused;
         stats->writes += done.writes;
-        stats->ns += monotonic_ns() - start_ns;
+        stats->ns += nsc_now_ns() - start_ns;
     }
     return error;
 }

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/now.h"
+
 #define MS            1000000ull
 #define LOOK_AGAIN_NS (MS / 2)
 #define MAPS_BYTES    (32 << 10)
@@ -203,18 +205,10 @@ static void drop_settled(struct busy_list *list)
     list->count = kept;
 }
 
-static uint64_t monotonic_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool nsc_members_settle(const struct nsc_members *members, uint64_t patience_ns)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AGAIN_NS}, blind_pause = {.tv_nsec = BLIND_NS};
-    uint64_t start_ns = monotonic_ns();
+    uint64_t start_ns = nsc_now_ns();
     struct busy_list list = {0};
     bool settled;
     uint32_t i;
@@ -228,7 +222,7 @@ bool nsc_members_settle(const struct nsc_members *members, uint64_t patience_ns)
     for (;;) {
         drop_settled(&list);
         settled = list.count == 0;
-        if (settled || monotonic_ns() - start_ns >= patience_ns)
+        if (settled || nsc_now_ns() - start_ns >= patience_ns)
             break;
         nanosleep(&pause, NULL);
     }

@@ -25,6 +25,7 @@
 #include "record/spawn.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
+#include "util/now.h"
 
 #define MS 1000000ull
 
@@ -61,14 +62,6 @@ void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *
     for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
         r->snapshots[i].copied = -1;
     nsc_spawn_own_children();
-}
-
-uint64_t nsc_recorder_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void sleep_ns(uint64_t ns)
@@ -235,7 +228,7 @@ void nsc_recorder_begin(struct nsc_recorder *r)
     if (nsc_clockpoint_frequency() != 0)
         nsc_writer_clock_frequency(r->writer, nsc_clockpoint_frequency());
     write_clock(r);
-    r->start_ns = r->progress_ns = nsc_recorder_now_ns();
+    r->start_ns = r->progress_ns = nsc_now_ns();
     r->second_ns = r->start_ns - (SECOND_NS - FIRST_SECOND_NS);
     r->sleep_ns = SLEEP_MIN_NS;
     r->drain.probed_ns = r->drain.checked_ns = r->start_ns;
@@ -271,7 +264,7 @@ void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *
         reply->result.processes = r->tracees.stats.processes;
         reply->result.recorded = reply->result.processes > 0;
         if (r->start_ns != 0)
-            reply->result.elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
+            reply->result.elapsed_ns = nsc_now_ns() - r->start_ns;
     }
 }
 
@@ -413,7 +406,7 @@ void nsc_recorder_loop(struct nsc_recorder *r)
     prctl(PR_SET_TIMERSLACK, 1000ul);
     nsc_measure_begin(r);
     do {
-        uint64_t now_ns = nsc_recorder_now_ns();
+        uint64_t now_ns = nsc_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
 
         nsc_recorder_serve(r, now_ns);
@@ -447,8 +440,8 @@ static void drain_the_rest(struct nsc_recorder *r)
     if (r->options->mode == NSC_RECORD_RING)
         nsc_drain_keep_ring(&r->drain);
     /* A chunk may have moved on under the first round, when children are still at work. */
-    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_recorder_now_ns());
-    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_recorder_now_ns());
+    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
+    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
     for (i = 0; i < r->session.threads_max; i++)
         if (r->tracees.threads[i] != NULL)
             nsc_tracee_finish(r->tracees.threads[i], false);
@@ -563,7 +556,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     fill_result(r, result);
     nsc_measure_end(r, result);
     nsc_budget_end(&r->budget, result);
-    result->elapsed_ns = nsc_recorder_now_ns() - r->start_ns;
+    result->elapsed_ns = nsc_now_ns() - r->start_ns;
     if (result->recorded) {
         write_counts(r);
         write_hook_cost(r);

@@ -50,7 +50,6 @@ struct nsc_recorder {
 
 void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
                        bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context);
-uint64_t nsc_recorder_now_ns(void); /* CLOCK_MONOTONIC */
 
 /* Make the partial file, as options->output says. 0 or -errno with @diag. */
 int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);

@@ -13,6 +13,7 @@
 
 #include "record/clockpoint.h"
 #include "record/output.h"
+#include "util/now.h"
 
 struct request {
     uint64_t last_ns; /* 0: all there is */
@@ -46,7 +47,7 @@ static void drop_older(struct nsc_recorder *r, uint64_t last_ns)
     double ticks = (double)last_ns * (double)nsc_clockpoint_rate() / 1e9;
     uint64_t now = nsc_clockpoint_ticks();
 
-    nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, nsc_recorder_now_ns());
+    nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, nsc_now_ns());
     if (ticks < (double)now)
         nsc_drain_drop_before(&r->drain, now - (uint64_t)ticks);
 }

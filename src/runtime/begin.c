@@ -41,15 +41,6 @@ static void leave(void)
     NSC_STORE(&busy, 0);
 }
 
-static int starts_with(const char *text, const char *prefix)
-{
-    while (*prefix != 0 && *text == *prefix) {
-        text++;
-        prefix++;
-    }
-    return *prefix == 0;
-}
-
 /* Where the recorder may be, beside this very library first. */
 struct places {
     const char *paths[6];
@@ -92,10 +83,12 @@ static void copy_environment(const char **to, const char **named)
 
     *named = NULL;
     for (entry = &environ != NULL ? environ : NULL; entry != NULL && *entry != NULL; entry++) {
-        if (starts_with(*entry, "NANOSCOPE="))
-            *named = *entry + sizeof("NANOSCOPE=") - 1;
-        if (!starts_with(*entry, "NANOSCOPE") && !starts_with(*entry, "LD_PRELOAD=") &&
-            n + 1 < ENVIRONMENT_MAX)
+        const char *value = nsc_text_after(*entry, "NANOSCOPE=");
+
+        if (value != NULL)
+            *named = value;
+        if (nsc_text_after(*entry, "NANOSCOPE") == NULL &&
+            nsc_text_after(*entry, "LD_PRELOAD=") == NULL && n + 1 < ENVIRONMENT_MAX)
             to[n++] = *entry;
     }
     to[n] = NULL;

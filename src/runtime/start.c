@@ -28,12 +28,10 @@ static const char *variable(const char *name)
     if (&environ == NULL || environ == NULL)
         return NULL;
     for (entry = environ; *entry != NULL; entry++) {
-        size_t i = 0;
+        const char *value = nsc_text_after(*entry, name);
 
-        while (name[i] != 0 && (*entry)[i] == name[i])
-            i++;
-        if (name[i] == 0)
-            return *entry + i;
+        if (value != NULL)
+            return value;
     }
     return NULL;
 }

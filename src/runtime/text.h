@@ -1,5 +1,6 @@
 /*
- * text.h - the little text that runtime/ makes: names of files. Internal to runtime/.
+ * text.h - the little text that runtime/ makes and reads: names of files, of variables. Internal to
+ * runtime/.
  */
 #ifndef NSC_RUNTIME_TEXT_H
 #define NSC_RUNTIME_TEXT_H
@@ -20,6 +21,16 @@ static inline char *nsc_text_append(char *at, const char *end, const char *text)
     if (at != NULL)
         *at = 0;
     return at;
+}
+
+/** nsc_text_after - what follows @prefix in @text, NULL if it does not begin so. */
+static inline const char *nsc_text_after(const char *text, const char *prefix)
+{
+    while (*prefix != 0 && *text == *prefix) {
+        text++;
+        prefix++;
+    }
+    return *prefix == 0 ? text : NULL;
 }
 
 /** nsc_text_number - append @number in decimal. */

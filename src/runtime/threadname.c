@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "runtime/session.h"
+#include "runtime/text.h"
 #include "runtime/wrap.h"
 
 #pragma weak __errno_location
@@ -21,26 +22,16 @@ typedef int setname_fn(pthread_t thread, const char *name);
 typedef int prctl_fn(int option, unsigned long a, unsigned long b, unsigned long c,
                      unsigned long d);
 
-/* What follows @prefix in @name, or NULL if it is another name. */
-static const char *after(const char *name, const char *prefix)
-{
-    while (*prefix != 0 && *name == *prefix) {
-        name++;
-        prefix++;
-    }
-    return *prefix == 0 ? name : NULL;
-}
-
 /* Whether the name is one of ours; @result: receives 0 or a negative errno. */
 static int obeyed(const char *name, int *result)
 {
-    const char *rest = after(name, "START_TRACING");
+    const char *rest = nsc_text_after(name, "START_TRACING");
 
     if (rest != NULL && *rest == 0) {
         *result = nanoscope_start(NULL);
         return 1;
     }
-    rest = after(name, "STOP_TRACING");
+    rest = nsc_text_after(name, "STOP_TRACING");
     if (rest == NULL || (*rest != 0 && *rest != ':'))
         return 0;
     *result = nanoscope_stop(*rest == ':' ? rest + 1 : NULL);

@@ -39,11 +39,8 @@
 #endif
 .endm
 
-/*
- * The fast path. FREE: a register to work with; MARK: 0 entry, 4 exit; OVER: bytes that the
- * function has pushed before its sled. %rdx is saved, %r11 is free; goes to 1 when it cannot store.
- */
-.macro RECORD free, mark, over
+/* What every fast path begins with: the slot is in %r11, or there is none, and on to 1. */
+.macro RESERVE free, mark, over
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
     movl    $16, %r11d
     xaddq   %r11, %fs:NSC_RUNTIME_POS(%rdx)
@@ -54,6 +51,14 @@
     subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), \free
     cmpq    $(2 * NSC_RUNTIME_REACH), \free
     jae     1f
+.endm
+
+/*
+ * The fast path. FREE: a register to work with; MARK: 0 entry, 4 exit; OVER: bytes that the
+ * function has pushed before its sled. %rdx is saved, %r11 is free; goes to 1 when it cannot store.
+ */
+.macro RECORD free, mark, over
+    RESERVE \free, \mark, \over
     movq    %rax, \free
     TICKS
     movq    %rax, 8(%r11)
@@ -68,16 +73,7 @@
 /* The same for an exit that is not timed: word 1 of its slot stays zero. No register of the timer's is
  * touched. */
 .macro RECORD_UNTIMED free, mark
-    movq    nsc_runtime_tls@gottpoff(%rip), %rdx
-    movl    $16, %r11d
-    xaddq   %r11, %fs:NSC_RUNTIME_POS(%rdx)
-    movq    %fs:NSC_RUNTIME_ENDP(%rdx), \free
-    cmpq    (\free), %r11
-    jae     1f
-    leaq    8 + \mark(%rsp), \free
-    subq    %fs:NSC_RUNTIME_ANCHOR_LOW(%rdx), \free
-    cmpq    $(2 * NSC_RUNTIME_REACH), \free
-    jae     1f
+    RESERVE \free, \mark, 0
     leaq    8 + \mark(%rsp), \free
     shlq    $NSC_RUNTIME_POSITION_SHIFT, \free
     orq     (%rsp), \free
@@ -109,6 +105,15 @@
     .size   \name, . - \name
 .endm
 
+/* The end of an exit. */
+.macro RETURN keep_r11
+    movq    SAVED_RCX(%rsp), %rcx
+.if \keep_r11
+    movq    SAVED_R11(%rsp), %r11
+.endif
+    ret
+.endm
+
 .macro ENTRY_HOOK name, over
     BEGIN \name
     RECORD %r10, 0, \over
@@ -129,11 +134,7 @@
 .else
     RECORD_UNTIMED %rcx, 4
 .endif
-    movq    SAVED_RCX(%rsp), %rcx
-.if \keep_r11
-    movq    SAVED_R11(%rsp), %r11
-.endif
-    ret
+    RETURN \keep_r11
 1:  GO_SLOW 4, 0
     END \name
 .endm
@@ -196,11 +197,7 @@
     ret
 2:  movq    SAVED_RAX(%rsp), %rax
     RECORD %rcx, 4, 0
-    movq    SAVED_RCX(%rsp), %rcx
-.if \keep_r11
-    movq    SAVED_R11(%rsp), %r11
-.endif
-    ret
+    RETURN \keep_r11
 1:  GO_SLOW 4, 0
     END \name
 .endm
