@@ -21,10 +21,10 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := base util symbols trace reach metrics record analyze formats
+HOST_ROOMS := base util symbols trace reach metrics record analyze formats serve
 HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
 CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
-HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o)
+HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
 CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
               $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
@@ -78,6 +78,27 @@ public-headers: $(PUBLIC_HEADERS)
 $(BUILD)/include/%: include/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
+
+# ---- The web client ---------------------------------------------------------------------------------
+#
+# One for all configurations. Without node it is left out, and tried again by the next make.
+
+VIEWER      := build/viewer
+VIEWER_SRCS := $(wildcard viewer/*.json) $(shell find viewer/src -type f)
+
+.PHONY: viewer
+viewer: $(VIEWER_SRCS) ## the web client of `nanoscope open`
+	tools/viewer build $(VIEWER)
+	@touch $(VIEWER)/built
+
+$(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
+	@mkdir -p $(@D)
+	$(call show,VIEWER)
+	$(Q)tools/viewer build $(VIEWER) && touch $@ || { s=$$?; rm -rf $(VIEWER)/dist; [ $$s -eq 3 ]; }
+
+$(BUILD)/gen/assets.c: $(VIEWER)/built tools/embed-viewer
+	@mkdir -p $(@D)
+	$(Q)tools/embed-viewer $(VIEWER)/dist $@
 
 # ---- Traced world -----------------------------------------------------------------------------------
 #
@@ -353,11 +374,13 @@ C_FILES := $(shell find include src tests tools bench examples \
              \( -name '*.[ch]' -o -name '*.cc' -o -name '*.hh' \) 2>/dev/null | sort)
 SHELL_FILES := $(shell grep -lE '^.!/bin/(ba)?sh' -r demo check .ci tools tests bench 2>/dev/null | sort)
 
-fmt: ## is the formatting clang-format's?
+fmt: ## is the formatting clang-format's and prettier's?
 	@clang-format --dry-run -Werror $(C_FILES)
+	@tools/viewer fmt $(VIEWER) || [ $$? -eq 3 ]
 
 fmt-fix: ## format everything
 	clang-format -i $(C_FILES)
+	tools/viewer fmt-fix $(VIEWER) || [ $$? -eq 3 ]
 
 layers: ## who may include whom (tools/layers.rules)
 	tools/check-layers

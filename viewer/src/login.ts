@@ -1,0 +1,17 @@
+// login.ts - trade the token of the address for a cookie, once; called before the first question.
+
+/** Ends in success also where the page was loaded again: then the cookie is there already. */
+export async function login(): Promise<void> {
+    const token = new URLSearchParams(location.hash.slice(1)).get("token");
+    if (token === null) {
+        return;
+    }
+    const answer = await fetch("login", { method: "POST", body: token });
+    if (!answer.ok) {
+        throw new Error("The server does not know this address any more: open the trace again.");
+    }
+    const rest = new URLSearchParams(location.hash.slice(1));
+    rest.delete("token");
+    const hash = rest.toString();
+    history.replaceState(null, "", hash === "" ? location.pathname : `#${hash}`);
+}
