@@ -424,29 +424,6 @@ void nsc_flip_want_all(struct nsc_flip *flip, bool on)
     memset(flip->wanted, on ? 0xff : 0, set_bytes(flip));
 }
 
-void nsc_flip_function(struct nsc_flip *flip, uint32_t function, bool on)
-{
-    const struct nsc_sleds_function *f = &flip->sleds->functions[function];
-    uint32_t i;
-
-    for (i = 0; i < f->count; i++)
-        put(flip->wanted, flip->sleds->of_functions[f->first + i], on);
-}
-
-bool nsc_flip_is_on(const struct nsc_flip *flip, uint32_t function)
-{
-    const struct nsc_sleds_function *f = &flip->sleds->functions[function];
-    uint32_t i;
-
-    for (i = 0; i < f->count; i++) {
-        uint32_t site = flip->sleds->of_functions[f->first + i];
-
-        if (flip->sleds->sites[site].kind == NSC_LIVE_SITE_ENTRY && has(flip->present, site))
-            return true;
-    }
-    return false;
-}
-
 /* Is there any sled to switch? */
 static bool differs(const struct nsc_flip *flip)
 {

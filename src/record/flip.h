@@ -60,10 +60,6 @@ void nsc_flip_free(struct nsc_flip *flip);
  */
 void nsc_flip_want(struct nsc_flip *flip, const uint8_t *bitmap);
 void nsc_flip_want_all(struct nsc_flip *flip, bool on);
-/* @function: index in flip->sleds->functions. */
-void nsc_flip_function(struct nsc_flip *flip, uint32_t function, bool on);
-/* Is the function's entry switched on? */
-bool nsc_flip_is_on(const struct nsc_flip *flip, uint32_t function);
 
 /**
  * nsc_flip_apply - switch the sleds that are not as wanted.

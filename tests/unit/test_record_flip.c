@@ -113,36 +113,40 @@ static uint8_t peek(int mem, const uint8_t *text, size_t at)
     return byte;
 }
 
-static void forms(void)
-{
-    const uint64_t text_at = 0x1000; /* in the file */
-    const struct nsc_symbols_site sites[] = {
-        sled(text_at + 16, ENTRY, TEST),            /* on */
-        sled(text_at + 100, EXIT, RET),             /* on */
-        sled(text_at + 4096, ENTRY, TEST),          /* off */
-        sled(text_at + 4096 + 40, EXIT, RET),       /* off */
-        sled(text_at + 8192, ENTRY, BRANCH),        /* off */
-        sled(text_at + 8192 + 32, EXIT, BRANCH),    /* on */
-        sled(text_at + 12288, ENTRY, TEST),         /* as compiled: no distance */
-        sled(text_at + 12300, ENTRY, TEST),         /* a nop */
-        sled(text_at + 12320, EXIT, RET),           /* as clang leaves it */
-        sled(text_at + 12340, ENTRY, TEST),         /* calls something far away */
-        sled(text_at + 12360, ENTRY, BRANCH),       /* as clang leaves it */
-        sled(text_at + TEXT_BYTES - 5, EXIT, TEST), /* off; ends with the text */
-    };
-    enum { SITES = sizeof sites / sizeof sites[0] };
-    struct nsc_sleds *sleds = make_sleds(sites, SITES);
-    uint8_t *text =
-        mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    uint64_t start = (uint64_t)(uintptr_t)text;
-    struct nsc_flip_stats stats = {0};
-    struct nsc_flip flip, child;
-    struct nsc_diag diag;
-    static uint8_t before[TEXT_BYTES], after[TEXT_BYTES];
-    uint8_t wanted[2] = {0xff, 0xff};
-    int mem, status;
+/* A child that sleeps, and in it sleds in all forms. */
+struct rig {
+    struct nsc_sleds *sleds;
+    uint8_t *text; /* at the same address here and there */
+    uint64_t start, bias;
     pid_t pid;
+    int mem;
+    struct nsc_flip flip;
+};
 
+#define TEXT_AT 0x1000 /* in the file */
+
+static struct nsc_sleds *rig_sleds(void)
+{
+    const struct nsc_symbols_site sites[] = {
+        sled(TEXT_AT + 16, ENTRY, TEST),            /* on */
+        sled(TEXT_AT + 100, EXIT, RET),             /* on */
+        sled(TEXT_AT + 4096, ENTRY, TEST),          /* off */
+        sled(TEXT_AT + 4096 + 40, EXIT, RET),       /* off */
+        sled(TEXT_AT + 8192, ENTRY, BRANCH),        /* off */
+        sled(TEXT_AT + 8192 + 32, EXIT, BRANCH),    /* on */
+        sled(TEXT_AT + 12288, ENTRY, TEST),         /* as compiled: no distance */
+        sled(TEXT_AT + 12300, ENTRY, TEST),         /* a nop */
+        sled(TEXT_AT + 12320, EXIT, RET),           /* as clang leaves it */
+        sled(TEXT_AT + 12340, ENTRY, TEST),         /* calls something far away */
+        sled(TEXT_AT + 12360, ENTRY, BRANCH),       /* as clang leaves it */
+        sled(TEXT_AT + TEXT_BYTES - 5, EXIT, TEST), /* off; ends with the text */
+    };
+
+    return make_sleds(sites, sizeof sites / sizeof sites[0]);
+}
+
+static void rig_write(uint8_t *text)
+{
     memset(text, 0x90, TEXT_BYTES);
     put_call(text, 16, 0xe8, 4000);
     put_call(text, 100, 0xe8, 4000);
@@ -159,79 +163,120 @@ static void forms(void)
     put_word(text, 12360, 0x14000008);
     put_word(text, 12364, 0xd503201f);
     put_call(text, TEXT_BYTES - 5, 0xa9, 4000);
-    memcpy(before, text, TEXT_BYTES);
-    CHECK(mprotect(text, TEXT_BYTES, PROT_READ) == 0); /* as code is */
-    pid = sleeper();
-    mem = nsc_flip_open(pid, &diag);
-    if (!CHECK(mem >= 0) ||
-        !CHECK(nsc_flip_init(&flip, mem, sleds, start - text_at, start, start + TEXT_BYTES) == 0))
-        goto out;
-    CHECK(nsc_flip_is_on(&flip, nsc_sleds_function(sleds, text_at + 16)));
-    CHECK(!nsc_flip_is_on(&flip, nsc_sleds_function(sleds, text_at + 4096)));
-    CHECK_U64(flip.present[0], 0x23);
-    CHECK_U64(flip.present[1], 0);
+}
 
-    CHECK(nsc_flip_apply(&flip, &stats) == 0); /* as it is */
+static bool rig_begin(struct rig *r)
+{
+    struct nsc_diag diag;
+
+    *r = (struct rig){.sleds = rig_sleds()};
+    r->text = mmap(NULL, TEXT_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    r->start = (uint64_t)(uintptr_t)r->text;
+    r->bias = r->start - TEXT_AT;
+    rig_write(r->text);
+    CHECK(mprotect(r->text, TEXT_BYTES, PROT_READ) == 0); /* as code is */
+    r->pid = sleeper();
+    r->mem = nsc_flip_open(r->pid, &diag);
+    return CHECK(r->mem >= 0) && CHECK(nsc_flip_init(&r->flip, r->mem, r->sleds, r->bias, r->start,
+                                                     r->start + TEXT_BYTES) == 0);
+}
+
+static void rig_kill(struct rig *r)
+{
+    int status;
+
+    if (r->pid > 0) {
+        kill(r->pid, SIGKILL);
+        waitpid(r->pid, &status, 0);
+    }
+    r->pid = 0;
+}
+
+static void rig_end(struct rig *r)
+{
+    rig_kill(r);
+    nsc_flip_free(&r->flip);
+    close(r->mem);
+    munmap(r->text, TEXT_BYTES);
+    nsc_sleds_free(r->sleds);
+}
+
+static void switched(struct rig *r)
+{
+    struct nsc_flip_stats stats = {0};
+    struct nsc_flip *flip = &r->flip;
+    const uint8_t all[2] = {0xff, 0xff}, one[2] = {0x03}, first[2] = {0x23};
+    static uint8_t after[TEXT_BYTES];
+
+    CHECK_U64(flip->present[0], 0x23);
+    CHECK_U64(flip->present[1], 0);
+    CHECK(nsc_flip_apply(flip, &stats) == 0); /* as it is */
     CHECK_U64(stats.writes, 0);
-    nsc_flip_want(&flip, wanted);
-    CHECK(nsc_flip_apply(&flip, &stats) == 0);
+    nsc_flip_want(flip, all);
+    CHECK(nsc_flip_apply(flip, &stats) == 0);
     CHECK_U64(stats.on, 4);
     CHECK_U64(stats.off, 0);
-    CHECK_U64(peek(mem, text, 4096), 0xe8);
-    CHECK_U64(peek(mem, text, 4136), 0xe8);
-    CHECK_U64(peek(mem, text, 8192), 0x1f);
-    CHECK_U64(peek(mem, text, TEXT_BYTES - 5), 0xe8);
+    CHECK_U64(peek(r->mem, r->text, 4096), 0xe8);
+    CHECK_U64(peek(r->mem, r->text, 4136), 0xe8);
+    CHECK_U64(peek(r->mem, r->text, 8192), 0x1f);
+    CHECK_U64(peek(r->mem, r->text, TEXT_BYTES - 5), 0xe8);
 
-    nsc_flip_want_all(&flip, false);
-    CHECK(nsc_flip_apply(&flip, &stats) == 0);
+    nsc_flip_want_all(flip, false);
+    CHECK(nsc_flip_apply(flip, &stats) == 0);
     CHECK_U64(stats.off, 7);
-    CHECK_U64(flip.present[0] | flip.present[1], 0);
-    CHECK_U64(peek(mem, text, 16), 0xa9);
-    CHECK_U64(peek(mem, text, 100), 0xc3);
-    CHECK_U64(peek(mem, text, 8224), 0x08);
+    CHECK_U64(flip->present[0] | flip->present[1], 0);
+    CHECK_U64(peek(r->mem, r->text, 16), 0xa9);
+    CHECK_U64(peek(r->mem, r->text, 100), 0xc3);
+    CHECK_U64(peek(r->mem, r->text, 8224), 0x08);
 
     /* One function, and back to how it began. */
-    nsc_flip_function(&flip, nsc_sleds_function(sleds, text_at + 16), true);
-    CHECK(nsc_flip_apply(&flip, &stats) == 0);
-    CHECK(nsc_flip_is_on(&flip, nsc_sleds_function(sleds, text_at + 16)));
-    CHECK_U64(flip.present[0], 0x3);
-    wanted[0] = 0x23;
-    wanted[1] = 0;
-    nsc_flip_want(&flip, wanted);
-    CHECK(nsc_flip_apply(&flip, &stats) == 0);
-    CHECK(pread(mem, after, TEXT_BYTES, (off_t)start) == TEXT_BYTES);
-    CHECK(memcmp(before, after, TEXT_BYTES) == 0);
+    nsc_flip_want(flip, one);
+    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK_U64(flip->present[0], 0x3);
+    nsc_flip_want(flip, first);
+    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK(pread(r->mem, after, TEXT_BYTES, (off_t)r->start) == TEXT_BYTES);
+    CHECK(memcmp(r->text, after, TEXT_BYTES) == 0);
+}
 
-    /* Somebody else wrote there: what we believe is not what is. */
-    CHECK(pwrite(mem, "\xcc", 1, (off_t)(start + 4096)) == 1);
-    nsc_flip_want_all(&flip, true);
-    stats = (struct nsc_flip_stats){0};
-    CHECK(nsc_flip_apply(&flip, &stats) == 0);
+/* What we believe is not what is. */
+static void written_by_others(struct rig *r)
+{
+    struct nsc_flip_stats stats = {0};
+
+    CHECK(pwrite(r->mem, "\xcc", 1, (off_t)(r->start + 4096)) == 1);
+    nsc_flip_want_all(&r->flip, true);
+    CHECK(nsc_flip_apply(&r->flip, &stats) == 0);
     CHECK_U64(stats.refused, 1);
     CHECK_U64(stats.on, 3);
-    CHECK_U64(peek(mem, text, 4096), 0xcc);
+    CHECK_U64(peek(r->mem, r->text, 4096), 0xcc);
+}
 
-    /* A process of its own begins with its own sleds. */
-    CHECK(nsc_flip_init(&child, mem, sleds, start - text_at, start, start + TEXT_BYTES) == 0);
+/* A process of its own begins with its own sleds. */
+static void looked_at_anew(const struct rig *r)
+{
+    struct nsc_flip child;
+
+    CHECK(nsc_flip_init(&child, r->mem, r->sleds, r->bias, r->start, r->start + TEXT_BYTES) == 0);
     CHECK_U64(child.present[0], 0x3b);
     nsc_flip_free(&child);
-    CHECK(nsc_flip_init(&child, mem, sleds, start - text_at + (1ull << 40), start, start + 10) ==
-          -EIO);
+    CHECK(nsc_flip_init(&child, r->mem, r->sleds, r->bias + (1ull << 40), r->start,
+                        r->start + 10) == -EIO);
+}
 
-    kill(pid, SIGKILL);
-    waitpid(pid, &status, 0);
-    pid = 0;
-    nsc_flip_want_all(&flip, false);
-    CHECK(nsc_flip_apply(&flip, &stats) == -ESRCH);
-    nsc_flip_free(&flip);
-out:
-    if (pid > 0) {
-        kill(pid, SIGKILL);
-        waitpid(pid, &status, 0);
+static void forms(void)
+{
+    struct rig r;
+
+    if (rig_begin(&r)) {
+        switched(&r);
+        written_by_others(&r);
+        looked_at_anew(&r);
+        rig_kill(&r);
+        nsc_flip_want_all(&r.flip, false);
+        CHECK(nsc_flip_apply(&r.flip, NULL) == -ESRCH);
     }
-    close(mem);
-    munmap(text, TEXT_BYTES);
-    nsc_sleds_free(sleds);
+    rig_end(&r);
 }
 
 static void refused(void)
@@ -306,8 +351,19 @@ static struct nsc_sleds *write_functions(void)
     return make_sleds(sites, 2 * FUNCTIONS);
 }
 
+/* Switches some functions, others in each round, and leaves the rest as wanted. */
+static const uint8_t *some_functions(uint8_t *wanted, unsigned round)
+{
+    for (unsigned i = 0; i < FUNCTIONS; i += 1 + round % 5)
+        for (unsigned site = 2 * i; site < 2 * i + 2; site++)
+            wanted[site / 8] = (uint8_t)(round % 2 == 0 ? wanted[site / 8] | 1u << site % 8
+                                                        : wanted[site / 8] & ~(1u << site % 8));
+    return wanted;
+}
+
 static void under_threads(void)
 {
+    static uint8_t wanted[2 * FUNCTIONS / 8];
     size_t bytes = (FUNCTIONS + 2) * (size_t)SIZE;
     uint64_t start;
     struct nsc_flip_stats stats = {0};
@@ -328,10 +384,9 @@ static void under_threads(void)
     CHECK(nsc_flip_init(&flip, mem, sleds, start, start, start + bytes) == 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (round % 3 == 2) /* some of them */
-            for (unsigned i = 0; i < FUNCTIONS; i += 1 + round % 5)
-                nsc_flip_function(&flip, i, round % 2 == 0);
+            nsc_flip_want(&flip, some_functions(wanted, round));
         else
-            nsc_flip_want_all(&flip, round % 2 == 0);
+            nsc_flip_want(&flip, memset(wanted, round % 2 == 0 ? 0xff : 0, sizeof wanted));
         if (!CHECK(nsc_flip_apply(&flip, &stats) == 0))
             break;
     }
