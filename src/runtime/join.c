@@ -5,40 +5,11 @@
 #include "runtime/join.h"
 
 #include <errno.h>
+#include <nanoscope/live_check.h>
 
 #include "arch/arch.h"
 #include "os/os.h"
 #include "runtime/cputimer.h"
-
-#define PAGE_BYTES      4096u
-#define CHUNK_BYTES_MIN 8192u
-
-/* Whether @count entries of @bytes at @offset lie before @end, and aligned. */
-static int table_fits(uint64_t offset, uint64_t count, uint64_t bytes, uint64_t end)
-{
-    return count > 0 && offset >= sizeof(struct nsc_live_header) && offset % 8 == 0 &&
-           offset <= end && count <= (end - offset) / bytes;
-}
-
-/* The tables come before the chunks: where address space is limited, not all chunks are mapped. */
-static int header_valid(const struct nsc_live_header *h, uint64_t total)
-{
-    return h->magic == NSC_LIVE_MAGIC && h->version == NSC_LIVE_VERSION &&
-           h->header_bytes >= sizeof(*h) && h->total_bytes == total && h->event_bytes == 16 &&
-           h->exit_bit == NSC_ARCH_EXIT_BIT && h->chunk_bytes >= CHUNK_BYTES_MIN &&
-           (h->chunk_bytes & (h->chunk_bytes - 1)) == 0 && h->chunks_max < NSC_CHUNKS_MAX &&
-           table_fits(h->processes_off, h->processes_max, sizeof(struct nsc_live_process),
-                      h->data_off) &&
-           table_fits(h->modules_off, h->modules_max, sizeof(struct nsc_live_module),
-                      h->data_off) &&
-           table_fits(h->threads_off, h->threads_max, sizeof(struct nsc_live_thread),
-                      h->data_off) &&
-           table_fits(h->chunks_off, h->chunks_max, sizeof(struct nsc_live_chunk), h->data_off) &&
-           table_fits(h->data_off, h->chunks_max, h->chunk_bytes, total) &&
-           h->data_off % PAGE_BYTES == 0 && h->filter_off <= h->data_off &&
-           h->filter_bytes <= h->data_off - h->filter_off &&
-           h->recorder_state == NSC_LIVE_RECORDER_OPEN;
-}
 
 /* Where address space is limited, the program is to have it: no room for chunks yet to come. */
 static size_t bytes_to_map(const struct nsc_live_header *h)
@@ -48,6 +19,12 @@ static size_t bytes_to_map(const struct nsc_live_header *h)
     if (chunks >= h->chunks_max || !nsc_os_address_space_limited())
         return (size_t)h->total_bytes;
     return (size_t)(h->data_off + (uint64_t)chunks * h->chunk_bytes);
+}
+
+static int header_valid(const struct nsc_live_header *h, uint64_t total)
+{
+    return nsc_live_header_fits(h) && h->total_bytes == total && h->exit_bit == NSC_ARCH_EXIT_BIT &&
+           h->recorder_state == NSC_LIVE_RECORDER_OPEN;
 }
 
 /* Reads the header as it is at this moment. */
@@ -120,11 +97,9 @@ int nsc_session_register(struct nsc_session *s, uint32_t ppid)
 /* Which chunks are the pool's, which the threads' own; @mapped: chunks that are mapped. */
 static void divide_chunks(struct nsc_session *s, const struct nsc_live_header *h, uint32_t mapped)
 {
-    uint32_t homes = h->home_count < h->chunks_max ? h->home_count : 0;
-
     s->chunks_max = mapped;
-    s->home_first = h->chunks_max - homes;
-    s->home_count = mapped == h->chunks_max ? homes : 0;
+    s->home_first = h->chunks_max - h->home_count;
+    s->home_count = mapped == h->chunks_max ? h->home_count : 0;
     s->pool_max = mapped < s->home_first ? mapped : s->home_first;
 }
 

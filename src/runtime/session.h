@@ -81,8 +81,7 @@ struct nsc_session {
     uint64_t none_mapped;
 };
 
-#define NSC_END_STRIDE 8        /* words; one cache line a thread */
-#define NSC_CHUNKS_MAX 0xfffffu /* chunk numbers fit 20 bits: thread.h */
+#define NSC_END_STRIDE 8 /* words; one cache line a thread */
 
 /* The session that began last; NULL: none has. */
 extern struct nsc_session *nsc_session_current __attribute__((visibility("hidden")));

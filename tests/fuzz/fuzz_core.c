@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "live_layout.h"
 #include "record/revive.h"
 #include "trace/reader.h"
 
@@ -28,41 +28,20 @@ enum {
 
 #define ADDRESS 0x7f0000000000ull
 
-static size_t put_table(uint64_t *offset, size_t at, size_t entry_bytes, size_t count)
+/* A session of small tables. */
+static struct nsc_live_header lay_out(void)
 {
-    *offset = at;
-    return at + (count * entry_bytes + 63) / 64 * 64;
-}
-
-/* A session of small tables; returns its size. */
-static size_t lay_out(struct nsc_live_header *h)
-{
-    size_t at = sizeof *h;
-
-    at = (at + 63) / 64 * 64;
-    *h = (struct nsc_live_header){
-        .magic = NSC_LIVE_MAGIC,
-        .version = NSC_LIVE_VERSION,
-        .header_bytes = sizeof *h,
-        .event_bytes = 16,
-        .exit_bit = 47,
-        .recorder_state = NSC_LIVE_RECORDER_OPEN,
+    struct nsc_live_header h = {
         .processes_max = TABLE,
-        .modules_max = TABLE,
         .threads_max = TABLE,
+        .modules_max = TABLE,
         .chunks_max = CHUNKS,
         .chunk_bytes = CHUNK,
-        .chunk_count = CHUNKS,
         .clock = {{.ticks = 1000, .monotonic_ns = 1000}, {.ticks = 900000, .monotonic_ns = 400000}},
     };
-    at = put_table(&h->processes_off, at, sizeof(struct nsc_live_process), TABLE);
-    at = put_table(&h->threads_off, at, sizeof(struct nsc_live_thread), TABLE);
-    at = put_table(&h->chunks_off, at, sizeof(struct nsc_live_chunk), CHUNKS);
-    at = put_table(&h->modules_off, at, sizeof(struct nsc_live_module), TABLE);
-    h->filter_off = at;
-    h->data_off = at;
-    h->total_bytes = at + (size_t)CHUNKS * CHUNK;
-    return (size_t)h->total_bytes;
+
+    live_layout(&h);
+    return h;
 }
 
 /* What a program at work would have written, so that the input need not find it. */
@@ -134,9 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct nsc_record_options options = {
         .size = sizeof options, .output = output, .mode = NSC_RECORD_RING};
     struct nsc_record_result result;
-    struct nsc_live_header header;
+    struct nsc_live_header header = lay_out();
     struct nsc_diag diag;
-    size_t total = lay_out(&header), at;
+    size_t total = (size_t)header.total_bytes, at;
     uint8_t *session;
     int fd;
 

@@ -5,7 +5,6 @@
  */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <nanoscope/live.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,8 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "../../live_layout.h"
 
 enum { FIRST = 4, CHUNKS = 8, CHUNK_BYTES = 8192, OTHERS = 15 };
 
@@ -41,38 +42,23 @@ static struct nsc_live_header *session(void)
     struct nsc_live_header *h;
     int fd = memfd_create("narrow", MFD_CLOEXEC);
     char path[64];
-    uint64_t bytes = 16 * CHUNK_BYTES + CHUNKS * CHUNK_BYTES;
-
-    if (fd < 0 || ftruncate(fd, (off_t)bytes) != 0 ||
-        (h = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) == MAP_FAILED)
-        exit(125);
-    *h = (struct nsc_live_header){
-        .magic = NSC_LIVE_MAGIC,
-        .version = NSC_LIVE_VERSION,
-        .header_bytes = sizeof *h,
-        .total_bytes = bytes,
-        .event_bytes = 16,
-#ifdef __x86_64__
-        .exit_bit = 47,
-#endif
+    struct nsc_live_header header = {
         .recorder_pid = (uint32_t)getpid(),
-        .recorder_state = NSC_LIVE_RECORDER_OPEN,
-        .processes_off = 1 * CHUNK_BYTES,
-        .threads_off = 2 * CHUNK_BYTES,
-        .chunks_off = 3 * CHUNK_BYTES,
-        .filter_off = 4 * CHUNK_BYTES,
-        .modules_off = 5 * CHUNK_BYTES,
-        .data_off = 16 * CHUNK_BYTES,
         .processes_max = 16,
         .modules_max = 16,
         .threads_max = 16,
         .chunks_max = CHUNKS,
         .chunk_bytes = CHUNK_BYTES,
         .filter_bytes = CHUNK_BYTES,
-        .chunk_count = FIRST,
-        .chunks_free = FIRST,
-        .chunks_backed = FIRST,
     };
+
+    live_layout(&header);
+    header.chunk_count = header.chunks_free = header.chunks_backed = FIRST;
+    if (fd < 0 || ftruncate(fd, (off_t)header.total_bytes) != 0 ||
+        (h = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) ==
+            MAP_FAILED)
+        exit(125);
+    *h = header;
     snprintf(path, sizeof path, "/proc/%ld/fd/%d", (long)getpid(), fd);
     setenv(NSC_LIVE_ENV, path, 1);
     return h;

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
-#include <nanoscope/live.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +28,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "../../live_layout.h"
 
 enum { PROCESSES = 256, MODULES = 256, FUNCTIONS = 65536, FRAMES = 2 << 20, FILTER_BYTES = 65536 };
 
@@ -108,49 +109,24 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static uint64_t align(uint64_t at, uint64_t to)
-{
-    return (at + to - 1) & ~(to - 1);
-}
-
 static int make_session(void)
 {
     int fd = memfd_create("nanoscope-live", MFD_CLOEXEC);
     struct nsc_live_header header = {
-        .magic = NSC_LIVE_MAGIC,
-        .version = NSC_LIVE_VERSION,
-        .header_bytes = sizeof(header),
-        .event_bytes = 16,
-        .exit_bit = opt.exit_bit,
+        .flags = opt.filter ? NSC_LIVE_FLAG_FILTER : 0,
         .recorder_pid = (uint32_t)getpid(),
-        .recorder_state = NSC_LIVE_RECORDER_OPEN,
         .processes_max = PROCESSES,
         .modules_max = MODULES,
         .threads_max = opt.threads,
         .chunks_max = opt.chunks + opt.homes,
         .chunk_bytes = opt.chunk_bytes,
-        .chunk_count = opt.chunks,
+        .filter_bytes = FILTER_BYTES,
         .home_count = opt.homes,
-        .chunks_free = opt.chunks,
-        .chunks_backed = opt.chunks,
     };
-    uint64_t at = 4096;
     char *base;
 
-    header.processes_off = at;
-    at = align(at + PROCESSES * sizeof(*processes), 4096);
-    header.modules_off = at;
-    at = align(at + MODULES * sizeof(*modules), 4096);
-    header.threads_off = at;
-    at = align(at + opt.threads * sizeof(*threads), 4096);
-    header.chunks_off = at;
-    at = align(at + header.chunks_max * sizeof(*chunks), 4096);
-    header.filter_off = at;
-    header.filter_bytes = FILTER_BYTES;
-    header.flags = opt.filter ? NSC_LIVE_FLAG_FILTER : 0;
-    at += FILTER_BYTES;
-    header.data_off = at = align(at, opt.chunk_bytes);
-    header.total_bytes = at + (uint64_t)header.chunks_max * opt.chunk_bytes;
+    live_layout(&header);
+    header.exit_bit = opt.exit_bit;
     if (fd < 0 || ftruncate(fd, (off_t)header.total_bytes) != 0)
         die("memfd");
     base = mmap(NULL, header.total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -3,19 +3,19 @@
  * a session in a memory file, has the control function join it, and counts afterwards what the
  * memory holds. Prints `key value` lines; ends with 1 and a message if anything is wrong.
  *
- * usage: sessions exact CYCLES [PLUGIN]   threads make so many calls each in every session, signal
- *                                handlers and children some more: recorded + lost = emitted
- *        sessions free CYCLES [PLUGIN]    threads that come and go and never stop
- *        sessions steps FIRST STRIDE      a handler at every STRIDEth instruction of the slow path
- * ends the session and begins another, in which the slow path then goes on sessions refuse what the
- * control function must not accept
+ * usage:
+ *   sessions exact CYCLES [PLUGIN]   threads make so many calls each in every session, signal
+ *                                    handlers and children some more: recorded + lost = emitted
+ *   sessions free CYCLES [PLUGIN]    threads that come and go and never stop
+ *   sessions steps FIRST STRIDE      a handler at every STRIDEth instruction of the slow path ends
+ *                                    the session and begins another, in which the slow path goes on
+ *   sessions refuse                  what the control function must not accept
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <nanoscope/control.h>
-#include <nanoscope/live.h>
 #include <nanoscope/nanoscope.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,6 +29,8 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "../../live_layout.h"
 
 #define NOTRACE NANOSCOPE_NOTRACE __attribute__((noinline))
 
@@ -103,42 +105,25 @@ NOTRACE static void *worker(void *arg)
 
 /* ---- The recorder -------------------------------------------------------------------------- */
 
-NOTRACE static uint64_t layout_bytes(void)
-{
-    return (uint64_t)PAGE * 128 + (uint64_t)CHUNKS * CHUNK_BYTES;
-}
-
 NOTRACE static struct nsc_live_header header_of(uint32_t pid)
 {
     struct nsc_live_header header = {
-        .magic = NSC_LIVE_MAGIC,
-        .version = NSC_LIVE_VERSION,
-        .header_bytes = sizeof header,
-        .total_bytes = layout_bytes(),
-        .event_bytes = 16,
-#ifdef __x86_64__
-        .exit_bit = 47,
-#endif
         .recorder_pid = pid,
-        .recorder_state = NSC_LIVE_RECORDER_OPEN,
-        .processes_off = PAGE,
-        .threads_off = (uint64_t)PAGE * 8,
-        .chunks_off = (uint64_t)PAGE * 16,
-        .modules_off = (uint64_t)PAGE * 24,
-        .filter_off = (uint64_t)PAGE * 96,
-        .data_off = (uint64_t)PAGE * 128,
         .processes_max = SLOTS,
         .modules_max = SLOTS,
         .threads_max = SLOTS,
         .chunks_max = CHUNKS,
         .chunk_bytes = CHUNK_BYTES,
         .filter_bytes = PAGE,
-        .chunk_count = CHUNKS,
-        .chunks_free = CHUNKS,
-        .chunks_backed = CHUNKS,
     };
 
+    live_layout(&header);
     return header;
+}
+
+NOTRACE static uint64_t layout_bytes(void)
+{
+    return header_of(0).total_bytes;
 }
 
 NOTRACE static int memory_with(const struct nsc_live_header *header, uint64_t bytes)
@@ -530,10 +515,11 @@ NOTRACE static void refuse(void)
     BAD(chunks_max, UINT32_MAX);
     BAD(chunk_bytes, 12345);
     BAD(chunk_bytes, 1u << 31);
-    BAD(data_off, (uint64_t)PAGE * 127 + 8);
+    BAD(data_off, bad.data_off - PAGE + 8);
     BAD(data_off, UINT64_MAX & ~4095ull);
     BAD(filter_off, layout_bytes());
     BAD(filter_bytes, UINT32_MAX);
+    BAD(home_count, CHUNKS);
     refused("an empty file", memory_with(&good, 0), -EINVAL);
     refused("a short file", memory_with(&good, 300), -EINVAL);
     refused("a longer file", memory_with(&good, layout_bytes() + PAGE), -EINVAL);
