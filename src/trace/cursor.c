@@ -514,8 +514,9 @@ static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint6
     return low;
 }
 
-int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
-                    struct nsc_cursor **out, struct nsc_diag *diag)
+/* A cursor that begins with the thread's chunk of that index. */
+static int open_at(struct nsc_trace *t, uint32_t thread, uint32_t index, struct nsc_cursor **out,
+                   struct nsc_diag *diag)
 {
     struct nsc_cursor *c = malloc(sizeof *c);
     int error = 0;
@@ -526,13 +527,10 @@ int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
     c->trace = t;
     c->thread = thread;
     c->chunks = nsc_trace_chunks(t, thread, &c->chunk_count);
-    if (c->chunk_count > 0)
-        c->next_chunk = find_chunk(c->chunks, c->chunk_count, from_ticks);
-    if (c->next_chunk > 0) {
-        const struct nsc_chunk *chunk = &c->chunks[c->next_chunk];
-
-        error = open_stack(c, c->next_chunk, diag);
-        c->next_sequence = chunk->sequence;
+    c->next_chunk = index;
+    if (index > 0) {
+        error = open_stack(c, index, diag);
+        c->next_sequence = c->chunks[index].sequence;
         c->started = true;
     }
     if (error != 0) {
@@ -541,6 +539,24 @@ int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
     }
     *out = c;
     return 0;
+}
+
+int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
+                    struct nsc_cursor **out, struct nsc_diag *diag)
+{
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
+
+    return open_at(t, thread, count > 0 ? find_chunk(chunks, count, from_ticks) : 0, out, diag);
+}
+
+int nsc_cursor_open_chunk(struct nsc_trace *t, const struct nsc_chunk *chunk,
+                          struct nsc_cursor **out, struct nsc_diag *diag)
+{
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, chunk->thread, &count);
+
+    return open_at(t, chunk->thread, (uint32_t)(chunk - chunks), out, diag);
 }
 
 int nsc_cursor_stack(struct nsc_cursor *c, const struct nsc_frame **frames, uint32_t *depth)

@@ -141,6 +141,9 @@ uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
  */
 int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
                     struct nsc_cursor **out, struct nsc_diag *diag);
+/* The same from @chunk on, one of nsc_trace_chunks() that is not missing. */
+int nsc_cursor_open_chunk(struct nsc_trace *t, const struct nsc_chunk *chunk,
+                          struct nsc_cursor **out, struct nsc_diag *diag);
 /* Open calls, outermost first, at the position of the next batch. Valid until the next call. */
 int nsc_cursor_stack(struct nsc_cursor *c, const struct nsc_frame **frames, uint32_t *depth);
 /**

@@ -1,0 +1,44 @@
+/*
+ * cache.h - a bounded store of what was decoded; the least recently used goes first.
+ *
+ * Used by pieces.c. What was found or added since nsc_cache_begin() stays at least until the next
+ * one, so that a request may hold on to it, even beyond the bound.
+ */
+#ifndef NSC_ANSWER_CACHE_H
+#define NSC_ANSWER_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct nsc_cache;
+
+struct nsc_cache_key {
+    const void *trace;
+    uint32_t kind; /* the user's */
+    uint32_t thread;
+    uint32_t chunk;
+    uint32_t level;
+};
+
+/* Stands first in whatever is kept, which is one piece of malloc'ed memory. */
+struct nsc_cache_item {
+    struct nsc_cache_key key;
+    size_t bytes; /* of all of it */
+    uint64_t used;
+    struct nsc_cache_item *same_slot, *older, *newer;
+};
+
+/* Returns 0 or -ENOMEM. @max_bytes: of all items. */
+int nsc_cache_new(size_t max_bytes, struct nsc_cache **out);
+void nsc_cache_free(struct nsc_cache *c);
+
+/* A new request: what the last one used may go, and what exceeds the bound goes. */
+void nsc_cache_begin(struct nsc_cache *c);
+/* The item of a key, or NULL. */
+void *nsc_cache_find(struct nsc_cache *c, const struct nsc_cache_key *key);
+/* Add an item whose key and bytes are set, and which is not there yet; the cache owns it now. */
+void nsc_cache_add(struct nsc_cache *c, struct nsc_cache_item *item);
+/* Bytes of all items. */
+size_t nsc_cache_bytes(const struct nsc_cache *c);
+
+#endif

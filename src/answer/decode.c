@@ -1,0 +1,396 @@
+/*
+ * decode.c - pieces out of chunks: from their events, or from their heads. See pieces.h.
+ *
+ * Called by pieces.c. The loop over events is what a picture costs that is not in the cache.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer/pieces.h"
+
+/* Rows while they are gathered, in the order in which their calls end. */
+struct maker {
+    const struct nsc_clock *clock;
+    uint32_t level;
+    struct nsc_row *rows;
+    uint32_t *depths; /* of each row */
+    size_t count, room;
+    size_t *tails; /* by depth: index of its last row plus one, 0 = none yet */
+    uint32_t tail_count;
+    struct nsc_row_gap *gaps;
+    size_t gap_count, gap_room;
+    bool any_merged, summary;
+    bool disordered; /* a call came that ended before the one before it */
+    /* Open calls of the thread, in ticks. */
+    struct nsc_frame *stack;
+    uint32_t depth, stack_room;
+    uint64_t epoch_ticks; /* since when a call that returns late must have been open */
+};
+
+static void free_maker(struct maker *m)
+{
+    free(m->rows);
+    free(m->depths);
+    free(m->tails);
+    free(m->gaps);
+    free(m->stack);
+}
+
+static bool grow_rows(struct maker *m)
+{
+    size_t room = m->room * 2 + 1024;
+    struct nsc_row *rows = reallocarray(m->rows, room, sizeof(*rows));
+    uint32_t *depths;
+
+    if (rows == NULL)
+        return false;
+    m->rows = rows;
+    depths = reallocarray(m->depths, room, sizeof(*depths));
+    if (depths == NULL)
+        return false;
+    m->depths = depths;
+    m->room = room;
+    return true;
+}
+
+static bool grow_tails(struct maker *m, uint32_t depth)
+{
+    size_t count = (size_t)depth * 2 + 64;
+    size_t *tails = reallocarray(m->tails, count, sizeof(*tails));
+
+    if (tails == NULL || count > UINT32_MAX)
+        return false;
+    memset(tails + m->tail_count, 0, (count - m->tail_count) * sizeof(*tails));
+    m->tails = tails;
+    m->tail_count = (uint32_t)count;
+    return true;
+}
+
+/* Add a call that ended, after all that ended before. */
+static bool add_call(struct maker *m, uint32_t depth, const struct nsc_row *call)
+{
+    struct nsc_row *tail = NULL;
+
+    if (depth >= m->tail_count && !grow_tails(m, depth))
+        return false;
+    if (m->tails[depth] > 0)
+        tail = &m->rows[m->tails[depth] - 1];
+    m->disordered |= tail != NULL && call->last < tail->last;
+    if (tail != NULL && tail->first >> m->level == call->first >> m->level) {
+        nsc_row_merge(tail, call);
+        m->any_merged = true;
+        return true;
+    }
+    if (m->count == m->room && !grow_rows(m))
+        return false;
+    m->rows[m->count] = *call;
+    m->depths[m->count] = depth;
+    m->tails[depth] = ++m->count;
+    return true;
+}
+
+static bool add_gap(struct maker *m, uint64_t ns, uint64_t lost)
+{
+    if (m->gap_count == m->gap_room) {
+        size_t room = m->gap_room * 2 + 16;
+        struct nsc_row_gap *gaps = reallocarray(m->gaps, room, sizeof(*gaps));
+
+        if (gaps == NULL)
+            return false;
+        m->gaps = gaps;
+        m->gap_room = room;
+    }
+    m->gaps[m->gap_count++] = (struct nsc_row_gap){.from = ns, .to = ns, .lost = lost};
+    return true;
+}
+
+/* Rows sorted by depth, within a depth in the order in which they came, in one piece of memory. */
+static int finish(struct maker *m, struct nsc_piece **out)
+{
+    uint32_t low = 0, count = 0;
+    struct nsc_piece *piece;
+    struct nsc_row *rows;
+    struct nsc_row_gap *gaps;
+    uint32_t *first_row;
+    size_t bytes;
+
+    for (size_t i = 0; i < m->count; i++) {
+        uint32_t end = m->depths[i] + 1;
+
+        low = i == 0 || m->depths[i] < low ? m->depths[i] : low;
+        count = end > count ? end : count;
+    }
+    count -= low;
+    bytes = sizeof(*piece) + m->count * sizeof(*rows) + m->gap_count * sizeof(*gaps) +
+            ((size_t)count + 2) * sizeof(*first_row);
+    piece = m->count < UINT32_MAX ? malloc(bytes) : NULL;
+    if (piece == NULL)
+        return -ENOMEM;
+    rows = (struct nsc_row *)(piece + 1);
+    gaps = (struct nsc_row_gap *)(rows + m->count);
+    first_row = (uint32_t *)(gaps + m->gap_count);
+    *piece = (struct nsc_piece){
+        .item.bytes = bytes,
+        .exact = !m->any_merged && !m->summary,
+        .summary = m->summary,
+        .level = m->level,
+        .depth = low,
+        .depth_count = count,
+        .gap_count = (uint32_t)m->gap_count,
+        .first_row = first_row,
+        .rows = rows,
+        .gaps = gaps,
+    };
+    if (m->gap_count > 0)
+        memcpy(gaps, m->gaps, m->gap_count * sizeof(*gaps));
+    memset(first_row, 0, ((size_t)count + 2) * sizeof(*first_row));
+    /* Count into the place after next, so that adding up leaves each depth's end, then its start.
+     */
+    for (size_t i = 0; i < m->count; i++)
+        first_row[m->depths[i] - low + 2]++;
+    for (uint32_t i = 2; i < count + 2; i++)
+        first_row[i] += first_row[i - 1];
+    for (size_t i = 0; i < m->count; i++)
+        rows[first_row[m->depths[i] - low + 1]++] = m->rows[i];
+    *out = piece;
+    return 0;
+}
+
+/* ---- From events ----------------------------------------------------------------------------- */
+
+static bool push(struct maker *m, const struct nsc_frame *frame)
+{
+    if (m->depth == m->stack_room) {
+        uint32_t room = m->stack_room * 2 + 64;
+        struct nsc_frame *stack = reallocarray(m->stack, room, sizeof(*stack));
+
+        if (stack == NULL)
+            return false;
+        m->stack = stack;
+        m->stack_room = room;
+    }
+    m->stack[m->depth++] = *frame;
+    return true;
+}
+
+static bool end_call(struct maker *m, uint64_t start_ticks, uint32_t depth, uint32_t bound,
+                     const struct nsc_event *e)
+{
+    uint64_t start = nsc_clock_ns(m->clock, start_ticks), end = nsc_clock_ns(m->clock, e->ticks);
+
+    return add_call(m, depth,
+                    &(struct nsc_row){
+                        .start = start,
+                        .end = end,
+                        .first = start,
+                        .last = end,
+                        .function = e->function,
+                        .bound = (uint16_t)bound,
+                    });
+}
+
+/* A call whose entry was not seen fills what is empty at its depth before its end. */
+static bool end_late(struct maker *m, const struct nsc_event *e)
+{
+    uint64_t start = nsc_clock_ns(m->clock, m->epoch_ticks);
+    uint64_t end = nsc_clock_ns(m->clock, e->ticks);
+
+    if (m->depth < m->tail_count && m->tails[m->depth] > 0) {
+        uint64_t last = m->rows[m->tails[m->depth] - 1].last;
+
+        start = last > start ? last : start;
+    }
+    return add_call(m, m->depth,
+                    &(struct nsc_row){
+                        .start = start,
+                        .end = end,
+                        .first = start,
+                        .last = end,
+                        .function = e->function,
+                        .bound = NSC_BOUND_START,
+                    });
+}
+
+/* Follow one event; what ends before the piece begins is not @told. */
+static bool follow(struct maker *m, const struct nsc_event *e, bool told)
+{
+    const struct nsc_frame *frame;
+
+    switch ((enum nsc_event_kind)e->kind) {
+    case NSC_EVENT_ENTER:
+        return push(m, &(struct nsc_frame){.start_ticks = e->ticks,
+                                           .function = e->function,
+                                           .bound = (uint32_t)e->value});
+    case NSC_EVENT_EXIT:
+    case NSC_EVENT_UNWIND:
+        if (m->depth == 0)
+            return true;
+        frame = &m->stack[--m->depth];
+        return !told ||
+               end_call(m, frame->start_ticks, m->depth,
+                        frame->bound | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0), e);
+    case NSC_EVENT_LATE_EXIT:
+        return !told || end_late(m, e);
+    case NSC_EVENT_LOST:
+        m->epoch_ticks = e->ticks;
+        return !told || add_gap(m, nsc_clock_ns(m->clock, e->ticks), e->value);
+    }
+    return true;
+}
+
+bool nsc_piece_follows_gap(const struct nsc_chunk *chunks, uint32_t index)
+{
+    return index > 0 ? chunks[index - 1].missing ||
+                           chunks[index].sequence != chunks[index - 1].sequence + 1
+                     : chunks[index].sequence != 0;
+}
+
+/* The chunk to read from so that what happened in a gap before chunks[@index] is told, too. */
+static uint32_t first_to_read(const struct nsc_chunk *chunks, uint32_t index)
+{
+    if (!nsc_piece_follows_gap(chunks, index))
+        return index;
+    while (index > 0 && chunks[--index].missing)
+        continue;
+    return index;
+}
+
+static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cursor *c,
+                      const struct nsc_chunk *chunks, uint32_t from, uint32_t index)
+{
+    const struct nsc_event *events;
+    const struct nsc_frame *frames;
+    uint32_t depth, count;
+    bool to_end, told = from == index;
+    size_t n;
+    int result = nsc_cursor_stack(c, &frames, &depth);
+
+    nsc_trace_chunks(ask->trace, chunks[index].thread, &count);
+    /* What is open at the end of a file that was cut off ends there. */
+    to_end = index + 1 == count && nsc_trace_info(ask->trace)->recovered;
+    for (uint32_t i = 0; i < depth; i++)
+        if (!push(m, &frames[i]))
+            return nsc_ask_no_memory(ask);
+    m->epoch_ticks = chunks[from].first_ticks;
+    while (result >= 0 && (result = nsc_cursor_next(c, &events, &n, &ask->diag)) > 0) {
+        const struct nsc_chunk *chunk = nsc_cursor_chunk(c);
+
+        told = told || chunk != &chunks[from];
+        for (size_t i = 0; i < n; i++)
+            if (!follow(m, &events[i], told))
+                return nsc_ask_no_memory(ask);
+        if (chunk == &chunks[index] && nsc_cursor_at_chunk_end(c) && !to_end)
+            break;
+    }
+    return result < 0 ? result : 0;
+}
+
+int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index, uint32_t level,
+                     struct nsc_piece **out)
+{
+    struct maker m = {.clock = nsc_trace_clock(ask->trace), .level = level};
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
+    uint32_t from = first_to_read(chunks, index);
+    struct nsc_cursor *cursor;
+    int error;
+
+    /* With nothing but missing chunks before, the cursor begins at the thread's start. */
+    if (chunks[from].missing)
+        error = nsc_cursor_open(ask->trace, thread, 0, &cursor, &ask->diag);
+    else
+        error = nsc_cursor_open_chunk(ask->trace, &chunks[from], &cursor, &ask->diag);
+    if (error != 0)
+        return error;
+    error = read_chunk(ask, &m, cursor, chunks, from, index);
+    nsc_cursor_close(cursor);
+    if (error == 0 && finish(&m, out) != 0)
+        error = nsc_ask_no_memory(ask);
+    free_maker(&m);
+    return error;
+}
+
+/* ---- From the head --------------------------------------------------------------------------- */
+
+/* By depth, then by end. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct nsc_chunk_row *x = a, *y = b;
+
+    if (x->depth != y->depth)
+        return x->depth < y->depth ? -1 : 1;
+    return (x->end_ticks > y->end_ticks) - (x->end_ticks < y->end_ticks);
+}
+
+static bool add_rows(struct nsc_answer_ask *ask, struct maker *m, const struct nsc_chunk_head *head,
+                     const struct nsc_chunk_row *rows)
+{
+    for (uint32_t i = 0; i < head->row_count; i++) {
+        const struct nsc_chunk_row *r = &rows[i];
+        uint64_t end = nsc_clock_ns(m->clock, r->end_ticks);
+        uint64_t start = nsc_clock_ns(m->clock, r->end_ticks - r->duration_ticks);
+        struct nsc_row row = {.start = start,
+                              .end = end,
+                              .first = start,
+                              .last = end,
+                              .function = nsc_trace_canonical(ask->trace, r->function),
+                              .merged = r->duration_ticks >> head->summary_shift == 0};
+
+        if (!add_call(m, r->depth, &row))
+            return false;
+    }
+    return true;
+}
+
+/* Our own writer's rows have the order that is needed; those of others are put into it. */
+static bool add_in_order(struct nsc_answer_ask *ask, struct maker *m,
+                         const struct nsc_chunk_head *head)
+{
+    struct nsc_chunk_row *sorted;
+    bool added = add_rows(ask, m, head, head->rows);
+
+    if (!added || !m->disordered)
+        return added;
+    sorted = reallocarray(NULL, head->row_count, sizeof(*sorted));
+    if (sorted == NULL)
+        return false;
+    memcpy(sorted, head->rows, head->row_count * sizeof(*sorted));
+    qsort(sorted, head->row_count, sizeof(*sorted), compare_rows);
+    memset(m->tails, 0, m->tail_count * sizeof(*m->tails));
+    m->count = 0;
+    added = add_rows(ask, m, head, sorted);
+    free(sorted);
+    return added;
+}
+
+/* The finest level at which spans of @shift are no wider than a column. */
+static uint32_t level_of(const struct nsc_clock *clock, uint32_t shift)
+{
+    uint64_t span_ns = nsc_clock_span_ns(clock, (uint64_t)1 << shift);
+
+    return span_ns <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(span_ns - 1);
+}
+
+int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index,
+                        struct nsc_piece **out)
+{
+    struct maker m = {
+        .clock = nsc_trace_clock(ask->trace), .level = NSC_PIECE_NO_LEVEL, .summary = true};
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
+    struct nsc_chunk_head head;
+    int error = nsc_trace_chunk_head(ask->trace, &chunks[index], &head, &ask->diag);
+
+    if (error != 0)
+        return error;
+    if (head.has_summary) {
+        m.level = level_of(m.clock, head.summary_shift);
+        if (!add_in_order(ask, &m, &head))
+            error = nsc_ask_no_memory(ask);
+    }
+    if (error == 0 && finish(&m, out) != 0)
+        error = nsc_ask_no_memory(ask);
+    free_maker(&m);
+    return error;
+}

@@ -1,0 +1,22 @@
+/*
+ * handlers.h - the handlers of answer/, for its table, and the little that files share beside
+ * ask.h.
+ *
+ * Used inside answer/ only. Each is documented by its request in docs/viewer-protocol.md.
+ */
+#ifndef NSC_ANSWER_HANDLERS_H
+#define NSC_ANSWER_HANDLERS_H
+
+#include "answer/ask.h"
+
+/* trace.c */
+int nsc_answer_trace(struct nsc_answer_ask *ask);
+int nsc_answer_functions(struct nsc_answer_ask *ask);
+void nsc_answer_forget_facts(struct nsc_answer_source *source);
+/* tiles.c */
+int nsc_answer_tiles(struct nsc_answer_ask *ask);
+
+/* answer.c: the list of what this engine can beside what is always there. */
+void nsc_answer_put_abilities(struct nsc_answer_ask *ask);
+
+#endif
