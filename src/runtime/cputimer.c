@@ -44,12 +44,12 @@ static void on_tick(uint64_t value, int timer)
 
     if (value >> 32 != TICK >> 32)
         return; /* of a timer of the program's, which happens to use this signal */
-    if (s == NULL || s->serial != (uint32_t)value || NSC_LOAD(&s->off) ||
-        NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
-        nsc_os_tick_stop(timer);
-        return;
-    }
-    take_sample();
+    if (s == NULL || s->serial != (uint32_t)value)
+        nsc_os_tick_stop(timer); /* one that was started while its session ended */
+    else if (NSC_LOAD(&s->off) || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
+        nsc_cputimer_disarm(s); /* of the threads that have ended, too, which get no tick */
+    else
+        take_sample();
 }
 
 void nsc_cputimer_prepare(struct nsc_session *s, uint64_t sample_ns)

@@ -17,7 +17,7 @@ void nsc_cputimer_prepare(struct nsc_session *s, uint64_t sample_ns);
 /** nsc_cputimer_arm - the calling thread has thread slot @thread of @s from now on. */
 void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread);
 
-/** nsc_cputimer_disarm - another session follows @s: no thread's timer ticks any longer. */
+/** nsc_cputimer_disarm - @s is over, or another session follows: no timer of it is left. */
 void nsc_cputimer_disarm(struct nsc_session *s);
 
 #endif

@@ -59,31 +59,27 @@ static void release(struct nsc_session *s)
     s->wiped = NULL;
 }
 
-/* How many sessions back the addresses of a session like @s are kept. */
-static uint32_t sessions_kept(const struct nsc_session *s)
-{
-    uint64_t count = KEEP_BYTES / s->bytes;
-
-    if (nsc_os_address_space_limited()) /* then they are the program's */
-        return 2;
-    if (count <= KEEP_MAPPED)
-        return KEEP_MAPPED + 1;
-    return count < KEEP_ADDRESSES ? (uint32_t)count : KEEP_ADDRESSES - 1;
-}
-
-/* Which of the sessions before lose something now that @s has begun. */
+/*
+ * Which of the sessions before lose something now that @s has begun. Whose addresses are given back
+ * are always the oldest, so that those that have theirs are the ones just before.
+ */
 static void retire(const struct nsc_session *s)
 {
-    uint32_t kept = sessions_kept(s);
-    struct nsc_session *old;
+    int limited = nsc_os_address_space_limited(); /* then addresses are the program's */
+    uint64_t bytes = s->bytes;
+    uint32_t back;
 
-    if (s->serial > KEEP_MAPPED) {
-        old = session_of(s->serial - KEEP_MAPPED);
-        if (old->header != NULL)
+    for (back = 1; back < KEEP_ADDRESSES && back < s->serial; back++) {
+        struct nsc_session *old = session_of(s->serial - back);
+
+        if (old->header == NULL)
+            return;
+        bytes += old->bytes;
+        if (limited ? back > 1 : back > KEEP_MAPPED && bytes > KEEP_BYTES)
+            release(old);
+        else if (back == KEEP_MAPPED)
             nsc_os_map_zeros_over(old->header, old->bytes);
     }
-    if (s->serial > kept)
-        release(session_of(s->serial - kept));
 }
 
 /* Takes the right to prepare a session, and the place for it; NULL: somebody else does just now. */

@@ -10,6 +10,7 @@
  *   sessions steps FIRST STRIDE      a handler at every STRIDEth instruction of the slow path ends
  *                                    the session and begins another, in which the slow path goes on
  *   sessions refuse                  what the control function must not accept
+ *   sessions sizes                   addresses that are kept of sessions large and small
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -136,19 +137,26 @@ NOTRACE static int memory_with(const struct nsc_live_header *header, uint64_t by
     return (int)fd;
 }
 
-/* Begins a session; what is recorded is switched on if @on. */
-NOTRACE static void open_session(bool on)
+NOTRACE static void open_session_of(const struct nsc_live_header *header)
 {
-    struct nsc_live_header header = header_of((uint32_t)getpid());
-    int fd = memory_with(&header, layout_bytes());
+    int fd = memory_with(header, header->total_bytes);
     int64_t result;
 
-    h = mmap(NULL, layout_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    h = mmap(NULL, header->total_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (h == MAP_FAILED)
         fail("mmap", errno);
     result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)fd);
     if (result != 0)
         fail("join", result);
+}
+
+/* Begins a session; what is recorded is switched on if @on. */
+NOTRACE static void open_session(bool on)
+{
+    struct nsc_live_header header = header_of((uint32_t)getpid());
+    int64_t result;
+
+    open_session_of(&header);
     if (on && (result = nsc_runtime_control(NSC_CONTROL_APPLY, 0)) != 0)
         fail("apply", result);
 }
@@ -208,7 +216,7 @@ NOTRACE static void close_session(void)
 
 NOTRACE static void forget_session(void)
 {
-    munmap(h, layout_bytes());
+    munmap(h, h->total_bytes);
     h = NULL;
 }
 
@@ -557,6 +565,43 @@ NOTRACE static void refuse(void)
     printf("refused 1\n");
 }
 
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+enum { GIB_KEPT = 64, ROUNDS = 4, SESSIONS = 32 };
+
+NOTRACE static uint64_t mapped_gib(void)
+{
+    unsigned long long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+
+    if (statm == NULL || fscanf(statm, "%llu", &pages) != 1)
+        fail("statm", errno);
+    fclose(statm);
+    return pages * PAGE >> 30;
+}
+
+/* Sessions that nobody records in, and that have no pages. */
+NOTRACE static void sizes(void)
+{
+    uint64_t most = 0;
+
+    for (int i = 0; i < ROUNDS * SESSIONS; i++) {
+        struct nsc_live_header header = header_of((uint32_t)getpid());
+
+        header.chunk_bytes = i / SESSIONS % 2 == 0 ? 16 << 20 : 512 << 10; /* 2 GiB, or 64 MiB */
+        live_layout(&header);
+        header.chunk_count = header.chunks_free = header.chunks_backed = 0;
+        open_session_of(&header);
+        close_session();
+        if (mapped_gib() > most)
+            most = mapped_gib();
+        forget_session();
+    }
+    if (most > GIB_KEPT + 3) /* and the recorder's own */
+        fail("GiB of addresses", (long long)most);
+    printf("gib %" PRIu64 "\n", most);
+}
+
 int main(int argc, char **argv)
 {
     long cycles = argc > 2 ? atol(argv[2]) : 100;
@@ -567,6 +612,8 @@ int main(int argc, char **argv)
         free_running(cycles, argc > 3 ? argv[3] : NULL);
     else if (argc > 1 && strcmp(argv[1], "refuse") == 0)
         refuse();
+    else if (argc > 1 && strcmp(argv[1], "sizes") == 0)
+        sizes();
 #ifdef __x86_64__
     else if (argc > 3 && strcmp(argv[1], "steps") == 0)
         steps(atol(argv[2]), atol(argv[3]));
