@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "nanoscope/control.h"
+#include "reach/confined.h"
 #include "reach/pick.h"
 #include "reach/procfs.h"
 #include "reach/regs.h"
@@ -56,8 +57,11 @@ struct call {
     int pidfd;
     uint64_t control, note;
     uint64_t arguments[2];
-    bool suspend_seccomp, may_not_suspend;
+    bool may_not_suspend; /* filters of system calls; takes CAP_SYS_ADMIN */
+    /* The thread. */
     struct nsc_pick pick;
+    struct nsc_confined confined;
+    bool suspend; /* its filters */
     /* The stopped thread. */
     int mem;
     struct nsc_regs regs; /* to go on with */
@@ -388,6 +392,15 @@ static int run(struct call *c)
     return outcome == RETURNED ? 0 : -EFAULT;
 }
 
+/* Since it was looked at, before it stood still. */
+static bool confined_meanwhile(const struct call *c)
+{
+    struct nsc_confined now;
+
+    return !nsc_confined_read(c->pick.tid, &now) || now.mode != c->confined.mode ||
+           now.filters != c->confined.filters;
+}
+
 /* With the thread stopped. */
 static int call_there(struct call *c)
 {
@@ -398,6 +411,10 @@ static int call_there(struct call *c)
     if (error != 0) {
         let_go(c, false);
         return error;
+    }
+    if (confined_meanwhile(c)) {
+        let_go(c, true);
+        return try_another(c, "the thread has just confined itself");
     }
     if (trace(PTRACE_SETSIGMASK, c, sizeof mask, &mask) != 0 ||
         (c->slot != 0 && !write_word(c, c->slot, 0)) || set_regs(c, &regs) != 0) {
@@ -419,12 +436,12 @@ static int call_there(struct call *c)
 
 static int attempt(struct call *c)
 {
-    uintptr_t options = c->suspend_seccomp ? PTRACE_O_SUSPEND_SECCOMP : 0;
+    uintptr_t options = c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0;
     int error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
 
     if (process_ended(c)) /* and the pid may be somebody else's */
         return fail(c, ESRCH, "it has ended");
-    if (error == EINVAL && c->suspend_seccomp) /* a kernel that cannot */
+    if (error == EINVAL && c->suspend) /* a kernel that cannot */
         return -EPERM;
     if (error == EPERM && !thread_ended(c))
         return thread_traced(c) ? try_another(c, "its threads are being traced") : -EPERM;
@@ -471,29 +488,6 @@ static int attempt_apart(struct call *c)
 
 /* ---- What speaks against it ------------------------------------------------------------------ */
 
-/* Where a system call that a filter forbids ends the program, we make none: unless the filters can
- * be suspended, which has to be tried, or are those that we live with ourselves. */
-static int check_filters(struct call *c, const char *status)
-{
-    uint64_t mode = 0, filters = 0, own_filters = 0;
-    char own[NSC_PROCFS_STATUS_MAX];
-
-    nsc_procfs_field(status, "Seccomp", 10, &mode);
-    c->suspend_seccomp = mode != 0 && !c->may_not_suspend;
-    if (mode == 1)
-        return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
-    if (mode == 0 || c->suspend_seccomp)
-        return 0;
-    if (nsc_procfs_field(status, "Seccomp_filters", 10, &filters) &&
-        nsc_procfs_read(getpid(), "status", own, sizeof own) > 0 &&
-        nsc_procfs_field(own, "Seccomp_filters", 10, &own_filters) && filters == own_filters)
-        return 0;
-    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
-                        "process %ld restricts its own system calls (seccomp), and might be "
-                        "killed: try as root, or start it with `nanoscope run`",
-                        (long)c->pid);
-}
-
 static int check(struct call *c)
 {
     char status[NSC_PROCFS_STATUS_MAX];
@@ -513,7 +507,38 @@ static int check(struct call *c)
                             "process %ld ignores SIGSEGV, which would be changed by a call from "
                             "outside: start it with `nanoscope run`",
                             (long)c->pid);
-    return check_filters(c, status);
+    return 0;
+}
+
+/* Where a system call that a filter forbids ends the program, we make none: unless the filters can
+ * be suspended, which has to be tried, or are those that we live with ourselves. */
+static int check_filters(struct call *c)
+{
+    if (!nsc_confined_read(c->pick.tid, &c->confined))
+        return try_another(c, "the thread has ended");
+    c->suspend = c->confined.mode != 0 && !c->may_not_suspend;
+    if (c->confined.mode == 1)
+        return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
+    if (c->confined.mode == 0 || c->suspend || nsc_confined_alike(c->pid, &c->confined))
+        return 0;
+    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+                        "process %ld restricts its own system calls (seccomp), and might be "
+                        "killed: try as root, or start it with `nanoscope run`",
+                        (long)c->pid);
+}
+
+/* In the picked thread. */
+static int call_in(struct call *c)
+{
+    int error = check_filters(c);
+
+    if (error == 0)
+        error = attempt_apart(c);
+    if (error != -EPERM || !c->suspend)
+        return error;
+    c->may_not_suspend = true;
+    error = check_filters(c);
+    return error == 0 ? attempt_apart(c) : error;
 }
 
 /* Another recorder may be calling there just now. */
@@ -533,29 +558,30 @@ static int try_threads(struct call *c, bool any)
 {
     struct nsc_pick picks[CANDIDATES];
     int count = nsc_pick_threads(c->pid, picks, CANDIDATES), error;
-    bool tried = false;
+    bool tried = false, passed_over = false, refused = false;
 
     if (count < 0 || process_ended(c))
         return fail(c, ESRCH, "it has ended");
     for (int i = 0; i < count; i++) {
-        if (picks[i].rank == NSC_PICK_PARTIAL && !any)
+        if (picks[i].rank == NSC_PICK_PARTIAL && !any) {
+            passed_over = true;
             continue;
-        c->pick = picks[i];
-        tried = true;
-        error = attempt_apart(c);
-        if (error == -EPERM && c->suspend_seccomp) {
-            c->may_not_suspend = true; /* takes CAP_SYS_ADMIN */
-            error = check(c);
-            if (error == 0)
-                error = attempt_apart(c);
         }
+        c->pick = picks[i];
+        error = call_in(c);
         if (error == -EPERM)
             return fail(c, EPERM,
                         "ptrace is not permitted here (a container's profile, perhaps): "
                         "start it with `nanoscope run`");
-        if (error != -EAGAIN)
+        if (error == -ENOTSUP)
+            refused = true; /* others may be free to call what they want */
+        else if (error == -EAGAIN)
+            tried = true;
+        else
             return error;
     }
+    if (refused && !tried && !passed_over)
+        return -ENOTSUP;
     return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "reach/confined.h"
 #include "reach/procfs.h"
 
 /* A timeout begins anew when the call does; one that is not there cannot. */
@@ -94,6 +95,7 @@ void nsc_pick_parse(const char *text, struct nsc_regs_waits *waits)
 /* Returns false for a thread that cannot be called in. */
 static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
 {
+    struct nsc_confined confined;
     char name[64], text[512];
     char state;
 
@@ -102,6 +104,7 @@ static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
         return false;
     state = nsc_procfs_state(text);
     *pick = (struct nsc_pick){.tid = tid, .rank = NSC_PICK_RUNS, .waits = {.number = -1}};
+    pick->confined = nsc_confined_read(tid, &confined) && confined.mode != 0;
     if (state == 'R' || state == 'T')
         return true;
     if (state != 'S')
@@ -119,6 +122,8 @@ static int by_rank(const void *a, const void *b)
 {
     const struct nsc_pick *x = a, *y = b;
 
+    if (x->confined != y->confined)
+        return x->confined ? 1 : -1;
     return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
                               : (x->tid > y->tid) - (x->tid < y->tid);
 }
@@ -139,7 +144,8 @@ int nsc_pick_threads(pid_t pid, struct nsc_pick *picks, size_t max)
 
         if (tid <= 0 || !look(pid, tid, &picks[count]))
             continue;
-        if (picks[count++].rank == NSC_PICK_WAITS)
+        count++;
+        if (picks[count - 1].rank == NSC_PICK_WAITS && !picks[count - 1].confined)
             break; /* there is no better */
     }
     closedir(tasks);

@@ -4,6 +4,7 @@
 #ifndef NSC_REACH_PICK_H
 #define NSC_REACH_PICK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -20,6 +21,7 @@ enum nsc_pick_rank {
 
 struct nsc_pick {
     pid_t tid;
+    bool confined; /* not every system call may be made there */
     enum nsc_pick_rank rank;
     struct nsc_regs_waits waits;
 };
@@ -30,7 +32,7 @@ enum nsc_pick_rank nsc_pick_rank(const struct nsc_regs_waits *waits);
 void nsc_pick_parse(const char *text, struct nsc_regs_waits *waits);
 
 /**
- * nsc_pick_threads - threads to call in, best first.
+ * nsc_pick_threads - threads to call in, best first: those that are not confined.
  * @picks: receives at most @max; of a process with very many threads not all are looked at.
  * Returns how many, perhaps 0 (all wait uninterruptibly just now), or -ESRCH.
  */

@@ -444,7 +444,7 @@ static int k_stops(void)
 /* ---- Confined ------------------------------------------------------------------------------ */
 
 /* A filter that kills whoever makes a memory file; the program itself does not. */
-static int k_seccomp(void)
+static int confine(void)
 {
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -454,11 +454,40 @@ static int k_seccomp(void)
     };
     struct sock_fprog filter = {.len = 4, .filter = code};
 
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-        return 2;
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+static void say_confined(void)
+{
     puts("confined");
     fflush(stdout);
+}
+
+static int k_seccomp(void)
+{
+    if (!confine())
+        return 2;
+    say_confined();
+    return k_loop();
+}
+
+/* Waits as a thread does that is called in before all others. */
+static void *confined_waiter(void *argument)
+{
+    confine();
+    say_confined();
+    pthread_barrier_wait(argument);
+    return NULL;
+}
+
+static int k_one_confined(void)
+{
+    pthread_barrier_t never;
+    pthread_t thread;
+
+    pthread_barrier_init(&never, NULL, 2);
+    pthread_create(&thread, NULL, confined_waiter, &never);
     return k_loop();
 }
 
@@ -545,7 +574,7 @@ static const struct {
     {"malloc", k_malloc},   {"threads", k_threads},     {"coming-and-going", k_coming_and_going},
     {"signals", k_signals}, {"queued", k_queued},       {"faults", k_faults},
     {"stops", k_stops},     {"counts", k_counts},       {"pending", k_pending},
-    {"seccomp", k_seccomp}, {"sequences", k_sequences},
+    {"seccomp", k_seccomp}, {"sequences", k_sequences}, {"one-confined", k_one_confined},
 };
 
 int main(int argc, char **argv)
