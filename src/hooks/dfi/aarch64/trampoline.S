@@ -9,6 +9,8 @@
  * Unwinding: as on x86-64, with the difference that what stands in the return address's place is in
  * x30, perhaps signed (PAC), which only its upper bits tell.
  */
+#include "hooks/call_aarch64.inc"
+#include "hooks/dfi/tables.inc"
 #include "runtime/abi_asm.h"
 #include "runtime/dfi_asm.h"
 
@@ -103,16 +105,7 @@
     .cfi_escape 0x31, 0x1c              /* lit1 minus: position */
     .cfi_escape 0x8e, 0x00              /* breg30 0: nsc_dfi_return stands there */
     .cfi_escape 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a /* const8u and: unsigned */
-    .cfi_escape 0x23, TO_TABLE & 127 | 128, TO_TABLE >> 7   /* plus_uconst: see there */
-    .cfi_escape 0x12, 0x06, 0x22, 0x06  /* dup deref plus deref: the top table */
-    .cfi_escape 0x14, 0x08, NSC_DFI_TOP_SHIFT, 0x25         /* over const1u shr */
-    .cfi_escape 0x33, 0x24, 0x22, 0x06  /* lit3 shl plus deref: the middle table */
-    .cfi_escape 0x14, 0x08, NSC_DFI_MIDDLE_SHIFT, 0x25      /* over const1u shr */
-    .cfi_escape 0x0a, NSC_DFI_MIDDLE_LAST & 255, NSC_DFI_MIDDLE_LAST >> 8, 0x1a /* const2u and */
-    .cfi_escape 0x33, 0x24, 0x22, 0x06  /* lit3 shl plus deref: the block */
-    .cfi_escape 0x16, 0x0c              /* swap const4u */
-    .cfi_escape NSC_DFI_BLOCK_MASK & 255, NSC_DFI_BLOCK_MASK >> 8 & 255, NSC_DFI_BLOCK_MASK >> 16, 0
-    .cfi_escape 0x1a, 0x32, 0x24, 0x22  /* and lit2 shl plus: the slot */
+    CFI_FIND_SLOT TO_TABLE
 .endm
 
     .text
@@ -196,45 +189,20 @@ nsc_dfi_return:
     .cfi_endproc
     .size   nsc_dfi_entry, . - nsc_dfi_entry
 
-/* NAME: calls FUNCTION(x0, x1, x2, x3) of the runtime and saves what the hook does not: x0 to x4, x16
- * and x17 are lost. The runtime has no vector instructions. */
-.macro CALL_RUNTIME name, function
+/* NAME: calls FUNCTION(x0, x1, x2, x3) of the runtime; x0 to x4, x16 and x17 are lost. */
+.macro TO_RUNTIME name, function
     .type   \name, %function
     .p2align 4
 \name:
     .cfi_startproc
-    stp     x29, x30, [sp, #-128]!
-    .cfi_adjust_cfa_offset 128
-    .cfi_rel_offset x29, 0
-    .cfi_rel_offset x30, 8
-    mov     x29, sp
-    stp     x5, x6, [sp, #16]
-    stp     x7, x8, [sp, #32]
-    stp     x9, x10, [sp, #48]
-    stp     x11, x12, [sp, #64]
-    stp     x13, x14, [sp, #80]
-    stp     x15, x18, [sp, #96]
-    /* Through the GOT: a lazy binding would call the dynamic linker. */
-    adrp    x16, :got:\function
-    ldr     x16, [x16, :got_lo12:\function]
-    blr     x16
-    ldp     x5, x6, [sp, #16]
-    ldp     x7, x8, [sp, #32]
-    ldp     x9, x10, [sp, #48]
-    ldp     x11, x12, [sp, #64]
-    ldp     x13, x14, [sp, #80]
-    ldp     x15, x18, [sp, #96]
-    ldp     x29, x30, [sp], #128
-    .cfi_restore x29
-    .cfi_restore x30
-    .cfi_adjust_cfa_offset -128
+    CALL_RUNTIME \function, 128, 0
     ret
     .cfi_endproc
     .size   \name, . - \name
 .endm
 
-    CALL_RUNTIME nsc_dfi_slow, nsc_runtime_slow
-    CALL_RUNTIME nsc_dfi_make_room, nsc_runtime_dfi_room
+    TO_RUNTIME nsc_dfi_slow, nsc_runtime_slow
+    TO_RUNTIME nsc_dfi_make_room, nsc_runtime_dfi_room
 
 /* The runtime's top table, once there is one. */
     .bss

@@ -21,6 +21,8 @@
  * them through the address that stands in its place. It is right at every instruction, for who
  * looks from a signal handler.
  */
+#include "hooks/call_x86_64.inc"
+#include "hooks/dfi/tables.inc"
 #include "runtime/abi_asm.h"
 #include "runtime/dfi_asm.h"
 
@@ -124,16 +126,7 @@
     .cfi_escape 0x10, 16, 41            /* expression of the return address, 41 bytes */
     .cfi_escape 0x39, 0x1c              /* lit9 minus: position */
     .cfi_escape 0x12, 0x06              /* dup deref: nsc_dfi_return stands there */
-    .cfi_escape 0x23, TO_TABLE & 127 | 128, TO_TABLE >> 7   /* plus_uconst: see there */
-    .cfi_escape 0x12, 0x06, 0x22, 0x06  /* dup deref plus deref: the top table */
-    .cfi_escape 0x14, 0x08, NSC_DFI_TOP_SHIFT, 0x25         /* over const1u shr */
-    .cfi_escape 0x33, 0x24, 0x22, 0x06  /* lit3 shl plus deref: the middle table */
-    .cfi_escape 0x14, 0x08, NSC_DFI_MIDDLE_SHIFT, 0x25      /* over const1u shr */
-    .cfi_escape 0x0a, NSC_DFI_MIDDLE_LAST & 255, NSC_DFI_MIDDLE_LAST >> 8, 0x1a /* const2u and */
-    .cfi_escape 0x33, 0x24, 0x22, 0x06  /* lit3 shl plus deref: the block */
-    .cfi_escape 0x16, 0x0c              /* swap const4u */
-    .cfi_escape NSC_DFI_BLOCK_MASK & 255, NSC_DFI_BLOCK_MASK >> 8 & 255, NSC_DFI_BLOCK_MASK >> 16, 0
-    .cfi_escape 0x1a, 0x32, 0x24, 0x22  /* and lit2 shl plus: the slot */
+    CFI_FIND_SLOT TO_TABLE
 .endm
 
     .text
@@ -234,22 +227,10 @@ nsc_dfi_make_room:
     leaq    BELOW + 16(%rsp), %rdx
     movq    %rsp, %rbp
     .cfi_def_cfa_register %rbp
-    pushq   %rsi
-    pushq   %rdi
-    pushq   %r8
-    pushq   %r9
-    pushq   %r10
-    andq    $-16, %rsp
+    SAVE_SCRATCH
     movq    %rdx, %rdi
     call    *nsc_runtime_dfi_room@GOTPCREL(%rip)
-    movq    -40(%rbp), %r10
-    movq    -32(%rbp), %r9
-    movq    -24(%rbp), %r8
-    movq    -16(%rbp), %rdi
-    movq    -8(%rbp), %rsi
-    movq    %rbp, %rsp
-    popq    %rbp
-    .cfi_restore %rbp
+    RESTORE_SCRATCH 0
     .cfi_def_cfa %rsp, 8
     testl   %eax, %eax
     ret

@@ -10,6 +10,7 @@
  *   [sp]       the traced function's own x30, pushed by the sled
  *   sp + 16    the stack pointer at the function's entry: the position
  */
+#include "hooks/call_aarch64.inc"
 #include "runtime/abi_asm.h"
 
 #define SAVED 48 /* bytes of the fast path's own registers */
@@ -92,41 +93,14 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register saved;
- * x0 to x4 are already. The library is built without vector instructions, so nothing else needs
- * saving.
+ * x0 to x4 are already.
  */
     .type   nsc_trampoline_slow, %function
     .p2align 4
 nsc_trampoline_slow:
     .cfi_startproc
     .cfi_def_cfa_offset 16 + SAVED
-    stp     x29, x30, [sp, #-144]!
-    .cfi_adjust_cfa_offset 144
-    .cfi_rel_offset x29, 0
-    .cfi_rel_offset x30, 8
-    mov     x29, sp
-    stp     x5, x6, [sp, #16]
-    stp     x7, x8, [sp, #32]
-    stp     x9, x10, [sp, #48]
-    stp     x11, x12, [sp, #64]
-    stp     x13, x14, [sp, #80]
-    stp     x15, x16, [sp, #96]
-    stp     x17, x18, [sp, #112]
-    /* Through the GOT: a lazy binding would call the dynamic linker. */
-    adrp    x16, :got:nsc_runtime_slow
-    ldr     x16, [x16, :got_lo12:nsc_runtime_slow]
-    blr     x16
-    ldp     x5, x6, [sp, #16]
-    ldp     x7, x8, [sp, #32]
-    ldp     x9, x10, [sp, #48]
-    ldp     x11, x12, [sp, #64]
-    ldp     x13, x14, [sp, #80]
-    ldp     x15, x16, [sp, #96]
-    ldp     x17, x18, [sp, #112]
-    ldp     x29, x30, [sp], #144
-    .cfi_restore x29
-    .cfi_restore x30
-    .cfi_adjust_cfa_offset -144
+    CALL_RUNTIME nsc_runtime_slow, 144, 1
     ldr     x4, [sp, #32]
     ldp     x2, x3, [sp, #16]
     ldp     x0, x1, [sp], #SAVED

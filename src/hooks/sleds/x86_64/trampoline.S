@@ -21,6 +21,7 @@
  * The timer is not ordered with other instructions: where it stands in a hook makes no measurable
  * difference (bench/hook_cost). Behind the checks it needs one register less.
  */
+#include "hooks/call_x86_64.inc"
 #include "runtime/abi_asm.h"
 
 #define SAVED_R11 -8
@@ -215,8 +216,7 @@
 
 /*
  * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
- * saved; %rcx, %rdx and %r11 are already. The library is built without vector instructions, so
- * nothing else needs saving.
+ * saved; %rcx, %rdx and %r11 are already.
  */
     .globl  nsc_trampoline_slow     /* for hooks/dfi */
     .hidden nsc_trampoline_slow
@@ -232,12 +232,7 @@ nsc_trampoline_slow:
     movq    %rsp, %rbp
     .cfi_def_cfa_register %rbp
     pushq   %rax
-    pushq   %rsi
-    pushq   %rdi
-    pushq   %r8
-    pushq   %r9
-    pushq   %r10
-    andq    $-16, %rsp              /* the program's alignment at an exit is not ours to trust */
+    SAVE_SCRATCH
     movq    %rcx, %rdi              /* word */
     movq    %rdx, %r8
     rdtsc
@@ -247,15 +242,7 @@ nsc_trampoline_slow:
     movq    %r8, %rdx               /* position */
     movq    %r11, %rcx              /* slot */
     call    *nsc_runtime_slow@GOTPCREL(%rip)
-    movq    -48(%rbp), %r10
-    movq    -40(%rbp), %r9
-    movq    -32(%rbp), %r8
-    movq    -24(%rbp), %rdi
-    movq    -16(%rbp), %rsi
-    movq    -8(%rbp), %rax
-    movq    %rbp, %rsp
-    popq    %rbp
-    .cfi_restore %rbp
+    RESTORE_SCRATCH 8
     .cfi_def_cfa %rsp, 8 - SAVED_RCX
     popq    %rcx
     popq    %rdx
