@@ -1,11 +1,11 @@
 /* cmd_recover.c - nanoscope recover: a whole trace out of a cut one, by trace/convert, or out of a
  * core dump, by record/revive. */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/partial.h"
 #include "cli/recover_options.h"
 #include "record/core.h"
 #include "record/names.h"
@@ -14,24 +14,10 @@
 #include "util/json.h"
 #include "util/units.h"
 
-/* Length of @name without ".PID.partial", or 0 when it does not end so. */
-static size_t without_partial(const char *name)
-{
-    static const char suffix[] = ".partial";
-    size_t bytes = strlen(name), digits;
-
-    if (bytes <= sizeof suffix || strcmp(name + bytes - (sizeof suffix - 1), suffix) != 0)
-        return 0;
-    bytes -= sizeof suffix - 1;
-    for (digits = bytes; digits > 0 && isdigit((unsigned char)name[digits - 1]);)
-        digits--;
-    return digits > 1 && digits < bytes && name[digits - 1] == '.' ? digits - 1 : 0;
-}
-
 /* The default name of the new trace, to be freed. */
 static char *output_for(const char *in)
 {
-    size_t bytes = without_partial(in);
+    size_t bytes = nsc_cli_partial_name(in, NULL);
     char *out = NULL;
     int n;
 

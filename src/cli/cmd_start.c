@@ -3,13 +3,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/enter.h"
 #include "cli/recording.h"
 #include "cli/start_options.h"
 #include "reach/find.h"
@@ -87,30 +87,11 @@ static int check(const struct nsc_cli_args *args, const struct start *s)
 
 /* ---- While it records ------------------------------------------------------------------------ */
 
-static bool is_foreground(int fd)
-{
-    return tcgetpgrp(fd) == getpgrp();
-}
-
-/* Has a line come? At its end, standard input is not looked at any more. */
 static bool wants_end(void *context)
 {
     struct start *s = context;
-    struct pollfd set = {.fd = STDIN_FILENO, .events = POLLIN};
-    bool terminal = isatty(STDIN_FILENO) != 0;
-    char text[256];
-    ssize_t got;
 
-    if (!s->watches_input || (terminal && !is_foreground(STDIN_FILENO)) || poll(&set, 1, 0) <= 0)
-        return false;
-    got = read(STDIN_FILENO, text, sizeof text);
-    if (got > 0)
-        return memchr(text, '\n', (size_t)got) != NULL;
-    if (got == 0 && terminal)
-        return true; /* Ctrl-D */
-    if (got == 0 || (errno != EINTR && errno != EAGAIN))
-        s->watches_input = false;
-    return false;
+    return nsc_cli_enter_pressed(&s->watches_input);
 }
 
 static void say_tracing(const struct start *s, pid_t pid)

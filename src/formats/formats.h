@@ -48,6 +48,19 @@ struct nsc_formats_progress {
 int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
                      struct nsc_diag *diag);
 
+/**
+ * nsc_formats_file - a trace of any readable format as a .nst file, for whoever opens it several
+ * times.
+ * @path: as for nsc_formats_open().
+ * @progress: of an import; may be NULL.
+ * @out: receives a descriptor: of the file itself, or of a temporary file that has no name any
+ * more.
+ * @diag: on failure the error; on success a remark to show, or an empty message.
+ * Returns 0 or -errno, as nsc_formats_open(); a .nst file is not looked into.
+ */
+int nsc_formats_file(const char *path, const struct nsc_formats_progress *progress, int *out,
+                     struct nsc_diag *diag);
+
 struct nsc_import_options {
     size_t size;      /* sizeof(struct nsc_import_options) */
     const char *name; /* name of the process in the trace; NULL = the file's name */

@@ -255,22 +255,61 @@ static void first_note(const struct nsc_notes *notes, struct nsc_diag *diag)
                  notes->count - 1 + notes->dropped);
 }
 
-static int open_imported(const char *path, struct nsc_trace **out, struct nsc_diag *diag)
+/* Import @path into a temporary file; @out receives its descriptor. */
+static int import_temporary(const char *path, const struct nsc_formats_progress *progress, int *out,
+                            struct nsc_diag *diag)
 {
-    static const struct nsc_import_options defaults = {.size = sizeof defaults};
+    struct nsc_import_options options = {.size = sizeof options};
     struct nsc_import_result result = {0};
     int error, fd = temporary_file(diag);
 
     if (fd < 0)
         return fd;
-    error = import_to(path, NULL, fd, &defaults, &result, diag);
+    if (progress != NULL)
+        options.progress = *progress;
+    error = import_to(path, NULL, fd, &options, &result, diag);
     if (error != 0) {
         close(fd);
         return error;
     }
-    error = nsc_trace_open_fd(fd, path, 0, out, diag);
-    if (error == 0)
-        first_note(&result.notes, diag);
+    first_note(&result.notes, diag);
+    *out = fd;
+    return 0;
+}
+
+static int open_imported(const char *path, struct nsc_trace **out, struct nsc_diag *diag)
+{
+    struct nsc_diag failure;
+    int fd = -1, error = import_temporary(path, NULL, &fd, diag);
+
+    if (error != 0)
+        return error;
+    error = nsc_trace_open_fd(fd, path, 0, out, &failure);
+    if (error != 0)
+        *diag = failure;
+    return error;
+}
+
+int nsc_formats_file(const char *path, const struct nsc_formats_progress *progress, int *out,
+                     struct nsc_diag *diag)
+{
+    struct nsc_diag local = {.offset = NSC_DIAG_NO_OFFSET};
+    int error = strcmp(path, "-") == 0 ? 0 : is_nst(path, &local);
+
+    if (error == 0) {
+        error = import_temporary(path, progress, out, &local);
+    } else if (error > 0) {
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        error = 0;
+        if (fd >= 0)
+            *out = fd;
+        else
+            error = nsc_diag_set(&local, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
+                                 strerror(errno));
+    }
+    if (diag != NULL)
+        *diag = local;
     return error;
 }
 

@@ -1,0 +1,55 @@
+/* partial.c - see partial.h. */
+#include "cli/partial.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t nsc_cli_partial_name(const char *name, pid_t *pid)
+{
+    static const char suffix[] = ".partial";
+    size_t bytes = strlen(name), digits;
+
+    if (bytes <= sizeof suffix || strcmp(name + bytes - (sizeof suffix - 1), suffix) != 0)
+        return 0;
+    bytes -= sizeof suffix - 1;
+    for (digits = bytes; digits > 0 && isdigit((unsigned char)name[digits - 1]);)
+        digits--;
+    if (digits <= 1 || digits == bytes || name[digits - 1] != '.')
+        return 0;
+    if (pid != NULL)
+        *pid = (pid_t)strtol(name + digits, NULL, 10);
+    return digits - 1;
+}
+
+char *nsc_cli_partial_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    char *folder = strndup(path, (size_t)(base - path)), *found = NULL;
+    DIR *entries = folder != NULL ? opendir(base != path ? folder : ".") : NULL;
+    const struct dirent *entry;
+    bool several = false;
+
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        size_t length = nsc_cli_partial_name(entry->d_name, NULL);
+
+        if (length == 0 || length != strlen(base) || memcmp(entry->d_name, base, length) != 0)
+            continue;
+        several |= found != NULL;
+        free(found);
+        if (asprintf(&found, "%s%s", folder, entry->d_name) < 0)
+            found = NULL;
+    }
+    if (entries != NULL)
+        closedir(entries);
+    free(folder);
+    if (several) {
+        free(found);
+        found = NULL;
+    }
+    return found;
+}
