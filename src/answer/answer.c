@@ -28,6 +28,7 @@ static const struct nsc_answer_handler own_handlers[] = {
     {"/api/trace", NULL, nsc_answer_trace},
     {"/api/functions", NULL, nsc_answer_functions},
     {"/api/tiles", NULL, nsc_answer_tiles},
+    {"/api/call", NULL, nsc_answer_call},
 };
 
 int nsc_answer_add(struct nsc_answer *a, const struct nsc_answer_handler *handlers, size_t count)

@@ -7,6 +7,7 @@
 #ifndef NSC_ANSWER_HANDLERS_H
 #define NSC_ANSWER_HANDLERS_H
 
+#include "analyze/calls.h"
 #include "answer/ask.h"
 
 /* trace.c */
@@ -15,6 +16,11 @@ int nsc_answer_functions(struct nsc_answer_ask *ask);
 void nsc_answer_forget_facts(struct nsc_answer_source *source);
 /* tiles.c */
 int nsc_answer_tiles(struct nsc_answer_ask *ask);
+/* call.c */
+int nsc_answer_call(struct nsc_answer_ask *ask);
+/* The fields of a call, into the object that is open. @children: NULL if not known. */
+void nsc_answer_put_call(struct nsc_answer_ask *ask, const struct nsc_call *call,
+                         const uint64_t *children);
 
 /* answer.c: the list of what this engine can beside what is always there. */
 void nsc_answer_put_abilities(struct nsc_answer_ask *ask);

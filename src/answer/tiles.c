@@ -40,7 +40,7 @@ enum span_flag {
 };
 
 struct span {
-    uint32_t x0, x1, depth, flags, function;
+    uint32_t x0, x1, row, flags, function;
 };
 
 struct tile {
@@ -117,7 +117,7 @@ static void put_span(struct tile *t, const struct span *s)
         return;
     }
     nsc_span_put32(at, s->x0 | s->x1 << 16);
-    nsc_span_put32(at + 4, s->depth | s->flags << 16);
+    nsc_span_put32(at + 4, s->row | s->flags << 16);
     nsc_span_put32(at + 8, s->function);
     t->span_count++;
 }
@@ -125,7 +125,7 @@ static void put_span(struct tile *t, const struct span *s)
 /* One depth of a tile while it is put together. */
 struct line {
     struct tile *tile;
-    uint32_t depth;
+    uint32_t row_number;
     bool gathers;       /* `row` holds something */
     struct nsc_row row; /* of the column that is being gathered */
     uint64_t behind;    /* nothing that begins earlier than this is left to come */
@@ -147,7 +147,7 @@ static void make_span(struct line *l)
     bool is_wide = r->end == NSC_ROW_OPEN_END || (r->end - r->start) >> t->level > 0;
     bool several = r->merged && !is_wide;
     uint64_t start = several ? r->first : r->start, end = several ? r->last : r->end;
-    struct span s = {.depth = l->depth, .function = r->function};
+    struct span s = {.row = l->row_number, .function = r->function};
 
     s.x0 = start < t->from_ns ? 0 : x_at(t, start);
     s.x1 = end > t->to_ns ? X_LAST : x_before(t, end);
@@ -197,7 +197,7 @@ static void add_row(struct line *l, const struct nsc_row *row)
 
 static void build_line(struct tile *t, uint32_t depth)
 {
-    struct line l = {.tile = t, .depth = depth};
+    struct line l = {.tile = t, .row_number = depth - t->depth};
 
     for (size_t i = 0; i < t->pieces->count; i++) {
         const struct nsc_row *row, *end;

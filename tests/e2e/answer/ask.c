@@ -31,7 +31,7 @@ static const uint8_t *print_tile(const uint8_t *at)
     printf("tile thread=%u number=%u flags=%u depth=%u spans=%u gaps=%u\n", nsc_span_get32(at),
            nsc_span_get32(at + 4), nsc_span_get32(at + 8), nsc_span_get32(at + 12), spans, gaps);
     for (at += 24; spans > 0; spans--, at += 12)
-        printf("span depth=%u x0=%u x1=%u flags=%u function=%u\n", nsc_span_get32(at + 4) & 0xffff,
+        printf("span row=%u x0=%u x1=%u flags=%u function=%u\n", nsc_span_get32(at + 4) & 0xffff,
                nsc_span_get32(at) & 0xffff, nsc_span_get32(at) >> 16, nsc_span_get32(at + 4) >> 16,
                nsc_span_get32(at + 8));
     for (; gaps > 0; gaps--, at += 12)
