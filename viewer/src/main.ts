@@ -1,25 +1,50 @@
-// main.ts - where the page starts.
+// main.ts - where the page starts: asks for the trace, then makes the page.
+import { parseAddress } from "./address";
+import { App } from "./app";
+import { h } from "./dom";
+import { askJson, HttpEngine, isAbort, type Engine } from "./engine";
 import { login } from "./login";
+import { Page } from "./page";
+import type { Trace } from "./protocol";
 
-interface Trace {
-    name: string;
-    calls: number;
-    threads: unknown[];
-}
+const SAY_MS = 6000;
 
-async function start(): Promise<string> {
-    await login();
-    const answer = await fetch("api/trace");
-    if (!answer.ok) {
-        throw new Error(`The trace cannot be read (${answer.status}).`);
+/** One line at the foot of the page: errors stay, hints go. */
+class Status {
+    readonly element = h("p", { class: "status", role: "status", hidden: true });
+    private timer = 0;
+
+    say(text: string): void {
+        window.clearTimeout(this.timer);
+        this.element.textContent = text;
+        this.element.hidden = text === "";
+        this.element.classList.remove("error");
+        this.timer = window.setTimeout(() => this.say(""), SAY_MS);
     }
-    const trace = (await answer.json()) as Trace;
-    document.title = `${trace.name} - nanoscope`;
-    return `${trace.name}: ${trace.calls} calls in ${trace.threads.length} threads`;
+
+    readonly fail = (error: unknown): void => {
+        if (!isAbort(error)) {
+            this.say(error instanceof Error ? error.message : String(error));
+            window.clearTimeout(this.timer);
+            this.element.classList.add("error");
+        }
+    };
 }
 
-const status = document.getElementById("status");
-start().then(
-    (text) => status?.replaceChildren(text),
-    (error: unknown) => status?.replaceChildren(String(error)),
-);
+async function start(engine: Engine, status: Status): Promise<void> {
+    const trace = await askJson<Trace>(engine, "/api/trace");
+    const app = new App(engine, trace, status.fail, (text) => status.say(text));
+    const address = parseAddress(location.hash);
+    const page = new Page(app, status.element);
+    document.body.replaceChildren(page.element);
+    document.title = `${trace.name} - nanoscope`;
+    page.begin(address);
+    // For tests and measurements.
+    Object.assign(globalThis, { nanoscope: page });
+}
+
+const status = new Status();
+document.body.append(status.element);
+login()
+    .then(() => start(new HttpEngine(), status))
+    .catch(status.fail);

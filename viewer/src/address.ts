@@ -1,0 +1,92 @@
+// address.ts - the state of the page in the fragment of its address, so that a view can be kept and shared with
+// somebody who has the same trace. Never leaves the browser: fragments are not sent.
+import type { App } from "./app";
+import type { Range } from "./protocol";
+
+const WRITE_AFTER_MS = 400;
+
+function readRange(text: string | null): Range | null {
+    const parts = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text ?? "");
+    if (parts === null) {
+        return null;
+    }
+    const range = { from: Number(parts[1]), to: Number(parts[2]) };
+    return range.to > range.from ? range : null;
+}
+
+function writeRange(range: Range): string {
+    return `${Math.round(range.from * 10) / 10}-${Math.round(range.to * 10) / 10}`;
+}
+
+export interface Address {
+    view: Range | null;
+    selection: Range | null;
+    call: { thread: number; at: number; depth: number } | null;
+    search: string;
+    panel: string;
+    frames: boolean;
+    theme: "auto" | "light" | "dark";
+}
+
+/** What a fragment asks for; what makes no sense in it is passed over. */
+export function parseAddress(hash: string): Address {
+    const query = new URLSearchParams(hash.replace(/^#/, ""));
+    const call = /^(\d+)\.(\d+)\.(\d+)$/.exec(query.get("call") ?? "");
+    const theme = query.get("theme");
+    return {
+        view: readRange(query.get("view")),
+        selection: readRange(query.get("range")),
+        call:
+            call === null
+                ? null
+                : { thread: Number(call[1]), at: Number(call[2]), depth: Number(call[3]) },
+        search: query.get("search") ?? "",
+        panel: query.get("panel") ?? "",
+        frames: query.get("frames") === "1",
+        theme: theme === "light" || theme === "dark" ? theme : "auto",
+    };
+}
+
+function write(app: App): string {
+    const query = new URLSearchParams();
+    const whole = app.whole;
+    if (app.goal.from > whole.from || app.goal.to < whole.to) {
+        query.set("view", writeRange(app.goal));
+    }
+    if (app.range !== null) {
+        query.set("range", writeRange(app.range));
+    }
+    if (app.call !== null) {
+        query.set("call", `${app.call.thread}.${app.call.start}.${app.call.depth}`);
+    }
+    if (app.found !== null) {
+        query.set("search", app.found.text);
+    }
+    if (app.panel !== "top") {
+        query.set("panel", app.panel);
+    }
+    if (app.frames) {
+        query.set("frames", "1");
+    }
+    if (app.themeChoice !== "auto") {
+        query.set("theme", app.themeChoice);
+    }
+    return query.toString();
+}
+
+/** Keeps the address true from now on. */
+export function followAddress(app: App): void {
+    let timer = 0;
+    const later = (): void => {
+        window.clearTimeout(timer);
+        timer = window.setTimeout(() => {
+            const text = write(app);
+            history.replaceState(
+                null,
+                "",
+                text === "" ? location.pathname + location.search : `#${text}`,
+            );
+        }, WRITE_AFTER_MS);
+    };
+    app.on(["view", "selection", "call", "search", "panel", "frames", "theme"], later);
+}

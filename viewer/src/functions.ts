@@ -1,0 +1,204 @@
+// functions.ts - names and colours by function id. A few thousand are fetched at once; a function that is not there yet
+// has a plain colour and an empty name.
+import { askJson, isAbort, path, type Engine } from "./engine";
+import { fill, hash, HUE_COUNT, pixel, plainFill, type Rgb, type ThemeName } from "./palette";
+import type { FunctionRow } from "./protocol";
+
+const PAGE = 2048;
+
+/** What gives a call its hue. */
+export type ColourBy = "module" | "category" | "file" | "function";
+
+export class Functions {
+    private readonly rows: (FunctionRow | undefined)[] = [];
+    private readonly pages = new Set<number>();
+    private readonly groups = new Map<string, number>();
+    /** Pixels by function id; painting reads it directly. */
+    colours: Uint32Array;
+    private theme: ThemeName = "light";
+    private by: ColourBy = "module";
+    private chosen = false;
+    private readonly waiting = new Set<number>();
+
+    constructor(
+        private readonly engine: Engine,
+        readonly total: number,
+        private readonly categories: readonly string[],
+        private readonly arrived: () => void,
+        private readonly failed: (error: unknown) => void,
+    ) {
+        this.colours = new Uint32Array(Math.max(total, 1));
+        this.paintAll();
+    }
+
+    row(id: number | null): FunctionRow | undefined {
+        if (id === null || id >= this.total) {
+            return undefined;
+        }
+        const found = this.rows[id];
+        if (found === undefined) {
+            this.need(id);
+        }
+        return found;
+    }
+
+    name(id: number | null): string {
+        if (id === null) {
+            return "(unknown)";
+        }
+        const row = this.row(id);
+        if (row !== undefined) {
+            return row.name === "" ? `function ${id}` : row.name;
+        }
+        return id < this.total ? "" : `function ${id}`;
+    }
+
+    /** Where the function comes from: module, file and line as far as known. */
+    place(id: number | null): string {
+        const row = this.row(id);
+        if (row === undefined) {
+            return "";
+        }
+        const file = row.file === null || row.file === "" ? null : row.file;
+        const source =
+            file === null
+                ? null
+                : row.line === null || row.line === 0
+                  ? file
+                  : `${file}:${row.line}`;
+        return [source, baseName(row.module ?? "")]
+            .filter((part) => part !== null && part !== "")
+            .join("  ");
+    }
+
+    category(id: number | null): string {
+        const row = this.row(id);
+        return row === undefined ? "" : (this.categories[row.category] ?? "");
+    }
+
+    rgb(id: number | null): Rgb {
+        const value =
+            id === null || id >= this.total ? pixel(plainFill(this.theme)) : this.colours[id]!;
+        return [value & 255, (value >>> 8) & 255, (value >>> 16) & 255];
+    }
+
+    setTheme(theme: ThemeName): void {
+        if (theme !== this.theme) {
+            this.theme = theme;
+            this.paintAll();
+        }
+    }
+
+    setColourBy(by: ColourBy | null): void {
+        this.chosen = by !== null;
+        this.by = by ?? this.best();
+        this.groups.clear();
+        this.paintAll();
+    }
+
+    get colourBy(): ColourBy {
+        return this.by;
+    }
+
+    /** What tells most apart without a colour for each single function. */
+    private best(): ColourBy {
+        const modules = new Set<string>();
+        const files = new Set<string>();
+        const categories = new Set<number>();
+        for (const row of this.rows) {
+            if (row !== undefined) {
+                modules.add(row.module ?? "");
+                files.add(row.file ?? "");
+                categories.add(row.category);
+            }
+        }
+        if (categories.size >= 2) {
+            return "category";
+        }
+        if (modules.size >= 3) {
+            return "module";
+        }
+        return files.size >= 3 ? "file" : "function";
+    }
+
+    need(id: number): void {
+        const page = Math.floor(id / PAGE);
+        if (id < this.total && !this.pages.has(page)) {
+            this.pages.add(page);
+            this.waiting.add(page);
+            queueMicrotask(() => void this.fetch());
+        }
+    }
+
+    private async fetch(): Promise<void> {
+        const pages = [...this.waiting];
+        this.waiting.clear();
+        await Promise.all(
+            pages.map(async (page) => {
+                try {
+                    const where = path("functions", { first: page * PAGE, limit: PAGE });
+                    const answer = await askJson<{ functions: FunctionRow[] }>(this.engine, where);
+                    this.add(answer.functions);
+                } catch (error) {
+                    if (!isAbort(error)) {
+                        this.failed(error);
+                    }
+                }
+            }),
+        );
+        if (pages.length > 0) {
+            this.arrived();
+        }
+    }
+
+    private add(rows: readonly FunctionRow[]): void {
+        for (const row of rows) {
+            if (row.id < this.total) {
+                this.rows[row.id] = row;
+            }
+        }
+        if (!this.chosen) {
+            this.chosen = true;
+            this.by = this.best();
+        }
+        for (const row of rows) {
+            this.paint(row);
+        }
+    }
+
+    private paint(row: FunctionRow): void {
+        if (row.id < this.total) {
+            this.colours[row.id] = pixel(fill(this.theme, this.group(row), row.name));
+        }
+    }
+
+    private paintAll(): void {
+        this.colours.fill(pixel(plainFill(this.theme)));
+        for (const row of this.rows) {
+            if (row !== undefined) {
+                this.paint(row);
+            }
+        }
+    }
+
+    private group(row: FunctionRow): number {
+        if (this.by === "category") {
+            return row.category;
+        }
+        if (this.by === "function") {
+            return hash(row.name) % HUE_COUNT;
+        }
+        const key = (this.by === "module" ? row.module : row.file) ?? "";
+        const found = this.groups.get(key);
+        if (found !== undefined) {
+            return found;
+        }
+        const group = this.groups.size;
+        this.groups.set(key, group);
+        return group;
+    }
+}
+
+export function baseName(file: string): string {
+    return file.slice(file.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,250 @@
+// layout.ts - which tracks there are, in which order, and where each lies. Pure; heights in CSS pixels.
+import type { Trace } from "./protocol";
+
+export const ROW = 18;
+export const HEADER = 22;
+export const CHART = 32;
+const PROCESS = 24;
+const LEFT_OUT = 18;
+const SPACE = 6;
+
+/** Rows that an unfolded thread shows at first. */
+export const ROWS_AT_FIRST = 40;
+/** Threads that are unfolded at first. */
+const UNFOLDED_AT_FIRST = 24;
+/** Threads whose charts are shown at first. */
+const CHARTS_AT_FIRST = 4;
+
+export type Fold = "folded" | "some" | "all";
+
+interface Place {
+    y: number;
+    height: number;
+}
+
+export interface ProcessLane extends Place {
+    kind: "process" | "left-out";
+    process: number;
+}
+
+export interface ThreadLane extends Place {
+    kind: "thread";
+    thread: number;
+    fold: Fold;
+    /** Rows of calls that are not shown. */
+    hidden: number;
+}
+
+export interface CallsLane extends Place {
+    kind: "calls";
+    thread: number;
+    rows: number;
+}
+
+export interface ChartLane extends Place {
+    kind: "samples" | "counter";
+    process: number;
+    thread: number | null;
+    name: string;
+}
+
+export type Lane = ProcessLane | ThreadLane | CallsLane | ChartLane;
+
+/** The charts of a thread's samples. */
+export const SAMPLE_CHARTS = ["CPU", "faults", "switches", "memory"] as const;
+
+export class Layout {
+    lanes: Lane[] = [];
+    height = 0;
+    /** Threads in the order in which they are shown. */
+    readonly order: number[];
+    private readonly folds: Fold[];
+    private readonly charts: boolean[];
+    private readonly laneOfThread: number[] = [];
+
+    constructor(
+        private readonly trace: Trace,
+        /** The charts that have something to show for a thread, once that is known. */
+        private readonly chartsOf: (thread: number) => readonly string[],
+    ) {
+        this.order = orderThreads(trace);
+        this.folds = trace.threads.map(() => "folded");
+        this.charts = trace.threads.map(() => false);
+        this.order.slice(0, UNFOLDED_AT_FIRST).forEach((thread) => {
+            this.folds[thread] = "some";
+        });
+        this.order
+            .filter((thread) => trace.threads[thread]!.samples > 0)
+            .slice(0, CHARTS_AT_FIRST)
+            .forEach((thread) => {
+                this.charts[thread] = true;
+            });
+        this.build();
+    }
+
+    build(): void {
+        const { trace } = this;
+        this.lanes = [];
+        this.height = SPACE;
+        let process = -1;
+        for (const index of this.order) {
+            const thread = trace.threads[index]!;
+            if (thread.process !== process) {
+                process = thread.process;
+                this.addProcess(process);
+            }
+            this.addThread(index);
+        }
+        this.height += SPACE;
+    }
+
+    private add(lane: Lane): void {
+        lane.y = this.height;
+        this.height += lane.height;
+        this.lanes.push(lane);
+    }
+
+    private addProcess(process: number): void {
+        if (this.trace.processes.length > 1) {
+            this.add({ kind: "process", process, y: 0, height: PROCESS });
+        }
+        if (this.trace.left_out.functions > 0) {
+            this.add({ kind: "left-out", process, y: 0, height: LEFT_OUT });
+        }
+        for (const counter of this.trace.counters) {
+            if (counter.process === process) {
+                this.add({
+                    kind: "counter",
+                    process,
+                    thread: null,
+                    name: counter.name,
+                    y: 0,
+                    height: CHART,
+                });
+            }
+        }
+    }
+
+    private addThread(index: number): void {
+        const thread = this.trace.threads[index]!;
+        const fold = this.folds[index]!;
+        const rows = this.rowsOf(index);
+        this.laneOfThread[index] = this.lanes.length;
+        this.add({
+            kind: "thread",
+            thread: index,
+            fold,
+            hidden: thread.max_depth - rows,
+            y: 0,
+            height: HEADER,
+        });
+        if (fold !== "folded" && this.charts[index] === true) {
+            for (const name of this.chartsOf(index)) {
+                const process = thread.process;
+                this.add({ kind: "samples", process, thread: index, name, y: 0, height: CHART });
+            }
+        }
+        if (rows > 0) {
+            this.add({ kind: "calls", thread: index, rows, y: 0, height: rows * ROW });
+        }
+        if (fold !== "folded") {
+            this.height += SPACE;
+        }
+    }
+
+    private rowsOf(index: number): number {
+        const depth = this.trace.threads[index]!.max_depth;
+        const fold = this.folds[index]!;
+        return fold === "folded" ? 0 : fold === "some" ? Math.min(depth, ROWS_AT_FIRST) : depth;
+    }
+
+    fold(thread: number): Fold {
+        return this.folds[thread] ?? "folded";
+    }
+
+    setFold(thread: number, fold: Fold): void {
+        this.folds[thread] = fold;
+        this.build();
+    }
+
+    setAll(fold: Fold): void {
+        this.folds.fill(fold);
+        this.build();
+    }
+
+    hasCharts(thread: number): boolean {
+        return this.charts[thread] === true;
+    }
+
+    toggleCharts(thread: number): void {
+        this.charts[thread] = !this.charts[thread];
+        this.build();
+    }
+
+    /** Number of the last lane that begins at or above @y; -1 above all of them. */
+    at(y: number): number {
+        let low = 0;
+        let high = this.lanes.length;
+        while (low < high) {
+            const middle = (low + high) >>> 1;
+            if (this.lanes[middle]!.y <= y) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        return low - 1;
+    }
+
+    threadLane(thread: number): ThreadLane {
+        return this.lanes[this.laneOfThread[thread]!] as ThreadLane;
+    }
+
+    callsLane(thread: number): CallsLane | null {
+        for (let i = this.laneOfThread[thread]! + 1; i < this.lanes.length; i++) {
+            const lane = this.lanes[i]!;
+            if (lane.kind === "calls") {
+                return lane;
+            }
+            if (lane.kind !== "samples") {
+                break;
+            }
+        }
+        return null;
+    }
+
+    /** Unfolds as far as needed for @depth to be shown; false if nothing had to change. */
+    unfold(thread: number, depth: number): boolean {
+        if (depth < this.rowsOf(thread)) {
+            return false;
+        }
+        this.setFold(thread, depth < ROWS_AT_FIRST ? "some" : "all");
+        return true;
+    }
+}
+
+/** By process; within one the main thread first, then those with most calls; a thread's further stacks behind it. */
+export function orderThreads(trace: Trace): number[] {
+    const calls = new Map<string, number>();
+    const key = (i: number): string => `${trace.threads[i]!.process}/${trace.threads[i]!.tid}`;
+    trace.threads.forEach((thread, i) =>
+        calls.set(key(i), (calls.get(key(i)) ?? 0) + thread.calls),
+    );
+    const isMain = (i: number): boolean => {
+        const thread = trace.threads[i]!;
+        return trace.processes[thread.process]?.pid === thread.tid;
+    };
+    return trace.threads
+        .map((_, i) => i)
+        .sort((a, b) => {
+            const [s, t] = [trace.threads[a]!, trace.threads[b]!];
+            return (
+                s.process - t.process ||
+                Number(isMain(b)) - Number(isMain(a)) ||
+                calls.get(key(b))! - calls.get(key(a))! ||
+                s.tid - t.tid ||
+                s.stack - t.stack ||
+                a - b
+            );
+        });
+}

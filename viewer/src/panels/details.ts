@@ -1,0 +1,199 @@
+// details.ts - all that is known of one call.
+import type { App, Jump } from "../app";
+import { h, printable } from "../dom";
+import { threadTitle } from "../lanes";
+import type { Call, StackFrame } from "../protocol";
+import { bound } from "../tooltip";
+import * as units from "../units";
+import * as view from "../view";
+import type { Panel } from "./host";
+import { functionButton, hint, swatch } from "./parts";
+
+/** Callers that are listed at each end of a deep stack. */
+const STACK_ENDS = 100;
+
+export class DetailsPanel implements Panel {
+    readonly id = "details";
+    readonly title = "Details";
+    readonly topics = ["call", "view", "functions", "theme"] as const;
+    readonly unscoped = true;
+    readonly element = h("div");
+    private nth = 1;
+    private shown: Call | null = null;
+    private readonly share = h("dd");
+
+    constructor(private readonly app: App) {
+        // Names and colours may be new, so that all of it has to be made again.
+        app.on(["functions", "theme"], () => {
+            this.shown = null;
+        });
+    }
+
+    update(): void {
+        const { call } = this.app;
+        if (call === null) {
+            this.shown = null;
+            this.element.replaceChildren(
+                hint(
+                    "Click a call to see its times, its callers and where it stands in the source.",
+                ),
+            );
+            return;
+        }
+        if (call.function !== this.shown?.function) {
+            this.nth = 1;
+        }
+        this.share.textContent = units.share(this.inWindow(call), view.duration(this.app.view));
+        if (call !== this.shown) {
+            this.shown = call;
+            this.element.replaceChildren(
+                h("div", { class: "columns" }, this.facts(call), this.stack(call)),
+            );
+        }
+    }
+
+    /** The part of the call's time that is in the window. */
+    private inWindow(call: Call): number {
+        const { from, to } = this.app.view;
+        return Math.max(0, Math.min(call.end, to) - Math.max(call.start, from));
+    }
+
+    private facts(call: Call): HTMLElement {
+        const { functions, trace } = this.app;
+        const row = functions.row(call.function);
+        const total = call.end - call.start;
+        const list = h("dl", { class: "facts" });
+        const fact = (name: string, value: string | null | undefined, title?: string): void => {
+            if (value !== null && value !== undefined && value !== "") {
+                list.append(h("dt", {}, name), h("dd", { title }, printable(value)));
+            }
+        };
+        fact("Duration", `${bound(call)}${units.time(total)}`, units.exactTime(total));
+        fact(
+            "Self",
+            `${units.time(call.self)} (${units.share(call.self, total)})`,
+            units.exactTime(call.self),
+        );
+        list.append(h("dt", {}, "Share of window"), this.share);
+        fact("Start", units.time(call.start, 9), units.exactTime(call.start));
+        fact("End", units.time(call.end, 9), units.exactTime(call.end));
+        fact("Thread", threadTitle(trace.threads[call.thread]!));
+        fact("Depth", String(call.depth));
+        fact("Calls made", call.children === null ? null : units.count(call.children));
+        fact("Not exact", whatIsBound(call));
+        const line = row?.line ?? 0;
+        fact("Source", row?.file && line > 0 ? `${row.file}:${line}` : row?.file);
+        fact("Module", row?.module);
+        fact("Category", functions.category(call.function));
+        const name = h(
+            "h2",
+            { class: "call-name" },
+            swatch(this.app, call.function),
+            printable(functions.name(call.function)),
+        );
+        return h("div", { class: "column" }, name, this.buttons(call), list);
+    }
+
+    private buttons(call: Call): HTMLElement {
+        const { app } = this;
+        const button = (label: string, title: string, run: () => void): HTMLElement =>
+            h("button", { type: "button", title, on: { click: run } }, label);
+        const bar = h(
+            "div",
+            { class: "buttons" },
+            button("Show", "Fill the window with the call (f)", () =>
+                app.show(view.around({ from: call.start, to: call.end }, app.whole), true),
+            ),
+            button("Select its time", "Analyse the time of the call (r)", () =>
+                app.select({ from: call.start, to: Math.max(call.end, call.start + 1) }),
+            ),
+        );
+        const id = call.function;
+        if (id !== null) {
+            const step = (to: Jump["to"]): void =>
+                void app.jump({ function: id, to, thread: call.thread, at: call.start });
+            bar.append(
+                button("Previous", "Previous call of the function in the thread (p)", () =>
+                    step("previous"),
+                ),
+                button("Next", "Next call of the function in the thread (n)", () => step("next")),
+                this.nthSlowest(id),
+            );
+        }
+        return bar;
+    }
+
+    private nthSlowest(id: number): HTMLElement {
+        const input = h("input", {
+            type: "number",
+            min: 1,
+            value: this.nth,
+            class: "nth",
+            "aria-label": "Which of the slowest calls",
+        });
+        const go = (): void => {
+            this.nth = Math.max(1, Math.floor(Number(input.value)) || 1);
+            void this.app.jump({ function: id, to: "longest", nth: this.nth });
+        };
+        input.addEventListener("keydown", (event) => {
+            if (event.key === "Enter") {
+                go();
+            }
+        });
+        const title =
+            "Go to the slowest call of the function, the second slowest, ... of the selection";
+        return h(
+            "span",
+            { class: "together" },
+            h("button", { type: "button", title, on: { click: go } }, "Slowest no."),
+            input,
+        );
+    }
+
+    private stack(call: Call): HTMLElement {
+        const frames = call.stack ?? [];
+        const list = h("ol", { class: "stack" });
+        frames.forEach((frame, depth) => {
+            if (depth < STACK_ENDS || depth >= frames.length - STACK_ENDS) {
+                list.append(this.frame(call.thread, frame, depth));
+            } else if (depth === STACK_ENDS) {
+                const left = frames.length - 2 * STACK_ENDS;
+                list.append(h("li", { class: "quiet" }, `${units.count(left)} more`));
+            }
+        });
+        const title =
+            frames.length === 0 ? "No callers: the outermost call" : "Callers, outermost first";
+        return h("div", { class: "column" }, h("h3", {}, title), list);
+    }
+
+    private frame(thread: number, frame: StackFrame, depth: number): HTMLElement {
+        const { app } = this;
+        const go = async (): Promise<void> => {
+            const call = await app.pickCall(thread, frame.start, depth);
+            if (call !== null) {
+                app.show(
+                    view.reveal(app.goal, { from: call.start, to: call.end }, app.whole),
+                    true,
+                );
+            }
+        };
+        return h(
+            "li",
+            {},
+            swatch(app, frame.function),
+            functionButton(app, frame.function, () => void go()),
+            h("span", { class: "quiet" }, units.time(frame.end - frame.start)),
+        );
+    }
+}
+
+function whatIsBound(call: Call): string {
+    if (call.start_bound && call.end_bound) {
+        return "neither start nor end was seen";
+    }
+    return call.start_bound
+        ? "the start was not seen"
+        : call.end_bound
+          ? "the end was not seen"
+          : "";
+}

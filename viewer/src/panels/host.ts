@@ -1,0 +1,229 @@
+// host.ts - the panels below the tracks: tabs, the scope that analyses are about, and when a panel has to be filled again.
+// A panel is a file of its own that makes a `Panel`; main.ts lists them.
+import type { App, Topic } from "../app";
+import { h, printable } from "../dom";
+import { isAbort } from "../engine";
+import { threadTitle } from "../lanes";
+import * as units from "../units";
+import { duration } from "../view";
+
+export interface Panel {
+    readonly id: string;
+    readonly title: string;
+    readonly element: HTMLElement;
+    /** It is filled again when one of these changes. */
+    readonly topics: readonly Topic[];
+    /** Fills it. The signal fires when the answer is not wanted any more. */
+    update(signal: AbortSignal): Promise<void> | void;
+    /** It has come into sight or changed its size. */
+    resized?(): void;
+    /** True if the scope above the panel does not matter to it. */
+    readonly unscoped?: boolean;
+}
+
+const WAIT_MS = 120;
+const LEAST_HEIGHT = 90;
+/** Threads in the list of the scope; with more of them it offers those with most calls. */
+const LISTED_THREADS = 500;
+
+export class PanelHost {
+    readonly element: HTMLElement;
+    private readonly tabs = h("div", { role: "tablist", class: "tabs", "aria-label": "Panels" });
+    private readonly scope = h("div", { class: "scope" });
+    private readonly body = h("div", { class: "panel-body" });
+    private readonly handle: HTMLElement;
+    private readonly threads: HTMLSelectElement;
+    private readonly stale = new Set<string>();
+    private timer = 0;
+    private abort: AbortController | null = null;
+    private height = 0;
+
+    constructor(
+        private readonly app: App,
+        private readonly panels: readonly Panel[],
+        order: readonly number[],
+    ) {
+        this.handle = h("div", {
+            class: "handle",
+            role: "separator",
+            tabindex: 0,
+            "aria-orientation": "horizontal",
+            "aria-label": "Height of the panels",
+            "data-keys": true,
+        });
+        this.threads = this.threadList(order);
+        for (const panel of panels) {
+            this.addTab(panel);
+            this.stale.add(panel.id);
+            panel.element.id = `panel-${panel.id}`;
+            panel.element.setAttribute("role", "tabpanel");
+            panel.element.setAttribute("aria-labelledby", `tab-${panel.id}`);
+            panel.element.classList.add("panel");
+            this.body.append(panel.element);
+            app.on(panel.topics, () => this.mark(panel));
+        }
+        const bar = h("div", { class: "panel-bar" }, this.tabs, this.scope);
+        this.element = h(
+            "section",
+            { class: "panels", "aria-label": "Analyses" },
+            this.handle,
+            bar,
+            this.body,
+        );
+        app.on("panel", () => this.show());
+        app.on("selection", () => this.showScope());
+        this.listenToHandle();
+        new ResizeObserver(() => this.current?.resized?.()).observe(this.body);
+        this.setHeight(Math.round(Math.min(Math.max(innerHeight * 0.36, 200), 620)));
+        this.showScope();
+        this.show();
+    }
+
+    private get current(): Panel | undefined {
+        return this.panels.find((panel) => panel.id === this.app.panel) ?? this.panels[0];
+    }
+
+    private addTab(panel: Panel): void {
+        this.tabs.append(
+            h(
+                "button",
+                {
+                    role: "tab",
+                    id: `tab-${panel.id}`,
+                    "aria-controls": `panel-${panel.id}`,
+                    type: "button",
+                    on: {
+                        click: () => this.app.setPanel(panel.id),
+                        keydown: (event) => this.tabKey(event),
+                    },
+                },
+                panel.title,
+            ),
+        );
+    }
+
+    private tabKey(event: KeyboardEvent): void {
+        const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+        const at = this.panels.findIndex((panel) => panel === this.current);
+        const next = this.panels[(at + step + this.panels.length) % this.panels.length];
+        if (step !== 0 && next !== undefined) {
+            event.preventDefault();
+            this.app.setPanel(next.id);
+            this.tabs.querySelector<HTMLElement>(`#tab-${next.id}`)?.focus();
+        }
+    }
+
+    private show(): void {
+        const { current } = this;
+        for (const panel of this.panels) {
+            const isShown = panel === current;
+            panel.element.hidden = !isShown;
+            const tab = this.tabs.querySelector(`#tab-${panel.id}`)!;
+            tab.setAttribute("aria-selected", String(isShown));
+            tab.setAttribute("tabindex", isShown ? "0" : "-1");
+        }
+        this.scope.classList.toggle("off", current?.unscoped === true);
+        current?.resized?.();
+        this.fill();
+    }
+
+    private mark(panel: Panel): void {
+        this.stale.add(panel.id);
+        if (panel === this.current) {
+            window.clearTimeout(this.timer);
+            this.timer = window.setTimeout(() => this.fill(), WAIT_MS);
+        }
+    }
+
+    private fill(): void {
+        const { current } = this;
+        if (current === undefined || !this.stale.delete(current.id)) {
+            return;
+        }
+        this.abort?.abort();
+        const { signal } = (this.abort = new AbortController());
+        current.element.setAttribute("aria-busy", "true");
+        Promise.resolve(current.update(signal)).then(
+            () => current.element.removeAttribute("aria-busy"),
+            (error: unknown) => {
+                if (isAbort(error)) {
+                    // Another fill is under way, or the panel is out of sight and is filled when it comes back.
+                    this.stale.add(current.id);
+                    return;
+                }
+                current.element.removeAttribute("aria-busy");
+                this.app.fail(error);
+            },
+        );
+    }
+
+    private threadList(order: readonly number[]): HTMLSelectElement {
+        const { app } = this;
+        const list = h("select", {
+            "aria-label": "Threads",
+            on: {
+                change: () => {
+                    const { value } = this.threads;
+                    app.select(app.range, value === "" ? null : [Number(value)]);
+                },
+            },
+        });
+        list.append(h("option", { value: "" }, "all threads"));
+        for (const index of order.slice(0, LISTED_THREADS)) {
+            const title = printable(threadTitle(app.trace.threads[index]!));
+            list.append(h("option", { value: index }, title));
+        }
+        return list;
+    }
+
+    private showScope(): void {
+        const { app } = this;
+        const { range } = app;
+        this.threads.value = app.threads?.length === 1 ? String(app.threads[0]) : "";
+        const text = range === null ? "Whole trace" : `Selected ${units.time(duration(range))}`;
+        const button = (label: string, title: string, run: () => void): HTMLElement =>
+            h("button", { type: "button", title, on: { click: run } }, label);
+        this.scope.replaceChildren(
+            h("span", { class: "scope-text" }, text),
+            range === null
+                ? button("Use window", "Analyse what is in sight (v)", () =>
+                      app.select({ ...app.goal }),
+                  )
+                : button("Clear", "Analyse the whole trace (Escape)", () => app.select(null)),
+            app.trace.threads.length > 1 ? this.threads : "",
+        );
+    }
+
+    private setHeight(height: number): void {
+        const most = Math.max(LEAST_HEIGHT, innerHeight - 260);
+        this.height = Math.min(Math.max(height, LEAST_HEIGHT), most);
+        this.element.style.height = `${this.height}px`;
+        this.handle.setAttribute("aria-valuenow", String(this.height));
+        this.handle.setAttribute("aria-valuemin", String(LEAST_HEIGHT));
+        this.handle.setAttribute("aria-valuemax", String(most));
+    }
+
+    private listenToHandle(): void {
+        const { handle } = this;
+        handle.addEventListener("pointerdown", (event) => {
+            const [start, before] = [event.clientY, this.height];
+            handle.setPointerCapture(event.pointerId);
+            const move = (next: PointerEvent): void =>
+                this.setHeight(before + start - next.clientY);
+            handle.addEventListener("pointermove", move);
+            handle.addEventListener(
+                "lostpointercapture",
+                () => handle.removeEventListener("pointermove", move),
+                { once: true },
+            );
+        });
+        handle.addEventListener("keydown", (event) => {
+            const step = event.key === "ArrowUp" ? 24 : event.key === "ArrowDown" ? -24 : 0;
+            if (step !== 0) {
+                event.preventDefault();
+                this.setHeight(this.height + step);
+            }
+        });
+        window.addEventListener("resize", () => this.setHeight(this.height));
+    }
+}

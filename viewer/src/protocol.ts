@@ -1,0 +1,173 @@
+// protocol.ts - the answers of the engine as types; docs/viewer-protocol.md says what they mean.
+
+export interface Process {
+    pid: number;
+    name: string;
+    start: number;
+    end: number;
+    exit: number | null;
+}
+
+export interface Thread {
+    process: number;
+    tid: number;
+    stack: number;
+    name: string;
+    start: number;
+    end: number;
+    calls: number;
+    lost: number;
+    max_depth: number;
+    samples: number;
+    states: number;
+    marks: number;
+    counters: number;
+}
+
+export interface Trace {
+    name: string;
+    traces: number;
+    engine: string;
+    start: number;
+    end: number;
+    calls: number;
+    events: number;
+    lost: number;
+    complete: boolean;
+    growing: boolean;
+    exits_bound: boolean;
+    warning: string | null;
+    functions: number;
+    categories: string[];
+    processes: Process[];
+    threads: Thread[];
+    counters: { process: number; name: string }[];
+    meta: Record<string, string>;
+    left_out: { functions: number; all: boolean };
+    can: string[];
+}
+
+export interface FunctionRow {
+    id: number;
+    name: string;
+    module: string | null;
+    file: string | null;
+    line: number | null;
+    category: number;
+}
+
+export interface StackFrame {
+    function: number | null;
+    start: number;
+    end: number;
+}
+
+export interface Call {
+    thread: number;
+    function: number | null;
+    depth: number;
+    start: number;
+    end: number;
+    self: number;
+    number: number | null;
+    start_bound: boolean;
+    end_bound: boolean;
+    children: number | null;
+    stack?: StackFrame[];
+}
+
+export interface ReportRow {
+    function: number | null;
+    calls: number;
+    total: number;
+    self: number;
+    min: number | null;
+    p50: number | null;
+    p90: number | null;
+    p99: number | null;
+    max: number | null;
+    bounds: number;
+    left_out: string | null;
+    more_calls: [number, number] | null;
+}
+
+export interface Report {
+    calls: number;
+    bounds: number;
+    lost: number;
+    functions: number;
+    more: number;
+    rows: ReportRow[];
+}
+
+/** function, depth, calls, total, self. */
+export type TreeNode = [number | null, number, number, number, number];
+
+export interface Tree {
+    total: number;
+    folded: number;
+    nodes: TreeNode[];
+}
+
+export interface Overview {
+    width: number;
+    depth: number[];
+    lost: number[];
+}
+
+export interface States {
+    segments: [number, number, number][];
+    merged: boolean;
+}
+
+export interface Samples {
+    columns: string[];
+    rows: (number | null)[][];
+}
+
+export interface Counters {
+    rows: [number, number, number, number][];
+}
+
+export interface Mark {
+    thread: number;
+    time: number;
+    name: string;
+    text: string;
+}
+
+export interface Marks {
+    marks: Mark[];
+    more: number;
+}
+
+/** A value and how far it may be off. */
+export type Estimate = [number, number];
+
+export interface LeftOutRow {
+    function: number | null;
+    process: number;
+    reason: string;
+    from: number;
+    to: number | null;
+    calls: Estimate | null;
+    total: Estimate | null;
+    self: Estimate | null;
+}
+
+export interface SearchRow {
+    function: number;
+    calls: number | null;
+}
+
+/** A part of the time of the trace, in ns. */
+export interface Range {
+    from: number;
+    to: number;
+}
+
+/** What an analysis is asked about: all that is absent is not limited. */
+export interface Selection {
+    range: Range | null;
+    threads: readonly number[] | null;
+}

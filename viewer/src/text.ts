@@ -1,0 +1,94 @@
+// text.ts - names on the canvas: how wide they are and how much of one fits.
+import { printable } from "./dom";
+
+const KEPT = 20_000;
+
+/** Widths of one font, learnt as names are drawn. */
+export class TextFit {
+    private readonly widths = new Map<string, number>();
+
+    constructor(
+        private readonly context: CanvasRenderingContext2D,
+        readonly font: string,
+    ) {}
+
+    /** In the context's units; the context must have `font` set. */
+    width(text: string): number {
+        const known = this.widths.get(text);
+        if (known !== undefined) {
+            return known;
+        }
+        if (this.widths.size >= KEPT) {
+            this.widths.clear();
+        }
+        const width = this.context.measureText(text).width;
+        this.widths.set(text, width);
+        return width;
+    }
+
+    /** The text, or as much of it as fits with an ellipsis; "" if that would say nothing. */
+    fit(raw: string, room: number): string {
+        const text = printable(raw);
+        const width = this.width(text);
+        if (width <= room) {
+            return text;
+        }
+        const mark = this.width("…");
+        let length = Math.floor((text.length * (room - mark)) / width);
+        while (length > 2 && this.width(text.slice(0, length)) + mark > room) {
+            length--;
+        }
+        return length < 2 ? "" : `${text.slice(0, length)}…`;
+    }
+}
+
+/** Names of C++ and Java functions without arguments and return type: what distinguishes them on a narrow span. */
+export function shortName(name: string): string {
+    if (name.length < 24) {
+        return name;
+    }
+    const open = outerParenthesis(name);
+    const head = open > 0 ? name.slice(0, open) : name;
+    const blank = lastBlank(head);
+    return head.slice(blank + 1) || name;
+}
+
+/** Where the argument list begins: the first "(" outside of <> that is not part of "(anonymous namespace)" or operator(). */
+function outerParenthesis(name: string): number {
+    let nesting = 0;
+    for (let i = 1; i < name.length; i++) {
+        const c = name[i];
+        if (c === "<" && !name.startsWith("operator", i - 8)) {
+            nesting++;
+        } else if (c === ">" && nesting > 0) {
+            nesting--;
+        } else if (c === "(" && nesting === 0) {
+            if (name.startsWith("(anonymous", i) || name.startsWith("(lambda", i)) {
+                i = name.indexOf(")", i);
+                if (i < 0) {
+                    return -1;
+                }
+            } else if (!name.startsWith("operator()", i - 8)) {
+                return i;
+            }
+        }
+    }
+    return -1;
+}
+
+function lastBlank(head: string): number {
+    const operator = head.indexOf("operator");
+    const until = operator > 0 ? operator - 1 : head.length - 1;
+    let nesting = 0;
+    for (let i = until; i >= 0; i--) {
+        const c = head[i];
+        if (c === ">" || c === ")") {
+            nesting++;
+        } else if (c === "<" || c === "(") {
+            nesting--;
+        } else if (c === " " && nesting === 0) {
+            return i;
+        }
+    }
+    return -1;
+}
