@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/left_out.h"
 #include "util/units.h"
 
 static const struct nsc_exporter *const exporters[] = {
@@ -228,11 +229,44 @@ static uint64_t lost_elsewhere(const struct nsc_export *job)
     return whole && job->info->lost > job->result->lost ? job->info->lost - job->result->lost : 0;
 }
 
+/* What ran and is not in the trace; no format has a place for that. */
+static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
+{
+    struct nsc_selection selection = {.from_ticks = job->options.from_ticks,
+                                      .to_ticks = job->options.to_ticks,
+                                      .threads = (uint8_t *)job->options.threads,
+                                      .hidden = (uint8_t *)job->options.hidden};
+    struct nsc_left_out_list list;
+    uint64_t events = 0;
+    int error = nsc_left_out_find(job->trace, &selection, &list, diag);
+
+    if (error != 0)
+        return error;
+    for (uint32_t i = NSC_LEFT_OUT_FILTER; i < NSC_LEFT_OUT_REASONS; i++)
+        if (list.functions[i] == 0)
+            events += nsc_left_out_events(job->trace, i);
+    if (list.all_functions > 0)
+        nsc_notes_add(&job->result->notes,
+                      "calls of %u function%s were left out of the recording, by its budget or "
+                      "filter (see nanoscope info --left-out)",
+                      list.all_functions, nsc_units_plural(list.all_functions));
+    if (events > 0)
+        nsc_notes_add(&job->result->notes,
+                      "%llu event%s of calls %s left out of the recording (see nanoscope info)",
+                      (unsigned long long)events, nsc_units_plural(events),
+                      events == 1 ? "was" : "were");
+    nsc_left_out_free(&list);
+    return 0;
+}
+
 static void note_rest(const struct nsc_export *job)
 {
     struct nsc_export_result *r = job->result;
     uint64_t lost = lost_elsewhere(job);
 
+    if (job->info->exits_bound)
+        nsc_notes_add(&r->notes, "only entries were timed: calls may have ended earlier than they "
+                                 "seem to");
     if (lost > 0)
         nsc_notes_add(&r->notes, "%llu event%s that the recording lost %s no place in time",
                       (unsigned long long)lost, nsc_units_plural(lost), lost == 1 ? "has" : "have");
@@ -286,6 +320,8 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
         job.options.max_depth = 1024;
     done.format = job.exporter->name;
     error = run(&job, diag);
+    if (error == 0)
+        error = note_missing(&job, diag);
     if (error != 0)
         return error;
     note_rest(&job);

@@ -197,6 +197,22 @@ static void test_threads(struct nsc_trace *t)
     nsc_left_out_free(&list);
 }
 
+/* No format has a place for it, so each export says it. */
+static void test_exports(struct nsc_trace *t)
+{
+    static const char *const formats[] = {"nanoscope", "perfetto", "chrome", "folded"};
+    struct nsc_export_result result;
+
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        bool told = false;
+
+        CHECK(nsc_formats_export(t, formats[i], fx_path("exported"), NULL, &result, &diag) == 0);
+        for (uint32_t k = 0; k < result.notes.count; k++)
+            told = told || strstr(result.notes.line[k], "calls of 2 functions were left out");
+        t_report(told, __FILE__, __LINE__, formats[i]);
+    }
+}
+
 int main(void)
 {
     struct nsc_trace *t;
@@ -208,6 +224,7 @@ int main(void)
     test_window(t);
     test_process(t);
     test_threads(t);
+    test_exports(t);
     nsc_trace_close(t);
     fx_end();
     return t_done();
