@@ -42,7 +42,11 @@ static int send_filter(const char *process, const struct text *text)
     if (nsc_command_call(entry.path, NSC_COMMAND_FILTER, text->bytes, text->count, NULL, NULL,
                          &reply, &diag) != 0)
         return nsc_cli_fail(&diag);
-    return reply.error != 0 ? nsc_cli_error("%s", reply.message) : NSC_CLI_OK;
+    if (reply.error != 0)
+        return nsc_cli_error("%s", reply.message);
+    if (reply.message[0] != 0)
+        nsc_cli_warn("%s", reply.message);
+    return NSC_CLI_OK;
 }
 
 int nsc_cmd_filter(const struct nsc_cli_args *args)

@@ -186,7 +186,8 @@ static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
 
 /* ---- What the file says of the program ------------------------------------------------------- */
 
-/* The program's command line; the words end with NULL. The caller frees both. */
+/* The program's command line; the words end with NULL. The caller frees both. Empty words at the
+ * end are what a program that shows a title of its own there (setproctitle) has cleared. */
 static char **read_command(pid_t pid, char **text)
 {
     char path[48], **words;
@@ -207,6 +208,8 @@ static char **read_command(pid_t pid, char **text)
             words[count++] = *text + i;
         else
             break;
+    while (words != NULL && count > 1 && words[count - 1][0] == 0)
+        words[--count] = NULL;
     return words;
 }
 

@@ -53,7 +53,7 @@ enum nsc_command_phase {
 struct nsc_command_reply {
     uint32_t magic;
     uint32_t phase; /* enum nsc_command_phase */
-    int32_t error;  /* 0 or a negative errno; then message says what */
+    int32_t error;  /* 0 or a negative errno; then message says what. 0 with a message: a warning */
     int32_t recorder_pid;
     int32_t program_pid; /* 0: not known yet */
     uint32_t mode;       /* enum nsc_record_mode */

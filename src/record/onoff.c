@@ -112,6 +112,23 @@ static const uint8_t *filtered(struct nsc_modules *modules, struct nsc_module_fi
     return file->wanted;
 }
 
+bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules)
+{
+    uint32_t i;
+    size_t k;
+
+    for (i = 0; i < modules->count; i++) {
+        const struct nsc_module_file *file = modules->files[i];
+
+        if (file->sleds == NULL || file->sleds->count == 0 || file->wanted == NULL)
+            return false;
+        for (k = 0; k < set_bytes(file->sleds); k++)
+            if (file->wanted[k] != 0)
+                return false;
+    }
+    return modules->count > 0;
+}
+
 /* What is wanted of a module: what the filter lets through and is not barred, or nothing. */
 static void want(struct nsc_flip *flip, const struct nsc_space *space, uint32_t mapping, bool on)
 {

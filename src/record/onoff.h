@@ -42,6 +42,10 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
  */
 int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
 
+/* Does the filter that was followed last leave not one function of the files that are loaded? False
+ * where that is not known of one of them: hooks of the header are not told apart by it. */
+bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules);
+
 /**
  * nsc_onoff_bar - take a function out of what the filter lets through, or let it in again.
  * @file: index in modules->files.

@@ -353,6 +353,11 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
         reply.error = error;
         if (error != 0)
             snprintf(reply.message, sizeof reply.message, "%s", diag.message);
+        else if (r->command.verb == NSC_COMMAND_FILTER && r->has_session &&
+                 nsc_filter_by_function(r->in_force) &&
+                 nsc_onoff_lets_nothing_through(&r->tracees.modules))
+            snprintf(reply.message, sizeof reply.message,
+                     "no function that is loaded now passes the filter");
         nsc_command_answer(&r->commands, &r->command, &reply);
     }
 }
