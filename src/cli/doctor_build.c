@@ -216,6 +216,8 @@ static bool check_compiler(struct nsc_doctor *d, struct attempt *a, const char *
 void nsc_doctor_build(struct nsc_doctor *d)
 {
     static const char *const usual[] = {"gcc", "clang"};
+    static const enum nsc_cc_hook wanted[] = {NSC_CC_HOOK_SLEDS, NSC_CC_HOOK_HEADER,
+                                              NSC_CC_HOOK_PATCHABLE};
     struct {
         struct nsc_cc_compiler c;
         const char *command;
@@ -248,10 +250,9 @@ void nsc_doctor_build(struct nsc_doctor *d)
     for (size_t i = 0; i < count; i++) {
         enum nsc_cc_hook hook;
 
-        if (nsc_cc_hook_resolve(&found[i].c, NSC_CC_HOOK_SLEDS, &hook, NULL) == 0)
-            try_hook(d, a, found[i].command, hook);
-        if (nsc_cc_hook_resolve(&found[i].c, NSC_CC_HOOK_HEADER, &hook, NULL) == 0)
-            try_hook(d, a, found[i].command, hook);
+        for (size_t k = 0; k < sizeof wanted / sizeof wanted[0]; k++)
+            if (nsc_cc_hook_resolve(&found[i].c, wanted[k], &hook, NULL) == 0)
+                try_hook(d, a, found[i].command, hook);
     }
     end(a);
     free(a);
