@@ -271,10 +271,14 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: layers headers check-nm check-unit check-e2e check-oracle ## all tests; ./check does this and more
+check: layers headers check-nm check-unit check-viewer check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
+
+.PHONY: check-viewer
+check-viewer: ## tests of the web client
+	@tools/viewer test $(VIEWER) || [ $$? -eq 3 ]
 
 # Makes the traces of tests/golden/traces, whose outputs tests/golden/cli holds.
 MAKE_TRACE := $(BUILD)/tests/golden/make_trace

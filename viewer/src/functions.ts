@@ -112,13 +112,13 @@ export class Functions {
                 categories.add(row.category);
             }
         }
-        if (categories.size >= 2) {
+        if (categories.size >= 4) {
             return "category";
         }
         if (modules.size >= 3) {
             return "module";
         }
-        return files.size >= 3 ? "file" : "function";
+        return files.size >= 4 ? "file" : "function";
     }
 
     need(id: number): void {

@@ -99,25 +99,24 @@ function drawStates(frame: Frame, thread: number, y: number): void {
     }
 }
 
-/** Flags with names, where names do not touch. */
+/** Flags with names, where names do not touch; the others are notches. */
 function drawMarks(frame: Frame, marks: readonly Mark[], y: number): void {
     const { pen, gutter, width } = frame;
+    const colour = css(pen.surface.accent);
     let free = gutter;
     for (const mark of marks) {
         const x = toX(frame, mark.time);
         if (x < gutter || x > gutter + width) {
             continue;
         }
-        pen.fill(css(pen.surface.accent), Math.round(x), y, 1.5, 13);
-        if (x >= free) {
-            const label = mark.text === "" ? mark.name : `${mark.name} ${mark.text}`;
-            const room = Math.min(160, gutter + width - x - 6);
-            free =
-                x +
-                5 +
-                pen.text(label, x + 4, y + 6, room, css(pen.surface.accent), SMALL_FONT) +
-                6;
+        if (x < free) {
+            pen.fill(colour, Math.round(x), y, 1, 2);
+            continue;
         }
+        pen.fill(colour, Math.round(x), y, 1.5, 13);
+        const label = mark.text === "" ? mark.name : `${mark.name} ${mark.text}`;
+        const room = Math.min(160, gutter + width - x - 6);
+        free = x + 5 + pen.text(label, x + 4, y + 7, room, colour) + 10;
     }
 }
 

@@ -3,7 +3,7 @@ import type { Trace } from "./protocol";
 
 export const ROW = 18;
 export const HEADER = 22;
-export const CHART = 32;
+export const CHART = 28;
 const PROCESS = 24;
 const LEFT_OUT = 18;
 const SPACE = 6;
@@ -16,6 +16,9 @@ const UNFOLDED_AT_FIRST = 24;
 const CHARTS_AT_FIRST = 4;
 
 export type Fold = "folded" | "some" | "all";
+
+/** Which charts of its samples a thread shows. */
+export type Charts = "none" | "first" | "all";
 
 interface Place {
     y: number;
@@ -59,17 +62,13 @@ export class Layout {
     /** Threads in the order in which they are shown. */
     readonly order: number[];
     private readonly folds: Fold[];
-    private readonly charts: boolean[];
+    private readonly charts: Charts[];
     private readonly laneOfThread: number[] = [];
 
-    constructor(
-        private readonly trace: Trace,
-        /** The charts that have something to show for a thread, once that is known. */
-        private readonly chartsOf: (thread: number) => readonly string[],
-    ) {
+    constructor(private readonly trace: Trace) {
         this.order = orderThreads(trace);
         this.folds = trace.threads.map(() => "folded");
-        this.charts = trace.threads.map(() => false);
+        this.charts = trace.threads.map(() => "none");
         this.order.slice(0, UNFOLDED_AT_FIRST).forEach((thread) => {
             this.folds[thread] = "some";
         });
@@ -77,7 +76,7 @@ export class Layout {
             .filter((thread) => trace.threads[thread]!.samples > 0)
             .slice(0, CHARTS_AT_FIRST)
             .forEach((thread) => {
-                this.charts[thread] = true;
+                this.charts[thread] = "first";
             });
         this.build();
     }
@@ -138,7 +137,7 @@ export class Layout {
             y: 0,
             height: HEADER,
         });
-        if (fold !== "folded" && this.charts[index] === true) {
+        if (fold !== "folded") {
             for (const name of this.chartsOf(index)) {
                 const process = thread.process;
                 this.add({ kind: "samples", process, thread: index, name, y: 0, height: CHART });
@@ -150,6 +149,15 @@ export class Layout {
         if (fold !== "folded") {
             this.height += SPACE;
         }
+    }
+
+    private chartsOf(index: number): readonly string[] {
+        const charts = this.trace.threads[index]!.samples > 0 ? this.charts[index] : "none";
+        return charts === "all"
+            ? SAMPLE_CHARTS
+            : charts === "first"
+              ? SAMPLE_CHARTS.slice(0, 1)
+              : [];
     }
 
     private rowsOf(index: number): number {
@@ -172,12 +180,10 @@ export class Layout {
         this.build();
     }
 
-    hasCharts(thread: number): boolean {
-        return this.charts[thread] === true;
-    }
-
-    toggleCharts(thread: number): void {
-        this.charts[thread] = !this.charts[thread];
+    /** No charts, the first, all of them, and again. */
+    nextCharts(thread: number): void {
+        const now = this.charts[thread];
+        this.charts[thread] = now === "none" ? "first" : now === "first" ? "all" : "none";
         this.build();
     }
 

@@ -303,7 +303,7 @@ export class Page {
     private charts(): void {
         const { thread } = this;
         if (thread !== null) {
-            this.timeline.layout.toggleCharts(thread);
+            this.timeline.layout.nextCharts(thread);
             this.app.emit("tracks");
         }
     }
@@ -546,7 +546,12 @@ export class Page {
                 run: () => this.fold(),
             },
             { group: "Page", keys: ["C"], what: "fold or unfold all", run: () => this.foldAll() },
-            { group: "Page", keys: ["m"], what: "charts of the thread", run: () => this.charts() },
+            {
+                group: "Page",
+                keys: ["m"],
+                what: "charts of the thread: CPU, all, none",
+                run: () => this.charts(),
+            },
             { group: "Page", keys: ["t"], what: "light or dark", run: () => this.nextTheme() },
             { group: "Page", keys: ["?"], what: "this page", run: () => this.help.showModal() },
             ...panels,

@@ -16,8 +16,8 @@ interface Tone {
 }
 
 const TONES: Record<ThemeName, Tone> = {
-    light: { lightness: 0.79, spread: 0.055, chroma: 0.095, text: [20, 22, 28] },
-    dark: { lightness: 0.475, spread: 0.045, chroma: 0.085, text: [248, 249, 252] },
+    light: { lightness: 0.77, spread: 0.05, chroma: 0.1, text: [20, 22, 28] },
+    dark: { lightness: 0.505, spread: 0.03, chroma: 0.1, text: [248, 249, 252] },
 };
 
 export interface Surface {
@@ -124,7 +124,7 @@ export function fill(theme: ThemeName, group: number, name: string): Rgb {
     const tone = TONES[theme];
     const h = hash(name);
     const shade = (h % SHADES) / (SHADES - 1) - 0.5;
-    const turn = (((h >>> 8) % 7) - 3) * 2;
+    const turn = (((h >>> 8) % 7) - 3) * 4;
     const round = Math.floor(group / HUES.length) * 17;
     return oklch(
         tone.lightness + shade * 2 * tone.spread,

@@ -8,6 +8,7 @@ import { duration, timeToX } from "./view";
 
 export const MINIMAP_HEIGHT = 40;
 export const RULER_HEIGHT = 24;
+const MIDDLE = RULER_HEIGHT / 2;
 const LABEL_WIDTH = 90;
 
 export class Minimap {
@@ -97,6 +98,14 @@ export class Minimap {
     }
 }
 
+interface Chip {
+    x0: number;
+    x1: number;
+    x: number;
+    size: number;
+    text: string;
+}
+
 export class RulerStrip {
     readonly pen: Pen;
 
@@ -117,13 +126,17 @@ export class RulerStrip {
         pen.fill(css(surface.background), 0, 0, total, RULER_HEIGHT);
         const least = (duration(app.view) / width) * LABEL_WIDTH;
         const ruler = units.ruler(app.view.from, app.view.to, least);
+        const chip = this.rangeChip(width);
         for (const tick of ruler.ticks) {
-            const x = gutter + timeToX(app.view, width, tick.time);
-            pen.fill(css(surface.line), Math.round(x), 4, 1, RULER_HEIGHT - 4);
-            pen.text(tick.label, x + 4, RULER_HEIGHT / 2, LABEL_WIDTH, css(surface.quiet));
+            const x = timeToX(app.view, width, tick.time);
+            pen.fill(css(surface.line), gutter + Math.round(x), 4, 1, RULER_HEIGHT - 4);
+            const end = x + 4 + pen.fit(SMALL_FONT).width(tick.label);
+            if (chip === null || end < chip.x || x > chip.x + chip.size) {
+                pen.text(tick.label, gutter + x + 4, MIDDLE, LABEL_WIDTH, css(surface.quiet));
+            }
         }
-        if (app.range !== null) {
-            this.drawRange(gutter, width);
+        if (chip !== null) {
+            this.drawRange(chip, gutter);
         }
         pen.fill(css(surface.lane), 0, 0, gutter, RULER_HEIGHT);
         const shown = `${units.time(duration(app.view))} shown`;
@@ -131,42 +144,34 @@ export class RulerStrip {
         const right = pen.fit(SMALL_FONT).width(text);
         if (ruler.base > 0) {
             // The time that the labels count from stands where they begin.
-            pen.text(
-                text,
-                gutter - right - 8,
-                RULER_HEIGHT / 2,
-                right + 1,
-                css(surface.text),
-                SMALL_FONT,
-            );
-            pen.text(shown, 12, RULER_HEIGHT / 2, gutter - right - 28, css(surface.quiet));
+            pen.text(text, gutter - right - 8, MIDDLE, right + 1, css(surface.text), SMALL_FONT);
+            pen.text(shown, 12, MIDDLE, gutter - right - 28, css(surface.quiet));
         } else {
-            pen.text(text, 12, RULER_HEIGHT / 2, gutter - 20, css(surface.quiet));
+            pen.text(text, 12, MIDDLE, gutter - 20, css(surface.quiet));
         }
         pen.fill(css(surface.line), 0, RULER_HEIGHT - 1, total, 1);
     }
 
-    private drawRange(gutter: number, width: number): void {
-        const { pen, app } = this;
-        const range = app.range!;
-        const x0 = Math.min(Math.max(timeToX(app.view, width, range.from), 0), width);
-        const x1 = Math.min(Math.max(timeToX(app.view, width, range.to), 0), width);
-        if (x1 <= x0) {
-            return;
+    /** Where the range lies on the ruler, and the label that tells how long it is; null if it is out of sight. */
+    private rangeChip(width: number): Chip | null {
+        const { app, pen } = this;
+        if (app.range === null) {
+            return null;
         }
-        const { surface } = pen;
-        const text = units.time(duration(range));
+        const x0 = Math.min(Math.max(timeToX(app.view, width, app.range.from), 0), width);
+        const x1 = Math.min(Math.max(timeToX(app.view, width, app.range.to), 0), width);
+        const text = units.time(duration(app.range));
         const size = pen.fit(STRONG_FONT).width(text) + 12;
-        pen.fill(css(surface.accent, 0.25), gutter + x0, 0, x1 - x0, RULER_HEIGHT);
         const x = Math.min(Math.max((x0 + x1 - size) / 2, 0), Math.max(width - size, 0));
+        return x1 > x0 ? { x0, x1, x, size, text } : null;
+    }
+
+    private drawRange(chip: Chip, gutter: number): void {
+        const { pen } = this;
+        const { surface } = pen;
+        const { x0, x1, x, size, text } = chip;
+        pen.fill(css(surface.accent, 0.25), gutter + x0, 0, x1 - x0, RULER_HEIGHT);
         pen.fill(css(surface.accent), gutter + x, 3, size, RULER_HEIGHT - 6);
-        pen.text(
-            text,
-            gutter + x + 6,
-            RULER_HEIGHT / 2,
-            size,
-            css(surface.background),
-            STRONG_FONT,
-        );
+        pen.text(text, gutter + x + 6, MIDDLE, size, css(surface.background), STRONG_FONT);
     }
 }

@@ -53,34 +53,38 @@ export function shortName(name: string): string {
     return head.slice(blank + 1) || name;
 }
 
-/** Where the argument list begins: the first "(" outside of <> that is not part of "(anonymous namespace)" or operator(). */
+const OPERATOR = /operator(\(\)|\[\]|[<>=!+\-*/%^&|~,]+)/y;
+
+/** The first "(" outside of <> that is not part of "(anonymous namespace)" or of an operator's name; -1 if there is none. */
 function outerParenthesis(name: string): number {
     let nesting = 0;
-    for (let i = 1; i < name.length; i++) {
+    for (let i = 0; i < name.length; i++) {
+        OPERATOR.lastIndex = i;
         const c = name[i];
-        if (c === "<" && !name.startsWith("operator", i - 8)) {
+        if (c === "o" && OPERATOR.test(name)) {
+            i = OPERATOR.lastIndex - 1;
+        } else if (c === "<") {
             nesting++;
         } else if (c === ">" && nesting > 0) {
             nesting--;
         } else if (c === "(" && nesting === 0) {
-            if (name.startsWith("(anonymous", i) || name.startsWith("(lambda", i)) {
-                i = name.indexOf(")", i);
-                if (i < 0) {
-                    return -1;
-                }
-            } else if (!name.startsWith("operator()", i - 8)) {
+            if (i > 0 && !name.startsWith("(anonymous", i)) {
                 return i;
+            }
+            i = name.indexOf(")", i);
+            if (i < 0) {
+                return -1;
             }
         }
     }
     return -1;
 }
 
+/** The last blank outside of <> and (), which stands before the name where there is a return type. */
 function lastBlank(head: string): number {
-    const operator = head.indexOf("operator");
-    const until = operator > 0 ? operator - 1 : head.length - 1;
+    const operator = head.search(/\boperator\b/);
     let nesting = 0;
-    for (let i = until; i >= 0; i--) {
+    for (let i = operator > 0 ? operator - 1 : head.length - 1; i >= 0; i--) {
         const c = head[i];
         if (c === ">" || c === ")") {
             nesting++;

@@ -48,7 +48,8 @@ function rowStarts(spans: Uint16Array, rows: number): Uint32Array {
     const starts = new Uint32Array(rows + 1);
     const total = spans.length / SPAN_WORDS;
     let row = 0;
-    let edge = 0;
+    let left = 0;
+    let right = 0;
     for (let i = 0; i < total; i++) {
         const at = i * SPAN_WORDS;
         const x0 = spans[at]!;
@@ -60,12 +61,14 @@ function rowStarts(spans: Uint16Array, rows: number): Uint32Array {
         if (r > row) {
             starts.fill(i, row + 1, r + 1);
             row = r;
-            edge = 0;
+            left = 0;
+            right = 0;
         }
-        if (x0 < edge) {
-            throw new TileError("spans of a row overlap");
+        if (x0 < left || x1 < right) {
+            throw new TileError("spans of a row are out of order");
         }
-        edge = x0;
+        left = x0;
+        right = x1;
     }
     starts.fill(total, row + 1);
     return starts;

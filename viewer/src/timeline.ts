@@ -9,15 +9,7 @@ import {
     drawThreadName,
     type Frame,
 } from "./lanes";
-import {
-    HEADER,
-    Layout,
-    ROW,
-    SAMPLE_CHARTS,
-    type CallsLane,
-    type Lane,
-    type ThreadLane,
-} from "./layout";
+import { HEADER, Layout, ROW, type CallsLane, type Lane, type ThreadLane } from "./layout";
 import { Notes } from "./notes";
 import {
     LABEL_NUMBERS,
@@ -69,7 +61,6 @@ export class Timeline {
     private raster: Raster = { pixels: new Uint32Array(0), width: 0, height: 0 };
     private image: ImageData | null = null;
     private planned = false;
-    private readonly charts = new Map<number, readonly string[]>();
     /** Milliseconds that the last frames took to paint; for those who measure. */
     readonly frameTimes: number[] = [];
 
@@ -90,7 +81,7 @@ export class Timeline {
             (error) => app.fail(error),
         );
         this.notes = new Notes(app.engine, redraw, (error) => app.fail(error));
-        this.layout = new Layout(app.trace, (thread) => this.chartsOf(thread));
+        this.layout = new Layout(app.trace);
         app.on(["view", "selection", "call", "search", "frames"], redraw);
         app.on("functions", redraw);
         app.on("theme", () => {
@@ -112,10 +103,6 @@ export class Timeline {
         for (let i = 4; i < spans.length; i += SPAN_WORDS) {
             this.app.functions.need(spans[i]! + spans[i + 1]! * 65536);
         }
-    }
-
-    private chartsOf(thread: number): readonly string[] {
-        return this.charts.get(thread) ?? SAMPLE_CHARTS;
     }
 
     /** Width of the time axis in CSS pixels. */

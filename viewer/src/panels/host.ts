@@ -74,7 +74,7 @@ export class PanelHost {
         app.on("selection", () => this.showScope());
         this.listenToHandle();
         new ResizeObserver(() => this.current?.resized?.()).observe(this.body);
-        this.setHeight(Math.round(Math.min(Math.max(innerHeight * 0.36, 200), 620)));
+        this.setHeight(Math.round(Math.min(Math.max(innerHeight * 0.33, 190), 620)));
         this.showScope();
         this.show();
     }
