@@ -222,6 +222,7 @@ enum nsc_live_slot_state {
  * modules that were loaded before the session stay as they are. Do not switch them. */
 #define NSC_LIVE_PROBLEM_BARRIER        64u
 #define NSC_LIVE_PROBLEM_NOPS           128u /* a chosen function has no room for a jump at its entry */
+#define NSC_LIVE_PROBLEM_MIXED          256u /* a module's patchable entries are passed over: see ADR 13 */
 
 struct nsc_live_process {
     uint32_t state; /* enum nsc_live_slot_state; atomic */

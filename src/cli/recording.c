@@ -246,6 +246,10 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
     if ((result->problems & NSC_LIVE_PROBLEM_NOPS) != 0)
         nsc_cli_warn("some functions have too few nops at their entries "
                      "(-fpatchable-function-entry=5, on AArch64 1): they are not in the trace");
+    if ((result->problems & NSC_LIVE_PROBLEM_MIXED) != 0)
+        nsc_cli_warn("a program or library was linked from objects with different hooks: its "
+                     "functions with patchable entries are not in the trace (compile all of it "
+                     "with --hook patchable)");
     if ((result->problems & NSC_LIVE_PROBLEM_FILTER_TIMEOUT) != 0)
         nsc_cli_warn("a module got no answer on the filter in time: it is not in the trace");
     if ((result->problems & NSC_LIVE_PROBLEM_STATE) != 0)

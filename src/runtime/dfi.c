@@ -152,6 +152,12 @@ int nsc_dfi_module(const struct nsc_runtime_module *module)
            module->sites_start == module->sites_end && module->xray_start == module->xray_end;
 }
 
+int nsc_dfi_is_passed_over(const struct nsc_runtime_module *module)
+{
+    return module->nops_start != module->nops_end && module->sites_start != module->sites_end &&
+           module->xray_start == module->xray_end;
+}
+
 static int wanted(const struct work *w, uint64_t i)
 {
     return nsc_patch_wanted(w->verdict, i);

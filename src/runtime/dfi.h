@@ -12,6 +12,10 @@
  * none: there, clang's entry nops belong to its exit sleds. */
 int nsc_dfi_module(const struct nsc_runtime_module *module);
 
+/** nsc_dfi_is_passed_over - whether @module has entries that could be patched, beside hooks of
+ * another kind for which it is not touched. What was compiled with clang's sleds has no such. */
+int nsc_dfi_is_passed_over(const struct nsc_runtime_module *module);
+
 /**
  * nsc_dfi_apply - choose functions.
  * @module:  nsc_dfi_module().

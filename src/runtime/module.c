@@ -205,6 +205,8 @@ static struct nsc_live_module *publish_entry(struct nsc_session *s, struct entry
         elf->filter_state = NSC_LIVE_FILTER_NONE; /* a child inherits the sleds as they are */
         copy_module(entry->copy, elf);
     }
+    if (nsc_dfi_is_passed_over(entry->module))
+        note_problems(s, NSC_LIVE_PROBLEM_MIXED);
     NSC_STORE(&entry->serial, s->serial);
     return slot >= 0 ? s->modules + slot : NULL;
 }
