@@ -220,10 +220,8 @@ int nsc_entry_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_m
     return done(s, error);
 }
 
-void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base)
+void nsc_entry_put_extent(struct nsc_buffer *b, const struct nsc_entry_chunk *c)
 {
-    nsc_buffer_leb(b, c->offset - base);
-    nsc_buffer_leb(b, c->thread);
     nsc_buffer_leb(b, c->first_ticks);
     nsc_buffer_leb(b, c->last_ticks - c->first_ticks);
     nsc_buffer_leb(b, c->events);
@@ -235,15 +233,10 @@ void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, 
     nsc_buffer_leb(b, c->common);
 }
 
-int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c)
+int nsc_entry_get_extent(struct nsc_span *s, struct nsc_entry_chunk *c)
 {
-    uint64_t span;
-
-    c->offset = base + nsc_span_leb(s);
-    c->thread = nsc_span_leb32(s);
     c->first_ticks = nsc_span_leb(s);
-    span = nsc_span_leb(s);
-    c->last_ticks = c->first_ticks + span;
+    c->last_ticks = c->first_ticks + nsc_span_leb(s);
     c->events = nsc_span_leb(s);
     c->calls = nsc_span_leb(s);
     c->lost = nsc_span_leb(s);
@@ -251,10 +244,26 @@ int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chun
     c->max_depth = nsc_span_leb32(s);
     c->depth = nsc_span_leb32(s);
     c->common = nsc_span_leb32(s);
-    if (c->offset < base || c->last_ticks < c->first_ticks || c->common > c->depth ||
-        c->min_depth > c->depth || c->max_depth < c->depth)
+    if (c->last_ticks < c->first_ticks || c->common > c->depth || c->min_depth > c->depth ||
+        c->max_depth < c->depth)
         s->bad = true;
     return s->bad ? -EBADMSG : 0;
+}
+
+void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base)
+{
+    nsc_buffer_leb(b, c->offset - base);
+    nsc_buffer_leb(b, c->thread);
+    nsc_entry_put_extent(b, c);
+}
+
+int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c)
+{
+    c->offset = base + nsc_span_leb(s);
+    c->thread = nsc_span_leb32(s);
+    if (c->offset < base)
+        s->bad = true;
+    return nsc_entry_get_extent(s, c);
 }
 
 static void put_estimate(struct nsc_buffer *b, const struct nsc_estimate *e)

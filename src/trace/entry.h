@@ -53,6 +53,8 @@ void nsc_entry_put_meta(struct nsc_buffer *b, const struct nsc_meta *m);
 void nsc_entry_put_left_out(struct nsc_buffer *b, const struct nsc_left_out *l);
 /* @base: offset of the row before, or 0; offsets grow from row to row. */
 void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base);
+/* What a chunk's head and its row of the index have in common: all but offset and thread. */
+void nsc_entry_put_extent(struct nsc_buffer *b, const struct nsc_entry_chunk *c);
 void nsc_entry_put_notes(struct nsc_buffer *b, const struct nsc_entry_notes *n, uint64_t base);
 /* The head of a block of notes: the same but offset and kind, with its length before it. */
 void nsc_entry_put_notes_head(struct nsc_buffer *b, const struct nsc_entry_notes *n);
@@ -69,6 +71,7 @@ int nsc_entry_get_meta(struct nsc_span *s, struct nsc_arena *arena, struct nsc_m
 int nsc_entry_get_text(struct nsc_span *s, struct nsc_arena *arena, const char **text);
 int nsc_entry_get_left_out(struct nsc_span *s, struct nsc_arena *arena, struct nsc_left_out *l);
 int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chunk *c);
+int nsc_entry_get_extent(struct nsc_span *s, struct nsc_entry_chunk *c);
 int nsc_entry_get_notes(struct nsc_span *s, uint64_t base, struct nsc_entry_notes *n);
 int nsc_entry_get_notes_head(struct nsc_span *s, struct nsc_entry_notes *n);
 

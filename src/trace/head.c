@@ -7,26 +7,16 @@ int nsc_head_parse(const struct nsc_block *block, const struct nsc_buffer *plain
                    struct nsc_head_fields *fields, struct nsc_diag *diag)
 {
     struct nsc_span s = nsc_span_of(plain->data, plain->used);
-    struct nsc_chunk c = {.offset = block->offset};
-    uint64_t flags, span;
+    struct nsc_entry_chunk row = {.offset = block->offset};
+    uint64_t sequence, flags;
 
-    c.thread = nsc_span_leb32(&s);
-    c.sequence = nsc_span_leb(&s);
+    row.thread = nsc_span_leb32(&s);
+    sequence = nsc_span_leb(&s);
     flags = nsc_span_leb(&s);
-    c.first_ticks = nsc_span_leb(&s);
-    span = nsc_span_leb(&s);
-    c.last_ticks = c.first_ticks + span;
-    c.events = nsc_span_leb(&s);
-    c.calls = nsc_span_leb(&s);
-    c.lost = nsc_span_leb(&s);
-    c.min_depth = nsc_span_leb32(&s);
-    c.max_depth = nsc_span_leb32(&s);
-    c.depth = nsc_span_leb32(&s);
-    c.common = nsc_span_leb32(&s);
-    if (s.bad || c.last_ticks < c.first_ticks || c.common > c.depth || c.min_depth > c.depth ||
-        c.max_depth < c.depth)
+    if (nsc_entry_get_extent(&s, &row) != 0)
         return nsc_diag_set(diag, block->offset, EBADMSG, "chunk head is malformed");
-    fields->chunk = c;
+    fields->chunk = nsc_chunk_of(&row);
+    fields->chunk.sequence = sequence;
     fields->flags = flags;
     fields->rest = s;
     return 0;

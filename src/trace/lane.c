@@ -475,15 +475,7 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
     nsc_buffer_leb(b, lane->sequence);
     nsc_buffer_leb(b,
                    (totals ? NSC_FORMAT_HEAD_TOTALS : 0) | (summary ? NSC_FORMAT_HEAD_SUMMARY : 0));
-    nsc_buffer_leb(b, c->first_ticks);
-    nsc_buffer_leb(b, c->last_ticks - c->first_ticks);
-    nsc_buffer_leb(b, c->events);
-    nsc_buffer_leb(b, c->calls);
-    nsc_buffer_leb(b, c->lost);
-    nsc_buffer_leb(b, c->min_depth);
-    nsc_buffer_leb(b, c->max_depth);
-    nsc_buffer_leb(b, c->depth);
-    nsc_buffer_leb(b, c->common);
+    nsc_entry_put_extent(b, c);
     nsc_buffer_bytes(b, lane->stack.data, lane->stack.used);
     if (totals)
         nsc_buffer_bytes(b, w->section.data, w->section.used);

@@ -222,17 +222,7 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
         c = nsc_trace_add_chunk(t);
         if (c == NULL)
             return nsc_diag_set(diag, block->offset, ENOMEM, "out of memory");
-        c->offset = row.offset;
-        c->first_ticks = row.first_ticks;
-        c->last_ticks = row.last_ticks;
-        c->events = row.events;
-        c->calls = row.calls;
-        c->lost = row.lost;
-        c->thread = row.thread;
-        c->min_depth = row.min_depth;
-        c->max_depth = row.max_depth;
-        c->depth = row.depth;
-        c->common = row.common;
+        *c = nsc_chunk_of(&row);
     }
     return s.bad ? nsc_diag_set(diag, block->offset, EBADMSG, "index is malformed") : 0;
 }

@@ -44,6 +44,23 @@ struct nsc_trace {
     uint32_t frame_room, child_room, total_room, row_room;
 };
 
+static inline struct nsc_chunk nsc_chunk_of(const struct nsc_entry_chunk *row)
+{
+    return (struct nsc_chunk){
+        .offset = row->offset,
+        .first_ticks = row->first_ticks,
+        .last_ticks = row->last_ticks,
+        .events = row->events,
+        .calls = row->calls,
+        .lost = row->lost,
+        .thread = row->thread,
+        .min_depth = row->min_depth,
+        .max_depth = row->max_depth,
+        .depth = row->depth,
+        .common = row->common,
+    };
+}
+
 /* A chunk head's numbers and what follows them, undecoded. */
 struct nsc_head_fields {
     struct nsc_chunk chunk;
