@@ -153,7 +153,6 @@ static void tell_error(struct nsc_answer_ask *ask)
 
 static int answer(struct nsc_answer_ask *ask, const char *request, size_t bytes)
 {
-    const struct nsc_answer_handler *handler;
     int error, ended;
 
     if (bytes > NSC_ANSWER_REQUEST_MAX)
@@ -161,12 +160,12 @@ static int answer(struct nsc_answer_ask *ask, const char *request, size_t bytes)
     error = nsc_request_parse(request, bytes, &ask->request, &ask->diag);
     if (error != 0)
         return error;
-    handler = find_handler(ask->engine, ask->request.path);
-    if (handler == NULL)
+    ask->handler = find_handler(ask->engine, ask->request.path);
+    if (ask->handler == NULL)
         return nsc_ask_absent(ask, "there is no such request: %.100s", ask->request.path);
     error = choose_trace(ask);
     if (error == 0)
-        error = handler->answer(ask);
+        error = ask->handler->answer(ask);
     ended = end_json(ask);
     return error != 0 ? error : ended;
 }

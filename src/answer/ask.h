@@ -34,7 +34,8 @@ struct nsc_answer_source {
 
 struct nsc_answer_ask {
     struct nsc_answer *engine;
-    struct nsc_answer_source *sources; /* all of them */
+    const struct nsc_answer_handler *handler; /* the one that was called; may stand in more */
+    struct nsc_answer_source *sources;        /* all of them */
     uint32_t source_count;
     struct nsc_answer_source *source; /* the one that `trace` names */
     struct nsc_trace *trace;          /* its trace */

@@ -1,0 +1,244 @@
+/*
+ * cmd_open.c - nanoscope open: serve the page that shows a trace, and open it in the browser.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/enter.h"
+#include "cli/open_options.h"
+#include "cli/partial.h"
+#include "cli/progress.h"
+#include "formats/formats.h"
+#include "serve/serve.h"
+#include "util/units.h"
+
+#define TRACES_MAX 2
+
+struct open_request {
+    uint64_t port, idle_ns; /* idle_ns 0: for ever */
+    const char *source;
+    bool no_browser;
+    struct nsc_serve_trace traces[TRACES_MAX];
+    char *partial[TRACES_MAX]; /* the file that is read in place of the one named */
+    size_t trace_count;
+};
+
+static volatile sig_atomic_t told_to_end;
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct open_request *r)
+{
+    switch ((enum nsc_open_option)given->id) {
+    case NSC_OPEN_OPT_PORT:
+        return nsc_cli_number(args, given, 1, UINT16_MAX, &r->port);
+    case NSC_OPEN_OPT_IDLE:
+        return nsc_cli_time(args, given, &r->idle_ns);
+    case NSC_OPEN_OPT_SOURCE:
+        r->source = given->value;
+        return 0;
+    case NSC_OPEN_OPT_NO_BROWSER:
+        r->no_browser = true;
+        return 0;
+    }
+    return 0;
+}
+
+static int check(const struct nsc_cli_args *args, const struct open_request *r)
+{
+    struct stat st;
+
+    if (args->operand_count < 1 || args->operand_count > TRACES_MAX)
+        return nsc_cli_usage(args, "a trace is needed, or two to compare");
+    if (r->source != NULL && (stat(r->source, &st) != 0 || !S_ISDIR(st.st_mode)))
+        return nsc_cli_error("--source: %s is no folder", r->source);
+    return 0;
+}
+
+/* ---- Traces ---------------------------------------------------------------------------------- */
+
+static void tick(void *context, uint64_t done, uint64_t total)
+{
+    nsc_progress_show(context, "importing", done, total);
+}
+
+static bool is_alive(pid_t pid)
+{
+    return kill(pid, 0) == 0 || errno == EPERM;
+}
+
+/* What is in it, or why it cannot be shown. A file without its end is shown as far as it is whole.
+ */
+static int look_into(struct nsc_serve_trace *file, pid_t writer)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
+    const struct nsc_trace_info *info;
+    struct nsc_trace *t;
+    int error = nsc_trace_open_fd(dup(file->fd), file->name, 0, &t, &diag);
+
+    file->growing = error == -EINPROGRESS && writer != 0 && is_alive(writer);
+    if (error == -EINPROGRESS)
+        error = nsc_trace_open_fd(dup(file->fd), file->name, NSC_TRACE_RECOVER, &t, &diag);
+    if (error != 0)
+        return nsc_cli_fail_in(file->name, &diag);
+    info = nsc_trace_info(t);
+    if (info->warning[0] != '\0' && !file->growing)
+        nsc_cli_warn("%s", info->warning);
+    printf("%s: %s call%s in %s thread%s%s\n", file->name,
+           nsc_units_format_count(calls, info->calls), nsc_units_plural(info->calls),
+           nsc_units_format_count(threads, info->system_threads),
+           nsc_units_plural(info->system_threads), file->growing ? " so far" : "");
+    nsc_trace_close(t);
+    return 0;
+}
+
+static int open_trace(struct open_request *r, const char *path)
+{
+    struct nsc_serve_trace *file = &r->traces[r->trace_count];
+    char **partial = &r->partial[r->trace_count];
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_progress progress;
+    struct nsc_formats_progress on_progress = {tick, &progress};
+    pid_t writer = 0;
+    int error;
+
+    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0)
+        *partial = nsc_cli_partial_of(path);
+    file->name = *partial != NULL ? *partial : path;
+    nsc_cli_partial_name(file->name, &writer);
+    nsc_progress_begin(&progress);
+    error = nsc_formats_file(file->name, &on_progress, &file->fd, &diag);
+    nsc_progress_end(&progress);
+    if (error != 0)
+        return nsc_cli_fail_in(file->name, &diag);
+    r->trace_count++;
+    if (diag.message[0] != '\0')
+        nsc_cli_warn("%s", diag.message);
+    return look_into(file, writer);
+}
+
+/* ---- The browser ----------------------------------------------------------------------------- */
+
+static bool has_desktop(void)
+{
+    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
+
+    return (x11 != NULL && *x11 != '\0') || (wayland != NULL && *wayland != '\0');
+}
+
+/* Returns its process, 0 if there is none. It is of a session of its own: Ctrl-C is for us. */
+static pid_t open_browser(const char *address)
+{
+    char *argv[] = {(char[]){"xdg-open"}, strdup(address), NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    pid_t pid = 0;
+
+    posix_spawn_file_actions_init(&files);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    if (argv[1] == NULL || posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ) != 0)
+        pid = 0;
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&files);
+    free(argv[1]);
+    return pid;
+}
+
+/* ---- Until the end --------------------------------------------------------------------------- */
+
+static void on_signal(int number)
+{
+    (void)number;
+    told_to_end = 1;
+}
+
+static void watch_signals(void)
+{
+    static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = on_signal};
+
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
+        sigaction(ending[i], &action, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void serve_until_end(const struct open_request *r, struct nsc_serve *server, pid_t browser)
+{
+    bool watches = true;
+
+    while (!told_to_end && !nsc_cli_enter_pressed(&watches)) {
+        poll(NULL, 0, 100);
+        nsc_serve_look_after(server);
+        if (browser != 0 && waitpid(browser, NULL, WNOHANG) == browser)
+            browser = 0;
+        if (r->idle_ns != 0 && nsc_serve_idle_ns(server) > r->idle_ns) {
+            char idle[NSC_UNITS_MAX];
+
+            nsc_cli_warn("no page was open for %s: ended", nsc_units_format_ns(idle, r->idle_ns));
+            return;
+        }
+    }
+}
+
+static int serve(const struct open_request *r)
+{
+    struct nsc_serve_options options = {.size = sizeof options,
+                                        .traces = r->traces,
+                                        .trace_count = r->trace_count,
+                                        .source_folder = r->source,
+                                        .port = (uint16_t)r->port};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_serve *server;
+    pid_t browser = 0;
+
+    watch_signals();
+    if (nsc_serve_start(&options, &server, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    puts(nsc_serve_address(server));
+    fflush(stdout);
+    if (!r->no_browser && has_desktop())
+        browser = open_browser(nsc_serve_address(server));
+    if (isatty(STDIN_FILENO) != 0)
+        fputs(browser != 0 ? "Opened in the browser. (Press ENTER to end)\n"
+                           : "Open this address in a browser. (Press ENTER to end)\n",
+              stderr);
+    serve_until_end(r, server, browser);
+    nsc_serve_stop(server);
+    return NSC_CLI_OK;
+}
+
+int nsc_cmd_open(const struct nsc_cli_args *args)
+{
+    struct open_request r = {.idle_ns = 600000000000u};
+    int status = 0;
+
+    for (size_t i = 0; i < args->option_count && status == 0; i++)
+        status = read_option(args, &args->options[i], &r);
+    if (status == 0)
+        status = check(args, &r);
+    for (size_t i = 0; i < args->operand_count && status == 0; i++)
+        status = open_trace(&r, args->operands[i]);
+    if (status == 0)
+        status = serve(&r);
+    for (size_t i = 0; i < TRACES_MAX; i++)
+        free(r.partial[i]);
+    for (size_t i = 0; i < r.trace_count; i++)
+        close(r.traces[i].fd);
+    return status;
+}

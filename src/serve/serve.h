@@ -1,0 +1,56 @@
+/*
+ * serve.h - the server of `nanoscope open`: a trace and the page that shows it, over HTTP, for one
+ * user of this machine.
+ *
+ * Called by cli/cmd_open.c. Who gets in and why is in docs/adr/017-server.md, what can be asked in
+ * docs/viewer-protocol.md. Prints nothing.
+ */
+#ifndef NSC_SERVE_SERVE_H
+#define NSC_SERVE_SERVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/diag.h"
+
+struct nsc_serve;
+
+/* A trace file; every worker reads it through a descriptor of its own. */
+struct nsc_serve_trace {
+    int fd;           /* of a .nst file */
+    const char *name; /* as it is shown */
+    bool growing;     /* somebody records into it: look again from time to time */
+};
+
+struct nsc_serve_options {
+    size_t size;                          /* of this structure */
+    const struct nsc_serve_trace *traces; /* borrowed until nsc_serve_stop() */
+    size_t trace_count;                   /* 1, or 2 to compare */
+    const char *source_folder;            /* where to look for sources, too; NULL: nowhere else */
+    uint16_t port;                        /* 0: any that is free */
+};
+
+/**
+ * nsc_serve_start - listen, and answer from now on, in threads of its own.
+ * @out: receives the server; nsc_serve_stop() ends it.
+ * Returns 0, or -errno with @diag: -EADDRINUSE, -ENOSYS (built without the client or the library,
+ * or the library is not installed), -ENOMEM.
+ */
+int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **out,
+                    struct nsc_diag *diag);
+
+/* "http://127.0.0.1:40123/#token=...": a secret, for the user only. */
+const char *nsc_serve_address(const struct nsc_serve *server);
+
+/* To be called about ten times a second: ends connections that are slow to say what they want, and
+ * notices clients that went away. */
+void nsc_serve_look_after(struct nsc_serve *server);
+
+/* How long nobody has asked anything; 0 while something is being answered. */
+uint64_t nsc_serve_idle_ns(struct nsc_serve *server);
+
+/* End all connections and threads, and free everything. */
+void nsc_serve_stop(struct nsc_serve *server);
+
+#endif
