@@ -14,7 +14,9 @@ struct finder {
     struct nsc_trace *trace;
     const struct nsc_chunk *chunks;
     uint32_t chunk_count, thread;
-    uint32_t depth; /* of the call that is meant */
+    uint32_t depth;    /* of the call that is meant */
+    uint32_t function; /* of that; NSC_NO_ID: any */
+    uint32_t callers_max;
     uint64_t from_ticks, to_ticks;
     struct nsc_diag *diag;
 
@@ -25,12 +27,18 @@ struct finder {
     struct nsc_at_frame instant; /* the last call of that depth that began and ended in it */
     bool has_instant;
 
-    bool found;      /* the stack is that behind the instant */
+    bool looked;     /* the stack is that behind the instant, or was */
+    bool found;      /* the call is in it */
     bool done;       /* ends of all frames that are wanted are known, or there is no call */
     uint32_t lowest; /* ends are wanted of frames from `level` down to this one */
     uint32_t level;
     uint32_t end_chunk; /* in which the call itself ends */
 };
+
+static bool is_wanted(const struct finder *f, uint32_t function)
+{
+    return f->function == NSC_NO_ID || f->function == function;
+}
 
 static int no_memory(const struct finder *f)
 {
@@ -96,16 +104,17 @@ static int begin_stack(struct finder *f, struct nsc_cursor *cursor)
 }
 
 /* The stack is that behind the instant: is the call there? */
-static void look(struct finder *f, uint32_t callers_max)
+static void look(struct finder *f)
 {
+    f->looked = true;
     if (f->open > f->depth + 1)
         f->open = f->depth + 1;
     while (f->open > 0 && f->stack[f->open - 1].start_ticks > f->to_ticks)
         f->open--; /* begins in a pause or gap behind the instant */
-    f->found = f->open > f->depth;
+    f->found = f->open > f->depth && is_wanted(f, f->stack[f->depth].function);
     f->level = f->depth;
-    f->lowest = f->depth > callers_max ? f->depth - callers_max : 0;
-    if (!f->found && f->has_instant && f->open == f->depth) {
+    f->lowest = f->depth > f->callers_max ? f->depth - f->callers_max : 0;
+    if (!f->found && f->has_instant && f->open >= f->depth) {
         f->stack[f->depth] = f->instant;
         f->found = true;
         if (f->level > f->lowest)
@@ -123,7 +132,8 @@ static int follow(struct finder *f, const struct nsc_event *e)
     if ((e->kind != NSC_EVENT_EXIT && e->kind != NSC_EVENT_UNWIND) || f->open == 0)
         return 0;
     f->open--;
-    if (f->open == f->depth && f->stack[f->depth].start_ticks >= f->from_ticks) {
+    if (f->open == f->depth && f->stack[f->depth].start_ticks >= f->from_ticks &&
+        is_wanted(f, f->stack[f->depth].function)) {
         f->instant = f->stack[f->depth];
         f->instant.end_ticks = e->ticks;
         f->instant.bound |= e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
@@ -161,48 +171,62 @@ static uint32_t next_chunk(const struct finder *f, uint32_t index)
     return next < f->chunk_count && follows_gap(f, next) ? next - 1 : next;
 }
 
-/* Go through events from chunks[@index] on until all is known. */
-static int find(struct finder *f, uint32_t index, uint32_t callers_max)
+static int follow_batch(struct finder *f, const struct nsc_event *events, size_t n, uint32_t chunk)
 {
-    bool looked = false;
-    int result = 1;
+    int error = 0;
 
-    while (result > 0 && !f->done && index < f->chunk_count) {
-        struct nsc_cursor *cursor;
-        const struct nsc_event *events;
-        uint32_t next = index + 1;
-        size_t n;
-
-        result = nsc_cursor_open_chunk(f->trace, &f->chunks[index], &cursor, f->diag);
-        if (result != 0)
-            return result;
-        if (!looked)
-            result = begin_stack(f, cursor);
-        while (result >= 0 && !f->done && next == index + 1 &&
-               (result = nsc_cursor_next(cursor, &events, &n, f->diag)) > 0) {
-            const struct nsc_chunk *chunk = nsc_cursor_chunk(cursor);
-
-            index = chunk ? (uint32_t)(chunk - f->chunks) : index;
-            for (size_t i = 0; i < n && !f->done && result > 0; i++) {
-                if (!looked && events[i].ticks > f->to_ticks) {
-                    looked = true;
-                    look(f, callers_max);
-                }
-                if (!looked)
-                    result = follow(f, &events[i]) == 0 ? 1 : -ENOMEM;
-                else if (!f->done)
-                    follow_ends(f, &events[i], index);
-            }
-            next = index + 1;
-            if (looked && nsc_cursor_at_chunk_end(cursor) && next_chunk(f, index) > index)
-                next = next_chunk(f, index);
-        }
-        nsc_cursor_close(cursor);
-        index = next;
+    for (size_t i = 0; i < n && !f->done && error == 0; i++) {
+        if (!f->looked && events[i].ticks > f->to_ticks)
+            look(f);
+        if (!f->looked)
+            error = follow(f, &events[i]);
+        else if (!f->done)
+            follow_ends(f, &events[i], chunk);
     }
-    if (result >= 0 && !looked)
-        look(f, callers_max);
-    return result < 0 ? result : 0;
+    return error;
+}
+
+/* Go through events from chunks[@index] on, until all is known or chunks can be passed over.
+ * Returns the chunk to go on with, their number if there is none, or -errno. */
+static int64_t follow_from(struct finder *f, uint32_t index)
+{
+    const struct nsc_event *events;
+    struct nsc_cursor *cursor;
+    uint32_t next = index + 1;
+    size_t n;
+    int error = nsc_cursor_open_chunk(f->trace, &f->chunks[index], &cursor, f->diag), result = 1;
+
+    if (error != 0)
+        return error;
+    if (!f->looked)
+        error = begin_stack(f, cursor);
+    while (error == 0 && !f->done && next == index + 1 &&
+           (result = nsc_cursor_next(cursor, &events, &n, f->diag)) > 0) {
+        const struct nsc_chunk *chunk = nsc_cursor_chunk(cursor);
+
+        index = chunk ? (uint32_t)(chunk - f->chunks) : index;
+        error = follow_batch(f, events, n, index);
+        next = index + 1;
+        if (f->looked && nsc_cursor_at_chunk_end(cursor) && next_chunk(f, index) > index)
+            next = next_chunk(f, index);
+    }
+    nsc_cursor_close(cursor);
+    error = result < 0 ? result : error;
+    if (error != 0)
+        return error;
+    return result == 0 ? (int64_t)f->chunk_count : (int64_t)next;
+}
+
+/* Find the call and its callers, and their ends, from chunks[@index] on. */
+static int find(struct finder *f, uint32_t index)
+{
+    int64_t next = index;
+
+    while (next >= 0 && next < f->chunk_count && !f->done)
+        next = follow_from(f, (uint32_t)next);
+    if (next >= 0 && !f->looked)
+        look(f);
+    return next < 0 ? (int)next : 0;
 }
 
 /* What has no end in a damaged file ends with it. */
@@ -220,7 +244,7 @@ static void end_the_rest(struct finder *f)
 
 /* Counts what a call does directly, by the rules of calls.c. */
 struct counter {
-    struct nsc_event call; /* its entry */
+    struct nsc_event call; /* its entry: ticks, depth, function */
     uint64_t numbers;      /* of calls so far */
     bool inside;
     uint64_t number; /* the call's own */
@@ -243,7 +267,7 @@ static void count_enter(struct counter *c, const struct nsc_event *e)
 {
     c->numbers++;
     c->open = e->depth + 1;
-    if (e->depth == c->call.depth && e->ticks == c->call.ticks) {
+    if (e->depth == c->call.depth && e->ticks == c->call.ticks && e->function == c->call.function) {
         c->inside = true;
         c->number = c->numbers;
         c->children = c->child_ticks = 0;
@@ -347,7 +371,8 @@ static int count_last_chunk(struct finder *f, struct counter *c, uint64_t end_ti
 static int describe(struct finder *f, struct nsc_at *out)
 {
     const struct nsc_at_frame *frame = &f->stack[f->depth];
-    struct counter c = {.call = {.ticks = frame->start_ticks, .depth = f->depth}};
+    struct counter c = {
+        .call = {.ticks = frame->start_ticks, .depth = f->depth, .function = frame->function}};
     uint32_t first = find_chunk(f, frame->start_ticks);
     bool is_long = f->end_chunk > first && f->end_chunk - first > NSC_AT_CHUNKS_MAX;
     struct nsc_cursor *cursor;
@@ -395,11 +420,14 @@ static void take_callers(struct finder *f, struct nsc_at *out)
 }
 
 int nsc_at_find(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks,
-                uint32_t depth, uint32_t callers_max, struct nsc_at *out, struct nsc_diag *diag)
+                uint32_t depth, uint32_t function, uint32_t callers_max, struct nsc_at *out,
+                struct nsc_diag *diag)
 {
     struct finder f = {.trace = t,
                        .thread = thread,
                        .depth = depth,
+                       .function = function,
+                       .callers_max = callers_max,
                        .from_ticks = from_ticks,
                        .to_ticks = to_ticks,
                        .diag = diag};
@@ -409,7 +437,7 @@ int nsc_at_find(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks, uint6
 
     f.chunks = nsc_trace_chunks(t, thread, &f.chunk_count);
     first = find_chunk(&f, from_ticks);
-    error = find(&f, first, callers_max);
+    error = find(&f, first);
     if (error == 0 && !f.found)
         error = -ENOENT;
     if (error == 0) {

@@ -31,13 +31,15 @@ struct nsc_at {
  * @from_ticks, @to_ticks: the instant: all ticks that show as the same time. A call counts that is
  *                         open behind it, else the last that began and ended in it.
  * @depth: number of open calls below the one that is meant.
+ * @function: only a call of this one; NSC_NO_ID: of any.
  * @callers_max: so many callers are told, the innermost ones.
  * @out: filled on success; free with nsc_at_free().
  * Calls that returned without having been entered are not found: when they began is not known.
  * Returns 0, -ENOENT if there is none, or -errno with @diag.
  */
 int nsc_at_find(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks,
-                uint32_t depth, uint32_t callers_max, struct nsc_at *out, struct nsc_diag *diag);
+                uint32_t depth, uint32_t function, uint32_t callers_max, struct nsc_at *out,
+                struct nsc_diag *diag);
 void nsc_at_free(struct nsc_at *at);
 
 #endif

@@ -14,6 +14,7 @@
 struct open_call {
     uint64_t start_ticks;
     uint64_t child_ticks;
+    uint64_t children;
     uint64_t number;
     uint32_t function;
     uint32_t bound;
@@ -91,8 +92,10 @@ static void leave(struct scan *s, struct lane *lane, uint32_t thread, const stru
                 .start_ticks = call->start_ticks,
                 .end_ticks = e->ticks,
                 .self_ticks = inside - call->child_ticks,
+                .children = call->children,
             });
     caller->child_ticks += inside;
+    caller->children++;
     if (lane->depth < lane->epoch_depth)
         begin_epoch(lane, e->ticks);
 }
@@ -120,6 +123,7 @@ static void end_late(struct scan *s, struct lane *lane, uint32_t thread, const s
                 .self_ticks = e->ticks - start - (caller->child_ticks - lane->epoch_child_ticks),
             });
     caller->child_ticks = lane->epoch_child_ticks + (e->ticks - start);
+    caller->children++;
 }
 
 /* Follow one event. Returns 0 or -ENOMEM. */

@@ -19,6 +19,7 @@ struct nsc_call {
     uint64_t parent; /* number of the calling call, 0 = none or not known */
     uint64_t start_ticks, end_ticks; /* true start, also when before the window */
     uint64_t self_ticks;             /* inside the window and outside of callees */
+    uint64_t children;               /* direct callees; of a late call none is known */
 };
 
 /* Return false to end the scan early; that is no error. */

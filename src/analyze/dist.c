@@ -133,3 +133,70 @@ uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent)
     }
     return d->max;
 }
+
+/* ---- Bars ------------------------------------------------------------------------------------ */
+
+#define BAR_BITS 2u /* so many bits behind the first tell bars apart */
+
+/* The bar of a value, by number. */
+static uint32_t bar_of(uint64_t value)
+{
+    uint32_t exponent = 63u - (uint32_t)__builtin_clzll(value | 1);
+
+    if (exponent <= BAR_BITS)
+        return (uint32_t)value;
+    return ((exponent - BAR_BITS) << BAR_BITS) + (uint32_t)(value >> (exponent - BAR_BITS));
+}
+
+/* Its least value; of the number behind the last one, 0: where the numbers end. */
+static uint64_t bar_from(uint32_t bar)
+{
+    uint32_t block = bar >> BAR_BITS;
+
+    if (block <= 1)
+        return bar;
+    return (uint64_t)((bar & ((1u << BAR_BITS) - 1)) | 1u << BAR_BITS) << (block - 1);
+}
+
+struct bars {
+    nsc_dist_fn tell;
+    void *context;
+    uint32_t bar; /* of what is counted in `count` */
+    uint64_t count;
+};
+
+static void tell_bar(struct bars *b)
+{
+    if (b->count > 0)
+        b->tell(b->context, bar_from(b->bar), bar_from(b->bar + 1) - 1, b->count);
+    b->count = 0;
+}
+
+static void add_to_bar(struct bars *b, uint64_t value, uint64_t count)
+{
+    uint32_t bar = bar_of(value);
+
+    if (count == 0)
+        return;
+    if (bar != b->bar)
+        tell_bar(b);
+    b->bar = bar;
+    b->count += count;
+}
+
+void nsc_dist_each_bar(struct nsc_dist *d, nsc_dist_fn tell, void *context)
+{
+    struct bars b = {.tell = tell, .context = context};
+
+    if (!d->blocks && d->count > 0)
+        qsort(d->values, d->count, sizeof(*d->values), compare_values);
+    for (uint64_t i = 0; !d->blocks && i < d->count; i++)
+        add_to_bar(&b, d->values[i], 1);
+    for (uint32_t i = 0; d->blocks && i < NSC_DIST_BLOCKS * NSC_DIST_BLOCK_SIZE; i++) {
+        uint32_t block = i / NSC_DIST_BLOCK_SIZE, bucket = i % NSC_DIST_BLOCK_SIZE;
+
+        if (d->blocks[block])
+            add_to_bar(&b, bucket_middle(block, bucket), d->blocks[block][bucket]);
+    }
+    tell_bar(&b);
+}

@@ -69,6 +69,16 @@ static inline int nsc_dist_add(struct nsc_dist *d, uint64_t value)
  */
 uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent);
 
+/* @count values lie in [@from, @to]. */
+typedef void (*nsc_dist_fn)(void *context, uint64_t from, uint64_t to, uint64_t count);
+
+/**
+ * nsc_dist_each_bar - tell the distribution in bars, four to each power of two, one to each value
+ * below 8. Those without values are left out.
+ * @tell, @context: called for each, in ascending order. Sorts the exact values in place.
+ */
+void nsc_dist_each_bar(struct nsc_dist *d, nsc_dist_fn tell, void *context);
+
 /* Whether quantiles are exact. */
 static inline bool nsc_dist_is_exact(const struct nsc_dist *d)
 {

@@ -25,10 +25,15 @@ struct nsc_answer {
 
 /* What is always there; see docs/viewer-protocol.md. */
 static const struct nsc_answer_handler own_handlers[] = {
-    {"/api/trace", NULL, nsc_answer_trace},
-    {"/api/functions", NULL, nsc_answer_functions},
-    {"/api/tiles", NULL, nsc_answer_tiles},
-    {"/api/call", NULL, nsc_answer_call},
+    {"/api/trace", NULL, nsc_answer_trace},       {"/api/functions", NULL, nsc_answer_functions},
+    {"/api/tiles", NULL, nsc_answer_tiles},       {"/api/overview", NULL, nsc_answer_overview},
+    {"/api/call", NULL, nsc_answer_call},         {"/api/step", NULL, nsc_answer_step},
+    {"/api/report", NULL, nsc_answer_report},     {"/api/tree", NULL, nsc_answer_tree},
+    {"/api/sandwich", NULL, nsc_answer_sandwich}, {"/api/histogram", NULL, nsc_answer_histogram},
+    {"/api/shares", NULL, nsc_answer_shares},     {"/api/states", NULL, nsc_answer_states},
+    {"/api/samples", NULL, nsc_answer_samples},   {"/api/counters", NULL, nsc_answer_counters},
+    {"/api/marks", NULL, nsc_answer_marks},       {"/api/left-out", NULL, nsc_answer_left_out},
+    {"/api/search", NULL, nsc_answer_search},
 };
 
 int nsc_answer_add(struct nsc_answer *a, const struct nsc_answer_handler *handlers, size_t count)
@@ -74,8 +79,10 @@ void nsc_answer_close(struct nsc_answer *a)
 {
     if (a == NULL)
         return;
-    for (uint32_t i = 0; i < a->source_count; i++)
+    for (uint32_t i = 0; i < a->source_count; i++) {
         nsc_answer_forget_facts(&a->sources[i]);
+        free(a->sources[i].calls);
+    }
     nsc_cache_free(a->cache);
     free(a->handlers);
     free(a);

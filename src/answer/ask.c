@@ -37,11 +37,6 @@ int nsc_ask_absent(struct nsc_answer_ask *ask, const char *format, ...)
     return -ENOENT;
 }
 
-int nsc_ask_no_memory(struct nsc_answer_ask *ask)
-{
-    return nsc_diag_set(&ask->diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the answer");
-}
-
 const char *nsc_ask_text(struct nsc_answer_ask *ask, const char *name)
 {
     const char *value = nsc_request_take(&ask->request, name);

@@ -16,6 +16,8 @@
 #ifndef NSC_ANSWER_ASK_H
 #define NSC_ANSWER_ASK_H
 
+#include <errno.h>
+
 #include "analyze/select.h"
 #include "answer/answer.h"
 #include "answer/request.h"
@@ -28,7 +30,9 @@ struct nsc_trace_facts;
 struct nsc_answer_source {
     struct nsc_trace *trace;
     struct nsc_trace_facts *facts; /* trace.c; NULL until it is needed */
-    uint32_t number;               /* 0 or 1 */
+    uint64_t *calls;               /* search.c: by function; NULL until counted, or not known */
+    bool counted;
+    uint32_t number; /* 0 or 1 */
     bool growing;
 };
 
@@ -99,8 +103,12 @@ struct nsc_json *nsc_ask_json(struct nsc_answer_ask *ask);
  * NULL, with the diagnostic, if there is no memory. */
 uint8_t *nsc_ask_bytes(struct nsc_answer_ask *ask, size_t more);
 
-/* No memory. Returns -ENOMEM. */
-int nsc_ask_no_memory(struct nsc_answer_ask *ask);
+/* Returns -ENOMEM. */
+static inline int nsc_ask_no_memory(struct nsc_answer_ask *ask)
+{
+    nsc_diag_set(&ask->diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the answer");
+    return -ENOMEM;
+}
 
 /* ---- Small things that several answers hold -------------------------------------------------- */
 

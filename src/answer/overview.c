@@ -1,0 +1,158 @@
+/*
+ * overview.c - /api/overview: the whole trace in a few columns, for the minimap.
+ *
+ * From the index of chunks where these are narrower than a column; else from their pieces, which
+ * tiles use, too.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "answer/handlers.h"
+#include "answer/pieces.h"
+
+#define WIDTH_MAX       4096u
+#define COLUMNS_A_CHUNK 4u /* a thread whose chunks have fewer on the average goes by the index */
+
+struct overview {
+    struct nsc_answer_ask *ask;
+    const struct nsc_clock *clock;
+    uint64_t from_ns, step_ns; /* of a column */
+    uint32_t width, level;
+    uint32_t *depth; /* by column */
+    uint64_t *lost;
+};
+
+static uint32_t column_of(const struct overview *o, uint64_t ns)
+{
+    uint64_t column = ns > o->from_ns ? (ns - o->from_ns) / o->step_ns : 0;
+
+    return column < o->width ? (uint32_t)column : o->width - 1;
+}
+
+static void raise_depth(struct overview *o, uint64_t from_ns, uint64_t to_ns, uint32_t depth)
+{
+    uint32_t end = column_of(o, to_ns);
+
+    for (uint32_t i = column_of(o, from_ns); i <= end; i++)
+        o->depth[i] = depth > o->depth[i] ? depth : o->depth[i];
+}
+
+static void add_lost(struct overview *o, const struct nsc_row_gap *gap)
+{
+    uint64_t *lost = &o->lost[column_of(o, gap->from)];
+
+    if (__builtin_add_overflow(*lost, gap->lost > 0 ? gap->lost : 1, lost))
+        *lost = UINT64_MAX;
+}
+
+static void add_pieces(struct overview *o, const struct nsc_pieces *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const struct nsc_piece *piece = p->pieces[i];
+
+        for (uint32_t d = 0; d < piece->depth_count; d++)
+            for (uint32_t r = piece->first_row[d]; r < piece->first_row[d + 1]; r++)
+                raise_depth(o, piece->rows[r].first, piece->rows[r].last, piece->depth + d + 1);
+        for (uint32_t g = 0; g < piece->gap_count; g++)
+            add_lost(o, &piece->gaps[g]);
+    }
+    for (size_t g = 0; g < p->gap_count; g++)
+        add_lost(o, &p->gaps[g]);
+}
+
+/* A thread whose chunks are wider than some columns. */
+static int add_by_pieces(struct overview *o, uint32_t thread)
+{
+    struct nsc_pieces pieces = {0};
+    uint64_t end_ns = o->from_ns + o->step_ns * o->width;
+    int error = nsc_pieces_gather(o->ask, thread, 0, end_ns, o->level, &pieces);
+
+    if (error == 0)
+        add_pieces(o, &pieces);
+    nsc_pieces_free(&pieces);
+    return error;
+}
+
+/* A thread with many chunks: their depths, and between them what is open at the next one's start.
+ */
+static void add_by_index(struct overview *o, const struct nsc_chunk *chunks, uint32_t count)
+{
+    uint64_t before_ns = nsc_clock_ns(o->clock, chunks[0].first_ticks);
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t first_ns = nsc_clock_ns(o->clock, chunks[i].first_ticks);
+        uint64_t last_ns = nsc_clock_ns(o->clock, chunks[i].last_ticks);
+        struct nsc_row_gap gap = {.from = first_ns, .lost = chunks[i].lost};
+
+        if (chunks[i].missing)
+            gap.lost += chunks[i].events;
+        else
+            raise_depth(o, first_ns, last_ns, chunks[i].max_depth);
+        raise_depth(o, before_ns, first_ns, chunks[i].depth);
+        before_ns = last_ns;
+        if (gap.lost > 0)
+            add_lost(o, &gap);
+    }
+}
+
+static int make_overview(struct overview *o)
+{
+    uint32_t threads = nsc_trace_info(o->ask->trace)->thread_count;
+    int error = 0;
+
+    for (uint32_t i = 0; i < threads && error == 0; i++) {
+        uint32_t count;
+        const struct nsc_chunk *chunks = nsc_trace_chunks(o->ask->trace, i, &count);
+
+        if (count > o->width / COLUMNS_A_CHUNK)
+            add_by_index(o, chunks, count);
+        else if (count > 0)
+            error = add_by_pieces(o, i);
+    }
+    return error;
+}
+
+static int put_overview(const struct overview *o)
+{
+    struct nsc_json *j = nsc_ask_json(o->ask);
+
+    if (j == NULL)
+        return -ENOMEM;
+    nsc_json_open_object(j, NULL);
+    nsc_json_u64(j, "width", o->width);
+    nsc_json_open_array(j, "depth");
+    for (uint32_t i = 0; i < o->width; i++)
+        nsc_json_u64(j, NULL, o->depth[i]);
+    nsc_json_close_array(j);
+    nsc_json_open_array(j, "lost");
+    for (uint32_t i = 0; i < o->width; i++)
+        nsc_json_u64(j, NULL, o->lost[i]);
+    nsc_json_close_array(j);
+    nsc_json_close_object(j);
+    return 0;
+}
+
+int nsc_answer_overview(struct nsc_answer_ask *ask)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
+    struct overview o = {.ask = ask, .clock = nsc_trace_clock(ask->trace)};
+    uint64_t end_ns = nsc_clock_ns(o.clock, info->end_ticks);
+    int error;
+
+    o.width = (uint32_t)nsc_ask_needed(ask, "width", WIDTH_MAX);
+    if (nsc_ask_check(ask) != 0)
+        return -EINVAL;
+    if (o.width == 0)
+        return nsc_ask_refuse(ask, "`width` must not be 0");
+    o.from_ns = nsc_clock_ns(o.clock, info->start_ticks);
+    o.step_ns = (end_ns > o.from_ns ? end_ns - o.from_ns : 0) / o.width + 1;
+    o.level = 63u - (uint32_t)__builtin_clzll(o.step_ns);
+    o.depth = calloc(o.width, sizeof(*o.depth));
+    o.lost = calloc(o.width, sizeof(*o.lost));
+    error = o.depth != NULL && o.lost != NULL ? make_overview(&o) : nsc_ask_no_memory(ask);
+    if (error == 0)
+        error = put_overview(&o);
+    free(o.depth);
+    free(o.lost);
+    return error;
+}
