@@ -27,6 +27,18 @@ struct start {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
+/* 0 would be no limit further down; whoever says it means something else. */
+static int read_duration(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                         struct start *s)
+{
+    int status = nsc_cli_time(args, given, &s->attach.duration_ns);
+
+    if (status == 0 && s->attach.duration_ns == 0)
+        return nsc_cli_usage(args, "--duration: more than 0 is needed; without it the recording "
+                                   "goes on until you end it");
+    return status;
+}
+
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct start *s)
 {
@@ -38,7 +50,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         s->attach.name = given->value;
         return 0;
     case NSC_START_OPT_DURATION:
-        return nsc_cli_time(args, given, &s->attach.duration_ns);
+        return read_duration(args, given, s);
     case NSC_START_OPT_DELAY:
         return nsc_cli_time(args, given, &s->attach.delay_ns);
     case NSC_START_OPT_DETACH:

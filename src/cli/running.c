@@ -1,6 +1,8 @@
 /* running.c - see running.h. */
 #include "cli/running.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +35,16 @@ static void list_all(const struct nsc_command_entry *list, size_t count, const c
                                      (long)list[i].status.program_pid, list[i].status.program);
 }
 
+/* A process id that nobody has. */
+static bool is_nobody(const char *process)
+{
+    unsigned long pid = strtoul(process, NULL, 10);
+
+    if (process[0] == 0 || process[strspn(process, "0123456789")] != 0)
+        return false;
+    return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+}
+
 int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
 {
     struct nsc_command_entry *list;
@@ -54,6 +66,8 @@ int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
     if (found > 1)
         return nsc_cli_error("several programs are being recorded: %s; say which one with -p PID",
                              text);
+    if (process != NULL && is_nobody(process))
+        return nsc_cli_error("there is no process %s", process);
     if (process != NULL)
         return nsc_cli_error("%s is not being recorded (`nanoscope start -p %s` begins that)",
                              process, process);

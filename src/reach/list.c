@@ -204,9 +204,10 @@ int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct 
     if (error != 0)
         return error;
     if (s.count == 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
-                            "no process%s is called %s; `nanoscope ps` lists what can be traced",
-                            geteuid() == 0 ? "" : " of this user", text);
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, ESRCH,
+            "no process%s is called \"%s\"; `nanoscope ps` lists what can be traced",
+            geteuid() == 0 ? "" : " of this user", text);
     if (s.count == 1)
         return nsc_reach_find(s.pids[0], target, diag);
     return choose(&s, target, diag);
