@@ -13,6 +13,7 @@
 
 #include "nanoscope/heap.h"
 #include "trace/model.h"
+#include "util/array.h"
 
 enum {
     SLOTS = 16384,
@@ -208,21 +209,17 @@ void nsc_heap_process(const struct nsc_heap *h, uint32_t slot, struct nsc_heap_c
 static struct past *add_past(struct nsc_heap *h, pid_t pid, uint64_t image)
 {
     struct past *past = past_of(h, pid, image), *more;
-    uint32_t i, room;
+    uint32_t i;
 
     if (past != NULL)
         return past;
     for (i = 0; i < h->past_count; i++)
         if (kill(h->pasts[i].pid, 0) != 0 && errno == ESRCH)
             break;
-    if (i == h->past_room) {
-        room = h->past_room == 0 ? 16 : h->past_room * 2;
-        more = realloc(h->pasts, room * sizeof *more);
-        if (more == NULL)
-            return NULL;
-        h->pasts = more;
-        h->past_room = room;
-    }
+    more = nsc_array_grow(h->pasts, &h->past_room, i, sizeof *more);
+    if (more == NULL)
+        return NULL;
+    h->pasts = more;
     if (i == h->past_count)
         h->past_count++;
     h->pasts[i] = (struct past){.pid = pid, .image = image};

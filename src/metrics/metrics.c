@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "metrics/state.h"
+#include "util/array.h"
 #include "util/now.h"
 
 enum {
@@ -100,17 +101,12 @@ static void release_process(struct nsc_metrics *m, struct nsc_metrics_process *p
 
 static bool make_room(struct nsc_metrics *m)
 {
-    uint32_t room = m->room == 0 ? 64 : m->room * 2;
-    struct nsc_metrics_thread **threads;
+    struct nsc_metrics_thread **threads =
+        nsc_array_grow(m->threads, &m->room, m->count, sizeof(struct nsc_metrics_thread *));
 
-    if (m->count < m->room)
-        return true;
-    threads = realloc(m->threads, room * sizeof(struct nsc_metrics_thread *));
-    if (threads == NULL)
-        return false;
-    m->threads = threads;
-    m->room = room;
-    return true;
+    if (threads != NULL)
+        m->threads = threads;
+    return threads != NULL;
 }
 
 struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *m, pid_t pid, pid_t tid, uint32_t id)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/now.h"
 
 #define MS            1000000ull
@@ -34,15 +35,11 @@ static bool is_known(const struct nsc_members *members, pid_t pid)
 
 static void add(struct nsc_members *members, pid_t pid)
 {
-    if (members->count == members->capacity) {
-        uint32_t capacity = members->capacity == 0 ? 16 : members->capacity * 2;
-        pid_t *pids = realloc(members->pids, capacity * sizeof *pids);
+    pid_t *pids = nsc_array_grow(members->pids, &members->capacity, members->count, sizeof *pids);
 
-        if (pids == NULL)
-            return;
-        members->pids = pids;
-        members->capacity = capacity;
-    }
+    if (pids == NULL)
+        return;
+    members->pids = pids;
     members->pids[members->count++] = pid;
 }
 
@@ -106,7 +103,7 @@ struct busy {
 
 struct busy_list {
     struct busy *threads;
-    size_t count, capacity;
+    uint32_t count, capacity;
 };
 
 static ssize_t read_text(const char *path, char *text, size_t room)
@@ -160,18 +157,14 @@ static void list_busy(struct busy_list *list, pid_t pid)
     tasks = opendir(path);
     while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
         struct busy busy = {.pid = pid, .tid = (pid_t)strtol(entry->d_name, NULL, 10)};
+        struct busy *threads;
 
         if (busy.tid <= 0 || !ran_for(pid, busy.tid, &busy.ran_ns) || !is_busy(pid, busy.tid))
             continue;
-        if (list->count == list->capacity) {
-            size_t capacity = list->capacity == 0 ? 64 : list->capacity * 2;
-            struct busy *threads = realloc(list->threads, capacity * sizeof *threads);
-
-            if (threads == NULL)
-                break;
-            list->threads = threads;
-            list->capacity = capacity;
-        }
+        threads = nsc_array_grow(list->threads, &list->capacity, list->count, sizeof *threads);
+        if (threads == NULL)
+            break;
+        list->threads = threads;
         list->threads[list->count++] = busy;
     }
     if (tasks != NULL)
@@ -197,7 +190,7 @@ static bool has_run_on(struct busy *busy)
 
 static void drop_settled(struct busy_list *list)
 {
-    size_t i, kept = 0;
+    uint32_t i, kept = 0;
 
     for (i = 0; i < list->count; i++)
         if (!has_run_on(&list->threads[i]))

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "nanoscope/live.h"
+#include "util/array.h"
 
 enum { OPEN_FDS_MAX = 200, MAP_FIRST_BITS = 8 };
 
@@ -189,7 +190,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
                     uint32_t build_id_bytes, uint32_t *index)
 {
-    struct nsc_module_file *file;
+    struct nsc_module_file **files, *file;
     uint32_t i;
     int error;
 
@@ -201,16 +202,11 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
             return 0;
         }
     }
-    if (modules->count == modules->capacity) {
-        uint32_t capacity = modules->capacity == 0 ? 16 : modules->capacity * 2;
-        struct nsc_module_file **files =
-            realloc(modules->files, capacity * sizeof(struct nsc_module_file *));
-
-        if (files == NULL)
-            return -ENOMEM;
-        modules->files = files;
-        modules->capacity = capacity;
-    }
+    files = nsc_array_grow(modules->files, &modules->capacity, modules->count,
+                           sizeof(struct nsc_module_file *));
+    if (files == NULL)
+        return -ENOMEM;
+    modules->files = files;
     error = file_new(modules, path, build_id, build_id_bytes, &file);
     if (error != 0)
         return error;
@@ -222,15 +218,12 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
 /* Remembers where function @id is; ids are dense. */
 static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
 {
-    if (modules->place_count == modules->place_capacity) {
-        uint32_t capacity = modules->place_capacity == 0 ? 256 : modules->place_capacity * 2;
-        struct nsc_place *places = realloc(modules->places, capacity * sizeof *places);
+    struct nsc_place *places = nsc_array_grow(modules->places, &modules->place_capacity,
+                                              modules->place_count, sizeof *places);
 
-        if (places == NULL)
-            return -ENOMEM;
-        modules->places = places;
-        modules->place_capacity = capacity;
-    }
+    if (places == NULL)
+        return -ENOMEM;
+    modules->places = places;
     modules->places[modules->place_count++] = (struct nsc_place){module, va};
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "nanoscope/live.h"
+#include "util/array.h"
 
 /* The mapping that held @address at @ticks; failing that, the latest that ever did. */
 static const struct nsc_space_mapping *find(const struct nsc_space *space, uint64_t address,
@@ -161,15 +162,10 @@ int nsc_space_load(struct nsc_space *space, uint32_t process,
     struct nsc_space_mapping *m;
     uint32_t i;
 
-    if (space->count == space->capacity) {
-        uint32_t capacity = space->capacity == 0 ? 8 : space->capacity * 2;
-
-        m = realloc(space->mappings, capacity * sizeof *m);
-        if (m == NULL)
-            return -ENOMEM;
-        space->mappings = m;
-        space->capacity = capacity;
-    }
+    m = nsc_array_grow(space->mappings, &space->capacity, space->count, sizeof *m);
+    if (m == NULL)
+        return -ENOMEM;
+    space->mappings = m;
     for (i = 0; i < space->count; i++)
         if (space->mappings[i].start < mapping->end && mapping->start < space->mappings[i].end)
             space->reused = true;

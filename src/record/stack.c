@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "record/stack_state.h"
+#include "util/array.h"
 
 enum { STACKS_MAX = 1024 };
 
@@ -166,19 +167,14 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
 /* A stack that nothing was seen of. NULL only when memory runs out. */
 static struct nsc_stack *stack_add(struct nsc_stacks *s)
 {
-    struct nsc_stack *st;
+    struct nsc_stack **stacks, *st;
 
     if (s->count == STACKS_MAX)
         return stack_evict(s);
-    if (s->count == s->capacity) {
-        uint32_t capacity = s->capacity == 0 ? 4 : s->capacity * 2;
-        struct nsc_stack **stacks = realloc(s->stacks, capacity * sizeof(struct nsc_stack *));
-
-        if (stacks == NULL)
-            return NULL;
-        s->stacks = stacks;
-        s->capacity = capacity;
-    }
+    stacks = nsc_array_grow(s->stacks, &s->capacity, s->count, sizeof(struct nsc_stack *));
+    if (stacks == NULL)
+        return NULL;
+    s->stacks = stacks;
     st = calloc(1, sizeof *st);
     if (st == NULL)
         return NULL;

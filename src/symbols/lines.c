@@ -9,6 +9,7 @@
 
 #include "symbols/isolate.h"
 #include "symbols/object.h"
+#include "util/array.h"
 
 #define CHILD_BYTES_MAX (4ull << 30)
 
@@ -26,22 +27,19 @@ struct job {
     Dwarf *dwarf;
     char path[NSC_ISOLATE_TEXT_MAX];
     struct range *ranges;
-    size_t range_count, range_room;
+    uint32_t range_count, range_room;
 };
 
 static bool add_range(struct job *job, uint64_t start, uint64_t end, Dwarf_Off unit)
 {
+    struct range *grown;
+
     if (start >= end || start == 0) /* 0: a function that the linker dropped */
         return true;
-    if (job->range_count == job->range_room) {
-        size_t room = job->range_room == 0 ? 256 : 2 * job->range_room;
-        struct range *grown = realloc(job->ranges, room * sizeof *grown);
-
-        if (grown == NULL)
-            return false;
-        job->ranges = grown;
-        job->range_room = room;
-    }
+    grown = nsc_array_grow(job->ranges, &job->range_room, job->range_count, sizeof *grown);
+    if (grown == NULL)
+        return false;
+    job->ranges = grown;
     job->ranges[job->range_count++] = (struct range){start, end, unit};
     return true;
 }

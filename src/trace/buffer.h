@@ -83,23 +83,4 @@ static inline void nsc_buffer_free(struct nsc_buffer *b)
     memset(b, 0, sizeof *b);
 }
 
-/*
- * Room for one more element in an array of @count elements of @item bytes with room for *@room.
- * Returns the array (perhaps moved), or NULL when memory is short: the old one is still valid.
- */
-static inline void *nsc_array_grow(void *array, uint32_t *room, uint32_t count, size_t item)
-{
-    uint32_t wanted = *room < 16 ? 16 : *room * 2;
-    void *bigger;
-
-    if (count < *room)
-        return array;
-    if (*room > UINT32_MAX / 2)
-        return NULL;
-    bigger = realloc(array, wanted * item);
-    if (bigger != NULL)
-        *room = wanted;
-    return bigger;
-}
-
 #endif

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "trace/reader_state.h"
+#include "util/array.h"
 
 #define BATCH_EVENTS 4096
 #define PADDING                                                                                    \

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "trace/reader_state.h"
+#include "util/array.h"
 
 #define HOLE_MAX (1u << 16) /* entries that recovery makes up for a lost block */
 

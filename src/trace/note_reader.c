@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "trace/reader_state.h"
+#include "util/array.h"
 
 /* A text that stood in the block. */
 struct note_name {

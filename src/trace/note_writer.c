@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "trace/writer_state.h"
+#include "util/array.h"
 
 #define BLOCK_BYTES ((size_t)16 << 10) /* a block is written once it has so many */
 #define NAMES_MAX   256                /* names that a block's notes can refer to */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "trace/reader_state.h"
+#include "util/array.h"
 
 #define MADE_UP_MAX (1u << 16) /* table entries invented for damaged tables */
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace/reader_state.h"
+#include "util/array.h"
 
 #define SUMMARY_DEPTHS 512 /* docs/format.md section 4 */
 

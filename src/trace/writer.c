@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "trace/writer_state.h"
+#include "util/array.h"
 
 #define MEMORY_DEFAULT    ((size_t)80 << 20)
 #define TABLE_BLOCK_BYTES ((size_t)256 << 10) /* tables are cut into blocks of about this size */
