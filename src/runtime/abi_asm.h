@@ -15,5 +15,15 @@
  * long a call must last at least, and how many were too short. */
 #define NSC_RUNTIME_END_LEAST   8
 #define NSC_RUNTIME_END_REWOUND 16
+/* The thread's count of lost events, and the session's count of free chunks. */
+#define NSC_RUNTIME_END_LOST    24
+#define NSC_RUNTIME_END_FREE    32
+/* cputimer.c's */
+#define NSC_RUNTIME_END_TIMER   40
+
+/* Where `pos` of a thread without a chunk is: this bit is set in it, and in no address. */
+#define NSC_RUNTIME_NOWHERE_BIT 62
+/* Of so many events that are lost one after the other, one looks for a chunk all the same. */
+#define NSC_RUNTIME_LOST_LOOK   1024
 
 #endif

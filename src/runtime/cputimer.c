@@ -21,7 +21,7 @@
 /* Number + 1 of the timer of the thread that has this slot, or had it last; 0: none. */
 static uint64_t *timer_word(const struct nsc_session *s, uint32_t thread)
 {
-    return nsc_session_end_word(s, thread) + 1;
+    return nsc_session_end_word(s, thread) + NSC_RUNTIME_END_TIMER / 8;
 }
 
 static void take_sample(void)

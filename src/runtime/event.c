@@ -145,6 +145,8 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     struct nsc_place p;
     int stored;
 
+    if (nsc_thread_lose_at_once(slot))
+        return;
     if (!nsc_thread_present(&p)) {
         nsc_session_hooks_follow(NSC_LOAD(&nsc_session_current));
         return;

@@ -139,8 +139,10 @@ static void shut(struct nsc_session *s)
     if (NSC_LOAD(&s->wiped[0]) == 0)
         return;
     /* The kernel does not discard memory that is locked. */
-    for (i = 0; i < s->threads_max; i++)
+    for (i = 0; i < s->threads_max; i++) {
         NSC_STORE(nsc_session_end_word(s, i), 0);
+        NSC_STORE(nsc_session_end_word(s, i) + NSC_RUNTIME_END_FREE / 8, 0);
+    }
 }
 
 int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)

@@ -63,8 +63,8 @@ struct nsc_session {
     uint32_t serial;                 /* sessions of this process are numbered from 1 */
     uint64_t sample_ns;              /* runtime/cputimer.h; 0: threads take no samples */
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
-     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at; the word behind it
-     * is cputimer.c's. */
+     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at, and behind it
+     * NSC_RUNTIME_END_*. */
     uint64_t *wiped;
     /* -------------------------------------------------------------------------------------- */
     uint32_t process;    /* index of this process's slot */

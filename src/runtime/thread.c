@@ -17,7 +17,7 @@
 static const uint64_t always_full[NSC_END_STRIDE];
 
 /* Where `pos` is without a chunk: above anything that *endp can be, far below wrapping around. */
-#define POS_NOWHERE (1ull << 62)
+#define POS_NOWHERE (1ull << NSC_RUNTIME_NOWHERE_BIT)
 
 __thread struct nsc_runtime_thread nsc_runtime_tls = {
     .pos = POS_NOWHERE,
@@ -60,6 +60,20 @@ static uint64_t *end_word(const struct nsc_place *p)
 void nsc_thread_lose(const struct nsc_place *p, uint64_t events)
 {
     NSC_ADD(&live_thread(p)->lost, events);
+}
+
+int nsc_thread_lose_at_once(uint64_t slot)
+{
+    const uint64_t *end = NSC_LOAD(&nsc_runtime_tls.endp);
+    uint64_t *lost = (uint64_t *)(uintptr_t)NSC_LOAD(&end[NSC_RUNTIME_END_LOST / 8]);
+    const uint32_t *chunks_free =
+        (const uint32_t *)(uintptr_t)NSC_LOAD(&end[NSC_RUNTIME_END_FREE / 8]);
+
+    if (slot >> NSC_RUNTIME_NOWHERE_BIT != 1 || lost == NULL || chunks_free == NULL ||
+        NSC_LOAD(chunks_free) != 0 || NSC_LOAD(lost) % NSC_RUNTIME_LOST_LOOK == 0)
+        return 0;
+    NSC_ADD(lost, 1);
+    return 1;
 }
 
 static int cas_endp(struct nsc_runtime_thread *t, const uint64_t *old, const uint64_t *value)
@@ -130,6 +144,8 @@ static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
     NSC_STORE(&end[0], 0);
     NSC_STORE(&end[NSC_RUNTIME_END_REWOUND / 8], (uint64_t)(uintptr_t)&slot->rewound);
     NSC_STORE(&end[NSC_RUNTIME_END_LEAST / 8], (uint64_t)(uintptr_t)&s->header->rewind_ticks);
+    NSC_STORE(&end[NSC_RUNTIME_END_LOST / 8], (uint64_t)(uintptr_t)&slot->lost);
+    NSC_STORE(&end[NSC_RUNTIME_END_FREE / 8], (uint64_t)(uintptr_t)&s->header->chunks_free);
     return at;
 }
 

@@ -83,6 +83,16 @@ void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_point
 /** nsc_thread_lose - count @events as lost by this thread. */
 void nsc_thread_lose(const struct nsc_place *p, uint64_t events);
 
+/**
+ * nsc_thread_lose_at_once - count an event as lost if the calling thread had no chunk before and
+ * nobody has freed one since, without looking for one: that takes several times what recording
+ * does. The hooks of sleds on x86-64 do the same by themselves.
+ * @slot: of the event, as the hook found it.
+ * Returns 0 if it has to be looked for: also each NSC_RUNTIME_LOST_LOOKth time, because there are
+ * chunks that the count does not know of, and to notice that the recorder is gone.
+ */
+int nsc_thread_lose_at_once(uint64_t slot);
+
 /** nsc_thread_moved - whether the thread has another place by now. What was read of its words
  * before this call belongs to @p, if it has not. */
 static inline int nsc_thread_moved(const struct nsc_place *p)

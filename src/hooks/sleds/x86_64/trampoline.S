@@ -82,6 +82,29 @@
     movq    SAVED_RDX(%rsp), %rdx
 .endm
 
+/*
+ * The thread has no chunk, and none is free: the event is lost, and counted; else on to 9. As
+ * nsc_thread_lose_at_once(), here because the program must not take longer without a recorder than
+ * with one. %rdx and FREE are as RESERVE left them; %rdx is lost, %r11 is not.
+ */
+.macro LOSE free
+    btq     $NSC_RUNTIME_NOWHERE_BIT, %r11
+    jnc     9f
+    movq    %fs:NSC_RUNTIME_ENDP(%rdx), \free
+    movq    NSC_RUNTIME_END_LOST(\free), %rdx
+    movq    NSC_RUNTIME_END_FREE(\free), \free
+    testq   %rdx, %rdx
+    jz      9f
+    testq   \free, \free               /* a signal handler may have come to another session */
+    jz      9f
+    cmpl    $0, (\free)
+    jne     9f
+    testl   $(NSC_RUNTIME_LOST_LOOK - 1), (%rdx)
+    jz      9f
+    incq    (%rdx)
+    movq    SAVED_RDX(%rsp), %rdx
+.endm
+
 /* To the slow path with %rcx = word, %rdx = position, %r11 = slot. */
 .macro GO_SLOW mark, over
     leaq    8 + \over + \mark(%rsp), %rcx
@@ -119,7 +142,9 @@
     BEGIN \name
     RECORD %r10, 0, \over
     ret
-1:  movq    %rcx, SAVED_RCX(%rsp)
+1:  LOSE %r10
+    ret
+9:  movq    %rcx, SAVED_RCX(%rsp)
     GO_SLOW 0, \over
     END \name
 .endm
@@ -136,7 +161,9 @@
     RECORD_UNTIMED %rcx, 4
 .endif
     RETURN \keep_r11
-1:  GO_SLOW 4, 0
+1:  LOSE %rcx
+    RETURN \keep_r11
+9:  GO_SLOW 4, 0
     END \name
 .endm
 
@@ -199,7 +226,9 @@
 2:  movq    SAVED_RAX(%rsp), %rax
     RECORD %rcx, 4, 0
     RETURN \keep_r11
-1:  GO_SLOW 4, 0
+1:  LOSE %rcx
+    RETURN \keep_r11
+9:  GO_SLOW 4, 0
     END \name
 .endm
 
