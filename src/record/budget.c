@@ -23,6 +23,8 @@
 /* Of our time, steps take one part in so many. */
 #define LOOK_PART   4
 #define STEADY_NS   (100.0 * MS)
+/* A program that waits for a processor is looked at less often, but not for ever so seldom. */
+#define BUSY_MIN    0.25
 /* Beside the timer, an event costs so much: see ADR 2. */
 #define REST_NS     0.5
 /* From this share of the processors on, the program has to wait for the recorder. */
@@ -62,6 +64,14 @@ static double timer_ns(void)
     return (double)least / READS;
 }
 
+/* What may be recorded until the next step, in chunks. */
+static uint32_t ration(const struct nsc_budget *b)
+{
+    double chunk_ns = b->tracees->session->chunk_bytes / 32.0 * b->policy.call_ns;
+
+    return 1 + (uint32_t)(nsc_policy_ration_ns(&b->policy) / chunk_ns);
+}
+
 int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
                     struct nsc_tracees *tracees, struct nsc_drain *drain)
 {
@@ -72,6 +82,7 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
         return 0;
     nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
     b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    drain->ration = ration(b);
     b->clocks = calloc(tracees->session->processes_max, sizeof *b->clocks);
     return b->clocks != NULL ? 0 : -ENOMEM;
 }
@@ -130,6 +141,20 @@ static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_
     own = b->own_ns == 0 ? 0 : ns - b->own_ns;
     b->own_ns = ns;
     return (double)(own + cpu_ns) > SATURATED * b->processors * (double)wall_ns ? own : 0;
+}
+
+/* Events that threads had no room for since the last call. */
+static uint64_t lost_events(struct nsc_budget *b)
+{
+    const struct nsc_tracees *all = b->tracees;
+    uint64_t sum = 0, before = b->lost;
+    uint32_t i;
+
+    for (i = 0; i < all->thread_high; i++)
+        if (all->threads[i] != NULL)
+            sum += __atomic_load_n(&all->session->threads[i].lost, __ATOMIC_RELAXED);
+    b->lost = sum;
+    return sum > before ? sum - before : 0; /* less: a thread has gone */
 }
 
 /* Where it is written down which function of the policy has the sleds of a file's function; NULL:
@@ -315,15 +340,17 @@ static void take_step(struct nsc_budget *b, bool moving)
     cpu_ns = program_ns(b);
     step.cpu_ns = (double)cpu_ns;
     step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
+    step.lost_calls = (double)lost_events(b) / 2;
     b->step_ns = now_ns;
     nsc_policy_step(&b->policy, &step);
+    b->drain->ration = ration(b);
 }
 
 /* In how much time the program will have run for as long as the policy has patience. */
 static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 {
     const uint64_t least = STEP_MIN_NS, most = STEP_MAX_NS;
-    double ns = nsc_policy_patience_ns(&b->policy) / fmax(busy, 1);
+    double ns = nsc_policy_patience_ns(&b->policy) / fmax(busy, BUSY_MIN);
 
     if (ns < (double)least)
         return least;

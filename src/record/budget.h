@@ -29,6 +29,7 @@ struct nsc_budget {
     uint32_t id_count, id_room;
     struct nsc_budget_clock *clocks; /* by process slot */
     uint64_t due_ns, step_ns, own_ns;
+    uint64_t lost;       /* events, of the threads that live */
     double look_ns;      /* what a step takes, in the mean */
     unsigned processors; /* that the recorder and, most likely, the program may use */
     struct nsc_flip_stats flips;

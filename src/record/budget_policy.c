@@ -52,6 +52,13 @@
 #define BLOCK_NS    (100 * MS)
 #define BLOCK_SLACK 1.1
 
+/* A call that finds no room, entry and exit. */
+#define LOST_NS    5
+/* Between two steps, recording may cost what this much time earns beyond what is saved or owed, and
+ * never less than what the shorter one does. */
+#define RATION_NS  (100 * MS)
+#define RATION_MIN (25 * MS)
+
 enum { CALLS, TOTAL, SELF };
 
 void nsc_policy_init(struct nsc_policy *p, double share, double call_ns)
@@ -131,13 +138,26 @@ static double cost_of(const struct nsc_policy *p, double rate)
 
 /* ---- What was seen --------------------------------------------------------------------------- */
 
-static void learn(struct nsc_policy *p, double plain)
+/* Calls of the step whose function is known, and by how much there were more. */
+static double touched_calls(const struct nsc_policy *p)
 {
+    double calls = 0;
+    uint32_t i;
+
+    for (i = 0; i < p->touched_count; i++)
+        calls += p->functions[p->touched[i]].calls;
+    return calls;
+}
+
+/* Calls that were lost are taken for calls of the same functions as those that were not. */
+static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
+{
+    double more = 1 + step->lost_calls / fmax(touched_calls(p), 1);
     uint32_t i;
 
     for (i = 0; i < p->count; i++) {
         struct nsc_policy_function *f = &p->functions[i];
-        double rate = f->calls / plain;
+        double rate = f->calls * more / plain;
 
         if (!is_on(f))
             continue;
@@ -359,6 +379,7 @@ static void open_window(struct nsc_policy *p)
     p->window_length = length;
     p->window_cost = cost;
     p->window_plain = p->window_cpu = p->window_spent = 0;
+    p->window_lost = false;
     p->windows++;
     for (i = 0; i < n; i++) {
         struct nsc_policy_function *f = &p->functions[p->scratch[i]];
@@ -380,7 +401,7 @@ static void close_window(struct nsc_policy *p)
         if (!f->sampled)
             continue;
         f->sampled = false;
-        if (p->window_plain > 0) {
+        if (p->window_plain > 0 && !p->window_lost) {
             f->recent = (f->recent + f->in_window[CALLS] / p->window_plain) / 2;
             add_sample(&f->samples[CALLS], f->in_window[CALLS], p->window_plain);
             add_sample(&f->samples[TOTAL], f->in_window[TOTAL], p->window_cpu);
@@ -425,7 +446,8 @@ static double plain_time(const struct nsc_policy *p, const struct nsc_policy_ste
         calls += f->calls;
         steady_calls += f->off ? 0 : f->calls;
     }
-    plain = fmax(step->cpu_ns - calls * p->call_ns, step->cpu_ns / 50);
+    plain = step->cpu_ns - calls * p->call_ns - step->lost_calls * LOST_NS;
+    plain = fmax(plain, step->cpu_ns / 50);
     if (!p->window_open || plain > step->cpu_ns * CLEAR_SHARE)
         return plain;
     for (i = 0; i < p->count; i++)
@@ -457,9 +479,10 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     if (plain > 0) {
         sample(p, step, plain);
         if (!step->moving) {
-            learn(p, plain);
+            learn(p, step, plain);
             p->window_plain += plain;
             p->window_cpu += step->cpu_ns;
+            p->window_lost |= step->lost_calls > 0;
         }
     }
     forget_step(p);
@@ -482,6 +505,15 @@ double nsc_policy_patience_ns(const struct nsc_policy *p)
     if (p->window_open)
         return fmax(p->window_length - p->window_plain, 0) * (1 + p->share + p->window_cost);
     return p->credit_ns < 0 ? fmin(young, MS) : young;
+}
+
+double nsc_policy_ration_ns(const struct nsc_policy *p)
+{
+    double least = p->share * RATION_MIN;
+
+    if (p->window_open)
+        return least + 2 * p->window_cost * p->window_length;
+    return fmax(p->share * RATION_NS + fmin(p->credit_ns, 0), least);
 }
 
 /* ---- Estimates ------------------------------------------------------------------------------- */

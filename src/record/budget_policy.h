@@ -59,6 +59,7 @@ struct nsc_policy {
     double credit_ns;                  /* what may be spent beside the share; negative: debt */
     double window_credit_ns;
     bool window_open, window_whole; /* whole: nothing is off in it */
+    bool window_lost;               /* calls were lost in it: it is no sample */
     double window_plain, window_cpu, window_spent;
     double window_length, window_cost; /* as planned; the cost as a share of plain time */
     double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
@@ -70,6 +71,7 @@ struct nsc_policy {
 struct nsc_policy_step {
     double cpu_ns;     /* of the program */
     double charged_ns; /* of the recorder, as far as the program had to wait for it */
+    double lost_calls; /* of whatever functions: the program ran out of room for them */
     bool moving;       /* sleds were switched in it: it costs, but tells nothing of rates */
 };
 
@@ -100,6 +102,9 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step);
 
 /* How much of the program's time may go by until the next step should come. */
 double nsc_policy_patience_ns(const struct nsc_policy *p);
+
+/* How much recording may cost until the next step, however late that comes. */
+double nsc_policy_ration_ns(const struct nsc_policy *p);
 
 struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint32_t function);
 

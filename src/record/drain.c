@@ -88,7 +88,8 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
     /* The lowest free one first: so the chunks that go round are few, and caches know them. */
     if (chunk < __atomic_load_n(&s->header->chunk_hint, __ATOMIC_RELAXED))
         __atomic_store_n(&s->header->chunk_hint, chunk, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&s->header->chunks_free, 1, __ATOMIC_RELAXED);
+    if (d->ration == 0)
+        __atomic_fetch_add(&s->header->chunks_free, 1, __ATOMIC_RELAXED);
     d->chunks_free++;
 }
 
@@ -319,6 +320,8 @@ static void scan_chunks(struct nsc_drain *d, enum nsc_drain_depth depth, bool al
     d->chunks_free = s->chunk_count;
     scan_range(d, 0, s->chunk_count, depth);
     left = backlog(d) < s->kept ? s->kept - backlog(d) : 0;
+    if (d->ration != 0 && left > d->ration)
+        left = d->ration;
     __atomic_store_n(&s->header->chunks_free, left < d->chunks_free ? left : d->chunks_free,
                      __ATOMIC_RELAXED);
     if (s->home_count > 0)

@@ -27,6 +27,7 @@ struct nsc_drain {
     uint32_t sparse_used;   /* sparse chunks in use */
     uint32_t sparse_mapped; /* of them, read since their mapping was let go */
     uint32_t homes_high;    /* homes in use lie below */
+    uint32_t ration;        /* that threads may fill between two passes; 0: what there is */
     bool hold; /* ring mode: the ring is being copied; do not turn it unless it is all but full */
     uint64_t pass;
     /* When processes, threads, tables were looked at, and chunks still in use. */

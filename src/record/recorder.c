@@ -23,6 +23,7 @@
 #include "record/patchable.h"
 #include "record/snapshot.h"
 #include "record/spawn.h"
+#include "record/turns.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
 #include "util/now.h"
@@ -409,6 +410,8 @@ void nsc_recorder_loop(struct nsc_recorder *r)
 
     /* Only now: a program started by us would inherit it. */
     prctl(PR_SET_TIMERSLACK, 1000ul);
+    if (r->options->budget > 0)
+        nsc_turns_shorten();
     nsc_measure_begin(r);
     do {
         uint64_t now_ns = nsc_now_ns();
