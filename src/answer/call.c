@@ -184,7 +184,7 @@ int nsc_answer_step(struct nsc_answer_ask *ask)
 {
     static const char *const ways[] = {"next", "previous", "longest"};
     uint32_t function = nsc_ask_function(ask, "function");
-    uint32_t way = nsc_ask_word(ask, "to", ways, 3, 3);
+    uint32_t way = nsc_ask_word(ask, "go", ways, 3, 3);
     uint64_t ns = nsc_ask_number(ask, "at", UINT64_MAX, INT64_MAX);
     uint64_t nth = nsc_ask_number(ask, "nth", 1, NTH_MAX);
     struct nsc_call call;
@@ -194,7 +194,7 @@ int nsc_answer_step(struct nsc_answer_ask *ask)
     if (error == 0)
         error = take_thread(ask, &s);
     if (way == 3)
-        nsc_ask_refuse(ask, "`to` is missing");
+        nsc_ask_refuse(ask, "`go` is missing");
     if (way < 2 && ns == UINT64_MAX)
         nsc_ask_refuse(ask, "`at` is missing");
     if (nth == 0)

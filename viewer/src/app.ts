@@ -38,7 +38,7 @@ export interface Jump {
     function: number;
     thread?: number | null;
     at?: number;
-    to: "next" | "previous" | "longest";
+    go: "next" | "previous" | "longest";
     nth?: number;
 }
 
@@ -199,9 +199,9 @@ export class App {
 
     /** Goes to another call of a function; says so if there is none. */
     async jump(jump: Jump): Promise<Call | null> {
-        const { thread, at, nth, to } = jump;
+        const { thread, at, nth, go } = jump;
         try {
-            const scope = to === "longest" ? this.selectionQuery : {};
+            const scope = go === "longest" ? this.selectionQuery : {};
             const found = await this.ask<Call>("step", { ...scope, ...jump, thread, at, nth });
             const call = await this.pickCall(found.thread, found.start, found.depth);
             if (call !== null) {
@@ -213,7 +213,7 @@ export class App {
             return call;
         } catch (error) {
             if (error instanceof EngineError && error.status === 404) {
-                this.say(`There is no ${to === "longest" ? "such" : to} call of this function.`);
+                this.say(`There is no ${go === "longest" ? "such" : go} call of this function.`);
             } else {
                 this.fail(error);
             }

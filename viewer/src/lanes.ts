@@ -166,7 +166,8 @@ export function drawChart(frame: Frame, lane: ChartLane, y: number): void {
     const { whole } = app;
     let series: Series | null = null;
     if (lane.kind === "counter") {
-        const query = { process: lane.process, name: lane.name };
+        const { name, process, thread } = lane;
+        const query = thread === null ? { process, name } : { thread, name };
         const data = notes.get<Counters>("counters", query, view, width, whole);
         series = data === null ? null : chartSeries.counter(data);
     } else {

@@ -111,7 +111,7 @@ export class Layout {
             this.add({ kind: "left-out", process, y: 0, height: LEFT_OUT });
         }
         for (const counter of this.trace.counters) {
-            if (counter.process === process) {
+            if (counter.process === process && counter.thread === undefined) {
                 this.add({
                     kind: "counter",
                     process,
@@ -143,12 +143,27 @@ export class Layout {
                 this.add({ kind: "samples", process, thread: index, name, y: 0, height: CHART });
             }
         }
+        for (const { name } of fold === "folded" ? [] : this.countersOf(index)) {
+            this.add({
+                kind: "counter",
+                process: thread.process,
+                thread: index,
+                name,
+                y: 0,
+                height: CHART,
+            });
+        }
         if (rows > 0) {
             this.add({ kind: "calls", thread: index, rows, y: 0, height: rows * ROW });
         }
         if (fold !== "folded") {
             this.height += SPACE;
         }
+    }
+
+    private countersOf(index: number): Trace["counters"] {
+        const has = this.trace.threads[index]!.counters > 0;
+        return has ? this.trace.counters.filter((counter) => counter.thread === index) : [];
     }
 
     private chartsOf(index: number): readonly string[] {
@@ -212,7 +227,7 @@ export class Layout {
             if (lane.kind === "calls") {
                 return lane;
             }
-            if (lane.kind !== "samples") {
+            if (lane.kind !== "samples" && lane.kind !== "counter") {
                 break;
             }
         }

@@ -63,7 +63,7 @@ export class Mirror {
             const fold = timeline.layout.fold(thread);
             const cells = [
                 printable(threadTitle(info)),
-                units.time(info.start),
+                units.instant(info.start),
                 `${units.time(info.end - info.start)}, ${units.count(info.calls)} calls`,
             ];
             const expanded: Record<string, string> =
@@ -83,7 +83,7 @@ export class Mirror {
         const length = units.time(Math.max(1, Math.round(span.to - span.from)), 3);
         const cells = [
             printable(this.app.functions.name(span.function)),
-            units.time(Math.floor(span.from)),
+            units.instant(Math.floor(span.from)),
             span.several ? `about ${length}, several calls` : `about ${length}`,
         ];
         return row(id, span.depth + 2, cells);
@@ -99,7 +99,7 @@ export class Mirror {
         }
         const cells = [
             printable(this.app.functions.name(call.function)),
-            units.time(call.start),
+            units.instant(call.start),
             `${units.time(call.end - call.start)}, self ${units.time(call.self)}`,
         ];
         const id = "call-looked-at";

@@ -350,17 +350,17 @@ export class Page {
         this.app.say("There are no calls in sight.");
     }
 
-    private jump(to: "next" | "previous" | "longest"): void {
+    private jump(go: "next" | "previous" | "longest"): void {
         const { app } = this;
         const { call } = app;
         const id = call?.function ?? app.found?.rows[0]?.function ?? null;
         if (id === null) {
             app.say("Click a call first, or search for a function.");
-        } else if (to === "longest") {
-            void app.jump({ function: id, to, nth: 1 });
+        } else if (go === "longest") {
+            void app.jump({ function: id, go, nth: 1 });
         } else {
             const at = call?.start ?? Math.floor(app.view.from);
-            void app.jump({ function: id, to, at, thread: call?.thread ?? null });
+            void app.jump({ function: id, go, at, thread: call?.thread ?? null });
         }
     }
 

@@ -4,7 +4,7 @@ export interface Process {
     pid: number;
     name: string;
     start: number;
-    end: number;
+    end: number | null;
     exit: number | null;
 }
 
@@ -41,7 +41,8 @@ export interface Trace {
     categories: string[];
     processes: Process[];
     threads: Thread[];
-    counters: { process: number; name: string }[];
+    /** A counter is a process's or a thread's. */
+    counters: { process?: number; thread?: number; name: string }[];
     meta: Record<string, string>;
     left_out: { functions: number; all: boolean };
     can: string[];
@@ -73,7 +74,9 @@ export interface Call {
     start_bound: boolean;
     end_bound: boolean;
     children: number | null;
+    /** Callers, outermost first; `more` are further out. */
     stack?: StackFrame[];
+    more?: number;
 }
 
 export interface ReportRow {
@@ -88,7 +91,7 @@ export interface ReportRow {
     max: number | null;
     bounds: number;
     left_out: string | null;
-    more_calls: [number, number] | null;
+    more_calls?: [number, number] | null;
 }
 
 export interface Report {
@@ -106,6 +109,7 @@ export type TreeNode = [number | null, number, number, number, number];
 export interface Tree {
     total: number;
     folded: number;
+    folded_calls?: number;
     nodes: TreeNode[];
 }
 

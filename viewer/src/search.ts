@@ -160,7 +160,7 @@ export class Search {
         const row = this.app.found?.rows[i];
         if (row !== undefined) {
             this.open(false);
-            void this.app.jump({ function: row.function, to: "longest", nth: 1 });
+            void this.app.jump({ function: row.function, go: "longest", nth: 1 });
         }
     }
 

@@ -67,8 +67,8 @@ const SECOND = 1e9;
 export const CHART_COLUMNS: Readonly<Record<string, readonly string[]>> = {
     CPU: ["cpu_ns"],
     faults: ["major_faults", "minor_faults"],
-    switches: ["switches", "context_switches"],
-    memory: ["process_bytes", "memory_bytes", "heap_bytes"],
+    switches: ["switches"],
+    memory: ["process_bytes"],
 };
 
 export const chartSeries = {

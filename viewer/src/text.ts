@@ -26,6 +26,17 @@ export class TextFit {
         return width;
     }
 
+    /** The name of a function in a tight place: whole, without arguments, its last part, or what fits of that. */
+    fitName(name: string, room: number): string {
+        const full = this.fit(name, room);
+        if (!full.endsWith("…") && full !== "") {
+            return full;
+        }
+        const short = shortName(name);
+        const fitting = this.fit(short, room);
+        return fitting.endsWith("…") || fitting === "" ? this.fit(lastName(short), room) : fitting;
+    }
+
     /** The text, or as much of it as fits with an ellipsis; "" if that would say nothing. */
     fit(raw: string, room: number): string {
         const text = printable(raw);
@@ -51,6 +62,26 @@ export function shortName(name: string): string {
     const head = open > 0 ? name.slice(0, open) : name;
     const blank = lastBlank(head);
     return head.slice(blank + 1) || name;
+}
+
+/** What stands behind the last "::" or "." that is outside of <> and (): the method without its class. */
+export function lastName(name: string): string {
+    const operator = name.search(/\boperator\b/);
+    if (operator >= 0) {
+        return name.slice(operator);
+    }
+    let nesting = 0;
+    for (let i = name.length - 1; i > 0; i--) {
+        const c = name[i];
+        if (c === ">" || c === ")") {
+            nesting++;
+        } else if (c === "<" || c === "(") {
+            nesting--;
+        } else if (nesting === 0 && (c === "." || (c === ":" && name[i - 1] === ":"))) {
+            return i + 1 < name.length ? name.slice(i + 1) : name;
+        }
+    }
+    return name;
 }
 
 const OPERATOR = /operator(\(\)|\[\]|[<>=!+\-*/%^&|~,]+)/y;

@@ -22,7 +22,6 @@ import {
 import { css, fillText, pixel, plainFill } from "./palette";
 import { NAME_FONT, Pen, SMALL_FONT } from "./pen";
 import type { Call, LeftOutRow, Range } from "./protocol";
-import { shortName } from "./text";
 import { findSpan, SPAN_SEVERAL, SPAN_WORDS, spanFunction, TILE_UNITS, type Tile } from "./tile";
 import { BLOCK_ROWS, tileLength, Tiles, zoomFor, type Piece } from "./tiles";
 import { duration, timeToX, xToTime } from "./view";
@@ -287,8 +286,7 @@ export class Timeline {
             const x = (left + labels[i]!) / ratio;
             const room = labels[i + 1]! / ratio - 8;
             const name = app.functions.name(labels[i + 3]!);
-            const full = fit.fit(name, room);
-            const text = full.endsWith("…") ? fit.fit(shortName(name), room) : full;
+            const text = fit.fitName(name, room);
             if (text !== "") {
                 context.fillStyle = labels[i + 4] === 1 ? dimmed : normal;
                 context.fillText(text, x + 4, labels[i + 2]! / ratio + ROW / 2);

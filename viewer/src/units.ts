@@ -34,6 +34,13 @@ export function exactTime(ns: number): string {
     return `${count(Math.round(ns))} ns`;
 }
 
+/** A point in time to the nanosecond, in seconds: "12.000000345 s". */
+export function instant(ns: number): string {
+    const whole = Math.floor(ns / 1e9);
+    const rest = Math.floor(ns - whole * 1e9);
+    return `${count(whole)}.${String(rest).padStart(9, "0")} s`;
+}
+
 export function count(value: number): string {
     return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }

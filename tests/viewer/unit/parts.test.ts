@@ -7,7 +7,7 @@ import { Layout, orderThreads, ROW, ROWS_AT_FIRST } from "../../../viewer/src/la
 import { layoutTree, sibling } from "../../../viewer/src/panels/flametree";
 import type { Thread, Trace } from "../../../viewer/src/protocol";
 import { chartSeries } from "../../../viewer/src/series";
-import { shortName } from "../../../viewer/src/text";
+import { lastName, shortName } from "../../../viewer/src/text";
 
 function thread(more: Partial<Thread>): Thread {
     return {
@@ -146,6 +146,14 @@ test("a name's arguments and return type go first when there is no room", () => 
         "ns::Functor<long>::operator()",
     );
     assert.equal(shortName("std::ostream& operator<<(std::ostream&, int)"), "operator<<");
+});
+
+test("of a name in a tight place the last part is left", () => {
+    assert.equal(lastName("ns::Class<a::b, char>::method"), "method");
+    assert.equal(lastName("java.util.ArrayList.add"), "add");
+    assert.equal(lastName("ns::Functor<long>::operator()"), "operator()");
+    assert.equal(lastName("main"), "main");
+    assert.equal(lastName("odd::"), "odd::");
 });
 
 test("a merged tree stays within its parents, whatever its numbers", () => {

@@ -55,3 +55,9 @@ test("a ruler deep in a long trace counts from a base", () => {
     assert.equal(base, 5e9);
     assert.equal(ticks[0]!.label, "+100 ns");
 });
+
+test("points in time are exact to the nanosecond", () => {
+    assert.equal(units.instant(0), "0.000000000 s");
+    assert.equal(units.instant(43_200_000_000_500), "43,200.000000500 s");
+    assert.equal(units.instant(1_000_000_001), "1.000000001 s");
+});

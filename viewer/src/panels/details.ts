@@ -75,8 +75,8 @@ export class DetailsPanel implements Panel {
             units.exactTime(call.self),
         );
         list.append(h("dt", {}, "Share of window"), this.share);
-        fact("Start", units.time(call.start, 9), units.exactTime(call.start));
-        fact("End", units.time(call.end, 9), units.exactTime(call.end));
+        fact("Start", units.instant(call.start));
+        fact("End", units.instant(call.end));
         fact("Thread", threadTitle(trace.threads[call.thread]!));
         fact("Depth", String(call.depth));
         fact("Calls made", call.children === null ? null : units.count(call.children));
@@ -110,8 +110,8 @@ export class DetailsPanel implements Panel {
         );
         const id = call.function;
         if (id !== null) {
-            const step = (to: Jump["to"]): void =>
-                void app.jump({ function: id, to, thread: call.thread, at: call.start });
+            const step = (go: Jump["go"]): void =>
+                void app.jump({ function: id, go, thread: call.thread, at: call.start });
             bar.append(
                 button("Previous", "Previous call of the function in the thread (p)", () =>
                     step("previous"),
@@ -133,7 +133,7 @@ export class DetailsPanel implements Panel {
         });
         const go = (): void => {
             this.nth = Math.max(1, Math.floor(Number(input.value)) || 1);
-            void this.app.jump({ function: id, to: "longest", nth: this.nth });
+            void this.app.jump({ function: id, go: "longest", nth: this.nth });
         };
         input.addEventListener("keydown", (event) => {
             if (event.key === "Enter") {
@@ -153,12 +153,17 @@ export class DetailsPanel implements Panel {
     private stack(call: Call): HTMLElement {
         const frames = call.stack ?? [];
         const list = h("ol", { class: "stack" });
-        frames.forEach((frame, depth) => {
-            if (depth < STACK_ENDS || depth >= frames.length - STACK_ENDS) {
-                list.append(this.frame(call.thread, frame, depth));
-            } else if (depth === STACK_ENDS) {
-                const left = frames.length - 2 * STACK_ENDS;
-                list.append(h("li", { class: "quiet" }, `${units.count(left)} more`));
+        const rest = (count: number): HTMLElement =>
+            h("li", { class: "quiet" }, `${units.count(count)} more`);
+        const outer = call.depth - frames.length;
+        if (outer > 0) {
+            list.append(rest(outer));
+        }
+        frames.forEach((frame, i) => {
+            if (i < STACK_ENDS || i >= frames.length - STACK_ENDS) {
+                list.append(this.frame(call.thread, frame, outer + i));
+            } else if (i === STACK_ENDS) {
+                list.append(rest(frames.length - 2 * STACK_ENDS));
             }
         });
         const title =

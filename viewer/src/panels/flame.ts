@@ -4,7 +4,6 @@ import { h, printable } from "../dom";
 import { css, fillText } from "../palette";
 import { Pen, SMALL_FONT } from "../pen";
 import type { Tree } from "../protocol";
-import { shortName } from "../text";
 import * as units from "../units";
 import { layoutTree, sibling, type Box } from "./flametree";
 import type { Panel } from "./host";
@@ -126,8 +125,7 @@ export class FlamePanel implements Panel {
         if (size > 30) {
             const fit = pen.fit(SMALL_FONT);
             const name = app.functions.name(id);
-            const full = fit.fit(name, size - 8);
-            const label = full.endsWith("…") ? fit.fit(shortName(name), size - 8) : full;
+            const label = fit.fitName(name, size - 8);
             pen.context.fillStyle = css(isDimmed ? surface.dimmedText : fillText(pen.theme));
             pen.context.fillText(label, left + 4, y + ROW / 2);
         }

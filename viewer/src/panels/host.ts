@@ -31,6 +31,8 @@ export class PanelHost {
     private readonly tabs = h("div", { role: "tablist", class: "tabs", "aria-label": "Panels" });
     private readonly scope = h("div", { class: "scope" });
     private readonly body = h("div", { class: "panel-body" });
+    /** Stands in for a panel that could not be filled. */
+    private readonly problem = h("p", { class: "hint", hidden: true });
     private readonly handle: HTMLElement;
     private readonly threads: HTMLSelectElement;
     private readonly stale = new Set<string>();
@@ -62,6 +64,7 @@ export class PanelHost {
             this.body.append(panel.element);
             app.on(panel.topics, () => this.mark(panel));
         }
+        this.body.append(this.problem);
         const bar = h("div", { class: "panel-bar" }, this.tabs, this.scope);
         this.element = h(
             "section",
@@ -122,6 +125,7 @@ export class PanelHost {
             tab.setAttribute("aria-selected", String(isShown));
             tab.setAttribute("tabindex", isShown ? "0" : "-1");
         }
+        this.problem.hidden = true;
         this.scope.classList.toggle("off", current?.unscoped === true);
         current?.resized?.();
         this.fill();
@@ -144,7 +148,10 @@ export class PanelHost {
         const { signal } = (this.abort = new AbortController());
         current.element.setAttribute("aria-busy", "true");
         Promise.resolve(current.update(signal)).then(
-            () => current.element.removeAttribute("aria-busy"),
+            () => {
+                current.element.removeAttribute("aria-busy");
+                this.tell(current, "");
+            },
             (error: unknown) => {
                 if (isAbort(error)) {
                     // Another fill is under way, or the panel is out of sight and is filled when it comes back.
@@ -152,9 +159,17 @@ export class PanelHost {
                     return;
                 }
                 current.element.removeAttribute("aria-busy");
-                this.app.fail(error);
+                this.tell(current, error instanceof Error ? error.message : String(error));
             },
         );
+    }
+
+    private tell(panel: Panel, problem: string): void {
+        if (panel === this.current) {
+            this.problem.textContent = problem;
+            this.problem.hidden = problem === "";
+            panel.element.hidden = problem !== "";
+        }
     }
 
     private threadList(order: readonly number[]): HTMLSelectElement {

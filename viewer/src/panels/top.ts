@@ -126,7 +126,7 @@ export class TopPanel implements Panel {
         return rows.map((row) => {
             const go = (): void => {
                 if (row.function !== null) {
-                    void this.app.jump({ function: row.function, to: "longest", nth: 1 });
+                    void this.app.jump({ function: row.function, go: "longest", nth: 1 });
                 }
             };
             const badge =
@@ -167,7 +167,7 @@ export class TopPanel implements Panel {
 }
 
 function leftOut(row: ReportRow): string {
-    if (row.more_calls === null) {
+    if (row.more_calls === null || row.more_calls === undefined) {
         return "Its calls were left out for a part of the time.";
     }
     const [calls, error] = row.more_calls;
