@@ -274,7 +274,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: layers headers check-nm check-unit check-viewer check-e2e check-oracle ## all tests; ./check does this and more
+check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests
 	prove -e '' $(UNIT_TESTS)
@@ -289,6 +289,10 @@ $(MAKE_TRACE): tests/golden/make_trace.c $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
+.PHONY: check-browser
+check-browser: all $(MAKE_TRACE) ## the web client in Chromium
+	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tests/viewer/run
 
 # Prints the samples, states, marks and counters of a trace.
 NOTES := $(BUILD)/tests/e2e/notes

@@ -15,3 +15,10 @@ export async function login(): Promise<void> {
     const hash = rest.toString();
     history.replaceState(null, "", hash === "" ? location.pathname : `#${hash}`);
 }
+
+const PING_MS = 60_000;
+
+/** The server ends when nobody has asked anything for some time; a page that is only looked at says that it is there. */
+export function stay(): void {
+    window.setInterval(() => void fetch("ping").catch(() => undefined), PING_MS);
+}

@@ -3,7 +3,7 @@ import { parseAddress } from "./address";
 import { App } from "./app";
 import { h } from "./dom";
 import { askJson, HttpEngine, isAbort, type Engine } from "./engine";
-import { login } from "./login";
+import { login, stay } from "./login";
 import { Page } from "./page";
 import type { Trace } from "./protocol";
 
@@ -46,5 +46,6 @@ async function start(engine: Engine, status: Status): Promise<void> {
 const status = new Status();
 document.body.append(status.element);
 login()
+    .then(stay)
     .then(() => start(new HttpEngine(), status))
     .catch(status.fail);

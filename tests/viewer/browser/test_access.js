@@ -1,0 +1,91 @@
+// test_access.js - the page for those who do not see or do not point: axe-core's rules in both themes and all panels, and
+// the tree that stands for the picture.
+"use strict";
+const fs = require("node:fs");
+const { assert, done, test } = require("./tap");
+const { View, describedTrace, launch, serve } = require("./viewer");
+
+const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
+
+/** What axe-core finds wrong, a line each. */
+async function violations(view) {
+    await view.page.evaluate(axe);
+    const found = await view.page.evaluate(() =>
+        globalThis.axe.run(document, { resultTypes: ["violations"] }),
+    );
+    return found.violations.map(
+        (each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html).join(" ")}`,
+    );
+}
+
+async function run() {
+    const server = await serve(describedTrace("tests/viewer/browser/traces/known.txt"));
+    const browser = await launch();
+
+    for (const theme of ["light", "dark"]) {
+        const view = await View.open(browser, server.address, { theme });
+        await test(`${theme}: as it opens`, async () => {
+            assert.deepEqual(await violations(view), []);
+        });
+        const titles = await view.page.$$eval('[role="tab"]', (tabs) =>
+            tabs.map((tab) => tab.textContent),
+        );
+        const { x, y } = await view.places(0, 1);
+        await view.page.mouse.click(x(7e6), y + 4);
+        for (const [i, title] of titles.entries()) {
+            await test(`${theme}: ${title}`, async () => {
+                await view.press(String(i + 1));
+                assert.deepEqual(await violations(view), []);
+            });
+        }
+        await test(`${theme}: help`, async () => {
+            await view.press("?");
+            assert.deepEqual(await violations(view), []);
+            await view.press("Escape");
+        });
+        await test(`${theme}: the background`, async () => {
+            const picture = await view.picture();
+            const colour = picture.at(1270, 790);
+            const light = Number(colour.slice(4).split(" ")[0]) > 127;
+            assert.equal(light, theme === "light", colour);
+        });
+        await view.close();
+    }
+
+    await test("the tree says what the picture shows", async () => {
+        const view = await View.open(browser, server.address);
+        await new Promise((go) => setTimeout(go, 500));
+        const rows = await view.page.$$eval('[role="treegrid"] [role="row"]', (all) =>
+            all.map((row) =>
+                [row.getAttribute("aria-level"), row.firstChild.textContent].join(" "),
+            ),
+        );
+        for (const row of ["2 main", "3 load", "4 parse", "3 render", "2 work"]) {
+            assert.ok(rows.includes(row), `${row} in ${rows.join(", ")}`);
+        }
+        await view.close();
+    });
+    await test("everything is reached by Tab", async () => {
+        const view = await View.open(browser, server.address);
+        const reached = new Set();
+        for (let i = 0; i < 40; i++) {
+            await view.page.keyboard.press("Tab");
+            reached.add(
+                await view.page.evaluate(() => {
+                    const { activeElement: element } = document;
+                    return `${element.getAttribute("role") ?? element.tagName.toLowerCase()}`;
+                }),
+            );
+        }
+        for (const what of ["combobox", "button", "treegrid", "tab"]) {
+            assert.ok(reached.has(what), `${what} in ${[...reached].join(", ")}`);
+        }
+        await view.close();
+    });
+
+    await browser.close();
+    await server.end();
+    done();
+}
+
+void run();
