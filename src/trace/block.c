@@ -244,7 +244,9 @@ const char *nsc_block_kind_name(uint32_t kind)
         [NSC_FORMAT_MARKS] = "marks",
         [NSC_FORMAT_COUNTERS] = "counters",
         [NSC_FORMAT_LEFT_OUT] = "left-out table",
+        [NSC_FORMAT_LEVEL] = "node of the index",
         [NSC_FORMAT_NOTE_INDEX] = "index of notes",
+        [NSC_FORMAT_LEVEL_INDEX] = "index of nodes",
     };
 
     if (kind >= sizeof names / sizeof names[0] || names[kind] == NULL)

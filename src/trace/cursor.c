@@ -31,8 +31,8 @@ struct nsc_cursor {
     uint64_t left_out; /* known losses in missing chunks that were passed over */
     struct nsc_buffer events, packed;
     /* Open calls. */
-    struct nsc_frame *frames;
-    uint32_t depth, frame_room;
+    struct nsc_stack stack;
+    uint32_t depth;
     uint32_t unknown; /* calls that are open below all frames; 0 unless the file is recovered */
     /* Events that bridge a gap. */
     struct nsc_event *bridge;
@@ -45,107 +45,21 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-static int need_frames(struct nsc_cursor *c, uint32_t depth)
-{
-    uint32_t room = c->frame_room < 64 ? 64 : c->frame_room;
-    struct nsc_frame *frames;
-
-    if (depth <= c->frame_room)
-        return 0;
-    while (room < depth)
-        room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
-    frames = realloc(c->frames, room * sizeof *frames);
-    if (frames == NULL)
-        return -ENOMEM;
-    c->frames = frames;
-    c->frame_room = room;
-    return 0;
-}
-
-/* In a recovered file the last function stands for those whose table was lost. */
-static bool stand_in(const struct nsc_trace *t, uint64_t *function)
-{
-    if (!t->info.recovered || t->functions.count == 0)
-        return false;
-    *function = t->functions.count - 1;
-    return true;
-}
-
 /* ---- Stacks ---------------------------------------------------------------------------------- */
-
-static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
-{
-    return nsc_diag_set(diag, chunk->offset, EBADMSG,
-                        "the opening stack of chunk %llu of thread %u refers to chunks that "
-                        "do not tell it",
-                        (unsigned long long)chunk->sequence, chunk->thread);
-}
-
-/*
- * The whole opening stack of chunks[@index] into c->frames: its head tells the frames from `common`
- * up, the heads before tell the rest. @untold: receives how many no head tells, which is an error
- * unless the file is recovered; @next: the sequence number behind the head that is not there.
- */
-static int gather_stack(struct nsc_cursor *c, uint32_t index, uint32_t *untold, uint64_t *next,
-                        struct nsc_diag *diag)
-{
-    const struct nsc_chunk *chunk = &c->chunks[index];
-    uint32_t needed = chunk->depth;
-
-    *untold = 0;
-
-    for (uint32_t at = index; needed > 0; at--) {
-        const struct nsc_chunk *from = &c->chunks[at];
-        struct nsc_chunk_head head;
-        uint64_t function;
-        int error;
-
-        if (from->sequence != chunk->sequence - (index - at) && c->trace->info.recovered) {
-            *untold = needed;
-            *next = chunk->sequence - (index - at) + 1;
-            return 0;
-        }
-        if (from->depth < needed || from->sequence != chunk->sequence - (index - at))
-            return bad_stack(chunk, diag);
-        if (from->common < needed) {
-            error = nsc_trace_chunk_head(c->trace, from, &head, diag);
-            if (error != 0)
-                return error;
-            /* Only now: the head has shown that the file holds that many frames. */
-            if (need_frames(c, chunk->depth) != 0)
-                return no_memory(diag);
-            for (uint32_t i = from->common; i < needed; i++) {
-                c->frames[i] = head.frames[i - from->common];
-                function = c->frames[i].function;
-                if (function >= c->trace->functions.count && !stand_in(c->trace, &function))
-                    return bad_stack(chunk, diag);
-                c->frames[i].function = c->trace->canonical[function];
-            }
-            needed = from->common;
-        }
-        if (at == 0 && needed > 0 && !c->trace->info.recovered)
-            return bad_stack(chunk, diag);
-        if (at == 0 && needed > 0) {
-            *untold = needed;
-            *next = from->sequence;
-            return 0;
-        }
-    }
-    return 0;
-}
 
 /* Make c's stack the opening stack of chunks[@index]; what it was before does not matter. */
 static int open_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
     uint32_t depth = c->chunks[index].depth;
     uint64_t next;
-    int error = gather_stack(c, index, &c->unknown, &next, diag);
+    int error =
+        nsc_head_gather(c->trace, c->chunks, index, &c->stack, false, &c->unknown, &next, diag);
 
     if (error != 0)
         return error;
     c->depth = depth - c->unknown;
     if (c->unknown > 0 && c->depth > 0)
-        memmove(c->frames, c->frames + c->unknown, c->depth * sizeof *c->frames);
+        memmove(c->stack.frames, c->stack.frames + c->unknown, c->depth * sizeof *c->stack.frames);
     return 0;
 }
 
@@ -176,7 +90,7 @@ static int bridge_unwind(struct nsc_cursor *c, uint32_t down_to)
 
     while (error == 0 && c->depth > down_to) {
         c->depth--;
-        error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, c->frames[c->depth].function,
+        error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, c->stack.frames[c->depth].function,
                              c->depth, 0);
     }
     return error;
@@ -205,27 +119,27 @@ static int open_stack_after_gap(struct nsc_cursor *c, uint32_t index,
     const struct nsc_chunk *chunk = &c->chunks[index];
     uint32_t untold, depth = chunk->depth;
     uint64_t next;
-    int error = gather_stack(c, index, &untold, &next, diag);
+    int error = nsc_head_gather(c->trace, c->chunks, index, &c->stack, false, &untold, &next, diag);
 
     if (error != 0)
         return error;
     if (untold > 0 && c->started && c->unknown == 0 && next == c->next_sequence + 1 &&
         before_depth >= untold) {
-        if (need_frames(c, depth) != 0)
+        if (nsc_stack_reserve(&c->stack, depth) != 0)
             return no_memory(diag);
-        memcpy(c->frames, before, untold * sizeof *before);
+        memcpy(c->stack.frames, before, untold * sizeof *before);
         untold = 0;
     }
     c->unknown = untold;
     c->depth = depth - untold;
     if (untold > 0 && c->depth > 0)
-        memmove(c->frames, c->frames + untold, c->depth * sizeof *c->frames);
+        memmove(c->stack.frames, c->stack.frames + untold, c->depth * sizeof *c->stack.frames);
     return 0;
 }
 
 static int bridge_enter(struct nsc_cursor *c, uint32_t index)
 {
-    const struct nsc_frame *frame = &c->frames[index];
+    const struct nsc_frame *frame = &c->stack.frames[index];
     bool earlier = frame->start_ticks < c->last_ticks; /* it was unknown before the gap */
 
     return bridge_event(c, NSC_EVENT_ENTER, earlier ? c->last_ticks : frame->start_ticks,
@@ -235,26 +149,26 @@ static int bridge_enter(struct nsc_cursor *c, uint32_t index)
 /* Go from the stack before the gap to the opening stack of chunks[@index], as events. */
 static int bridge_gap(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
-    struct nsc_frame *before = c->frames;
-    uint32_t before_depth = c->depth, before_room = c->frame_room, same = 0;
+    struct nsc_frame *before = c->stack.frames;
+    uint32_t before_depth = c->depth, before_room = c->stack.frame_room, same = 0;
     uint32_t before_unknown = c->unknown;
     int error;
 
-    c->frames = NULL;
-    c->frame_room = 0;
+    c->stack.frames = NULL;
+    c->stack.frame_room = 0;
     error = open_stack_after_gap(c, index, before, before_depth, diag);
     if (error != 0) {
-        free(c->frames);
-        c->frames = before;
-        c->frame_room = before_room;
+        free(c->stack.frames);
+        c->stack.frames = before;
+        c->stack.frame_room = before_room;
         return error;
     }
     if (before_unknown == c->unknown)
-        same = same_frames(before, before_depth, c->frames, c->depth);
+        same = same_frames(before, before_depth, c->stack.frames, c->depth);
     for (uint32_t i = before_depth; error == 0 && i-- > same;)
         error = bridge_event(c, NSC_EVENT_UNWIND, c->last_ticks, before[i].function, i, 0);
     if (!c->started && c->depth > 0)
-        c->last_ticks = c->frames[0].start_ticks;
+        c->last_ticks = c->stack.frames[0].start_ticks;
     if (error == 0)
         error = bridge_event(c, NSC_EVENT_LOST, c->last_ticks, NSC_NO_ID, same, c->left_out);
     for (uint32_t i = same; error == 0 && i < c->depth; i++)
@@ -394,7 +308,7 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
         return NULL;
     *known = true;
     if (what == NSC_FORMAT_OTHER_LATE_EXIT) {
-        if (value >= c->trace->functions.count && !stand_in(c->trace, &value))
+        if (value >= c->trace->functions.count && !nsc_trace_stand_in(c->trace, &value))
             return NULL;
         e->kind = NSC_EVENT_LATE_EXIT;
         e->function = c->trace->canonical[value];
@@ -413,9 +327,9 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
 /* The call that @e enters, above @depth others. False when there is no memory. */
 static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, const struct nsc_event *e)
 {
-    if (depth == c->frame_room && need_frames(c, depth + 1) != 0)
+    if (depth == c->stack.frame_room && nsc_stack_reserve(&c->stack, depth + 1) != 0)
         return false;
-    c->frames[depth] = (struct nsc_frame){.start_ticks = e->ticks, .function = e->function};
+    c->stack.frames[depth] = (struct nsc_frame){.start_ticks = e->ticks, .function = e->function};
     return true;
 }
 
@@ -429,7 +343,7 @@ static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct n
         return false;
     c->unknown--;
     if (e->kind == NSC_EVENT_EXIT)
-        e->kind = stand_in(c->trace, &function) ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
+        e->kind = nsc_trace_stand_in(c->trace, &function) ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
     e->function = (uint32_t)function;
     return true;
 }
@@ -455,7 +369,7 @@ static int decode(struct nsc_cursor *c)
         e->depth = depth;
         if ((v & 3) == NSC_FORMAT_ENTER) {
             at = get_leb(at, &function);
-            if (at == NULL || (function >= functions && !stand_in(c->trace, &function)))
+            if (at == NULL || (function >= functions && !nsc_trace_stand_in(c->trace, &function)))
                 return -EBADMSG;
             e->kind = NSC_EVENT_ENTER;
             e->function = canonical[function];
@@ -467,7 +381,7 @@ static int decode(struct nsc_cursor *c)
             decoded++;
             if (depth > 0) {
                 depth--;
-                e->function = c->frames[depth].function;
+                e->function = c->stack.frames[depth].function;
                 e->depth = depth;
             } else if (end_unknown(c, e)) {
                 e -= e->kind == NSC_EVENT_UNWIND;
@@ -562,7 +476,7 @@ int nsc_cursor_open_chunk(struct nsc_trace *t, const struct nsc_chunk *chunk,
 
 int nsc_cursor_stack(struct nsc_cursor *c, const struct nsc_frame **frames, uint32_t *depth)
 {
-    *frames = c->frames;
+    *frames = c->stack.frames;
     *depth = c->depth;
     return 0;
 }
@@ -615,7 +529,7 @@ void nsc_cursor_close(struct nsc_cursor *c)
         return;
     nsc_buffer_free(&c->events);
     nsc_buffer_free(&c->packed);
-    free(c->frames);
+    free(c->stack.frames);
     free(c->bridge);
     free(c);
 }

@@ -13,6 +13,7 @@
 #ifndef NSC_TRACE_ENCODE_H
 #define NSC_TRACE_ENCODE_H
 
+#include "trace/bucket.h"
 #include "trace/buffer.h"
 #include "trace/format.h"
 #include "trace/writer.h"
@@ -30,9 +31,25 @@ struct nsc_lane_frame {
 struct nsc_lane_total {
     uint64_t total_ticks; /* of activations with no open one of the same function below */
     uint64_t self_ticks;
-    uint64_t max_ticks;
-    uint32_t calls;  /* ended in this chunk; 0 = not in the touched list */
-    uint32_t active; /* open calls of the function, in all */
+    uint64_t max_ticks, min_ticks; /* min_ticks: meaningless without calls */
+    uint32_t calls;                /* ended in this chunk; 0 = not in the touched list */
+    uint32_t active;               /* open calls of the function, in all */
+    uint32_t unwinds;              /* of the calls, those that ended without returning */
+    uint32_t counts; /* offset of its counts in lane->counts, in numbers; 0: none kept */
+};
+
+/*
+ * How often calls of a function took how long, in the current chunk: a number for each bucket below
+ * NSC_LANE_BUCKETS, so for all that take less than 2^27 ticks. Longer ones are rare and go into a
+ * list, and so does what exceeds the 16 bits of a count.
+ */
+#define NSC_LANE_BUCKETS 200u
+#define NSC_LANE_SHORT   ((uint64_t)1 << 27)
+
+struct nsc_lane_many {
+    uint32_t function;
+    uint32_t bucket;
+    uint64_t calls;
 };
 
 /* The longest call so far of those that started in the current span of one depth. */
@@ -59,6 +76,7 @@ struct nsc_lane {
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
     struct nsc_lane_span *spans;   /* by depth */
     uint32_t *touched;             /* functions with calls != 0; room for totals_count */
+    uint16_t *counts; /* runs of NSC_LANE_BUCKETS; the first run is for functions without one */
     struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
     struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
@@ -72,6 +90,7 @@ struct nsc_lane {
     bool chunk_open; /* the chunk has an event */
     bool dead;       /* out of memory: events are dropped */
     bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
+    bool counts_cut; /* counts did not fit: the chunk goes without durations */
     uint32_t span_bias;
     uint32_t open_depth, common; /* at the chunk's start */
     uint32_t next_common;        /* frames that the next chunk may leave out of its stack */
@@ -86,6 +105,11 @@ struct nsc_lane {
     size_t side_bytes;       /* part of it: stack and rows */
     struct nsc_buffer stack; /* coded opening stack of the chunk */
     struct nsc_buffer rows;  /* coded summary rows of the chunk */
+    uint32_t counts_used, counts_room; /* runs of counts; 0: no memory yet */
+    uint32_t many_count, many_room;
+    struct nsc_lane_many *many; /* what does not go into counts */
+    uint32_t level_count;
+    struct nsc_writer_level *levels; /* chunks and nodes that wait for the node above them */
     struct nsc_writer *writer;
     struct nsc_lane *previous, *next;
 };
@@ -101,6 +125,11 @@ struct nsc_lane {
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
 /* Write down the span's longest call. */
 void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth);
+/* The first call of a function in this chunk has ended. */
+void nsc_lane_touch(struct nsc_lane *lane, uint32_t function) __attribute__((cold));
+/* Count @calls calls of a function that lane->counts cannot hold. */
+void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
+    __attribute__((cold));
 /* Stores that may be unaligned and, unlike those of bytes, alias no field of a lane: the compiler
  * keeps what it knows of them. Little endian. */
 struct nsc_lane_pair {
@@ -237,6 +266,18 @@ static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane 
     lane->totals[function].active++;
 }
 
+/* How long a call took, for the chunk's histograms. */
+static inline __attribute__((always_inline)) void nsc_lane_count(struct nsc_lane *lane,
+                                                                 const struct nsc_lane_total *total,
+                                                                 uint32_t function,
+                                                                 uint64_t duration)
+{
+    if (__builtin_expect(duration >= NSC_LANE_SHORT, 0))
+        nsc_lane_count_many(lane, function, nsc_bucket_of(duration), 1);
+    else if (__builtin_expect(++lane->counts[total->counts + nsc_bucket_of(duration)] == 0, 0))
+        nsc_lane_count_many(lane, function, nsc_bucket_of(duration), (uint64_t)UINT16_MAX + 1);
+}
+
 /* A call of @function at the depth of @frame is over; the longest call of its span is remembered.
  */
 static inline __attribute__((always_inline)) void nsc_lane_account(
@@ -249,11 +290,14 @@ static inline __attribute__((always_inline)) void nsc_lane_account(
     struct nsc_lane_span *span;
 
     if (__builtin_expect(total->calls++ == 0, 0))
-        lane->touched[lane->touched_count++] = function;
+        nsc_lane_touch(lane, function);
     total->self_ticks += duration - child_ticks;
     total->total_ticks += outermost ? duration : 0;
     if (duration > total->max_ticks)
         total->max_ticks = duration;
+    if (duration < total->min_ticks)
+        total->min_ticks = duration;
+    nsc_lane_count(lane, total, function, duration);
     frame[-1].child_ticks += duration;
     if (__builtin_expect(depth_bytes >= lane->spans_bytes, 0))
         return;

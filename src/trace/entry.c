@@ -373,3 +373,72 @@ int nsc_entry_get_notes(struct nsc_span *s, uint64_t base, struct nsc_entry_note
     n->kind = (uint32_t)(kind - NSC_FORMAT_SAMPLES);
     return get_notes_range(s, n);
 }
+
+void nsc_entry_put_level_head(struct nsc_buffer *b, const struct nsc_entry_level *n)
+{
+    uint8_t head[13 * NSC_LEB_MAX], *at = nsc_leb_put(head, n->thread);
+
+    at = nsc_leb_put(at, n->level);
+    at = nsc_leb_put(at, n->first_chunk);
+    at = nsc_leb_put(at, n->chunks);
+    at = nsc_leb_put(at, n->sections);
+    at = nsc_leb_put(at, n->first_ticks);
+    at = nsc_leb_put(at, n->last_ticks - n->first_ticks);
+    at = nsc_leb_put(at, n->events);
+    at = nsc_leb_put(at, n->calls);
+    at = nsc_leb_put(at, n->lost);
+    at = nsc_leb_put(at, n->min_depth);
+    at = nsc_leb_put(at, n->max_depth);
+    nsc_buffer_leb(b, (size_t)(at - head));
+    nsc_buffer_bytes(b, head, (size_t)(at - head));
+}
+
+/* What head and row of a node have in common. */
+static void get_level(struct nsc_span *s, struct nsc_entry_level *n)
+{
+    n->thread = nsc_span_leb32(s);
+    n->level = (uint32_t)nsc_span_leb_max(s, NSC_FORMAT_LEVELS_MAX);
+    n->first_chunk = nsc_span_leb(s);
+    n->chunks = nsc_span_leb(s);
+    n->sections = nsc_span_leb32(s);
+    if (n->level == 0 || n->chunks == 0 || n->first_chunk + n->chunks < n->chunks)
+        s->bad = true;
+}
+
+int nsc_entry_get_level_head(struct nsc_span *s, struct nsc_entry_level *n)
+{
+    struct nsc_span head = nsc_span_part(s, nsc_span_leb(s));
+
+    get_level(&head, n);
+    n->first_ticks = nsc_span_leb(&head);
+    n->last_ticks = n->first_ticks + nsc_span_leb(&head);
+    n->events = nsc_span_leb(&head);
+    n->calls = nsc_span_leb(&head);
+    n->lost = nsc_span_leb(&head);
+    n->min_depth = nsc_span_leb32(&head);
+    n->max_depth = nsc_span_leb32(&head);
+    if (n->last_ticks < n->first_ticks || n->max_depth < n->min_depth)
+        head.bad = true;
+    return done(&head, 0);
+}
+
+void nsc_entry_put_level(struct nsc_buffer *b, const struct nsc_entry_level *n, uint64_t base)
+{
+    nsc_buffer_leb(b, n->offset - base);
+    nsc_buffer_leb(b, n->thread);
+    nsc_buffer_leb(b, n->level);
+    nsc_buffer_leb(b, n->first_chunk);
+    nsc_buffer_leb(b, n->chunks);
+    nsc_buffer_leb(b, n->sections);
+    nsc_buffer_leb(b, n->shift);
+}
+
+int nsc_entry_get_level(struct nsc_span *s, uint64_t base, struct nsc_entry_level *n)
+{
+    n->offset = base + nsc_span_leb(s);
+    if (n->offset < base)
+        s->bad = true;
+    get_level(s, n);
+    n->shift = (uint32_t)nsc_span_leb_max(s, 63);
+    return done(s, 0);
+}

@@ -43,6 +43,20 @@ struct nsc_entry_notes {
     uint32_t kind;  /* enum nsc_note_kind */
 };
 
+/* A node of the upper levels of the index: what its block says first, and its row in their index.
+ */
+struct nsc_entry_level {
+    uint64_t offset;                  /* of the block */
+    uint64_t first_chunk, chunks;     /* sequence number of its first chunk; how many */
+    uint64_t first_ticks, last_ticks; /* this and the next not in the row */
+    uint64_t events, calls, lost;
+    uint32_t thread;
+    uint32_t level; /* from 1 on */
+    uint32_t min_depth, max_depth;
+    uint32_t sections; /* NSC_FORMAT_HEAD_* */
+    uint32_t shift;    /* of its summary; 0 without */
+};
+
 void nsc_entry_put_process(struct nsc_buffer *b, const struct nsc_process *p);
 void nsc_entry_put_thread(struct nsc_buffer *b, const struct nsc_thread *t);
 void nsc_entry_put_module(struct nsc_buffer *b, const struct nsc_module *m);
@@ -58,6 +72,9 @@ void nsc_entry_put_extent(struct nsc_buffer *b, const struct nsc_entry_chunk *c)
 void nsc_entry_put_notes(struct nsc_buffer *b, const struct nsc_entry_notes *n, uint64_t base);
 /* The head of a block of notes: the same but offset and kind, with its length before it. */
 void nsc_entry_put_notes_head(struct nsc_buffer *b, const struct nsc_entry_notes *n);
+/* A row of the index of nodes; what a node's block begins with, with its length before it. */
+void nsc_entry_put_level(struct nsc_buffer *b, const struct nsc_entry_level *n, uint64_t base);
+void nsc_entry_put_level_head(struct nsc_buffer *b, const struct nsc_entry_level *n);
 
 /* The same, back. Strings are copied into @arena. Return 0, -EBADMSG or -ENOMEM. */
 int nsc_entry_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p);
@@ -74,5 +91,7 @@ int nsc_entry_get_chunk(struct nsc_span *s, uint64_t base, struct nsc_entry_chun
 int nsc_entry_get_extent(struct nsc_span *s, struct nsc_entry_chunk *c);
 int nsc_entry_get_notes(struct nsc_span *s, uint64_t base, struct nsc_entry_notes *n);
 int nsc_entry_get_notes_head(struct nsc_span *s, struct nsc_entry_notes *n);
+int nsc_entry_get_level(struct nsc_span *s, uint64_t base, struct nsc_entry_level *n);
+int nsc_entry_get_level_head(struct nsc_span *s, struct nsc_entry_level *n);
 
 #endif

@@ -54,9 +54,13 @@ enum nsc_format_kind {
     NSC_FORMAT_LEFT_OUT = 20,
     /* Reserved for what later versions add; skipped by this one. */
     NSC_FORMAT_CATEGORIES = 21,
-    NSC_FORMAT_UPPER_INDEX = 22,
+    NSC_FORMAT_LEVEL = 22, /* a node above some chunks of a thread */
     NSC_FORMAT_NOTE_INDEX = 23,
+    NSC_FORMAT_LEVEL_INDEX = 24,
 };
+
+/* Levels of the index; of a binary one, 2^63 chunks would have as many. */
+#define NSC_FORMAT_LEVELS_MAX 63u
 
 /* Low bit of the owner of notes: a process's, not a thread's. */
 #define NSC_FORMAT_OWNER_PROCESS 1u
@@ -66,8 +70,9 @@ enum nsc_format_kind {
 #define NSC_FORMAT_COUNTER_REAL  1u
 
 /* Chunk head flags. */
-#define NSC_FORMAT_HEAD_TOTALS  1u
-#define NSC_FORMAT_HEAD_SUMMARY 2u
+#define NSC_FORMAT_HEAD_TOTALS    1u
+#define NSC_FORMAT_HEAD_SUMMARY   2u
+#define NSC_FORMAT_HEAD_DURATIONS 4u
 
 /* Event records: low two bits of the first number. */
 enum nsc_format_record {

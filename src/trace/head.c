@@ -1,7 +1,8 @@
-/* head.c - chunk heads: opening stack, totals, summary. docs/format.md section 4. */
+/* head.c - chunk heads: opening stack, totals, summary, durations. docs/format.md section 4. */
 #include <errno.h>
 
 #include "trace/reader_state.h"
+#include "trace/sums.h"
 
 int nsc_head_parse(const struct nsc_block *block, const struct nsc_buffer *plain,
                    struct nsc_head_fields *fields, struct nsc_diag *diag)
@@ -69,45 +70,44 @@ static int make_room(void *array, uint32_t *room, uint64_t count, size_t item, s
     return 0;
 }
 
-static int read_stack(struct nsc_trace *t, const struct nsc_chunk *c, struct nsc_span *s)
+static int read_stack(struct nsc_stack *stack, const struct nsc_chunk *c, struct nsc_span *s)
 {
     uint32_t count = c->depth - c->common;
     uint64_t later = c->first_ticks;
-    int error = make_room(&t->frames, &t->frame_room, count, sizeof *t->frames, 3, s);
+    int error = make_room(&stack->frames, &stack->frame_room, count, sizeof *stack->frames, 3, s);
 
     if (error == 0)
-        error = make_room(&t->child_ticks, &t->child_room, count, sizeof *t->child_ticks, 3, s);
+        error = make_room(&stack->child_ticks, &stack->child_room, count,
+                          sizeof *stack->child_ticks, 3, s);
     if (error != 0)
         return error;
     for (uint32_t i = count; i-- > 0;) { /* innermost first in the file */
         uint64_t before = nsc_span_leb(s), function = nsc_span_leb(s);
 
-        t->child_ticks[i] = nsc_span_leb(s);
+        stack->child_ticks[i] = nsc_span_leb(s);
         if (s->bad || before > later || function >> 1 >= NSC_NO_ID)
             return -EBADMSG;
         later -= before;
-        t->frames[i].start_ticks = later;
-        t->frames[i].function = (uint32_t)(function >> 1);
-        t->frames[i].bound = (function & 1) != 0 ? NSC_BOUND_START : 0;
+        stack->frames[i].start_ticks = later;
+        stack->frames[i].function = (uint32_t)(function >> 1);
+        stack->frames[i].bound = (function & 1) != 0 ? NSC_BOUND_START : 0;
     }
     return 0;
 }
 
-static int read_totals(struct nsc_trace *t, struct nsc_span *s, uint32_t *count)
+static int read_totals(const struct nsc_trace *t, struct nsc_span *s, struct nsc_sections *into,
+                       uint32_t *count)
 {
     uint64_t n = nsc_span_leb(s);
-    int error = make_room(&t->totals, &t->total_room, n, sizeof *t->totals, 5, s);
+    int error = make_room(&into->totals, &into->total_room, n, sizeof *into->totals, 5, s);
 
     if (error != 0)
         return error;
     for (uint64_t i = 0; i < n; i++) {
-        struct nsc_chunk_total *total = &t->totals[i];
+        struct nsc_chunk_total *total = &into->totals[i];
 
-        total->function = nsc_span_leb32(s);
-        total->calls = nsc_span_leb(s);
-        total->total_ticks = nsc_span_leb(s);
-        total->self_ticks = nsc_span_leb(s);
-        total->max_ticks = nsc_span_leb(s);
+        *total = (struct nsc_chunk_total){0};
+        nsc_sums_get_total(s, total);
         if (s->bad || total->function >= t->functions.count)
             return -EBADMSG;
     }
@@ -115,19 +115,53 @@ static int read_totals(struct nsc_trace *t, struct nsc_span *s, uint32_t *count)
     return 0;
 }
 
-static int read_rows(struct nsc_trace *t, const struct nsc_chunk *c, struct nsc_span *s,
-                     uint32_t *shift, uint32_t *count)
+/* Totals that have no durations keep none: their counts are NULL. */
+static int read_durations(struct nsc_span *s, struct nsc_sections *into, uint32_t totals)
+{
+    struct nsc_duration_count histogram[NSC_BUCKETS], *counts = into->counts;
+    uint32_t used = 0;
+
+    for (uint32_t i = 0; i < totals; i++) {
+        uint32_t n = nsc_sums_get_durations(s, &into->totals[i], histogram);
+
+        if (n == 0)
+            return -EBADMSG;
+        if (used > UINT32_MAX - NSC_BUCKETS)
+            return -EBADMSG;
+        if (used + n > into->count_room) {
+            uint32_t room = used + NSC_BUCKETS + used / 2;
+
+            counts = reallocarray(counts, room, sizeof *counts);
+            if (counts == NULL)
+                return -ENOMEM;
+            into->counts = counts;
+            into->count_room = room;
+        }
+        memcpy(counts + used, histogram, n * sizeof *histogram);
+        into->totals[i].count_count = n;
+        used += n;
+    }
+    used = 0;
+    for (uint32_t i = 0; i < totals; i++) { /* only now: the array may have moved */
+        into->totals[i].counts = counts + used;
+        used += into->totals[i].count_count;
+    }
+    return 0;
+}
+
+static int read_rows(const struct nsc_trace *t, const struct nsc_chunk *c, struct nsc_span *s,
+                     struct nsc_sections *into, uint32_t *shift, uint32_t *count)
 {
     uint64_t n;
     int error;
 
     *shift = (uint32_t)nsc_span_leb_max(s, 63);
     n = nsc_span_leb(s);
-    error = make_room(&t->rows, &t->row_room, n, sizeof *t->rows, 4, s);
+    error = make_room(&into->rows, &into->row_room, n, sizeof *into->rows, 4, s);
     if (error != 0)
         return error;
     for (uint64_t i = 0; i < n; i++) {
-        struct nsc_chunk_row *row = &t->rows[i];
+        struct nsc_chunk_row *row = &into->rows[i];
         uint64_t end;
 
         row->depth = nsc_span_leb32(s);
@@ -143,6 +177,33 @@ static int read_rows(struct nsc_trace *t, const struct nsc_chunk *c, struct nsc_
     return 0;
 }
 
+int nsc_sections_read(const struct nsc_trace *t, uint64_t flags, const struct nsc_chunk *of,
+                      struct nsc_span *s, struct nsc_sections *into, struct nsc_chunk_head *head)
+{
+    int error = 0;
+
+    head->has_totals = (flags & NSC_FORMAT_HEAD_TOTALS) != 0;
+    head->has_summary = (flags & NSC_FORMAT_HEAD_SUMMARY) != 0;
+    head->has_durations = head->has_totals && (flags & NSC_FORMAT_HEAD_DURATIONS) != 0;
+    if (head->has_totals)
+        error = read_totals(t, s, into, &head->total_count);
+    if (error == 0 && head->has_summary)
+        error = read_rows(t, of, s, into, &head->summary_shift, &head->row_count);
+    if (error == 0 && head->has_durations)
+        error = read_durations(s, into, head->total_count);
+    head->totals = into->totals;
+    head->rows = into->rows;
+    return error;
+}
+
+void nsc_sections_free(struct nsc_sections *sections)
+{
+    free(sections->totals);
+    free(sections->counts);
+    free(sections->rows);
+    *sections = (struct nsc_sections){0};
+}
+
 int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
                          struct nsc_chunk_head *head, struct nsc_diag *diag)
 {
@@ -153,22 +214,128 @@ int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
 
     if (error != 0)
         return error;
-    h.has_totals = (fields.flags & NSC_FORMAT_HEAD_TOTALS) != 0;
-    h.has_summary = (fields.flags & NSC_FORMAT_HEAD_SUMMARY) != 0;
-    error = read_stack(t, chunk, &fields.rest);
-    if (error == 0 && h.has_totals)
-        error = read_totals(t, &fields.rest, &h.total_count);
-    if (error == 0 && h.has_summary)
-        error = read_rows(t, chunk, &fields.rest, &h.summary_shift, &h.row_count);
+    error = read_stack(&t->stack, chunk, &fields.rest);
+    if (error == 0)
+        error = nsc_sections_read(t, fields.flags, chunk, &fields.rest, &t->sections, &h);
     if (error == -ENOMEM)
         return nsc_diag_set(diag, chunk->offset, error, "out of memory");
     if (error != 0)
         return nsc_diag_set(diag, chunk->offset, error, "chunk head is malformed");
     h.frame_count = chunk->depth - chunk->common;
-    h.frames = t->frames;
-    h.child_ticks = t->child_ticks;
-    h.totals = t->totals;
-    h.rows = t->rows;
+    h.frames = t->stack.frames;
+    h.child_ticks = t->stack.child_ticks;
     *head = h;
+    return 0;
+}
+
+/* ---- Stacks ---------------------------------------------------------------------------------- */
+
+bool nsc_trace_stand_in(const struct nsc_trace *t, uint64_t *function)
+{
+    if (!t->info.recovered || t->functions.count == 0)
+        return false;
+    *function = t->functions.count - 1;
+    return true;
+}
+
+int nsc_stack_reserve(struct nsc_stack *stack, uint32_t depth)
+{
+    uint32_t room = stack->frame_room < 64 ? 64 : stack->frame_room;
+    struct nsc_frame *frames;
+
+    if (depth <= stack->frame_room)
+        return 0;
+    while (room < depth)
+        room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
+    frames = realloc(stack->frames, room * sizeof *frames);
+    if (frames == NULL)
+        return -ENOMEM;
+    stack->frames = frames;
+    stack->frame_room = room;
+    return 0;
+}
+
+static int reserve_child_ticks(struct nsc_stack *stack)
+{
+    uint64_t *child_ticks;
+
+    if (stack->child_room >= stack->frame_room)
+        return 0;
+    child_ticks = realloc(stack->child_ticks, stack->frame_room * sizeof *child_ticks);
+    if (child_ticks == NULL)
+        return -ENOMEM;
+    stack->child_ticks = child_ticks;
+    stack->child_room = stack->frame_room;
+    return 0;
+}
+
+static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, chunk->offset, EBADMSG,
+                        "the opening stack of chunk %llu of thread %u refers to chunks that "
+                        "do not tell it",
+                        (unsigned long long)chunk->sequence, chunk->thread);
+}
+
+/* Frames [from->common, @needed) of a stack of @depth, as the head of @from tells them. */
+static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32_t needed,
+                       uint32_t depth, struct nsc_stack *stack, bool with_child_ticks,
+                       struct nsc_diag *diag)
+{
+    struct nsc_chunk_head head;
+    int error = nsc_trace_chunk_head(t, from, &head, diag);
+
+    if (error != 0)
+        return error;
+    /* Only now: the head has shown that the file holds that many frames. */
+    if (nsc_stack_reserve(stack, depth) != 0 ||
+        (with_child_ticks && reserve_child_ticks(stack) != 0))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    for (uint32_t i = from->common; i < needed; i++) {
+        uint64_t function = head.frames[i - from->common].function;
+
+        if (function >= t->functions.count && !nsc_trace_stand_in(t, &function))
+            return bad_stack(from, diag);
+        stack->frames[i] = head.frames[i - from->common];
+        stack->frames[i].function = t->canonical[function];
+        if (with_child_ticks)
+            stack->child_ticks[i] = head.child_ticks[i - from->common];
+    }
+    return 0;
+}
+
+int nsc_head_gather(struct nsc_trace *t, const struct nsc_chunk *chunks, uint32_t index,
+                    struct nsc_stack *stack, bool with_child_ticks, uint32_t *untold,
+                    uint64_t *next, struct nsc_diag *diag)
+{
+    const struct nsc_chunk *chunk = &chunks[index];
+    uint32_t needed = chunk->depth;
+
+    *untold = 0;
+    for (uint32_t at = index; needed > 0; at--) {
+        const struct nsc_chunk *from = &chunks[at];
+
+        if (from->sequence != chunk->sequence - (index - at) && t->info.recovered) {
+            *untold = needed;
+            *next = chunk->sequence - (index - at) + 1;
+            return 0;
+        }
+        if (from->depth < needed || from->sequence != chunk->sequence - (index - at))
+            return bad_stack(chunk, diag);
+        if (from->common < needed) {
+            int error = take_frames(t, from, needed, chunk->depth, stack, with_child_ticks, diag);
+
+            if (error != 0)
+                return error;
+            needed = from->common;
+        }
+        if (at == 0 && needed > 0 && !t->info.recovered)
+            return bad_stack(chunk, diag);
+        if (at == 0 && needed > 0) {
+            *untold = needed;
+            *next = from->sequence;
+            return 0;
+        }
+    }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "trace/writer_state.h"
+#include "util/array.h"
 
 #define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
@@ -24,6 +25,10 @@
 /* A section of the head is left out when it exceeds this part of the events' bytes. */
 #define TOTALS_PART        4
 #define SUMMARY_PART       8
+#define DURATIONS_PART     8
+/* Functions of one chunk whose durations are counted: 800 KiB. With more, none are. */
+#define COUNTS_FIRST       4u
+#define COUNTS_MAX         2048u
 /* When a chunk holds its whole opening stack: always up to SMALL frames, else once in a while. */
 #define WHOLE_STACK_SMALL  1024u
 #define WHOLE_STACK_RATIO  8u
@@ -61,7 +66,8 @@ static void hold_side_buffers(struct nsc_lane *lane)
 
     if (!lane->chunk_open && lane->stack.room > SIDE_BUFFER_KEPT)
         nsc_buffer_free(&lane->stack);
-    bytes = lane->stack.room + lane->rows.room;
+    bytes = lane->stack.room + lane->rows.room + lane->many_room * sizeof *lane->many +
+            lane->counts_room * NSC_LANE_BUCKETS * sizeof *lane->counts;
     hold(lane, bytes - lane->side_bytes); /* may wrap: sizes are modular */
     lane->side_bytes = bytes;
 }
@@ -73,6 +79,8 @@ static void drop_buffers(struct nsc_lane *lane)
     free(lane->totals);
     free(lane->touched);
     free(lane->spans);
+    free(lane->counts);
+    free(lane->many);
     nsc_buffer_free(&lane->stack);
     nsc_buffer_free(&lane->rows);
     lane->writer->held_bytes -= lane->held_bytes;
@@ -82,12 +90,16 @@ static void drop_buffers(struct nsc_lane *lane)
     lane->totals = NULL;
     lane->touched = NULL;
     lane->spans = NULL;
+    lane->counts = NULL;
+    lane->many = NULL;
+    lane->counts_used = lane->counts_room = lane->many_count = lane->many_room = 0;
     lane->totals_count = lane->touched_count = 0;
     lane->spans_bytes = 0;
 }
 
 void nsc_lane_free(struct nsc_lane *lane)
 {
+    nsc_level_free(lane);
     drop_buffers(lane);
     if (lane->previous != NULL)
         lane->previous->next = lane->next;
@@ -147,6 +159,50 @@ static bool grow_totals(struct nsc_lane *lane, uint32_t function)
     hold(lane, (count - lane->totals_count) * (sizeof *totals + sizeof *touched));
     lane->totals_count = (uint32_t)count;
     return true;
+}
+
+/* Room for more runs of counts; all numbers in them are zero. */
+static bool grow_counts(struct nsc_lane *lane)
+{
+    uint32_t room = lane->counts_room == 0 ? COUNTS_FIRST : lane->counts_room * 2;
+    size_t run = NSC_LANE_BUCKETS * sizeof *lane->counts;
+    uint16_t *counts = room > COUNTS_MAX ? NULL : realloc(lane->counts, room * run);
+
+    if (counts == NULL)
+        return false;
+    memset((char *)counts + lane->counts_room * run, 0, (room - lane->counts_room) * run);
+    lane->counts = counts;
+    lane->counts_room = room;
+    return true;
+}
+
+void nsc_lane_touch(struct nsc_lane *lane, uint32_t function)
+{
+    struct nsc_lane_total *total = &lane->totals[function];
+
+    lane->touched[lane->touched_count++] = function;
+    total->min_ticks = UINT64_MAX;
+    if (lane->counts_used == lane->counts_room && !grow_counts(lane))
+        lane->counts_cut = true;
+    else
+        total->counts = lane->counts_used++ * NSC_LANE_BUCKETS;
+}
+
+void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
+{
+    struct nsc_lane_many *many = lane->many, *last = &many[lane->many_count - 1];
+
+    if (lane->many_count > 0 && last->function == function && last->bucket == bucket) {
+        last->calls += calls; /* as a recursion ends */
+        return;
+    }
+    many = nsc_array_grow(many, &lane->many_room, lane->many_count, sizeof *many);
+    if (many == NULL) {
+        lane->counts_cut = true;
+        return;
+    }
+    lane->many = many;
+    many[lane->many_count++] = (struct nsc_lane_many){function, bucket, calls};
 }
 
 static uint32_t spans_count(const struct nsc_lane *lane)
@@ -217,8 +273,9 @@ static bool warm_up(struct nsc_lane *lane)
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         top = lane->floor[i + 1].function > top ? lane->floor[i + 1].function : top;
     if ((lane->floor == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
-        !grow_totals(lane, top) || !grow_spans(lane))
+        !grow_totals(lane, top) || !grow_spans(lane) || !grow_counts(lane))
         return false;
+    lane->counts_used = 1;
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         lane->totals[lane->floor[i + 1].function].active++;
     return true;
@@ -258,7 +315,7 @@ static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
     lane->low = lane->high = lane->top;
     lane->late_calls = lane->lost = 0;
     lane->row_count = 0;
-    lane->rows_cut = false;
+    lane->rows_cut = lane->counts_cut = false;
     nsc_buffer_clear(&lane->rows);
     lane->at = lane->buffer;
     lane->limit = lane->buffer + lane->buffer_bytes - NSC_LANE_SLACK;
@@ -362,6 +419,8 @@ static void end_call(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_reco
         }
         put_delta(lane, &run, ticks, kind);
     }
+    if (kind == NSC_FORMAT_UNWIND) /* before the count: it may be the function's first */
+        lane->totals[run.top->function].unwinds++;
     nsc_lane_pop(lane, &run, ticks);
     nsc_lane_run_end(lane, &run);
 }
@@ -411,27 +470,85 @@ void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums,
     }
 }
 
-/* Calls that ended in the chunk, and the section with their totals in w->section. */
+static int by_function(const void *a, const void *b)
+{
+    const struct nsc_lane_many *left = a, *right = b;
+
+    return (left->function > right->function) - (left->function < right->function);
+}
+
+/* Move the counts of a function into w->counts, which is all zero. Returns how many calls they are.
+ */
+static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
+{
+    const struct nsc_lane_many key = {.function = function}, *end = lane->many + lane->many_count;
+    const struct nsc_lane_many *many = NULL;
+    uint32_t high = nsc_bucket_of(total->max_ticks), low = nsc_bucket_of(total->min_ticks);
+    uint64_t *counts = lane->writer->counts, calls = 0;
+    uint16_t *run = lane->counts + total->counts;
+
+    for (uint32_t i = low; i <= high && i < NSC_LANE_BUCKETS; i++) {
+        calls += counts[i] = run[i];
+        run[i] = 0;
+    }
+    if (lane->many_count > 0)
+        many = bsearch(&key, lane->many, lane->many_count, sizeof *many, by_function);
+    if (many == NULL)
+        return calls;
+    while (many > lane->many && many[-1].function == function)
+        many--;
+    for (; many < end && many->function == function; many++) {
+        calls += many->calls;
+        counts[many->bucket] += many->calls;
+    }
+    return calls;
+}
+
+/* A row of totals and of durations. */
+static void code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
+{
+    struct nsc_writer *w = lane->writer;
+    struct nsc_chunk_total sums = {.function = function,
+                                   .calls = total->calls,
+                                   .total_ticks = total->total_ticks,
+                                   .self_ticks = total->self_ticks,
+                                   .max_ticks = total->max_ticks,
+                                   .min_ticks = total->min_ticks,
+                                   .unwinds = total->unwinds};
+
+    nsc_level_place(w, function);
+    if (take_counts(lane, function, total) != total->calls) {
+        memset(w->counts, 0, sizeof w->counts); /* they were cut */
+        w->counts[nsc_bucket_of(sums.max_ticks)] = 1;
+        w->counts[nsc_bucket_of(sums.min_ticks)] += sums.calls - 1;
+        lane->counts_cut = true;
+    }
+    nsc_sums_put(&w->section, &w->durations, &sums, w->counts);
+}
+
+/* Calls that ended in the chunk, and the sections with their totals and durations in w->section and
+ * w->durations. */
 static uint64_t code_totals(struct nsc_lane *lane)
 {
-    struct nsc_buffer *b = &lane->writer->section;
+    struct nsc_writer *w = lane->writer;
     uint64_t ended = 0;
 
-    nsc_buffer_clear(b);
-    nsc_buffer_leb(b, lane->touched_count);
+    nsc_level_begin(w);
+    nsc_buffer_clear(&w->durations);
+    nsc_buffer_clear(&w->section);
+    nsc_buffer_leb(&w->section, lane->touched_count);
+    if (lane->many_count > 1)
+        qsort(lane->many, lane->many_count, sizeof *lane->many, by_function);
     for (uint32_t i = 0; i < lane->touched_count; i++) {
         struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
 
         ended += total->calls;
-        nsc_buffer_leb(b, lane->touched[i]);
-        nsc_buffer_leb(b, total->calls);
-        nsc_buffer_leb(b, total->total_ticks);
-        nsc_buffer_leb(b, total->self_ticks);
-        nsc_buffer_leb(b, total->max_ticks);
-        total->calls = 0;
+        code_sums(lane, lane->touched[i], total);
+        total->calls = total->unwinds = total->counts = 0;
         total->total_ticks = total->self_ticks = total->max_ticks = 0;
     }
-    lane->touched_count = 0;
+    lane->touched_count = lane->many_count = 0;
+    lane->counts_used = 1;
     return ended;
 }
 
@@ -469,12 +586,15 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
     struct nsc_buffer *b = &w->head;
     bool totals = w->section.used <= event_bytes / TOTALS_PART;
     bool summary = !lane->rows_cut && lane->rows.used <= event_bytes / SUMMARY_PART;
+    bool durations =
+        totals && !lane->counts_cut && w->durations.used <= event_bytes / DURATIONS_PART;
 
     nsc_buffer_clear(b);
     nsc_buffer_leb(b, c->thread);
     nsc_buffer_leb(b, lane->sequence);
-    nsc_buffer_leb(b,
-                   (totals ? NSC_FORMAT_HEAD_TOTALS : 0) | (summary ? NSC_FORMAT_HEAD_SUMMARY : 0));
+    nsc_buffer_leb(b, (totals ? NSC_FORMAT_HEAD_TOTALS : 0) |
+                          (summary ? NSC_FORMAT_HEAD_SUMMARY : 0) |
+                          (durations ? NSC_FORMAT_HEAD_DURATIONS : 0));
     nsc_entry_put_extent(b, c);
     nsc_buffer_bytes(b, lane->stack.data, lane->stack.used);
     if (totals)
@@ -484,6 +604,31 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
         nsc_buffer_leb(b, lane->row_count);
         nsc_buffer_bytes(b, lane->rows.data, lane->rows.used);
     }
+    if (durations)
+        nsc_buffer_bytes(b, w->durations.data, w->durations.used);
+}
+
+/* Hand the chunk's sums and summary on to the level above. */
+static void pass_up(struct nsc_lane *lane, const struct nsc_entry_chunk *c, size_t event_bytes)
+{
+    const struct nsc_level_part part = {.node = {.first_chunk = lane->sequence,
+                                                 .chunks = 1,
+                                                 .first_ticks = c->first_ticks,
+                                                 .last_ticks = c->last_ticks,
+                                                 .events = c->events,
+                                                 .calls = c->calls,
+                                                 .lost = c->lost,
+                                                 .thread = c->thread,
+                                                 .min_depth = c->min_depth,
+                                                 .max_depth = c->max_depth,
+                                                 .shift = lane->span_shift},
+                                        .event_bytes = event_bytes,
+                                        .has_sums = !lane->counts_cut,
+                                        .has_rows = !lane->rows_cut,
+                                        .row_count = lane->row_count,
+                                        .rows = &lane->rows};
+
+    nsc_level_add(lane, &part);
 }
 
 static uint64_t entered(const struct nsc_lane *lane, uint64_t ended)
@@ -533,7 +678,7 @@ void nsc_lane_flush(struct nsc_lane *lane)
         return;
     sum_chunk(lane, &c);
     code_head(lane, &c, bytes);
-    if (w->head.failed || w->section.failed || lane->rows.failed)
+    if (w->head.failed || w->section.failed || w->durations.failed || lane->rows.failed)
         nsc_writer_fail(w, -ENOMEM);
     if (nsc_writer_error(w) == 0) {
         nsc_writer_put_new_entries(w);
@@ -542,6 +687,7 @@ void nsc_lane_flush(struct nsc_lane *lane)
     }
     if (nsc_writer_error(w) == 0) {
         nsc_writer_add_chunk(w, &c);
+        pass_up(lane, &c, bytes);
         lane->sequence++;
     } else {
         w->dropped += c.events;
@@ -600,5 +746,6 @@ void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
     while (nsc_lane_depth(lane) > 0)
         nsc_lane_unwind(lane, ticks);
     nsc_lane_flush(lane);
+    nsc_level_finish(lane);
     nsc_lane_free(lane);
 }

@@ -410,6 +410,8 @@ int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag)
     if (error == 0)
         error = link_chunks(t, diag);
     if (error == 0)
+        error = nsc_trace_link_levels(t, diag);
+    if (error == 0)
         error = nsc_trace_link_notes(t, diag);
     if (error != 0)
         return error;

@@ -24,8 +24,11 @@ void nsc_trace_clear(struct nsc_trace *t)
     free(t->chunks);
     free(t->thread_chunks);
     free(t->note_blocks);
+    free(t->levels);
     t->note_blocks = NULL;
     t->note_count = t->note_room = 0;
+    t->levels = NULL;
+    t->level_count = t->level_room = t->level_max = 0;
     t->canonical = NULL;
     t->chunks = NULL;
     t->thread_chunks = NULL;
@@ -42,10 +45,11 @@ void nsc_trace_close(struct nsc_trace *t)
     nsc_trace_clear(t);
     nsc_buffer_free(&t->plain);
     nsc_buffer_free(&t->packed);
-    free(t->frames);
-    free(t->child_ticks);
-    free(t->totals);
-    free(t->rows);
+    free(t->stack.frames);
+    free(t->stack.child_ticks);
+    nsc_sections_free(&t->sections);
+    free(t->gathered.frames);
+    free(t->gathered.child_ticks);
     free(t->name);
     if (t->fd >= 0)
         close(t->fd);
@@ -84,6 +88,8 @@ static int load_listed(struct nsc_trace *t, uint64_t kind, uint64_t offset, stru
         return nsc_trace_load_index(t, &block, diag);
     if (kind == NSC_FORMAT_NOTE_INDEX)
         return nsc_trace_load_note_index(t, &block, diag);
+    if (kind == NSC_FORMAT_LEVEL_INDEX)
+        return nsc_trace_load_levels(t, &block, diag);
     return nsc_trace_load_table(t, &block, diag);
 }
 

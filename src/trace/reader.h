@@ -90,6 +90,12 @@ struct nsc_chunk {
     bool missing;    /* its head was read but its events are damaged (NSC_TRACE_RECOVER) */
 };
 
+/* So many calls took as long as a bucket says (bucket.h). */
+struct nsc_duration_count {
+    uint64_t calls;
+    uint32_t bucket;
+};
+
 /* Calls of one function that ended in a chunk. Ids are as stored: resolve with nsc_trace_canonical.
  */
 struct nsc_chunk_total {
@@ -98,6 +104,11 @@ struct nsc_chunk_total {
     uint64_t self_ticks;
     uint64_t max_ticks;
     uint32_t function;
+    /* If the head has durations: */
+    uint32_t count_count;
+    const struct nsc_duration_count *counts; /* all calls, longest first */
+    uint64_t min_ticks;
+    uint64_t unwinds; /* calls whose end is a bound */
 };
 
 /* The longest call that ended in a chunk, of those of one depth that began in one span of
@@ -114,7 +125,8 @@ struct nsc_chunk_head {
     const struct nsc_frame *frames; /* opening stack from `common` up, outermost first */
     const uint64_t *child_ticks;    /* for each of them: time in direct callees that had ended */
     uint32_t frame_count;
-    bool has_totals, has_summary; /* small or unusual chunks leave them out: read their events */
+    /* Small or unusual chunks leave these out: read their events. */
+    bool has_totals, has_summary, has_durations;
     const struct nsc_chunk_total *totals;
     uint32_t total_count;
     uint32_t summary_shift;

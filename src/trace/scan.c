@@ -106,7 +106,10 @@ static int take_block(struct scan *s, const struct nsc_block *block)
         return keep_chunk(s);
     case NSC_FORMAT_INDEX:
     case NSC_FORMAT_NOTE_INDEX:
+    case NSC_FORMAT_LEVEL_INDEX:
         return 0;
+    case NSC_FORMAT_LEVEL:
+        return nsc_trace_scan_level(t, block);
     case NSC_FORMAT_SAMPLES:
     case NSC_FORMAT_STATES:
     case NSC_FORMAT_MARKS:

@@ -9,16 +9,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/account.h"
 #include "trace/reader_state.h"
 #include "util/array.h"
 
-#define SUMMARY_DEPTHS 512 /* docs/format.md section 4 */
+/* Of the thread being checked: an open call. */
+struct open_call {
+    uint64_t start_ticks, child_ticks;
+    uint32_t function;
+};
 
-/* One function's calls in a chunk, added up here and claimed there. */
-struct sums {
-    uint64_t calls, total_ticks, self_ticks, max_ticks;
-    uint32_t active; /* open calls */
-    uint32_t ids; /* how many ids stand for it; with more than one, totals cannot be told apart */
+/* A node of the index while the chunks below it are read. */
+struct node_check {
+    const struct nsc_entry_level *node; /* NULL: none is open at this level */
+    struct nsc_account account;
+    uint64_t events, calls, lost;
+    uint32_t min_depth, max_depth;
 };
 
 struct verify {
@@ -26,21 +32,18 @@ struct verify {
     void *ctx;
     int faults;
     struct nsc_trace *trace;
-    /* Of the thread being checked: own view of its open calls. */
-    uint64_t *child_ticks, *start_ticks;
+    /* By canonical function: */
+    uint32_t *active; /* open calls of the thread being checked */
+    bool *several;    /* several ids stand for it */
+    struct open_call *stack;
     uint32_t depth, room;
-    struct sums *sums; /* by canonical function */
-    uint32_t *touched;
-    uint32_t touched_count;
-    /* Of the chunk being checked: what its head counts. */
+    /* Of the chunk being checked: */
     uint64_t calls, lost;
     uint32_t min_depth, max_depth;
-    /* The longest call of each depth and span, if its head has them. */
-    bool wants_rows;
-    uint32_t shift;
-    struct nsc_chunk_row *rows;
-    uint32_t row_count, row_room;
-    uint32_t row_of[SUMMARY_DEPTHS]; /* index + 1 of a depth's newest row, 0 = none */
+    struct nsc_account account;
+    /* By level, NSC_FORMAT_LEVELS_MAX + 1 of them. */
+    struct node_check *nodes;
+    const struct nsc_entry_level *next_node; /* those of the thread that are not open yet */
 };
 
 static void fault(struct verify *v, uint64_t offset, const char *format, ...)
@@ -103,70 +106,42 @@ static int check_blocks(struct verify *v, int fd, uint64_t end)
 
 static int push(struct verify *v, uint64_t ticks, uint32_t function)
 {
-    if (v->depth == v->room) {
-        uint32_t room = v->room == 0 ? 64 : v->room * 2;
-        uint64_t *start = realloc(v->start_ticks, room * sizeof *start), *child;
+    struct open_call *stack = nsc_array_grow(v->stack, &v->room, v->depth, sizeof *stack);
 
-        if (start == NULL)
-            return -ENOMEM;
-        v->start_ticks = start;
-        child = realloc(v->child_ticks, room * sizeof *child);
-        if (child == NULL)
-            return -ENOMEM;
-        v->child_ticks = child;
-        v->room = room;
-    }
-    v->sums[function].active++;
-    v->start_ticks[v->depth] = ticks;
-    v->child_ticks[v->depth++] = 0;
+    if (stack == NULL)
+        return -ENOMEM;
+    v->stack = stack;
+    v->active[function]++;
+    stack[v->depth++] = (struct open_call){.start_ticks = ticks, .function = function};
     v->calls++;
     if (v->depth > v->max_depth)
         v->max_depth = v->depth;
     return 0;
 }
 
-/* Keep the longest call of each depth and span. Spans of one depth come in order. */
-static int add_row(struct verify *v, uint64_t start, uint64_t end, uint32_t function)
-{
-    uint32_t *newest = &v->row_of[v->depth];
-    struct nsc_chunk_row row = {end, end - start, function, v->depth}, *rows = v->rows;
-
-    if (*newest != 0) {
-        struct nsc_chunk_row *before = &rows[*newest - 1];
-
-        if ((before->end_ticks - before->duration_ticks) >> v->shift == start >> v->shift) {
-            if (row.duration_ticks > before->duration_ticks)
-                *before = row;
-            return 0;
-        }
-    }
-    rows = nsc_array_grow(rows, &v->row_room, v->row_count, sizeof *rows);
-    if (rows == NULL)
-        return -ENOMEM;
-    v->rows = rows;
-    rows[v->row_count++] = row;
-    *newest = v->row_count;
-    return 0;
-}
-
 static int pop(struct verify *v, const struct nsc_event *e)
 {
-    struct sums *sums = &v->sums[e->function];
-    uint64_t duration = e->ticks - v->start_ticks[--v->depth];
+    const struct open_call *open = &v->stack[--v->depth];
+    uint64_t duration = e->ticks - open->start_ticks;
+    struct nsc_account_call call = {.start_ticks = open->start_ticks,
+                                    .end_ticks = e->ticks,
+                                    .self_ticks = duration - open->child_ticks,
+                                    .function = e->function,
+                                    .depth = v->depth,
+                                    .outermost = --v->active[e->function] == 0,
+                                    .unwound = e->kind == NSC_EVENT_UNWIND};
+    int error = nsc_account_add_call(&v->account, &call);
 
-    if (sums->calls++ == 0)
-        v->touched[v->touched_count++] = e->function;
-    sums->total_ticks += --sums->active == 0 ? duration : 0;
-    sums->self_ticks += duration - v->child_ticks[v->depth];
-    if (duration > sums->max_ticks)
-        sums->max_ticks = duration;
     if (v->depth > 0)
-        v->child_ticks[v->depth - 1] += duration;
+        v->stack[v->depth - 1].child_ticks += duration;
     if (v->depth < v->min_depth)
         v->min_depth = v->depth;
-    if (!v->wants_rows || v->depth >= SUMMARY_DEPTHS)
-        return 0;
-    return add_row(v, v->start_ticks[v->depth], e->ticks, e->function);
+    if (error == 0)
+        error = nsc_account_add_row(&v->account, &call);
+    for (uint32_t i = 1; i <= v->trace->level_max && error == 0; i++)
+        if (v->nodes[i].node != NULL)
+            error = nsc_account_add_row(&v->nodes[i].account, &call);
+    return error;
 }
 
 static int follow(struct verify *v, const struct nsc_event *events, size_t count)
@@ -193,8 +168,9 @@ static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
     for (uint32_t i = 0; i < head->frame_count; i++) {
         uint32_t at = chunk->common + i;
 
-        if (at < v->depth && head->frames[i].start_ticks == v->start_ticks[at] &&
-            head->child_ticks[i] == v->child_ticks[at])
+        if (at < v->depth && head->frames[i].start_ticks == v->stack[at].start_ticks &&
+            nsc_trace_canonical(v->trace, head->frames[i].function) == v->stack[at].function &&
+            head->child_ticks[i] == v->stack[at].child_ticks)
             continue;
         fault(v, chunk->offset, "opening stack of chunk %llu of thread %u is wrong at depth %u",
               (unsigned long long)chunk->sequence, chunk->thread, at);
@@ -202,99 +178,109 @@ static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
     }
 }
 
-static bool total_matches(const struct nsc_chunk_total *claimed, const struct sums *sums)
+/* ---- Nodes above chunks ---------------------------------------------------------------------- */
+
+/* A chunk is about to be read: nodes begin with it. */
+static int begin_nodes(struct verify *v, uint32_t thread, uint32_t chunk, struct nsc_diag *diag)
 {
-    if (sums->ids > 1)
-        return claimed->calls <= sums->calls && claimed->self_ticks <= sums->self_ticks &&
-               claimed->max_ticks <= sums->max_ticks;
-    return claimed->calls == sums->calls && claimed->total_ticks == sums->total_ticks &&
-           claimed->self_ticks == sums->self_ticks && claimed->max_ticks == sums->max_ticks;
-}
+    const struct nsc_entry_level *end = v->trace->levels + v->trace->level_count;
 
-static bool totals_match(struct verify *v, const struct nsc_chunk_head *head)
-{
-    uint64_t left = v->touched_count;
+    for (const struct nsc_entry_level *n = v->next_node; n < end && n->thread == thread; n++) {
+        struct node_check *check = &v->nodes[n->level];
+        struct nsc_chunk_head head = {0};
+        int error;
 
-    for (uint32_t i = 0; i < head->total_count; i++) {
-        const struct nsc_chunk_total *claimed = &head->totals[i];
-        struct sums *sums = &v->sums[v->trace->canonical[claimed->function]];
-
-        if (claimed->calls == 0 || !total_matches(claimed, sums))
-            return false;
-        sums->calls -= claimed->calls;
-        sums->self_ticks -= claimed->self_ticks;
-        left -= sums->calls == 0;
+        if (n->first_chunk != chunk)
+            continue;
+        error = nsc_level_read(v->trace, n, &v->trace->sections, &(struct nsc_entry_level){0},
+                               &head, diag);
+        if (error != 0)
+            return error;
+        check->node = n;
+        check->events = check->calls = check->lost = 0;
+        check->min_depth = check->max_depth = v->depth;
+        nsc_account_begin(&check->account, &head);
     }
-    return left == 0;
+    return 0;
 }
 
-static int by_depth_and_end(const void *a, const void *b)
+static int end_node(struct verify *v, struct node_check *check, const struct nsc_chunk *first,
+                    struct nsc_diag *diag)
 {
-    const struct nsc_chunk_row *left = a, *right = b;
+    const struct nsc_entry_level *node = check->node;
+    const struct nsc_chunk *last = first + node->chunks - 1;
+    struct nsc_entry_level claimed = {0};
+    struct nsc_chunk_head head = {0};
+    const char *wrong;
+    int error = nsc_level_read(v->trace, node, &v->trace->sections, &claimed, &head, diag);
 
-    if (left->depth != right->depth)
-        return left->depth < right->depth ? -1 : 1;
-    return (left->end_ticks > right->end_ticks) - (left->end_ticks < right->end_ticks);
+    check->node = NULL;
+    if (error != 0)
+        return error;
+    wrong = nsc_account_find_fault(&check->account, v->trace, &head, v->several);
+    if (claimed.first_ticks != first->first_ticks || claimed.last_ticks != last->last_ticks ||
+        claimed.events != check->events || claimed.calls != check->calls ||
+        claimed.lost != check->lost || claimed.min_depth != check->min_depth ||
+        claimed.max_depth != check->max_depth)
+        wrong = "counts";
+    if (wrong != NULL)
+        fault(v, node->offset, "%s of a node of level %u of thread %u are not those of its chunks",
+              wrong, node->level, node->thread);
+    return 0;
 }
 
-static bool rows_match(struct verify *v, const struct nsc_chunk_head *head)
+/* A chunk has been read: add it to the nodes above it, and check those that end with it. */
+static int end_nodes(struct verify *v, const struct nsc_chunk *chunks, uint32_t index,
+                     struct nsc_diag *diag)
 {
-    struct nsc_chunk_row *claimed = NULL;
-    bool same = head->row_count == v->row_count;
+    const struct nsc_chunk *chunk = &chunks[index];
+    int error = 0;
 
-    if (same && v->row_count > 0) {
-        claimed = malloc(v->row_count * sizeof *claimed);
-        same = claimed != NULL;
+    for (uint32_t i = 1; i <= v->trace->level_max && error == 0; i++) {
+        struct node_check *check = &v->nodes[i];
+
+        if (check->node == NULL)
+            continue;
+        if (nsc_account_merge(&check->account, &v->account) != 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        check->events += chunk->events;
+        check->calls += chunk->calls;
+        check->lost += chunk->lost;
+        if (chunk->min_depth < check->min_depth)
+            check->min_depth = chunk->min_depth;
+        if (chunk->max_depth > check->max_depth)
+            check->max_depth = chunk->max_depth;
+        if (check->node->first_chunk + check->node->chunks == index + 1)
+            error = end_node(v, check, &chunks[check->node->first_chunk], diag);
     }
-    if (claimed != NULL) {
-        memcpy(claimed, head->rows, v->row_count * sizeof *claimed);
-        qsort(claimed, v->row_count, sizeof *claimed, by_depth_and_end);
-        qsort(v->rows, v->row_count, sizeof *v->rows, by_depth_and_end);
-    }
-    for (uint32_t i = 0; same && i < v->row_count; i++)
-        same = claimed[i].depth == v->rows[i].depth &&
-               claimed[i].end_ticks == v->rows[i].end_ticks &&
-               claimed[i].duration_ticks == v->rows[i].duration_ticks &&
-               v->trace->canonical[claimed[i].function] == v->rows[i].function;
-    free(claimed);
-    return same;
+    return error;
 }
+
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* A chunk is about to be decoded. */
 static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
 {
-    v->wants_rows = head->has_summary;
-    v->shift = head->summary_shift;
-    v->row_count = 0;
+    nsc_account_begin(&v->account, head);
     v->calls = v->lost = 0;
     v->min_depth = v->max_depth = v->depth;
-    memset(v->row_of, 0, sizeof v->row_of);
 }
 
-static void forget_sums(struct verify *v)
-{
-    while (v->touched_count > 0) {
-        struct sums *sums = &v->sums[v->touched[--v->touched_count]];
-
-        sums->calls = sums->total_ticks = sums->self_ticks = sums->max_ticks = 0;
-    }
-}
-
-/* A chunk has been decoded: compare and forget its sums. */
+/* A chunk has been decoded: compare. */
 static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
                       const struct nsc_chunk_head *head)
 {
+    const char *wrong;
+
     if (chunk->calls != v->calls || chunk->lost != v->lost || chunk->min_depth != v->min_depth ||
         chunk->max_depth != v->max_depth)
         fault(v, chunk->offset, "the head of chunk %llu of thread %u counts other than its events",
               (unsigned long long)chunk->sequence, chunk->thread);
-    if (head->has_totals && !totals_match(v, head))
-        fault(v, chunk->offset, "totals of chunk %llu of thread %u are not those of its events",
+    nsc_account_settle(&v->account);
+    wrong = nsc_account_find_fault(&v->account, v->trace, head, v->several);
+    if (wrong != NULL)
+        fault(v, chunk->offset, "%s of chunk %llu of thread %u are not those of its events", wrong,
               (unsigned long long)chunk->sequence, chunk->thread);
-    if (head->has_summary && !rows_match(v, head))
-        fault(v, chunk->offset, "summary of chunk %llu of thread %u is not that of its events",
-              (unsigned long long)chunk->sequence, chunk->thread);
-    forget_sums(v);
 }
 
 /* Read and follow the events of @chunk, at whose start @c stands. */
@@ -335,12 +321,17 @@ static int check_events(struct verify *v, struct nsc_cursor *c, uint32_t thread,
             return error;
         check_stack(v, &chunks[i], &head);
         begin_chunk(v, &head);
-        error = follow_chunk(v, c, &chunks[i], diag);
+        error = begin_nodes(v, thread, i, diag);
+        if (error == 0)
+            error = follow_chunk(v, c, &chunks[i], diag);
         if (error == 0) /* again: the cursor has used the trace's buffers */
             error = nsc_trace_chunk_head(v->trace, &chunks[i], &head, diag);
         if (error != 0)
             return error;
         end_chunk(v, &chunks[i], &head);
+        error = end_nodes(v, chunks, i, diag);
+        if (error != 0)
+            return error;
     }
     return enough(v) ? 0 : nsc_cursor_next(c, &events, &count, diag); /* finds calls left open */
 }
@@ -355,15 +346,17 @@ static int check_thread(struct verify *v, uint32_t id)
     const struct nsc_chunk *chunks = nsc_trace_chunks(v->trace, id, &count);
     int error = nsc_cursor_open(v->trace, id, 0, &c, &diag);
 
+    while (v->next_node < v->trace->levels + v->trace->level_count && v->next_node->thread < id)
+        v->next_node++;
     if (error == 0) {
         v->depth = 0;
         error = check_events(v, c, id, &diag);
         nsc_cursor_close(c);
     }
-    forget_sums(v);
+    for (uint32_t i = 1; i <= v->trace->level_max; i++)
+        v->nodes[i].node = NULL;
     if (error != 0) /* calls are still open */
-        for (uint32_t i = 0; i < v->trace->functions.count; i++)
-            v->sums[i].active = 0;
+        memset(v->active, 0, v->trace->functions.count * sizeof *v->active);
     if (error != 0) {
         pass_on(v, &diag);
         return error == -EBADMSG || error == -EPROTO ? 0 : error;
@@ -409,26 +402,42 @@ static int check_all_notes(struct verify *v)
     return error;
 }
 
+static void free_checks(struct verify *v)
+{
+    free(v->active);
+    free(v->several);
+    free(v->stack);
+    nsc_account_free(&v->account);
+    for (uint32_t i = 0; v->nodes != NULL && i <= v->trace->level_max; i++)
+        nsc_account_free(&v->nodes[i].account);
+    free(v->nodes);
+}
+
+static int make_checks(struct verify *v)
+{
+    uint32_t functions = v->trace->functions.count;
+
+    v->active = calloc((size_t)functions + 1, sizeof *v->active);
+    v->several = calloc((size_t)functions + 1, sizeof *v->several);
+    v->nodes = calloc((size_t)v->trace->level_max + 1, sizeof *v->nodes);
+    if (v->active == NULL || v->several == NULL || v->nodes == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < functions; i++)
+        v->several[v->trace->canonical[i]] |= v->trace->canonical[i] != i;
+    v->next_node = v->trace->levels;
+    return 0;
+}
+
 static int check_content(struct verify *v, struct nsc_diag *diag)
 {
     const struct nsc_trace_info *info = nsc_trace_info(v->trace);
-    int error = 0;
+    int error = make_checks(v);
 
-    v->sums = calloc((size_t)info->function_count + 1, sizeof *v->sums);
-    v->touched = calloc((size_t)info->function_count + 1, sizeof *v->touched);
-    if (v->sums == NULL || v->touched == NULL)
-        error = -ENOMEM;
-    for (uint32_t i = 0; error == 0 && i < info->function_count; i++)
-        v->sums[v->trace->canonical[i]].ids++;
     for (uint32_t i = 0; i < info->thread_count && error == 0 && !enough(v); i++)
         error = check_thread(v, i);
     if (error == 0)
         error = check_all_notes(v);
-    free(v->sums);
-    free(v->touched);
-    free(v->rows);
-    free(v->start_ticks);
-    free(v->child_ticks);
+    free_checks(v);
     return error == 0 ? 0
                       : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
                                      "cannot check the content: %s", strerror(-error));

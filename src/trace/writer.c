@@ -126,6 +126,7 @@ static void release(struct nsc_writer *w)
     while (w->lanes != NULL)
         nsc_lane_free(w->lanes);
     nsc_writer_free_notes(w);
+    nsc_writer_free_levels(w);
     for (int i = 0; i < NSC_WRITER_TABLES; i++)
         free(w->tables[i].items);
     nsc_arena_free(&w->arena);
@@ -765,6 +766,7 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
     for (int i = 0; i < NSC_WRITER_TABLES; i++)
         put_entries(w, (enum nsc_writer_table_id)i, 0, true);
     put_index(w);
+    nsc_writer_put_level_index(w);
     put_directory(w);
     nsc_sink_flush(&w->sink);
     error = nsc_writer_error(w);

@@ -18,7 +18,7 @@ struct nsc_lane; /* one thread's stream; see encode.h for its hot functions */
 struct nsc_writer_options {
     size_t size;         /* sizeof(struct nsc_writer_options) */
     size_t memory_bytes; /* bound on buffered events and per-thread state; 0 = 80 MiB. Notes may
-                            take an eighth more */
+                            take an eighth more, the index a quarter */
     bool compress;       /* zstd each block as it is written (costs the recorder time) */
     bool sums;           /* add calls up by function, for nsc_writer_sums() */
     bool overwrite;      /* replace an existing regular file at the final path when finished */

@@ -1,6 +1,6 @@
 /*
- * writer_state.h - the writer's inside, shared by writer.c (tables, file), lane.c (events) and
- * note_writer.c.
+ * writer_state.h - the writer's inside, shared by writer.c (tables, file), lane.c (events),
+ * level_writer.c (upper levels of the index) and note_writer.c.
  */
 #ifndef NSC_TRACE_WRITER_STATE_H
 #define NSC_TRACE_WRITER_STATE_H
@@ -9,6 +9,7 @@
 #include "trace/encode.h"
 #include "trace/entry.h"
 #include "trace/sink.h"
+#include "trace/sums.h"
 
 struct nsc_writer_thread {
     struct nsc_thread t;
@@ -48,6 +49,34 @@ struct nsc_writer_notes {
     uint32_t count, room;
 };
 
+/* ---- Levels of the index ---- */
+
+/* What a function's rows of totals and durations are within their sections. */
+struct nsc_level_place {
+    uint32_t function;
+    uint32_t totals, durations; /* offsets */
+};
+
+/* A chunk or node on its way into the node above. The sums are where code_totals() left them: in
+ * w->section, w->durations and w->places. */
+struct nsc_level_part {
+    struct nsc_entry_level node;
+    uint64_t event_bytes; /* of its chunks */
+    bool has_sums, has_rows;
+    uint32_t row_count;
+    const struct nsc_buffer *rows;
+};
+
+struct nsc_level_child; /* level_writer.c */
+
+/* Of one thread and level: what the next node will be made of. */
+struct nsc_writer_level {
+    struct nsc_level_child *first, *last;
+    uint32_t count;
+};
+
+struct nsc_level_scratch; /* level_writer.c */
+
 struct nsc_writer {
     struct nsc_sink sink;
     struct nsc_writer_options options;
@@ -59,7 +88,15 @@ struct nsc_writer {
     struct nsc_lane *lanes;                 /* open ones */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
     struct nsc_buffer head, section, entry; /* scratch */
-    struct nsc_writer_sum *sums;            /* of chunks that are written, by function; if wanted */
+    struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
+    struct nsc_level_place *places;         /* where in both */
+    uint32_t place_count, place_room;
+    uint64_t counts[NSC_BUCKETS]; /* scratch, zero between uses */
+    struct nsc_level_scratch *level_scratch;
+    size_t level_bytes;                 /* memory of all parts that wait for their node */
+    struct nsc_entry_level *level_rows; /* of the index of nodes, not yet in the file */
+    uint32_t level_row_count, level_row_room;
+    struct nsc_writer_sum *sums; /* of chunks that are written, by function; if wanted */
     uint32_t sum_room;
     struct nsc_entry_chunk *rows; /* index rows not yet in the file */
     uint32_t row_count;
@@ -92,6 +129,21 @@ void nsc_writer_list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint
 void nsc_writer_flush_notes(struct nsc_writer *w);
 void nsc_writer_finish_notes(struct nsc_writer *w);
 void nsc_writer_free_notes(struct nsc_writer *w);
+
+/*
+ * Levels. While a chunk's or node's sums are coded, their places are noted: begin, then place
+ * before each row. Then the part is added to the lane's next level, which may complete nodes there
+ * and above. finish: the lane ends, its incomplete nodes are written. Nothing here fails but by the
+ * writer's latched error: what does not fit the memory is left out, and readers do without.
+ */
+void nsc_level_begin(struct nsc_writer *w);
+void nsc_level_place(struct nsc_writer *w, uint32_t function);
+void nsc_level_add(struct nsc_lane *lane, const struct nsc_level_part *part);
+void nsc_level_finish(struct nsc_lane *lane);
+void nsc_level_free(struct nsc_lane *lane);
+/* For writer.c: the index of nodes; free all but what lanes have. */
+void nsc_writer_put_level_index(struct nsc_writer *w);
+void nsc_writer_free_levels(struct nsc_writer *w);
 
 /* Lanes, for writer.c. */
 struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread);
