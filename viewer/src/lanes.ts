@@ -1,6 +1,7 @@
 // lanes.ts - draws what is not calls: heads of threads and processes, states, marks, charts, left-out functions. Called by
 // the timeline once a frame for each lane in sight; draws only what is at hand.
 import type { App } from "./app";
+import { baseName } from "./functions";
 import type { ChartLane, Layout, ProcessLane, ThreadLane } from "./layout";
 import type { Notes } from "./notes";
 import { css, stateColour } from "./palette";
@@ -124,13 +125,15 @@ export function drawProcess(frame: Frame, lane: ProcessLane, y: number): void {
     const { pen, app } = frame;
     const process = app.trace.processes[lane.process];
     pen.fill(css(pen.surface.lane), 0, y, pen.width, lane.height);
-    const name = process === undefined ? "process" : `${process.name} ${process.pid}`;
+    const name = process === undefined ? "process" : `${baseName(process.name)} ${process.pid}`;
     pen.text(name, 8, y + lane.height / 2, frame.gutter - 16, css(pen.surface.text), STRONG_FONT);
 }
 
 export function drawLeftOut(frame: Frame, lane: ProcessLane, y: number): void {
     const { pen, gutter, width, app } = frame;
-    const rows = frame.leftOut.filter((row) => row.process === lane.process);
+    const rows = frame.leftOut.filter(
+        (row) => row.process === null || row.process === lane.process,
+    );
     const middle = y + lane.height / 2;
     pen.text("left out", 8 + ARROW, middle, gutter - 30, css(pen.surface.quiet));
     let from = Infinity;
@@ -148,7 +151,9 @@ export function drawLeftOut(frame: Frame, lane: ProcessLane, y: number): void {
         return;
     }
     pen.fill(css(pen.surface.loss, 0.75), x0, y + lane.height - 4, x1 - x0, 2);
-    const names = rows.slice(0, 3).map((row) => app.functions.name(row.function));
+    const names = rows
+        .slice(0, 3)
+        .map((row) => (row.function === null ? "all functions" : app.functions.name(row.function)));
     const others = rows.length > 3 ? ` and ${rows.length - 3} more` : "";
     const reasons = [...new Set(rows.map((row) => row.reason))].join(", ");
     pen.text(

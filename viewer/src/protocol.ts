@@ -149,8 +149,10 @@ export interface Marks {
 export type Estimate = [number, number];
 
 export interface LeftOutRow {
+    /** null: all functions. */
     function: number | null;
-    process: number;
+    /** null: all processes. */
+    process: number | null;
     reason: string;
     from: number;
     to: number | null;

@@ -132,7 +132,11 @@ export class TopPanel implements Panel {
             const badge =
                 row.left_out === null
                     ? null
-                    : h("span", { class: "badge", title: leftOut(row) }, row.left_out);
+                    : h(
+                          "span",
+                          { class: "badge", title: leftOut(row) },
+                          `left out: ${row.left_out}`,
+                      );
             const name = h(
                 "span",
                 { class: "cell" },
