@@ -12,6 +12,7 @@
 
 #define MS      1e6
 #define CALL_NS 16.0
+#define LOST_NS 5.0
 
 enum { FUNCTIONS_MAX = 2000, ROUND_TRIP_NS = 150000 };
 
@@ -22,7 +23,9 @@ struct program {
     double ticks_a_call; /* own time in a call, 1 tick = 1 ns */
     double made[FUNCTIONS_MAX], recorded[FUNCTIONS_MAX], carry[FUNCTIONS_MAX];
     bool on[FUNCTIONS_MAX];
-    double plain, cpu;
+    double plain, cpu, lost;
+    bool late; /* each tenth look at it comes 40 ms late */
+    uint32_t looks;
 };
 
 static double budget;
@@ -32,12 +35,20 @@ static double true_call_ns = CALL_NS; /* what the policy believes is CALL_NS */
 static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving)
 {
     struct nsc_policy_step step = {.cpu_ns = cpu, .moving = moving};
-    double cost = 1, plain;
+    double rate = 0, plain, lost = 0, ration = nsc_policy_ration_ns(p);
 
     for (uint32_t i = 0; i < g->count; i++)
         if (g->on[i])
-            cost += g->rate(g, i, g->plain) * true_call_ns;
-    plain = cpu / cost;
+            rate += g->rate(g, i, g->plain);
+    plain = cpu / (1 + rate * true_call_ns);
+    if (plain * rate * true_call_ns > ration) { /* from then on, they are lost */
+        double until = ration / (rate * true_call_ns);
+
+        plain = until + (cpu - until - ration) / (1 + rate * LOST_NS);
+        lost = 1 - until / plain;
+        step.lost_calls = lost * rate * plain;
+        g->lost += step.lost_calls;
+    }
     for (uint32_t i = 0; i < g->count; i++) {
         double calls = g->rate(g, i, g->plain) * plain + g->carry[i];
 
@@ -46,6 +57,7 @@ static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving
         g->made[i] += calls;
         if (!g->on[i] || calls == 0)
             continue;
+        calls = floor(calls * (1 - lost));
         g->recorded[i] += calls;
         nsc_policy_saw(p, i, calls, calls * g->ticks_a_call, calls * g->ticks_a_call);
     }
@@ -63,6 +75,8 @@ static void run_for(struct program *g, struct nsc_policy *p, double plain)
     while (g->plain < until) {
         double cpu = nsc_policy_patience_ns(p);
 
+        if (g->late && g->looks++ % 10 == 0)
+            cpu += 40 * MS;
         run(g, p, cpu < MS / 5 ? MS / 5 : cpu, false);
         if (p->change_count > 0) /* it takes time to switch; in the new state, for simplicity */
             run(g, p, ROUND_TRIP_NS, true);
@@ -248,6 +262,44 @@ static void works_around_fixed_ones(void)
     free(g);
 }
 
+/* The recorder has to wait for a processor, at the start, in windows and when the program begins
+ * something new: what is recorded meanwhile is bounded. */
+static void comes_late(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 400, phases);
+
+    g->late = true;
+    run_for(g, &p, 300 * MS);
+    show("a late recorder", g, &p);
+    CHECK(g->lost > 0);
+    CHECK(g->cpu / g->plain <= 1 + budget * 1.3); /* 1.147 without rations */
+    run_for(g, &p, 700 * MS);
+    show("a late recorder, later", g, &p);
+    CHECK(g->cpu / g->plain <= 1 + budget * 1.1);
+    CHECK(count_on(g) >= best(g) * 0.85);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* What found no room was called all the same. */
+static void counts_what_is_lost(void)
+{
+    const double calls = 0.002 * MS;
+    struct nsc_policy p;
+
+    nsc_policy_init(&p, budget, CALL_NS);
+    nsc_policy_add(&p, false);
+    nsc_policy_saw(&p, 0, calls, 0, 0);
+    nsc_policy_step(&p,
+                    &(struct nsc_policy_step){.cpu_ns = MS + calls * CALL_NS + 3 * calls * LOST_NS,
+                                              .lost_calls = 3 * calls});
+    CHECK(fabs(p.functions[0].rate - 0.008) < 1e-9);
+    CHECK(fabs(p.spent_ns - calls * CALL_NS - 3 * calls * LOST_NS) < 1);
+    CHECK(p.functions[0].off);
+    nsc_policy_free(&p);
+}
+
 /* Once they have settled, the same functions stay on. */
 static void does_not_swing(void)
 {
@@ -349,6 +401,8 @@ int main(void)
     budget = 0.10;
     leaves_cheap_ones_alone();
     works_around_fixed_ones();
+    comes_late();
+    counts_what_is_lost();
     estimates(CALL_NS);
     estimates(CALL_NS * 0.8);
     estimates(CALL_NS * 1.3);
