@@ -446,6 +446,7 @@ static double plain_time(const struct nsc_policy *p, const struct nsc_policy_ste
         calls += f->calls;
         steady_calls += f->off ? 0 : f->calls;
     }
+    steady_calls *= 1 + step->lost_calls / fmax(calls, 1);
     plain = step->cpu_ns - calls * p->call_ns - step->lost_calls * LOST_NS;
     plain = fmax(plain, step->cpu_ns / 50);
     if (!p->window_open || plain > step->cpu_ns * CLEAR_SHARE)
