@@ -140,6 +140,8 @@ static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_
     ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     own = b->own_ns == 0 ? 0 : ns - b->own_ns;
     b->own_ns = ns;
+    if (b->tracees->live_threads < b->processors) /* there is one for us */
+        return 0;
     return (double)(own + cpu_ns) > SATURATED * b->processors * (double)wall_ns ? own : 0;
 }
 
