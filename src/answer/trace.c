@@ -144,7 +144,8 @@ static void put_head(struct nsc_answer_ask *ask)
     nsc_json_bool(j, "complete", info->complete);
     nsc_json_bool(j, "growing", ask->source->growing);
     nsc_json_bool(j, "exits_bound", info->exits_bound);
-    if (info->warning[0] != '\0')
+    /* That a file has no end yet is no damage while it grows. */
+    if (info->warning[0] != '\0' && !ask->source->growing)
         nsc_json_text(j, "warning", info->warning);
     else
         nsc_json_null(j, "warning");

@@ -30,7 +30,6 @@ struct open_request {
     const char *source;
     bool no_browser;
     struct nsc_serve_trace traces[TRACES_MAX];
-    char *partial[TRACES_MAX]; /* the file that is read in place of the one named */
     size_t trace_count;
 };
 
@@ -100,7 +99,8 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
     printf("%s: %s call%s in %s thread%s%s\n", file->name,
            nsc_units_format_count(calls, info->calls), nsc_units_plural(info->calls),
            nsc_units_format_count(threads, info->system_threads),
-           nsc_units_plural(info->system_threads), file->growing ? " so far" : "");
+           nsc_units_plural(info->system_threads),
+           file->growing ? " so far: it is being recorded" : "");
     nsc_trace_close(t);
     return 0;
 }
@@ -108,22 +108,22 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
 static int open_trace(struct open_request *r, const char *path)
 {
     struct nsc_serve_trace *file = &r->traces[r->trace_count];
-    char **partial = &r->partial[r->trace_count];
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_progress progress;
     struct nsc_formats_progress on_progress = {tick, &progress};
+    bool absent = strcmp(path, "-") != 0 && access(path, F_OK) != 0;
+    char *partial = absent ? nsc_cli_partial_of(path) : NULL;
     pid_t writer = 0;
     int error;
 
-    if (strcmp(path, "-") != 0 && access(path, F_OK) != 0)
-        *partial = nsc_cli_partial_of(path);
-    file->name = *partial != NULL ? *partial : path;
-    nsc_cli_partial_name(file->name, &writer);
+    nsc_cli_partial_name(partial != NULL ? partial : path, &writer);
     nsc_progress_begin(&progress);
-    error = nsc_formats_file(file->name, &on_progress, &file->fd, &diag);
+    error = nsc_formats_file(partial != NULL ? partial : path, &on_progress, &file->fd, &diag);
     nsc_progress_end(&progress);
+    free(partial);
     if (error != 0)
-        return nsc_cli_fail_in(file->name, &diag);
+        return nsc_cli_fail_in(path, &diag);
+    file->name = path;
     r->trace_count++;
     if (diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message);
@@ -236,8 +236,6 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
         status = open_trace(&r, args->operands[i]);
     if (status == 0)
         status = serve(&r);
-    for (size_t i = 0; i < TRACES_MAX; i++)
-        free(r.partial[i]);
     for (size_t i = 0; i < r.trace_count; i++)
         close(r.traces[i].fd);
     return status;
