@@ -1,0 +1,186 @@
+/* test_serve_workers.c - tasks of both kinds are all answered, given up or dropped, each once. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "serve/serve.h"
+#include "serve/source.h"
+#include "serve/workers.h"
+#include "tap.h"
+
+enum { TASKS = 400, CLIENTS = 4 };
+
+static atomic_uint ended, answered, given_up, wrong;
+static struct nsc_task tasks[CLIENTS][TASKS];
+static struct nsc_workers *workers;
+static struct nsc_source source;
+
+static void on_done(struct nsc_task *task)
+{
+    bool is_trace = strcmp(task->request, "/api/trace") == 0;
+
+    if (task->reply.status == 0)
+        atomic_fetch_add(&given_up, 1);
+    else
+        atomic_fetch_add(&answered, 1);
+    if (task->reply.status != 0 &&
+        (task->reply.status != 200 || (is_trace && task->reply.count < 50)))
+        atomic_fetch_add(&wrong, 1);
+    nsc_answer_reply_free(&task->reply);
+    atomic_fetch_add(&ended, 1);
+}
+
+static void *client(void *argument)
+{
+    static const char *const requests[] = {"/api/trace", "/api/report?limit=1",
+                                           "/api/functions?first=0", "/api/tree"};
+    struct nsc_task *mine = argument;
+
+    for (size_t i = 0; i < TASKS; i++) {
+        mine[i] = (struct nsc_task){.request = requests[i % 4], .done = on_done};
+        atomic_store(&mine[i].gone, i % 10 == 9);
+        nsc_workers_submit(workers, &mine[i]);
+    }
+    return NULL;
+}
+
+static int start(const struct nsc_serve_trace *trace)
+{
+    struct nsc_workers_options options = {
+        .traces = trace, .trace_count = 1, .handlers = &source.handler, .handler_count = 1};
+
+    nsc_source_init(&source, NULL);
+    ended = answered = given_up = wrong = 0;
+    return nsc_workers_start(&options, &workers);
+}
+
+static void test_crowd(const struct nsc_serve_trace *trace, bool stop_early)
+{
+    pthread_t threads[CLIENTS];
+
+    CHECK(start(trace) == 0);
+    for (size_t i = 0; i < CLIENTS; i++)
+        if (pthread_create(&threads[i], NULL, client, tasks[i]) != 0)
+            abort();
+    if (stop_early)
+        nsc_workers_stop(workers);
+    for (size_t i = 0; i < CLIENTS; i++)
+        pthread_join(threads[i], NULL);
+    while (!stop_early && ended < CLIENTS * TASKS)
+        usleep(1000);
+    nsc_workers_stop(workers);
+    nsc_workers_free(workers);
+    CHECK_U64(ended, CLIENTS * TASKS);
+    CHECK_U64(answered + given_up, CLIENTS * TASKS);
+    CHECK_U64(wrong, 0);
+    if (!stop_early)
+        CHECK_U64(given_up, CLIENTS * TASKS / 10); /* those whose client had gone */
+}
+
+static void test_unreadable(void)
+{
+    struct nsc_serve_trace none = {.fd = open("/dev/null", O_RDONLY | O_CLOEXEC), .name = "none"};
+    struct nsc_task task = {.request = "/api/trace", .done = on_done};
+
+    CHECK(start(&none) == 0);
+    nsc_workers_submit(workers, &task);
+    while (ended == 0)
+        usleep(1000);
+    nsc_workers_stop(workers);
+    nsc_workers_free(workers);
+    CHECK_U64(wrong, 1); /* 500, and no crash */
+    close(none.fd);
+}
+
+static void test_kinds(void)
+{
+    CHECK(nsc_workers_is_slow("/api/report"));
+    CHECK(nsc_workers_is_slow("/api/report?limit=1"));
+    CHECK(!nsc_workers_is_slow("/api/reports"));
+    CHECK(!nsc_workers_is_slow("/api/tiles?zoom=1"));
+    CHECK(!nsc_workers_is_slow("/api/trace"));
+    CHECK(!nsc_workers_is_slow(""));
+}
+
+/* ---- Sources --------------------------------------------------------------------------------- */
+
+static char folder[64];
+
+static void write_file(const char *name, const char *text, size_t bytes)
+{
+    char path[128];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0 || write(fd, text, bytes) != (ssize_t)bytes)
+        abort();
+    close(fd);
+}
+
+/* What reading a file gives; the text's length if it is read. */
+static long read_source(const char *in, const char *file)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int error = nsc_source_read(in, file, &text, &bytes);
+
+    if (error == 0 && strlen(text) != bytes)
+        abort();
+    free(text);
+    return error == 0 ? (long)bytes : error;
+}
+
+static void test_sources(void)
+{
+    static char big[NSC_SOURCE_BYTES_MAX + 1];
+    char path[128];
+
+    snprintf(folder, sizeof folder, "/tmp/test_serve_XXXXXX");
+    if (mkdtemp(folder) == NULL)
+        abort();
+    memset(big, 'x', sizeof big);
+    write_file("a.c", "int a;", 6);
+    write_file("zero.c", "in\0t", 4);
+    write_file("big.c", big, sizeof big);
+    snprintf(path, sizeof path, "%s/pipe.c", folder);
+    CHECK(mkfifo(path, 0600) == 0);
+    snprintf(path, sizeof path, "%s/a.c", folder);
+
+    CHECK(read_source(NULL, path) == 6);
+    CHECK(read_source(folder, "a.c") == 6);
+    CHECK(read_source(folder, "/build/elsewhere/src/a.c") == 6);
+    CHECK(read_source(folder, "../../src/a.c") == 6);
+    CHECK(read_source(folder, "/nowhere/b.c") == -ENOENT);
+    CHECK(read_source(NULL, "") == -ENOENT);
+    CHECK(read_source(folder, "") == -ENOENT);
+    CHECK(read_source(folder, "zero.c") == -EINVAL);
+    CHECK(read_source(folder, "big.c") == -EFBIG);
+    CHECK(read_source(folder, "pipe.c") == -EINVAL);
+    CHECK(read_source(NULL, "/dev/zero") == -EINVAL);
+    CHECK(read_source(NULL, folder) == -EINVAL);
+    CHECK(read_source(folder, "x/../../etc/hostname") == -ENOENT); /* not out of the folder */
+
+    for (const char *const *name = (const char *const[]){"a.c", "zero.c", "big.c", "pipe.c", NULL};
+         *name != NULL; name++) {
+        snprintf(path, sizeof path, "%s/%s", folder, *name);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+int main(void)
+{
+    struct nsc_serve_trace trace = {.fd = open("tests/golden/small.nst", O_RDONLY | O_CLOEXEC),
+                                    .name = "small.nst"};
+
+    test_kinds();
+    test_crowd(&trace, false);
+    test_crowd(&trace, true);
+    test_unreadable();
+    test_sources();
+    close(trace.fd);
+    return t_done();
+}
