@@ -10,6 +10,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/levels.h"
+
 struct finder {
     struct nsc_trace *trace;
     const struct nsc_chunk *chunks;
@@ -326,44 +328,28 @@ static int count_events(struct finder *f, struct nsc_cursor *cursor, struct coun
     return result;
 }
 
-/* What direct callees of a call took that had ended when chunks[@index] begins. */
-static int child_ticks_at(struct finder *f, uint32_t index, uint64_t *ticks)
-{
-    struct nsc_chunk_head head;
-    int error;
-
-    /* Frames that a head does not tell are the same as in the head before. */
-    while (index > 0 && f->chunks[index].common > f->depth)
-        index--;
-    error = nsc_trace_chunk_head(f->trace, &f->chunks[index], &head, f->diag);
-    if (error == 0 && f->depth - f->chunks[index].common >= head.frame_count)
-        return nsc_diag_set(f->diag, f->chunks[index].offset, EBADMSG,
-                            "the opening stacks of thread %u disagree", f->thread);
-    if (error == 0)
-        *ticks = head.child_ticks[f->depth - f->chunks[index].common];
-    return error;
-}
-
 /* The last part of a call that is too long to be read: from the start of the chunk it ends in. */
 static int count_last_chunk(struct finder *f, struct counter *c, uint64_t end_ticks)
 {
-    const struct nsc_frame *frames;
+    struct nsc_levels_stack stack;
     struct nsc_cursor *cursor;
-    uint32_t count;
-    int error = child_ticks_at(f, f->end_chunk, &c->child_ticks);
+    int error = nsc_levels_stack(f->trace, f->thread, f->end_chunk, &stack, f->diag);
 
-    if (error == 0)
-        error = nsc_cursor_open_chunk(f->trace, &f->chunks[f->end_chunk], &cursor, f->diag);
+    if (error == 0 && stack.depth <= f->depth)
+        error = nsc_diag_set(f->diag, f->chunks[f->end_chunk].offset, EBADMSG,
+                             "the opening stacks of thread %u disagree", f->thread);
     if (error != 0)
         return error;
-    error = nsc_cursor_stack(cursor, &frames, &count);
     c->inside = true;
-    c->open = count;
+    c->open = stack.depth;
     c->epoch_depth = 0;
-    if (error == 0 && count > f->depth + 1)
-        c->child_start = frames[f->depth + 1].start_ticks;
-    if (error == 0)
-        error = count_events(f, cursor, c, end_ticks, false);
+    c->child_ticks = stack.child_ticks[f->depth];
+    if (stack.depth > f->depth + 1)
+        c->child_start = stack.frames[f->depth + 1].start_ticks;
+    error = nsc_cursor_open_chunk(f->trace, &f->chunks[f->end_chunk], &cursor, f->diag);
+    if (error != 0)
+        return error;
+    error = count_events(f, cursor, c, end_ticks, false);
     nsc_cursor_close(cursor);
     return error;
 }

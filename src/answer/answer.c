@@ -18,7 +18,7 @@
 struct nsc_answer {
     struct nsc_answer_source sources[NSC_ANSWER_TRACES_MAX];
     uint32_t source_count;
-    struct nsc_cache *cache;
+    struct nsc_cache *cache, *tiles;            /* half of the bytes each */
     const struct nsc_answer_handler **handlers; /* in the order in which they are looked for */
     size_t handler_count;
 };
@@ -54,6 +54,7 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
 {
     static const struct nsc_answer_options defaults = {.size = sizeof(defaults)};
     struct nsc_answer *a;
+    size_t bytes;
 
     options = options != NULL ? options : &defaults;
     if (count == 0 || count > NSC_ANSWER_TRACES_MAX || options->size < sizeof(*options))
@@ -65,8 +66,8 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
         a->sources[i] = (struct nsc_answer_source){
             .trace = traces[i], .number = i, .growing = i == 0 && options->growing};
     a->source_count = (uint32_t)count;
-    if (nsc_cache_new(options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES, &a->cache) ==
-            0 &&
+    bytes = options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES;
+    if (nsc_cache_new(bytes / 2, &a->cache) == 0 && nsc_cache_new(bytes / 2, &a->tiles) == 0 &&
         nsc_answer_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0) {
         *out = a;
         return 0;
@@ -84,6 +85,7 @@ void nsc_answer_close(struct nsc_answer *a)
         free(a->sources[i].calls);
     }
     nsc_cache_free(a->cache);
+    nsc_cache_free(a->tiles);
     free(a->handlers);
     free(a);
 }
@@ -185,6 +187,7 @@ void nsc_answer_ask(struct nsc_answer *a, const char *request, size_t bytes,
         .sources = a->sources,
         .source_count = a->source_count,
         .cache = a->cache,
+        .tiles = a->tiles,
         .reply = reply,
     };
     int error;
@@ -192,6 +195,7 @@ void nsc_answer_ask(struct nsc_answer *a, const char *request, size_t bytes,
     reply->count = 0;
     reply->type = "application/json";
     nsc_cache_begin(a->cache);
+    nsc_cache_begin(a->tiles);
     error = answer(&ask, request, bytes);
     nsc_request_free(&ask.request);
     reply->status = status_of(error);

@@ -43,7 +43,8 @@ struct nsc_answer_ask {
     uint32_t source_count;
     struct nsc_answer_source *source; /* the one that `trace` names */
     struct nsc_trace *trace;          /* its trace */
-    struct nsc_cache *cache;
+    struct nsc_cache *cache;          /* of pieces: see pieces.h */
+    struct nsc_cache *tiles;          /* of finished ones */
     struct nsc_request request;
     bool refused; /* a parameter is wrong; diag says which */
     struct nsc_diag diag;

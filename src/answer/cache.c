@@ -42,15 +42,16 @@ static struct nsc_cache_item **slot_of(struct nsc_cache *c, const struct nsc_cac
 {
     uint64_t h = (uint64_t)(uintptr_t)key->trace;
 
-    h = (h ^ ((uint64_t)key->thread << 32 | key->chunk)) * 0x9e3779b97f4a7c15u;
-    h = (h ^ h >> 29 ^ ((uint64_t)key->kind << 32 | key->level)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ ((uint64_t)key->thread << 32 | key->kind)) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 29 ^ key->place) * 0x9e3779b97f4a7c15u;
+    h = (h ^ h >> 29 ^ key->form) * 0x9e3779b97f4a7c15u;
     return &c->slots[h >> 40 & (SLOTS - 1)];
 }
 
 static int is_same(const struct nsc_cache_key *a, const struct nsc_cache_key *b)
 {
     return a->trace == b->trace && a->kind == b->kind && a->thread == b->thread &&
-           a->chunk == b->chunk && a->level == b->level;
+           a->place == b->place && a->form == b->form;
 }
 
 static void unlink_item(struct nsc_cache *c, struct nsc_cache_item *item)

@@ -1,8 +1,8 @@
 /*
  * cache.h - a bounded store of what was decoded; the least recently used goes first.
  *
- * Used by pieces.c. What was found or added since nsc_cache_begin() stays at least until the next
- * one, so that a request may hold on to it, even beyond the bound.
+ * Used by pieces.c and tiles.c. What was found or added since nsc_cache_begin() stays at least
+ * until the next one, so that a request may hold on to it, even beyond the bound.
  */
 #ifndef NSC_ANSWER_CACHE_H
 #define NSC_ANSWER_CACHE_H
@@ -12,12 +12,17 @@
 
 struct nsc_cache;
 
+enum nsc_cache_kind {
+    NSC_CACHE_DECODED,    /* struct nsc_piece of a chunk's events */
+    NSC_CACHE_SUMMARY,    /* struct nsc_piece of several chunks' heads */
+    NSC_CACHE_OPEN_CALLS, /* struct nsc_open_calls */
+    NSC_CACHE_TILE,       /* a tile's bytes */
+};
+
 struct nsc_cache_key {
     const void *trace;
-    uint32_t kind; /* the user's */
-    uint32_t thread;
-    uint32_t chunk;
-    uint32_t level;
+    uint32_t kind, thread;
+    uint64_t place, form; /* what the kind makes of them */
 };
 
 /* Stands first in whatever is kept, which is one piece of malloc'ed memory. */

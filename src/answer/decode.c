@@ -1,5 +1,6 @@
 /*
- * decode.c - pieces out of chunks: from their events, or from their heads. See pieces.h.
+ * decode.c - pieces out of chunks: from their events, or from what heads and nodes tell of them.
+ * See pieces.h.
  *
  * Called by pieces.c. The loop over events is what a picture costs that is not in the cache.
  */
@@ -8,6 +9,7 @@
 #include <string.h>
 
 #include "answer/pieces.h"
+#include "trace/levels.h"
 
 /* Rows while they are gathered, in the order in which their calls end. */
 struct maker {
@@ -21,7 +23,7 @@ struct maker {
     struct nsc_row_gap *gaps;
     size_t gap_count, gap_room;
     bool any_merged, summary;
-    bool disordered; /* a call came that ended before the one before it */
+    bool disordered; /* heads and nodes may tell their rows in any order */
     /* Open calls of the thread, in ticks. */
     struct nsc_frame *stack;
     uint32_t depth, stack_room;
@@ -105,6 +107,15 @@ static bool add_gap(struct maker *m, uint64_t ns, uint64_t lost)
     return true;
 }
 
+static int compare_rows(const void *a, const void *b)
+{
+    const struct nsc_row *x = a, *y = b;
+
+    if (x->last != y->last)
+        return x->last < y->last ? -1 : 1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
 /* Rows sorted by depth, within a depth in the order in which they came, in one piece of memory. */
 static int finish(struct maker *m, struct nsc_piece **out)
 {
@@ -134,7 +145,6 @@ static int finish(struct maker *m, struct nsc_piece **out)
         .item.bytes = bytes,
         .exact = !m->any_merged && !m->summary,
         .summary = m->summary,
-        .level = m->level,
         .depth = low,
         .depth_count = count,
         .gap_count = (uint32_t)m->gap_count,
@@ -153,39 +163,64 @@ static int finish(struct maker *m, struct nsc_piece **out)
         first_row[i] += first_row[i - 1];
     for (size_t i = 0; i < m->count; i++)
         rows[first_row[m->depths[i] - low + 1]++] = m->rows[i];
+    for (uint32_t i = 0; m->disordered && i < count; i++)
+        qsort(rows + first_row[i], first_row[i + 1] - first_row[i], sizeof(*rows), compare_rows);
     *out = piece;
     return 0;
 }
 
 /* ---- From events ----------------------------------------------------------------------------- */
 
-static bool push(struct maker *m, const struct nsc_frame *frame)
+static bool grow_stack(struct maker *m)
 {
-    if (m->depth == m->stack_room) {
-        uint32_t room = m->stack_room * 2 + 64;
-        struct nsc_frame *stack = reallocarray(m->stack, room, sizeof(*stack));
+    uint32_t room = m->stack_room * 2 + 64;
+    struct nsc_frame *stack = reallocarray(m->stack, room, sizeof(*stack));
 
-        if (stack == NULL)
-            return false;
-        m->stack = stack;
-        m->stack_room = room;
-    }
-    m->stack[m->depth++] = *frame;
+    if (stack == NULL)
+        return false;
+    m->stack = stack;
+    m->stack_room = room;
     return true;
 }
 
-static bool end_call(struct maker *m, uint64_t start_ticks, uint32_t depth, uint32_t bound,
-                     const struct nsc_event *e)
+static inline bool push(struct maker *m, uint64_t start_ticks, uint32_t function, uint32_t bound)
 {
-    uint64_t start = nsc_clock_ns(m->clock, start_ticks), end = nsc_clock_ns(m->clock, e->ticks);
+    struct nsc_frame *frame;
 
-    return add_call(m, depth,
+    if (m->depth == m->stack_room && !grow_stack(m))
+        return false;
+    frame = &m->stack[m->depth++];
+    frame->start_ticks = start_ticks;
+    frame->function = function;
+    frame->bound = bound;
+    return true;
+}
+
+static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint32_t bound,
+                            uint64_t end_ticks)
+{
+    uint64_t start = nsc_clock_ns(m->clock, frame->start_ticks);
+    uint64_t end = nsc_clock_ns(m->clock, end_ticks);
+    size_t tail = m->depth < m->tail_count ? m->tails[m->depth] : 0;
+
+    /* Most calls of a picture are short ones beside a longer one. */
+    if (tail > 0) {
+        struct nsc_row *row = &m->rows[tail - 1];
+
+        if (row->first >> m->level == start >> m->level && end - start <= row->end - row->start) {
+            row->last = end;
+            row->merged = true;
+            m->any_merged = true;
+            return true;
+        }
+    }
+    return add_call(m, m->depth,
                     &(struct nsc_row){
                         .start = start,
                         .end = end,
                         .first = start,
                         .last = end,
-                        .function = e->function,
+                        .function = frame->function,
                         .bound = (uint16_t)bound,
                     });
 }
@@ -213,23 +248,21 @@ static bool end_late(struct maker *m, const struct nsc_event *e)
 }
 
 /* Follow one event; what ends before the piece begins is not @told. */
-static bool follow(struct maker *m, const struct nsc_event *e, bool told)
+static inline bool follow(struct maker *m, const struct nsc_event *e, bool told)
 {
     const struct nsc_frame *frame;
 
     switch ((enum nsc_event_kind)e->kind) {
     case NSC_EVENT_ENTER:
-        return push(m, &(struct nsc_frame){.start_ticks = e->ticks,
-                                           .function = e->function,
-                                           .bound = (uint32_t)e->value});
+        return push(m, e->ticks, e->function, (uint32_t)e->value);
     case NSC_EVENT_EXIT:
     case NSC_EVENT_UNWIND:
         if (m->depth == 0)
             return true;
         frame = &m->stack[--m->depth];
         return !told ||
-               end_call(m, frame->start_ticks, m->depth,
-                        frame->bound | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0), e);
+               end_call(m, frame, frame->bound | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0),
+                        e->ticks);
     case NSC_EVENT_LATE_EXIT:
         return !told || end_late(m, e);
     case NSC_EVENT_LOST:
@@ -270,7 +303,7 @@ static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cu
     /* What is open at the end of a file that was cut off ends there. */
     to_end = index + 1 == count && nsc_trace_info(ask->trace)->recovered;
     for (uint32_t i = 0; i < depth; i++)
-        if (!push(m, &frames[i]))
+        if (!push(m, frames[i].start_ticks, frames[i].function, frames[i].bound))
             return nsc_ask_no_memory(ask);
     m->epoch_ticks = chunks[from].first_ticks;
     while (result >= 0 && (result = nsc_cursor_next(c, &events, &n, &ask->diag)) > 0) {
@@ -311,86 +344,63 @@ int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index
     return error;
 }
 
-/* ---- From the head --------------------------------------------------------------------------- */
+/* ---- From heads and nodes -------------------------------------------------------------------- */
 
-/* By depth, then by end. */
-static int compare_rows(const void *a, const void *b)
+/* The longest spans that do for columns of 2^level ns, in ticks as a power of two. */
+static uint32_t shift_of(const struct nsc_clock *clock, uint32_t level)
 {
-    const struct nsc_chunk_row *x = a, *y = b;
+    double ticks = (double)((uint64_t)1 << level) / clock->ns_per_tick;
 
-    if (x->depth != y->depth)
-        return x->depth < y->depth ? -1 : 1;
-    return (x->end_ticks > y->end_ticks) - (x->end_ticks < y->end_ticks);
+    return ticks >= 0x1p62 ? 62 : nsc_levels_shift((uint64_t)ticks);
 }
 
-static bool add_rows(struct nsc_answer_ask *ask, struct maker *m, const struct nsc_chunk_head *head,
-                     const struct nsc_chunk_row *rows)
+/* Add the rows of calls that ended from @from_ticks to @to_ticks. False: no memory. */
+static bool add_rows(struct maker *m, const struct nsc_levels_piece *piece, uint64_t from_ticks,
+                     uint64_t to_ticks)
 {
-    for (uint32_t i = 0; i < head->row_count; i++) {
-        const struct nsc_chunk_row *r = &rows[i];
+    for (uint32_t i = 0; i < piece->row_count; i++) {
+        const struct nsc_chunk_row *r = &piece->rows[i];
         uint64_t end = nsc_clock_ns(m->clock, r->end_ticks);
         uint64_t start = nsc_clock_ns(m->clock, r->end_ticks - r->duration_ticks);
         struct nsc_row row = {.start = start,
                               .end = end,
                               .first = start,
                               .last = end,
-                              .function = nsc_trace_canonical(ask->trace, r->function),
-                              .merged = r->duration_ticks >> head->summary_shift == 0};
+                              .function = r->function,
+                              .merged = r->duration_ticks >> piece->shift == 0};
 
-        if (!add_call(m, r->depth, &row))
+        if (r->end_ticks >= from_ticks && r->end_ticks <= to_ticks && !add_call(m, r->depth, &row))
             return false;
     }
     return true;
 }
 
-/* Our own writer's rows have the order that is needed; those of others are put into it. */
-static bool add_in_order(struct nsc_answer_ask *ask, struct maker *m,
-                         const struct nsc_chunk_head *head)
+int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
+                        uint32_t level, struct nsc_piece **out)
 {
-    struct nsc_chunk_row *sorted;
-    bool added = add_rows(ask, m, head, head->rows);
-
-    if (!added || !m->disordered)
-        return added;
-    sorted = reallocarray(NULL, head->row_count, sizeof(*sorted));
-    if (sorted == NULL)
-        return false;
-    memcpy(sorted, head->rows, head->row_count * sizeof(*sorted));
-    qsort(sorted, head->row_count, sizeof(*sorted), compare_rows);
-    memset(m->tails, 0, m->tail_count * sizeof(*m->tails));
-    m->count = 0;
-    added = add_rows(ask, m, head, sorted);
-    free(sorted);
-    return added;
-}
-
-/* The finest level at which spans of @shift are no wider than a column. */
-static uint32_t level_of(const struct nsc_clock *clock, uint32_t shift)
-{
-    uint64_t span_ns = nsc_clock_span_ns(clock, (uint64_t)1 << shift);
-
-    return span_ns <= 1 ? 0 : 64 - (uint32_t)__builtin_clzll(span_ns - 1);
-}
-
-int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index,
-                        struct nsc_piece **out)
-{
-    struct maker m = {
-        .clock = nsc_trace_clock(ask->trace), .level = NSC_PIECE_NO_LEVEL, .summary = true};
-    uint32_t count;
+    struct maker m = {.clock = nsc_trace_clock(ask->trace), .level = level, .summary = true};
+    uint32_t count, chunk_end = first;
     const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
-    struct nsc_chunk_head head;
-    int error = nsc_trace_chunk_head(ask->trace, &chunks[index], &head, &ask->diag);
+    struct nsc_levels_piece piece;
+    struct nsc_levels *walk;
+    int more = nsc_levels_open(ask->trace, thread, first, end, NSC_LEVELS_ROWS,
+                               shift_of(m.clock, level), &walk, &ask->diag);
 
-    if (error != 0)
-        return error;
-    if (head.has_summary) {
-        m.level = level_of(m.clock, head.summary_shift);
-        if (!add_in_order(ask, &m, &head))
-            error = nsc_ask_no_memory(ask);
+    if (more != 0)
+        return more;
+    while ((more = nsc_levels_next(walk, &piece, &ask->diag)) > 0 && piece.known) {
+        /* A node may be above chunks before and behind: their calls are told by others. */
+        if (!add_rows(&m, &piece, chunks[first].first_ticks, chunks[end - 1].last_ticks)) {
+            more = nsc_ask_no_memory(ask);
+            break;
+        }
+        chunk_end = piece.first_chunk + piece.chunk_count;
     }
-    if (error == 0 && finish(&m, out) != 0)
-        error = nsc_ask_no_memory(ask);
+    nsc_levels_close(walk);
+    if (more >= 0)
+        more = finish(&m, out) == 0 ? 0 : nsc_ask_no_memory(ask);
+    if (more == 0)
+        (*out)->chunk_end = chunk_end < end ? chunk_end : end;
     free_maker(&m);
-    return error;
+    return more;
 }

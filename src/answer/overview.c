@@ -65,7 +65,7 @@ static int add_by_pieces(struct overview *o, uint32_t thread)
 {
     struct nsc_pieces pieces = {0};
     uint64_t end_ns = o->from_ns + o->step_ns * o->width;
-    int error = nsc_pieces_gather(o->ask, thread, 0, end_ns, o->level, &pieces);
+    int error = nsc_pieces_gather(o->ask, thread, 0, end_ns, o->level, UINT32_MAX, &pieces);
 
     if (error == 0)
         add_pieces(o, &pieces);

@@ -11,14 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/levels.h"
+
 /* A chunk that is wider than this has no summary that would do: it has about 64 spans. */
-#define SUMMARY_COLUMNS_MAX 256u
+#define SUMMARY_COLUMNS_MAX 128u
 /* Finer pieces than needed are used if they are in the cache, by up to so many levels. */
 #define FINER_LEVELS        3u
 /* So many chunks of a window with losses are read to find where these are. */
 #define GAP_CHUNKS_MAX      16u
-
-enum piece_kind { KIND_DECODED, KIND_SUMMARY, KIND_OPEN_CALLS };
+/* Deeper calls have no summary; so many chunks of a window are read for them. */
+#define SUMMARY_DEPTH_MAX   512u
+#define DEEP_CHUNKS_MAX     64u
 
 /* The chunks of a thread, and a window of it. */
 struct window {
@@ -27,15 +30,17 @@ struct window {
     const struct nsc_chunk *chunks;
     uint32_t chunk_count;
     uint32_t thread, level;
+    uint64_t column_ticks; /* at least 1 */
     uint64_t from_ns, to_ns;
-    uint32_t gap_chunks; /* with losses, that may still be read because of them */
+    uint32_t gap_chunks;  /* with losses, that may still be read because of them */
+    uint32_t deep_chunks; /* likewise with calls that are too deep for summaries; 0: not wanted */
 };
 
-static struct nsc_cache_key key_of(const struct window *w, enum piece_kind kind, uint32_t chunk,
-                                   uint32_t level)
+static struct nsc_cache_key key_of(const struct window *w, enum nsc_cache_kind kind, uint64_t place,
+                                   uint64_t form)
 {
     return (struct nsc_cache_key){
-        .trace = w->ask->trace, .kind = kind, .thread = w->thread, .chunk = chunk, .level = level};
+        .trace = w->ask->trace, .kind = kind, .thread = w->thread, .place = place, .form = form};
 }
 
 static uint64_t first_ns(const struct window *w, uint32_t index)
@@ -64,24 +69,24 @@ static uint32_t find_chunk(const struct window *w, uint64_t ns, bool by_start)
     return low;
 }
 
-/* ---- One chunk ------------------------------------------------------------------------------- */
+/* ---- Pieces ---------------------------------------------------------------------------------- */
 
-static void keep(const struct window *w, struct nsc_cache_item *item, enum piece_kind kind,
-                 uint32_t chunk, uint32_t level)
+static void keep(const struct window *w, struct nsc_cache_item *item,
+                 const struct nsc_cache_key *key)
 {
-    item->key = key_of(w, kind, chunk, level);
+    item->key = *key;
     nsc_cache_add(w->ask->cache, item);
 }
 
 /* A piece with all events at this level or a finer one, if it was made before. */
 static const struct nsc_piece *find_decoded(const struct window *w, uint32_t chunk)
 {
-    struct nsc_cache_key key = key_of(w, KIND_DECODED, chunk, 0);
+    /* One that is exact at any level stands at level 0. */
+    struct nsc_cache_key key = key_of(w, NSC_CACHE_DECODED, chunk, 0);
     const struct nsc_piece *piece = nsc_cache_find(w->ask->cache, &key);
 
-    /* One that is exact at any level stands at level 0. */
     for (uint32_t finer = 0; piece == NULL && finer <= FINER_LEVELS && finer < w->level; finer++) {
-        key.level = w->level - finer;
+        key.form = w->level - finer;
         piece = nsc_cache_find(w->ask->cache, &key);
     }
     return piece;
@@ -90,6 +95,7 @@ static const struct nsc_piece *find_decoded(const struct window *w, uint32_t chu
 static int decode(const struct window *w, uint32_t chunk, const struct nsc_piece **out)
 {
     const struct nsc_piece *found = find_decoded(w, chunk);
+    struct nsc_cache_key key;
     struct nsc_piece *piece;
     int error;
 
@@ -100,40 +106,30 @@ static int decode(const struct window *w, uint32_t chunk, const struct nsc_piece
     error = nsc_piece_decode(w->ask, w->thread, chunk, w->level, &piece);
     if (error != 0)
         return error;
-    keep(w, &piece->item, KIND_DECODED, chunk, piece->exact ? 0 : w->level);
+    key = key_of(w, NSC_CACHE_DECODED, chunk, piece->exact ? 0 : w->level);
+    keep(w, &piece->item, &key);
     *out = piece;
     return 0;
 }
 
-/* 1, or 0 if what the head tells is not enough. */
-static int summarise(const struct window *w, uint32_t chunk, const struct nsc_piece **out)
+/* What heads and nodes tell of chunks [@first, @end), or of the first of them. */
+static int summarise(const struct window *w, uint32_t first, uint32_t end,
+                     const struct nsc_piece **out)
 {
-    struct nsc_cache_key key = key_of(w, KIND_SUMMARY, chunk, 0);
+    struct nsc_cache_key key = key_of(w, NSC_CACHE_SUMMARY, (uint64_t)first << 32 | end, w->level);
     const struct nsc_piece *found = nsc_cache_find(w->ask->cache, &key);
 
     if (found == NULL) {
         struct nsc_piece *piece;
-        int error = nsc_piece_summarise(w->ask, w->thread, chunk, &piece);
+        int error = nsc_piece_summarise(w->ask, w->thread, first, end, w->level, &piece);
 
         if (error != 0)
             return error;
-        keep(w, &piece->item, KIND_SUMMARY, chunk, 0);
+        keep(w, &piece->item, &key);
         found = piece;
     }
     *out = found;
-    return found->level <= w->level;
-}
-
-/* Whether what the head tells of a chunk may be enough. */
-static bool may_summarise(const struct window *w, uint32_t chunk)
-{
-    uint64_t width = last_ns(w, chunk) - first_ns(w, chunk);
-
-    /* What happened in a gap, and at the end of a file that was cut off, only its events tell. */
-    if (nsc_piece_follows_gap(w->chunks, chunk) ||
-        (chunk + 1 == w->chunk_count && nsc_trace_info(w->ask->trace)->recovered))
-        return false;
-    return width >> w->level < SUMMARY_COLUMNS_MAX;
+    return 0;
 }
 
 static int add_piece(struct nsc_pieces *p, struct nsc_answer_ask *ask,
@@ -169,66 +165,122 @@ static int add_wide_gap(const struct window *w, struct nsc_pieces *p, uint32_t c
     return 0;
 }
 
-static int gather_chunk(struct window *w, uint32_t chunk, struct nsc_pieces *out)
+/* Whether only the events of a chunk will do. */
+static bool needs_events(struct window *w, uint32_t chunk)
 {
     const struct nsc_chunk *c = &w->chunks[chunk];
-    bool wide = (last_ns(w, chunk) - first_ns(w, chunk)) >> w->level > 0;
-    const struct nsc_piece *piece = NULL;
-    int result = 0;
+    uint64_t width = c->last_ticks - c->first_ticks;
 
-    if (c->missing)
-        return add_wide_gap(w, out, chunk, c->events + c->lost);
-    if (c->lost > 0 && wide && w->gap_chunks > 0)
+    /* What happened in a gap, and at the end of a file that was cut off, only they tell. */
+    if (nsc_piece_follows_gap(w->chunks, chunk) ||
+        (chunk + 1 == w->chunk_count && nsc_trace_info(w->ask->trace)->recovered))
+        return true;
+    if (c->lost > 0 && width > w->column_ticks && w->gap_chunks > 0) {
         w->gap_chunks--;
-    else if (may_summarise(w, chunk))
-        result = summarise(w, chunk, &piece);
-    if (result > 0 && c->lost > 0)
-        result = add_wide_gap(w, out, chunk, c->lost) == 0 ? 1 : -ENOMEM;
-    if (result == 0)
-        result = decode(w, chunk, &piece);
-    return result < 0 ? result : add_piece(out, w->ask, piece);
+        return true;
+    }
+    if (c->max_depth > SUMMARY_DEPTH_MAX && w->deep_chunks > 0) {
+        w->deep_chunks--;
+        return true;
+    }
+    return width / SUMMARY_COLUMNS_MAX >= w->column_ticks;
+}
+
+static int gather_decoded(struct window *w, uint32_t chunk, struct nsc_pieces *out)
+{
+    const struct nsc_piece *piece;
+    int error = decode(w, chunk, &piece);
+
+    return error != 0 ? error : add_piece(out, w->ask, piece);
+}
+
+/* What a chunk's index says beside its summary. */
+static int add_chunk_facts(const struct window *w, struct nsc_pieces *p, uint32_t chunk)
+{
+    const struct nsc_chunk *c = &w->chunks[chunk];
+
+    if (c->max_depth > p->max_depth && first_ns(w, chunk) >= w->from_ns &&
+        last_ns(w, chunk) < w->to_ns)
+        p->max_depth = c->max_depth;
+    return c->lost > 0 ? add_wide_gap(w, p, chunk, c->lost) : 0;
+}
+
+/* Chunks [@first, @end), of which none needs its events read if it has a summary that will do. */
+static int gather_run(struct window *w, uint32_t first, uint32_t end, struct nsc_pieces *out)
+{
+    int error = 0;
+
+    while (first < end && error == 0) {
+        const struct nsc_piece *piece;
+
+        error = summarise(w, first, end, &piece);
+        if (error == 0 && piece->chunk_end > first) {
+            for (; first < piece->chunk_end && error == 0; first++)
+                error = add_chunk_facts(w, out, first);
+            if (error == 0)
+                error = add_piece(out, w->ask, piece);
+        } else if (error == 0) {
+            error = gather_decoded(w, first++, out);
+        }
+    }
+    return error;
+}
+
+/* Chunks [@first, @end). */
+static int gather_chunks(struct window *w, uint32_t first, uint32_t end, struct nsc_pieces *out)
+{
+    uint32_t run = first; /* those from here on wait for a run to be gathered */
+    int error = 0;
+
+    for (uint32_t i = first; i < end && error == 0; i++) {
+        bool missing = w->chunks[i].missing;
+
+        if (!missing && !needs_events(w, i))
+            continue;
+        error = gather_run(w, run, i, out);
+        run = i + 1;
+        if (error == 0 && missing)
+            error = add_wide_gap(w, out, i, w->chunks[i].events + w->chunks[i].lost);
+        else if (error == 0)
+            error = gather_decoded(w, i, out);
+    }
+    return error == 0 && run < end ? gather_run(w, run, end, out) : error;
 }
 
 /* ---- Calls that go on ------------------------------------------------------------------------ */
 
 static int read_open_calls(const struct window *w, uint32_t chunk, struct nsc_open_calls **out)
 {
-    const struct nsc_frame *frames;
+    struct nsc_levels_stack stack;
     struct nsc_open_calls *open;
-    struct nsc_cursor *cursor;
-    uint32_t count;
-    int error = nsc_cursor_open_chunk(w->ask->trace, &w->chunks[chunk], &cursor, &w->ask->diag);
+    size_t bytes;
+    int error = nsc_levels_stack(w->ask->trace, w->thread, chunk, &stack, &w->ask->diag);
 
     if (error != 0)
         return error;
-    error = nsc_cursor_stack(cursor, &frames, &count);
-    open = error == 0 ? malloc(sizeof(*open) + count * sizeof(open->rows[0])) : NULL;
-    if (open != NULL) {
-        *open = (struct nsc_open_calls){.item.bytes = sizeof(*open) + count * sizeof(open->rows[0]),
-                                        .count = count};
-        for (uint32_t i = 0; i < count; i++) {
-            uint64_t start = nsc_clock_ns(w->clock, frames[i].start_ticks);
+    bytes = sizeof(*open) + stack.depth * sizeof(open->rows[0]);
+    open = malloc(bytes);
+    if (open == NULL)
+        return nsc_ask_no_memory(w->ask);
+    *open = (struct nsc_open_calls){.item.bytes = bytes, .count = stack.depth};
+    for (uint32_t i = 0; i < stack.depth; i++) {
+        uint64_t start = nsc_clock_ns(w->clock, stack.frames[i].start_ticks);
 
-            open->rows[i] = (struct nsc_row){.start = start,
-                                             .end = NSC_ROW_OPEN_END,
-                                             .first = start,
-                                             .last = NSC_ROW_OPEN_END,
-                                             .function = frames[i].function,
-                                             .bound = (uint16_t)frames[i].bound};
-        }
-        *out = open;
-    } else if (error == 0) {
-        nsc_ask_no_memory(w->ask);
-        error = -ENOMEM;
+        open->rows[i] = (struct nsc_row){.start = start,
+                                         .end = NSC_ROW_OPEN_END,
+                                         .first = start,
+                                         .last = NSC_ROW_OPEN_END,
+                                         .function = stack.frames[i].function,
+                                         .bound = (uint16_t)stack.frames[i].bound};
     }
-    nsc_cursor_close(cursor);
-    return error;
+    *out = open;
+    return 0;
 }
 
 /* The calls that are open where chunks[@chunk] begins. */
 static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_pieces *out)
 {
-    struct nsc_cache_key key = key_of(w, KIND_OPEN_CALLS, chunk, 0);
+    struct nsc_cache_key key = key_of(w, NSC_CACHE_OPEN_CALLS, chunk, 0);
     const struct nsc_open_calls *open = nsc_cache_find(w->ask->cache, &key);
     uint32_t low = 0, high;
 
@@ -238,7 +290,7 @@ static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_
 
         if (error != 0)
             return error;
-        keep(w, &read->item, KIND_OPEN_CALLS, chunk, 0);
+        keep(w, &read->item, &key);
         open = read;
     }
     for (high = open->count; low < high;) {
@@ -257,7 +309,7 @@ static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_
 /* ---- The window ------------------------------------------------------------------------------ */
 
 int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                      uint32_t level, struct nsc_pieces *out)
+                      uint32_t level, uint32_t depth_end, struct nsc_pieces *out)
 {
     struct window w = {
         .ask = ask,
@@ -267,24 +319,26 @@ int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from
         .from_ns = from_ns,
         .to_ns = to_ns,
         .gap_chunks = GAP_CHUNKS_MAX,
+        .deep_chunks = depth_end > SUMMARY_DEPTH_MAX ? DEEP_CHUNKS_MAX : 0,
     };
-    uint32_t at, end;
-    int error = 0;
+    uint32_t end;
+    int error;
 
     out->count = out->gap_count = 0;
+    out->max_depth = 0;
     out->open = NULL;
     out->open_count = 0;
     w.chunks = nsc_trace_chunks(ask->trace, thread, &w.chunk_count);
+    w.column_ticks = (uint64_t)((double)((uint64_t)1 << level) / w.clock->ns_per_tick) | 1;
     end = find_chunk(&w, to_ns, true);
-    for (at = find_chunk(&w, from_ns, false); at < end && error == 0; at++)
-        error = gather_chunk(&w, at, out);
+    error = gather_chunks(&w, find_chunk(&w, from_ns, false), end, out);
     while (error == 0 && end < w.chunk_count && w.chunks[end].missing)
         end++;
     if (error != 0 || end == w.chunk_count)
         return error;
     /* Calls that a gap ended are told by what follows it. */
     if (nsc_piece_follows_gap(w.chunks, end))
-        error = gather_chunk(&w, end, out);
+        error = gather_decoded(&w, end, out);
     return error != 0 ? error : gather_open_calls(&w, end, out);
 }
 

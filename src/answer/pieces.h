@@ -30,14 +30,12 @@ struct nsc_row_gap {
     uint64_t lost;     /* events; 0 = unknown */
 };
 
-#define NSC_PIECE_NO_LEVEL 63u /* of a piece that is good for no zoom */
-
 /* The calls that ended in a part of a thread. Rows of one depth do not overlap. */
 struct nsc_piece {
     struct nsc_cache_item item;
-    bool exact;   /* no row stands for several calls */
-    bool summary; /* short calls may be missing: see struct nsc_chunk_row */
-    uint32_t level;
+    bool exact;                  /* no row stands for several calls */
+    bool summary;                /* short calls may be missing: see struct nsc_chunk_row */
+    uint32_t chunk_end;          /* of a summary: it tells of the chunks before this one */
     uint32_t depth, depth_count; /* of the rows: from depth to depth + depth_count - 1 */
     uint32_t gap_count;
     const uint32_t *first_row; /* by depth - `depth`; one more at the end */
@@ -56,6 +54,7 @@ struct nsc_open_calls {
 struct nsc_pieces {
     const struct nsc_piece **pieces; /* in order of time */
     size_t count, room;
+    uint32_t max_depth; /* open calls in the chunks that were not read, as far as they lie inside */
     const struct nsc_open_calls *open; /* calls that go on behind the last piece, or NULL */
     uint32_t open_count;               /* of these, those that begin before the window's end */
     struct nsc_row_gap *gaps;          /* beside those of the pieces */
@@ -66,30 +65,27 @@ struct nsc_pieces {
  * nsc_pieces_gather - find what a window of a thread is drawn from.
  * @from_ns, @to_ns: the window, half open.
  * @level: columns of 2^level ns.
+ * @depth_end: rows of depths below this one are wanted.
  * @out: begin with zeros; its room is used again; nsc_pieces_free() it. The pieces belong to the
  *       engine's cache, valid until the next request.
  * Returns 0 or -errno with the ask's diagnostic.
  */
 int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                      uint32_t level, struct nsc_pieces *out);
+                      uint32_t level, uint32_t depth_end, struct nsc_pieces *out);
 void nsc_pieces_free(struct nsc_pieces *p);
 
-/* Put @more, which begins later in the same column of the same depth, to @row. */
+/* Put @more, which begins in the same column of the same depth, to @row. */
 static inline void nsc_row_merge(struct nsc_row *row, const struct nsc_row *more)
 {
-    uint64_t first = row->first;
+    uint64_t first = row->first < more->first ? row->first : more->first;
+    uint64_t last = row->last > more->last ? row->last : more->last;
 
     /* A call whose end is not known is longer than those that are. */
     if (more->end == NSC_ROW_OPEN_END ||
-        (row->end != NSC_ROW_OPEN_END && more->end - more->start > row->end - row->start)) {
-        uint64_t last = more->last;
-
+        (row->end != NSC_ROW_OPEN_END && more->end - more->start > row->end - row->start))
         *row = *more;
-        row->last = last;
-    } else {
-        row->last = more->last;
-    }
     row->first = first;
+    row->last = last;
     row->merged = true;
 }
 
@@ -105,12 +101,14 @@ static inline void nsc_row_merge(struct nsc_row *row, const struct nsc_row *more
 int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index, uint32_t level,
                      struct nsc_piece **out);
 /**
- * nsc_piece_summarise - make a piece of what a chunk's head tells.
- * @out: likewise; its level is the finest that its rows are good for, NSC_PIECE_NO_LEVEL if the
- * head tells nothing. Returns 0 or -errno.
+ * nsc_piece_summarise - make a piece of what heads and nodes tell of several chunks.
+ * @first, @end: of the thread's chunks, @first < @end.
+ * @out: likewise. It ends before @end if the events of a chunk are needed; at @first, with no rows,
+ *       if they are of that one. Its chunk_end says so.
+ * Returns 0 or -errno.
  */
-int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index,
-                        struct nsc_piece **out);
+int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
+                        uint32_t level, struct nsc_piece **out);
 /* Whether chunks before this one are not there, though its thread had begun. */
 bool nsc_piece_follows_gap(const struct nsc_chunk *chunks, uint32_t index);
 

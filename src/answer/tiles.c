@@ -225,7 +225,8 @@ static bool has_rows(const struct tile *t, const struct nsc_piece *p, uint32_t d
 
 static void find_depth(struct tile *t)
 {
-    t->max_depth = t->pieces->open_count;
+    t->max_depth =
+        t->pieces->open_count > t->pieces->max_depth ? t->pieces->open_count : t->pieces->max_depth;
     for (size_t i = 0; i < t->pieces->count; i++) {
         const struct nsc_piece *p = t->pieces->pieces[i];
         uint32_t depth = p->depth + p->depth_count;
@@ -351,13 +352,72 @@ struct wanted {
     uint32_t *threads;
 };
 
+/* A tile that was answered before. */
+struct kept_tile {
+    struct nsc_cache_item item;
+    size_t count;
+    uint8_t bytes[];
+};
+
+static struct nsc_cache_key key_of(const struct tile *t, uint32_t thread)
+{
+    return (struct nsc_cache_key){.trace = t->ask->trace,
+                                  .kind = NSC_CACHE_TILE,
+                                  .thread = thread,
+                                  .place = t->from_ns >> t->zoom,
+                                  .form = (uint64_t)t->depth << 32 | t->row_count << 8 | t->zoom};
+}
+
+/* Keep the tile whose bytes begin at @head of the answer, if there is memory for it. */
+static void keep_tile(const struct tile *t, const struct nsc_cache_key *key, size_t head)
+{
+    const struct nsc_answer_reply *reply = t->ask->reply;
+    size_t count = reply->count - head;
+    struct kept_tile *kept = malloc(sizeof(*kept) + count);
+
+    if (kept == NULL)
+        return;
+    *kept =
+        (struct kept_tile){.item = {.key = *key, .bytes = sizeof(*kept) + count}, .count = count};
+    memcpy(kept->bytes, reply->bytes + head, count);
+    nsc_cache_add(t->ask->tiles, &kept->item);
+}
+
+static int answer_tile(struct tile *t, struct nsc_pieces *pieces, uint32_t thread, uint32_t number)
+{
+    struct nsc_answer_ask *ask = t->ask;
+    struct nsc_cache_key key = key_of(t, thread);
+    const struct kept_tile *kept = nsc_cache_find(ask->tiles, &key);
+    size_t head = ask->reply->count;
+    int error;
+
+    if (kept != NULL) {
+        uint8_t *at = nsc_ask_bytes(ask, kept->count);
+
+        if (at == NULL)
+            return -ENOMEM;
+        memcpy(at, kept->bytes, kept->count);
+        nsc_span_put32(at + 4, number); /* it counts from the first tile of a request */
+        return 0;
+    }
+    nsc_cache_begin(ask->cache);
+    error = nsc_pieces_gather(ask, thread, t->from_ns, t->to_ns, t->level, t->depth + t->row_count,
+                              pieces);
+    if (error != 0)
+        return error;
+    put_tile(t, thread, number);
+    if (!t->failed)
+        keep_tile(t, &key, head);
+    return t->failed && ask->reply->count <= ANSWER_BYTES ? -ENOMEM : 0;
+}
+
 static int answer_tiles(struct nsc_answer_ask *ask, const struct wanted *w)
 {
     struct nsc_pieces pieces = {0};
     int error = nsc_ask_bytes(ask, 0) != NULL ? 0 : -ENOMEM;
 
     for (uint64_t i = 0; i < (uint64_t)w->thread_count * w->count && error == 0; i++) {
-        uint32_t thread = w->threads[i / w->count], number = (uint32_t)(i % w->count);
+        uint32_t number = (uint32_t)(i % w->count);
         struct tile t = {
             .ask = ask,
             .pieces = &pieces,
@@ -369,15 +429,10 @@ static int answer_tiles(struct nsc_answer_ask *ask, const struct wanted *w)
             .row_count = w->rows,
         };
 
-        error = nsc_pieces_gather(ask, thread, t.from_ns, t.to_ns, t.level, &pieces);
-        if (error != 0)
-            break;
-        put_tile(&t, thread, number);
-        if (t.failed && ask->reply->count > ANSWER_BYTES)
+        error = answer_tile(&t, &pieces, w->threads[i / w->count], number);
+        if (error == 0 && ask->reply->count > ANSWER_BYTES)
             error = nsc_ask_refuse(ask, "that is more than %u MiB: ask for fewer tiles or rows",
                                    (unsigned)(ANSWER_BYTES >> 20));
-        else if (t.failed)
-            error = -ENOMEM;
     }
     nsc_pieces_free(&pieces);
     return error;
@@ -404,7 +459,7 @@ int nsc_answer_tiles(struct nsc_answer_ask *ask)
     if (!ask->refused && (w.first >= tiles_there || w.count > tiles_there - w.first))
         nsc_ask_refuse(ask, "`first` and `count` are beyond the end of time");
     error = nsc_ask_check(ask);
-    if (error == 0)
+    if (error == 0 && w.threads != NULL)
         error = answer_tiles(ask, &w);
     free(w.threads);
     return error;
