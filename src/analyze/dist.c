@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/bucket.h"
+
 void nsc_dist_init(struct nsc_dist *d)
 {
     *d = (struct nsc_dist){.min = UINT64_MAX};
@@ -22,7 +24,7 @@ void nsc_dist_free(struct nsc_dist *d)
     nsc_dist_init(d);
 }
 
-static int count_in_block(struct nsc_dist *d, uint64_t value)
+static int count_in_block(struct nsc_dist *d, uint64_t value, uint64_t count)
 {
     uint32_t block = nsc_dist_block(value);
 
@@ -31,7 +33,7 @@ static int count_in_block(struct nsc_dist *d, uint64_t value)
         if (!d->blocks[block])
             return -ENOMEM;
     }
-    d->blocks[block][nsc_dist_bucket(value, block)]++;
+    d->blocks[block][nsc_dist_bucket(value, block)] += count;
     return 0;
 }
 
@@ -44,7 +46,7 @@ static int change_to_blocks(struct nsc_dist *d)
     if (!d->blocks)
         return -ENOMEM;
     for (uint64_t i = 0; i < d->count && error == 0; i++)
-        error = count_in_block(d, d->values[i]);
+        error = count_in_block(d, d->values[i], 1);
     free(d->values);
     d->values = NULL;
     return error;
@@ -75,7 +77,7 @@ int nsc_dist_add_slow(struct nsc_dist *d, uint64_t value)
         if (!d->blocks)
             error = change_to_blocks(d);
         if (error == 0)
-            error = count_in_block(d, value);
+            error = count_in_block(d, value, 1);
     }
     if (error)
         return error;
@@ -83,6 +85,28 @@ int nsc_dist_add_slow(struct nsc_dist *d, uint64_t value)
     d->min = value < d->min ? value : d->min;
     d->max = value > d->max ? value : d->max;
     return 0;
+}
+
+int nsc_dist_add_bucket(struct nsc_dist *d, uint32_t bucket, uint64_t count)
+{
+    uint64_t value = nsc_bucket_middle(bucket), min = d->min, max = d->max;
+    int error = 0;
+
+    d->coarse |= count > 0 && nsc_bucket_width(bucket) > 1;
+    if (!d->blocks && count <= NSC_DIST_EXACT && d->count + count <= NSC_DIST_EXACT) {
+        for (uint64_t i = 0; i < count && error == 0; i++)
+            error = nsc_dist_add_slow(d, value);
+        d->min = min;
+        d->max = max;
+        return error;
+    }
+    if (!d->blocks)
+        error = change_to_blocks(d);
+    if (error == 0)
+        error = count_in_block(d, value, count);
+    if (error == 0)
+        d->count += count;
+    return error;
 }
 
 static int compare_values(const void *a, const void *b)
@@ -109,6 +133,11 @@ static uint64_t rank_of(uint64_t count, unsigned percent)
     return rank > 0 ? rank : 1;
 }
 
+static uint64_t clamp(const struct nsc_dist *d, uint64_t value)
+{
+    return value < d->min ? d->min : value > d->max ? d->max : value;
+}
+
 uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent)
 {
     uint64_t rank = rank_of(d->count, percent), seen = 0;
@@ -117,7 +146,7 @@ uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent)
         return 0;
     if (!d->blocks) {
         qsort(d->values, d->count, sizeof(*d->values), compare_values);
-        return d->values[rank - 1];
+        return clamp(d, d->values[rank - 1]);
     }
     for (uint32_t block = 0; block < NSC_DIST_BLOCKS; block++) {
         if (!d->blocks[block])
@@ -127,7 +156,9 @@ uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent)
             if (seen >= rank) {
                 uint64_t middle = bucket_middle(block, bucket);
 
-                return middle < d->min ? d->min : middle > d->max ? d->max : middle;
+                if (d->coarse)
+                    middle = nsc_bucket_middle(nsc_bucket_of(middle));
+                return clamp(d, middle);
             }
         }
     }

@@ -26,6 +26,7 @@ struct nsc_dist {
     uint64_t *values;  /* while exact: room for values_max */
     uint64_t **blocks; /* afterwards: NSC_DIST_BLOCKS pointers, each NULL or NSC_DIST_BLOCK_SIZE */
     uint32_t values_max;
+    bool coarse; /* of some values only their bucket in trace/bucket.h was known */
 };
 
 void nsc_dist_init(struct nsc_dist *d);
@@ -62,10 +63,17 @@ static inline int nsc_dist_add(struct nsc_dist *d, uint64_t value)
 }
 
 /**
+ * nsc_dist_add_bucket - add @count values of which only the bucket (trace/bucket.h) is known.
+ * They must not be the least or the greatest: these are to be added before. From then on quantiles
+ * are within 1/16. Returns 0 or -ENOMEM.
+ */
+int nsc_dist_add_bucket(struct nsc_dist *d, uint32_t bucket, uint64_t count);
+
+/**
  * nsc_dist_quantile - the smallest value such that @percent of all values are not above it.
  * @percent: 1..100.
- * Returns it within 1/64 (see above), clamped to [min, max]; 0 if there are no values. Sorts the
- * exact values in place.
+ * Returns it within 1/64 (see above; 1/16 if the distribution is coarse), clamped to [min, max]; 0
+ * if there are no values. Sorts the exact values in place.
  */
 uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent);
 
@@ -82,7 +90,7 @@ void nsc_dist_each_bar(struct nsc_dist *d, nsc_dist_fn tell, void *context);
 /* Whether quantiles are exact. */
 static inline bool nsc_dist_is_exact(const struct nsc_dist *d)
 {
-    return !d->blocks;
+    return !d->blocks && !d->coarse;
 }
 
 #endif

@@ -16,6 +16,8 @@ enum feed_phase {
 };
 
 struct nsc_feed {
+    struct nsc_trace *trace;
+    uint32_t thread;
     struct nsc_cursor *cursor;
     const struct nsc_selection *selection;
     enum feed_phase phase;
@@ -47,6 +49,8 @@ int nsc_feed_open(struct nsc_trace *t, uint32_t thread, const struct nsc_selecti
         free(f);
         return error;
     }
+    f->trace = t;
+    f->thread = thread;
     f->selection = selection;
     f->plain =
         selection->from_ticks == 0 && selection->to_ticks == UINT64_MAX && !selection->hidden;
@@ -344,4 +348,42 @@ int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *c
         correct_batch(f, events, *count) < 0)
         return no_memory(diag);
     return result;
+}
+
+uint32_t nsc_feed_chunk(const struct nsc_feed *f)
+{
+    const struct nsc_chunk *chunk = nsc_cursor_chunk(f->cursor);
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(f->trace, f->thread, &count);
+
+    if (f->phase == PHASE_OPENING && f->plain)
+        return 0;
+    if (f->phase != PHASE_EVENTS || chunk == NULL || !nsc_cursor_at_chunk_end(f->cursor))
+        return UINT32_MAX;
+    return (uint32_t)(chunk - chunks) + 1;
+}
+
+int nsc_feed_skip(struct nsc_feed *f, uint32_t chunk, struct nsc_diag *diag)
+{
+    uint32_t count, depth;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(f->trace, f->thread, &count);
+    const struct nsc_frame *frames;
+    struct nsc_cursor *cursor;
+    int error;
+
+    f->phase = PHASE_EVENTS;
+    if (chunk >= count) {
+        f->phase = PHASE_DONE; /* a whole thread leaves no call open */
+        return 0;
+    }
+    error = nsc_cursor_open_chunk(f->trace, &chunks[chunk], &cursor, diag);
+    if (error != 0)
+        return error;
+    nsc_cursor_close(f->cursor);
+    f->cursor = cursor;
+    f->depth = 0;
+    error = f->plain ? 0 : nsc_cursor_stack(cursor, &frames, &depth);
+    for (uint32_t i = 0; error == 0 && !f->plain && i < depth; i++)
+        error = push_open(f, &frames[i]);
+    return error != 0 ? no_memory(diag) : 0;
 }

@@ -50,4 +50,18 @@ int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *c
                   struct nsc_diag *diag);
 void nsc_feed_close(struct nsc_feed *f);
 
+/**
+ * nsc_feed_chunk - the chunk whose events come next, if everything before it has been given.
+ * Returns its index in nsc_trace_chunks(), perhaps one behind the last; UINT32_MAX within a chunk,
+ * before the window, and at its end.
+ */
+uint32_t nsc_feed_chunk(const struct nsc_feed *f);
+
+/**
+ * nsc_feed_skip - pass over chunks, nsc_feed_chunk() having named the first of them.
+ * @chunk: the one to go on with. All that is skipped must lie in the window, and nothing be hidden.
+ * The consumer must know itself which calls are open there. Returns 0 or -errno with @diag.
+ */
+int nsc_feed_skip(struct nsc_feed *f, uint32_t chunk, struct nsc_diag *diag);
+
 #endif

@@ -11,7 +11,7 @@
  * from recovery alone. */
 static bool may_have_unknown(const struct nsc_trace *t)
 {
-    return nsc_trace_info(t)->recovered || nsc_trace_meta(t, "recovered") != NULL;
+    return nsc_trace_info(t)->recovered || nsc_trace_meta(t, NSC_META_RECOVERED) != NULL;
 }
 
 /* Narrow @s to the part of a thread that has all its gaps. Returns whether there is one. */

@@ -10,59 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/dist.h"
-#include "analyze/feed.h"
+#include "analyze/report_state.h"
 
-/* What is known of a function while counting. Every event touches one: less than a cache line. */
-struct tally {
-    uint64_t total_ticks; /* of outermost calls */
-    uint64_t self_ticks;
-    /* total_ticks when the function first became active in epoch `epoch`: see end_late(). */
-    uint64_t epoch_base;
-    uint32_t epoch;
-    uint32_t active; /* open calls on the current thread */
-    struct nsc_dist *dist;
-    uint64_t bounds;
-    uint32_t process; /* NSC_NO_ID = several; meaningless without calls */
-};
-
-struct open_call {
-    uint64_t start_ticks;
-    uint64_t child_ticks; /* time inside the window spent in callees */
-    uint32_t function;
-    uint32_t bound;
-};
-
-struct counter {
-    struct nsc_trace *trace;
-    const struct nsc_selection *selection;
-    struct tally *tallies; /* by function id */
-    uint32_t function_count;
-
-    /* stack[0] is no call: it stands for the thread. */
-    struct open_call *stack;
-    size_t depth, depth_max;
-
-    /*
-     * An epoch tells since when a call that returns without having been entered (LATE_EXIT) must
-     * have been open: since the thread's start, or the last gap. It belongs to the call that was
-     * innermost then, stack[epoch_depth]; calls further out get one of their own when they are
-     * innermost again.
-     */
-    size_t epoch_depth;
-    uint64_t epoch_ticks;
-    uint64_t epoch_child_ticks; /* child_ticks of that call when the epoch began */
-    uint32_t epoch;             /* its number, from 1 */
-
-    uint32_t process;
-    bool any_call;
-    bool no_memory;
-};
-
-static bool grow_stack(struct counter *c)
+bool nsc_report_grow_stack(struct nsc_report_counter *c)
 {
     size_t max = c->depth_max * 2 + 256;
-    struct open_call *stack = reallocarray(c->stack, max, sizeof(*stack));
+    struct nsc_report_call *stack = reallocarray(c->stack, max, sizeof(*stack));
 
     if (!stack) {
         c->no_memory = true;
@@ -73,7 +26,7 @@ static bool grow_stack(struct counter *c)
     return true;
 }
 
-static void begin_epoch(struct counter *c, uint64_t ticks)
+static void begin_epoch(struct nsc_report_counter *c, uint64_t ticks)
 {
     c->epoch++;
     c->epoch_depth = c->depth;
@@ -81,7 +34,7 @@ static void begin_epoch(struct counter *c, uint64_t ticks)
     c->epoch_child_ticks = c->stack[c->depth].child_ticks;
 }
 
-static struct nsc_dist *make_dist(struct counter *c, struct tally *f)
+struct nsc_dist *nsc_report_make_dist(struct nsc_report_counter *c, struct nsc_report_tally *f)
 {
     f->dist = malloc(sizeof(*f->dist));
     if (!f->dist) {
@@ -93,18 +46,13 @@ static struct nsc_dist *make_dist(struct counter *c, struct tally *f)
     return f->dist;
 }
 
-static inline uint64_t later(uint64_t a, uint64_t b)
+static inline void enter(struct nsc_report_counter *c, const struct nsc_event *e)
 {
-    return a > b ? a : b;
-}
+    struct nsc_report_tally *f = &c->tallies[e->function];
 
-static inline void enter(struct counter *c, const struct nsc_event *e)
-{
-    struct tally *f = &c->tallies[e->function];
-
-    if (c->depth + 1 >= c->depth_max && !grow_stack(c))
+    if (c->depth + 1 >= c->depth_max && !nsc_report_grow_stack(c))
         return;
-    c->stack[++c->depth] = (struct open_call){
+    c->stack[++c->depth] = (struct nsc_report_call){
         .start_ticks = e->ticks, .function = e->function, .bound = (uint32_t)e->value};
     if (f->active++ == 0 && f->epoch != c->epoch) {
         f->epoch = c->epoch;
@@ -113,10 +61,10 @@ static inline void enter(struct counter *c, const struct nsc_event *e)
 }
 
 /* Count a call that ended: @inside of its ticks lie in the window. */
-static inline void count_call(struct counter *c, struct tally *f, uint64_t duration,
-                              uint64_t inside, uint64_t children)
+static inline void count_call(struct nsc_report_counter *c, struct nsc_report_tally *f,
+                              uint64_t duration, uint64_t inside, uint64_t children)
 {
-    struct nsc_dist *dist = f->dist ? f->dist : make_dist(c, f);
+    struct nsc_dist *dist = f->dist ? f->dist : nsc_report_make_dist(c, f);
 
     f->self_ticks += inside > children ? inside - children : 0;
     if (!dist || nsc_dist_add(dist, duration) < 0)
@@ -125,11 +73,11 @@ static inline void count_call(struct counter *c, struct tally *f, uint64_t durat
         f->process = NSC_NO_ID;
 }
 
-static inline void leave(struct counter *c, const struct nsc_event *e)
+static inline void leave(struct nsc_report_counter *c, const struct nsc_event *e)
 {
-    struct open_call *call = &c->stack[c->depth];
-    struct tally *f = &c->tallies[call->function];
-    uint64_t inside = e->ticks - later(call->start_ticks, c->selection->from_ticks);
+    struct nsc_report_call *call = &c->stack[c->depth];
+    struct nsc_report_tally *f = &c->tallies[call->function];
+    uint64_t inside = e->ticks - nsc_report_later(call->start_ticks, c->selection->from_ticks);
 
     if (--f->active == 0)
         f->total_ticks += inside;
@@ -145,15 +93,15 @@ static inline void leave(struct counter *c, const struct nsc_event *e)
  * A call returns whose entry was not seen: it held what its caller did since the epoch began, other
  * calls of the same function included. Their total is taken back, being a part of this one's.
  */
-static void end_late(struct counter *c, const struct nsc_event *e)
+static void end_late(struct nsc_report_counter *c, const struct nsc_event *e)
 {
-    struct tally *f = &c->tallies[e->function];
-    struct open_call *caller = &c->stack[c->depth];
+    struct nsc_report_tally *f = &c->tallies[e->function];
+    struct nsc_report_call *caller = &c->stack[c->depth];
     uint64_t start, inside;
 
     if (c->depth != c->epoch_depth) /* no gap here: a damaged trace */
         begin_epoch(c, e->ticks);
-    start = later(c->epoch_ticks, c->selection->from_ticks);
+    start = nsc_report_later(c->epoch_ticks, c->selection->from_ticks);
     inside = e->ticks > start ? e->ticks - start : 0;
     if (f->active == 0) {
         if (f->epoch != c->epoch) {
@@ -167,7 +115,7 @@ static void end_late(struct counter *c, const struct nsc_event *e)
     caller->child_ticks = c->epoch_child_ticks + inside;
 }
 
-static void feed_events(struct counter *c, const struct nsc_event *events, size_t n)
+static void feed_events(struct nsc_report_counter *c, const struct nsc_event *events, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct nsc_event *e = &events[i];
@@ -183,10 +131,11 @@ static void feed_events(struct counter *c, const struct nsc_event *events, size_
     }
 }
 
-static int count_thread(struct counter *c, uint32_t thread, struct nsc_diag *diag)
+static int count_thread(struct nsc_report_counter *c, uint32_t thread, struct nsc_diag *diag)
 {
     const struct nsc_thread *info = nsc_trace_thread(c->trace, thread);
     const struct nsc_event *events;
+    struct nsc_report_index index;
     struct nsc_feed *feed;
     size_t n;
     int result = nsc_feed_open(c->trace, thread, c->selection, &feed, diag);
@@ -194,23 +143,26 @@ static int count_thread(struct counter *c, uint32_t thread, struct nsc_diag *dia
     if (result < 0)
         return result;
     c->depth = 0;
-    c->stack[0] = (struct open_call){.function = NSC_NO_ID};
+    c->stack[0] = (struct nsc_report_call){.function = NSC_NO_ID};
     begin_epoch(c, info->start_ticks);
     c->any_call = false;
-    while ((result = nsc_feed_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {
+    nsc_report_index_begin(c, &index, thread);
+    while ((result = nsc_report_index_skip(c, &index, feed, diag)) == 0 &&
+           (result = nsc_feed_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {
         feed_events(c, events, n);
         c->any_call = true;
     }
+    nsc_report_index_end(&index);
     nsc_feed_close(feed);
     if (c->no_memory)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the statistics");
     return result;
 }
 
-static void make_row(struct counter *c, uint32_t function, struct nsc_report_row *row)
+static void make_row(struct nsc_report_counter *c, uint32_t function, struct nsc_report_row *row)
 {
     const struct nsc_clock *clock = nsc_trace_clock(c->trace);
-    struct tally *f = &c->tallies[function];
+    struct nsc_report_tally *f = &c->tallies[function];
 
     *row = (struct nsc_report_row){
         .function = function,
@@ -228,7 +180,7 @@ static void make_row(struct counter *c, uint32_t function, struct nsc_report_row
 }
 
 /* Turn what was counted into rows, and forget it. */
-static int flush_rows(struct counter *c, struct nsc_report *r, struct nsc_diag *diag)
+static int flush_rows(struct nsc_report_counter *c, struct nsc_report *r, struct nsc_diag *diag)
 {
     size_t more = 0;
     struct nsc_report_row *rows;
@@ -248,9 +200,10 @@ static int flush_rows(struct counter *c, struct nsc_report *r, struct nsc_diag *
         r->row_count++;
         r->calls += row->calls;
         r->bounds += row->bounds;
+        r->coarse |= c->tallies[i].dist->coarse;
         nsc_dist_free(c->tallies[i].dist);
         free(c->tallies[i].dist);
-        c->tallies[i] = (struct tally){0};
+        c->tallies[i] = (struct nsc_report_tally){0};
     }
     return 0;
 }
@@ -265,7 +218,7 @@ static int compare_processes(const void *a, const void *b, void *context)
 
 /* The threads that are wanted, those of one process together; @count of them. NULL without memory.
  */
-static uint32_t *list_threads(const struct counter *c, uint32_t *count)
+static uint32_t *list_threads(const struct nsc_report_counter *c, uint32_t *count)
 {
     uint32_t all = nsc_trace_info(c->trace)->thread_count;
     uint32_t *threads = calloc(all + 1u, sizeof(*threads));
@@ -279,7 +232,7 @@ static uint32_t *list_threads(const struct counter *c, uint32_t *count)
     return threads;
 }
 
-static int count_threads(struct counter *c, const uint32_t *threads, uint32_t count,
+static int count_threads(struct nsc_report_counter *c, const uint32_t *threads, uint32_t count,
                          bool per_process, struct nsc_report *r, struct nsc_diag *diag)
 {
     int error = 0;
@@ -298,7 +251,7 @@ static int count_threads(struct counter *c, const uint32_t *threads, uint32_t co
     return error ? error : flush_rows(c, r, diag);
 }
 
-static void free_tallies(struct counter *c)
+static void free_tallies(struct nsc_report_counter *c)
 {
     for (uint32_t i = 0; c->tallies && i < c->function_count; i++) {
         if (!c->tallies[i].dist)
@@ -308,20 +261,23 @@ static void free_tallies(struct counter *c)
     }
     free(c->tallies);
     free(c->stack);
+    free(c->alias_of);
 }
 
 int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, bool per_process,
                     struct nsc_report *out, struct nsc_diag *diag)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
-    struct counter c = {.trace = t, .selection = selection, .function_count = info->function_count};
+    struct nsc_report_counter c = {
+        .trace = t, .selection = selection, .function_count = info->function_count};
     struct nsc_report r = {.per_process = per_process};
     uint32_t count;
     uint32_t *threads = list_threads(&c, &count);
     int error;
 
     c.tallies = calloc(c.function_count + 1u, sizeof(*c.tallies));
-    if (!threads || !c.tallies || !grow_stack(&c))
+    if (!threads || !c.tallies || !nsc_report_grow_stack(&c) ||
+        nsc_report_index_decide(&c, threads, count) != 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the report");
     else
         error = count_threads(&c, threads, count, per_process, &r, diag);

@@ -10,7 +10,8 @@
  * itself.
  * - self: total of all its calls minus the time in their callees.
  * - min, quantiles, max: of the calls' whole durations, recursion included. A quantile is exact for
- *   up to 256 calls of a function, else within 1/64 (1.6 %).
+ *   up to 256 calls of a function, else within 1/64 (1.6 %). Where the trace's index is used
+ *   (select.h), it is within 1/16 (6.3 %); all else is the same.
  * - bounds: calls whose start or end was not seen; their durations are estimates. A call whose
  * entry was not seen counts from where recording (or the window) began or the last gap was.
  */
@@ -34,6 +35,7 @@ struct nsc_report_row {
 struct nsc_report {
     struct nsc_report_row *rows; /* functions with at least one call, or one that was left out */
     bool per_process;
+    bool coarse; /* some quantiles come from the index: within 1/16 */
     size_t row_count;
     uint64_t calls, bounds; /* of all rows */
     uint32_t threads;       /* with at least one call */

@@ -23,11 +23,20 @@ struct nsc_hook_cost {
     uint32_t outer; /* the rest, by which its caller seems longer */
 };
 
+/* May an analysis take sums from the trace's index instead of reading all events? All is exact but
+ * the quantiles of durations, which are then within 1/16. */
+enum nsc_select_index {
+    NSC_SELECT_INDEX_LARGE, /* where reading would take long: from 4 million events on */
+    NSC_SELECT_INDEX_NEVER,
+    NSC_SELECT_INDEX_ALWAYS,
+};
+
 struct nsc_selection {
     uint64_t from_ticks, to_ticks; /* 0, UINT64_MAX = everything */
     uint8_t *threads;              /* a byte per thread id, 0 = left out; NULL = all */
     uint8_t *hidden;               /* a byte per function id, 1 = hidden; NULL = none */
-    struct nsc_hook_cost cost;     /* taken out of all times; zeros: times are as measured */
+    enum nsc_select_index index;
+    struct nsc_hook_cost cost; /* taken out of all times; zeros: times are as measured */
 };
 
 /* Everything. */

@@ -17,7 +17,7 @@ static int copy_tables(struct nsc_trace *t, struct nsc_writer *w)
         if (info->complete || strcmp(key, "program_events") != 0)
             nsc_writer_meta(w, key, value);
     if (info->warning[0] != '\0')
-        nsc_writer_meta(w, "recovered", info->warning);
+        nsc_writer_meta(w, NSC_META_RECOVERED, info->warning);
     for (uint32_t i = 0; i < info->clock_count; i++)
         nsc_writer_clock(w, nsc_trace_clock_point(t, i));
     for (uint32_t i = 0; i < info->process_count; i++)

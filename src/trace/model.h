@@ -237,7 +237,8 @@ struct nsc_left_out {
 
 #define NSC_META_FREQUENCY        "ticks_per_second" /* nominal ticks of the timer in a second */
 #define NSC_META_PROGRAM_EVENTS   "program_events"   /* those of the file that it emitted itself */
-#define NSC_META_LEFT_OUT         "left_out_events"  /* those that were not wanted */
+#define NSC_META_RECOVERED        "recovered" /* what is missing of a file made of a cut one */
+#define NSC_META_LEFT_OUT         "left_out_events"    /* those that were not wanted */
 #define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */
 #define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
