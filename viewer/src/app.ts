@@ -10,6 +10,7 @@ export type Topic =
     | "view" // the window moved
     | "selection" // another range or other threads
     | "call" // another call is looked at
+    | "function" // panels are about another function
     | "search" // another set of functions is highlighted
     | "theme"
     | "functions" // names arrived, or colours changed
@@ -49,6 +50,8 @@ export class App {
     /** The threads that analyses are about; null: all. */
     threads: readonly number[] | null = null;
     call: Call | null = null;
+    /** The function that panels are about: that of the last call, unless another was chosen since. */
+    function: number | null = null;
     found: Found | null = null;
     theme: ThemeName = "light";
     themeChoice: ThemeChoice = "auto";
@@ -168,6 +171,16 @@ export class App {
     setCall(call: Call | null): void {
         this.call = call;
         this.emit("call");
+        if (call !== null && call.function !== null) {
+            this.setFunction(call.function);
+        }
+    }
+
+    setFunction(id: number | null): void {
+        if (id !== this.function) {
+            this.function = id;
+            this.emit("function");
+        }
     }
 
     /** Looks up the call at a place and shows it. @otherwise: what is said where there is none. */

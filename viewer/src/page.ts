@@ -9,7 +9,12 @@ import type { Fold } from "./layout";
 import { Mirror } from "./mirror";
 import { DetailsPanel } from "./panels/details";
 import { FlamePanel } from "./panels/flame";
+import { HistogramPanel } from "./panels/histogram";
 import { PanelHost, type Panel } from "./panels/host";
+import { LeftOutPanel } from "./panels/leftout";
+import { MarksPanel } from "./panels/marks";
+import { SandwichPanel } from "./panels/sandwich";
+import { SharesPanel } from "./panels/shares";
 import { TopPanel } from "./panels/top";
 import type { Call, LeftOutRow, Trace } from "./protocol";
 import { Search } from "./search";
@@ -56,7 +61,7 @@ export class Page {
         this.ruler = new RulerStrip(app, ruler);
         this.search = new Search(app);
         this.tooltip = new Tooltip(app);
-        this.panels = [new TopPanel(app), new FlamePanel(app), new DetailsPanel(app)];
+        this.panels = makePanels(app);
         const host = new PanelHost(app, this.panels, this.timeline.layout.order);
         const keys = this.keys();
         this.help = makeHelp(keys);
@@ -582,4 +587,24 @@ function describe(trace: Trace): string {
     parts.push(threads === 1 ? "1 thread" : `${units.count(threads)} threads`);
     parts.push(`${units.shortCount(trace.functions)} functions`);
     return parts.join(", ");
+}
+
+/** Those that have something to tell of this trace, in the order of their tabs and keys. */
+function makePanels(app: App): Panel[] {
+    const { threads, left_out } = app.trace;
+    const panels: Panel[] = [
+        new TopPanel(app),
+        new FlamePanel(app),
+        new DetailsPanel(app),
+        new SandwichPanel(app),
+        new HistogramPanel(app),
+        new SharesPanel(app),
+    ];
+    if (threads.some((thread) => thread.marks > 0)) {
+        panels.push(new MarksPanel(app));
+    }
+    if (left_out.functions > 0 || left_out.all) {
+        panels.push(new LeftOutPanel(app));
+    }
+    return panels;
 }

@@ -113,6 +113,36 @@ export interface Tree {
     nodes: TreeNode[];
 }
 
+/** function, calls, time. */
+export type SandwichRow = [number | null, number, number];
+
+export interface Sandwich {
+    calls: number;
+    total: number;
+    self: number;
+    callers: SandwichRow[];
+    callees: SandwichRow[];
+    more_callers?: number;
+    more_callees?: number;
+}
+
+export interface Histogram {
+    calls: number;
+    min: number | null;
+    p50: number | null;
+    p90: number | null;
+    p99: number | null;
+    max: number | null;
+    /** from, to, calls. */
+    buckets: [number, number, number][];
+    longest: Call[];
+}
+
+export interface Shares {
+    total: number;
+    rows: { category: number; calls: number; self: number }[];
+}
+
 export interface Overview {
     width: number;
     depth: number[];

@@ -6,7 +6,7 @@ import { decodeTiles, TILE_COLUMNS, TILE_GROWING, type Tile } from "./tile";
 /** Rows that are asked for at once; a thread with more of them is asked block by block. */
 export const BLOCK_ROWS = 64;
 const TILES_A_REQUEST = 64;
-const REQUESTS_AT_ONCE = 4;
+const REQUESTS_AT_ONCE = 2;
 const CACHE_BYTES = 24 << 20;
 /** Zoom levels up and down in which a stand-in is looked for. */
 const COARSER = 24;

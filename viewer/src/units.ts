@@ -14,11 +14,33 @@ function digits(value: number, significant: number): string {
     return value.toFixed(Math.max(0, significant - whole));
 }
 
+/** "1 h 5 min": the greatest unit and the next one. */
+function longTime(ns: number): string {
+    for (const [big, unit, small, part] of [
+        ["d", 86_400e9, "h", 3_600e9],
+        ["h", 3_600e9, "min", 60e9],
+        ["min", 60e9, "s", 1e9],
+    ] as const) {
+        const rounded = Math.round(ns / part) * part;
+        if (rounded >= unit) {
+            const whole = Math.floor(rounded / unit);
+            const rest = Math.round((rounded - whole * unit) / part);
+            return rest === 0
+                ? `${count(whole)} ${big}`
+                : `${count(whole)} ${big} ${rest} ${small}`;
+        }
+    }
+    return time(ns);
+}
+
 /** A duration with three or four significant digits: "16.67 ms". Whole nanoseconds stay whole. */
 export function time(ns: number, significant = 4): string {
     const size = Math.abs(ns);
     if (size < 999.5) {
         return `${Number.isInteger(ns) ? ns : digits(ns, 3)} ns`;
+    }
+    if (ns >= 59.995e9) {
+        return longTime(ns);
     }
     for (const [name, unit] of UNITS) {
         // The unit that the rounded value belongs to: 999.99 µs is told as 1.000 ms.

@@ -10,7 +10,13 @@ test("times are told in the unit that fits", () => {
     assert.equal(units.time(16_666_667), "16.67 ms");
     assert.equal(units.time(999_999), "1.000 ms");
     assert.equal(units.time(1.5e9), "1.500 s");
-    assert.equal(units.time(86_400e9), "1.000 d");
+    assert.equal(units.time(59.994e9), "59.99 s");
+    assert.equal(units.time(59.9996e9), "1 min");
+    assert.equal(units.time(3_599.9e9), "1 h");
+    assert.equal(units.time(60e9), "1 min");
+    assert.equal(units.time(113.2e9), "1 min 53 s");
+    assert.equal(units.time(3_900e9), "1 h 5 min");
+    assert.equal(units.time(86_400e9), "1 d");
     assert.equal(units.exactTime(1234567), "1,234,567 ns");
 });
 

@@ -22,6 +22,8 @@ export interface Panel {
 }
 
 const WAIT_MS = 120;
+/** After this the panel says that it is still being filled. */
+const WORKING_MS = 600;
 const LEAST_HEIGHT = 90;
 /** Threads in the list of the scope; with more of them it offers those with most calls. */
 const LISTED_THREADS = 500;
@@ -37,6 +39,7 @@ export class PanelHost {
     private readonly threads: HTMLSelectElement;
     private readonly stale = new Set<string>();
     private timer = 0;
+    private working = 0;
     private abort: AbortController | null = null;
     private height = 0;
 
@@ -147,9 +150,11 @@ export class PanelHost {
         this.abort?.abort();
         const { signal } = (this.abort = new AbortController());
         current.element.setAttribute("aria-busy", "true");
+        window.clearTimeout(this.working);
+        this.working = window.setTimeout(() => this.tell(current, "Working..."), WORKING_MS);
         Promise.resolve(current.update(signal)).then(
             () => {
-                current.element.removeAttribute("aria-busy");
+                this.done(current);
                 this.tell(current, "");
             },
             (error: unknown) => {
@@ -158,10 +163,15 @@ export class PanelHost {
                     this.stale.add(current.id);
                     return;
                 }
-                current.element.removeAttribute("aria-busy");
+                this.done(current);
                 this.tell(current, error instanceof Error ? error.message : String(error));
             },
         );
+    }
+
+    private done(panel: Panel): void {
+        window.clearTimeout(this.working);
+        panel.element.removeAttribute("aria-busy");
     }
 
     private tell(panel: Panel, problem: string): void {

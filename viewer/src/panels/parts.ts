@@ -2,6 +2,7 @@
 import type { App } from "../app";
 import { h, printable } from "../dom";
 import { css } from "../palette";
+import * as units from "../units";
 
 /** The colour of a function's calls, for the eye only. */
 export function swatch(app: App, id: number | null): HTMLElement {
@@ -25,4 +26,59 @@ export function functionButton(app: App, id: number | null, run: () => void): HT
 
 export function hint(text: string): HTMLElement {
     return h("p", { class: "hint" }, text);
+}
+
+export interface Column {
+    title: string;
+    number?: boolean;
+}
+
+export type Cell = Node | string;
+
+/** A table whose first column names the row. */
+export function table(
+    about: string,
+    columns: readonly Column[],
+    rows: readonly (readonly Cell[])[],
+): HTMLElement {
+    const heads = columns.map(({ title, number }) =>
+        h("th", { scope: "col", class: number === true ? "number" : null }, title),
+    );
+    const lines = rows.map((row) => {
+        const [name, ...others] = row;
+        const cells = others.map((cell, i) =>
+            h("td", { class: columns[i + 1]?.number === true ? "number" : null }, cell),
+        );
+        return h("tr", {}, h("th", { scope: "row" }, name), ...cells);
+    });
+    return h(
+        "table",
+        { class: "table", "aria-label": about },
+        h("thead", {}, h("tr", {}, ...heads)),
+        h("tbody", {}, ...lines),
+    );
+}
+
+/** A bar as long as @share of its cell. */
+export function shareBar(share: number): HTMLElement {
+    const bar = h("span", { class: "share-bar", "aria-hidden": "true" });
+    bar.style.width = `${Math.min(Math.max(share, 0), 1) * 100}%`;
+    return h("span", { class: "share" }, bar);
+}
+
+/** The head of a panel that is about one function. */
+export function functionHead(app: App, id: number, ...facts: string[]): HTMLElement {
+    return h(
+        "div",
+        { class: "function-head" },
+        swatch(app, id),
+        h("strong", { class: "name" }, printable(app.functions.name(id))),
+        ...facts.map((fact) => h("span", { class: "quiet" }, fact)),
+    );
+}
+
+export const NO_FUNCTION = "Click a call, choose a function in Top functions, or search for one.";
+
+export function more(count: number, what: string): HTMLElement | "" {
+    return count > 0 ? h("p", { class: "foot" }, `${units.count(count)} more ${what}`) : "";
 }
