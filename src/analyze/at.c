@@ -25,9 +25,11 @@ struct finder {
     struct nsc_at_frame
         *stack; /* the open calls, those deeper than the one that is meant left out */
     uint32_t stack_room;
-    uint32_t open;               /* number of all open calls */
-    struct nsc_at_frame instant; /* the last call of that depth that began and ended in it */
-    bool has_instant;
+    uint32_t open; /* number of all open calls */
+    /* The last call of that depth that began and ended in the instant, with its callers; so many of
+     * these are still open. */
+    struct nsc_at_frame *instant;
+    uint32_t instant_open;
 
     bool looked;     /* the stack is that behind the instant, or was */
     bool found;      /* the call is in it */
@@ -105,6 +107,19 @@ static int begin_stack(struct finder *f, struct nsc_cursor *cursor)
     return error;
 }
 
+/* The call that is meant began and ended in the instant: its callers' ends are still to be found.
+ */
+static void take_instant(struct finder *f)
+{
+    struct nsc_at_frame *stack = f->stack;
+
+    f->stack = f->instant;
+    f->instant = stack;
+    f->found = true;
+    f->done = f->instant_open <= f->lowest;
+    f->level = f->done ? f->lowest : f->instant_open - 1;
+}
+
 /* The stack is that behind the instant: is the call there? */
 static void look(struct finder *f)
 {
@@ -116,15 +131,37 @@ static void look(struct finder *f)
     f->found = f->open > f->depth && is_wanted(f, f->stack[f->depth].function);
     f->level = f->depth;
     f->lowest = f->depth > f->callers_max ? f->depth - f->callers_max : 0;
-    if (!f->found && f->has_instant && f->open >= f->depth) {
-        f->stack[f->depth] = f->instant;
-        f->found = true;
-        if (f->level > f->lowest)
-            f->level--;
-        else
-            f->done = true;
-    }
+    if (!f->found && f->instant)
+        take_instant(f);
     f->done |= !f->found;
+}
+
+/* Calls of the instant end with their callers; the last one that ended is remembered. */
+static int end_call(struct finder *f, const struct nsc_event *e)
+{
+    uint32_t bound = e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
+    struct nsc_at_frame *frame;
+
+    f->open--;
+    if (f->instant && f->open < f->instant_open) {
+        f->instant[f->open].end_ticks = e->ticks;
+        f->instant[f->open].bound |= bound;
+        f->instant_open = f->open;
+    }
+    if (f->open != f->depth || f->stack[f->depth].start_ticks < f->from_ticks ||
+        !is_wanted(f, f->stack[f->depth].function))
+        return 0;
+    free(f->instant);
+    f->instant = reallocarray(NULL, f->depth + 1u, sizeof(*f->instant));
+    if (!f->instant)
+        return no_memory(f);
+    for (uint32_t i = 0; i <= f->depth; i++)
+        f->instant[i] = f->stack[i];
+    frame = &f->instant[f->depth];
+    frame->end_ticks = e->ticks;
+    frame->bound |= bound;
+    f->instant_open = f->depth;
+    return 0;
 }
 
 static int follow(struct finder *f, const struct nsc_event *e)
@@ -133,17 +170,7 @@ static int follow(struct finder *f, const struct nsc_event *e)
         return push(f, e->ticks, e->function, (uint32_t)e->value);
     if ((e->kind != NSC_EVENT_EXIT && e->kind != NSC_EVENT_UNWIND) || f->open == 0)
         return 0;
-    f->open--;
-    if (f->open == f->depth && f->stack[f->depth].start_ticks >= f->from_ticks &&
-        is_wanted(f, f->stack[f->depth].function)) {
-        f->instant = f->stack[f->depth];
-        f->instant.end_ticks = e->ticks;
-        f->instant.bound |= e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
-        f->has_instant = true;
-    }
-    if (f->open < f->depth)
-        f->has_instant = false; /* it lay in another caller */
-    return 0;
+    return end_call(f, e);
 }
 
 /* ---- To the ends ----------------------------------------------------------------------------- */
@@ -435,6 +462,7 @@ int nsc_at_find(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks, uint6
         *out = at;
     }
     free(f.stack);
+    free(f.instant);
     return error;
 }
 

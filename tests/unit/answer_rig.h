@@ -183,7 +183,7 @@ rig_ask(struct rig *rig, const char *format, ...)
     bytes[rig->reply.count] = 0;
     rig->reply.bytes = bytes;
     rig->reply.room = rig->reply.count + 1;
-    return rig->reply.status;
+    return (unsigned)rig->reply.status;
 }
 
 static inline const char *rig_text(const struct rig *rig)
