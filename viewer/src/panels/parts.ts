@@ -41,8 +41,11 @@ export function table(
     columns: readonly Column[],
     rows: readonly (readonly Cell[])[],
 ): HTMLElement {
+    // A column of pictures has no title, and so is none to a screen reader.
     const heads = columns.map(({ title, number }) =>
-        h("th", { scope: "col", class: number === true ? "number" : null }, title),
+        title === ""
+            ? h("td")
+            : h("th", { scope: "col", class: number === true ? "number" : null }, title),
     );
     const lines = rows.map((row) => {
         const [name, ...others] = row;
