@@ -261,7 +261,7 @@ static void free_tallies(struct nsc_report_counter *c)
     }
     free(c->tallies);
     free(c->stack);
-    free(c->alias_of);
+    free(c->has_aliases);
 }
 
 int nsc_report_make(struct nsc_trace *t, const struct nsc_selection *selection, bool per_process,

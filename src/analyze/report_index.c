@@ -19,20 +19,23 @@
 
 /* ---- What may be skipped --------------------------------------------------------------------- */
 
-/* Several ids of one function count their recursion each for itself in the index. */
+/*
+ * Several ids of one function count their recursion each for itself in the index. That matters if
+ * more than one of them was ever called.
+ */
 static int find_aliases(struct nsc_report_counter *c)
 {
-    c->alias_of = calloc((size_t)c->function_count + 1, sizeof(*c->alias_of));
-    if (!c->alias_of)
-        return -ENOMEM;
-    memset(c->alias_of, 0xff, c->function_count * sizeof(*c->alias_of));
-    for (uint32_t i = 0; i < c->function_count; i++) {
-        uint32_t canonical = nsc_trace_canonical(c->trace, i);
+    uint32_t *called = calloc((size_t)c->function_count + 1, sizeof(*called)); /* how many ids */
+    uint64_t calls;
 
-        if (canonical != i)
-            c->alias_of[i] = c->alias_of[canonical] = canonical;
-    }
-    return 0;
+    c->has_aliases = calloc((size_t)c->function_count + 1, sizeof(*c->has_aliases));
+    for (uint32_t i = 0; called && c->has_aliases && i < c->function_count; i++)
+        if (!nsc_trace_function_calls(c->trace, i, &calls) || calls > 0)
+            called[nsc_trace_canonical(c->trace, i)]++;
+    for (uint32_t i = 0; called && c->has_aliases && i < c->function_count; i++)
+        c->has_aliases[i] = called[nsc_trace_canonical(c->trace, i)] > 1;
+    free(called);
+    return called && c->has_aliases ? 0 : -ENOMEM;
 }
 
 /* Chunks all of whose events lie in the window. */
@@ -187,11 +190,11 @@ static void add_total(struct nsc_report_counter *c, const struct nsc_chunk_total
     add_durations(c, dist, total);
 }
 
-/* An alias, or a function that has one: its total may be wrong. */
-static bool has_aliases(const struct nsc_report_counter *c, const struct nsc_levels_piece *piece)
+/* A function whose total may be wrong? */
+static bool is_ambiguous(const struct nsc_report_counter *c, const struct nsc_levels_piece *piece)
 {
     for (uint32_t i = 0; i < piece->total_count; i++)
-        if (c->alias_of[piece->totals[i].function] != NSC_REPORT_SINGLE)
+        if (c->has_aliases[piece->totals[i].function])
             return true;
     return false;
 }
@@ -207,7 +210,7 @@ static int add_pieces(struct nsc_report_counter *c, const struct nsc_report_inde
     if (more != 0)
         return more;
     while ((more = nsc_levels_next(walk, &piece, diag)) > 0 && piece.known &&
-           !has_aliases(c, &piece) && !c->no_memory) {
+           !is_ambiguous(c, &piece) && !c->no_memory) {
         for (uint32_t i = 0; i < piece.total_count; i++) {
             s->self_ticks += piece.totals[i].self_ticks;
             add_total(c, &piece.totals[i]);

@@ -54,11 +54,8 @@ struct nsc_report_counter {
     bool no_memory;
 
     bool use_index;
-    /* By function id: NSC_REPORT_SINGLE, or the canonical id of one of several. */
-    uint32_t *alias_of;
+    bool *has_aliases; /* by function id: calls have several ids that stand for the same */
 };
-
-#define NSC_REPORT_SINGLE UINT32_MAX
 
 static inline uint64_t nsc_report_later(uint64_t a, uint64_t b)
 {

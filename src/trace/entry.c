@@ -149,6 +149,7 @@ void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_functio
     nsc_buffer_text(b, strcmp(symbol, name) == 0 ? "" : symbol);
     nsc_buffer_leb(b, f->file);
     nsc_buffer_leb(b, f->f.line);
+    nsc_buffer_leb(b, f->calls_known ? f->calls + 1 : 0);
 }
 
 /* A function without a name is known by its address. */
@@ -179,6 +180,9 @@ int nsc_entry_get_function(struct nsc_span *s, struct nsc_arena *arena,
         error = nsc_entry_get_text(s, arena, &f->f.symbol);
     f->file = nsc_span_leb32(s);
     f->f.line = nsc_span_leb32(s);
+    f->calls = nsc_span_left(s) > 0 ? nsc_span_leb(s) : 0;
+    f->calls_known = f->calls > 0;
+    f->calls -= f->calls_known;
     f->f.file = "";
     if (error == 0 && *f->f.name == '\0')
         error = name_by_address(arena, &f->f);

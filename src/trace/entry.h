@@ -22,6 +22,8 @@ struct nsc_entry_function {
     struct nsc_function f; /* f.file is not coded here */
     uint32_t file;         /* 0 = none, else index in the file table + 1 */
     uint32_t canonical;    /* own id when it is no alias */
+    uint64_t calls;        /* with this id, that ended in the whole file */
+    bool calls_known;      /* only when the file is whole */
 };
 
 /* One row of the index: a chunk. */

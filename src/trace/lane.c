@@ -516,6 +516,7 @@ static void code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_
                                    .min_ticks = total->min_ticks,
                                    .unwinds = total->unwinds};
 
+    nsc_writer_function_at(w, function)->calls += total->calls;
     nsc_level_place(w, function);
     if (take_counts(lane, function, total) != total->calls) {
         memset(w->counts, 0, sizeof w->counts); /* they were cut */

@@ -271,6 +271,16 @@ uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id)
     return id < t->functions.count ? t->canonical[id] : NSC_NO_ID;
 }
 
+bool nsc_trace_function_calls(const struct nsc_trace *t, uint32_t id, uint64_t *calls)
+{
+    const struct nsc_entry_function *functions = t->functions.items;
+
+    if (id >= t->functions.count || !functions[id].calls_known || t->info.recovered)
+        return false;
+    *calls = functions[id].calls;
+    return true;
+}
+
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index)
 {
     return index < t->clocks.count ? (const struct nsc_clock_point *)t->clocks.items + index : NULL;

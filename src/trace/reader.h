@@ -144,6 +144,9 @@ const struct nsc_chunk *nsc_trace_chunks(const struct nsc_trace *t, uint32_t thr
  */
 int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
                          struct nsc_chunk_head *head, struct nsc_diag *diag);
+/* How many calls of function @id ended in the whole file, its aliases' not among them. False: the
+ * file does not say, being cut off, or of an earlier version. */
+bool nsc_trace_function_calls(const struct nsc_trace *t, uint32_t id, uint64_t *calls);
 /* The function that @id stands for: itself unless it is an alias. */
 uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 

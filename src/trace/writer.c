@@ -476,6 +476,11 @@ static void fill_function(struct nsc_writer *w, struct nsc_entry_function *to,
     to->f.file = to->file == 0 ? "" : file_at(w, to->file - 1);
 }
 
+struct nsc_entry_function *nsc_writer_function_at(struct nsc_writer *w, uint32_t id)
+{
+    return (struct nsc_entry_function *)w->tables[NSC_WRITER_FUNCTIONS].items + id;
+}
+
 /* Room for the sums of one more function. */
 static void grow_sums(struct nsc_writer *w)
 {
@@ -763,6 +768,8 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
     while (w->lanes != NULL)
         nsc_lane_close(w->lanes, w->lanes->last_ticks);
     nsc_writer_finish_notes(w);
+    for (uint32_t i = 0; i < w->tables[NSC_WRITER_FUNCTIONS].count; i++)
+        nsc_writer_function_at(w, i)->calls_known = true;
     for (int i = 0; i < NSC_WRITER_TABLES; i++)
         put_entries(w, (enum nsc_writer_table_id)i, 0, true);
     put_index(w);

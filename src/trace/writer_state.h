@@ -115,6 +115,7 @@ struct nsc_writer {
 /* Latch an error that is not the sink's. */
 void nsc_writer_fail(struct nsc_writer *w, int error);
 struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id);
+struct nsc_entry_function *nsc_writer_function_at(struct nsc_writer *w, uint32_t id);
 /* Put table entries into the file that chunks may now refer to. */
 void nsc_writer_put_new_entries(struct nsc_writer *w);
 /* Add a chunk to the index. */

@@ -20,6 +20,16 @@ struct decoder_bytes {
     const uint8_t *at, *end;
 };
 
+struct decoder_frame {
+    uint64_t function, start, child; /* child: ticks of direct callees that have ended */
+};
+
+struct decoder_call {
+    uint64_t thread, chunk; /* in which it ended */
+    uint64_t function, depth, start, end, self;
+    bool outermost, unwound;
+};
+
 struct decoder {
     const uint8_t *file;
     size_t file_bytes;
@@ -30,8 +40,10 @@ struct decoder {
     size_t function_count;
     uint64_t *opened; /* per thread: calls that its last chunk left open */
     uint64_t *sequence;
-    uint64_t *stack; /* functions of the chunk being listed */
+    struct decoder_frame *stack; /* of the chunk being listed */
     size_t stack_room;
+    struct decoder_call *calls; /* that ended, in the order of the file */
+    size_t call_count, call_room;
     char note_names[1024][64]; /* of the block being listed */
     uint64_t note_integers[1024];
     size_t note_name_count;
@@ -186,13 +198,40 @@ static inline const char *decoder_name(struct decoder *d, uint64_t function)
     return "?";
 }
 
-static inline void decoder_push(struct decoder *d, uint64_t depth, uint64_t function)
+static inline void decoder_push(struct decoder *d, uint64_t depth, struct decoder_frame frame)
 {
     if (depth >= d->stack_room) {
         d->stack_room = depth * 2 + 64;
         d->stack = realloc(d->stack, d->stack_room * sizeof *d->stack);
     }
-    d->stack[depth] = function;
+    d->stack[depth] = frame;
+}
+
+/* The innermost of @depth calls ends. */
+static inline void decoder_end(struct decoder *d, uint64_t thread, uint64_t depth, uint64_t ticks,
+                               bool unwound)
+{
+    const struct decoder_frame *frame = &d->stack[depth - 1];
+    struct decoder_call *c;
+
+    if (d->call_count == d->call_room) {
+        d->call_room = d->call_room * 2 + 1000;
+        d->calls = realloc(d->calls, d->call_room * sizeof *d->calls);
+    }
+    c = &d->calls[d->call_count++];
+    *c = (struct decoder_call){.thread = thread,
+                               .chunk = d->sequence[thread] - 1,
+                               .function = frame->function,
+                               .depth = depth - 1,
+                               .start = frame->start,
+                               .end = ticks,
+                               .self = ticks - frame->start - frame->child,
+                               .outermost = true,
+                               .unwound = unwound};
+    for (uint64_t i = 0; i + 1 < depth; i++)
+        c->outermost &= d->stack[i].function != frame->function;
+    if (depth > 1)
+        d->stack[depth - 2].child += ticks - frame->start;
 }
 
 /* One record. Returns the depth after it. */
@@ -206,7 +245,7 @@ static inline uint64_t decoder_event(struct decoder *d, struct decoder_bytes *b,
     switch (v & 3) {
     case 0:
         value = decoder_leb(d, b);
-        decoder_push(d, depth, value);
+        decoder_push(d, depth, (struct decoder_frame){value, *ticks, 0});
         fprintf(d->out, "%" PRIu64 " enter %s\n", depth, decoder_name(d, value));
         return depth + 1;
     case 1:
@@ -216,7 +255,8 @@ static inline uint64_t decoder_event(struct decoder *d, struct decoder_bytes *b,
             return 0;
         }
         fprintf(d->out, "%" PRIu64 " %s %s\n", depth - 1, (v & 3) == 1 ? "exit" : "unwind",
-                decoder_name(d, d->stack[depth - 1]));
+                decoder_name(d, d->stack[depth - 1].function));
+        decoder_end(d, thread, depth, *ticks, (v & 3) == 2);
         return depth - 1;
     default:
         other = decoder_leb(d, b);
@@ -238,13 +278,179 @@ static inline uint64_t decoder_event(struct decoder *d, struct decoder_bytes *b,
 
 /* The opening stack into d->stack, as far as this head tells it; the rest is there from before. */
 static inline void decoder_stack(struct decoder *d, struct decoder_bytes *b, uint64_t depth,
-                                 uint64_t common)
+                                 uint64_t common, uint64_t first)
 {
+    uint64_t later = first;
+
     for (uint64_t i = depth; i-- > common && d->wrong == NULL;) {
-        (void)decoder_leb(d, b);
-        decoder_push(d, i, decoder_leb(d, b) >> 1);
-        (void)decoder_leb(d, b);
+        struct decoder_frame frame;
+
+        later -= decoder_leb(d, b);
+        frame.start = later;
+        frame.function = decoder_leb(d, b) >> 1;
+        frame.child = decoder_leb(d, b);
+        decoder_push(d, i, frame);
     }
+}
+
+/* ---- Sections (docs/format.md section 4) ---- */
+
+/* What a head or node is about. */
+struct decoder_range {
+    uint64_t thread, chunk, chunks, first;
+};
+
+static inline bool decoder_is_in(const struct decoder_range *r, const struct decoder_call *c)
+{
+    return c->thread == r->thread && c->chunk >= r->chunk && c->chunk - r->chunk < r->chunks;
+}
+
+static inline uint64_t decoder_bucket(uint64_t ticks)
+{
+    uint64_t s = 0;
+
+    if (ticks < 16)
+        return ticks;
+    while (ticks >> s >= 16)
+        s++;
+    return 8 * s + (ticks >> s);
+}
+
+struct decoder_sums {
+    uint64_t calls, total, self, longest, shortest, unwinds, counts[496];
+};
+
+static inline void decoder_add_up(const struct decoder *d, const struct decoder_range *r,
+                                  uint64_t function, struct decoder_sums *s)
+{
+    memset(s, 0, sizeof *s);
+    for (size_t i = 0; i < d->call_count; i++) {
+        const struct decoder_call *c = &d->calls[i];
+        uint64_t ticks = c->end - c->start;
+
+        if (c->function != function || !decoder_is_in(r, c))
+            continue;
+        s->shortest = s->calls == 0 || ticks < s->shortest ? ticks : s->shortest;
+        s->longest = ticks > s->longest ? ticks : s->longest;
+        s->calls++;
+        s->total += c->outermost ? ticks : 0;
+        s->self += c->self;
+        s->unwinds += c->unwound;
+        s->counts[decoder_bucket(ticks)]++;
+    }
+}
+
+/* All rows of totals; where they stand is told again by decoder_durations(). */
+static inline void decoder_totals(struct decoder *d, struct decoder_bytes *b,
+                                  const struct decoder_range *r)
+{
+    uint64_t calls = 0, all = 0;
+    struct decoder_sums s;
+
+    for (uint64_t n = decoder_leb(d, b); n > 0 && d->wrong == NULL; n--) {
+        decoder_add_up(d, r, decoder_leb(d, b), &s);
+        calls += s.calls;
+        if (decoder_leb(d, b) != s.calls || s.calls == 0 || decoder_leb(d, b) != s.total ||
+            decoder_leb(d, b) != s.self || decoder_leb(d, b) != s.longest)
+            decoder_fail(d, "totals are wrong");
+    }
+    for (size_t i = 0; i < d->call_count; i++)
+        all += decoder_is_in(r, &d->calls[i]);
+    if (calls != all)
+        decoder_fail(d, "totals leave calls out");
+}
+
+static inline void decoder_histogram(struct decoder *d, struct decoder_bytes *b,
+                                     struct decoder_sums *s)
+{
+    uint64_t bucket = decoder_bucket(s->longest), left = s->calls - 2;
+
+    s->counts[bucket]--;
+    s->counts[decoder_bucket(s->shortest)]--;
+    for (bool first = true; left > 0 && d->wrong == NULL; first = false) {
+        uint64_t v = decoder_leb(d, b), passed = v % 4;
+
+        if (passed == 3)
+            passed += decoder_leb(d, b);
+        passed += !first;
+        if (passed > bucket || v / 4 + 1 > left || s->counts[bucket - passed] != v / 4 + 1) {
+            decoder_fail(d, "a histogram is wrong");
+            return;
+        }
+        bucket -= passed;
+        left -= v / 4 + 1;
+    }
+}
+
+/* @totals: the totals of the same head or node. */
+static inline void decoder_durations(struct decoder *d, struct decoder_bytes *b,
+                                     struct decoder_bytes totals, const struct decoder_range *r)
+{
+    struct decoder_sums s;
+
+    for (uint64_t n = decoder_leb(d, &totals); n > 0 && d->wrong == NULL; n--) {
+        decoder_add_up(d, r, decoder_leb(d, &totals), &s);
+        for (int i = 0; i < 4; i++)
+            (void)decoder_leb(d, &totals);
+        if (decoder_leb(d, b) != s.unwinds ||
+            (s.calls > 1 && decoder_leb(d, b) != s.longest - s.shortest))
+            decoder_fail(d, "durations are wrong");
+        if (s.calls > 2)
+            decoder_histogram(d, b, &s);
+    }
+}
+
+static inline void decoder_summary(struct decoder *d, struct decoder_bytes *b,
+                                   const struct decoder_range *r)
+{
+    uint64_t k = decoder_leb(d, b), rows = decoder_leb(d, b), spans = 0;
+    uint64_t last[512]; /* span + 1 of the last call of each depth */
+
+    memset(last, 0, sizeof last);
+    for (size_t i = 0; i < d->call_count; i++) {
+        const struct decoder_call *c = &d->calls[i];
+
+        if (!decoder_is_in(r, c) || c->depth >= 512)
+            continue;
+        spans += last[c->depth] != (c->start >> k) + 1;
+        last[c->depth] = (c->start >> k) + 1;
+    }
+    if (rows != spans)
+        decoder_fail(d, "a summary has too many rows or too few");
+    for (; rows > 0 && d->wrong == NULL; rows--) {
+        uint64_t depth = decoder_leb(d, b), function = decoder_leb(d, b);
+        uint64_t end = r->first + decoder_leb(d, b), start = end - decoder_leb(d, b);
+        bool found = false;
+
+        for (size_t i = 0; i < d->call_count; i++) {
+            const struct decoder_call *c = &d->calls[i];
+
+            if (!decoder_is_in(r, c) || c->depth != depth || c->start >> k != start >> k)
+                continue;
+            if (c->start == start && c->end == end && c->function == function)
+                found = true;
+            else if (c->end - c->start > end - start ||
+                     (c->end - c->start == end - start && !found))
+                decoder_fail(d, "a summary does not tell the longest call");
+        }
+        if (!found)
+            decoder_fail(d, "a summary tells a call that is not there");
+    }
+}
+
+static inline void decoder_sections(struct decoder *d, struct decoder_bytes *b, uint64_t sections,
+                                    const struct decoder_range *r)
+{
+    struct decoder_bytes totals = *b;
+
+    if (sections & 1)
+        decoder_totals(d, b, r);
+    if (sections & 2)
+        decoder_summary(d, b, r);
+    if (sections & 4)
+        decoder_durations(d, b, totals, r);
+    if (b->at != b->end)
+        decoder_fail(d, "there is more than the sections");
 }
 
 /* The chunk whose head is at @offset. Chunks of one thread must come one after the other. */
@@ -259,7 +465,7 @@ static inline void decoder_chunk(struct decoder *d, uint64_t offset)
     for (int i = 0; i < 12; i++)
         field[i] = decoder_leb(d, &b);
     if (d->wrong == NULL)
-        decoder_stack(d, &b, field[10], field[11]);
+        decoder_stack(d, &b, field[10], field[11], field[3]);
     if (d->wrong == NULL) {
         if (field[10] != d->opened[field[0]] || field[1] != d->sequence[field[0]]++)
             decoder_fail(d, "a chunk does not go on where the one before ended");
@@ -273,6 +479,7 @@ static inline void decoder_chunk(struct decoder *d, uint64_t offset)
         if (ticks != field[3] + field[4])
             decoder_fail(d, "a chunk ends at another time than its head says");
         d->opened[field[0]] = depth;
+        decoder_sections(d, &b, field[2], &(struct decoder_range){field[0], field[1], 1, field[3]});
     }
     free(owned);
     free(owned_events);
@@ -287,6 +494,45 @@ static inline void decoder_index(struct decoder *d, struct decoder_bytes b)
         for (int i = 0; i < 10; i++)
             (void)decoder_leb(d, &b);
         decoder_chunk(d, offset);
+    }
+}
+
+/* ---- Nodes (docs/format.md section 7) ---- */
+
+/* The node at @offset; @row: what the index says of it, from its thread on. */
+static inline void decoder_node(struct decoder *d, uint64_t offset, const uint64_t row[6])
+{
+    uint64_t kind, next, field[12];
+    uint8_t *owned;
+    struct decoder_bytes b = decoder_block(d, offset, &kind, &next, &owned);
+    struct decoder_bytes head = decoder_part(d, &b);
+
+    if (kind != 22)
+        decoder_fail(d, "the index of nodes does not point at a node");
+    for (int i = 0; i < 12; i++)
+        field[i] = decoder_leb(d, &head);
+    for (int i = 0; i < 5; i++)
+        if (field[i] != row[i])
+            decoder_fail(d, "a node and its index disagree");
+    if (d->wrong == NULL)
+        decoder_sections(d, &b, field[4],
+                         &(struct decoder_range){field[0], field[2], field[3], field[5]});
+    fprintf(d->out,
+            "node of thread %" PRIu64 " level %" PRIu64 " chunks %" PRIu64 " %" PRIu64
+            " events %" PRIu64 "\n",
+            field[0], field[1], field[2], field[3], field[7]);
+    free(owned);
+}
+
+static inline void decoder_node_index(struct decoder *d, struct decoder_bytes b)
+{
+    uint64_t offset = 0, row[6];
+
+    for (uint64_t count = decoder_leb(d, &b); count > 0 && d->wrong == NULL; count--) {
+        offset += decoder_leb(d, &b);
+        for (int i = 0; i < 6; i++)
+            row[i] = decoder_leb(d, &b);
+        decoder_node(d, offset, row);
     }
 }
 
@@ -427,10 +673,10 @@ static inline void decoder_left_out(struct decoder *d, struct decoder_bytes b)
     }
 }
 
-/* Tables in a first pass, chunks in a second. */
+/* Tables in a first pass, chunks in a second, nodes above them in a third. */
 static inline void decoder_directory(struct decoder *d, struct decoder_bytes directory)
 {
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         struct decoder_bytes b = directory;
 
         for (uint64_t count = decoder_leb(d, &b); count > 0 && d->wrong == NULL; count--) {
@@ -450,6 +696,8 @@ static inline void decoder_directory(struct decoder *d, struct decoder_bytes dir
                 decoder_left_out(d, block);
             else if (pass == 1 && kind == 23)
                 decoder_note_index(d, block);
+            else if (pass == 2 && kind == 24)
+                decoder_node_index(d, block);
             free(owned);
         }
     }
@@ -484,6 +732,7 @@ static inline const char *decoder_print(const uint8_t *file, size_t bytes, FILE 
     free(d.opened);
     free(d.sequence);
     free(d.stack);
+    free(d.calls);
     return d.wrong;
 }
 

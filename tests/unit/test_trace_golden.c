@@ -133,6 +133,45 @@ static void write_golden_notes(void)
         abort();
 }
 
+/*
+ * The golden nodes: a function that calls another 150 times, over two chunks, which get a node. Of
+ * the callees one takes long and one is left by a longjmp.
+ */
+static void write_golden_nodes(void)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "nodes"};
+    struct nsc_thread thread = {.tid = 1, .name = "nodes"};
+    struct nsc_function f = {.name = "outer", .module = NSC_NO_ID};
+    struct nsc_writer *w;
+    struct nsc_lane *lane;
+    uint64_t ticks = 1000;
+    uint32_t id;
+
+    if (nsc_writer_create(path, &options, &w, NULL) != 0)
+        abort();
+    nsc_writer_add_process(w, &process, &id);
+    nsc_writer_add_function(w, &f, &id);
+    f.name = "inner";
+    nsc_writer_add_function(w, &f, &id);
+    nsc_writer_add_thread(w, &thread, &id, &lane);
+    nsc_lane_enter(lane, ticks, 0, 0);
+    for (uint32_t i = 0; i < 150; i++) {
+        nsc_lane_enter(lane, ticks += 300, 1, 0);
+        ticks += i == 95 ? 40000 : i % 3 == 0 ? 10 : 100 + i % 7 * 10;
+        if (i == 20)
+            nsc_lane_unwind(lane, ticks);
+        else
+            nsc_lane_exit(lane, ticks);
+        if (i == 29)
+            nsc_writer_flush(w);
+    }
+    nsc_lane_exit(lane, ticks + 5);
+    nsc_lane_close(lane, ticks + 5);
+    if (nsc_writer_finish(w, NULL) != 0)
+        abort();
+}
+
 /* Today's writer gives the golden bytes; only the file's random id and its checksum differ. */
 static void test_same_bytes(const uint8_t *golden, size_t bytes, void (*write_file)(void))
 {
@@ -389,43 +428,64 @@ static void test_notes_agree(bool compress)
     nsc_trace_close(t);
 }
 
-static void test_golden_notes(void)
-{
-    size_t bytes;
-    uint8_t *golden = read_file("tests/golden/notes.nst", &bytes);
+/* The golden files, in tests/golden; @part: docs/format.md shows some of its blocks. */
+static const struct golden {
+    const char *name;
+    void (*write)(void);
+    bool part;
+} golden_files[] = {
+    {"small", write_golden, false},
+    {"notes", write_golden_notes, true},
+    {"nodes", write_golden_nodes, true},
+};
 
+static void test_golden(const struct golden *g)
+{
+    char name[64], file[64];
+    uint8_t *golden;
+    size_t bytes;
+
+    snprintf(name, sizeof name, "%s.nst", g->name);
+    snprintf(file, sizeof file, "tests/golden/%s.nst", g->name);
+    golden = read_file(file, &bytes);
     CHECK(bytes > 0);
-    test_same_bytes(golden, bytes, write_golden_notes);
-    test_dump("notes.nst", golden, bytes, true);
-    test_golden_text(golden, bytes, "tests/golden/notes.txt");
+    test_same_bytes(golden, bytes, g->write);
+    test_dump(name, golden, bytes, g->part);
+    snprintf(file, sizeof file, "tests/golden/%s.txt", g->name);
+    test_golden_text(golden, bytes, file);
     free(golden);
 }
 
 int main(int argc, char **argv)
 {
-    size_t bytes;
-    uint8_t *golden = read_file("tests/golden/small.nst", &bytes);
+    const size_t files = sizeof golden_files / sizeof golden_files[0];
 
-    if (argc == 2) { /* make a golden file anew: only while no release has it */
-        snprintf(path, sizeof path, "%s", argv[1]);
-        write_golden_notes();
-        return 0;
-    }
+    /* NAME PATH: make a golden file anew, and print what the decoder says of it; only while no
+     * release has it. */
+    for (size_t i = 0; argc == 3 && i < files; i++)
+        if (strcmp(argv[1], golden_files[i].name) == 0) {
+            size_t bytes;
+            uint8_t *made;
+            const char *wrong;
+
+            snprintf(path, sizeof path, "%s", argv[2]);
+            golden_files[i].write();
+            made = read_file(path, &bytes);
+            wrong = decoder_print(made, bytes, stdout);
+            free(made);
+            return wrong == NULL ? 0 : 1;
+        }
 
     if (mkdtemp(folder) == NULL)
         return 1;
     snprintf(path, sizeof path, "%s/t.nst", folder);
-    CHECK(bytes > 0);
-    test_same_bytes(golden, bytes, write_golden);
-    test_dump("small.nst", golden, bytes, false);
-    test_golden_text(golden, bytes, "tests/golden/small.txt");
-    test_golden_notes();
+    for (size_t i = 0; i < files; i++)
+        test_golden(&golden_files[i]);
     test_agree(false, 30);
     test_agree(true, 30);
     test_agree(false, 900);
     test_notes_agree(false);
     test_notes_agree(true);
-    free(golden);
     unlink(path);
     rmdir(folder);
     return t_done();
