@@ -22,6 +22,7 @@ export interface Address {
     view: Range | null;
     selection: Range | null;
     call: { thread: number; at: number; depth: number } | null;
+    function: number | null;
     search: string;
     panel: string;
     frames: boolean;
@@ -40,6 +41,7 @@ export function parseAddress(hash: string): Address {
             call === null
                 ? null
                 : { thread: Number(call[1]), at: Number(call[2]), depth: Number(call[3]) },
+        function: /^\d+$/.test(query.get("function") ?? "") ? Number(query.get("function")) : null,
         search: query.get("search") ?? "",
         panel: query.get("panel") ?? "",
         frames: query.get("frames") === "1",
@@ -58,6 +60,9 @@ function write(app: App): string {
     }
     if (app.call !== null) {
         query.set("call", `${app.call.thread}.${app.call.start}.${app.call.depth}`);
+    }
+    if (app.function !== null && app.function !== app.call?.function) {
+        query.set("function", String(app.function));
     }
     if (app.found !== null) {
         query.set("search", app.found.text);
@@ -88,5 +93,5 @@ export function followAddress(app: App): void {
             );
         }, WRITE_AFTER_MS);
     };
-    app.on(["view", "selection", "call", "search", "panel", "frames", "theme"], later);
+    app.on(["view", "selection", "call", "function", "search", "panel", "frames", "theme"], later);
 }

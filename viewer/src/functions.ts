@@ -6,6 +6,9 @@ import type { FunctionRow } from "./protocol";
 
 const PAGE = 2048;
 
+const LEAST_GROUPS = 4;
+const GREATEST_GROUP = 0.45;
+
 /** What gives a call its hue. */
 export type ColourBy = "module" | "category" | "file" | "function";
 
@@ -100,25 +103,25 @@ export class Functions {
         return this.by;
     }
 
-    /** What tells most apart without a colour for each single function. */
+    /** What sorts the functions into some groups of which none has most of them; else each stands for itself. */
     private best(): ColourBy {
-        const modules = new Set<string>();
-        const files = new Set<string>();
-        const categories = new Set<number>();
-        for (const row of this.rows) {
-            if (row !== undefined) {
-                modules.add(row.module ?? "");
-                files.add(row.file ?? "");
-                categories.add(row.category);
+        const rows = this.rows.filter((row) => row !== undefined);
+        const ways: [ColourBy, (row: FunctionRow) => string | number | null][] = [
+            ["category", (row) => row.category],
+            ["module", (row) => row.module],
+            ["file", (row) => row.file],
+        ];
+        for (const [by, key] of ways) {
+            const sizes = new Map<string | number | null, number>();
+            for (const row of rows) {
+                sizes.set(key(row), (sizes.get(key(row)) ?? 0) + 1);
+            }
+            const most = Math.max(0, ...sizes.values());
+            if (sizes.size >= LEAST_GROUPS && most <= rows.length * GREATEST_GROUP) {
+                return by;
             }
         }
-        if (categories.size >= 4) {
-            return "category";
-        }
-        if (modules.size >= 3) {
-            return "module";
-        }
-        return files.size >= 4 ? "file" : "function";
+        return "function";
     }
 
     need(id: number): void {

@@ -83,6 +83,7 @@ export function listen(app: App, timeline: Timeline, surfaces: Surfaces, handler
         if (event.button !== 0) {
             return;
         }
+        handlers.hover(null, 0, 0);
         const begun = app.goal;
         const top = scroller.scrollTop;
         if (event.shiftKey && place(event) >= 0) {
@@ -91,7 +92,6 @@ export function listen(app: App, timeline: Timeline, surfaces: Surfaces, handler
             return;
         }
         const isGutter = place(event) < 0;
-        handlers.hover(null, 0, 0);
         drag(
             tracks,
             event,

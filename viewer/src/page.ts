@@ -15,6 +15,8 @@ import { LeftOutPanel } from "./panels/leftout";
 import { MarksPanel } from "./panels/marks";
 import { SandwichPanel } from "./panels/sandwich";
 import { SharesPanel } from "./panels/shares";
+import { SourcePanel } from "./panels/source";
+import { SqlPanel } from "./panels/sql";
 import { TopPanel } from "./panels/top";
 import type { Call, LeftOutRow, Trace } from "./protocol";
 import { Search } from "./search";
@@ -102,6 +104,9 @@ export class Page {
         }
         if (address.view !== null) {
             app.show(address.view);
+        }
+        if (address.function !== null && address.function < app.trace.functions) {
+            app.setFunction(address.function);
         }
         if (address.search !== "") {
             void this.search.run(address.search);
@@ -591,7 +596,7 @@ function describe(trace: Trace): string {
 
 /** Those that have something to tell of this trace, in the order of their tabs and keys. */
 function makePanels(app: App): Panel[] {
-    const { threads, left_out } = app.trace;
+    const { can, threads, left_out } = app.trace;
     const panels: Panel[] = [
         new TopPanel(app),
         new FlamePanel(app),
@@ -605,6 +610,12 @@ function makePanels(app: App): Panel[] {
     }
     if (left_out.functions > 0 || left_out.all) {
         panels.push(new LeftOutPanel(app));
+    }
+    if (can.includes("source")) {
+        panels.push(new SourcePanel(app));
+    }
+    if (can.includes("sql")) {
+        panels.push(new SqlPanel(app));
     }
     return panels;
 }

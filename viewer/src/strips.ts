@@ -131,7 +131,8 @@ export class RulerStrip {
             const x = timeToX(app.view, width, tick.time);
             pen.fill(css(surface.line), gutter + Math.round(x), 4, 1, RULER_HEIGHT - 4);
             const end = x + 4 + pen.fit(SMALL_FONT).width(tick.label);
-            if (chip === null || end < chip.x || x > chip.x + chip.size) {
+            const isFree = chip === null || end < chip.x || x > chip.x + chip.size;
+            if (isFree && end <= width) {
                 pen.text(tick.label, gutter + x + 4, MIDDLE, LABEL_WIDTH, css(surface.quiet));
             }
         }

@@ -74,7 +74,8 @@ export class Tooltip {
             lines.push(
                 h("span", {}, `${bound(call)}${units.time(total)}, self ${units.time(call.self)}`),
             );
-            lines.push(h("span", {}, `${units.share(total, duration(view))} of the window`));
+            const seen = Math.min(call.end, view.to) - Math.max(call.start, view.from);
+            lines.push(h("span", {}, `${units.share(seen, duration(view))} of the window`));
         } else if (span.several) {
             lines.push(h("span", {}, "several short calls; zoom in to tell them apart"));
         }

@@ -14,7 +14,7 @@ function digits(value: number, significant: number): string {
     return value.toFixed(Math.max(0, significant - whole));
 }
 
-/** "1 h 5 min": the greatest unit and the next one. */
+/** From about a minute on, the greatest unit and the next one: "1 h 5 min". */
 function longTime(ns: number): string {
     for (const [big, unit, small, part] of [
         ["d", 86_400e9, "h", 3_600e9],
@@ -25,12 +25,11 @@ function longTime(ns: number): string {
         if (rounded >= unit) {
             const whole = Math.floor(rounded / unit);
             const rest = Math.round((rounded - whole * unit) / part);
-            return rest === 0
-                ? `${count(whole)} ${big}`
-                : `${count(whole)} ${big} ${rest} ${small}`;
+            const first = `${count(whole)} ${big}`;
+            return rest === 0 ? first : `${first} ${rest} ${small}`;
         }
     }
-    return time(ns);
+    return "1 min";
 }
 
 /** A duration with three or four significant digits: "16.67 ms". Whole nanoseconds stay whole. */

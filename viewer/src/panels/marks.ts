@@ -48,7 +48,7 @@ export class MarksPanel implements Panel {
         });
         const columns = [
             { title: "Mark" },
-            { title: "Text" },
+            { title: "Text", wide: true },
             { title: "Time", number: true },
             { title: "Since the one before", number: true },
             { title: "Thread" },

@@ -31,6 +31,8 @@ export function hint(text: string): HTMLElement {
 export interface Column {
     title: string;
     number?: boolean;
+    /** Takes the room that is left; the first column if none does. */
+    wide?: boolean;
 }
 
 export type Cell = Node | string;
@@ -41,18 +43,17 @@ export function table(
     columns: readonly Column[],
     rows: readonly (readonly Cell[])[],
 ): HTMLElement {
-    // A column of pictures has no title, and so is none to a screen reader.
-    const heads = columns.map(({ title, number }) =>
-        title === ""
-            ? h("td")
-            : h("th", { scope: "col", class: number === true ? "number" : null }, title),
+    const wide = Math.max(
+        0,
+        columns.findIndex((column) => column.wide === true),
     );
+    const look = (i: number): string | null =>
+        i === wide ? "wide" : columns[i]?.number === true ? "number" : null;
+    const heads = columns.map(({ title }, i) => h("th", { scope: "col", class: look(i) }, title));
     const lines = rows.map((row) => {
         const [name, ...others] = row;
-        const cells = others.map((cell, i) =>
-            h("td", { class: columns[i + 1]?.number === true ? "number" : null }, cell),
-        );
-        return h("tr", {}, h("th", { scope: "row" }, name), ...cells);
+        const cells = others.map((cell, i) => h("td", { class: look(i + 1) }, cell));
+        return h("tr", {}, h("th", { scope: "row", class: look(0) }, name), ...cells);
     });
     return h(
         "table",
@@ -62,11 +63,12 @@ export function table(
     );
 }
 
-/** A bar as long as @share of its cell. */
-export function shareBar(share: number): HTMLElement {
-    const bar = h("span", { class: "share-bar", "aria-hidden": "true" });
-    bar.style.width = `${Math.min(Math.max(share, 0), 1) * 100}%`;
-    return h("span", { class: "share" }, bar);
+/** A share as text and as a bar. */
+export function shareCell(part: number, whole: number): HTMLElement {
+    const bar = h("span", { class: "share-bar" });
+    bar.style.width = `${whole > 0 ? Math.min(Math.max(part / whole, 0), 1) * 100 : 0}%`;
+    const track = h("span", { class: "share-track", "aria-hidden": "true" }, bar);
+    return h("span", { class: "share" }, track, h("span", {}, units.share(part, whole)));
 }
 
 /** The head of a panel that is about one function. */

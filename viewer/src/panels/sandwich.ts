@@ -10,7 +10,7 @@ import {
     hint,
     more,
     NO_FUNCTION,
-    shareBar,
+    shareCell,
     swatch,
     table,
     type Cell,
@@ -65,20 +65,13 @@ export class SandwichPanel implements Panel {
                 id === null
                     ? "the thread itself"
                     : h("span", { class: "cell" }, swatch(app, id), functionButton(app, id, take));
-            return [
-                name,
-                units.count(calls),
-                units.time(total),
-                units.share(total, whole),
-                shareBar(whole > 0 ? total / whole : 0),
-            ];
+            return [name, units.count(calls), units.time(total), shareCell(total, whole)];
         });
         const columns = [
             { title },
             { title: "Calls", number: true },
             { title: "Time", number: true },
             { title: "Share", number: true },
-            { title: "" },
         ];
         return h("div", { class: "column" }, table(title, columns, lines), more(left, "functions"));
     }

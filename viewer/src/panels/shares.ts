@@ -4,7 +4,7 @@ import { h, printable } from "../dom";
 import type { Shares } from "../protocol";
 import * as units from "../units";
 import type { Panel } from "./host";
-import { hint, shareBar, table, type Cell } from "./parts";
+import { hint, shareCell, table, type Cell } from "./parts";
 
 export class SharesPanel implements Panel {
     readonly id = "shares";
@@ -24,17 +24,15 @@ export class SharesPanel implements Panel {
         const rows = [...answer.rows].sort((a, b) => b.self - a.self);
         const lines = rows.map((row): Cell[] => [
             printable(app.trace.categories[row.category] ?? `category ${row.category}`),
-            units.share(row.self, answer.total),
+            shareCell(row.self, answer.total),
             units.time(row.self),
             units.count(row.calls),
-            shareBar(row.self / answer.total),
         ]);
         const columns = [
             { title: "Category" },
             { title: "Share", number: true },
             { title: "Self", number: true },
             { title: "Calls", number: true },
-            { title: "" },
         ];
         const foot = `${units.time(answer.total)} in calls, all selected threads together`;
         this.element.replaceChildren(

@@ -144,7 +144,12 @@ export class TopPanel implements Panel {
                 functionButton(this.app, row.function, go),
                 badge,
             );
-            return h("tr", {}, h("th", { scope: "row" }, name), ...this.numbers(row, most));
+            return h(
+                "tr",
+                {},
+                h("th", { scope: "row", class: "wide" }, name),
+                ...this.numbers(row, most),
+            );
         });
     }
 

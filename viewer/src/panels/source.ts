@@ -1,0 +1,75 @@
+// source.ts - the source of a function, where the file is at hand.
+import type { App } from "../app";
+import { h, printable } from "../dom";
+import { EngineError } from "../engine";
+import * as units from "../units";
+import type { Panel } from "./host";
+import { functionHead, hint, NO_FUNCTION } from "./parts";
+
+/** Lines that are shown around the function; a whole file may have 100,000. */
+const BEFORE = 500;
+const BEHIND = 2000;
+
+export class SourcePanel implements Panel {
+    readonly id = "source";
+    readonly title = "Source";
+    readonly topics = ["function", "functions"] as const;
+    readonly unscoped = true;
+    readonly element = h("div");
+    private shown: number | null = null;
+
+    constructor(private readonly app: App) {}
+
+    async update(signal: AbortSignal): Promise<void> {
+        const { app } = this;
+        const id = app.function;
+        if (id === null) {
+            this.shown = null;
+            this.element.replaceChildren(hint(NO_FUNCTION));
+            return;
+        }
+        if (id === this.shown) {
+            return;
+        }
+        const place = app.functions.place(id);
+        try {
+            const query = { function: id };
+            const source = await app.ask<{ file: string; line: number; text: string }>(
+                "source",
+                query,
+                signal,
+            );
+            this.shown = id;
+            this.show(id, source);
+        } catch (error) {
+            if (!(error instanceof EngineError) || error.status !== 404) {
+                throw error;
+            }
+            const where = place === "" ? "Where it stands is not known." : `It stands in ${place}.`;
+            const text = `The source is not at hand. ${where} nanoscope open --source DIR looks elsewhere.`;
+            this.element.replaceChildren(functionHead(app, id), hint(printable(text)));
+        }
+    }
+
+    private show(id: number, source: { file: string; line: number; text: string }): void {
+        const lines = source.text.split("\n");
+        const first = Math.max(1, source.line - BEFORE);
+        const last = Math.min(lines.length, source.line + BEHIND);
+        const list = h("ol", { class: "source", "aria-label": "Source" });
+        list.style.counterReset = `line ${first - 1}`;
+        let marked: HTMLElement | null = null;
+        for (let line = first; line <= last; line++) {
+            const text = printable((lines[line - 1] ?? "").replaceAll("\t", "    "));
+            const item = h("li", {}, text === "" ? "\u00a0" : text);
+            if (line === source.line) {
+                item.classList.add("marked");
+                item.setAttribute("aria-current", "location");
+                marked = item;
+            }
+            list.append(item);
+        }
+        const place = `${source.file}:${units.count(source.line)}`;
+        this.element.replaceChildren(functionHead(this.app, id, printable(place)), list);
+        marked?.scrollIntoView({ block: "center" });
+    }
+}
