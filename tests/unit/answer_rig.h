@@ -166,7 +166,7 @@ static inline void rig_free(struct rig *rig)
 }
 
 /* Ask, and have the answer in rig->reply, with a NUL behind it. Returns its status. */
-static inline int __attribute__((format(printf, 2, 3)))
+static inline unsigned __attribute__((format(printf, 2, 3)))
 rig_ask(struct rig *rig, const char *format, ...)
 {
     char request[4096];

@@ -10,64 +10,12 @@
 #include "analyze/report.h"
 #include "analyze/tree.h"
 #include "tap.h"
-#include "unit/analyze_oracle.h"
+#include "unit/analyze_random.h"
 
-#define THREADS   3u
-#define FUNCTIONS 7u
-#define ROUNDS    40u
+#define ROUNDS 40u
 
 static char folder[] = "/tmp/nsc-test-analyze-XXXXXX";
 static char path[64];
-
-/* ---- Random threads -------------------------------------------------------------------------- */
-
-static void random_thread(struct model_thread *t, struct model_random *r, unsigned steps)
-{
-    uint32_t gap_depth = 0; /* a late exit is possible at this depth only */
-
-    for (unsigned i = 0; i < steps; i++) {
-        uint32_t what = model_random(r) % 100, function = model_random(r) % FUNCTIONS;
-
-        t->ticks += model_random(r) % 4 == 0 ? 0 : 2 * (model_random(r) % 50);
-        if (what < 6 && t->depth == gap_depth) {
-            nsc_lane_late_exit(t->lane, t->ticks, function);
-            model_note(t, NSC_EVENT_LATE_EXIT, function, 0);
-        } else if (what < 8) {
-            nsc_lane_lost(t->lane, t->ticks, what);
-            model_note(t, NSC_EVENT_LOST, NSC_NO_ID, what);
-            gap_depth = t->depth;
-        } else if (t->depth == 0 || (t->depth < 9 && what < 53)) {
-            model_enter(t, function);
-        } else {
-            model_end(t, what % 8 == 0 ? NSC_EVENT_UNWIND : NSC_EVENT_EXIT);
-            gap_depth = gap_depth > t->depth ? t->depth : gap_depth;
-        }
-    }
-    model_close(t);
-}
-
-static struct nsc_trace *random_trace(struct model_thread *threads, uint64_t seed, unsigned steps)
-{
-    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
-    struct model_random r = {seed * 7919 + 1};
-    struct nsc_diag diag = {0};
-    struct nsc_writer *w;
-    struct nsc_trace *t = NULL;
-
-    if (nsc_writer_create(path, &options, &w, &diag) != 0) {
-        printf("# %s\n", diag.message);
-        return NULL;
-    }
-    memset(threads, 0, THREADS * sizeof *threads);
-    model_tables(w, threads, THREADS, FUNCTIONS);
-    for (uint32_t i = 0; i < THREADS; i++) {
-        threads[i].ticks = 1000 + 100 * i;
-        random_thread(&threads[i], &r, steps);
-    }
-    if (nsc_writer_finish(w, &diag) != 0 || nsc_trace_open(path, 0, &t, &diag) != 0)
-        printf("# %s\n", diag.message);
-    return t;
-}
 
 /* ---- Against the oracle ---------------------------------------------------------------------- */
 
@@ -278,7 +226,7 @@ static bool all_agree(struct nsc_trace *t, struct model_thread *threads, struct 
     struct oracle o = {.from = s->from_ticks, .to = s->to_ticks};
     bool fits;
 
-    for (uint32_t i = 0; i < THREADS; i++)
+    for (uint32_t i = 0; i < RANDOM_THREADS; i++)
         if (nsc_selection_has_thread(s, i))
             oracle_add_thread(&o, &threads[i], nsc_trace_thread(t, i)->start_ticks, s->hidden);
     fits = report_agrees(t, s, &o);
@@ -296,9 +244,9 @@ static void test_random(void)
 
     for (unsigned round = 0; round < ROUNDS; round++) {
         struct model_random r = {round + 1000};
-        struct model_thread threads[THREADS];
-        struct nsc_trace *t = random_trace(threads, round, 40 + round * 8);
-        uint8_t hidden[FUNCTIONS], only[THREADS] = {0};
+        struct model_thread threads[RANDOM_THREADS];
+        struct nsc_trace *t = random_trace(path, threads, round, 40 + round * 8);
+        uint8_t hidden[RANDOM_FUNCTIONS], only[RANDOM_THREADS] = {0};
         struct nsc_selection s;
         uint64_t end;
 
@@ -310,17 +258,17 @@ static void test_random(void)
         s.from_ticks = 1000 + model_random(&r) % (end - 1000);
         s.to_ticks = s.from_ticks + 1 + model_random(&r) % (end - s.from_ticks);
         window += all_agree(t, threads, &s);
-        for (unsigned i = 0; i < FUNCTIONS; i++)
+        for (unsigned i = 0; i < RANDOM_FUNCTIONS; i++)
             hidden[i] = model_random(&r) % 3 == 0;
         s.hidden = hidden;
         filter += all_agree(t, threads, &s);
         s.from_ticks = 0;
         s.to_ticks = UINT64_MAX;
-        only[round % THREADS] = 1;
+        only[round % RANDOM_THREADS] = 1;
         s.threads = only;
         thread += all_agree(t, threads, &s);
         nsc_trace_close(t);
-        for (unsigned i = 0; i < THREADS; i++)
+        for (unsigned i = 0; i < RANDOM_THREADS; i++)
             model_free(&threads[i]);
     }
     CHECK_U64(whole, ROUNDS);
@@ -394,7 +342,7 @@ static struct nsc_trace *hand_trace(const char *text)
 
     if (nsc_writer_create(path, &options, &w, &diag) != 0)
         return NULL;
-    model_tables(w, &t, 1, FUNCTIONS);
+    model_tables(w, &t, 1, RANDOM_FUNCTIONS);
     while (*text) {
         uint32_t function = 0;
         char kind;
@@ -442,7 +390,7 @@ static void write_tree(const struct nsc_tree *tree, uint32_t node, FILE *out)
 static void check_tree(const char *events, char root, bool fold, const char *want)
 {
     struct nsc_trace *t = hand_trace(events);
-    uint8_t roots[FUNCTIONS] = {0};
+    uint8_t roots[RANDOM_FUNCTIONS] = {0};
     struct nsc_tree_options options = {.roots = root ? roots : NULL, .fold_recursion = fold};
     struct nsc_selection s;
     struct nsc_tree tree = {0};
@@ -542,7 +490,7 @@ static struct nsc_writer *begin_by_hand(struct model_thread *t)
 
     if (nsc_writer_create(path, &options, &w, NULL) != 0)
         abort();
-    model_tables(w, t, 1, FUNCTIONS);
+    model_tables(w, t, 1, RANDOM_FUNCTIONS);
     return w;
 }
 
@@ -662,7 +610,7 @@ static void test_seek(void)
 
         t.ticks += 2 + 2 * (model_random(&r) % 20);
         if (t.depth < 5 || model_random(&r) % 1000 < limit) {
-            nsc_lane_enter(t.lane, t.ticks, model_random(&r) % FUNCTIONS, 0);
+            nsc_lane_enter(t.lane, t.ticks, model_random(&r) % RANDOM_FUNCTIONS, 0);
             t.depth++;
         } else {
             nsc_lane_exit(t.lane, t.ticks);

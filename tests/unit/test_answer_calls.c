@@ -110,7 +110,7 @@ static bool call_agrees(const struct rig *rig, uint32_t thread, long index, cons
 static bool ask_call(struct rig *rig, uint32_t thread, uint64_t at, uint32_t depth, bool exact)
 {
     long index = open_call(&rig->threads[thread], at, depth);
-    int status =
+    unsigned status =
         rig_ask(rig, "/api/call?thread=%u&at=%llu&depth=%u", thread, (unsigned long long)at, depth);
 
     if (status == 404 && index < 0)
