@@ -481,8 +481,7 @@ static int by_function(const void *a, const void *b)
  */
 static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
 {
-    const struct nsc_lane_many key = {.function = function}, *end = lane->many + lane->many_count;
-    const struct nsc_lane_many *many = NULL;
+    const struct nsc_lane_many key = {.function = function}, *many = NULL, *end = NULL;
     uint32_t high = nsc_bucket_of(total->max_ticks), low = nsc_bucket_of(total->min_ticks);
     uint64_t *counts = lane->writer->counts, calls = 0;
     uint16_t *run = lane->counts + total->counts;
@@ -491,8 +490,10 @@ static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc
         calls += counts[i] = run[i];
         run[i] = 0;
     }
-    if (lane->many_count > 0)
+    if (lane->many_count > 0) {
+        end = lane->many + lane->many_count;
         many = bsearch(&key, lane->many, lane->many_count, sizeof *many, by_function);
+    }
     if (many == NULL)
         return calls;
     while (many > lane->many && many[-1].function == function)
