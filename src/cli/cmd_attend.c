@@ -11,10 +11,10 @@
 
 #include "cli/attend_options.h"
 #include "cli/command.h"
+#include "cli/deliver.h"
 #include "cli/recording.h"
 #include "reach/find.h"
 #include "record/attach.h"
-#include "record/output.h"
 
 /* Descriptors that the program hands over. */
 enum { MEMORY = 3, ANSWER = 4 };
@@ -23,6 +23,7 @@ struct attend {
     struct nsc_recording recording;
     struct nsc_attach_options attach;
     bool answered;
+    struct nsc_attach_result end;
     char *later; /* what the trace is called if nobody says; NULL: somebody has */
 };
 
@@ -61,20 +62,25 @@ static int name_trace(struct attend *a, const char *program, long pid)
     return NSC_CLI_OK;
 }
 
-static int move_trace(const struct attend *a, const struct nsc_attach_result *end)
+/* Only now it is known what the trace is called. */
+static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
 {
-    const char *to = end->output[0] != 0 ? end->output : a->later;
-    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    const struct attend *a = context;
+    const char *output = a->recording.options.output, *to = output;
+    int error;
 
-    if (to == NULL || nsc_output_move(a->recording.options.output, to, &diag) == 0)
-        return NSC_CLI_OK;
-    return nsc_cli_fail(&diag);
+    if (a->end.output[0] != 0)
+        to = a->end.output;
+    else if (a->later != NULL)
+        to = a->later;
+    error = nsc_deliver_check(to, diag);
+    return error != 0 ? nsc_deliver_keep(trace, output, error, diag)
+                      : nsc_deliver(trace, to, true, bytes, diag);
 }
 
 static int record(struct attend *a)
 {
     struct nsc_record_result result;
-    struct nsc_attach_result end;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     int error;
 
@@ -82,23 +88,28 @@ static int record(struct attend *a)
     a->attach.memory = MEMORY;
     a->attach.begun = begun;
     a->attach.context = a;
-    error = nsc_record_attach(&a->recording.options, &a->attach, &result, &end, &diag);
+    a->recording.options.deliver = deliver;
+    a->recording.options.context = a;
+    error = nsc_record_attach(&a->recording.options, &a->attach, &result, &a->end, &diag);
     answer(a, error); /* if it came to nothing */
     if (error != 0)
         return nsc_cli_fail(&diag);
     if (!result.recorded)
         return nsc_cli_error("nothing was recorded: process %ld did not join",
                              (long)a->attach.target->pid);
-    return move_trace(a, &end);
+    return NSC_CLI_OK;
 }
 
 static int attend(struct attend *a, const char *process, const char *trace)
 {
     struct nsc_reach_target target;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    int status = NSC_CLI_OK, error;
+    int status = NSC_CLI_OK, error = 0;
 
-    error = nsc_reach_resolve(process, &target, &diag);
+    if (trace != NULL)
+        error = nsc_deliver_check(trace, &diag);
+    if (error == 0)
+        error = nsc_reach_resolve(process, &target, &diag);
     if (error != 0) {
         answer(a, error);
         return nsc_cli_fail(&diag);

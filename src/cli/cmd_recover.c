@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/deliver.h"
 #include "cli/partial.h"
 #include "cli/recover_options.h"
 #include "record/core.h"
@@ -73,17 +75,32 @@ static void show_json(const char *out, const struct nsc_trace_info *info)
     nsc_json_end(&j);
 }
 
-static int recover(const char *in, const char *out, bool compress, bool json)
+/* The .nst file at @trace becomes what its name, @out, asks for. */
+static int deliver(const char *trace, const char *out)
+{
+    struct nsc_diag diag;
+    uint64_t bytes;
+
+    if (nsc_deliver(trace, out, false, &bytes, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    if (diag.message[0] != 0)
+        nsc_cli_warn("%s", diag.message);
+    return NSC_CLI_OK;
+}
+
+static int recover(const char *in, const char *trace, const char *out, bool compress, bool json)
 {
     struct nsc_writer_options options = {.size = sizeof options, .compress = compress};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_trace_info info;
 
-    if (nsc_trace_recover(in, out, &options, name_functions, &info, &diag) != 0)
+    if (nsc_trace_recover(in, trace, &options, name_functions, &info, &diag) != 0)
         return nsc_cli_fail_in(in, &diag);
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);
+    if (deliver(trace, out) != 0)
+        return NSC_CLI_FAILED;
     if (json)
         show_json(out, &info);
     else
@@ -109,16 +126,19 @@ static void show_core_json(const char *out, const struct nsc_record_result *resu
     nsc_json_end(&j);
 }
 
-static int recover_core(const char *in, const char *out, bool compress, bool json)
+static int recover_core(const char *in, const char *trace, const char *out, bool compress,
+                        bool json)
 {
     const struct nsc_record_options options = {
-        .size = sizeof options, .output = out, .compress = compress, .mode = NSC_RECORD_RING};
+        .size = sizeof options, .output = trace, .compress = compress, .mode = NSC_RECORD_RING};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_record_result result;
 
     if (nsc_record_revive(in, &options, &result, &diag) != 0)
         return nsc_cli_fail_in(in, &diag);
+    if (deliver(trace, out) != 0)
+        return NSC_CLI_FAILED;
     if (json)
         show_core_json(out, &result);
     else
@@ -128,11 +148,26 @@ static int recover_core(const char *in, const char *out, bool compress, bool jso
     return NSC_CLI_OK;
 }
 
+/* Nothing is replaced; a .nst file is looked at by whoever writes it. */
+static int check_output(const char *out)
+{
+    struct nsc_diag diag;
+
+    if (nsc_deliver_format(out) == NULL)
+        return 0;
+    if (nsc_deliver_check(out, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    return access(out, F_OK) != 0 ? 0
+                                  : nsc_cli_error("cannot write %s: it exists; remove it or choose "
+                                                  "another name",
+                                                  out);
+}
+
 int nsc_cmd_recover(const struct nsc_cli_args *args)
 {
     const char *output = NULL;
     bool compress = false, json = false;
-    char *made = NULL;
+    char *made = NULL, *trace;
     int status;
 
     for (size_t i = 0; i < args->option_count; i++) {
@@ -155,8 +190,14 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         if (output == NULL)
             return nsc_cli_error("out of memory");
     }
-    status = (nsc_core_is_one(args->operands[0]) ? recover_core : recover)(args->operands[0],
-                                                                           output, compress, json);
+    status = check_output(output);
+    trace = nsc_deliver_from(output);
+    if (status == 0 && trace == NULL)
+        status = nsc_cli_error("out of memory");
+    if (status == 0)
+        status = (nsc_core_is_one(args->operands[0]) ? recover_core : recover)(
+            args->operands[0], trace, output, compress, json);
+    free(trace);
     free(made);
     return status;
 }

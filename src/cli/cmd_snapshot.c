@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/deliver.h"
 #include "cli/progress.h"
 #include "cli/recording.h"
 #include "cli/running.h"
@@ -76,14 +77,16 @@ static void show(void *context, const struct nsc_command_reply *reply)
                       0, 0);
 }
 
-static int take(const struct snapshot *s, const struct nsc_command_entry *entry, const char *path)
+/* @trace: where the recorder is to write it; @path: what it is to become. */
+static int take(const struct snapshot *s, const struct nsc_command_entry *entry, const char *trace,
+                const char *path)
 {
     struct nsc_command_reply reply;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_progress progress;
     struct nsc_recording recording;
     char *text;
-    int error, bytes = asprintf(&text, "%llu %s", (unsigned long long)s->last_ns, path);
+    int error, bytes = asprintf(&text, "%llu %s", (unsigned long long)s->last_ns, trace);
 
     if (bytes < 0)
         return nsc_cli_error("out of memory");
@@ -98,7 +101,10 @@ static int take(const struct snapshot *s, const struct nsc_command_entry *entry,
         return nsc_cli_error("%s", reply.message);
     if (!reply.result.recorded)
         return nsc_cli_error("no program has taken part yet: there is nothing to write");
+    if (nsc_deliver(trace, path, s->quiet, &reply.result.file_bytes, &diag) != 0)
+        return nsc_cli_fail(&diag);
     nsc_recording_begin(&recording);
+    snprintf(recording.remark, sizeof recording.remark, "%s", diag.message);
     recording.options.output = path;
     recording.options.mode = NSC_RECORD_RING;
     recording.filtered = reply.filtered != 0;
@@ -111,7 +117,8 @@ int nsc_cmd_snapshot(const struct nsc_cli_args *args)
 {
     struct nsc_command_entry entry;
     struct snapshot s = {0};
-    char *path;
+    struct nsc_diag diag;
+    char *path, *trace;
     int status = 0;
     size_t i;
 
@@ -129,7 +136,14 @@ int nsc_cmd_snapshot(const struct nsc_cli_args *args)
     path = output_path(&s, entry.status.program);
     if (path == NULL)
         return NSC_CLI_FAILED;
-    status = take(&s, &entry, path);
+    trace = nsc_deliver_from(path);
+    if (trace == NULL)
+        status = nsc_cli_error("out of memory");
+    else if (nsc_deliver_check(path, &diag) != 0)
+        status = nsc_cli_fail(&diag);
+    else
+        status = take(&s, &entry, trace, path);
+    free(trace);
     free(path);
     return status;
 }

@@ -169,7 +169,8 @@ static int finish(struct start *s, int error, const struct nsc_record_result *re
     if (s->recording.quiet)
         return NSC_CLI_OK;
     if (end->end == NSC_ATTACH_EXITED)
-        nsc_cli_warn("process %ld has ended", (long)end->pid);
+        fprintf(stderr, "nanoscope: process %ld has ended, and the recording with it\n",
+                (long)end->pid);
     if (end->end == NSC_ATTACH_EXEC)
         nsc_cli_warn("process %ld runs another program now, which is not recorded", (long)end->pid);
     nsc_recording_summarise(&s->recording, result);

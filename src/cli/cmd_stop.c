@@ -1,6 +1,7 @@
 /*
  * cmd_stop.c - nanoscope stop: end a recording and wait for its trace.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
@@ -11,9 +12,10 @@
 
 static void show(void *context, const struct nsc_command_reply *reply)
 {
-    const char *what = reply->phase == NSC_COMMAND_NAMING   ? "naming functions"
-                       : reply->phase == NSC_COMMAND_ENDING ? "writing what is in memory"
-                                                            : "stopping";
+    const char *what = reply->phase == NSC_COMMAND_NAMING       ? "naming functions"
+                       : reply->phase == NSC_COMMAND_CONVERTING ? "exporting"
+                       : reply->phase == NSC_COMMAND_ENDING     ? "writing what is in memory"
+                                                                : "stopping";
 
     nsc_progress_show(context, what, 0, 0);
 }
@@ -40,6 +42,7 @@ static int stop(const struct nsc_command_entry *entry, bool quiet)
     recording.options.output = reply.output;
     recording.options.mode = (enum nsc_record_mode)reply.mode;
     recording.filtered = reply.filtered != 0;
+    snprintf(recording.remark, sizeof recording.remark, "%s", reply.message);
     if (!quiet)
         nsc_recording_summarise(&recording, &reply.result);
     return NSC_CLI_OK;

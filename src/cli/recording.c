@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/deliver.h"
 #include "nanoscope/live.h"
 #include "util/units.h"
 
@@ -179,13 +180,39 @@ int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_record
                : nsc_cli_usage(args, "%s", diag.message);
 }
 
+static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
+{
+    struct nsc_recording *r = context;
+    int error;
+
+    nsc_recording_hide_progress(r);
+    error = nsc_deliver(trace, r->options.output, r->quiet, bytes, diag);
+    if (error == 0)
+        snprintf(r->remark, sizeof r->remark, "%s", diag->message);
+    return error;
+}
+
+/* The recorder looks at the name of a .nst file itself. */
+static int check_output(struct nsc_recording *r)
+{
+    struct nsc_diag diag;
+
+    if (nsc_deliver_format(r->options.output) == NULL)
+        return 0;
+    if (nsc_deliver_check(r->options.output, &diag) != 0)
+        return nsc_cli_fail(&diag);
+    r->options.deliver = deliver;
+    r->options.context = r;
+    return 0;
+}
+
 int nsc_recording_name(struct nsc_recording *r, const char *program)
 {
     const char *slash = strrchr(program, '/');
     const char *name = slash != NULL ? slash + 1 : program;
 
     if (r->options.output != NULL)
-        return 0;
+        return check_output(r);
     if (asprintf(&r->output, "%s.nst", *name != 0 ? name : "trace") < 0) {
         r->output = NULL;
         return nsc_cli_error("out of memory");
@@ -340,15 +367,19 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
 {
     char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
     char processes[NSC_UNITS_MAX + 16] = "";
+    const char *format = nsc_deliver_format(r->options.output);
 
     if (result->processes > 1)
         snprintf(processes, sizeof processes, "%u processes, ", result->processes);
-    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s, %s lost, %s, %s -> %s\n",
+    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s, %s lost, %s, %s -> %s%s%s\n",
             nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
             processes, result->threads, nsc_units_plural(result->threads),
             nsc_units_format_count(lost, result->lost),
             nsc_units_format_bytes(size, result->file_bytes),
-            nsc_units_format_ns(time, result->elapsed_ns), r->options.output);
+            nsc_units_format_ns(time, result->elapsed_ns), r->options.output,
+            format != NULL ? ", format " : "", format != NULL ? format : "");
+    if (r->remark[0] != 0)
+        nsc_cli_warn("%s", r->remark);
     if (result->measured)
         summarise_metrics(result);
     else if (r->options.sample_ns != 0)

@@ -13,7 +13,8 @@ struct nsc_recording {
     struct nsc_record_options options;
     char *output; /* when not given */
     bool quiet, progress_shown;
-    bool filtered; /* some filter was in force, whatever the options say */
+    bool filtered;    /* some filter was in force, whatever the options say */
+    char remark[480]; /* on what the trace became, or empty */
 };
 
 /* Zeroed but for the size. */
@@ -31,8 +32,9 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
 /* When all options have been taken: do they go together? As above. */
 int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_recording *r);
 
-/* Without -o: the trace is called after @program, the last part of its path. 0 or an exit status
- * after a message. */
+/* Without -o: the trace is called after @program, the last part of its path. With it: may the file be
+ * written, and is it to be something else than .nst (cli/deliver.h)? 0 or an exit status after a
+ * message. */
 int nsc_recording_name(struct nsc_recording *r, const char *program);
 
 /* The progress line, where there is a terminal and it is wanted. */

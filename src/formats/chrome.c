@@ -370,11 +370,23 @@ static int export_chrome(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, c.out, error, diag);
 }
 
+/* An object, with the events first as we write it, or a plain array of events. */
+static bool sniff_json(const uint8_t *bytes, size_t count)
+{
+    static const char *const starts[] = {"{\"traceEvents\":", "[{\"ph\":"};
+
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (count >= strlen(starts[i]) && memcmp(bytes, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
 static const char *const chrome_suffixes[] = {".json", NULL};
 
 const struct nsc_exporter nsc_chrome_exporter = {
     .name = "chrome",
     .suffixes = chrome_suffixes,
+    .sniff = sniff_json,
     .cook = cook_json,
     .run = export_chrome,
 };

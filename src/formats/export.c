@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/left_out.h"
+#include "formats/input.h"
 #include "util/units.h"
 
 static const struct nsc_exporter *const exporters[] = {
@@ -44,12 +45,35 @@ const char *nsc_formats_guess(const char *path)
     return NULL;
 }
 
-const char *nsc_formats_export_suffix(const char *format)
+static const struct nsc_exporter *find_exporter(const char *format)
 {
     for (size_t i = 0; i < EXPORTER_COUNT; i++)
         if (strcmp(exporters[i]->name, format) == 0)
-            return exporters[i]->suffixes[0];
+            return exporters[i];
     return NULL;
+}
+
+bool nsc_formats_is_of(const char *path, const char *format)
+{
+    const struct nsc_exporter *exporter = find_exporter(format);
+    struct nsc_input *in;
+    const uint8_t *bytes;
+    size_t count;
+    bool is = false;
+
+    if (exporter == NULL || nsc_input_open(path, &in, NULL) != 0)
+        return false;
+    if (nsc_input_peek(in, &bytes, &count, NULL) == 0)
+        is = count == 0 || exporter->sniff(bytes, count);
+    nsc_input_close(in);
+    return is;
+}
+
+const char *nsc_formats_export_suffix(const char *format)
+{
+    const struct nsc_exporter *exporter = find_exporter(format);
+
+    return exporter != NULL ? exporter->suffixes[0] : NULL;
 }
 
 char *nsc_formats_output_name(const char *path, const char *suffix)
@@ -299,6 +323,7 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
     struct nsc_export_result done = {0};
     struct nsc_export job = {
         .trace = t,
+        .exporter = find_exporter(format),
         .path = path,
         .gzip = has_suffix(path, strlen(path), ".gz"),
         .result = &done,
@@ -306,9 +331,6 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
     };
     int error;
 
-    for (size_t i = 0; i < EXPORTER_COUNT; i++)
-        if (strcmp(exporters[i]->name, format) == 0)
-            job.exporter = exporters[i];
     if (job.exporter == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "unknown export format %s", format);
     if (options != NULL)

@@ -34,6 +34,8 @@ struct nsc_export {
 struct nsc_exporter {
     const char *name;
     const char *const *suffixes; /* ends with NULL */
+    /* Whether the first bytes (at most 4 KiB, at least one) are of a file in this format. */
+    bool (*sniff)(const uint8_t *bytes, size_t count);
     /* @name the way the format needs it, in memory of its own; NULL when out of memory. */
     char *(*cook)(const char *name, size_t *bytes);
     int (*run)(struct nsc_export *job, struct nsc_diag *diag);

@@ -255,11 +255,27 @@ static int export_folded(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, f.out, error, diag);
 }
 
+/* Its first line is a stack, a blank and a number. */
+static bool sniff_folded(const uint8_t *bytes, size_t count)
+{
+    const uint8_t *line_end = memchr(bytes, '\n', count);
+    size_t end = line_end != NULL ? (size_t)(line_end - bytes) : count, at = end;
+
+    if (memchr(bytes, 0, end) != NULL)
+        return false;
+    if (line_end == NULL) /* a deep stack */
+        return memchr(bytes, ';', count) != NULL;
+    while (at > 0 && bytes[at - 1] >= '0' && bytes[at - 1] <= '9')
+        at--;
+    return at > 1 && at < end && bytes[at - 1] == ' ';
+}
+
 static const char *const folded_suffixes[] = {".folded", ".collapsed", NULL};
 
 const struct nsc_exporter nsc_folded_exporter = {
     .name = "folded",
     .suffixes = folded_suffixes,
+    .sniff = sniff_folded,
     .cook = cook_frame,
     .run = export_folded,
 };

@@ -129,6 +129,10 @@ const char *nsc_formats_export_name(unsigned index);
  */
 const char *nsc_formats_guess(const char *path);
 
+/* Whether the file at @path, plain or gzip, begins as one of that export format does, or is empty.
+ * Reads 4 KiB of it. */
+bool nsc_formats_is_of(const char *path, const char *format);
+
 /* The suffix that a format's files have, ".txt"; NULL for an unknown format. */
 const char *nsc_formats_export_suffix(const char *format);
 

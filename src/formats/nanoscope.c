@@ -742,11 +742,32 @@ static int export_text(struct nsc_export *job, struct nsc_diag *diag)
     return error;
 }
 
+/* Stricter than an import: notes that begin with the time of day are no trace. */
+static bool sniff_written(const uint8_t *bytes, size_t count)
+{
+    const uint8_t *end = bytes + count, *line = bytes;
+
+    while (line < end) {
+        const uint8_t *colon = line, *line_end = memchr(line, '\n', (size_t)(end - line));
+
+        if (line_end == NULL) /* cut by our reading */
+            return line > bytes;
+        while (*colon >= '0' && *colon <= '9')
+            colon++;
+        if (colon == line || *colon != ':' ||
+            (colon[1] >= '0' && colon[1] <= '9' && colon[2] != 'x'))
+            return false;
+        line = line_end + 1;
+    }
+    return true;
+}
+
 static const char *const text_suffixes[] = {".txt", ".nanoscope", NULL};
 
 const struct nsc_exporter nsc_nanoscope_exporter = {
     .name = "nanoscope",
     .suffixes = text_suffixes,
+    .sniff = sniff_written,
     .cook = cook_text,
     .run = export_text,
 };

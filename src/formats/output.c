@@ -187,7 +187,7 @@ static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
 
     if (error != 0)
         return error;
-    if (asprintf(&s->partial, "%s.%d.partial", s->path, (int)getpid()) < 0) {
+    if (asprintf(&s->partial, "%s.%d.unfinished", s->path, (int)getpid()) < 0) {
         s->partial = NULL;
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }

@@ -716,11 +716,28 @@ static int export_perfetto(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, p.out, error, diag);
 }
 
+/* A packet, and where it ends another one or the end. */
+static bool sniff_packets(const uint8_t *bytes, size_t count)
+{
+    uint64_t length = 0;
+    size_t at = 1;
+
+    if (bytes[0] != (TRACE_PACKET << 3 | 2))
+        return false;
+    for (unsigned shift = 0; at < count && shift < 35; shift += 7) {
+        length |= (uint64_t)(bytes[at] & 0x7f) << shift;
+        if ((bytes[at++] & 0x80) == 0)
+            return length > 0 && (length >= count - at || bytes[at + length] == bytes[0]);
+    }
+    return false;
+}
+
 static const char *const perfetto_suffixes[] = {".pftrace", ".perfetto-trace", ".perfetto", NULL};
 
 const struct nsc_exporter nsc_perfetto_exporter = {
     .name = "perfetto",
     .suffixes = perfetto_suffixes,
+    .sniff = sniff_packets,
     .cook = nsc_names_utf8,
     .run = export_perfetto,
 };

@@ -79,18 +79,12 @@ int nsc_output_move(const char *from, const char *to, struct nsc_diag *diag)
 {
     int error = nsc_output_check(to, diag);
 
-    if (error == 0) {
-        error = rename(from, to) != 0 ? -errno : 0;
-        if (error == -EXDEV)
-            error = move_by_copy(from, to);
-        if (error == 0)
-            return 0;
-        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", to, strerror(-error));
-    }
-    {
-        struct nsc_diag why = *diag;
-
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "%s; the trace is %s", why.message,
-                            from);
-    }
+    if (error != 0)
+        return error;
+    error = rename(from, to) != 0 ? -errno : 0;
+    if (error == -EXDEV)
+        error = move_by_copy(from, to);
+    return error == 0 ? 0
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", to,
+                                     strerror(-error));
 }

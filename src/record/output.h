@@ -13,7 +13,7 @@ int nsc_output_check(const char *path, struct nsc_diag *diag);
 
 /**
  * nsc_output_move - give a complete trace another name, in another file system if need be.
- * Whatever is at @to is whole at any time. On failure the trace stays at @from, which @diag tells.
+ * Whatever is at @to is whole at any time. On failure the trace stays at @from.
  * Returns 0 or -errno with @diag.
  */
 int nsc_output_move(const char *from, const char *to, struct nsc_diag *diag);

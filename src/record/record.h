@@ -47,6 +47,14 @@ struct nsc_record_options {
     uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
     void (*progress)(void *context, const struct nsc_record_progress *progress);
+    /*
+     * The trace is whole in the file @trace, a temporary one beside @output: make of it what it is
+     * to be, before whoever waits for the end of the recording is told. The file is then the
+     * callee's. @bytes: receives the size of what was made. Returns 0 with a remark in @diag or
+     * none, or -errno with @diag. NULL: the trace is to be @output itself, which is checked then
+     * (record/output.h).
+     */
+    int (*deliver)(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag);
     void *context;
 };
 

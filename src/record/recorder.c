@@ -143,8 +143,9 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag)
         .compress = o->compress,
         .sums = o->budget > 0,
         .overwrite = true,
+        .keep_partial = o->deliver != NULL,
     };
-    int error = nsc_output_check(o->output, diag);
+    int error = o->deliver != NULL ? 0 : nsc_output_check(o->output, diag);
 
     return error != 0 ? error : nsc_writer_create(o->output, &options, &r->writer, diag);
 }
@@ -549,13 +550,39 @@ static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_
         snprintf(reply.message, sizeof reply.message, "%s", diag->message);
     else if (!result->recorded)
         snprintf(reply.message, sizeof reply.message, "no program took part: there is no trace");
+    else if (r->options->deliver != NULL)
+        snprintf(reply.message, sizeof reply.message, "%s", diag->message);
     nsc_command_tell(&r->commands, &reply);
+}
+
+/* The file becomes whole, and what it is to be. */
+static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
+                       struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    char *partial = strdup(nsc_writer_partial_path(r->writer));
+    struct stat st;
+    int error;
+
+    result->file_bytes = nsc_writer_bytes(r->writer);
+    error = nsc_writer_finish(r->writer, diag);
+    r->writer = NULL;
+    if (error == 0 && o->deliver != NULL && partial == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (error == 0 && o->deliver != NULL) {
+        tell_phase(r, NSC_COMMAND_CONVERTING);
+        diag->message[0] = 0;
+        error = o->deliver(o->context, partial, &result->file_bytes, diag);
+    } else if (error == 0 && stat(o->output, &st) == 0) {
+        result->file_bytes = (uint64_t)st.st_size;
+    }
+    free(partial);
+    return error;
 }
 
 int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
                           struct nsc_diag *diag)
 {
-    struct stat st;
     int error = 0;
 
     tell_phase(r, NSC_COMMAND_ENDING);
@@ -570,11 +597,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
         write_hook_cost(r);
         tell_phase(r, NSC_COMMAND_NAMING);
         nsc_names_resolve(&r->tracees.modules);
-        result->file_bytes = nsc_writer_bytes(r->writer);
-        error = nsc_writer_finish(r->writer, diag);
-        r->writer = NULL;
-        if (error == 0 && stat(r->options->output, &st) == 0)
-            result->file_bytes = (uint64_t)st.st_size;
+        error = finish_file(r, result, diag);
     }
     tell_end(r, error, result, diag);
     return error;

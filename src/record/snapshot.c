@@ -86,6 +86,7 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
     nsc_command_take_over(&r->commands, &r->command);
     options = *r->options;
     options.output = request->path;
+    options.deliver = NULL; /* what the whole recording is to be */
     r->options = &options;
     error = write_snapshot(r, request, copied, &result, &diag);
     if (error != 0) {

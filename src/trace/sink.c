@@ -293,6 +293,8 @@ int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
                             sink->partial);
     }
     sink->fd = -1;
+    if (sink->keep)
+        return 0;
     if (renameat2(sink->folder_fd, from, sink->folder_fd, to,
                   sink->overwrite ? 0 : RENAME_NOREPLACE) == 0)
         return 0;

@@ -17,6 +17,7 @@ struct nsc_sink {
     int error;      /* latched -errno */
     bool compress;  /* zstd blocks where it pays */
     bool overwrite; /* the final path may exist */
+    bool keep;      /* nsc_sink_publish() completes the file under its temporary name */
     char *path;     /* final path as given */
     char *partial;  /* path of the temporary; NULL: the file has no name and stays without */
     struct nsc_spool *spool;

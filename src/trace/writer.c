@@ -176,6 +176,7 @@ int nsc_writer_create(const char *path, const struct nsc_writer_options *options
         release(w);
         return error;
     }
+    w->sink.keep = w->options.keep_partial;
     *out = w;
     return 0;
 }

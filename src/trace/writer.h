@@ -22,6 +22,8 @@ struct nsc_writer_options {
     bool compress;       /* zstd each block as it is written (costs the recorder time) */
     bool sums;           /* add calls up by function, for nsc_writer_sums() */
     bool overwrite;      /* replace an existing regular file at the final path when finished */
+    bool keep_partial;   /* finished, the file keeps its temporary name: @path is for something else
+                          * made of it */
 };
 
 /**
