@@ -60,6 +60,7 @@ extern void nanoscope_put_counter(const char *name, unsigned long long value, in
 /**
  * nanoscope_start - begin to record this process, all its threads and what it forks.
  * @path: the trace to write; NULL: nanoscope_stop() says, or "<program>.nst" in this directory.
+ *        A name that does not end in ".nst" gets its suffix's export format, or Nanoscope's text.
  *
  * Starts a recorder, a process that is nobody's child here, and returns when it records (some
  * tens of milliseconds). The recorder goes on after the program's end until the trace is complete.

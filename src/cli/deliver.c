@@ -35,10 +35,11 @@ int nsc_deliver_check(const char *path, struct nsc_diag *diag)
     const char *format = nsc_deliver_format(path);
 
     if (ends_with(path, ".nst.gz"))
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "%s: a .nst file is not packed by gzip; use --compress, and a name that "
-                            "ends in .nst",
-                            path);
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, EINVAL,
+            "%s: a .nst file is not packed by gzip; use --compress, and a name that "
+            "ends in .nst",
+            path);
     if (format != NULL && nsc_output_check(path, NULL) != 0 && nsc_formats_is_of(path, format))
         return 0;
     return nsc_output_check(path, diag);

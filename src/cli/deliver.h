@@ -33,8 +33,8 @@ char *nsc_deliver_from(const char *path);
  * @bytes: receives the size of what was made; untouched if @trace is @path.
  * @diag: on failure the error, on success what the format could not hold, or an empty message.
  *
- * On failure the recording is kept, under a name that ends in .nst if one is free; @diag says which.
- * Returns 0 or -errno: those of nsc_formats_export(), or nsc_output_move().
+ * On failure the recording is kept, under a name that ends in .nst if one is free; @diag says
+ * which. Returns 0 or -errno: those of nsc_formats_export(), or nsc_output_move().
  */
 int nsc_deliver(const char *trace, const char *path, bool quiet, uint64_t *bytes,
                 struct nsc_diag *diag);

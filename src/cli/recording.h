@@ -32,8 +32,8 @@ int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_g
 /* When all options have been taken: do they go together? As above. */
 int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_recording *r);
 
-/* Without -o: the trace is called after @program, the last part of its path. With it: may the file be
- * written, and is it to be something else than .nst (cli/deliver.h)? 0 or an exit status after a
+/* Without -o: the trace is called after @program, the last part of its path. With it: may the file
+ * be written, and is it to be something else than .nst (cli/deliver.h)? 0 or an exit status after a
  * message. */
 int nsc_recording_name(struct nsc_recording *r, const char *program);
 

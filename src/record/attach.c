@@ -458,6 +458,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     error = begin(&a, diag);
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
+        nsc_await_end(&a.await); /* who hears that it is done may wait for the same name */
         switch_off(&a);
         write_switching(&a);
         error = nsc_recorder_complete(&a.recorder, result, diag);

@@ -43,11 +43,11 @@ struct nsc_command_request {
 };
 
 enum nsc_command_phase {
-    NSC_COMMAND_WAITING = 1,   /* for the program to begin */
-    NSC_COMMAND_RECORDING = 2, /* events are being recorded */
-    NSC_COMMAND_ENDING = 3,    /* what is in memory is being written */
-    NSC_COMMAND_NAMING = 4,    /* functions get their names, the file its index */
-    NSC_COMMAND_DONE = 5,      /* the file is whole, or `error` says why not */
+    NSC_COMMAND_WAITING = 1,    /* for the program to begin */
+    NSC_COMMAND_RECORDING = 2,  /* events are being recorded */
+    NSC_COMMAND_ENDING = 3,     /* what is in memory is being written */
+    NSC_COMMAND_NAMING = 4,     /* functions get their names, the file its index */
+    NSC_COMMAND_DONE = 5,       /* the file is whole, or `error` says why not */
     NSC_COMMAND_CONVERTING = 6, /* before DONE: the trace becomes what its name asks for */
 };
 

@@ -546,11 +546,9 @@ static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_
     nsc_recorder_reply(r, &reply);
     reply.result = *result;
     reply.error = error;
-    if (error != 0)
-        snprintf(reply.message, sizeof reply.message, "%s", diag->message);
-    else if (!result->recorded)
+    if (error == 0 && !result->recorded)
         snprintf(reply.message, sizeof reply.message, "no program took part: there is no trace");
-    else if (r->options->deliver != NULL)
+    else if (error != 0 || r->options->deliver != NULL)
         snprintf(reply.message, sizeof reply.message, "%s", diag->message);
     nsc_command_tell(&r->commands, &reply);
 }

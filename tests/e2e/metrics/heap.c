@@ -1,7 +1,8 @@
 /*
  * heap.c - allocates in every way there is, and says what came of it; run with and without the
  * library that counts, it must say the same. A thread that does nothing else tells what it
- * allocated and freed by its own account: "thread TID ALLOCATED FREED", on standard error.
+ * allocated and freed by its own account: "thread TID ALLOCATED FREED", on standard error. A forked
+ * child tells its id: "child TID".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -126,7 +127,8 @@ static void fork_child(void)
         for (int i = 0; i < 1000; i++)
             if (malloc(10000) == NULL)
                 _exit(1);
-        spin(20);
+        spin(50);
+        fprintf(stderr, "child %ld\n", (long)gettid());
         printf("child\n");
         exit(0);
     }

@@ -1,6 +1,7 @@
 /*
  * work.c - does what its arguments say, one after the other, and tells at the end what the kernel
- * counted of its main thread: "cpu_ns minor major switches".
+ * counted of its main thread: "cpu_ns minor major switches"; then a line for each wait, "took WHAT
+ * MS", how long it was in truth, on a machine that may have had other things to do.
  *
  *   busy MS      calls functions for that much CPU time
  *   sleep MS     sleeps; read MS: waits in read(2); poll MS, lock MS: likewise
@@ -144,7 +145,7 @@ static void start_threads(uint64_t count, void *(*body)(void *))
     free(all);
 }
 
-static void run(const char *what, uint64_t n)
+static void run_one(const char *what, uint64_t n)
 {
     if (strcmp(what, "busy") == 0)
         busy(n);
@@ -165,6 +166,27 @@ static void run(const char *what, uint64_t n)
         wait_for_other(what, n);
 }
 
+static struct {
+    const char *what;
+    uint64_t ns;
+} took[16];
+
+static int took_count;
+
+static void run(const char *what, uint64_t n)
+{
+    struct timespec begin, end;
+
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    run_one(what, n);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (took_count == sizeof took / sizeof took[0])
+        return;
+    took[took_count].what = what;
+    took[took_count++].ns = (uint64_t)(end.tv_sec - begin.tv_sec) * 1000 * MS +
+                            (uint64_t)end.tv_nsec - (uint64_t)begin.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
     struct rusage usage;
@@ -174,5 +196,7 @@ int main(int argc, char **argv)
     getrusage(RUSAGE_THREAD, &usage);
     printf("%llu %ld %ld %ld\n", (unsigned long long)cpu_ns(), usage.ru_minflt, usage.ru_majflt,
            usage.ru_nvcsw + usage.ru_nivcsw);
+    for (int i = 0; i < took_count; i++)
+        printf("took %s %.3f\n", took[i].what, (double)took[i].ns / MS);
     return 0;
 }
