@@ -21,11 +21,14 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats serve
+HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query serve
 HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
 # `nanoscope open` needs the headers of an HTTP library; the library itself is loaded when it is used.
 HAVE_MHD   := $(shell echo '\#include <microhttpd.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
 HOST_SRCS  := $(filter-out $(if $(HAVE_MHD),src/serve/without.c,src/serve/server.c src/serve/mhd.c),$(HOST_SRCS))
+# The same with SQLite and `nanoscope query`.
+HAVE_SQLITE := $(shell echo '\#include <sqlite3.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out src/query/without.c,$(wildcard src/query/*.c))),$(HOST_SRCS))
 CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o

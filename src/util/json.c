@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "util/text.h"
+#include "util/units.h"
 
 static void indent(struct nsc_json *j)
 {
@@ -118,4 +119,16 @@ void nsc_json_real(struct nsc_json *j, const char *key, double value, int decima
     }
     lead_in(j, key);
     fprintf(j->out, "%.*f", decimals, value);
+}
+
+void nsc_json_double(struct nsc_json *j, const char *key, double value)
+{
+    char text[NSC_UNITS_MAX];
+
+    if (!isfinite(value)) {
+        nsc_json_null(j, key);
+        return;
+    }
+    lead_in(j, key);
+    fputs(nsc_units_format_double(text, value), j->out);
 }

@@ -35,5 +35,7 @@ void nsc_json_bool(struct nsc_json *j, const char *key, bool value);
 void nsc_json_null(struct nsc_json *j, const char *key);
 /* A number with @decimals digits after the point; null if it is not finite. */
 void nsc_json_real(struct nsc_json *j, const char *key, double value, int decimals);
+/* A number with as many digits as it takes to read the same one back; null if it is not finite. */
+void nsc_json_double(struct nsc_json *j, const char *key, double value);
 
 #endif

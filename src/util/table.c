@@ -195,7 +195,8 @@ static void put_aligned_row(const struct nsc_table *t, FILE *out, const size_t *
 {
     for (size_t i = 0; i < n; i++) {
         const struct nsc_table_column *column = &t->columns[order[i]];
-        bool left = column->kind == NSC_TABLE_TEXT || (column->flags & NSC_TABLE_LEFT) != 0;
+        bool left = (column->kind == NSC_TABLE_TEXT && (column->flags & NSC_TABLE_RIGHT) == 0) ||
+                    (column->flags & NSC_TABLE_LEFT) != 0;
         char buffer[SHOWN_MAX];
 
         put_aligned(out, heading ? column->title : shown(t, row, order[i], buffer), width[i], left,

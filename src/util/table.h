@@ -34,6 +34,7 @@ enum nsc_table_kind {
 #define NSC_TABLE_NO_CSV   4u  /* absent from CSV */
 #define NSC_TABLE_NO_JSON  8u  /* absent from JSON */
 #define NSC_TABLE_LEFT     16u /* aligned: left-justified though not text */
+#define NSC_TABLE_RIGHT    32u /* aligned: right-justified though text */
 
 struct nsc_table_column {
     const char *key;   /* CSV header and JSON member: "total_ns" */

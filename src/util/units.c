@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -211,5 +212,15 @@ const char *nsc_units_format_share(char out[NSC_UNITS_MAX], uint64_t part, uint6
         snprintf(out, NSC_UNITS_MAX, "-");
     else
         snprintf(out, NSC_UNITS_MAX, "%.2f%%", 100.0 * (double)part / (double)whole);
+    return out;
+}
+
+const char *nsc_units_format_double(char out[NSC_UNITS_MAX], double value)
+{
+    int digits = 15;
+
+    do
+        snprintf(out, NSC_UNITS_MAX, "%.*g", digits, value);
+    while (digits++ < 17 && strtod(out, NULL) != value);
     return out;
 }

@@ -50,6 +50,9 @@ const char *nsc_units_format_count(char out[NSC_UNITS_MAX], uint64_t count);
 /* @part of @whole as "12.34%"; "-" if @whole is 0. Returns @out. */
 const char *nsc_units_format_share(char out[NSC_UNITS_MAX], uint64_t part, uint64_t whole);
 
+/* "0.1", "1e+100": as many digits as it takes to read the same number back. Returns @out. */
+const char *nsc_units_format_double(char out[NSC_UNITS_MAX], double value);
+
 /* The ending of a regular noun behind the number @count. */
 static inline const char *nsc_units_plural(uint64_t count)
 {

@@ -1,0 +1,19 @@
+/*
+ * categories.h - the option --categories FILE of report, query and open: rules that sort functions.
+ */
+#ifndef NSC_CLI_CATEGORIES_H
+#define NSC_CLI_CATEGORIES_H
+
+#include "analyze/category.h"
+
+/**
+ * nsc_cli_read_rules - the ready rules and those of a file.
+ * @path: NULL: the ready ones alone.
+ * Returns 0 or an exit status after a message. nsc_category_rules_free() frees them.
+ */
+int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out);
+
+/* The same, and what they say of a trace: nsc_categories_free() frees that. */
+int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct nsc_categories *out);
+
+#endif

@@ -1,0 +1,72 @@
+/*
+ * without.c - query.h where SQLite was not there when nanoscope was built: says so.
+ *
+ * The Makefile takes it in place of all other files of the room.
+ */
+#include <errno.h>
+
+#include "query/query.h"
+
+int nsc_query_open(struct nsc_trace *t, const struct nsc_query_options *options,
+                   struct nsc_query **out, struct nsc_diag *diag)
+{
+    (void)t;
+    (void)options;
+    (void)out;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOSYS,
+                        "nanoscope was built without SQLite: install it (Debian: apt install "
+                        "libsqlite3-dev) and build again");
+}
+
+void nsc_query_close(struct nsc_query *q)
+{
+    (void)q;
+}
+
+int nsc_query_begin(struct nsc_query *q, const char *sql, size_t bytes, struct nsc_diag *diag)
+{
+    (void)sql;
+    (void)bytes;
+    return nsc_query_next(q, diag);
+}
+
+int nsc_query_next(struct nsc_query *q, struct nsc_diag *diag)
+{
+    return nsc_query_open(NULL, NULL, &q, diag);
+}
+
+size_t nsc_query_column_count(const struct nsc_query *q)
+{
+    (void)q;
+    return 0;
+}
+
+const char *nsc_query_column_name(const struct nsc_query *q, size_t column)
+{
+    (void)q;
+    (void)column;
+    return "";
+}
+
+bool nsc_query_column_is_number(const struct nsc_query *q, size_t column)
+{
+    (void)q;
+    (void)column;
+    return false;
+}
+
+void nsc_query_value(const struct nsc_query *q, size_t column, struct nsc_query_value *out)
+{
+    (void)q;
+    (void)column;
+    *out = (struct nsc_query_value){.kind = NSC_QUERY_NULL};
+}
+
+bool nsc_query_table(size_t index, const char **name, const char **columns, const char **row)
+{
+    (void)index;
+    (void)name;
+    (void)columns;
+    (void)row;
+    return false;
+}
