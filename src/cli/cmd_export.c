@@ -22,14 +22,33 @@ struct request {
     struct nsc_export_options options;
 };
 
+/* A usage error that lists the formats; @value: what was given, or NULL. */
+static int refuse_format(const struct nsc_cli_args *args, const char *value)
+{
+    char list[256] = "";
+    const char *name;
+
+    for (unsigned i = 0; (name = nsc_formats_export_name(i)) != NULL; i++) {
+        size_t used = strlen(list);
+
+        snprintf(list + used, sizeof list - used, "%s%s",
+                 i == 0                                   ? ""
+                 : nsc_formats_export_name(i + 1) != NULL ? ", "
+                                                          : " or ",
+                 name);
+    }
+    if (value != NULL)
+        return nsc_cli_usage(args, "unknown format '%s': %s", value, list);
+    return nsc_cli_usage(args, "which format? --format %s", list);
+}
+
 static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct request *r)
 {
     for (unsigned i = 0; (r->format = nsc_formats_export_name(i)) != NULL; i++)
         if (strcmp(r->format, given->value) == 0)
             return 0;
-    return nsc_cli_usage(args, "unknown format '%s': nanoscope, perfetto, chrome or folded",
-                         given->value);
+    return refuse_format(args, given->value);
 }
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -84,11 +103,11 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     if (r->format == NULL && r->output != NULL)
         r->format = nsc_formats_guess(r->output);
     if (r->format == NULL)
-        return nsc_cli_usage(args, "which format? --format nanoscope, perfetto, chrome or folded");
+        return refuse_format(args, NULL);
     if (r->output == NULL && strcmp(r->input, "-") == 0)
         return nsc_cli_usage(args, "standard input has no name: give -o");
     if (r->output != NULL && strcmp(r->output, "-") == 0 &&
-        (r->options.gzip || strcmp(r->format, "perfetto") == 0) &&
+        (r->options.gzip || nsc_formats_export_is_binary(r->format)) &&
         !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(args, "binary data does not go to a terminal: redirect, or give -o");
     return 0;

@@ -12,10 +12,8 @@
 #include "util/units.h"
 
 static const struct nsc_exporter *const exporters[] = {
-    &nsc_nanoscope_exporter,
-    &nsc_perfetto_exporter,
-    &nsc_chrome_exporter,
-    &nsc_folded_exporter,
+    &nsc_nanoscope_exporter, &nsc_perfetto_exporter, &nsc_chrome_exporter,
+    &nsc_folded_exporter,    &nsc_pprof_exporter,
 };
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof exporters[0])
@@ -61,7 +59,7 @@ bool nsc_formats_is_of(const char *path, const char *format)
     size_t count;
     bool is = false;
 
-    if (exporter == NULL || nsc_input_open(path, &in, NULL) != 0)
+    if (exporter == NULL || exporter->sniff == NULL || nsc_input_open(path, &in, NULL) != 0)
         return false;
     if (nsc_input_peek(in, &bytes, &count, NULL) == 0)
         is = count == 0 || exporter->sniff(bytes, count);
@@ -74,6 +72,13 @@ const char *nsc_formats_export_suffix(const char *format)
     const struct nsc_exporter *exporter = find_exporter(format);
 
     return exporter != NULL ? exporter->suffixes[0] : NULL;
+}
+
+bool nsc_formats_export_is_binary(const char *format)
+{
+    const struct nsc_exporter *exporter = find_exporter(format);
+
+    return exporter != NULL && exporter->form != NSC_FORM_TEXT;
 }
 
 char *nsc_formats_output_name(const char *path, const char *suffix)
@@ -156,9 +161,14 @@ const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t functi
 {
     struct nsc_cooked *c = &job->cooked[function];
 
+    if (c->text != NULL)
+        return c;
+    c->text = job->exporter->cook(nsc_trace_function(job->trace, function)->name, &c->bytes);
     if (c->text == NULL)
-        c->text = job->exporter->cook(nsc_trace_function(job->trace, function)->name, &c->bytes);
-    return c->text != NULL ? c : NULL;
+        return NULL;
+    c->number = job->used_count;
+    job->used[job->used_count++] = function;
+    return c;
 }
 
 int nsc_export_walk(struct nsc_export *job, uint32_t thread, bool raw_late, struct nsc_walk **out,
@@ -307,13 +317,30 @@ static int run(struct nsc_export *job, struct nsc_diag *diag)
     job->info = nsc_trace_info(job->trace);
     job->clock = nsc_trace_clock(job->trace);
     job->cooked = calloc((size_t)job->info->function_count + 1, sizeof *job->cooked);
-    if (job->cooked == NULL)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = job->exporter->run(job, diag);
-    for (uint32_t i = 0; i < job->info->function_count; i++)
-        free(job->cooked[i].text);
+    job->used = calloc((size_t)job->info->function_count + 1, sizeof *job->used);
+    if (job->cooked != NULL && job->used != NULL)
+        error = job->exporter->run(job, diag);
+    else
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    for (uint32_t i = 0; i < job->used_count; i++)
+        free(job->cooked[job->used[i]].text);
+    free(job->used);
     free(job->cooked);
     return error;
+}
+
+static int check_form(const struct nsc_export *job, struct nsc_diag *diag)
+{
+    if (job->exporter->form != NSC_FORM_FOLDER)
+        return 0;
+    if (strcmp(job->path, "-") == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is a folder of files: name one with -o", job->exporter->name);
+    if (job->gzip)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is a folder of files, which is not compressed",
+                            job->exporter->name);
+    return 0;
 }
 
 int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path,
@@ -335,7 +362,10 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "unknown export format %s", format);
     if (options != NULL)
         job.options = *options;
-    job.gzip = job.gzip || job.options.gzip;
+    job.gzip = job.gzip || job.options.gzip || job.exporter->form == NSC_FORM_PACKED;
+    error = check_form(&job, diag);
+    if (error != 0)
+        return error;
     if (job.options.to_ticks == 0)
         job.options.to_ticks = UINT64_MAX;
     if (job.options.max_depth == 0)

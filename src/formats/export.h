@@ -13,9 +13,17 @@
 struct nsc_cooked {
     char *text; /* NULL until asked for */
     size_t bytes;
+    uint32_t number; /* names count from 0 in the order in which they were first asked for */
 };
 
 struct nsc_exporter;
+
+enum nsc_export_form {
+    NSC_FORM_TEXT,
+    NSC_FORM_BINARY,
+    NSC_FORM_PACKED, /* binary, and by its definition compressed */
+    NSC_FORM_FOLDER, /* a folder of files: neither standard output nor compressed */
+};
 
 struct nsc_export {
     struct nsc_trace *trace;
@@ -27,15 +35,19 @@ struct nsc_export {
     struct nsc_export_options options; /* to_ticks is never 0, max_depth neither */
     struct nsc_export_result *result;
     struct nsc_cooked *cooked; /* by function id */
-    uint64_t events_done;      /* of the threads finished, for progress */
-    uint32_t last_thread;      /* the thread that result->threads counted last */
+    uint32_t *used;            /* by number: the functions whose names were asked for */
+    uint32_t used_count;
+    uint64_t events_done; /* of the threads finished, for progress */
+    uint32_t last_thread; /* the thread that result->threads counted last */
 };
 
 struct nsc_exporter {
     const char *name;
     const char *const *suffixes; /* ends with NULL */
-    /* Whether the first bytes (at most 4 KiB, at least one) are of a file in this format. */
+    /* Whether the first bytes (at most 4 KiB, at least one) are of a file in this format; NULL for
+     * folders, which are never replaced. */
     bool (*sniff)(const uint8_t *bytes, size_t count);
+    enum nsc_export_form form;
     /* @name the way the format needs it, in memory of its own; NULL when out of memory. */
     char *(*cook)(const char *name, size_t *bytes);
     int (*run)(struct nsc_export *job, struct nsc_diag *diag);
@@ -45,6 +57,7 @@ extern const struct nsc_exporter nsc_nanoscope_exporter;
 extern const struct nsc_exporter nsc_perfetto_exporter;
 extern const struct nsc_exporter nsc_chrome_exporter;
 extern const struct nsc_exporter nsc_folded_exporter;
+extern const struct nsc_exporter nsc_pprof_exporter;
 
 /* Whether the thread is wanted and has events. */
 bool nsc_export_wants(const struct nsc_export *job, uint32_t thread);

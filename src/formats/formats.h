@@ -100,9 +100,9 @@ struct nsc_export_options {
     const uint8_t *threads;        /* a byte per thread id, nonzero = wanted; NULL = all */
     const uint8_t *hidden;         /* a byte per function id, nonzero = left out; NULL = none */
     bool gzip;                     /* also when the output's name ends in .gz */
-    bool per_thread;               /* folded: the thread is the outermost frame */
+    bool per_thread;               /* folded, pprof: threads are kept apart */
     enum nsc_export_weight weight; /* folded */
-    uint32_t max_depth;            /* folded: deeper frames count for the frame here; 0 = 1024 */
+    uint32_t max_depth; /* formats of sums: deeper frames count for the frame here; 0 = 1024 */
     struct nsc_formats_progress progress; /* tick may be NULL */
 };
 
@@ -132,6 +132,8 @@ const char *nsc_formats_guess(const char *path);
 /* Whether the file at @path, plain or gzip, begins as one of that export format does, or is empty.
  * Reads 4 KiB of it. */
 bool nsc_formats_is_of(const char *path, const char *format);
+/* Whether a format is nothing for a terminal. */
+bool nsc_formats_export_is_binary(const char *format);
 
 /* The suffix that a format's files have, ".txt"; NULL for an unknown format. */
 const char *nsc_formats_export_suffix(const char *format);
@@ -152,8 +154,8 @@ char *nsc_formats_output_name(const char *path, const char *suffix);
  * @options: may be NULL.
  * @result: filled on success.
  *
- * Memory does not grow with the number of calls (folded: with the number of distinct stacks).
- * Returns 0 or -errno with @diag filled: -EINVAL unknown format or a set of files to "-".
+ * Memory does not grow with the number of calls (formats of sums: with the number of distinct
+ * stacks). Returns 0 or -errno with @diag filled: -EINVAL unknown format or a set of files to "-".
  */
 int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path,
                        const struct nsc_export_options *options, struct nsc_export_result *result,

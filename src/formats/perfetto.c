@@ -738,6 +738,7 @@ const struct nsc_exporter nsc_perfetto_exporter = {
     .name = "perfetto",
     .suffixes = perfetto_suffixes,
     .sniff = sniff_packets,
+    .form = NSC_FORM_BINARY,
     .cook = nsc_names_utf8,
     .run = export_perfetto,
 };
