@@ -346,12 +346,13 @@ int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index
 
 /* ---- From heads and nodes -------------------------------------------------------------------- */
 
-/* The longest spans that do for columns of 2^level ns, in ticks as a power of two. */
-static uint32_t shift_of(const struct nsc_clock *clock, uint32_t level)
+uint64_t nsc_piece_column_ticks(const struct nsc_clock *clock, uint32_t level)
 {
     double ticks = (double)((uint64_t)1 << level) / clock->ns_per_tick;
 
-    return ticks >= 0x1p62 ? 62 : nsc_levels_shift((uint64_t)ticks);
+    if (ticks < 1)
+        return 1;
+    return ticks < 0x1p62 ? (uint64_t)ticks : (uint64_t)1 << 62;
 }
 
 /* Add the rows of calls that ended from @from_ticks to @to_ticks. False: no memory. */
@@ -384,7 +385,8 @@ int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t fi
     struct nsc_levels_piece piece;
     struct nsc_levels *walk;
     int more = nsc_levels_open(ask->trace, thread, first, end, NSC_LEVELS_ROWS,
-                               shift_of(m.clock, level), &walk, &ask->diag);
+                               nsc_levels_shift(nsc_piece_column_ticks(m.clock, level)), &walk,
+                               &ask->diag);
 
     if (more != 0)
         return more;

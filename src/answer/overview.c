@@ -11,7 +11,9 @@
 #include "answer/pieces.h"
 
 #define WIDTH_MAX       4096u
-#define COLUMNS_A_CHUNK 4u /* a thread whose chunks have fewer on the average goes by the index */
+/* Threads whose chunks have fewer columns on the average, or deeper calls, go by the index. */
+#define COLUMNS_A_CHUNK 4u
+#define DEPTH_MAX       512u
 
 struct overview {
     struct nsc_answer_ask *ask;
@@ -65,7 +67,7 @@ static int add_by_pieces(struct overview *o, uint32_t thread)
 {
     struct nsc_pieces pieces = {0};
     uint64_t end_ns = o->from_ns + o->step_ns * o->width;
-    int error = nsc_pieces_gather(o->ask, thread, 0, end_ns, o->level, UINT32_MAX, &pieces);
+    int error = nsc_pieces_gather(o->ask, thread, 0, end_ns, o->level, DEPTH_MAX, &pieces);
 
     if (error == 0)
         add_pieces(o, &pieces);
@@ -95,6 +97,14 @@ static void add_by_index(struct overview *o, const struct nsc_chunk *chunks, uin
     }
 }
 
+static bool goes_by_index(const struct overview *o, const struct nsc_chunk *chunks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (chunks[i].max_depth > DEPTH_MAX)
+            return true;
+    return count > o->width / COLUMNS_A_CHUNK;
+}
+
 static int make_overview(struct overview *o)
 {
     uint32_t threads = nsc_trace_info(o->ask->trace)->thread_count;
@@ -104,9 +114,11 @@ static int make_overview(struct overview *o)
         uint32_t count;
         const struct nsc_chunk *chunks = nsc_trace_chunks(o->ask->trace, i, &count);
 
-        if (count > o->width / COLUMNS_A_CHUNK)
+        if (count == 0)
+            continue;
+        if (goes_by_index(o, chunks, count))
             add_by_index(o, chunks, count);
-        else if (count > 0)
+        else
             error = add_by_pieces(o, i);
     }
     return error;

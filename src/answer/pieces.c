@@ -329,7 +329,7 @@ int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from
     out->open = NULL;
     out->open_count = 0;
     w.chunks = nsc_trace_chunks(ask->trace, thread, &w.chunk_count);
-    w.column_ticks = (uint64_t)((double)((uint64_t)1 << level) / w.clock->ns_per_tick) | 1;
+    w.column_ticks = nsc_piece_column_ticks(w.clock, level);
     end = find_chunk(&w, to_ns, true);
     error = gather_chunks(&w, find_chunk(&w, from_ns, false), end, out);
     while (error == 0 && end < w.chunk_count && w.chunks[end].missing)

@@ -109,6 +109,8 @@ int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index
  */
 int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
                         uint32_t level, struct nsc_piece **out);
+/* About how many ticks a column of 2^level ns has; at least 1. */
+uint64_t nsc_piece_column_ticks(const struct nsc_clock *clock, uint32_t level);
 /* Whether chunks before this one are not there, though its thread had begun. */
 bool nsc_piece_follows_gap(const struct nsc_chunk *chunks, uint32_t index);
 

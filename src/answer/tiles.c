@@ -149,8 +149,9 @@ static void make_span(struct line *l)
     uint64_t start = several ? r->first : r->start, end = several ? r->last : r->end;
     struct span s = {.row = l->row_number, .function = r->function};
 
-    s.x0 = start < t->from_ns ? 0 : x_at(t, start);
+    s.x0 = start < t->from_ns ? 0 : x_at(t, start < t->to_ns ? start : t->to_ns);
     s.x1 = end > t->to_ns ? X_LAST : x_before(t, end);
+    s.x0 = s.x0 > X_LAST ? X_LAST : s.x0; /* again, only in a damaged file */
     s.x1 = s.x1 < s.x0 ? s.x0 : s.x1;
     s.flags =
         (start < t->from_ns ? SPAN_BEGAN_BEFORE : 0u) | (end > t->to_ns ? SPAN_ENDS_AFTER : 0u) |
@@ -181,6 +182,8 @@ static void add_row(struct line *l, const struct nsc_row *row)
         r.start = r.start < r.first ? r.first : r.start;
         r.end = r.end < r.start ? r.start : r.end;
         r.last = r.last < r.end ? r.end : r.last;
+        if (r.first >= t->to_ns)
+            return;
     }
     l->behind = r.last;
     if (r.end > t->to_ns)

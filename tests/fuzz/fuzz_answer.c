@@ -9,17 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "answer/answer.h"
-#include "base/span.h"
+#include "fuzz/answer_check.h"
 #include "trace/writer.h"
-#include "unit/json_check.h"
 #include "unit/trace_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 #define TRACES    3u
 #define LINES_MAX 32u
-#define ROWS_MAX  512u
 
 struct kind {
     uint32_t threads, functions, events, depth;
@@ -97,48 +94,12 @@ static void make_engines(void)
     unlink(path);
 }
 
-static const uint8_t *check_tile(const uint8_t *at, const uint8_t *end)
-{
-    uint32_t spans, gaps, row = 0, next = 0;
-
-    if (end - at < 24)
-        abort();
-    spans = nsc_span_get32(at + 16);
-    gaps = nsc_span_get32(at + 20);
-    if ((uint64_t)(end - at - 24) < 12 * ((uint64_t)spans + gaps))
-        abort();
-    for (at += 24; spans > 0; spans--, at += 12) {
-        uint32_t x0 = nsc_span_get32(at) & 0xffff, x1 = nsc_span_get32(at) >> 16;
-        uint32_t this_row = nsc_span_get32(at + 4) & 0xffff;
-
-        if (this_row < row || this_row >= ROWS_MAX || x1 < x0 || (this_row == row && x0 < next))
-            abort();
-        row = this_row;
-        next = x1 + 1;
-    }
-    return at + 12 * (size_t)gaps;
-}
-
 static void ask(struct nsc_answer *engine, const char *request, size_t bytes)
 {
-    static struct nsc_answer_reply reply;
-    const uint8_t *at;
-    char *text;
+    int status = ask_and_check(engine, request, bytes);
 
-    nsc_answer_ask(engine, request, bytes, &reply);
-    if (reply.status != 200 && reply.status != 400 && reply.status != 404)
+    if (status != 200 && status != 400 && status != 404)
         abort(); /* nothing of these traces is damaged */
-    if (strcmp(reply.type, "application/octet-stream") == 0) {
-        for (at = reply.bytes; at < reply.bytes + reply.count;)
-            at = check_tile(at, reply.bytes + reply.count);
-        if (at != reply.bytes + reply.count)
-            abort();
-        return;
-    }
-    text = strndup((const char *)reply.bytes, reply.count);
-    if (text == NULL || strlen(text) != reply.count || !json_is_valid(text))
-        abort();
-    free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
