@@ -1,14 +1,14 @@
 /*
  * category.h - which kind of code a function is: rules, and what they say of a trace's functions.
  *
- * Called by cli/, answer/ and query/. A rule is a line of text (docs/man/categories.md):
+ * Called by cli/, answer/ and query/. A rule is a line of text (docs/man/nanoscope-report.md):
  *
  *     prefix std:: -> C++ standard library
  *     name /^lua[A-Z]_/ -> interpreter
  *     module libc.so* -> libc
- *     file * /third_party/ * -> third party
+ *     file /home/me/app/ui/[a-z]*.cc -> View code
  *
- * (without the spaces around the second slash). The last rule that fits counts. Ready rules stand
+ * The last rule that fits counts. Ready rules stand
  * before those of a file.
  */
 #ifndef NSC_ANALYZE_CATEGORY_H

@@ -54,7 +54,8 @@ static int read_samples(struct nsc_trace *t, const struct nsc_selection *selecti
     for (int i = 0; i < NSC_SAMPLE_FIELDS && row->samples < 2; i++)
         if (!is_level(i))
             row->known &= ~(1u << i);
-    row->sampled_ns = nsc_clock_ns(nsc_trace_clock(t), to) - nsc_clock_ns(nsc_trace_clock(t), from);
+    row->first_ns = nsc_clock_ns(nsc_trace_clock(t), from);
+    row->sampled_ns = nsc_clock_ns(nsc_trace_clock(t), to) - row->first_ns;
     return more < 0 ? more : 0;
 }
 

@@ -11,7 +11,8 @@
 struct nsc_usage_row {
     uint32_t thread;
     uint64_t samples;
-    uint64_t sampled_ns; /* from the first sample of the window to the last */
+    uint64_t first_ns;   /* when the first sample of the window was, since the trace's origin */
+    uint64_t sampled_ns; /* from that one to the last */
     uint32_t known;      /* bits 1 << enum nsc_sample_field; one sample tells the levels only */
     /* What was added from the first sample to the last; of the process's memory, the most. */
     uint64_t values[NSC_SAMPLE_FIELDS];

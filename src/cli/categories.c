@@ -62,3 +62,25 @@ int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct n
     nsc_category_rules_free(rules);
     return status;
 }
+
+int nsc_cli_print_rules(const char *path)
+{
+    struct nsc_category_rules *rules;
+    char *text = NULL;
+    size_t bytes = 0;
+    int status = nsc_cli_read_rules(path, &rules);
+
+    if (status != 0)
+        return status;
+    nsc_category_rules_free(rules);
+    fputs(nsc_category_ready_rules(), stdout);
+    if (path == NULL)
+        return 0;
+    status = read_file(path, &text, &bytes);
+    if (status == 0) {
+        printf("\n# %s\n", path);
+        fwrite(text, 1, bytes, stdout);
+    }
+    free(text);
+    return status;
+}

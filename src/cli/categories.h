@@ -16,4 +16,8 @@ int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out);
 /* The same, and what they say of a trace: nsc_categories_free() frees that. */
 int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct nsc_categories *out);
 
+/* Print the ready rules and, behind them, those of a file (NULL: none), once they are found right.
+ * Returns an exit status. */
+int nsc_cli_print_rules(const char *path);
+
 #endif

@@ -5,19 +5,25 @@
 #include <string.h>
 
 #include "analyze/report.h"
+#include "cli/categories.h"
 #include "cli/labels.h"
 #include "cli/report_options.h"
+#include "cli/shares.h"
 #include "cli/usage.h"
 #include "cli/view.h"
 #include "util/units.h"
 
 struct settings {
     struct nsc_cli_view view;
-    enum nsc_report_key sort;
+    unsigned sort; /* enum nsc_report_key */
+    bool sorted;   /* the user said how */
     uint64_t top;
     bool per_process;
     bool threads;
     bool compensate;
+    bool by_category;
+    bool print_rules;
+    const char *rules;
 };
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -25,14 +31,24 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
 {
     static const char *const keys[] = {"total", "self", "calls", "min",  "p50",
                                        "p90",   "p99",  "max",   "name", NULL};
+    static const char *const kinds[] = {"function", "category", NULL};
     unsigned choice = 0;
     int status = 0;
 
     switch (given->id) {
     case NSC_REPORT_OPT_SORT:
-        status = nsc_cli_choice(args, given, keys, &choice);
-        s->sort = (enum nsc_report_key)choice;
+        s->sorted = true;
+        return nsc_cli_choice(args, given, keys, &s->sort);
+    case NSC_REPORT_OPT_BY:
+        status = nsc_cli_choice(args, given, kinds, &choice);
+        s->by_category = choice == 1;
         return status;
+    case NSC_REPORT_OPT_CATEGORIES:
+        s->rules = given->value;
+        return 0;
+    case NSC_REPORT_OPT_PRINT_RULES:
+        s->print_rules = true;
+        return 0;
     case NSC_REPORT_OPT_TOP:
         return nsc_cli_count(args, given, &s->top);
     case NSC_REPORT_OPT_PER_PROCESS:
@@ -326,11 +342,44 @@ static int report(struct settings *s)
     if (status == 0)
         status = add_estimates(s, &r);
     if (status == 0) {
-        nsc_report_sort(&r, s->view.trace, s->sort);
+        nsc_report_sort(&r, s->view.trace, (enum nsc_report_key)s->sort);
         status = print_report(s, &r);
     }
     nsc_report_free(&r);
     return status;
+}
+
+/* A line for each category. */
+static int report_categories(struct settings *s)
+{
+    struct nsc_cli_shares options = {.rules = s->rules,
+                                     .sort = NSC_SHARES_BY_SELF,
+                                     .top = s->top,
+                                     .per_process = s->per_process};
+    int status = nsc_cli_view_find_gaps(&s->view);
+
+    if (status == 0 && s->compensate)
+        status = compensate(s);
+    if (s->sorted && s->sort == NSC_REPORT_BY_CALLS)
+        options.sort = NSC_SHARES_BY_CALLS;
+    else if (s->sorted && s->sort == NSC_REPORT_BY_NAME)
+        options.sort = NSC_SHARES_BY_NAME;
+    return status == 0 ? nsc_cli_shares_report(&s->view, &options) : status;
+}
+
+static int check(const struct nsc_cli_args *args, const struct settings *s)
+{
+    if (s->threads && (s->per_process || s->by_category))
+        return nsc_cli_usage(args, s->per_process ? "--threads or --per-process, not both"
+                                                  : "--threads or --by category, not both");
+    if (s->threads && s->compensate)
+        return nsc_cli_usage(args, "--threads has no times of calls to --compensate");
+    if (s->by_category && s->sorted && s->sort != NSC_REPORT_BY_SELF &&
+        s->sort != NSC_REPORT_BY_CALLS && s->sort != NSC_REPORT_BY_NAME)
+        return nsc_cli_usage(args, "categories are sorted by self, calls or name");
+    if (s->rules != NULL && !s->by_category && !s->print_rules)
+        return nsc_cli_usage(args, "--categories is for --by category");
+    return 0;
 }
 
 int nsc_cmd_report(const struct nsc_cli_args *args)
@@ -340,15 +389,18 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
 
     for (size_t i = 0; i < args->option_count && status == 0; i++)
         status = read_option(args, &args->options[i], &s);
-    if (status == 0 && s.threads && s.per_process)
-        status = nsc_cli_usage(args, "--threads or --per-process, not both");
-    if (status == 0 && s.threads && s.compensate)
-        status = nsc_cli_usage(args, "--threads has no times of calls to --compensate");
+    if (status == 0)
+        status = check(args, &s);
+    if (status == 0 && s.print_rules)
+        return nsc_cli_print_rules(s.rules);
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
-    status = s.threads ? nsc_cli_usage_report(&s.view) : report(&s);
+    if (s.threads)
+        status = nsc_cli_usage_report(&s.view);
+    else
+        status = s.by_category ? report_categories(&s) : report(&s);
     nsc_cli_view_close(&s.view);
     return status;
 }
