@@ -12,6 +12,7 @@
 #include "analyze/invert.h"
 #include "analyze/report.h"
 #include "analyze/sandwich.h"
+#include "analyze/shares.h"
 #include "answer/handlers.h"
 
 #define REPORT_ROWS     200u
@@ -152,34 +153,46 @@ int nsc_answer_report(struct nsc_answer_ask *ask)
 
 /* ---- /api/shares ----------------------------------------------------------------------------- */
 
+static int put_shares(struct nsc_answer_ask *ask, const struct nsc_shares *shares)
+{
+    struct nsc_json *j = nsc_ask_json(ask);
+
+    if (j == NULL)
+        return -ENOMEM;
+    nsc_json_open_object(j, NULL);
+    nsc_json_u64(j, "total", shares->self_ns);
+    nsc_json_open_array(j, "rows");
+    for (size_t i = 0; i < shares->count; i++) {
+        nsc_json_open_object(j, NULL);
+        nsc_json_u64(j, "category", shares->rows[i].category);
+        nsc_json_u64(j, "calls", shares->rows[i].calls);
+        nsc_json_u64(j, "self", shares->rows[i].self_ns);
+        nsc_json_close_object(j);
+    }
+    nsc_json_close_array(j);
+    nsc_json_close_object(j);
+    return 0;
+}
+
 int nsc_answer_shares(struct nsc_answer_ask *ask)
 {
+    const struct nsc_categories *categories = NULL;
+    struct nsc_shares shares = {0};
     struct nsc_report r = {0};
     struct nsc_selection s;
-    struct nsc_json *j = NULL;
-    uint64_t self_ns = 0;
     int error = nsc_ask_selection(ask, &s);
 
     if (error == 0)
         error = nsc_ask_check(ask);
+    if (error == 0 && (categories = nsc_ask_categories(ask)) == NULL)
+        error = -ENOMEM;
     if (error == 0)
         error = nsc_report_make(ask->trace, &s, false, &r, &ask->diag);
-    for (size_t i = 0; i < r.row_count; i++)
-        self_ns += r.rows[i].self_ns;
-    if (error == 0 && (j = nsc_ask_json(ask)) == NULL)
-        error = -ENOMEM;
-    if (error == 0) {
-        nsc_json_open_object(j, NULL);
-        nsc_json_u64(j, "total", self_ns);
-        nsc_json_open_array(j, "rows");
-        nsc_json_open_object(j, NULL);
-        nsc_json_u64(j, "category", 0);
-        nsc_json_u64(j, "calls", r.calls);
-        nsc_json_u64(j, "self", self_ns);
-        nsc_json_close_object(j);
-        nsc_json_close_array(j);
-        nsc_json_close_object(j);
-    }
+    if (error == 0 && nsc_shares_make(&r, categories, &shares) != 0)
+        error = nsc_ask_no_memory(ask);
+    if (error == 0)
+        error = put_shares(ask, &shares);
+    nsc_shares_free(&shares);
     nsc_report_free(&r);
     nsc_selection_free(&s);
     return error;

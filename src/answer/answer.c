@@ -21,6 +21,7 @@ struct nsc_answer {
     struct nsc_cache *cache, *tiles;            /* half of the bytes each */
     const struct nsc_answer_handler **handlers; /* in the order in which they are looked for */
     size_t handler_count;
+    struct nsc_answer_options options;
 };
 
 /* What is always there; see docs/viewer-protocol.md. */
@@ -66,6 +67,7 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
         a->sources[i] = (struct nsc_answer_source){
             .trace = traces[i], .number = i, .growing = i == 0 && options->growing};
     a->source_count = (uint32_t)count;
+    a->options = *options;
     bytes = options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES;
     if (nsc_cache_new(bytes / 2, &a->cache) == 0 && nsc_cache_new(bytes / 2, &a->tiles) == 0 &&
         nsc_answer_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0) {
@@ -82,6 +84,7 @@ void nsc_answer_close(struct nsc_answer *a)
         return;
     for (uint32_t i = 0; i < a->source_count; i++) {
         nsc_answer_forget_facts(&a->sources[i]);
+        nsc_categories_free(&a->sources[i].categories);
         free(a->sources[i].calls);
     }
     nsc_cache_free(a->cache);
@@ -94,6 +97,18 @@ void nsc_answer_reply_free(struct nsc_answer_reply *reply)
 {
     free(reply->bytes);
     *reply = (struct nsc_answer_reply){0};
+}
+
+const struct nsc_category_rules *nsc_answer_rules(const struct nsc_answer *a)
+{
+    return a->options.rules;
+}
+
+bool nsc_ask_is_gone(const struct nsc_answer_ask *ask)
+{
+    const struct nsc_answer_options *options = &ask->engine->options;
+
+    return options->is_gone != NULL && options->is_gone(options->context);
 }
 
 void nsc_answer_put_abilities(struct nsc_answer_ask *ask)

@@ -7,6 +7,7 @@
 #ifndef NSC_ANSWER_ANSWER_H
 #define NSC_ANSWER_ANSWER_H
 
+#include "analyze/category.h"
 #include "trace/reader.h"
 
 struct nsc_answer;
@@ -16,9 +17,13 @@ struct nsc_answer_ask;
 #define NSC_ANSWER_TRACES_MAX  2u
 
 struct nsc_answer_options {
-    size_t size;        /* of this structure */
-    size_t cache_bytes; /* for decoded pieces of the traces; 0: 16 MiB */
-    bool growing;       /* the (first) trace is still being recorded */
+    size_t size;                            /* of this structure */
+    size_t cache_bytes;                     /* for decoded pieces of the traces; 0: 16 MiB */
+    bool growing;                           /* the (first) trace is still being recorded */
+    const struct nsc_category_rules *rules; /* borrowed; NULL: the ready ones */
+    /* Asked now and then by requests that may take long: true, and nobody waits any more. */
+    bool (*is_gone)(void *context);
+    void *context;
 };
 
 /* What came of a request. Begin with zeros; may be used again for the next request. */

@@ -29,8 +29,9 @@ struct nsc_trace_facts;
 /* A trace, and what the engine keeps of it from one request to the next. */
 struct nsc_answer_source {
     struct nsc_trace *trace;
-    struct nsc_trace_facts *facts; /* trace.c; NULL until it is needed */
-    uint64_t *calls;               /* search.c: by function; NULL until counted, or not known */
+    struct nsc_trace_facts *facts;    /* trace.c; NULL until it is needed */
+    uint64_t *calls;                  /* search.c: by function; NULL until counted, or not known */
+    struct nsc_categories categories; /* categories.c; none until they are needed */
     bool counted;
     uint32_t number; /* 0 or 1 */
     bool growing;
@@ -113,6 +114,10 @@ static inline int nsc_ask_no_memory(struct nsc_answer_ask *ask)
 
 /* ---- Small things that several answers hold -------------------------------------------------- */
 
+/* The trace's functions by category; NULL, with the diagnostic, if there is no memory. */
+const struct nsc_categories *nsc_ask_categories(struct nsc_answer_ask *ask);
+/* Whether nobody waits for the answer any more. */
+bool nsc_ask_is_gone(const struct nsc_answer_ask *ask);
 /* An id or null. */
 void nsc_ask_put_id(struct nsc_json *j, const char *key, uint32_t id);
 /* ns since the trace's time zero, of ticks. */

@@ -39,6 +39,8 @@ int nsc_answer_step(struct nsc_answer_ask *ask);
 void nsc_answer_put_call(struct nsc_answer_ask *ask, const struct nsc_call *call,
                          const uint64_t *children);
 
+/* answer.c: the rules that the engine was opened with, or NULL. */
+const struct nsc_category_rules *nsc_answer_rules(const struct nsc_answer *a);
 /* answer.c: the list of what this engine can beside what is always there. */
 void nsc_answer_put_abilities(struct nsc_answer_ask *ask);
 

@@ -151,7 +151,8 @@ static void put_head(struct nsc_answer_ask *ask)
         nsc_json_null(j, "warning");
     nsc_json_u64(j, "functions", info->function_count);
     nsc_json_open_array(j, "categories");
-    nsc_json_text(j, NULL, "other");
+    for (uint32_t i = 0; i < ask->source->categories.count; i++)
+        nsc_json_text(j, NULL, ask->source->categories.names[i]);
     nsc_json_close_array(j);
 }
 
@@ -255,6 +256,8 @@ int nsc_answer_trace(struct nsc_answer_ask *ask)
 
     if (error == 0 && ask->source->facts == NULL)
         error = gather_facts(ask);
+    if (error == 0 && nsc_ask_categories(ask) == NULL)
+        error = -ENOMEM;
     nsc_selection_init(&everything);
     if (error == 0)
         error = nsc_left_out_find(ask->trace, &everything, &left_out, &ask->diag);
@@ -303,7 +306,7 @@ static void put_function(struct nsc_answer_ask *ask, uint32_t id)
         nsc_json_u64(j, "line", f->line);
     else
         nsc_json_null(j, "line");
-    nsc_json_u64(j, "category", 0);
+    nsc_json_u64(j, "category", ask->source->categories.of_function[id]);
     nsc_json_close_object(j);
 }
 
@@ -313,7 +316,8 @@ int nsc_answer_functions(struct nsc_answer_ask *ask)
     uint32_t *ids = nsc_ask_ids(ask, "ids", all, FUNCTIONS_MAX, &count);
     uint64_t first = nsc_ask_number(ask, "first", 0, UINT32_MAX);
     uint64_t limit = nsc_ask_number(ask, "limit", FUNCTIONS_MAX, FUNCTIONS_MAX);
-    struct nsc_json *j = nsc_ask_check(ask) == 0 ? nsc_ask_json(ask) : NULL;
+    bool ready = nsc_ask_check(ask) == 0 && nsc_ask_categories(ask) != NULL;
+    struct nsc_json *j = ready ? nsc_ask_json(ask) : NULL;
 
     if (j == NULL) {
         free(ids);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/categories.h"
 #include "cli/command.h"
 #include "cli/enter.h"
 #include "cli/open_options.h"
@@ -28,6 +29,8 @@
 struct open_request {
     uint64_t port, idle_ns; /* idle_ns 0: for ever */
     const char *source;
+    const char *categories;
+    struct nsc_category_rules *rules;
     bool no_browser;
     struct nsc_serve_trace traces[TRACES_MAX];
     size_t trace_count;
@@ -47,6 +50,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return nsc_cli_time(args, given, &r->idle_ns);
     case NSC_OPEN_OPT_SOURCE:
         r->source = given->value;
+        return 0;
+    case NSC_OPEN_OPT_CATEGORIES:
+        r->categories = given->value;
         return 0;
     case NSC_OPEN_OPT_NO_BROWSER:
         r->no_browser = true;
@@ -202,6 +208,7 @@ static int serve(const struct open_request *r)
                                         .traces = r->traces,
                                         .trace_count = r->trace_count,
                                         .source_folder = r->source,
+                                        .rules = r->rules,
                                         .port = (uint16_t)r->port};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_serve *server;
@@ -232,10 +239,13 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
         status = read_option(args, &args->options[i], &r);
     if (status == 0)
         status = check(args, &r);
+    if (status == 0)
+        status = nsc_cli_read_rules(r.categories, &r.rules);
     for (size_t i = 0; i < args->operand_count && status == 0; i++)
         status = open_trace(&r, args->operands[i]);
     if (status == 0)
         status = serve(&r);
+    nsc_category_rules_free(r.rules);
     for (size_t i = 0; i < r.trace_count; i++)
         close(r.traces[i].fd);
     return status;

@@ -145,7 +145,7 @@ static int write_json(struct nsc_query *q, const struct settings *s, struct nsc_
 
     nsc_json_begin(&j, stdout, true);
     nsc_json_open_object(&j, NULL);
-    error = nsc_query_put_json(q, &j, s->limit, diag);
+    error = nsc_query_put_json(q, &j, s->limit, UINT64_MAX, diag);
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;

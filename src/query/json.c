@@ -1,7 +1,10 @@
 /* json.c - a statement's result as JSON: what `query --json` prints and /api/query answers. */
+#include <string.h>
+
 #include "query/query.h"
 
-static void put_value(struct nsc_json *j, const struct nsc_query_value *value)
+/* Returns roughly how many bytes it took. */
+static uint64_t put_value(struct nsc_json *j, const struct nsc_query_value *value)
 {
     switch (value->kind) {
     case NSC_QUERY_NULL:
@@ -15,15 +18,16 @@ static void put_value(struct nsc_json *j, const struct nsc_query_value *value)
         break;
     case NSC_QUERY_TEXT:
         nsc_json_text(j, NULL, value->text);
-        break;
+        return strlen(value->text);
     }
+    return 8;
 }
 
-int nsc_query_put_json(struct nsc_query *q, struct nsc_json *j, uint64_t limit,
+int nsc_query_put_json(struct nsc_query *q, struct nsc_json *j, uint64_t limit, uint64_t bytes_max,
                        struct nsc_diag *diag)
 {
     size_t columns = nsc_query_column_count(q);
-    uint64_t rows = 0;
+    uint64_t rows = 0, bytes = 0;
     int more;
 
     nsc_json_open_array(j, "columns");
@@ -31,13 +35,13 @@ int nsc_query_put_json(struct nsc_query *q, struct nsc_json *j, uint64_t limit,
         nsc_json_text(j, NULL, nsc_query_column_name(q, i));
     nsc_json_close_array(j);
     nsc_json_open_array(j, "rows");
-    while ((more = nsc_query_next(q, diag)) > 0 && rows++ < limit) {
+    while ((more = nsc_query_next(q, diag)) > 0 && rows++ < limit && bytes < bytes_max) {
         nsc_json_open_array(j, NULL);
         for (size_t i = 0; i < columns; i++) {
             struct nsc_query_value value;
 
             nsc_query_value(q, i, &value);
-            put_value(j, &value);
+            bytes += put_value(j, &value);
         }
         nsc_json_close_array(j);
     }

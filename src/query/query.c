@@ -203,6 +203,11 @@ static int connect_all(struct nsc_query *q)
     return code;
 }
 
+int nsc_query_load(struct nsc_diag *diag)
+{
+    return nsc_sqlite_load(diag);
+}
+
 int nsc_query_open(struct nsc_trace *t, const struct nsc_query_options *options,
                    struct nsc_query **out, struct nsc_diag *diag)
 {

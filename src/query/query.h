@@ -33,6 +33,10 @@ struct nsc_query_options {
     void *context;
 };
 
+/* Whether queries can be made here: 0, or -ENOSYS with @diag, which says what to install. Context:
+ * any thread. */
+int nsc_query_load(struct nsc_diag *diag);
+
 /**
  * nsc_query_open - a connection to a trace.
  * @t: borrowed; nobody else may use it until nsc_query_close().
@@ -83,10 +87,10 @@ void nsc_query_value(const struct nsc_query *q, size_t column, struct nsc_query_
 /**
  * nsc_query_put_json - write the result as members of the object that is open: "columns", "rows"
  * (each an array of values), and "more", 1 if there are more rows than were written, else 0.
- * @limit: write so many rows at most.
+ * @limit, @bytes_max: write so many rows at most, and no further one once so much is written.
  * Returns 0 or as nsc_query_next(): what was written by then is whole.
  */
-int nsc_query_put_json(struct nsc_query *q, struct nsc_json *j, uint64_t limit,
+int nsc_query_put_json(struct nsc_query *q, struct nsc_json *j, uint64_t limit, uint64_t bytes_max,
                        struct nsc_diag *diag);
 
 /* The tables, for those who ask what there is: name, columns with commas between them, and what a

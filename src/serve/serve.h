@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/category.h"
 #include "util/diag.h"
 
 struct nsc_serve;
@@ -24,11 +25,12 @@ struct nsc_serve_trace {
 };
 
 struct nsc_serve_options {
-    size_t size;                          /* of this structure */
-    const struct nsc_serve_trace *traces; /* borrowed until nsc_serve_stop() */
-    size_t trace_count;                   /* 1, or 2 to compare */
-    const char *source_folder;            /* where to look for sources, too; NULL: nowhere else */
-    uint16_t port;                        /* 0: any that is free */
+    size_t size;                            /* of this structure */
+    const struct nsc_serve_trace *traces;   /* borrowed until nsc_serve_stop() */
+    size_t trace_count;                     /* 1, or 2 to compare */
+    const char *source_folder;              /* where to look for sources, too; NULL: nowhere else */
+    const struct nsc_category_rules *rules; /* of functions' categories; NULL: the ready ones */
+    uint16_t port;                          /* 0: any that is free */
 };
 
 /**

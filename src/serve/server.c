@@ -21,6 +21,7 @@
 #include "serve/peer.h"
 #include "serve/serve.h"
 #include "serve/source.h"
+#include "serve/sql.h"
 #include "serve/workers.h"
 #include "util/now.h"
 
@@ -36,9 +37,10 @@ struct nsc_serve {
     struct sockaddr_in address;
     char url[96];
     struct nsc_source source;
-    pthread_mutex_t lock;      /* of what follows */
-    struct request *under_way; /* whose answers are awaited */
-    uint64_t asked_ns;         /* when somebody asked last */
+    const struct nsc_answer_handler *handlers[2]; /* what is answered beside the engine */
+    pthread_mutex_t lock;                         /* of what follows */
+    struct request *under_way;                    /* whose answers are awaited */
+    uint64_t asked_ns;                            /* when somebody asked last */
 };
 
 struct request {
@@ -443,14 +445,18 @@ static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
 static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
                  struct nsc_diag *diag)
 {
+    const struct nsc_answer_handler *sql = nsc_sql_handler();
     struct nsc_workers_options workers = {.traces = options->traces,
                                           .trace_count = options->trace_count,
-                                          .handlers = &s->source.handler,
-                                          .handler_count = 1};
+                                          .handlers = s->handlers,
+                                          .handler_count = sql != NULL ? 2 : 1,
+                                          .rules = options->rules};
     int fd = listen_on(s, options->port, diag), error;
 
     if (fd < 0)
         return fd;
+    s->handlers[0] = &s->source.handler;
+    s->handlers[1] = sql;
     error = nsc_gate_init(&s->gate, ntohs(s->address.sin_port));
     if (error == 0) {
         nsc_source_init(&s->source, options->source_folder);

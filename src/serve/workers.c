@@ -37,6 +37,7 @@ struct worker {
     unsigned class;
     struct nsc_trace *traces[NSC_ANSWER_TRACES_MAX];
     struct nsc_answer *engine; /* NULL until the first request */
+    struct nsc_task *task;     /* that is being answered */
     uint64_t opened_ns;
     uint64_t opened_bytes; /* of the files that grow, then */
 };
@@ -45,7 +46,7 @@ struct nsc_workers {
     struct nsc_workers_options options;
     pthread_mutex_t lock; /* of all below */
     struct queue queues[CLASSES];
-    bool ending;
+    atomic_bool ending; /* set under the lock */
     struct worker workers[THREADS];
     size_t started;
 };
@@ -107,11 +108,22 @@ static uint64_t growing_bytes(const struct nsc_workers_options *options)
     return sum;
 }
 
+/* Asked by the engine while it works on something long. */
+static bool is_gone(void *context)
+{
+    const struct worker *me = context;
+
+    return atomic_load(&me->all->ending) || atomic_load(&me->task->gone);
+}
+
 static int open_engine(struct worker *me, struct nsc_diag *diag)
 {
     const struct nsc_workers_options *options = &me->all->options;
     struct nsc_answer_options engine = {.size = sizeof engine,
-                                        .cache_bytes = cache_bytes[me->class]};
+                                        .cache_bytes = cache_bytes[me->class],
+                                        .rules = options->rules,
+                                        .is_gone = is_gone,
+                                        .context = me};
     int error = 0;
 
     me->opened_ns = nsc_now_ns();
@@ -124,8 +136,8 @@ static int open_engine(struct worker *me, struct nsc_diag *diag)
     }
     if (error == 0) {
         error = nsc_answer_open(me->traces, options->trace_count, &engine, &me->engine);
-        if (error == 0)
-            error = nsc_answer_add(me->engine, options->handlers, options->handler_count);
+        for (size_t i = 0; i < options->handler_count && error == 0; i++)
+            error = nsc_answer_add(me->engine, options->handlers[i], 1);
         if (error != 0)
             nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
     }
@@ -166,6 +178,7 @@ static void answer(struct worker *me, struct nsc_task *task)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
 
+    me->task = task;
     if (me->engine != NULL && has_grown(me))
         close_engine(me);
     if (me->engine == NULL && open_engine(me, &diag) != 0)

@@ -29,8 +29,9 @@ struct nsc_workers_options {
     const struct nsc_serve_trace *traces; /* borrowed until nsc_workers_free() */
     size_t trace_count;
     /* What serve/ answers itself, beside the engine. */
-    const struct nsc_answer_handler *handlers;
+    const struct nsc_answer_handler *const *handlers;
     size_t handler_count;
+    const struct nsc_category_rules *rules; /* as in nsc_answer_options */
 };
 
 /**

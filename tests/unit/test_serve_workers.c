@@ -7,6 +7,7 @@
 
 #include "serve/serve.h"
 #include "serve/source.h"
+#include "serve/sql.h"
 #include "serve/workers.h"
 #include "tap.h"
 
@@ -48,8 +49,14 @@ static void *client(void *argument)
 
 static int start(const struct nsc_serve_trace *trace)
 {
-    struct nsc_workers_options options = {
-        .traces = trace, .trace_count = 1, .handlers = &source.handler, .handler_count = 1};
+    static const struct nsc_answer_handler *handlers[2];
+    struct nsc_workers_options options = {.traces = trace,
+                                          .trace_count = 1,
+                                          .handlers = handlers,
+                                          .handler_count = nsc_sql_handler() != NULL ? 2 : 1};
+
+    handlers[0] = &source.handler;
+    handlers[1] = nsc_sql_handler();
 
     nsc_source_init(&source, NULL);
     ended = answered = given_up = wrong = 0;

@@ -15,6 +15,7 @@
 
 #include "answer/answer.h"
 #include "base/span.h"
+#include "serve/sql.h"
 
 static double now_ms(void)
 {
@@ -76,6 +77,8 @@ int main(int argc, char **argv)
         }
     }
     if (nsc_answer_open(traces, count, NULL, &engine) != 0)
+        return 2;
+    if (nsc_sql_handler() != NULL && nsc_answer_add(engine, nsc_sql_handler(), 1) != 0)
         return 2;
     for (int i = 0; i < times; i++) {
         double from = now_ms();
