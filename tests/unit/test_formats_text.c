@@ -320,10 +320,43 @@ static void test_names(void)
     free(name);
 }
 
+/* Whether a file is taken for one of the format: then a recording may replace it. */
+static bool is_of(const char *text, size_t bytes, const char *format)
+{
+    return nsc_formats_is_of(fx_write("in", text, bytes), format);
+}
+
+static void test_own(void)
+{
+    static const char json[] = "{\"traceEvents\":[\n", folded[] = "main;parse 1700\nmain 3\n";
+    static const char packet[] = "\n\2\120\1\n\2\120\2", lines[] = "\n\nother words\n";
+    char *text = malloc(3 << 12);
+
+    CHECK(is_of("10:main\n12:0x4711\n20:POP\n", 25, "nanoscope"));
+    CHECK(is_of("", 0, "nanoscope") && is_of("", 0, "perfetto"));
+    CHECK(!is_of("12:00 standup\n13:00 lunch\n", 26, "nanoscope"));
+    CHECK(!is_of("12:a\nwords\n", 11, "nanoscope"));
+    CHECK(!is_of("12:no line end", 14, "nanoscope"));
+    CHECK(is_of(json, sizeof json - 1, "chrome") && !is_of("{\"name\":1}", 10, "chrome"));
+    CHECK(is_of(folded, sizeof folded - 1, "folded") && !is_of(" 17\n", 4, "folded"));
+    CHECK(!is_of("int main(void);\n", 16, "folded") && !is_of("a 1\0\n", 6, "folded"));
+    CHECK(is_of(packet, sizeof packet - 1, "perfetto"));
+    CHECK(!is_of(lines, sizeof lines - 1, "perfetto") && !is_of("\n\377", 2, "perfetto"));
+    CHECK(!is_of("10:main\n", 8, "no such format"));
+    CHECK(!nsc_formats_is_of(fx_path("none"), "nanoscope"));
+    /* More than is looked at, cut within a line. */
+    for (size_t i = 0; i < 3 << 12; i += 8)
+        memcpy(text + i, "10:main\n", 8);
+    CHECK(is_of(text, 3 << 12, "nanoscope"));
+    free(text);
+    fx_clear();
+}
+
 int main(void)
 {
     fx_begin();
     test_example();
+    test_own();
     test_round_trips();
     test_mended();
     test_damage();

@@ -99,6 +99,24 @@ static void test_paths(void)
     CHECK(stat(other, &st) != 0);
 }
 
+/* Complete, and still under its temporary name: another file stands at the path. */
+static void test_keep_partial(void)
+{
+    struct nsc_writer_options options = {
+        .size = sizeof options, .overwrite = true, .keep_partial = true};
+    struct nsc_writer *w;
+    struct stat st;
+
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+    CHECK(nsc_writer_create(path, &options, &w, NULL) == 0);
+    snprintf(other, sizeof other, "%s", nsc_writer_partial_path(w));
+    CHECK(nsc_writer_finish(w, NULL) == 0);
+    CHECK(stat(path, &st) == 0 && st.st_size == 0);
+    CHECK(nsc_trace_verify(other, show_fault, NULL, NULL) == 0);
+    unlink(other);
+    unlink(path);
+}
+
 /* ---- A full disk ----------------------------------------------------------------------------- */
 
 static const char *folder_file(const char *name)
@@ -698,6 +716,7 @@ int main(void)
     snprintf(path, sizeof path, "%s/t.nst", folder);
     test_many_lanes(); /* first: it looks at the peak of memory */
     test_paths();
+    test_keep_partial();
     test_full_disk();
     test_hanging_disk();
     test_deep();
