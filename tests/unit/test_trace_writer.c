@@ -107,7 +107,7 @@ static void test_keep_partial(void)
     struct nsc_writer *w;
     struct stat st;
 
-    close(open(path, O_CREAT | O_WRONLY, 0600));
+    close(open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600));
     CHECK(nsc_writer_create(path, &options, &w, NULL) == 0);
     snprintf(other, sizeof other, "%s", nsc_writer_partial_path(w));
     CHECK(nsc_writer_finish(w, NULL) == 0);
