@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "util/text.h"
+#include "formats/names.h"
 
 struct chrome {
     struct nsc_export *job;
@@ -25,22 +25,6 @@ struct chrome {
     char counter_ids[64]; /* the same for counters: `,"pid":1,"id":"2","ts":`, or of a process */
 };
 
-/* A JSON string with its quotes. */
-static char *cook_json(const char *name, size_t *bytes)
-{
-    char *text = NULL;
-    FILE *f = open_memstream(&text, bytes);
-
-    if (f == NULL)
-        return NULL;
-    nsc_text_put_json(f, name);
-    if (fclose(f) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
 static void put_text(struct chrome *c, const char *text)
 {
     nsc_output_text(c->out, text);
@@ -49,7 +33,7 @@ static void put_text(struct chrome *c, const char *text)
 static int put_json(struct chrome *c, const char *name)
 {
     size_t bytes;
-    char *text = cook_json(name, &bytes);
+    char *text = nsc_names_json(name, &bytes);
 
     if (text == NULL)
         return -ENOMEM;
@@ -387,6 +371,6 @@ const struct nsc_exporter nsc_chrome_exporter = {
     .name = "chrome",
     .suffixes = chrome_suffixes,
     .sniff = sniff_json,
-    .cook = cook_json,
+    .cook = nsc_names_json,
     .run = export_chrome,
 };

@@ -11,9 +11,18 @@
 #include "formats/input.h"
 #include "util/units.h"
 
+/* Where two of them fit a file name, the first one is meant. */
 static const struct nsc_exporter *const exporters[] = {
-    &nsc_nanoscope_exporter, &nsc_perfetto_exporter, &nsc_chrome_exporter,
-    &nsc_folded_exporter,    &nsc_pprof_exporter,
+    /* clang-format off */
+    &nsc_nanoscope_exporter,
+    &nsc_perfetto_exporter,
+    &nsc_speedscope_exporter,
+    &nsc_chrome_exporter,
+    &nsc_folded_exporter,
+    &nsc_pprof_exporter,
+    &nsc_callgrind_exporter,
+    &nsc_tau_exporter,
+    /* clang-format on */
 };
 
 #define EXPORTER_COUNT (sizeof exporters / sizeof exporters[0])

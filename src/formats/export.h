@@ -58,6 +58,9 @@ extern const struct nsc_exporter nsc_perfetto_exporter;
 extern const struct nsc_exporter nsc_chrome_exporter;
 extern const struct nsc_exporter nsc_folded_exporter;
 extern const struct nsc_exporter nsc_pprof_exporter;
+extern const struct nsc_exporter nsc_callgrind_exporter;
+extern const struct nsc_exporter nsc_speedscope_exporter;
+extern const struct nsc_exporter nsc_tau_exporter;
 
 /* Whether the thread is wanted and has events. */
 bool nsc_export_wants(const struct nsc_export *job, uint32_t thread);

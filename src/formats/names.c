@@ -2,8 +2,11 @@
 #include "formats/names.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "util/text.h"
 
 /* FNV-1a with a final mix; names are short and mostly differ near their end. */
 static uint64_t hash_of(const char *text, size_t bytes)
@@ -135,4 +138,29 @@ char *nsc_names_utf8(const char *name, size_t *bytes)
     *to = '\0';
     *bytes = (size_t)(to - copy);
     return copy;
+}
+
+char *nsc_names_line(const char *name, size_t *bytes)
+{
+    char *text = nsc_names_utf8(name, bytes);
+
+    for (char *at = text; at != NULL && *at != '\0'; at++)
+        if ((uint8_t)*at < 0x20 || *at == 0x7f)
+            *at = '?';
+    return text;
+}
+
+char *nsc_names_json(const char *name, size_t *bytes)
+{
+    char *text = NULL;
+    FILE *f = open_memstream(&text, bytes);
+
+    if (f == NULL)
+        return NULL;
+    nsc_text_put_json(f, name);
+    if (fclose(f) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }

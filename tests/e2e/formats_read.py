@@ -4,6 +4,8 @@ usage: formats_read.py WHAT [FILE]   (standard input without FILE)
 Called by test_formats_consumers; each function below says what it prints.
 """
 import csv
+import glob
+import json
 import re
 import sys
 
@@ -39,7 +41,94 @@ def pprof_traces(lines):
     return out
 
 
+def callgrind_annotate(lines):
+    """`callgrind_annotate --threshold=100`: function, ns, but for the (root) that stands for nobody."""
+    found = (re.match(r"\s*([\d,]+) (?:\(.*?\))?\s+\S+?:(.*) \[.*\]$", line) for line in lines)
+    return [f"{m[2]} {m[1].replace(',', '')}" for m in found if m and m[2] != "(root)"]
+
+
+def callgrind_calls(lines):
+    """A callgrind file: function, how often it was called."""
+    names, calls, callee = {}, {}, None
+    for line in lines:
+        if m := re.match(r"c?fn=\((\d+)\)(?: (.*))?$", line):
+            names.setdefault(m[1], m[2])
+            callee = m[1]
+        elif m := re.match(r"calls=(\d+) ", line):
+            calls[callee] = calls.get(callee, 0) + int(m[1])
+    return [f"{names[i]} {calls[i]}" for i in calls]
+
+
+def tau(folder):
+    """TAU profiles: function, calls, total, self (in ns), over all threads."""
+    sums = {}
+    for path in sorted(glob.glob(folder + "/profile.*.*.*")):
+        lines = open(path, errors="surrogateescape").read().split("\n")
+        count = int(re.fullmatch(r"(\d+) templated_functions_MULTI_TIME", lines[0])[1])
+        assert lines[1].startswith("# Name Calls Subrs Excl Incl ProfileCalls")
+        assert lines[2 + count :] == ["0 aggregates", "0 userevents", ""]
+        for line in lines[2 : 2 + count]:
+            name, calls, _, own, total = re.fullmatch(
+                r'"([^"]*)" (\d+) (\d+) (\d+\.\d{3}) (\d+\.\d{3}) 0 GROUP="TAU_USER"', line
+            ).groups()
+            row = sums.setdefault(name, [0, 0, 0])
+            for i, value in enumerate((calls, total, own)):
+                row[i] += int(value.replace(".", ""))
+    return [f"{name} {row[0]} {row[1]} {row[2]}" for name, row in sums.items()]
+
+
+class Stack:
+    """Sums calls up from begins and ends, as a report has them."""
+
+    def __init__(self):
+        self.open, self.rows = [], {}
+
+    def begin(self, name, at):
+        assert not self.open or at >= self.last
+        self.open.append([name, at, 0])
+        self.last = at
+
+    def end(self, name, at):
+        opened, start, inside = self.open.pop()
+        assert (name is None or opened == name) and at >= self.last
+        row = self.rows.setdefault(opened, [0, 0, 0])
+        row[0] += 1
+        row[2] += at - start - inside
+        if all(call[0] != opened for call in self.open):
+            row[1] += at - start
+        if self.open:
+            self.open[-1][2] += at - start
+        self.last = at
+
+
+def lines_of(stacks):
+    sums = {}
+    for stack in stacks:
+        assert not stack.open
+        for name, row in stack.rows.items():
+            sums[name] = [a + b for a, b in zip(sums.get(name, [0, 0, 0]), row)]
+    return [f"{name} {row[0]} {row[1]} {row[2]}" for name, row in sums.items()]
+
+
+def speedscope(source):
+    """speedscope's JSON: function, calls, total, self."""
+    file, stacks = json.load(source), []
+    assert file["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    names = [frame["name"] for frame in file["shared"]["frames"]]
+    for profile in file["profiles"]:
+        assert (profile["type"], profile["unit"]) == ("evented", "nanoseconds")
+        stack = Stack()
+        for event in profile["events"]:
+            assert profile["startValue"] <= event["at"] <= profile["endValue"]
+            {"O": stack.begin, "C": stack.end}[event["type"]](names[event["frame"]], event["at"])
+        stacks.append(stack)
+    return lines_of(stacks)
+
+
 def main():
+    if sys.argv[1] in ("tau",):
+        print("\n".join(sorted(globals()[sys.argv[1]](sys.argv[2]))))
+        return
     source = open(sys.argv[2], errors="surrogateescape") if len(sys.argv) > 2 else sys.stdin
     sys.stdout.reconfigure(errors="surrogateescape")
     print("\n".join(sorted(globals()[sys.argv[1]](source))))
