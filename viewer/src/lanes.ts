@@ -83,7 +83,8 @@ export function drawThreadHead(frame: Frame, lane: ThreadLane, y: number): void 
     }
     if (thread.marks > 0) {
         const marks = frame.notes.get<Marks>("marks", {}, view, frame.width, app.whole);
-        drawMarks(frame, marks?.marks.filter((mark) => mark.thread === lane.thread) ?? [], y + 1);
+        const own = marks?.marks.filter((mark) => mark.thread === lane.thread) ?? [];
+        drawMarks(frame, own, y + 1, lane.fold !== "folded");
     }
 }
 
@@ -100,11 +101,11 @@ function drawStates(frame: Frame, thread: number, y: number): void {
     }
 }
 
-/** Flags with names, where names do not touch; the others are notches. */
-function drawMarks(frame: Frame, marks: readonly Mark[], y: number): void {
+/** Flags with names, where names do not touch; the others are notches, and all of them without @named. */
+function drawMarks(frame: Frame, marks: readonly Mark[], y: number, named: boolean): void {
     const { pen, gutter, width } = frame;
     const colour = css(pen.surface.accent);
-    let free = gutter;
+    let free = named ? gutter : Infinity;
     for (const mark of marks) {
         const x = toX(frame, mark.time);
         if (x < gutter || x > gutter + width) {

@@ -3,7 +3,8 @@
 import type { App } from "./app";
 import { h, printable } from "./dom";
 import { threadTitle } from "./lanes";
-import type { SeenSpan, Timeline } from "./timeline";
+import type { SeenSpan } from "./picture";
+import type { Timeline } from "./timeline";
 import * as units from "./units";
 
 const AFTER_MS = 250;
@@ -55,7 +56,8 @@ export class Mirror {
     private build(): void {
         const { app, timeline } = this;
         const rows: HTMLElement[] = [this.head()];
-        for (const { thread, rows: shown } of timeline.visibleThreads()) {
+        for (const shown of timeline.visibleThreads()) {
+            const { thread } = shown;
             if (rows.length >= ROWS_AT_MOST) {
                 break;
             }
@@ -70,7 +72,7 @@ export class Mirror {
                 info.max_depth > 0 ? { "aria-expanded": fold === "folded" ? "false" : "true" } : {};
             rows.push(row(`thread-${thread}`, 1, cells, expanded));
             const left = Math.min(ROWS_A_THREAD, ROWS_AT_MOST - rows.length);
-            for (const span of timeline.wideSpans(thread, shown, LEAST_PIXELS, Math.max(left, 0))) {
+            for (const span of timeline.picture.wideSpans(shown, LEAST_PIXELS, Math.max(left, 0))) {
                 rows.push(this.callRow(span));
             }
         }

@@ -8,7 +8,7 @@ import {
     TILE_UNITS,
     spanFunction,
 } from "./tile";
-import { tileLength, type Piece } from "./tiles";
+import { tileLength, timeIn, type Piece } from "./tiles";
 
 /** A picture: width * height pixels in little-endian RGBA. */
 export interface Raster {
@@ -114,10 +114,8 @@ export function paintRow(
         if (begin === end) {
             continue;
         }
-        const length = tileLength(piece.zoom);
-        const start = Math.floor(piece.from / length) * length;
-        const perUnit = (length / TILE_UNITS) * scale.pixelsPerNs;
-        const base = (start - scale.from) * scale.pixelsPerNs;
+        const perUnit = (tileLength(piece.zoom) / TILE_UNITS) * scale.pixelsPerNs;
+        const base = (timeIn(piece, 0) - scale.from) * scale.pixelsPerNs;
         const left = Math.max(0, Math.floor((piece.from - scale.from) * scale.pixelsPerNs));
         const right = Math.min(width, Math.ceil((piece.to - scale.from) * scale.pixelsPerNs));
         if (left >= right) {

@@ -124,7 +124,7 @@ export function fill(theme: ThemeName, group: number, name: string): Rgb {
     const tone = TONES[theme];
     const h = hash(name);
     const shade = (h % SHADES) / (SHADES - 1) - 0.5;
-    const turn = (((h >>> 8) % 7) - 3) * 5;
+    const turn = (((h >>> 8) % 9) - 4) * 7;
     const round = Math.floor(group / HUES.length) * 17;
     return oklch(
         tone.lightness + shade * 2 * tone.spread,

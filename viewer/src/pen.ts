@@ -112,7 +112,7 @@ export class Pen {
         if (context === null) {
             return colour;
         }
-        context.strokeStyle = colour;
+        context.strokeStyle = css(this.surface.loss, 0.6);
         context.lineWidth = Math.max(1, 1.4 * this.scale);
         for (const shift of [-size, 0, size]) {
             context.beginPath();

@@ -1,7 +1,7 @@
 // tiles.ts - the tiles that are at hand, the ones under way and the ones wanted. The timeline tells each frame what
 // it wants; a tile that is not here is painted from coarser or finer ones that are.
 import { askBytes, isAbort, path, type Engine } from "./engine";
-import { decodeTiles, TILE_COLUMNS, TILE_GROWING, type Tile } from "./tile";
+import { decodeTiles, TILE_COLUMNS, TILE_GROWING, TILE_UNITS, type Tile } from "./tile";
 
 /** Rows that are asked for at once; a thread with more of them is asked block by block. */
 export const BLOCK_ROWS = 64;
@@ -41,6 +41,15 @@ export interface Piece {
     /** ns; the tile itself may cover more. */
     from: number;
     to: number;
+}
+
+/** The time of a place in the piece's tile, given in 65,536ths of it, and the other way round. */
+export function timeIn({ tile, zoom }: Piece, x: number): number {
+    return (tile.index + x / TILE_UNITS) * tileLength(zoom);
+}
+
+export function placeIn({ tile, zoom }: Piece, time: number): number {
+    return (time / tileLength(zoom) - tile.index) * TILE_UNITS;
 }
 
 export interface Request {

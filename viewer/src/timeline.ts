@@ -21,14 +21,16 @@ import {
 } from "./paint";
 import { css, fillText, pixel, plainFill } from "./palette";
 import { NAME_FONT, Pen, SMALL_FONT } from "./pen";
-import type { Call, LeftOutRow, Range } from "./protocol";
-import { findSpan, SPAN_SEVERAL, SPAN_WORDS, spanFunction, TILE_UNITS, type Tile } from "./tile";
-import { BLOCK_ROWS, tileLength, Tiles, zoomFor, type Piece } from "./tiles";
+import type { LeftOutRow, Range } from "./protocol";
+import { Picture, type SeenSpan } from "./picture";
+import { SPAN_WORDS, type Gap, type Tile } from "./tile";
+import { BLOCK_ROWS, Tiles, timeIn, zoomFor, type Piece } from "./tiles";
 import { duration, timeToX, xToTime } from "./view";
 
 const LABEL_FROM = 34;
 /** The strip of outermost calls in the head of a folded thread. */
 const STRIP = 10;
+const BAND_ROOM = 8;
 
 export interface Spot {
     lane: Lane;
@@ -37,16 +39,7 @@ export interface Spot {
     depth: number | null;
     time: number;
     span: SeenSpan | null;
-}
-
-/** A span as far as the picture knows it. */
-export interface SeenSpan {
-    thread: number;
-    depth: number;
-    function: number;
-    from: number;
-    to: number;
-    several: boolean;
+    gap: Gap | null;
 }
 
 export class Timeline {
@@ -54,6 +47,8 @@ export class Timeline {
     readonly tiles: Tiles;
     readonly notes: Notes;
     readonly layout: Layout;
+    /** What the calls in sight are. */
+    readonly picture: Picture;
     leftOut: readonly LeftOutRow[] = [];
     /** Where a range is being dragged. */
     gutter = 200;
@@ -81,6 +76,11 @@ export class Timeline {
         );
         this.notes = new Notes(app.engine, redraw, (error) => app.fail(error));
         this.layout = new Layout(app.trace);
+        this.picture = new Picture(
+            app,
+            (thread, block) => this.piecesOf(thread, block),
+            () => this.width,
+        );
         app.on(["view", "selection", "call", "search", "frames"], redraw);
         app.on("functions", redraw);
         app.on("theme", () => {
@@ -169,8 +169,9 @@ export class Timeline {
         pen.begin();
         const left = Math.round(this.gutter * pen.scale);
         pen.context.putImageData(this.image!, left, 0);
+        this.drawGaps(gaps);
         this.drawLabels(labels, left);
-        this.drawOver(lanes, scroll, gaps);
+        this.drawOver(lanes, scroll);
         this.tiles.end();
         this.notes.end();
         this.frameTimes.push(performance.now() - begun);
@@ -263,7 +264,9 @@ export class Timeline {
         gaps: [Piece, number, number][],
     ): void {
         const pieces = this.piecesOf(lane.thread, 0);
-        const top = lane.y - scroll + (HEADER - STRIP) / 2 - 1;
+        // Above the band of states, if there is one.
+        const room = this.app.trace.threads[lane.thread]!.states > 0 ? HEADER - BAND_ROOM : HEADER;
+        const top = lane.y - scroll + (room - STRIP) / 2;
         const y = Math.round(top * this.pen.scale);
         const height = Math.round(STRIP * this.pen.scale);
         paintRow(this.raster, pieces, 0, y, height, scale, this.colours, Infinity, []);
@@ -294,11 +297,7 @@ export class Timeline {
         }
     }
 
-    private drawOver(
-        lanes: readonly Lane[],
-        scroll: number,
-        gaps: [Piece, number, number][],
-    ): void {
+    private drawOver(lanes: readonly Lane[], scroll: number): void {
         const { pen, app, gutter, width } = this;
         const { surface } = pen;
         const frame: Frame = {
@@ -316,7 +315,6 @@ export class Timeline {
                 this.drawLifetime(lane, scroll);
             }
         }
-        this.drawGaps(gaps);
         if (app.frames) {
             this.drawFrameMarks();
         }
@@ -371,14 +369,11 @@ export class Timeline {
         }
         const pattern = pen.lossPattern();
         for (const [piece, top, bottom] of gaps) {
-            const length = tileLength(piece.zoom);
-            const start = Math.floor(piece.from / length) * length;
-            const unit = length / TILE_UNITS;
             const left = timeToX(app.view, width, piece.from);
             const right = Math.min(timeToX(app.view, width, piece.to), width);
             for (const gap of piece.tile.gaps) {
-                const x0 = Math.max(timeToX(app.view, width, start + gap.x0 * unit), left, 0);
-                const x1 = Math.min(timeToX(app.view, width, start + (gap.x1 + 1) * unit), right);
+                const x0 = Math.max(timeToX(app.view, width, timeIn(piece, gap.x0)), left, 0);
+                const x1 = Math.min(timeToX(app.view, width, timeIn(piece, gap.x1 + 1)), right);
                 if (x1 > x0) {
                     pen.fill(pattern, gutter + x0, top, Math.max(x1 - x0, 1.5), bottom - top);
                 }
@@ -474,117 +469,16 @@ export class Timeline {
         const thread = "thread" in lane ? lane.thread : null;
         const isStrip = lane.kind === "thread" && lane.fold === "folded";
         const depth = lane.kind === "calls" ? Math.floor((top - lane.y) / ROW) : isStrip ? 0 : null;
-        const span =
-            thread !== null && depth !== null && x >= this.gutter
-                ? this.spanAt(thread, depth, time)
-                : null;
-        return { lane, thread, depth, time, span };
+        const hasCalls = thread !== null && depth !== null && x >= this.gutter;
+        const span = hasCalls ? this.picture.spanAt(thread, depth, time) : null;
+        const gap = hasCalls ? this.picture.gapAt(thread, depth, time) : null;
+        return { lane, thread, depth, time, span, gap };
     }
 
-    spanAt(thread: number, depth: number, time: number): SeenSpan | null {
-        const slack = duration(this.app.view) / this.width;
-        for (const at of [time, time - slack / 2, time + slack / 2]) {
-            for (const piece of this.piecesOf(thread, Math.floor(depth / BLOCK_ROWS))) {
-                if (at < piece.from || at >= piece.to) {
-                    continue;
-                }
-                const length = tileLength(piece.zoom);
-                const start = Math.floor(piece.from / length) * length;
-                const unit = length / TILE_UNITS;
-                const span = findSpan(piece.tile, depth % BLOCK_ROWS, (at - start) / unit);
-                if (span >= 0) {
-                    return this.seen(thread, depth, piece, span);
-                }
-            }
-        }
-        return null;
-    }
-
-    private seen(thread: number, depth: number, piece: Piece, span: number): SeenSpan {
-        const length = tileLength(piece.zoom);
-        const start = Math.floor(piece.from / length) * length;
-        const unit = length / TILE_UNITS;
-        const { spans } = piece.tile;
-        const at = span * SPAN_WORDS;
-        return {
-            thread,
-            depth,
-            function: spanFunction(piece.tile, span),
-            from: start + spans[at]! * unit,
-            to: start + (spans[at + 1]! + 1) * unit,
-            several: (spans[at + 3]! & SPAN_SEVERAL) !== 0,
-        };
-    }
-
-    /** The spans of a thread in the window that are at least @least pixels wide, at most @limit, outermost first. */
-    wideSpans(thread: number, rows: number, least: number, limit: number): SeenSpan[] {
-        const list: SeenSpan[] = [];
-        const { view } = this.app;
-        const shortest = (duration(view) / this.width) * least;
-        for (let depth = 0; depth < rows && list.length < limit; depth++) {
-            let last: SeenSpan | null = null;
-            for (const piece of this.piecesOf(thread, Math.floor(depth / BLOCK_ROWS))) {
-                const { starts } = piece.tile;
-                const row = depth % BLOCK_ROWS;
-                for (let i = starts[row]!; i < starts[row + 1]! && list.length < limit; i++) {
-                    const span = this.seen(thread, depth, piece, i);
-                    if (last !== null && last.function === span.function && span.from <= last.to) {
-                        last.to = Math.max(last.to, span.to);
-                    } else if (
-                        span.to - span.from >= shortest &&
-                        span.to > view.from &&
-                        span.from < view.to
-                    ) {
-                        list.push(span);
-                        last = span;
-                    }
-                }
-            }
-        }
-        return list;
-    }
-
-    /**
-     * The call beside or below another one, as far as the picture has it: the longest callee, or the nearest call to the
-     * left or right at the same depth. `at` is a time within it.
-     */
-    neighbour(
-        call: Call,
-        depth: number,
-        to: "callee" | "left" | "right",
-    ): { thread: number; at: number } | null {
-        let best: { thread: number; at: number; weight: number } | null = null;
-        for (const piece of this.piecesOf(call.thread, Math.floor(depth / BLOCK_ROWS))) {
-            const { starts } = piece.tile;
-            const row = depth % BLOCK_ROWS;
-            for (let i = starts[row]!; i < starts[row + 1]!; i++) {
-                const { from, to: end } = this.seen(call.thread, depth, piece, i);
-                // Columns are wider than calls may be, so that a neighbour can seem to touch.
-                const middle = (from + end) / 2;
-                const weight =
-                    to === "callee"
-                        ? Math.min(end, call.end) - Math.max(from, call.start)
-                        : to === "left"
-                          ? -(call.start - middle)
-                          : -(middle - call.end);
-                const fits =
-                    to === "callee"
-                        ? middle >= call.start && middle <= call.end
-                        : to === "left"
-                          ? middle < call.start
-                          : middle > call.end;
-                if (fits && (best === null || weight > best.weight)) {
-                    best = { thread: call.thread, at: middle, weight };
-                }
-            }
-        }
-        return best;
-    }
-
-    /** The threads in sight and how many rows of each are shown. */
-    visibleThreads(): { thread: number; rows: number }[] {
+    /** The threads in sight, and the rows of each that are: from `first` to before `end`. */
+    visibleThreads(): { thread: number; first: number; end: number }[] {
         const { scrollTop, clientHeight } = this.scroller;
-        const seen = new Map<number, number>();
+        const seen = new Map<number, { thread: number; first: number; end: number }>();
         const { lanes } = this.layout;
         for (let i = Math.max(0, this.layout.at(scrollTop)); i < lanes.length; i++) {
             const lane = lanes[i]!;
@@ -592,12 +486,18 @@ export class Timeline {
                 break;
             }
             if (lane.kind === "thread") {
-                seen.set(lane.thread, 0);
+                seen.set(lane.thread, { thread: lane.thread, first: 0, end: 0 });
             } else if (lane.kind === "calls") {
-                seen.set(lane.thread, lane.rows);
+                const first = Math.max(0, Math.floor((scrollTop - lane.y) / ROW));
+                const end = Math.ceil((scrollTop + clientHeight - lane.y) / ROW);
+                seen.set(lane.thread, {
+                    thread: lane.thread,
+                    first,
+                    end: Math.min(end, lane.rows),
+                });
             }
         }
-        return [...seen].map(([thread, rows]) => ({ thread, rows }));
+        return [...seen.values()];
     }
 
     /** Scrolls so that a row of a thread is in sight; unfolds it where needed. */

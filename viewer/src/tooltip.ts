@@ -2,7 +2,8 @@
 import type { App } from "./app";
 import { h, printable } from "./dom";
 import type { Call } from "./protocol";
-import type { SeenSpan, Spot } from "./timeline";
+import type { SeenSpan } from "./picture";
+import type { Spot } from "./timeline";
 import * as units from "./units";
 import { duration } from "./view";
 
@@ -26,16 +27,28 @@ export class Tooltip {
 
     show(spot: Spot | null, x: number, y: number): void {
         const span = spot?.span ?? null;
-        if (span === null) {
+        const gap = spot?.gap ?? null;
+        if (spot === null || (span === null && gap === null)) {
             this.hide();
             return;
         }
-        const key = `${span.thread}/${span.depth}/${span.function}/${span.from}`;
+        const key =
+            span === null ? "gap" : `${span.thread}/${span.depth}/${span.function}/${span.from}`;
         if (key !== this.shown) {
             this.hide();
             this.shown = key;
-            this.fill(span, null);
-            this.timer = window.setTimeout(() => void this.ask(span, spot!.time, x, y), REST_MS);
+            if (span !== null) {
+                this.fill(span, null);
+                this.timer = window.setTimeout(() => void this.ask(span, spot.time, x, y), REST_MS);
+            }
+        }
+        if (span === null) {
+            const lost = gap?.lost ?? null;
+            const text =
+                lost === null
+                    ? "events were lost here"
+                    : `${units.count(lost)} events were lost here`;
+            this.element.replaceChildren(h("span", {}, text));
         }
         this.element.hidden = false;
         this.place(x, y);

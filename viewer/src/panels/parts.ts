@@ -20,7 +20,7 @@ export function functionButton(app: App, id: number | null, run: () => void): HT
     return h(
         "button",
         { type: "button", class: "plain name", title: printable(title), on: { click: run } },
-        printable(functions.name(id)),
+        printable(functions.name(id)) || "…",
     );
 }
 

@@ -1,0 +1,51 @@
+// header.ts - the top line: what the trace is, and what is special about it.
+import type { App } from "./app";
+import { h, printable } from "./dom";
+import type { Trace } from "./protocol";
+import * as units from "./units";
+
+export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
+    const { trace } = app;
+    const chips: HTMLElement[] = [];
+    const chip = (text: string, title: string): void => {
+        chips.push(h("span", { class: "chip", title }, text));
+    };
+    if (trace.lost > 0) {
+        chip(`${units.shortCount(trace.lost)} events lost`, "Hatched where they are missing");
+    }
+    if (trace.left_out.functions > 0) {
+        chip(
+            `${units.count(trace.left_out.functions)} left out`,
+            "Functions that were not recorded all the time",
+        );
+    }
+    if (!trace.complete && !trace.growing) {
+        chip("not complete", "The recording ended before the file was whole");
+    }
+    if (trace.growing) {
+        chip("recording", "The trace is still being written");
+    }
+    if (trace.warning !== null) {
+        chip("damaged", printable(trace.warning));
+    }
+    return h(
+        "header",
+        {},
+        h("h1", { title: printable(trace.name) }, printable(trace.name)),
+        h("span", { class: "quiet" }, describe(trace)),
+        ...chips,
+        h("span", { class: "spring" }),
+        ...controls,
+    );
+}
+
+function describe(trace: Trace): string {
+    const parts = [`${units.shortCount(trace.calls)} calls`];
+    if (trace.processes.length > 1) {
+        parts.push(`${units.count(trace.processes.length)} processes`);
+    }
+    const threads = trace.threads.length;
+    parts.push(threads === 1 ? "1 thread" : `${units.count(threads)} threads`);
+    parts.push(`${units.shortCount(trace.functions)} functions`);
+    return parts.join(", ");
+}

@@ -1,0 +1,39 @@
+// all.ts - which panels a trace has.
+import type { App } from "../app";
+import { DetailsPanel } from "./details";
+import { FlamePanel } from "./flame";
+import { HistogramPanel } from "./histogram";
+import type { Panel } from "./host";
+import { LeftOutPanel } from "./leftout";
+import { MarksPanel } from "./marks";
+import { SandwichPanel } from "./sandwich";
+import { SharesPanel } from "./shares";
+import { SourcePanel } from "./source";
+import { SqlPanel } from "./sql";
+import { TopPanel } from "./top";
+
+/** Those that have something to tell of this trace, in the order of their tabs and keys. */
+export function makePanels(app: App): Panel[] {
+    const { can, threads, left_out } = app.trace;
+    const panels: Panel[] = [
+        new TopPanel(app),
+        new FlamePanel(app),
+        new DetailsPanel(app),
+        new SandwichPanel(app),
+        new HistogramPanel(app),
+        new SharesPanel(app),
+    ];
+    if (threads.some((thread) => thread.marks > 0)) {
+        panels.push(new MarksPanel(app));
+    }
+    if (left_out.functions > 0 || left_out.all) {
+        panels.push(new LeftOutPanel(app));
+    }
+    if (can.includes("source")) {
+        panels.push(new SourcePanel(app));
+    }
+    if (can.includes("sql")) {
+        panels.push(new SqlPanel(app));
+    }
+    return panels;
+}
