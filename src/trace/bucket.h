@@ -15,7 +15,7 @@
 /* The bucket of a duration. */
 static inline uint32_t nsc_bucket_of(uint64_t ticks)
 {
-    uint32_t shift = 60u - (uint32_t)__builtin_clzll(ticks | 8);
+    uint32_t shift = ((uint32_t)__builtin_clzll(ticks | 8) ^ 63u) - 3; /* one bsr */
 
     return shift * 8 + (uint32_t)(ticks >> shift);
 }

@@ -31,11 +31,11 @@ struct nsc_lane_frame {
 struct nsc_lane_total {
     uint64_t total_ticks; /* of activations with no open one of the same function below */
     uint64_t self_ticks;
-    uint64_t max_ticks, min_ticks; /* min_ticks: meaningless without calls */
-    uint32_t calls;                /* ended in this chunk; 0 = not in the touched list */
-    uint32_t active;               /* open calls of the function, in all */
-    uint32_t unwinds;              /* of the calls, those that ended without returning */
-    uint32_t counts; /* offset of its counts in lane->counts, in numbers; 0: none kept */
+    uint64_t over_ticks; /* of the longest, plus 1; 0: none has ended, not in the touched list */
+    uint64_t min_ticks;  /* meaningless if none has ended */
+    uint16_t *counts;    /* its run of lane->counts; how many calls ended is their sum */
+    uint32_t active;     /* open calls of the function, in all */
+    uint32_t unwinds;    /* calls that ended without returning */
 };
 
 /*
@@ -75,8 +75,8 @@ struct nsc_lane {
         *floor; /* below the outermost call: takes the roots' time as a callee's */
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
     struct nsc_lane_span *spans;   /* by depth */
-    uint32_t *touched;             /* functions with calls != 0; room for totals_count */
-    uint16_t *counts; /* runs of NSC_LANE_BUCKETS; the first run is for functions without one */
+    uint32_t *touched;             /* functions of which calls ended; room for totals_count */
+    uint16_t *counts;              /* runs of NSC_LANE_BUCKETS; the first is used without memory */
     struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
     struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
@@ -90,7 +90,6 @@ struct nsc_lane {
     bool chunk_open; /* the chunk has an event */
     bool dead;       /* out of memory: events are dropped */
     bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
-    bool counts_cut; /* counts did not fit: the chunk goes without durations */
     uint32_t span_bias;
     uint32_t open_depth, common; /* at the chunk's start */
     uint32_t next_common;        /* frames that the next chunk may leave out of its stack */
@@ -105,7 +104,7 @@ struct nsc_lane {
     size_t side_bytes;       /* part of it: stack and rows */
     struct nsc_buffer stack; /* coded opening stack of the chunk */
     struct nsc_buffer rows;  /* coded summary rows of the chunk */
-    uint32_t counts_used, counts_room; /* runs of counts; 0: no memory yet */
+    uint32_t counts_room;    /* runs of counts */
     uint32_t many_count, many_room;
     struct nsc_lane_many *many; /* what does not go into counts */
     uint32_t level_count;
@@ -274,7 +273,7 @@ static inline __attribute__((always_inline)) void nsc_lane_count(struct nsc_lane
 {
     if (__builtin_expect(duration >= NSC_LANE_SHORT, 0))
         nsc_lane_count_many(lane, function, nsc_bucket_of(duration), 1);
-    else if (__builtin_expect(++lane->counts[total->counts + nsc_bucket_of(duration)] == 0, 0))
+    else if (__builtin_expect(++total->counts[nsc_bucket_of(duration)] == 0, 0))
         nsc_lane_count_many(lane, function, nsc_bucket_of(duration), (uint64_t)UINT16_MAX + 1);
 }
 
@@ -289,12 +288,13 @@ static inline __attribute__((always_inline)) void nsc_lane_account(
     struct nsc_lane_total *total = &lane->totals[function];
     struct nsc_lane_span *span;
 
-    if (__builtin_expect(total->calls++ == 0, 0))
-        nsc_lane_touch(lane, function);
+    if (__builtin_expect(duration >= total->over_ticks, 0)) {
+        if (total->over_ticks == 0)
+            nsc_lane_touch(lane, function);
+        total->over_ticks = duration + 1;
+    }
     total->self_ticks += duration - child_ticks;
     total->total_ticks += outermost ? duration : 0;
-    if (duration > total->max_ticks)
-        total->max_ticks = duration;
     if (duration < total->min_ticks)
         total->min_ticks = duration;
     nsc_lane_count(lane, total, function, duration);

@@ -3,8 +3,8 @@
  * encode.h.
  *
  * A lane is "cold" while it has no buffers: only its frames. It warms up with the next event.
- * Invariants of a warm lane: totals[f].active == number of open frames of f; calls != 0 exactly for
- * touched f; stack and rows hold what belongs to the open chunk.
+ * Invariants of a warm lane: totals[f].active == number of open frames of f; over_ticks != 0
+ * exactly for touched f; stack, rows and counts hold what belongs to the open chunk.
  */
 #include <errno.h>
 
@@ -26,9 +26,7 @@
 #define TOTALS_PART        4
 #define SUMMARY_PART       8
 #define DURATIONS_PART     8
-/* Functions of one chunk whose durations are counted: 800 KiB. With more, none are. */
-#define COUNTS_FIRST       4u
-#define COUNTS_MAX         2048u
+#define COUNTS_FIRST       4u /* functions of one chunk whose durations there is room for */
 /* When a chunk holds its whole opening stack: always up to SMALL frames, else once in a while. */
 #define WHOLE_STACK_SMALL  1024u
 #define WHOLE_STACK_RATIO  8u
@@ -92,7 +90,7 @@ static void drop_buffers(struct nsc_lane *lane)
     lane->spans = NULL;
     lane->counts = NULL;
     lane->many = NULL;
-    lane->counts_used = lane->counts_room = lane->many_count = lane->many_room = 0;
+    lane->counts_room = lane->many_count = lane->many_room = 0;
     lane->totals_count = lane->touched_count = 0;
     lane->spans_bytes = 0;
 }
@@ -161,18 +159,26 @@ static bool grow_totals(struct nsc_lane *lane, uint32_t function)
     return true;
 }
 
+/* The run of the function that was touched as number @i. */
+static uint16_t *counts_of(const struct nsc_lane *lane, uint32_t i)
+{
+    return i + 1 < lane->counts_room ? lane->counts + (i + 1) * NSC_LANE_BUCKETS : lane->counts;
+}
+
 /* Room for more runs of counts; all numbers in them are zero. */
 static bool grow_counts(struct nsc_lane *lane)
 {
     uint32_t room = lane->counts_room == 0 ? COUNTS_FIRST : lane->counts_room * 2;
     size_t run = NSC_LANE_BUCKETS * sizeof *lane->counts;
-    uint16_t *counts = room > COUNTS_MAX ? NULL : realloc(lane->counts, room * run);
+    uint16_t *counts = realloc(lane->counts, room * run);
 
     if (counts == NULL)
         return false;
     memset((char *)counts + lane->counts_room * run, 0, (room - lane->counts_room) * run);
     lane->counts = counts;
     lane->counts_room = room;
+    for (uint32_t i = 0; i < lane->touched_count; i++)
+        lane->totals[lane->touched[i]].counts = counts_of(lane, i);
     return true;
 }
 
@@ -180,25 +186,25 @@ void nsc_lane_touch(struct nsc_lane *lane, uint32_t function)
 {
     struct nsc_lane_total *total = &lane->totals[function];
 
-    lane->touched[lane->touched_count++] = function;
+    if (lane->touched_count + 1 >= lane->counts_room && !grow_counts(lane))
+        nsc_writer_fail(lane->writer, -ENOMEM);
     total->min_ticks = UINT64_MAX;
-    if (lane->counts_used == lane->counts_room && !grow_counts(lane))
-        lane->counts_cut = true;
-    else
-        total->counts = lane->counts_used++ * NSC_LANE_BUCKETS;
+    total->counts = counts_of(lane, lane->touched_count);
+    lane->touched[lane->touched_count++] = function;
 }
 
 void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
 {
-    struct nsc_lane_many *many = lane->many, *last = &many[lane->many_count - 1];
+    struct nsc_lane_many *many = lane->many;
 
-    if (lane->many_count > 0 && last->function == function && last->bucket == bucket) {
-        last->calls += calls; /* as a recursion ends */
+    if (lane->many_count > 0 && many[lane->many_count - 1].function == function &&
+        many[lane->many_count - 1].bucket == bucket) {
+        many[lane->many_count - 1].calls += calls; /* as a recursion ends */
         return;
     }
     many = nsc_array_grow(many, &lane->many_room, lane->many_count, sizeof *many);
     if (many == NULL) {
-        lane->counts_cut = true;
+        nsc_writer_fail(lane->writer, -ENOMEM);
         return;
     }
     lane->many = many;
@@ -275,7 +281,6 @@ static bool warm_up(struct nsc_lane *lane)
     if ((lane->floor == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
         !grow_totals(lane, top) || !grow_spans(lane) || !grow_counts(lane))
         return false;
-    lane->counts_used = 1;
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         lane->totals[lane->floor[i + 1].function].active++;
     return true;
@@ -315,7 +320,7 @@ static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
     lane->low = lane->high = lane->top;
     lane->late_calls = lane->lost = 0;
     lane->row_count = 0;
-    lane->rows_cut = lane->counts_cut = false;
+    lane->rows_cut = false;
     nsc_buffer_clear(&lane->rows);
     lane->at = lane->buffer;
     lane->limit = lane->buffer + lane->buffer_bytes - NSC_LANE_SLACK;
@@ -457,6 +462,18 @@ void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
     lane->row_count++;
 }
 
+/* Calls of a function that ended in the chunk, but for those in lane->many. */
+static uint64_t count_run(const struct nsc_lane_total *total)
+{
+    uint32_t high = nsc_bucket_of(total->over_ticks - 1), low = nsc_bucket_of(total->min_ticks);
+    const uint16_t *run = total->counts;
+    uint64_t calls = 0;
+
+    for (uint32_t i = low; i <= high && i < NSC_LANE_BUCKETS; i++)
+        calls += run[i];
+    return calls;
+}
+
 void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count)
 {
     for (uint32_t i = 0; i < lane->touched_count; i++) {
@@ -464,10 +481,13 @@ void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums,
 
         if (lane->touched[i] >= count)
             continue;
-        sums[lane->touched[i]].calls += total->calls;
+        sums[lane->touched[i]].calls += count_run(total);
         sums[lane->touched[i]].total_ticks += total->total_ticks;
         sums[lane->touched[i]].self_ticks += total->self_ticks;
     }
+    for (uint32_t i = 0; i < lane->many_count; i++)
+        if (lane->many[i].function < count)
+            sums[lane->many[i].function].calls += lane->many[i].calls;
 }
 
 static int by_function(const void *a, const void *b)
@@ -482,9 +502,9 @@ static int by_function(const void *a, const void *b)
 static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
 {
     const struct nsc_lane_many key = {.function = function}, *many = NULL, *end = NULL;
-    uint32_t high = nsc_bucket_of(total->max_ticks), low = nsc_bucket_of(total->min_ticks);
+    uint32_t high = nsc_bucket_of(total->over_ticks - 1), low = nsc_bucket_of(total->min_ticks);
     uint64_t *counts = lane->writer->counts, calls = 0;
-    uint16_t *run = lane->counts + total->counts;
+    uint16_t *run = total->counts;
 
     for (uint32_t i = low; i <= high && i < NSC_LANE_BUCKETS; i++) {
         calls += counts[i] = run[i];
@@ -505,27 +525,22 @@ static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc
     return calls;
 }
 
-/* A row of totals and of durations. */
-static void code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
+/* A row of totals and of durations. Returns the number of calls. */
+static uint64_t code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
 {
     struct nsc_writer *w = lane->writer;
     struct nsc_chunk_total sums = {.function = function,
-                                   .calls = total->calls,
+                                   .calls = take_counts(lane, function, total),
                                    .total_ticks = total->total_ticks,
                                    .self_ticks = total->self_ticks,
-                                   .max_ticks = total->max_ticks,
+                                   .max_ticks = total->over_ticks - 1,
                                    .min_ticks = total->min_ticks,
                                    .unwinds = total->unwinds};
 
-    nsc_writer_function_at(w, function)->calls += total->calls;
+    nsc_writer_function_at(w, function)->calls += sums.calls;
     nsc_level_place(w, function);
-    if (take_counts(lane, function, total) != total->calls) {
-        memset(w->counts, 0, sizeof w->counts); /* they were cut */
-        w->counts[nsc_bucket_of(sums.max_ticks)] = 1;
-        w->counts[nsc_bucket_of(sums.min_ticks)] += sums.calls - 1;
-        lane->counts_cut = true;
-    }
     nsc_sums_put(&w->section, &w->durations, &sums, w->counts);
+    return sums.calls;
 }
 
 /* Calls that ended in the chunk, and the sections with their totals and durations in w->section and
@@ -544,13 +559,11 @@ static uint64_t code_totals(struct nsc_lane *lane)
     for (uint32_t i = 0; i < lane->touched_count; i++) {
         struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
 
-        ended += total->calls;
-        code_sums(lane, lane->touched[i], total);
-        total->calls = total->unwinds = total->counts = 0;
-        total->total_ticks = total->self_ticks = total->max_ticks = 0;
+        ended += code_sums(lane, lane->touched[i], total);
+        total->unwinds = 0;
+        total->total_ticks = total->self_ticks = total->over_ticks = 0;
     }
     lane->touched_count = lane->many_count = 0;
-    lane->counts_used = 1;
     return ended;
 }
 
@@ -588,8 +601,7 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
     struct nsc_buffer *b = &w->head;
     bool totals = w->section.used <= event_bytes / TOTALS_PART;
     bool summary = !lane->rows_cut && lane->rows.used <= event_bytes / SUMMARY_PART;
-    bool durations =
-        totals && !lane->counts_cut && w->durations.used <= event_bytes / DURATIONS_PART;
+    bool durations = totals && w->durations.used <= event_bytes / DURATIONS_PART;
 
     nsc_buffer_clear(b);
     nsc_buffer_leb(b, c->thread);
@@ -625,7 +637,7 @@ static void pass_up(struct nsc_lane *lane, const struct nsc_entry_chunk *c, size
                                                  .max_depth = c->max_depth,
                                                  .shift = lane->span_shift},
                                         .event_bytes = event_bytes,
-                                        .has_sums = !lane->counts_cut,
+                                        .has_sums = true,
                                         .has_rows = !lane->rows_cut,
                                         .row_count = lane->row_count,
                                         .rows = &lane->rows};
@@ -645,7 +657,9 @@ uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
     if (!lane->chunk_open)
         return 0;
     for (uint32_t i = 0; i < lane->touched_count; i++)
-        ended += lane->totals[lane->touched[i]].calls;
+        ended += count_run(&lane->totals[lane->touched[i]]);
+    for (uint32_t i = 0; i < lane->many_count; i++)
+        ended += lane->many[i].calls;
     return entered(lane, ended) + lane->late_calls;
 }
 
