@@ -65,12 +65,19 @@ $(BUILD)/obj/%.o: %.c
 	$(call show,CC)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP -c $< -o $@
 
-$(HOST_LIB): $(HOST_OBJS)
+# Which objects there are changes when a library is installed: make itself would only look at those of before.
+HOST_LIST := $(BUILD)/obj/host.list
+.PHONY: again
+$(HOST_LIST): again
+	@mkdir -p $(@D)
+	@echo '$(HOST_OBJS)' | cmp -s - $@ || echo '$(HOST_OBJS)' >$@
+
+$(HOST_LIB): $(HOST_OBJS) $(HOST_LIST)
 $(CLI_LIB): $(CLI_OBJS)
 $(HOST_LIB) $(CLI_LIB):
 	@mkdir -p $(@D)
 	$(call show,AR)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 	@mkdir -p $(@D)
@@ -97,6 +104,7 @@ viewer: $(VIEWER_SRCS) ## the web client of `nanoscope open`
 	tools/viewer build $(VIEWER)
 	@touch $(VIEWER)/built
 
+all: $(VIEWER)/built
 $(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
 	@mkdir -p $(@D)
 	$(call show,VIEWER)
