@@ -21,6 +21,7 @@ static const struct nsc_exporter *const exporters[] = {
     &nsc_folded_exporter,
     &nsc_pprof_exporter,
     &nsc_callgrind_exporter,
+    &nsc_ctf_exporter,
     &nsc_tau_exporter,
     /* clang-format on */
 };

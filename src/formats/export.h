@@ -60,6 +60,7 @@ extern const struct nsc_exporter nsc_folded_exporter;
 extern const struct nsc_exporter nsc_pprof_exporter;
 extern const struct nsc_exporter nsc_callgrind_exporter;
 extern const struct nsc_exporter nsc_speedscope_exporter;
+extern const struct nsc_exporter nsc_ctf_exporter;
 extern const struct nsc_exporter nsc_tau_exporter;
 
 /* Whether the thread is wanted and has events. */

@@ -140,6 +140,15 @@ char *nsc_names_utf8(const char *name, size_t *bytes)
     return copy;
 }
 
+size_t nsc_names_fit(const char *text, size_t bytes, size_t max)
+{
+    if (bytes <= max)
+        return bytes;
+    while (max > 0 && ((uint8_t)text[max] & 0xc0) == 0x80)
+        max--;
+    return max;
+}
+
 char *nsc_names_line(const char *name, size_t *bytes)
 {
     char *text = nsc_names_utf8(name, bytes);

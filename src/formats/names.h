@@ -36,7 +36,10 @@ void nsc_names_free(struct nsc_names *names);
 char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes);
 /* Each byte that is no part of valid UTF-8 becomes U+FFFD. */
 char *nsc_names_utf8(const char *name, size_t *bytes);
-/* The same, and each control character becomes a question mark: text for one line. */
+/* How much of clean UTF-8 to write where @max bytes have room: whole characters only. */
+size_t nsc_names_fit(const char *text, size_t bytes, size_t max);
+/* As nsc_names_utf8(), and each control character
+ * becomes a question mark: text for one line. */
 char *nsc_names_line(const char *name, size_t *bytes);
 /* A JSON string with its quotes. */
 char *nsc_names_json(const char *name, size_t *bytes);

@@ -106,16 +106,6 @@ struct perfetto {
     uint64_t last_state_ns;
 };
 
-/* How much of clean UTF-8 is written: all, or as many whole characters as TEXT_MAX bytes hold. */
-static size_t text_bytes(const char *text, size_t bytes)
-{
-    if (bytes <= TEXT_MAX)
-        return bytes;
-    for (bytes = TEXT_MAX; ((uint8_t)text[bytes] & 0xc0) == 0x80;)
-        bytes--;
-    return bytes;
-}
-
 /* A string field of at most TEXT_MAX bytes, cleaned; left out when memory is short. */
 static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
 {
@@ -123,7 +113,7 @@ static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
     char *clean = nsc_names_utf8(text, &bytes);
 
     if (clean != NULL)
-        at = nsc_proto_bytes(at, field, clean, text_bytes(clean, bytes));
+        at = nsc_proto_bytes(at, field, clean, nsc_names_fit(clean, bytes, TEXT_MAX));
     free(clean);
     return at;
 }
@@ -318,7 +308,8 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
     data = nsc_proto_open(&at, PACKET_INTERNED_DATA);
     m = nsc_proto_open(&at, INTERNED_EVENT_NAMES);
     at = nsc_proto_u64(at, NAME_IID, iid);
-    at = nsc_proto_bytes(at, NAME_TEXT, name->text, text_bytes(name->text, name->bytes));
+    at = nsc_proto_bytes(at, NAME_TEXT, name->text,
+                         nsc_names_fit(name->text, name->bytes, TEXT_MAX));
     nsc_proto_close(m, at);
     if (has_file) {
         m = nsc_proto_open(&at, INTERNED_SOURCES);

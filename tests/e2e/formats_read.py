@@ -125,6 +125,22 @@ def speedscope(source):
     return lines_of(stacks)
 
 
+def babeltrace(lines):
+    """`babeltrace2 --clock-cycles` of a CTF folder: function, calls, total, self."""
+    stacks = {}
+    for line in lines:
+        m = re.match(
+            r'\[0*(\d+)\] .*?func_(entry|exit): \{ (pid = \d+, tid = \d+, stack = \d+), .*?'
+            r'\{ function = \( "((?:[^"\\]|\\.)*)" : container = \d+ \)',
+            line,
+        )
+        assert m, line
+        stack = stacks.setdefault(m[3], Stack())
+        name = re.sub(r"\\(.)", r"\1", m[4])
+        {"entry": stack.begin, "exit": stack.end}[m[2]](name, int(m[1]))
+    return lines_of(stacks.values())
+
+
 def main():
     if sys.argv[1] in ("tau",):
         print("\n".join(sorted(globals()[sys.argv[1]](sys.argv[2]))))
