@@ -19,6 +19,8 @@ function writeRange(range: Range): string {
 }
 
 export interface Address {
+    /** With two traces open: which. */
+    trace: number;
     view: Range | null;
     selection: Range | null;
     call: { thread: number; at: number; depth: number } | null;
@@ -35,6 +37,7 @@ export function parseAddress(hash: string): Address {
     const call = /^(\d+)\.(\d+)\.(\d+)$/.exec(query.get("call") ?? "");
     const theme = query.get("theme");
     return {
+        trace: query.get("trace") === "1" ? 1 : 0,
         view: readRange(query.get("view")),
         selection: readRange(query.get("range")),
         call:
@@ -52,6 +55,9 @@ export function parseAddress(hash: string): Address {
 function write(app: App): string {
     const query = new URLSearchParams();
     const whole = app.whole;
+    if (app.which > 0) {
+        query.set("trace", String(app.which));
+    }
     if (app.goal.from > whole.from || app.goal.to < whole.to) {
         query.set("view", writeRange(app.goal));
     }
@@ -94,4 +100,17 @@ export function followAddress(app: App): void {
         }, WRITE_AFTER_MS);
     };
     app.on(["view", "selection", "call", "function", "search", "panel", "frames", "theme"], later);
+}
+
+/** The page again, about the other trace: at the same time and panel, but its functions and calls are others. */
+export function showTrace(app: App, which: number): void {
+    const query = new URLSearchParams(write(app));
+    for (const key of ["call", "function", "trace"]) {
+        query.delete(key);
+    }
+    if (which > 0) {
+        query.set("trace", String(which));
+    }
+    location.hash = query.toString();
+    location.reload();
 }

@@ -66,6 +66,8 @@ export class App {
     constructor(
         readonly engine: Engine,
         public trace: Trace,
+        /** Which of the traces that are open it is. */
+        readonly which: number,
         readonly fail: (error: unknown) => void,
         readonly say: (text: string) => void,
     ) {

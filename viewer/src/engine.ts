@@ -110,3 +110,16 @@ export class HttpEngine implements Engine {
         return { status: response.status, bytes: await response.arrayBuffer() };
     }
 }
+
+/** One of the traces that an engine has open: asks everything about that one. */
+export class TraceEngine implements Engine {
+    constructor(
+        private readonly engine: Engine,
+        private readonly trace: number,
+    ) {}
+
+    ask(where: string, signal?: AbortSignal): Promise<Answer> {
+        const joint = where.includes("?") ? "&" : "?";
+        return this.engine.ask(`${where}${joint}trace=${this.trace}`, signal);
+    }
+}

@@ -1,4 +1,5 @@
 // header.ts - the top line: what the trace is, and what is special about it.
+import { showTrace } from "./address";
 import type { App } from "./app";
 import { h, printable } from "./dom";
 import type { Trace } from "./protocol";
@@ -31,12 +32,29 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
     return h(
         "header",
         {},
+        app.trace.traces > 1 ? traceSwitch(app) : null,
         h("h1", { title: printable(trace.name) }, printable(trace.name)),
         h("span", { class: "quiet" }, describe(trace)),
         ...chips,
         h("span", { class: "spring" }),
         ...controls,
     );
+}
+
+/** With two traces open: which one is shown. */
+function traceSwitch(app: App): HTMLElement {
+    const buttons = ["Before", "After"].map((label, which) =>
+        h(
+            "button",
+            {
+                type: "button",
+                "aria-pressed": which === app.which ? "true" : "false",
+                on: { click: () => showTrace(app, which) },
+            },
+            label,
+        ),
+    );
+    return h("span", { class: "switch", role: "group", "aria-label": "Trace" }, ...buttons);
 }
 
 function describe(trace: Trace): string {

@@ -2,7 +2,7 @@
 import { parseAddress } from "./address";
 import { App } from "./app";
 import { h } from "./dom";
-import { askJson, HttpEngine, isAbort, type Engine } from "./engine";
+import { askJson, HttpEngine, isAbort, TraceEngine, type Engine } from "./engine";
 import { login, stay } from "./login";
 import { Page } from "./page";
 import type { Trace } from "./protocol";
@@ -32,9 +32,12 @@ class Status {
 }
 
 async function start(engine: Engine, status: Status): Promise<void> {
-    const trace = await askJson<Trace>(engine, "/api/trace");
-    const app = new App(engine, trace, status.fail, (text) => status.say(text));
     const address = parseAddress(location.hash);
+    const first = await askJson<Trace>(engine, "/api/trace");
+    const which = Math.min(address.trace, first.traces - 1);
+    const one = first.traces > 1 ? new TraceEngine(engine, which) : engine;
+    const trace = which === 0 ? first : await askJson<Trace>(one, "/api/trace");
+    const app = new App(one, trace, which, status.fail, (text) => status.say(text));
     const page = new Page(app, status.element);
     document.body.replaceChildren(page.element);
     document.title = `${trace.name} - nanoscope`;

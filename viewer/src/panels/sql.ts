@@ -40,7 +40,7 @@ export class SqlPanel implements Panel {
         });
         const run = h("button", { type: "button", on: { click: () => void this.run() } }, "Run");
         const about =
-            "Ctrl + Enter. Tables: calls, functions, threads, samples, states, marks, counters, losses.";
+            "Ctrl + Enter. Tables: calls, functions, threads, samples, states, marks, counters, losses, categories.";
         const bar = h("div", { class: "buttons" }, run, h("span", { class: "quiet" }, about));
         this.element = h("div", { class: "sql-panel" }, this.box, bar, this.result);
     }
