@@ -1,18 +1,20 @@
 /*
  * search.c - /api/search: functions by name.
  *
- * How often each was called is summed up once, from the chunks' heads, and kept with the source.
+ * How often each was called is summed up once, from what heads and nodes tell, and kept with the
+ * source.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer/handlers.h"
+#include "trace/levels.h"
 
 #define ROWS           100u
 #define ROWS_MAX       10000u
 #define TEXT_MAX       1000u
-/* Chunks whose heads have no sums are read, if these are no more events together. */
+/* Chunks whose heads have no sums are read, if they have no more events than this together. */
 #define EVENTS_TO_READ ((uint64_t)4 << 20)
 
 /* ---- How often each function was called ------------------------------------------------------ */
@@ -43,29 +45,59 @@ static int count_events(struct nsc_answer_ask *ask, const struct nsc_chunk *chun
     return result < 0 ? result : 0;
 }
 
-/* Add the calls that ended in chunks[@index]. @to_read: events that may still be read for it. */
-static int count_chunk(struct nsc_answer_ask *ask, const struct nsc_chunk *chunks, uint32_t count,
-                       uint32_t index, uint64_t *to_read, uint64_t *calls)
+/* Add the calls that ended in a piece of a thread. @to_read: events that may still be read. */
+static int count_piece(struct nsc_answer_ask *ask, const struct nsc_chunk *chunks, uint32_t count,
+                       const struct nsc_levels_piece *piece, uint64_t *to_read, uint64_t *calls)
 {
-    const struct nsc_chunk *chunk = &chunks[index];
-    uint32_t depth_behind = index + 1 < count ? chunk[1].depth : 0;
-    struct nsc_chunk_head head;
-    uint64_t ended = 0;
-    int error = nsc_trace_chunk_head(ask->trace, chunk, &head, &ask->diag);
+    uint32_t end = piece->first_chunk + piece->chunk_count;
+    uint64_t open = end < count ? chunks[end].depth : 0, known = 0, events = 0;
+    struct nsc_chunk_head head = {
+        .has_totals = piece->known, .totals = piece->totals, .total_count = piece->total_count};
+    int error = 0;
 
+    /* A head may have totals without durations, which a piece counts for unknown. */
+    if (!piece->known && piece->chunk_count == 1)
+        error = nsc_trace_chunk_head(ask->trace, &chunks[piece->first_chunk], &head, &ask->diag);
     if (error != 0)
         return error;
     for (uint32_t i = 0; head.has_totals && i < head.total_count; i++) {
         calls[nsc_trace_canonical(ask->trace, head.totals[i].function)] += head.totals[i].calls;
-        ended += head.totals[i].calls;
+        known += head.totals[i].calls;
+    }
+    for (uint32_t i = piece->first_chunk; i < end; i++) {
+        open += i == piece->first_chunk ? (uint64_t)0 - chunks[i].depth : 0;
+        known -= chunks[i].calls;
+        events += chunks[i].events;
     }
     /* Entries are what ended and what is open now that was not before; the other calls are late. */
-    if (head.has_totals && ended + depth_behind == chunk->calls + chunk->depth)
+    if (head.has_totals && known + open == 0)
         return 0;
-    if (chunk->events > *to_read)
+    if (events > *to_read)
         return -EOPNOTSUPP;
-    *to_read -= chunk->events;
-    return count_events(ask, chunk, head.has_totals, calls);
+    *to_read -= events;
+    for (uint32_t i = piece->first_chunk; i < end && error == 0; i++)
+        error = count_events(ask, &chunks[i], head.has_totals, calls);
+    return error;
+}
+
+static int count_thread(struct nsc_answer_ask *ask, uint32_t thread, uint64_t *to_read,
+                        uint64_t *calls)
+{
+    struct nsc_levels_piece piece;
+    struct nsc_levels *walk;
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
+    int more = nsc_levels_open(ask->trace, thread, 0, count, NSC_LEVELS_SUMS, 0, &walk, &ask->diag);
+
+    if (more != 0)
+        return more;
+    while ((more = nsc_levels_next(walk, &piece, &ask->diag)) > 0) {
+        more = count_piece(ask, chunks, count, &piece, to_read, calls);
+        if (more < 0)
+            break;
+    }
+    nsc_levels_close(walk);
+    return more;
 }
 
 /* Sum up; afterwards the source has the counts, or knows that there are none to be had. */
@@ -79,13 +111,8 @@ static int count_calls(struct nsc_answer_ask *ask)
     /* Of a recovered file the chunks that are left do not close all calls. */
     if (error == 0 && info->recovered)
         error = -EOPNOTSUPP;
-    for (uint32_t t = 0; t < info->thread_count && error == 0; t++) {
-        uint32_t count;
-        const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, t, &count);
-
-        for (uint32_t i = 0; i < count && error == 0; i++)
-            error = count_chunk(ask, chunks, count, i, &to_read, calls);
-    }
+    for (uint32_t i = 0; i < info->thread_count && error == 0; i++)
+        error = count_thread(ask, i, &to_read, calls);
     if (error != 0) {
         free(calls);
         calls = NULL;

@@ -184,7 +184,8 @@ int nsc_sections_read(const struct nsc_trace *t, uint64_t flags, const struct ns
 
     head->has_totals = (flags & NSC_FORMAT_HEAD_TOTALS) != 0;
     head->has_summary = (flags & NSC_FORMAT_HEAD_SUMMARY) != 0;
-    head->has_durations = head->has_totals && (flags & NSC_FORMAT_HEAD_DURATIONS) != 0;
+    head->has_durations =
+        head->has_totals && (flags & NSC_FORMAT_HEAD_DURATIONS) != 0 && !into->passes_durations;
     if (head->has_totals)
         error = read_totals(t, s, into, &head->total_count);
     if (error == 0 && head->has_summary)

@@ -229,6 +229,7 @@ int nsc_levels_open(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32
     walk->count = count;
     walk->wanted = wanted;
     walk->shift = shift;
+    walk->sections.passes_durations = wanted == NSC_LEVELS_ROWS; /* they are most of a node */
     walk->node_limit = find_node_limit(t, chunks, count);
     *out = walk;
     return 0;

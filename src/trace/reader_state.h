@@ -30,6 +30,7 @@ struct nsc_sections {
     struct nsc_duration_count *counts;
     struct nsc_chunk_row *rows;
     uint32_t total_room, count_room, row_room;
+    bool passes_durations; /* they are not wanted and stay undecoded */
 };
 
 struct nsc_trace {
