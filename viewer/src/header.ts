@@ -58,12 +58,12 @@ function traceSwitch(app: App): HTMLElement {
 }
 
 function describe(trace: Trace): string {
-    const parts = [`${units.shortCount(trace.calls)} calls`];
+    const several = (value: number, noun: string): string =>
+        `${units.shortCount(value)} ${noun}${value === 1 ? "" : "s"}`;
+    const parts = [several(trace.calls, "call")];
     if (trace.processes.length > 1) {
         parts.push(`${units.count(trace.processes.length)} processes`);
     }
-    const threads = trace.threads.length;
-    parts.push(threads === 1 ? "1 thread" : `${units.count(threads)} threads`);
-    parts.push(`${units.shortCount(trace.functions)} functions`);
+    parts.push(several(trace.threads.length, "thread"), several(trace.functions, "function"));
     return parts.join(", ");
 }
