@@ -175,6 +175,12 @@ export function bindings(
             what: "charts of the thread: CPU, all, none",
             run: () => commands.charts(),
         },
+        {
+            group: "Page",
+            keys: ["h"],
+            what: "hues by category, module, file, function",
+            run: () => commands.nextColours(),
+        },
         { group: "Page", keys: ["t"], what: "light or dark", run: () => page.nextTheme() },
         { group: "Page", keys: ["?"], what: "this page", run: () => page.showHelp() },
         ...panelKeys,

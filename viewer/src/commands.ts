@@ -121,6 +121,12 @@ export class Commands {
         }
     }
 
+    nextColours(): void {
+        const by = this.app.functions.nextColours();
+        this.app.emit("functions");
+        this.app.say(`Hues by ${by}`);
+    }
+
     fit(): void {
         const { app } = this;
         const { call, range } = app;

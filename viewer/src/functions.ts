@@ -12,6 +12,8 @@ const GREATEST_GROUP = 0.45;
 /** What gives a call its hue. */
 export type ColourBy = "module" | "category" | "file" | "function";
 
+const WAYS: readonly ColourBy[] = ["category", "module", "file", "function"];
+
 export class Functions {
     private readonly rows: (FunctionRow | undefined)[] = [];
     private readonly pages = new Set<number>();
@@ -20,6 +22,7 @@ export class Functions {
     colours: Uint32Array;
     private theme: ThemeName = "light";
     private by: ColourBy = "module";
+    /** `by` was found by looking at names, or chosen. */
     private chosen = false;
     private readonly waiting = new Set<number>();
 
@@ -92,15 +95,19 @@ export class Functions {
         }
     }
 
-    setColourBy(by: ColourBy | null): void {
-        this.chosen = by !== null;
-        this.by = by ?? this.best();
+    private setColourBy(by: ColourBy): void {
+        this.by = by;
+        this.chosen = true;
         this.groups.clear();
         this.paintAll();
     }
 
-    get colourBy(): ColourBy {
-        return this.by;
+    /** The next way to choose hues; tells which. */
+    nextColours(): ColourBy {
+        const at = WAYS.indexOf(this.by);
+        const next = WAYS[(at + 1) % WAYS.length]!;
+        this.setColourBy(next);
+        return next;
     }
 
     /** What sorts the functions into some groups of which none has most of them; else each stands for itself. */

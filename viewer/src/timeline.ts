@@ -21,13 +21,15 @@ import {
 } from "./paint";
 import { css, fillText, pixel, plainFill } from "./palette";
 import { NAME_FONT, Pen, SMALL_FONT } from "./pen";
-import type { LeftOutRow, Range } from "./protocol";
+import type { LeftOutRow } from "./protocol";
 import { Picture, type SeenSpan } from "./picture";
 import { SPAN_WORDS, type Gap, type Tile } from "./tile";
 import { BLOCK_ROWS, Tiles, timeIn, zoomFor, type Piece } from "./tiles";
-import { duration, timeToX, xToTime } from "./view";
+import { duration, pan, timeToX, xToTime } from "./view";
 
 const LABEL_FROM = 34;
+/** Nothing has moved for so long: there is time to look ahead. */
+const REST_MS = 150;
 /** The strip of outermost calls in the head of a folded thread. */
 const STRIP = 10;
 const BAND_ROOM = 8;
@@ -55,6 +57,7 @@ export class Timeline {
     private raster: Raster = { pixels: new Uint32Array(0), width: 0, height: 0 };
     private image: ImageData | null = null;
     private planned = false;
+    private resting = 0;
     /** Milliseconds that the last frames took to paint; for those who measure. */
     readonly frameTimes: number[] = [];
 
@@ -172,13 +175,37 @@ export class Timeline {
         this.drawGaps(gaps);
         this.drawLabels(labels, left);
         this.drawOver(lanes, scroll);
-        this.tiles.end();
+        const isWhole = this.tiles.end();
         this.notes.end();
+        window.clearTimeout(this.resting);
+        if (isWhole) {
+            this.resting = window.setTimeout(() => this.lookAhead(), REST_MS);
+        }
         this.frameTimes.push(performance.now() - begun);
         if (this.frameTimes.length > 600) {
             this.frameTimes.shift();
         }
         this.painted();
+    }
+
+    /** When the picture has come to rest: the tiles that a move or a step back would need. */
+    private lookAhead(): void {
+        const { view } = this.app;
+        const near = pan(view, -1, this.app.whole);
+        const far = pan(view, 1, this.app.whole);
+        this.tiles.begin();
+        for (const { thread, first, end } of this.visibleThreads()) {
+            const last = Math.max(end - 1, first);
+            for (
+                let block = Math.floor(first / BLOCK_ROWS);
+                block <= Math.floor(last / BLOCK_ROWS);
+                block++
+            ) {
+                this.piecesOf(thread, block, { from: near.from, to: far.to });
+                this.piecesOf(thread, block, view, 1);
+            }
+        }
+        this.tiles.end();
     }
 
     private get colours(): Colours {
@@ -192,22 +219,15 @@ export class Timeline {
         };
     }
 
-    /** The part of the window in which the thread lives. */
-    private alive(thread: number): Range {
-        const { view, trace } = this.app;
-        const { start, end } = trace.threads[thread]!;
-        return {
-            from: Math.max(view.from, start, 0),
-            to: Math.min(view.to, Math.max(end, start + 1)),
-        };
-    }
-
-    private piecesOf(thread: number, block: number): Piece[] {
-        const { from, to } = this.alive(thread);
+    /** @coarser: zoom levels above the one that suits the window. */
+    private piecesOf(thread: number, block: number, range = this.app.view, coarser = 0): Piece[] {
+        const { start, end } = this.app.trace.threads[thread]!;
+        const from = Math.max(range.from, start, 0);
+        const to = Math.min(range.to, Math.max(end, start + 1));
         if (to <= from) {
             return [];
         }
-        const zoom = zoomFor(duration(this.app.view) / this.raster.width);
+        const zoom = zoomFor((duration(this.app.view) / this.raster.width) * 2 ** coarser);
         return this.tiles.pieces(thread, block, zoom, from, to);
     }
 
