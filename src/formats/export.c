@@ -22,6 +22,7 @@ static const struct nsc_exporter *const exporters[] = {
     &nsc_pprof_exporter,
     &nsc_callgrind_exporter,
     &nsc_ctf_exporter,
+    &nsc_uftrace_exporter,
     &nsc_tau_exporter,
     /* clang-format on */
 };
@@ -233,21 +234,31 @@ void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk)
     nsc_walk_close(walk);
 }
 
-void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
+static void note_unmarked(struct nsc_export *job, const char *format, uint64_t bounds,
+                          uint64_t losses)
 {
-    struct nsc_export_result *r = job->result;
     char bounded[64] = "", lost[64] = "";
 
-    if (r->bounds > 0)
-        snprintf(bounded, sizeof bounded, "%llu call%s", (unsigned long long)r->bounds,
-                 r->bounds == 1 ? " whose duration is an estimate"
-                                : "s whose durations are estimates");
-    if (r->lost > 0)
-        snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)r->lost,
-                 nsc_units_plural(r->lost));
-    if (r->bounds > 0 || r->lost > 0)
-        nsc_notes_add(&r->notes, "%s cannot mark %s%s%s", format, bounded,
-                      r->bounds > 0 && r->lost > 0 ? " and " : "", lost);
+    if (bounds > 0)
+        snprintf(bounded, sizeof bounded, "%llu call%s", (unsigned long long)bounds,
+                 bounds == 1 ? " whose duration is an estimate"
+                             : "s whose durations are estimates");
+    if (losses > 0)
+        snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)losses,
+                 nsc_units_plural(losses));
+    if (bounds > 0 || losses > 0)
+        nsc_notes_add(&job->result->notes, "%s cannot mark %s%s%s", format, bounded,
+                      bounds > 0 && losses > 0 ? " and " : "", lost);
+}
+
+void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
+{
+    note_unmarked(job, format, job->result->bounds, job->result->lost);
+}
+
+void nsc_export_note_bounds(struct nsc_export *job, const char *format)
+{
+    note_unmarked(job, format, job->result->bounds, 0);
 }
 
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,

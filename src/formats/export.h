@@ -61,6 +61,7 @@ extern const struct nsc_exporter nsc_pprof_exporter;
 extern const struct nsc_exporter nsc_callgrind_exporter;
 extern const struct nsc_exporter nsc_speedscope_exporter;
 extern const struct nsc_exporter nsc_ctf_exporter;
+extern const struct nsc_exporter nsc_uftrace_exporter;
 extern const struct nsc_exporter nsc_tau_exporter;
 
 /* Whether the thread is wanted and has events. */
@@ -100,6 +101,9 @@ void nsc_export_walked(struct nsc_export *job, struct nsc_walk *walk);
 
 /* Note, if there are any, the bounds and losses that @format has no mark for. */
 void nsc_export_note_unmarked(struct nsc_export *job, const char *format);
+
+/* The same for bounds alone: @format marks losses. */
+void nsc_export_note_bounds(struct nsc_export *job, const char *format);
 
 /* Finish and publish the only file of a format, or on @error abandon it and return @error. */
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,

@@ -141,6 +141,27 @@ def babeltrace(lines):
     return lines_of(stacks.values())
 
 
+def uftrace_dump(lines):
+    """`uftrace dump`: function, calls, total, self."""
+    stacks = {}
+    for line in lines:
+        m = re.match(r"(\d+)\.(\d{9}) +(\d+): \[(entry|exit )\] (.*)\([0-9a-f]+\) depth: (\d+)$", line)
+        if not m:
+            assert "[entry" not in line and "[exit" not in line, line
+            continue
+        stack = stacks.setdefault(m[3], Stack())
+        if m[4] == "entry":
+            assert int(m[6]) == len(stack.open)
+        {"entry": stack.begin, "exit ": stack.end}[m[4]](m[5], int(m[1] + m[2]))
+    return lines_of(stacks.values())
+
+
+def uftrace_report(lines):
+    """`uftrace report`: function, calls."""
+    found = (re.match(r"(?: +[\d.]+ +\w+ +[\d.]+ +\w+)? +(\d+)  (.*)$", line) for line in lines)
+    return [f"{m[2]} {m[1]}" for m in found if m]
+
+
 def main():
     if sys.argv[1] in ("tau",):
         print("\n".join(sorted(globals()[sys.argv[1]](sys.argv[2]))))
