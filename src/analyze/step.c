@@ -1,12 +1,17 @@
 /*
  * step.c - the nearest call of a function; see step.h.
  *
- * Called by answer/. A chunk is decoded only if its head and the next one's do not rule out that
- * the function began in it.
+ * Called by answer/. A chunk is decoded only if what its head or the nodes above it tell, and the
+ * stack behind it, do not rule out that the function began in it.
  */
 #include "analyze/step.h"
 
 #include <errno.h>
+
+#include "trace/levels.h"
+
+/* So many chunks are passed over at once, at most: a power of 8, as nodes are above eight each. */
+#define PASS_MAX 4096u
 
 struct stepper {
     struct nsc_trace *trace;
@@ -70,30 +75,64 @@ static bool can_hold(const struct stepper *s, const struct nsc_chunk *chunk)
     return s->forwards ? chunk->first_ticks < s->best.ticks : chunk->last_ticks > s->best.ticks;
 }
 
-/* 1 if the function may have begun in chunks[@index], 0 if not: then none of its calls ended there,
- * and none is open behind it that began in it. */
-static int may_begin(struct stepper *s, const struct nsc_chunk *chunks, uint32_t count,
-                     uint32_t index)
+/* 1 if calls of the function ended in chunks [@first, @end), or if that is not known. */
+static int may_end(struct stepper *s, uint32_t thread, uint32_t first, uint32_t end)
 {
-    struct nsc_chunk_head head;
-    int error = nsc_trace_chunk_head(s->trace, &chunks[index], &head, s->diag);
+    struct nsc_levels_piece piece;
+    struct nsc_levels *walk;
+    int more = nsc_levels_open(s->trace, thread, first, end, NSC_LEVELS_SUMS, 0, &walk, s->diag);
+    bool may = false;
 
-    if (error != 0)
-        return error;
-    if (!head.has_totals)
-        return 1;
-    for (uint32_t i = 0; i < head.total_count; i++)
-        if (nsc_trace_canonical(s->trace, head.totals[i].function) == s->function)
-            return 1;
-    if (index + 1 == count || chunks[index + 1].missing)
-        return chunks[index].max_depth > 0;
-    error = nsc_trace_chunk_head(s->trace, &chunks[index + 1], &head, s->diag);
-    if (error != 0)
-        return error;
-    for (uint32_t i = 0; i < head.frame_count; i++)
-        if (head.frames[i].start_ticks >= chunks[index].first_ticks &&
-            nsc_trace_canonical(s->trace, head.frames[i].function) == s->function)
-            return 1;
+    if (more != 0)
+        return more;
+    while (!may && (more = nsc_levels_next(walk, &piece, s->diag)) > 0) {
+        may = !piece.known;
+        for (uint32_t i = 0; i < piece.total_count && !may; i++)
+            may = nsc_trace_canonical(s->trace, piece.totals[i].function) == s->function;
+    }
+    nsc_levels_close(walk);
+    return more < 0 ? more : may;
+}
+
+/* 1 if the function may have begun in chunks [@first, @end), 0 if not: then none of its calls ended
+ * there, and none is open behind them that began in them. */
+static int may_begin(struct stepper *s, const struct nsc_chunk *chunks, uint32_t first,
+                     uint32_t end)
+{
+    struct nsc_levels_stack stack;
+    int result = may_end(s, chunks[first].thread, first, end);
+
+    if (result != 0)
+        return result;
+    if (nsc_trace_info(s->trace)->recovered)
+        return 1; /* stacks may lack calls */
+    result = nsc_levels_stack(s->trace, chunks[first].thread, end, &stack, s->diag);
+    for (uint32_t i = stack.depth; result == 0 && i-- > 0;) {
+        if (stack.frames[i].start_ticks < chunks[first].first_ticks)
+            break;
+        result = stack.frames[i].function == s->function;
+    }
+    return result;
+}
+
+/* Pass over chunks from @index on, in the direction of the search, as far as they hold no call of
+ * the function: by as many at once as nodes are above. Returns how many, or -errno. */
+static int64_t pass_over(struct stepper *s, const struct nsc_chunk *chunks, uint32_t count,
+                         uint32_t index)
+{
+    for (uint32_t size = PASS_MAX; size > 0; size /= 8) {
+        uint32_t first = s->forwards ? index : index / size * size;
+        uint32_t end = s->forwards ? (index / size + 1) * size : index + 1;
+        int result;
+
+        end = end < count ? end : count;
+        /* Only from the edge of a node: else the next smaller one has been tried just before. */
+        if (size > 1 && (s->forwards ? index : index + 1) % size != 0)
+            continue;
+        result = may_begin(s, chunks, first, end);
+        if (result <= 0)
+            return result < 0 ? result : (int64_t)(end - first);
+    }
     return 0;
 }
 
@@ -101,18 +140,22 @@ static int search_thread(struct stepper *s, uint32_t thread)
 {
     uint32_t count;
     const struct nsc_chunk *chunks = nsc_trace_chunks(s->trace, thread, &count);
-    int result = 0;
 
-    for (uint32_t i = 0; i < count && result >= 0; i++) {
-        uint32_t index = s->forwards ? i : count - 1 - i;
+    for (uint32_t done = 0; done < count;) {
+        uint32_t index = s->forwards ? done : count - 1 - done;
+        int64_t passed = 1;
+        int error = 0;
 
-        if (chunks[index].missing || !can_hold(s, &chunks[index]))
-            continue;
-        result = may_begin(s, chunks, count, index);
-        if (result > 0)
-            result = search_chunk(s, &chunks[index]);
+        if (!chunks[index].missing && can_hold(s, &chunks[index])) {
+            passed = pass_over(s, chunks, count, index);
+            if (passed == 0)
+                error = search_chunk(s, &chunks[index]);
+        }
+        if (passed < 0 || error != 0)
+            return passed < 0 ? (int)passed : error;
+        done += passed > 0 ? (uint32_t)passed : 1;
     }
-    return result < 0 ? result : 0;
+    return 0;
 }
 
 int nsc_step_find(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t function,

@@ -283,6 +283,14 @@ int main(void)
                                       .memory_bytes = 1 << 16,
                                       .step = 80},
                 4 / less, 100);
+    test_random("rare functions",
+                &(struct rig_options){.threads = 2,
+                                      .functions = 5000,
+                                      .max_depth = 20,
+                                      .events = 40000,
+                                      .memory_bytes = 1 << 20,
+                                      .step = 80},
+                2 / less, 60);
     test_random("gaps",
                 &(struct rig_options){.threads = 2,
                                       .functions = 9,
