@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "analyze/feed.h"
+#include "util/sort.h"
 
 struct lane {
     uint32_t thread;
@@ -66,7 +67,7 @@ int nsc_merge_open(struct nsc_trace *t, const struct nsc_selection *selection, u
     for (uint32_t i = 0; i < count; i++)
         if (nsc_feed_is_wanted(t, selection, i))
             m->waiting[m->waiting_count++] = i;
-    qsort_r(m->waiting, m->waiting_count, sizeof(*m->waiting), compare_starts, t);
+    nsc_sort(m->waiting, m->waiting_count, sizeof(*m->waiting), compare_starts, t);
     *out = m;
     return 0;
 }

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/sort.h"
+
 int nsc_nodes_init(struct nsc_tree *tree)
 {
     *tree = (struct nsc_tree){.max = 256, .slots_max = 1024};
@@ -207,7 +209,7 @@ int nsc_nodes_sort(struct nsc_tree *tree, const struct nsc_trace *t)
 
         for (uint32_t c = tree->nodes[node].first_child; c; c = tree->nodes[c].next_sibling)
             children[count++] = c;
-        qsort_r(children, count, sizeof(*children), compare_nodes, &context);
+        nsc_sort(children, count, sizeof(*children), compare_nodes, &context);
         while (count-- > 0) {
             tree->nodes[children[count]].next_sibling = next;
             next = children[count];

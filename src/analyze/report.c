@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/report_state.h"
+#include "util/sort.h"
 
 bool nsc_report_grow_stack(struct nsc_report_counter *c)
 {
@@ -228,7 +229,7 @@ static uint32_t *list_threads(const struct nsc_report_counter *c, uint32_t *coun
         if (nsc_feed_is_wanted(c->trace, c->selection, i))
             threads[(*count)++] = i;
     if (threads)
-        qsort_r(threads, *count, sizeof(*threads), compare_processes, c->trace);
+        nsc_sort(threads, *count, sizeof(*threads), compare_processes, c->trace);
     return threads;
 }
 
@@ -413,5 +414,5 @@ void nsc_report_sort(struct nsc_report *r, const struct nsc_trace *t, enum nsc_r
 {
     struct sort_context context = {t, key};
 
-    qsort_r(r->rows, r->row_count, sizeof(*r->rows), compare_rows, &context);
+    nsc_sort(r->rows, r->row_count, sizeof(*r->rows), compare_rows, &context);
 }

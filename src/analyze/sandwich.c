@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/feed.h"
+#include "util/sort.h"
 
 /* What is known of some calls while counting: report.c says what epochs are. */
 struct tally {
@@ -218,7 +219,7 @@ static int make_rows(struct nsc_trace *t, const struct tally *tallies, uint32_t 
             rows[n++] = (struct nsc_sandwich_row){.function = i < count ? i : NSC_NO_ID,
                                                   .calls = tallies[i].calls,
                                                   .total_ticks = tallies[i].total_ticks};
-    qsort_r(rows, n, sizeof(*rows), compare_rows, t);
+    nsc_sort(rows, n, sizeof(*rows), compare_rows, t);
     *out = rows;
     *row_count = n;
     return 0;

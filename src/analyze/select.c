@@ -31,7 +31,7 @@ int nsc_selection_compensate(struct nsc_selection *s, const struct nsc_trace *t)
     if (nsc_trace_info(t)->exits_bound)
         return -EOPNOTSUPP;
     if (call == 0 || inner == 0 || inner > call)
-        return -ENODATA;
+        return -ENOENT;
     s->cost = (struct nsc_hook_cost){.inner = inner, .outer = call - inner};
     return 0;
 }

@@ -45,7 +45,7 @@ void nsc_selection_free(struct nsc_selection *s);
 
 /**
  * nsc_selection_compensate - have the cost of the hooks taken out of the times, as the recorder
- * measured it. Returns 0, -ENODATA (it did not) or -EOPNOTSUPP (ends of calls are bounds only).
+ * measured it. Returns 0, -ENOENT (it did not) or -EOPNOTSUPP (ends of calls are bounds only).
  */
 int nsc_selection_compensate(struct nsc_selection *s, const struct nsc_trace *t);
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/sort.h"
+
 /* Add the rows of one process (or of all) up, behind those that are there. Rows of a report per
  * process come process by process. */
 static size_t add_up(const struct nsc_report *r, size_t first, const struct nsc_categories *c,
@@ -94,5 +96,5 @@ void nsc_shares_sort(struct nsc_shares *shares, const struct nsc_categories *cat
     struct order order = {categories, key};
 
     if (shares->count > 0)
-        qsort_r(shares->rows, shares->count, sizeof(*shares->rows), compare, &order);
+        nsc_sort(shares->rows, shares->count, sizeof(*shares->rows), compare, &order);
 }

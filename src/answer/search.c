@@ -10,6 +10,7 @@
 
 #include "answer/handlers.h"
 #include "trace/levels.h"
+#include "util/sort.h"
 
 #define ROWS           100u
 #define ROWS_MAX       10000u
@@ -236,7 +237,7 @@ static int search(struct nsc_answer_ask *ask, const struct wanted *w, uint32_t l
         error = count_calls(ask);
     if (error == 0) {
         order.calls = ask->source->calls;
-        qsort_r(found, count, sizeof(*found), compare_functions, &order);
+        nsc_sort(found, count, sizeof(*found), compare_functions, &order);
         error = put_found(ask, found, count, limit);
     }
     free(found);
