@@ -15,69 +15,22 @@
 #include "analyze/report.h"
 #include "analyze/tree.h"
 #include "bench.h"
+#include "calls.h"
 #include "trace/encode.h"
 #include "trace/reader.h"
 
-#define FUNCTIONS 2000u
-#define THREADS   4u
-#define RUNS      7
+#define RUNS 7
 
-struct thread {
-    struct nsc_lane *lane;
-    uint64_t ticks;
-    uint64_t left; /* events still to make */
-};
-
-/* Durations over several powers of two, as in real programs. */
-static void pass_time(struct thread *t)
-{
-    uint32_t r = bench_random();
-
-    t->ticks += 15 + r % 60;
-    if (r % 64 == 0)
-        t->ticks += (uint64_t)bench_random() >> (12 + r / 64 % 16);
-}
-
-static void enter(struct thread *t, uint32_t function)
-{
-    pass_time(t);
-    nsc_lane_enter(t->lane, t->ticks, function, 0);
-    t->left--;
-}
-
-static void leave(struct thread *t)
-{
-    pass_time(t);
-    nsc_lane_exit(t->lane, t->ticks);
-    t->left = t->left > 0 ? t->left - 1 : 0;
-}
-
-/* A function that calls others, always the same ones, some of them in a loop. */
-static void call(struct thread *t, uint32_t function, uint32_t depth)
-{
-    enter(t, function);
-    for (uint32_t i = 0; depth < 14 && t->left > depth + 2 && i < (function * 7 + depth) % 4; i++)
-        for (uint32_t n = 0; n <= (function + i) % 3 && t->left > depth + 2; n++)
-            call(t, (function * 5 + i * 11 + depth) % FUNCTIONS, depth + 1);
-    leave(t);
-}
-
-static void make_regular(struct thread *t)
-{
-    for (uint32_t i = 0; t->left > 1; i++)
-        call(t, i % FUNCTIONS, 0);
-}
-
-static void make_random(struct thread *t)
+static void make_random(struct bench_thread *t)
 {
     while (t->left > 0) {
         uint32_t depth = nsc_lane_depth(t->lane), r = bench_random();
         uint32_t limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
 
         if (depth < t->left && (depth == 0 || r % 1000 < limit))
-            enter(t, (depth * 7 + (r >> 10) % 40 * 31) % FUNCTIONS);
+            bench_enter(t, (depth * 7 + (r >> 10) % 40 * 31) % BENCH_FUNCTIONS);
         else
-            leave(t);
+            bench_leave(t);
     }
 }
 
@@ -85,34 +38,6 @@ static void fail(const struct nsc_diag *diag)
 {
     fprintf(stderr, "report_bench: %s\n", diag->message);
     exit(1);
-}
-
-static void make_trace(const char *path, uint64_t events, void (*make)(struct thread *))
-{
-    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
-    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "bench"};
-    struct nsc_diag diag = {.message = ""};
-    struct nsc_writer *w;
-    uint32_t id;
-
-    if (nsc_writer_create(path, &options, &w, &diag) != 0)
-        fail(&diag);
-    nsc_writer_add_process(w, &process, &id);
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
-        struct nsc_function f = {.name = "f", .module = NSC_NO_ID, .va = i};
-
-        nsc_writer_add_function(w, &f, &id);
-    }
-    for (uint32_t i = 0; i < THREADS; i++) {
-        struct nsc_thread info = {.tid = 1 + i, .name = "bench"};
-        struct thread t = {.ticks = 1000 * i, .left = events / THREADS};
-
-        nsc_writer_add_thread(w, &info, &id, &t.lane);
-        make(&t);
-        nsc_lane_close(t.lane, t.ticks);
-    }
-    if (nsc_writer_finish(w, &diag) != 0)
-        fail(&diag);
 }
 
 static double run_open(struct nsc_trace **t, const char *path)
@@ -171,14 +96,16 @@ static void keep_least(double *least, double value)
 }
 
 static void measure(const char *name, const char *path, uint64_t events,
-                    void (*make)(struct thread *))
+                    void (*make)(struct bench_thread *))
 {
     double open = 0, report = 0, tree = 0, calls = 0;
+    struct nsc_diag diag = {.message = ""};
     struct nsc_selection s;
     uint64_t made = 0;
 
     nsc_selection_init(&s);
-    make_trace(path, events, make);
+    if (bench_make_trace(path, events, make, &diag) != 0)
+        fail(&diag);
     for (int run = 0; run < RUNS; run++) {
         struct nsc_trace *t;
 
@@ -198,7 +125,7 @@ int main(int argc, char **argv)
     uint64_t events = (argc > 1 ? strtoull(argv[1], NULL, 10) : 10) * 1000000;
     const char *path = argc > 2 ? argv[2] : "/tmp/nsc-report-bench.nst";
 
-    measure("regular", path, events, make_regular);
+    measure("regular", path, events, bench_make_regular);
     measure("random", path, events, make_random);
     unlink(path);
     return 0;

@@ -15,7 +15,7 @@
 #include "analyze/report_state.h"
 #include "trace/levels.h"
 
-#define LARGE_EVENTS (1u << 22)
+#define LARGE_EVENTS (1u << 20)
 
 /* ---- What may be skipped --------------------------------------------------------------------- */
 

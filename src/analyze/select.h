@@ -26,7 +26,7 @@ struct nsc_hook_cost {
 /* May an analysis take sums from the trace's index instead of reading all events? All is exact but
  * the quantiles of durations, which are then within 1/16. */
 enum nsc_select_index {
-    NSC_SELECT_INDEX_LARGE, /* where reading would take long: from 4 million events on */
+    NSC_SELECT_INDEX_LARGE, /* where reading would take long: from a million events on */
     NSC_SELECT_INDEX_NEVER,
     NSC_SELECT_INDEX_ALWAYS,
 };

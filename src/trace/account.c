@@ -15,6 +15,8 @@ void nsc_account_begin(struct nsc_account *a, const struct nsc_chunk_head *head)
     a->wants_rows = head->has_summary;
     a->shift = head->summary_shift;
     memset(a->row_of, 0, sizeof a->row_of);
+    if (a->slot_count > 0)
+        memset(a->slots, 0, a->slot_count * sizeof *a->slots);
 }
 
 void nsc_account_free(struct nsc_account *a)
@@ -22,6 +24,7 @@ void nsc_account_free(struct nsc_account *a)
     free(a->sums);
     free(a->counts);
     free(a->rows);
+    free(a->slots);
     *a = (struct nsc_account){0};
 }
 
@@ -81,9 +84,71 @@ int nsc_account_add_row(struct nsc_account *a, const struct nsc_account_call *ca
     return 0;
 }
 
+/* ---- Adding up ------------------------------------------------------------------------------- */
+
+#define SUM_BUCKET 511u /* no bucket of durations */
+
+static uint64_t key_of(uint32_t function, uint32_t bucket)
+{
+    return (uint64_t)function << 9 | bucket;
+}
+
+static uint64_t key_in(const struct nsc_account *a, uint32_t i, bool sum)
+{
+    return sum ? key_of(a->sums[i].function, SUM_BUCKET) : a->counts[i].key;
+}
+
+/* The slot of a key, or the free one where it belongs. */
+static uint32_t *find_slot(const struct nsc_account *a, uint64_t key)
+{
+    bool sum = (key & SUM_BUCKET) == SUM_BUCKET;
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40);
+
+    for (;; at++) {
+        uint32_t *slot = &a->slots[at & (a->slot_count - 1)];
+
+        if (*slot == 0)
+            return slot;
+        if ((*slot & 1) == sum && key_in(a, *slot / 2 - 1, sum) == key)
+            return slot;
+    }
+}
+
+static bool grow_slots(struct nsc_account *a)
+{
+    uint32_t used = a->sum_count + a->count_count, count = a->slot_count;
+    uint32_t *slots;
+
+    if (used < count / 2)
+        return true;
+    count = count == 0 ? 4096 : count * 2;
+    slots = calloc(count, sizeof *slots);
+    if (slots == NULL)
+        return false;
+    free(a->slots);
+    a->slots = slots;
+    a->slot_count = count;
+    for (uint32_t i = 0; i < a->sum_count; i++)
+        *find_slot(a, key_in(a, i, true)) = (i + 1) * 2 + 1;
+    for (uint32_t i = 0; i < a->count_count; i++)
+        *find_slot(a, key_in(a, i, false)) = (i + 1) * 2;
+    return true;
+}
+
+static void add_sum(struct nsc_chunk_total *to, const struct nsc_chunk_total *more)
+{
+    to->calls += more->calls;
+    to->total_ticks += more->total_ticks;
+    to->self_ticks += more->self_ticks;
+    to->unwinds += more->unwinds;
+    to->max_ticks = more->max_ticks > to->max_ticks ? more->max_ticks : to->max_ticks;
+    to->min_ticks = more->min_ticks < to->min_ticks ? more->min_ticks : to->min_ticks;
+}
+
 int nsc_account_add_call(struct nsc_account *a, const struct nsc_account_call *call)
 {
     uint64_t duration = call->end_ticks - call->start_ticks;
+    uint32_t bucket = nsc_bucket_of(duration), *slot;
     struct nsc_chunk_total sum = {.function = call->function,
                                   .calls = 1,
                                   .total_ticks = call->outermost ? duration : 0,
@@ -91,9 +156,26 @@ int nsc_account_add_call(struct nsc_account *a, const struct nsc_account_call *c
                                   .max_ticks = duration,
                                   .min_ticks = duration,
                                   .unwinds = call->unwound};
-    int error = append_sum(a, &sum);
 
-    return error != 0 ? error : append_count(a, call->function, nsc_bucket_of(duration), 1);
+    if (!grow_slots(a))
+        return -ENOMEM;
+    slot = find_slot(a, key_of(call->function, SUM_BUCKET));
+    if (*slot != 0) {
+        add_sum(&a->sums[*slot / 2 - 1], &sum);
+    } else {
+        if (append_sum(a, &sum) != 0)
+            return -ENOMEM;
+        *slot = a->sum_count * 2 + 1;
+    }
+    slot = find_slot(a, key_of(call->function, bucket));
+    if (*slot != 0) {
+        a->counts[*slot / 2 - 1].calls++;
+        return 0;
+    }
+    if (append_count(a, call->function, bucket, 1) != 0)
+        return -ENOMEM;
+    *slot = a->count_count * 2;
+    return 0;
 }
 
 static int by_function(const void *a, const void *b)
@@ -108,16 +190,6 @@ static int by_key(const void *a, const void *b)
     const struct nsc_account_count *left = a, *right = b;
 
     return (left->key > right->key) - (left->key < right->key);
-}
-
-static void add_sum(struct nsc_chunk_total *to, const struct nsc_chunk_total *more)
-{
-    to->calls += more->calls;
-    to->total_ticks += more->total_ticks;
-    to->self_ticks += more->self_ticks;
-    to->unwinds += more->unwinds;
-    to->max_ticks = more->max_ticks > to->max_ticks ? more->max_ticks : to->max_ticks;
-    to->min_ticks = more->min_ticks < to->min_ticks ? more->min_ticks : to->min_ticks;
 }
 
 void nsc_account_settle(struct nsc_account *a)
@@ -147,17 +219,57 @@ void nsc_account_settle(struct nsc_account *a)
     a->count_count = kept + 1;
 }
 
+static int merge_sums(struct nsc_account *a, const struct nsc_account *more)
+{
+    uint32_t i = 0, k = 0, n = 0, room = a->sum_count + more->sum_count;
+    struct nsc_chunk_total *both = malloc((room + 1u) * sizeof *both);
+
+    if (both == NULL)
+        return -ENOMEM;
+    while (i < a->sum_count || k < more->sum_count) {
+        bool mine = i < a->sum_count &&
+                    (k == more->sum_count || a->sums[i].function <= more->sums[k].function);
+
+        both[n] = mine ? a->sums[i++] : more->sums[k++];
+        if (mine && k < more->sum_count && more->sums[k].function == both[n].function)
+            add_sum(&both[n], &more->sums[k++]);
+        n++;
+    }
+    free(a->sums);
+    a->sums = both;
+    a->sum_count = n;
+    a->sum_room = room + 1;
+    return 0;
+}
+
+static int merge_counts(struct nsc_account *a, const struct nsc_account *more)
+{
+    uint32_t i = 0, k = 0, n = 0, room = a->count_count + more->count_count;
+    struct nsc_account_count *both = malloc((room + 1u) * sizeof *both);
+
+    if (both == NULL)
+        return -ENOMEM;
+    while (i < a->count_count || k < more->count_count) {
+        bool mine = i < a->count_count &&
+                    (k == more->count_count || a->counts[i].key <= more->counts[k].key);
+
+        both[n] = mine ? a->counts[i++] : more->counts[k++];
+        if (mine && k < more->count_count && more->counts[k].key == both[n].key)
+            both[n].calls += more->counts[k++].calls;
+        n++;
+    }
+    free(a->counts);
+    a->counts = both;
+    a->count_count = n;
+    a->count_room = room + 1;
+    return 0;
+}
+
 int nsc_account_merge(struct nsc_account *a, const struct nsc_account *more)
 {
-    int error = 0;
+    int error = merge_sums(a, more);
 
-    for (uint32_t i = 0; i < more->sum_count && error == 0; i++)
-        error = append_sum(a, &more->sums[i]);
-    for (uint32_t i = 0; i < more->count_count && error == 0; i++)
-        error = append_count(a, (uint32_t)(more->counts[i].key >> 9),
-                             (uint32_t)(more->counts[i].key & 511), more->counts[i].calls);
-    nsc_account_settle(a);
-    return error;
+    return error != 0 ? error : merge_counts(a, more);
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */

@@ -21,6 +21,9 @@ struct nsc_account {
     uint32_t sum_count, sum_room;
     struct nsc_account_count *counts; /* by key */
     uint32_t count_count, count_room;
+    /* While calls are added: index + 1 by hash of key, in sums for bucket 511, else in counts. */
+    uint32_t *slots;
+    uint32_t slot_count; /* a power of two, at most half of them in use; or 0 */
     /* The longest call of each depth and span, if they are wanted. */
     bool wants_rows;
     uint32_t shift;

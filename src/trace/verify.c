@@ -43,7 +43,7 @@ struct verify {
     struct nsc_account account;
     /* By level, NSC_FORMAT_LEVELS_MAX + 1 of them. */
     struct node_check *nodes;
-    const struct nsc_entry_level *next_node; /* those of the thread that are not open yet */
+    uint32_t next_node; /* the first one of the thread */
 };
 
 static void fault(struct verify *v, uint64_t offset, const char *format, ...)
@@ -183,9 +183,10 @@ static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
 /* A chunk is about to be read: nodes begin with it. */
 static int begin_nodes(struct verify *v, uint32_t thread, uint32_t chunk, struct nsc_diag *diag)
 {
-    const struct nsc_entry_level *end = v->trace->levels + v->trace->level_count;
+    const struct nsc_entry_level *levels = v->trace->levels;
 
-    for (const struct nsc_entry_level *n = v->next_node; n < end && n->thread == thread; n++) {
+    for (uint32_t i = v->next_node; i < v->trace->level_count && levels[i].thread == thread; i++) {
+        const struct nsc_entry_level *n = &levels[i];
         struct node_check *check = &v->nodes[n->level];
         struct nsc_chunk_head head = {0};
         int error;
@@ -346,7 +347,7 @@ static int check_thread(struct verify *v, uint32_t id)
     const struct nsc_chunk *chunks = nsc_trace_chunks(v->trace, id, &count);
     int error = nsc_cursor_open(v->trace, id, 0, &c, &diag);
 
-    while (v->next_node < v->trace->levels + v->trace->level_count && v->next_node->thread < id)
+    while (v->next_node < v->trace->level_count && v->trace->levels[v->next_node].thread < id)
         v->next_node++;
     if (error == 0) {
         v->depth = 0;
@@ -424,7 +425,6 @@ static int make_checks(struct verify *v)
         return -ENOMEM;
     for (uint32_t i = 0; i < functions; i++)
         v->several[v->trace->canonical[i]] |= v->trace->canonical[i] != i;
-    v->next_node = v->trace->levels;
     return 0;
 }
 

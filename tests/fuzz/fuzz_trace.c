@@ -1,5 +1,5 @@
 /*
- * Fuzzes the reader of .nst files: opening, scanning, every event, every chunk head, every
+ * Fuzzes the reader of .nst files: opening, scanning, every event, every chunk head and node, every
  * note, verifying.
  *
  * Build and run: make fuzz-trace
@@ -7,7 +7,8 @@
 #include <stdlib.h>
 
 #include "fuzz/trace_input.h"
-#include "trace/reader.h"
+#include "trace/bucket.h"
+#include "trace/levels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -53,6 +54,57 @@ static void read_heads(struct nsc_trace *t, uint32_t thread)
 }
 
 static volatile size_t sink;
+
+/* Pieces follow each other, and what they tell is within the tables. */
+static void read_levels(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32_t end,
+                        enum nsc_levels_wanted wanted, uint32_t shift)
+{
+    const uint32_t functions = nsc_trace_info(t)->function_count;
+    struct nsc_levels_piece piece;
+    struct nsc_levels *walk;
+    uint32_t at = first;
+
+    if (nsc_levels_open(t, thread, first, end, wanted, shift, &walk, NULL) != 0)
+        abort();
+    while (nsc_levels_next(walk, &piece, NULL) == 1) {
+        if (piece.chunk_count == 0 || piece.first_chunk + piece.chunk_count <= at)
+            abort();
+        at = piece.first_chunk + piece.chunk_count;
+        for (uint32_t i = 0; i < piece.row_count; i++)
+            if (piece.rows[i].function >= functions ||
+                piece.rows[i].duration_ticks > piece.rows[i].end_ticks)
+                abort();
+        for (uint32_t i = 0; i < piece.total_count; i++) {
+            const struct nsc_chunk_total *total = &piece.totals[i];
+
+            if (total->function >= functions)
+                abort();
+            for (uint32_t k = 0; piece.known && k < total->count_count; k++)
+                sink += total->counts[k].calls + nsc_bucket_low(total->counts[k].bucket);
+        }
+    }
+    nsc_levels_close(walk);
+}
+
+static void read_all_levels(struct nsc_trace *t, uint32_t thread)
+{
+    uint32_t count, first, end;
+    struct nsc_levels_stack stack;
+
+    (void)nsc_trace_chunks(t, thread, &count);
+    read_levels(t, thread, 0, count, NSC_LEVELS_ROWS, 63);
+    read_levels(t, thread, count / 3, count, NSC_LEVELS_ROWS, 12);
+    read_levels(t, thread, 0, count, NSC_LEVELS_SUMS, 0);
+    read_levels(t, thread, count / 3, count - count / 4, NSC_LEVELS_SUMS, 0);
+    nsc_levels_range(t, thread, nsc_trace_info(t)->start_ticks, nsc_trace_info(t)->end_ticks,
+                     &first, &end);
+    if (end < first || end > count)
+        abort();
+    for (uint32_t i = 0; i <= count && i < 8; i++)
+        if (nsc_levels_stack(t, thread, i, &stack, NULL) == 0)
+            for (uint32_t k = 0; k < stack.depth; k++)
+                sink += stack.frames[k].start_ticks + stack.child_ticks[k];
+}
 
 static void read_notes(struct nsc_trace *t, uint32_t owner, bool of_process, uint64_t from)
 {
@@ -103,6 +155,7 @@ static void read_all(const char *path, unsigned flags)
         read_events(t, i, 0);
         read_events(t, i, info->start_ticks + (info->end_ticks - info->start_ticks) / 2);
         read_heads(t, i);
+        read_all_levels(t, i);
         read_notes(t, i, false, 0);
         read_notes(t, i, false, info->end_ticks);
     }
