@@ -21,6 +21,7 @@ struct settings {
     bool per_process;
     bool threads;
     bool compensate;
+    bool exact;
     bool by_category;
     bool print_rules;
     const char *rules;
@@ -56,6 +57,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return 0;
     case NSC_REPORT_OPT_COMPENSATE:
         s->compensate = true;
+        return 0;
+    case NSC_REPORT_OPT_EXACT:
+        s->exact = true;
         return 0;
     case NSC_REPORT_OPT_THREADS:
         s->threads = true;
@@ -243,6 +247,8 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
     nsc_json_u64(&j, "threads", r->threads);
     nsc_json_u64(&j, "functions_total", count_functions(r));
     nsc_json_u64(&j, "bounds", r->bounds);
+    if (r->coarse)
+        nsc_json_bool(&j, "quantiles_rough", true);
     nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "functions");
     nsc_json_close_object(&j);
@@ -264,6 +270,8 @@ static void print_summary(const struct settings *s, const struct nsc_report *r)
     else if (s->top < r->row_count)
         printf("; %s shown", nsc_units_format_count(functions, s->top));
     puts(s->view.gaps.lost == 0 && s->view.gaps.count == 0 ? "; no events lost" : "");
+    if (r->coarse)
+        puts("quantiles are within 6.3 %, from the index; --exact reads all events");
     if (s->compensate)
         printf("the cost of recording is taken out: %.1f ns a call\n",
                (double)nsc_clock_span_ns(
@@ -335,7 +343,8 @@ static int report(struct settings *s)
 
     if (status == 0 && s->compensate)
         status = compensate(s);
-
+    if (s->exact)
+        s->view.selection.index = NSC_SELECT_INDEX_NEVER;
     if (status == 0 &&
         nsc_report_make(s->view.trace, &s->view.selection, s->per_process, &r, &diag) < 0)
         status = nsc_cli_fail_in(nsc_trace_name(s->view.trace), &diag);
