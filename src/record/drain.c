@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/untimed.h"
-
 #define MS 1000000ull
 
 /* How often, at most. Threads are probed in every round while they are few or chunks are short. */
@@ -124,7 +122,7 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     const struct nsc_session *s = d->tracees->session;
     const struct nsc_live_chunk *live = &s->chunks[entry->chunk];
     uint32_t from = t->resume_seq == entry->seq ? t->resume_at : 0;
-    uint32_t used, to;
+    uint32_t used;
 
     if (nsc_session_is_sparse(s, entry->chunk) && ++d->sparse_mapped > SPARSE_MAPPED_MAX) {
         nsc_session_let_go(s);
@@ -139,12 +137,9 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                                __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED));
         t->resume_seq = entry->seq;
     }
-    to = used;
-    if (s->entry_timing)
-        to = (uint32_t)nsc_untimed_fill(nsc_session_chunk_words(s, entry->chunk), from, used,
-                                        s->exit_bit, next_opened(d, entry), !stop_at_hole);
+    t->stacks.next_ticks = next_opened(d, entry);
     t->resume_at = (uint32_t)nsc_stacks_run(&t->stacks, nsc_session_chunk_words(s, entry->chunk),
-                                            from, to, stop_at_hole);
+                                            from, used, stop_at_hole);
     return t->resume_at >= used;
 }
 
@@ -211,8 +206,8 @@ static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
     const struct nsc_session *s = d->tracees->session;
     uint32_t before = t->resume_seq == entry->seq ? t->resume_at : 0;
 
-    if (entry->seq != t->next_seq || t->process->left_out || s->rewind)
-        return;
+    if (entry->seq != t->next_seq || t->process->left_out || s->rewind || s->entry_timing)
+        return; /* the last event may yet be taken back, or marked */
     read_chunk(d, t, entry, true);
     if (nsc_session_is_sparse(s, entry->chunk) && t->resume_seq == entry->seq &&
         t->resume_at > before)

@@ -36,7 +36,7 @@ struct nsc_session {
     uint32_t kept;   /* chunks below keep the pages that they get; so many may wait for us */
     uint8_t exit_bit;
     uint32_t filter_used;
-    bool entry_timing; /* see untimed.h */
+    bool entry_timing; /* exits do not read the timer */
     bool rewind;       /* slots of a chunk in use may be written again */
     bool promised;     /* memory need not be allocated before it is touched */
     bool fixed; /* the pool must not grow: the user gave its size, or there is no more memory */

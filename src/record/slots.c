@@ -63,7 +63,51 @@ static inline uint64_t slot_ticks(const uint64_t *slot, uint64_t near, bool head
 {
     uint64_t ticks = __atomic_load_n(&slot[1], __ATOMIC_RELAXED);
 
-    return header ? restore_ticks(ticks, near) : ticks;
+    return header ? restore_ticks(ticks, near) : ticks & ~NSC_LIVE_TICKS_RETURNED;
+}
+
+/* Does the entry of a sled tell its own exit, too? */
+static inline bool has_returned(const uint64_t *slot)
+{
+    return (__atomic_load_n(&slot[1], __ATOMIC_RELAXED) & NSC_LIVE_TICKS_RETURNED) != 0;
+}
+
+/* The same for an entry that may be a header hook's, whose upper bits are others. */
+static inline bool returned_sled(const uint64_t *slot, const struct nsc_code *code)
+{
+    return has_returned(slot) && (code->flags & NSC_CODE_HEADER) == 0;
+}
+
+/* Is word 0 an escape record, or empty? (On x86-64 an exit bit makes a record look like an event:
+ * no hook writes that.) */
+static inline bool is_record(uint64_t word)
+{
+    return (uint32_t)(word >> 16) == 0;
+}
+
+/* Is it an exit that did not read the timer? */
+static inline bool is_untimed(const uint64_t *slot, uint64_t exit_mask)
+{
+    return (__atomic_load_n(&slot[0], __ATOMIC_ACQUIRE) & exit_mask) != 0 &&
+           __atomic_load_n(&slot[1], __ATOMIC_RELAXED) == 0;
+}
+
+/* The first slot from @slot to before @end whose event has a time, NULL: there is none yet. */
+static const uint64_t *next_timed(const uint64_t *slot, const uint64_t *end, uint64_t exit_mask)
+{
+    while (slot < end) {
+        uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
+
+        if (word == 0)
+            return NULL;
+        if (is_record(word))
+            slot += 2 * (1 + ((word >> 12) & 15));
+        else if (is_untimed(slot, exit_mask))
+            slot += 2;
+        else
+            return slot;
+    }
+    return NULL;
 }
 
 /* The whole position of an event, as a key. The upper 16 bits of the difference say how far it is
@@ -92,6 +136,8 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
             at += (word >> 12) & 15;
             continue;
         }
+        if (__atomic_load_n(&words[2 * at + 1], __ATOMIC_RELAXED) == 0)
+            continue; /* an untimed exit */
         if (next >= ticks)
             break;
         ticks = next;
@@ -170,18 +216,12 @@ static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const u
     return 1;
 }
 
-/* Is word 0 an escape record, or empty? (On x86-64 an exit bit makes a record look like an event:
- * no hook writes that.) */
-static inline bool is_record(uint64_t word)
-{
-    return (uint32_t)(word >> 16) == 0;
-}
-
 /* What stays the same over a run of plain events. */
 struct plain {
     const struct nsc_codes *codes;
     struct nsc_lane *lane;
     uint64_t exit_mask, address_mask, anchor;
+    bool marked;         /* see stack.h */
     uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
     uint64_t until;      /* ticks until which the codes hold */
     const uint64_t *end; /* the last slot that may be read */
@@ -209,11 +249,49 @@ static inline bool follows(const struct plain *p, uint64_t ticks, uint64_t next)
     return next - ticks < p->until - ticks;
 }
 
+/*
+ * Where exits are not timed: the times of the event at @slot and of the one behind, 0 if they have
+ * none. An exit, also one that its entry tells, has that of the next event that has one, which is
+ * kept in @coming for further exits. False: it is not known yet, or before the last event's.
+ */
+static inline __attribute__((always_inline)) bool plain_times(const struct plain *p,
+                                                              const uint64_t *slot, uint64_t last,
+                                                              uint64_t *ticks, uint64_t *next,
+                                                              uint64_t *coming)
+{
+    if (*ticks != 0)
+        *coming = 0;
+    if (*coming == 0 && (*ticks == 0 || (*next == 0 && has_returned(slot)))) {
+        const uint64_t *timed = next_timed(slot + 2, p->end + 2, p->exit_mask);
+
+        if (timed == NULL)
+            return false;
+        *coming = slot_ticks(timed, last, false);
+    }
+    if (*ticks == 0)
+        *ticks = *coming;
+    if (*next == 0)
+        *next = *coming > *ticks ? *coming : *ticks;
+    return *ticks >= last;
+}
+
+/* A call in one slot, with the next event at @next. Takes one of the @spare events. */
+static inline __attribute__((always_inline)) size_t plain_returned(
+    const struct plain *p, struct nsc_lane_run *run, uint64_t next_word, uint64_t ticks,
+    uint64_t next, const struct nsc_code *code, size_t *spare)
+{
+    if (*spare == 0 || is_record(next_word) ||
+        !nsc_lane_run_leaf(p->lane, run, ticks, next, code->function, code->coded))
+        return 0;
+    --*spare;
+    return 1;
+}
+
 /* An entry at @ticks, with the next event at @next. Returns the number of slots it takes, 0: it is
  * not plain. */
 static inline __attribute__((always_inline)) size_t plain_entry(
     const struct plain *p, struct nsc_lane_run *run, const uint64_t *slot, uint64_t ticks,
-    uint64_t next, const struct nsc_code *code, const bool header)
+    uint64_t next, const struct nsc_code *code, size_t *spare, const bool header)
 {
     uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_RELAXED);
     uint64_t next_word = __atomic_load_n(&slot[2], __ATOMIC_ACQUIRE);
@@ -221,7 +299,9 @@ static inline __attribute__((always_inline)) size_t plain_entry(
 
     if (__builtin_expect(!nests(run->top, key), 0) && !begins(p, run->top, key))
         return 0;
-    if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
+    if (!header && has_returned(slot))
+        return plain_returned(p, run, next_word, ticks, next, code, spare);
+    if (!p->marked && is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);
 
         return follows(p, next, after) &&
@@ -237,8 +317,8 @@ static inline __attribute__((always_inline)) size_t plain_entry(
 /* The same for any event. */
 static inline __attribute__((always_inline)) size_t plain_event(const struct plain *p,
                                                                 struct nsc_lane_run *run,
-                                                                const uint64_t *slot,
-                                                                const bool header)
+                                                                const uint64_t *slot, size_t *spare,
+                                                                uint64_t *coming, const bool header)
 {
     uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
     uint64_t ticks = slot_ticks(slot, run->last_ticks, header);
@@ -247,15 +327,19 @@ static inline __attribute__((always_inline)) size_t plain_event(const struct pla
     const struct nsc_code *code = NULL;
     uint64_t key;
 
+    if (p->marked && (header ? is_untimed(slot, p->exit_mask)
+                             : !plain_times(p, slot, run->last_ticks, &ticks, &next, coming)))
+        return 0;
     if (__builtin_expect(!follows(p, ticks, next), 0))
         return 0;
     if (header || !exit) {
         code = nsc_codes_known(p->codes, word & p->address_mask);
-        if (code == NULL || (header && (code->flags & NSC_CODE_LEFT_OUT) != 0))
+        if (code == NULL || (header && (code->flags & NSC_CODE_LEFT_OUT) != 0) ||
+            (header && returned_sled(slot, code)))
             return 0;
     }
     if (!exit)
-        return plain_entry(p, run, slot, ticks, next, code, header);
+        return plain_entry(p, run, slot, ticks, next, code, spare, header);
     key = position_key(word, p->anchor);
     own = header ? returns(run->top, key, code) : run->top->position - key < KEY_STEP;
     return own && !is_record(word) && nsc_lane_run_exit(p->lane, run, ticks) ? 1 : 0;
@@ -268,6 +352,7 @@ static inline struct plain plain_begin(const struct nsc_stacks *s, const uint64_
     return (struct plain){
         .codes = s->codes,
         .lane = st->lane,
+        .marked = s->marked,
         .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
         .high = st->high,
         .until = s->codes->until_ticks,
@@ -288,26 +373,33 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
                                                               size_t to, const bool header)
 {
     const struct plain p = plain_begin(s, words, to);
-    const uint64_t *first = words + 2 * from, *slot = first, *end = p.end;
+    const uint64_t *slot = words + 2 * from, *begun;
     struct nsc_lane_run run;
-    uint64_t ticks = slot_ticks(first, s->near_ticks, header);
-    size_t room, slots;
+    uint64_t ticks = slot_ticks(slot, s->near_ticks, header);
+    uint64_t coming = 0;
+    size_t room, slots = 1, spare;
 
     if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
         !nsc_lane_run_fits(&run, ticks) || !nsc_codes_hold(s->codes, ticks))
         return from;
-    if ((size_t)(end - first) / 2 > room)
-        end = first + 2 * room;
-    for (; slot < end; slot += 2 * slots) {
-        slots = plain_event(&p, &run, slot, header);
-        if (__builtin_expect(slots == 0, 0))
-            break;
-    }
-    if (slot > first)
+    do {
+        const uint64_t *end = p.end;
+
+        if (s->marked) /* a slot may be two events */
+            room = (room + 1) / 2;
+        if (slot < end && (size_t)(end - slot) / 2 > room)
+            end = slot + 2 * room;
+        spare = s->marked ? room : 0;
+        begun = slot;
+        while (slot < end && (slots = plain_event(&p, &run, slot, &spare, &coming, header)) != 0)
+            slot += 2 * slots;
+        s->stats.recorded += (size_t)(slot - begun) / 2 + (s->marked ? room - spare : 0);
+        room = nsc_lane_run_room(p.lane, &run);
+    } while (slots != 0 && slot < p.end && room > 1);
+    if (slot > words + 2 * from)
         s->last_ticks = s->near_ticks = run.last_ticks;
     nsc_lane_run_end(p.lane, &run);
-    s->stats.recorded += (size_t)(slot - first) / 2;
-    return from + (size_t)(slot - first) / 2;
+    return (size_t)(slot - words) / 2;
 }
 
 /* ---- the same under rules for calls ---------------------------------------------------------- */
@@ -322,6 +414,7 @@ struct sifted {
     struct nsc_lane_frame *top, *pending;
     uint64_t due; /* from then on the pending frame is to be written */
     uint64_t last_ticks, min_ticks, depth;
+    uint64_t coming; /* see plain_times() */
     uint32_t reason; /* of all calls; 0: it depends */
     bool under, header, keep;
 };
@@ -445,11 +538,14 @@ static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *
     const struct nsc_code *code = NULL;
     uint32_t reason;
 
+    if (p->marked && (header ? is_untimed(slot, p->exit_mask)
+                             : !plain_times(p, slot, r->last_ticks, &ticks, &next, &r->coming)))
+        return 0;
     if (__builtin_expect(!follows(p, ticks, next) || ticks >= r->due, 0))
         return 0;
     if (header || !exit) {
         code = nsc_codes_known(p->codes, word & p->address_mask);
-        if (code == NULL)
+        if (code == NULL || (header && !exit && returned_sled(slot, code)))
             return 0;
     }
     key = position_key(word, p->anchor);
@@ -465,7 +561,13 @@ static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *
         (__builtin_expect(!nests(r->top, key), 0) && !begins(p, r->top, key)))
         return 0;
     reason = sifted_reason(r, code);
-    if (is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
+    if (!header && has_returned(slot)) {
+        if (is_record(next_word) || !sifted_leaf(r, ticks, next, reason, code))
+            return 0;
+        r->last_ticks = next;
+        return 1;
+    }
+    if (!p->marked && is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);
 
         if (!follows(p, next, after) || !sifted_leaf(r, ticks, next, reason, code))
@@ -563,6 +665,23 @@ static inline __attribute__((always_inline)) void take(struct nsc_stacks *s,
 }
 
 /*
+ * When the call ended whose exit is, or is told by, the slot at @at: at the next event, at the
+ * latest, and not before @ticks. 0: it has to wait for that event. @final: none will come.
+ */
+static uint64_t end_ticks(const struct nsc_stacks *s, const uint64_t *words, size_t at, size_t to,
+                          uint64_t ticks, bool final, bool by_function)
+{
+    const uint64_t *timed = next_timed(&words[2 * (at + 1)], &words[2 * to], 1ull << s->exit_bit);
+    uint64_t next = s->next_ticks;
+
+    if (timed != NULL)
+        next = slot_ticks(timed, s->near_ticks, by_function);
+    else if (next == 0 && !final)
+        return 0;
+    return next > ticks ? next : ticks;
+}
+
+/*
  * Every event that is not plain, and all of them where run_plain() may not be used.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
  * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes
@@ -577,15 +696,15 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
     size_t i, slots;
 
     for (i = from; i < to; i += slots) {
-        uint64_t word, ticks, address, key, pc16 = 0;
-        bool exit;
+        uint64_t word, ticks, address, key, pc16 = 0, end = 0;
+        struct nsc_stack_event event;
+        bool exit, returned;
 
         if (kind == RUN_KEEP)
             i = run_plain(s, words, i, to, by_function);
         else if (kind == RUN_SIFT)
             i = run_sifted(s, words, i, to, by_function);
         word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
-        ticks = __atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED);
         address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask;
         if (__builtin_expect(address < NSC_LIVE_ESC_LIMIT, 0)) {
             slots = run_record(s, words, i, to, stop_at_hole);
@@ -593,18 +712,29 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
                 break;
             continue;
         }
+        slots = 1;
+        exit = (word & exit_mask) != 0;
+        ticks = slot_ticks(&words[2 * i], s->near_ticks, by_function);
+        returned = !exit && has_returned(&words[2 * i]);
+        if (by_function && returned) {
+            struct nsc_code code = nsc_codes_find(s->codes, address, ticks);
+
+            returned = (code.flags & NSC_CODE_HEADER) == 0;
+        }
+        if (s->marked && (returned || is_untimed(&words[2 * i], exit_mask))) {
+            end = end_ticks(s, words, i, to, returned ? ticks : s->last_ticks, !stop_at_hole,
+                            by_function);
+            if (end == 0)
+                break;
+            if (!returned)
+                ticks = end;
+        }
         if (kind != RUN_DROP && !by_function && is_late_header(s->codes, address, ticks))
             break;
-        slots = 1;
         key = position_key(word, s->anchor);
-        exit = (word & exit_mask) != 0;
-        if (by_function) {
-            uint64_t whole = restore_ticks(ticks, s->near_ticks);
-
-            pc16 = (ticks - whole) >> 48;
-            ticks = whole;
-        }
-        if (i + 1 < to &&
+        if (by_function && !returned)
+            pc16 = (__atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED) - ticks) >> 48;
+        if (end == 0 && i + 1 < to && !is_untimed(&words[2 * (i + 1)], exit_mask) &&
             __builtin_expect(slot_ticks(&words[2 * (i + 1)], s->near_ticks, by_function) < ticks,
                              0))
             ticks = lower_ticks(words, i, to, ticks, s->near_ticks, by_function);
@@ -614,13 +744,14 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         }
         s->last_ticks = s->near_ticks = ticks;
 
-        take(s,
-             &(struct nsc_stack_event){.ticks = ticks,
-                                       .key = key,
-                                       .address = address,
-                                       .pc16 = (uint32_t)pc16,
-                                       .exit = exit},
-             by_function, kind);
+        event = (struct nsc_stack_event){
+            .ticks = ticks, .key = key, .address = address, .pc16 = (uint32_t)pc16, .exit = exit};
+        take(s, &event, by_function, kind);
+        if (__builtin_expect(returned, 0)) {
+            event.exit = true;
+            event.ticks = s->last_ticks = s->near_ticks = end > ticks ? end : ticks;
+            take(s, &event, by_function, kind);
+        }
     }
     return i < to ? i : to;
 }

@@ -47,6 +47,7 @@ struct nsc_stacks {
     uint8_t exit_bit;
     bool keep;     /* false: run the rule only, keep nothing (a ring that turns over) */
     bool switched; /* sleds are switched while the thread runs */
+    bool marked;   /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
     /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
      * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
     const struct nsc_rules *rules;
@@ -57,6 +58,7 @@ struct nsc_stacks {
     uint64_t anchor;      /* position in force */
     uint64_t last_ticks;  /* of the thread's last event; 0 before its first */
     uint64_t near_ticks;  /* an instant that the next event is near to (see live.h, header hook) */
+    uint64_t next_ticks;  /* an instant behind the slots at hand, 0: not known; the caller's to set */
     uint64_t since_ticks; /* nothing is open that began before: the thread's start, or a gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;

@@ -556,6 +556,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.exit_bit = all->session->exit_bit;
     t->stacks.keep = all->keep;
     t->stacks.switched = all->switched;
+    t->stacks.marked = all->session->entry_timing;
     t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
     t->stacks.is_wanted = is_wanted;
     t->stacks.roles = roles_of;

@@ -46,6 +46,7 @@ _Static_assert(__builtin_offsetof(struct nsc_runtime_thread, anchor_low) == NSC_
                "asm");
 _Static_assert(NSC_RUNTIME_REACH == NSC_LIVE_ANCHOR_REACH, "asm");
 _Static_assert(NSC_RUNTIME_POSITION_SHIFT == NSC_LIVE_POSITION_SHIFT, "asm");
+_Static_assert(1ull << NSC_RUNTIME_RETURNED_BIT == NSC_LIVE_TICKS_RETURNED, "asm");
 
 extern NSC_RUNTIME_EXPORT __thread struct nsc_runtime_thread nsc_runtime_tls
     __attribute__((tls_model("initial-exec")));

@@ -21,6 +21,9 @@
 /* cputimer.c's */
 #define NSC_RUNTIME_END_TIMER   40
 
+/* NSC_LIVE_TICKS_RETURNED */
+#define NSC_RUNTIME_RETURNED_BIT 63
+
 /* Where `pos` of a thread without a chunk is: this bit is set in it, and in no address. */
 #define NSC_RUNTIME_NOWHERE_BIT 62
 /* Of so many events that are lost one after the other, one looks for a chunk all the same. */

@@ -208,15 +208,22 @@ struct nsc_lane_run {
     uint64_t last_ticks;
 };
 
-/* Returns how many events there is room for; 0: the next one needs nsc_lane_enter() or _exit(). */
+/* How many more events there is room for; 0: the next one needs nsc_lane_enter() or _exit(). They
+ * take less than that as a rule: who has used it up may ask again. */
+static inline size_t nsc_lane_run_room(const struct nsc_lane *lane, const struct nsc_lane_run *run)
+{
+    if (run->at >= lane->limit)
+        return 0;
+    return ((size_t)(lane->limit - run->at) + NSC_LANE_EVENT_BYTES - 1) / NSC_LANE_EVENT_BYTES;
+}
+
+/* Returns the room. */
 static inline size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
 {
     run->at = lane->at;
     run->top = lane->top;
     run->last_ticks = lane->last_ticks;
-    if (lane->at >= lane->limit)
-        return 0;
-    return ((size_t)(lane->limit - lane->at) + NSC_LANE_EVENT_BYTES - 1) / NSC_LANE_EVENT_BYTES;
+    return nsc_lane_run_room(lane, run);
 }
 
 static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)

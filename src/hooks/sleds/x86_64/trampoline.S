@@ -27,7 +27,7 @@
 #define SAVED_R11 -8
 #define SAVED_RDX -16
 #define SAVED_RCX -24
-#define SAVED_RAX -32 /* of the rewinding hooks only */
+#define SAVED_RAX -32 /* of the hooks that look at the last event */
 
 #define FILLER 8 /* word 0 of a record that says nothing: NSC_LIVE_ESC_LOST */
 
@@ -149,17 +149,13 @@
     END \name
 .endm
 
-.macro EXIT_HOOK name, keep_r11, timed
+.macro EXIT_HOOK name, keep_r11
     BEGIN \name
     movq    %rcx, SAVED_RCX(%rsp)
 .if \keep_r11
     movq    %r11, SAVED_R11(%rsp)
 .endif
-.if \timed
     RECORD %rcx, 4, 0
-.else
-    RECORD_UNTIMED %rcx, 4
-.endif
     RETURN \keep_r11
 1:  LOSE %rcx
     RETURN \keep_r11
@@ -168,19 +164,10 @@
 .endm
 
 /*
- * An exit that takes its call back if it was short. The call's entry must be the last event of the
- * chunk: of the same position, no exit, no record. It is emptied before the slot is free, since who
- * comes next writes word 1 first; and whoever reads the chunk must never see the old word 0 with it.
- * A signal handler that comes in between has the slot behind: then the emptied one becomes a record
- * that says nothing. Everything else is an exit as any other.
+ * Is the call's entry the last event of the thread's chunk: of the same position, no exit, no record?
+ * Else to 2. %r11 = where the next event goes; %rdx = the thread's; %rax and %rcx are lost.
  */
-.macro REWIND_HOOK name, keep_r11
-    BEGIN \name
-    movq    %rcx, SAVED_RCX(%rsp)
-    movq    %rax, SAVED_RAX(%rsp)
-.if \keep_r11
-    movq    %r11, SAVED_R11(%rsp)
-.endif
+.macro LAST_IS_ENTRY
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
     movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
     movq    %fs:NSC_RUNTIME_POS(%rdx), %r11
@@ -195,6 +182,62 @@
     shrq    $16, %rax
     testl   %eax, %eax                  /* a record, or empty */
     jz      2f
+.endm
+
+/* What LAST_IS_ENTRY needs, saved; and back again. */
+.macro SAVE_FOR_LOOK keep_r11
+    movq    %rcx, SAVED_RCX(%rsp)
+    movq    %rax, SAVED_RAX(%rsp)
+.if \keep_r11
+    movq    %r11, SAVED_R11(%rsp)
+.endif
+.endm
+
+.macro RETURN_FROM_LOOK keep_r11
+    movq    SAVED_RAX(%rsp), %rax
+    movq    SAVED_RDX(%rsp), %rdx
+    RETURN \keep_r11
+.endm
+
+/*
+ * An exit that is not timed. Right behind the call's own entry it takes no slot: the entry's time gets
+ * a mark. A signal handler that comes in between has the slots behind, and then the exit is an event as
+ * any other. Compared before it is stored: the chunk may be somebody else's by then.
+ */
+.macro UNTIMED_HOOK name, keep_r11
+    BEGIN \name
+    SAVE_FOR_LOOK \keep_r11
+    LAST_IS_ENTRY
+    movq    -8(%r11), %rax
+    movq    %rax, %rcx
+    btsq    $NSC_RUNTIME_RETURNED_BIT, %rcx
+    jc      2f                          /* that call has returned */
+    cmpxchgq %rcx, -8(%r11)
+    jne     2f
+    cmpq    %fs:NSC_RUNTIME_POS(%rdx), %r11
+    jne     3f
+    RETURN_FROM_LOOK \keep_r11
+3:  xchgq   %rax, %rcx
+    cmpxchgq %rcx, -8(%r11)
+2:  movq    SAVED_RAX(%rsp), %rax
+    RECORD_UNTIMED %rcx, 4
+    RETURN \keep_r11
+1:  LOSE %rcx
+    RETURN \keep_r11
+9:  GO_SLOW 4, 0
+    END \name
+.endm
+
+/*
+ * An exit that takes its call back if it was short. The call's entry must be the last event. It is
+ * emptied before the slot is free, since who comes next writes word 1 first; and whoever reads the
+ * chunk must never see the old word 0 with it. A signal handler that comes in between has the slot behind: then the emptied one becomes a record
+ * that says nothing. Everything else is an exit as any other.
+ */
+.macro REWIND_HOOK name, keep_r11
+    BEGIN \name
+    SAVE_FOR_LOOK \keep_r11
+    LAST_IS_ENTRY
     movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
     movq    NSC_RUNTIME_END_LEAST(%rcx), %rcx
     testq   %rcx, %rcx
@@ -216,13 +259,7 @@
     testq   %rcx, %rcx                  /* a handler may have come to another session */
     jz      4f
     incq    (%rcx)
-4:  movq    SAVED_RAX(%rsp), %rax
-    movq    SAVED_RCX(%rsp), %rcx
-    movq    SAVED_RDX(%rsp), %rdx
-.if \keep_r11
-    movq    SAVED_R11(%rsp), %r11
-.endif
-    ret
+4:  RETURN_FROM_LOOK \keep_r11
 2:  movq    SAVED_RAX(%rsp), %rax
     RECORD %rcx, 4, 0
     RETURN \keep_r11
@@ -235,11 +272,11 @@
     .text
     ENTRY_HOOK nsc_trampoline_entry, 0
     ENTRY_HOOK nsc_trampoline_entry_pushed, 8
-    EXIT_HOOK nsc_trampoline_return, 0, 1
-    EXIT_HOOK nsc_trampoline_tail, 1, 1
+    EXIT_HOOK nsc_trampoline_return, 0
+    EXIT_HOOK nsc_trampoline_tail, 1
     /* For recordings in which only entries are timed. */
-    EXIT_HOOK nsc_trampoline_return_untimed, 0, 0
-    EXIT_HOOK nsc_trampoline_tail_untimed, 1, 0
+    UNTIMED_HOOK nsc_trampoline_return_untimed, 0
+    UNTIMED_HOOK nsc_trampoline_tail_untimed, 1
     REWIND_HOOK nsc_trampoline_return_rewind, 0
     REWIND_HOOK nsc_trampoline_tail_rewind, 1
 
