@@ -55,10 +55,11 @@ struct nsc_stacks {
     uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
     struct nsc_note_records notes;
 
-    uint64_t anchor;      /* position in force */
-    uint64_t last_ticks;  /* of the thread's last event; 0 before its first */
-    uint64_t near_ticks;  /* an instant that the next event is near to (see live.h, header hook) */
-    uint64_t next_ticks;  /* an instant behind the slots at hand, 0: not known; the caller's to set */
+    uint64_t anchor;     /* position in force */
+    uint64_t last_ticks; /* of the thread's last event; 0 before its first */
+    uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
+    uint64_t
+        next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
     uint64_t since_ticks; /* nothing is open that began before: the thread's start, or a gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;
