@@ -101,11 +101,6 @@ export function pixel([r, g, b]: Rgb): number {
     return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-export function mix(a: Rgb, b: Rgb, share: number): Rgb {
-    const one = (i: 0 | 1 | 2): number => Math.round(a[i] + (b[i] - a[i]) * share);
-    return [one(0), one(1), one(2)];
-}
-
 /** A stable number for a text (FNV-1a). */
 export function hash(text: string): number {
     let h = 0x811c9dc5;
@@ -141,10 +136,6 @@ export function plainFill(theme: ThemeName): Rgb {
 
 export function fillText(theme: ThemeName): Rgb {
     return TONES[theme].text;
-}
-
-export function groupColour(theme: ThemeName, group: number): Rgb {
-    return oklch(TONES[theme].lightness, TONES[theme].chroma, HUES[group % HUES.length]!);
 }
 
 /** States of format.md 9, and those of Android's runtime folded onto them. */

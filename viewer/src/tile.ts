@@ -5,13 +5,10 @@
 export const TILE_COLUMNS = 1024;
 export const TILE_UNITS = 65536;
 
-export const TILE_SUMMARY = 1;
 export const TILE_GROWING = 2;
 
 export const SPAN_BEFORE = 1;
 export const SPAN_AFTER = 2;
-export const SPAN_START_BOUND = 4;
-export const SPAN_END_BOUND = 8;
 export const SPAN_SEVERAL = 16;
 
 /** Fields of a span, counted in u16: x0, x1, row, flags, function (two of them). */

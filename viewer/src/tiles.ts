@@ -204,13 +204,6 @@ export class Tiles {
         }
     }
 
-    want(want: Want): void {
-        const key = tileKey(want.thread, want.block, want.zoom, want.index);
-        if (!this.cache.has(key)) {
-            this.wanted.set(key, want);
-        }
-    }
-
     /** Called before the pieces of a frame are asked for. */
     begin(): void {
         this.wanted = new Map();
@@ -322,11 +315,6 @@ export class Tiles {
                 this.bytes -= tile.bytes;
             }
         }
-        this.refused.clear();
-    }
-
-    /** What was refused once is asked again, for instance after the connection came back. */
-    retry(): void {
         this.refused.clear();
     }
 }
