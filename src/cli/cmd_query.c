@@ -180,7 +180,7 @@ static int write_table(struct nsc_query *q, const struct settings *s, struct nsc
     size_t columns = nsc_query_column_count(q);
     struct nsc_table_column *heads = calloc(columns + 1, sizeof *heads);
     struct nsc_table *table = heads != NULL ? nsc_table_new(heads, columns) : NULL;
-    int more = -ENOMEM, error;
+    int more = -ENOMEM, error = -ENOMEM;
 
     for (size_t i = 0; table != NULL && i < columns; i++)
         heads[i] = (struct nsc_table_column){
@@ -189,14 +189,15 @@ static int write_table(struct nsc_query *q, const struct settings *s, struct nsc
             .kind = NSC_TABLE_TEXT,
             .flags = nsc_query_column_is_number(q, i) ? NSC_TABLE_RIGHT : 0,
         };
-    if (table != NULL)
+    if (table != NULL) {
         more = fill_table(q, s, table, heads, columns, diag);
-    error = more >= 0 ? nsc_table_write(table, NSC_TABLE_ALIGNED, stdout) : more;
-    if (error == -ENOMEM)
-        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the rows");
+        error = more >= 0 ? nsc_table_write(table, NSC_TABLE_ALIGNED, stdout) : 0;
+    }
     nsc_table_free(table);
     free(heads);
-    return more >= 0 && error == -ENOMEM ? error : more;
+    if (error == -ENOMEM)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the rows");
+    return more;
 }
 
 static int write_result(struct nsc_query *q, const struct settings *s, struct nsc_diag *diag)

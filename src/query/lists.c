@@ -476,7 +476,7 @@ const struct nsc_query_table_kind nsc_query_lists[] = {
      "a thread, or a further stack of one", &module},
     {"processes",
      "process_id INTEGER, pid INTEGER, name TEXT, start_ns INTEGER, end_ns INTEGER, exit INTEGER, "
-     "parent_id INTEGER",
+     "parent_process_id INTEGER",
      "a process", &module},
     {"categories", "category_id INTEGER, name TEXT, functions INTEGER",
      "a category, and how many functions are in it", &module},
