@@ -223,7 +223,7 @@ def conditions():
 
 
 def check_conditions():
-    for _ in range(120 if ROWS else 0):
+    for _ in range(0 if not ROWS else 120 if len(ROWS) < 10000 else 30):
         where = conditions()
         plain, passed = where.replace("%s", "+"), where.replace("%s", "")
         columns = RANDOM.choice(("*", "call_id, self_ns", "call_id, parent_id, caller_id", "count(*), sum(duration_ns)"))
