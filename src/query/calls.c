@@ -67,6 +67,38 @@ static char letter_of(int column, int op)
     }
 }
 
+static char letter_of_op(int op)
+{
+    switch (op) {
+    case SQLITE_INDEX_CONSTRAINT_EQ:
+        return '=';
+    case SQLITE_INDEX_CONSTRAINT_GT:
+        return '>';
+    case SQLITE_INDEX_CONSTRAINT_GE:
+        return 'G';
+    case SQLITE_INDEX_CONSTRAINT_LT:
+        return '<';
+    default:
+        return 'L';
+    }
+}
+
+static int op_of_letter(char letter)
+{
+    switch (letter) {
+    case '>':
+        return SQLITE_INDEX_CONSTRAINT_GT;
+    case 'G':
+        return SQLITE_INDEX_CONSTRAINT_GE;
+    case '<':
+        return SQLITE_INDEX_CONSTRAINT_LT;
+    case 'L':
+        return SQLITE_INDEX_CONSTRAINT_LE;
+    default:
+        return SQLITE_INDEX_CONSTRAINT_EQ;
+    }
+}
+
 struct plan {
     char text[2 * PLAN_MAX + 1];
     int count;
@@ -84,7 +116,9 @@ static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
     if (letter == 't' || letter == 'f') /* IN: all values at once, or the trace is read for each */
         in = nsc_sqlite.vtab_in(info, i, 1) != 0;
     plan->text[2 * plan->count] = letter;
-    plan->text[2 * plan->count + 1] = in ? 'I' : (char)('@' + c->op);
+    plan->text[2 * plan->count + 1] = letter_of_op(c->op);
+    if (in)
+        plan->text[2 * plan->count + 1] = 'I';
     info->aConstraintUsage[i].argvIndex = ++plan->count;
     plan->one_call |= letter == 'c';
     plan->one_thread |= letter == 't' || letter == 'p';
@@ -223,7 +257,7 @@ static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value *
 
     for (; *plan != '\0' && code == SQLITE_OK; plan += 2, values++) {
         bool in = plan[1] == 'I';
-        int op = plan[1] - '@';
+        int op = op_of_letter(plan[1]);
 
         switch (plan[0]) {
         case 'c':

@@ -85,7 +85,7 @@ static int add_tables(struct nsc_query *q)
 
     while (table_at(count) != NULL)
         count++;
-    q->connections = calloc(count, sizeof *q->connections);
+    q->connections = calloc(count + 1, sizeof *q->connections);
     if (q->connections == NULL)
         return SQLITE_NOMEM;
     for (size_t i = 0; code == SQLITE_OK && (kind = table_at(i)) != NULL; i++) {

@@ -44,7 +44,7 @@ static int answer_query(struct nsc_answer_ask *ask)
 
     if (sql == NULL && !ask->refused)
         nsc_ask_refuse(ask, "`sql` is missing");
-    if (nsc_ask_check(ask) != 0)
+    if (sql == NULL || nsc_ask_check(ask) != 0)
         return -EINVAL;
     options.categories = nsc_ask_categories(ask);
     if (options.categories == NULL)
