@@ -17,6 +17,7 @@ static const struct nsc_exporter *const exporters[] = {
     &nsc_nanoscope_exporter,
     &nsc_perfetto_exporter,
     &nsc_speedscope_exporter,
+    &nsc_firefox_exporter,
     &nsc_chrome_exporter,
     &nsc_folded_exporter,
     &nsc_pprof_exporter,

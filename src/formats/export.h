@@ -56,6 +56,7 @@ struct nsc_exporter {
 extern const struct nsc_exporter nsc_nanoscope_exporter;
 extern const struct nsc_exporter nsc_perfetto_exporter;
 extern const struct nsc_exporter nsc_chrome_exporter;
+extern const struct nsc_exporter nsc_firefox_exporter;
 extern const struct nsc_exporter nsc_folded_exporter;
 extern const struct nsc_exporter nsc_pprof_exporter;
 extern const struct nsc_exporter nsc_callgrind_exporter;

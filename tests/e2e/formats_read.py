@@ -162,6 +162,32 @@ def uftrace_report(lines):
     return [f"{m[2]} {m[1]}" for m in found if m]
 
 
+def firefox(source):
+    """A processed profile of the Firefox Profiler: function, total, self (in ns), where they are not 0."""
+    file, sums = json.load(source), {}
+    assert file["meta"]["preprocessedProfileVersion"] == 48
+    for thread in file["threads"]:
+        for table in ("samples", "stackTable", "frameTable", "funcTable"):
+            columns = [c for c in thread[table].values() if isinstance(c, list)]
+            assert columns and all(len(c) == thread[table]["length"] for c in columns)
+        stacks, samples = thread["stackTable"], thread["samples"]
+        assert samples["weightType"] == "tracing-ms"
+        path = []  # by stack: the names in it
+        for prefix, frame in zip(stacks["prefix"], stacks["frame"]):
+            name = thread["funcTable"]["name"][thread["frameTable"]["func"][frame]]
+            path.append((path[prefix] if prefix is not None else ()) + (thread["stringArray"][name],))
+        times = [round(t * 1e6) for t in samples["time"]]
+        spans = [b - a for a, b in zip(times, times[1:])] + [0]
+        assert spans == [round(w * 1e6) for w in samples["weight"]] and min(spans[:-1]) > 0
+        assert samples["stack"][-1] is None
+        for stack, span in zip(samples["stack"], spans):
+            for name in set(path[stack] if stack is not None else ()):
+                row = sums.setdefault(name, [0, 0])
+                row[0] += span
+                row[1] += span if name == path[stack][-1] else 0
+    return [f"{name} {row[0]} {row[1]}" for name, row in sums.items()]
+
+
 def main():
     if sys.argv[1] in ("tau",):
         print("\n".join(sorted(globals()[sys.argv[1]](sys.argv[2]))))
