@@ -1,5 +1,5 @@
 /*
- * nodes.h - the nodes of a call tree and how they are found; between tree.c and nodes.c only.
+ * nodes.h - the nodes of a call tree and how they are found; inside analyze/ only.
  */
 #ifndef NSC_ANALYZE_NODES_H
 #define NSC_ANALYZE_NODES_H

@@ -58,4 +58,20 @@ static inline uint64_t nsc_tree_self_ticks(const struct nsc_tree_node *node)
     return node->total_ticks - node->child_ticks - node->folded_ticks;
 }
 
+/* The node behind @at in depth-first order, or 0. @down: whether to look below @at.
+ * @depth: of @at, 0 for the root; becomes that of the node. */
+static inline uint32_t nsc_tree_next(const struct nsc_tree *tree, uint32_t at, bool down,
+                                     uint32_t *depth)
+{
+    if (down && tree->nodes[at].first_child != 0) {
+        ++*depth;
+        return tree->nodes[at].first_child;
+    }
+    while (at != 0 && tree->nodes[at].next_sibling == 0) {
+        at = tree->nodes[at].parent;
+        --*depth;
+    }
+    return at == 0 ? 0 : tree->nodes[at].next_sibling;
+}
+
 #endif

@@ -228,20 +228,6 @@ static int compare_weights(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* The next node in depth-first order, or 0. @down: whether to look below @at. */
-static uint32_t next_node(const struct nsc_tree *tree, uint32_t at, bool down, uint32_t *depth)
-{
-    if (down && tree->nodes[at].first_child != 0) {
-        ++*depth;
-        return tree->nodes[at].first_child;
-    }
-    while (at != 0 && tree->nodes[at].next_sibling == 0) {
-        at = tree->nodes[at].parent;
-        --*depth;
-    }
-    return at == 0 ? 0 : tree->nodes[at].next_sibling;
-}
-
 /* A byte per node, 1 for the @limit heaviest; NULL without memory. A child may weigh more than its
  * parent where recursion adds no time: then it goes with it. */
 static uint8_t *choose_nodes(const struct nsc_tree *tree, uint32_t limit)
@@ -255,8 +241,8 @@ static uint8_t *choose_nodes(const struct nsc_tree *tree, uint32_t limit)
         free(chosen);
         return NULL;
     }
-    for (uint32_t at = next_node(tree, 0, true, &depth); at != 0;
-         at = next_node(tree, at, true, &depth))
+    for (uint32_t at = nsc_tree_next(tree, 0, true, &depth); at != 0;
+         at = nsc_tree_next(tree, at, true, &depth))
         all[n++] = (struct weighed){tree->nodes[at].total_ticks, at, depth};
     if (n > limit)
         qsort(all, n, sizeof(*all), compare_weights);
@@ -293,8 +279,8 @@ static int put_tree(struct nsc_answer_ask *ask, const struct nsc_tree *tree, uin
     nsc_json_open_object(j, NULL);
     nsc_json_u64(j, "total", span_ns(ask, tree->nodes[0].total_ticks));
     nsc_json_open_array(j, "nodes");
-    for (uint32_t at = next_node(tree, 0, true, &depth); at != 0;
-         at = next_node(tree, at, down, &depth)) {
+    for (uint32_t at = nsc_tree_next(tree, 0, true, &depth); at != 0;
+         at = nsc_tree_next(tree, at, down, &depth)) {
         down = chosen[at];
         if (!down)
             continue;

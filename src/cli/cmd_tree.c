@@ -23,21 +23,6 @@ struct settings {
     struct nsc_cli_labels labels;
 };
 
-/* "1%", "0.5%", "0". */
-static int parse_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
-                       double *share)
-{
-    char *end;
-    double percent = strtod(given->value, &end);
-
-    if (end == given->value || (*end == '%' && end[1]) || (*end && *end != '%') ||
-        !(percent >= 0 && percent <= 100))
-        return nsc_cli_usage(args, "--%s wants a share such as 0.5%%, not '%s'", given->name,
-                             given->value);
-    *share = percent / 100;
-    return 0;
-}
-
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct settings *s)
 {
@@ -46,7 +31,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         s->root = given->value;
         return 0;
     case NSC_TREE_OPT_MIN_SHARE:
-        return parse_share(args, given, &s->min_share);
+        return nsc_cli_share(args, given, 1, &s->min_share);
     case NSC_TREE_OPT_DEPTH:
         return nsc_cli_count(args, given, &s->depth);
     case NSC_TREE_OPT_PER_THREAD:

@@ -53,6 +53,20 @@ int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *g
                          given->value);
 }
 
+int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given, double most,
+                  double *share)
+{
+    char *end;
+    double percent = strtod(given->value, &end);
+
+    if (end == given->value || (*end == '%' && end[1]) || (*end && *end != '%') ||
+        !(percent >= 0 && percent <= most * 100))
+        return nsc_cli_usage(args, "--%s wants a share such as 0.5%%, not '%s'", given->name,
+                             given->value);
+    *share = percent / 100;
+    return 0;
+}
+
 static int parse_time(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                       uint64_t *ns)
 {

@@ -66,6 +66,10 @@ void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds);
 /* An option's value as a number of things, k and M allowed. Returns 0 or NSC_CLI_USAGE. */
 int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                   uint64_t *count);
+/* An option's value as a share, "1%", "0.5%" or "0", of @most at most (1: the whole). Returns 0 or
+ * NSC_CLI_USAGE. */
+int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given, double most,
+                  double *share);
 
 /**
  * nsc_cli_functions - the functions that a pattern fits, as nsc_select_functions().

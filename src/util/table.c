@@ -100,6 +100,11 @@ void nsc_table_add(struct nsc_table *t, uint64_t value)
     add_cell(t, (struct cell){.value = value, .state = CELL_VALUE});
 }
 
+void nsc_table_add_change(struct nsc_table *t, int64_t value)
+{
+    nsc_table_add(t, (uint64_t)value);
+}
+
 void nsc_table_add_estimate(struct nsc_table *t, uint64_t value)
 {
     add_cell(t, (struct cell){.value = value, .state = CELL_ESTIMATE});
@@ -120,7 +125,36 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
     return &t->cells[row * t->column_count + column];
 }
 
-#define SHOWN_MAX (NSC_UNITS_MAX + 1) /* with the mark of an estimate */
+#define SHOWN_MAX (NSC_UNITS_MAX + 1) /* with the mark of an estimate, or a sign */
+#define RATIO_ONE 1000u
+
+/* The amount of a number that may be negative; its sign goes before. */
+static uint64_t put_sign(char **number, uint64_t value)
+{
+    bool negative = (int64_t)value < 0;
+
+    if (value != 0)
+        *(*number)++ = negative ? '-' : '+';
+    return negative ? 0 - value : value;
+}
+
+static void put_ratio(char *text, size_t bytes, uint64_t thousandths)
+{
+    snprintf(text, bytes, "%" PRIu64 ".%03u", thousandths / RATIO_ONE,
+             (unsigned)(thousandths % RATIO_ONE));
+}
+
+/* A number as CSV has it. */
+static const char *plain(enum nsc_table_kind kind, uint64_t value, char buffer[NSC_UNITS_MAX])
+{
+    if (kind == NSC_TABLE_RATIO)
+        put_ratio(buffer, NSC_UNITS_MAX, value);
+    else if (kind == NSC_TABLE_CHANGE || kind == NSC_TABLE_CHANGE_NS)
+        snprintf(buffer, NSC_UNITS_MAX, "%" PRId64, (int64_t)value);
+    else
+        snprintf(buffer, NSC_UNITS_MAX, "%" PRIu64, value);
+    return buffer;
+}
 
 /* A cell as the aligned form shows it. Numbers are written into @buffer. */
 static const char *shown(const struct nsc_table *t, size_t row, size_t column,
@@ -128,6 +162,7 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
 {
     const struct cell *cell = cell_at(t, row, column);
     char *number = buffer;
+    uint64_t amount;
 
     if (cell->state == CELL_NOTHING)
         return "-";
@@ -147,6 +182,17 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
         break;
     case NSC_TABLE_BYTES:
         nsc_units_format_bytes(number, cell->value);
+        break;
+    case NSC_TABLE_CHANGE:
+        amount = put_sign(&number, cell->value);
+        nsc_units_format_count(number, amount);
+        break;
+    case NSC_TABLE_CHANGE_NS:
+        amount = put_sign(&number, cell->value);
+        nsc_units_format_ns(number, amount);
+        break;
+    case NSC_TABLE_RATIO:
+        put_ratio(number, NSC_UNITS_MAX, cell->value);
         break;
     case NSC_TABLE_TEXT:
     case NSC_TABLE_NUMBER:
@@ -243,6 +289,7 @@ static void put_csv_row(const struct nsc_table *t, FILE *out, size_t row, bool h
     for (size_t c = 0; c < t->column_count; c++) {
         const struct nsc_table_column *column = &t->columns[c];
         const struct cell *cell;
+        char buffer[NSC_UNITS_MAX];
 
         if (column->flags & NSC_TABLE_NO_CSV)
             continue;
@@ -259,7 +306,7 @@ static void put_csv_row(const struct nsc_table *t, FILE *out, size_t row, bool h
         if (column->kind == NSC_TABLE_TEXT)
             nsc_text_put_csv(out, t->text + cell->value, terminal);
         else
-            fprintf(out, "%" PRIu64, cell->value);
+            fputs(plain(column->kind, cell->value, buffer), out);
     }
     putc('\n', out);
 }
@@ -299,6 +346,10 @@ int nsc_table_write_json(const struct nsc_table *t, struct nsc_json *j, const ch
                 nsc_json_null(j, column->key);
             else if (column->kind == NSC_TABLE_TEXT)
                 nsc_json_text(j, column->key, t->text + cell->value);
+            else if (column->kind == NSC_TABLE_RATIO)
+                nsc_json_real(j, column->key, (double)cell->value / RATIO_ONE, 3);
+            else if (column->kind == NSC_TABLE_CHANGE || column->kind == NSC_TABLE_CHANGE_NS)
+                nsc_json_i64(j, column->key, (int64_t)cell->value);
             else
                 nsc_json_u64(j, column->key, cell->value);
         }

@@ -22,11 +22,14 @@ enum nsc_table_format {
 
 enum nsc_table_kind {
     NSC_TABLE_TEXT = 0,
-    NSC_TABLE_COUNT = 1,  /* aligned: with thousands marks */
-    NSC_TABLE_NUMBER = 2, /* an id: plain digits */
-    NSC_TABLE_NS = 3,     /* aligned: 1.234 ms */
-    NSC_TABLE_TIME = 4,   /* in ns; aligned: 0.001234567s */
-    NSC_TABLE_BYTES = 5,  /* aligned: 3.70 MiB */
+    NSC_TABLE_COUNT = 1,     /* aligned: with thousands marks */
+    NSC_TABLE_NUMBER = 2,    /* an id: plain digits */
+    NSC_TABLE_NS = 3,        /* aligned: 1.234 ms */
+    NSC_TABLE_TIME = 4,      /* in ns; aligned: 0.001234567s */
+    NSC_TABLE_BYTES = 5,     /* aligned: 3.70 MiB */
+    NSC_TABLE_CHANGE = 6,    /* may be negative; aligned: with sign and thousands marks */
+    NSC_TABLE_CHANGE_NS = 7, /* may be negative; aligned: +1.234 ms */
+    NSC_TABLE_RATIO = 8,     /* in thousandths: 1.250 */
 };
 
 #define NSC_TABLE_LAST     1u  /* aligned: goes last whatever its place (long names) */
@@ -57,6 +60,8 @@ void nsc_table_free(struct nsc_table *t);
  * copied. A lack of memory is remembered and returned by the writing functions. */
 void nsc_table_add_text(struct nsc_table *t, const char *text);
 void nsc_table_add(struct nsc_table *t, uint64_t value);
+/* The same for a kind of number that may be negative. */
+void nsc_table_add_change(struct nsc_table *t, int64_t value);
 /* A number that is no more than an estimate: aligned, "~" stands before it. */
 void nsc_table_add_estimate(struct nsc_table *t, uint64_t value);
 /* The next cell has no value: "-", an empty field, null. */
