@@ -131,8 +131,8 @@ enum nsc_live_recorder_state {
 
 #define NSC_LIVE_FLAG_FILTER       1u /* a module waits for the recorder's verdict on its sites */
 /* Only entries read the timer: word 1 of a sled's exit is zero, unless it came the slow way. Where
- * the hooks can (x86-64), an exit right behind its own entry has no slot: NSC_LIVE_TICKS_RETURNED is
- * put into word 1 of the entry, and means two events. */
+ * the hooks can (x86-64), an exit right behind its own entry has no slot: NSC_LIVE_TICKS_RETURNED
+ * is put into word 1 of the entry, and means two events. */
 #define NSC_LIVE_FLAG_ENTRY_TIMING 2u
 #define NSC_LIVE_TICKS_RETURNED    (1ull << 63)
 /* Exits of sleds take a call of less than rewind_ticks back, where the hooks can (x86-64): no event
