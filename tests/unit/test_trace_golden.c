@@ -313,11 +313,14 @@ static char *only_events(const char *listing, uint32_t thread)
     return out;
 }
 
-/* Both readers on a random trace. @memory: small, so that there are many chunks. */
-static void test_agree(bool compress, uint32_t max_depth)
+/* Both readers on a random trace. Either in little memory, so that chunks are many and small, or in
+ * enough for @nodes above them. */
+static void test_agree(bool compress, uint32_t max_depth, bool nodes)
 {
-    struct nsc_writer_options options = {
-        .size = sizeof options, .memory_bytes = 20000, .compress = compress, .overwrite = true};
+    struct nsc_writer_options options = {.size = sizeof options,
+                                         .memory_bytes = nodes ? 0 : 20000,
+                                         .compress = compress,
+                                         .overwrite = true};
     struct model_thread m[2] = {{0}};
     struct model_random r = {max_depth};
     char *listing = NULL, *ours = NULL, *theirs;
@@ -331,8 +334,11 @@ static void test_agree(bool compress, uint32_t max_depth)
     if (nsc_writer_create(path, &options, &w, NULL) != 0)
         abort();
     model_tables(w, m, 2, 50);
-    for (int i = 0; i < 30000; i++)
-        model_step(&m[i / 4000 % 2], &r, 50, max_depth, 30);
+    for (int i = 0; i < 30000; i++) {
+        model_step(&m[i / 4000 % 2], &r, nodes ? 9 : 50, max_depth, 30);
+        if (nodes && i % 1500 == 0)
+            nsc_writer_flush(w);
+    }
     model_close(&m[0]);
     model_close(&m[1]);
     if (nsc_writer_finish(w, NULL) != 0 || nsc_trace_open(path, 0, &t, NULL) != 0)
@@ -342,6 +348,7 @@ static void test_agree(bool compress, uint32_t max_depth)
     wrong = decoder_print(file, bytes, out);
     fclose(out);
     CHECK_STR(wrong == NULL ? "" : wrong, "");
+    CHECK(!nodes || strstr(listing, "level 1") != NULL);
     for (uint32_t i = 0; i < 2; i++) {
         out = open_memstream(&ours, &bytes);
         print_events(t, i, out);
@@ -481,9 +488,10 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/t.nst", folder);
     for (size_t i = 0; i < files; i++)
         test_golden(&golden_files[i]);
-    test_agree(false, 30);
-    test_agree(true, 30);
-    test_agree(false, 900);
+    test_agree(false, 30, false);
+    test_agree(true, 30, false);
+    test_agree(false, 900, false);
+    test_agree(false, 8, true);
     test_notes_agree(false);
     test_notes_agree(true);
     unlink(path);
