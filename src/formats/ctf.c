@@ -20,7 +20,7 @@
 #define PACKET_FULL  (64u * 1024)  /* a packet is closed when it has reached this */
 #define EVENT_MAX    (128u * 1024) /* no event is longer */
 #define TEXT_MAX     (60u * 1024)  /* two of which are in a mark */
-#define NAME_MAX_    255u          /* of threads and processes, in each packet */
+#define LABEL_MAX    255u          /* of threads and processes, in each packet */
 #define PACKET_BYTES (PACKET_FULL + EVENT_MAX)
 
 /* As in the metadata. */
@@ -143,7 +143,7 @@ static int open_packet(struct ctf *c, uint64_t ns)
 {
     c->begin_ns = c->last_ns = ns;
     c->used = AT_NAMES;
-    if (put_string(c, c->process, NAME_MAX_) != 0 || put_string(c, c->thread, NAME_MAX_) != 0)
+    if (put_string(c, c->process, LABEL_MAX) != 0 || put_string(c, c->thread, LABEL_MAX) != 0)
         return -ENOMEM;
     c->head = c->used;
     return 0;
@@ -295,7 +295,7 @@ static int put_note(void *context, const struct nsc_note *note)
         state = nsc_state_name(note->state.new_state);
         put_u32(c, note->state.old_state);
         put_u32(c, note->state.new_state);
-        error = put_string(c, state != NULL ? state : "", NAME_MAX_);
+        error = put_string(c, state != NULL ? state : "", LABEL_MAX);
         break;
     case NSC_NOTE_MARK:
         error = put_string(c, note->mark.name, TEXT_MAX);

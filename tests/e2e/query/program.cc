@@ -1,5 +1,6 @@
-/* program.cc - calls of many kinds in two threads: recursion, exceptions, the C++ library, and phases
- * in which other functions are called, for enough events that a thread has several chunks. */
+/* program.cc - calls of many kinds in two threads: recursion, exceptions, the C++ library, and
+ * phases in which other functions are called, for enough events that a thread has several chunks.
+ */
 #include <pthread.h>
 #include <stdexcept>
 #include <vector>
