@@ -37,6 +37,9 @@ static const struct nsc_answer_handler own_handlers[] = {
     {"/api/search", NULL, nsc_answer_search},
 };
 
+/* What is there if two traces are open. */
+static const struct nsc_answer_handler pair_handlers[] = {{"/api/diff", "diff", nsc_answer_diff}};
+
 int nsc_answer_add(struct nsc_answer *a, const struct nsc_answer_handler *handlers, size_t count)
 {
     const struct nsc_answer_handler **grown =
@@ -70,7 +73,9 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
     a->options = *options;
     bytes = options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES;
     if (nsc_cache_new(bytes / 2, &a->cache) == 0 && nsc_cache_new(bytes / 2, &a->tiles) == 0 &&
-        nsc_answer_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0) {
+        nsc_answer_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0 &&
+        (count < 2 ||
+         nsc_answer_add(a, pair_handlers, sizeof pair_handlers / sizeof pair_handlers[0]) == 0)) {
         *out = a;
         return 0;
     }

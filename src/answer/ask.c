@@ -179,10 +179,11 @@ void nsc_ask_window(struct nsc_answer_ask *ask, uint64_t *from_ns, uint64_t *to_
         nsc_ask_refuse(ask, "`to` is before `from`");
 }
 
-static int select_threads(struct nsc_answer_ask *ask, struct nsc_selection *s)
+static int select_threads(struct nsc_answer_ask *ask, const struct nsc_trace *t, const char *name,
+                          struct nsc_selection *s)
 {
-    uint32_t threads = nsc_trace_info(ask->trace)->thread_count, count;
-    uint32_t *ids = nsc_ask_ids(ask, "threads", threads, UINT32_MAX, &count);
+    uint32_t threads = nsc_trace_info(t)->thread_count, count;
+    uint32_t *ids = nsc_ask_ids(ask, name, threads, UINT32_MAX, &count);
 
     if (ids == NULL)
         return 0;
@@ -210,19 +211,22 @@ static size_t take_patterns(struct nsc_answer_ask *ask, const char *name, struct
     return count;
 }
 
-static int select_functions(struct nsc_answer_ask *ask, struct nsc_selection *s)
+/* Hide functions of @count traces. */
+static int select_functions(struct nsc_answer_ask *ask, struct nsc_trace *const *traces,
+                            struct nsc_selection *s, uint32_t count)
 {
     struct nsc_match **patterns = calloc(ask->request.count * 2 + 1, sizeof(struct nsc_match *));
     struct nsc_match **others;
     size_t only, except;
-    int error;
+    int error = 0;
 
     if (patterns == NULL)
         return nsc_ask_no_memory(ask);
     others = patterns + ask->request.count;
     only = take_patterns(ask, "only", patterns);
     except = take_patterns(ask, "except", others);
-    error = nsc_selection_filter(s, ask->trace, patterns, only, others, except);
+    for (uint32_t i = 0; i < count && error == 0; i++)
+        error = nsc_selection_filter(&s[i], traces[i], patterns, only, others, except);
     while (only > 0)
         nsc_match_free(patterns[--only]);
     while (except > 0)
@@ -239,8 +243,29 @@ int nsc_ask_selection(struct nsc_answer_ask *ask, struct nsc_selection *s)
     nsc_selection_init(s);
     nsc_ask_window(ask, &from_ns, &to_ns);
     nsc_selection_window(s, ask->trace, from_ns, to_ns);
-    error = select_threads(ask, s);
-    return error != 0 ? error : select_functions(ask, s);
+    error = select_threads(ask, ask->trace, "threads", s);
+    return error != 0 ? error : select_functions(ask, &ask->trace, s, 1);
+}
+
+int nsc_ask_selections(struct nsc_answer_ask *ask, struct nsc_selection *s)
+{
+    struct nsc_trace *const traces[] = {ask->sources[0].trace, ask->sources[1].trace};
+    uint64_t from_ns, to_ns;
+    int error;
+
+    nsc_selection_init(&s[0]);
+    nsc_selection_init(&s[1]);
+    nsc_ask_window(ask, &from_ns, &to_ns);
+    nsc_selection_window(&s[0], traces[0], from_ns, to_ns);
+    from_ns = nsc_ask_number(ask, "from_b", from_ns, UINT64_MAX);
+    to_ns = nsc_ask_number(ask, "to_b", to_ns, UINT64_MAX);
+    if (to_ns < from_ns)
+        nsc_ask_refuse(ask, "the second trace's window ends before it begins");
+    nsc_selection_window(&s[1], traces[1], from_ns, to_ns);
+    error = select_threads(ask, traces[0], "threads", &s[0]);
+    if (error == 0)
+        error = select_threads(ask, traces[1], "threads_b", &s[1]);
+    return error != 0 ? error : select_functions(ask, traces, s, 2);
 }
 
 int nsc_ask_check(struct nsc_answer_ask *ask)

@@ -92,6 +92,12 @@ void nsc_ask_window(struct nsc_answer_ask *ask, uint64_t *from_ns, uint64_t *to_
  * Returns 0, or -ENOMEM with the diagnostic. What is wrong is remembered, as above.
  */
 int nsc_ask_selection(struct nsc_answer_ask *ask, struct nsc_selection *s);
+/**
+ * nsc_ask_selections - those of both traces, with two open. `from_b`, `to_b` and `threads_b` are
+ * the second's; without the former two, its window is as the first's. Patterns are for both.
+ * @s: two; as for nsc_ask_selection().
+ */
+int nsc_ask_selections(struct nsc_answer_ask *ask, struct nsc_selection *s);
 
 /* Whether all that was asked for is right and nothing else stands in the request: 0 or -EINVAL. */
 int nsc_ask_check(struct nsc_answer_ask *ask);

@@ -24,6 +24,8 @@ int nsc_answer_tree(struct nsc_answer_ask *ask);
 int nsc_answer_sandwich(struct nsc_answer_ask *ask);
 int nsc_answer_histogram(struct nsc_answer_ask *ask);
 int nsc_answer_shares(struct nsc_answer_ask *ask);
+/* diff.c: with two traces only */
+int nsc_answer_diff(struct nsc_answer_ask *ask);
 /* notes.c */
 int nsc_answer_states(struct nsc_answer_ask *ask);
 int nsc_answer_samples(struct nsc_answer_ask *ask);
