@@ -177,8 +177,13 @@ export class PanelHost {
     private tell(panel: Panel, problem: string): void {
         if (panel === this.current) {
             this.problem.textContent = problem;
+            const wasHidden = panel.element.hidden;
             this.problem.hidden = problem === "";
             panel.element.hidden = problem !== "";
+            // What is filled while it is hidden has no size to be drawn in.
+            if (wasHidden && problem === "") {
+                panel.resized?.();
+            }
         }
     }
 
