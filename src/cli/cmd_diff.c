@@ -169,14 +169,15 @@ static void add_name(const struct settings *s, struct nsc_table *table, const ch
     const char *module;
     const struct nsc_function *f = find_function(s, row, &module);
     const char *file = base_name(f->file);
+    const char *gap = *module != '\0' && *file != '\0' ? " " : "";
     bool placed =
         s->format == NSC_TABLE_ALIGNED && row->shared && (*module != '\0' || *file != '\0');
-    char *text = NULL;
+    char *text;
+    int length =
+        placed ? asprintf(&text, "%s%s [%s%s%s]", lead, row->name, base_name(module), gap, file)
+               : asprintf(&text, "%s%s", lead, row->name);
 
-    if (placed && asprintf(&text, "%s%s [%s%s%s]", lead, row->name, base_name(module),
-                           *module != '\0' && *file != '\0' ? " " : "", file) < 0)
-        text = NULL;
-    else if (!placed && *lead != '\0' && asprintf(&text, "%s%s", lead, row->name) < 0)
+    if (length < 0)
         text = NULL;
     nsc_table_add_text(table, text != NULL ? text : row->name);
     free(text);
