@@ -288,10 +288,11 @@ static uint64_t lost_elsewhere(const struct nsc_export *job)
 /* What ran and is not in the trace; no format has a place for that. */
 static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
 {
+    /* A selection could be changed, but who reads with it does not. */
     struct nsc_selection selection = {.from_ticks = job->options.from_ticks,
                                       .to_ticks = job->options.to_ticks,
-                                      .threads = (uint8_t *)job->options.threads,
-                                      .hidden = (uint8_t *)job->options.hidden};
+                                      .threads = (uint8_t *)(uintptr_t)job->options.threads,
+                                      .hidden = (uint8_t *)(uintptr_t)job->options.hidden};
     struct nsc_left_out_list list;
     uint64_t events = 0;
     int error = nsc_left_out_find(job->trace, &selection, &list, diag);
