@@ -288,14 +288,16 @@ static uint64_t lost_elsewhere(const struct nsc_export *job)
 /* What ran and is not in the trace; no format has a place for that. */
 static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
 {
-    /* A selection could be changed, but who reads with it does not. */
     struct nsc_selection selection = {.from_ticks = job->options.from_ticks,
-                                      .to_ticks = job->options.to_ticks,
-                                      .threads = (uint8_t *)(uintptr_t)job->options.threads,
-                                      .hidden = (uint8_t *)(uintptr_t)job->options.hidden};
+                                      .to_ticks = job->options.to_ticks};
     struct nsc_left_out_list list;
     uint64_t events = 0;
-    int error = nsc_left_out_find(job->trace, &selection, &list, diag);
+    int error;
+
+    /* A selection may be changed, but who reads with it does not. */
+    memcpy(&selection.threads, &job->options.threads, sizeof selection.threads);
+    memcpy(&selection.hidden, &job->options.hidden, sizeof selection.hidden);
+    error = nsc_left_out_find(job->trace, &selection, &list, diag);
 
     if (error != 0)
         return error;

@@ -524,6 +524,19 @@ static inline __attribute__((always_inline)) bool sifted_pop(struct sifted *r, u
     return true;
 }
 
+/* A call in one slot, as plain_returned(). */
+static inline __attribute__((always_inline)) size_t sifted_returned(struct sifted *r,
+                                                                    uint64_t next_word,
+                                                                    uint64_t ticks, uint64_t next,
+                                                                    uint32_t reason,
+                                                                    const struct nsc_code *code)
+{
+    if (is_record(next_word) || !sifted_leaf(r, ticks, next, reason, code))
+        return 0;
+    r->last_ticks = next;
+    return 1;
+}
+
 /* One event, or a call whole. Returns the number of slots it takes, 0: it is not plain. */
 static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *r,
                                                                  const uint64_t *slot,
@@ -561,12 +574,8 @@ static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *
         (__builtin_expect(!nests(r->top, key), 0) && !begins(p, r->top, key)))
         return 0;
     reason = sifted_reason(r, code);
-    if (!header && has_returned(slot)) {
-        if (is_record(next_word) || !sifted_leaf(r, ticks, next, reason, code))
-            return 0;
-        r->last_ticks = next;
-        return 1;
-    }
+    if (!header && has_returned(slot))
+        return sifted_returned(r, next_word, ticks, next, reason, code);
     if (!p->marked && is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);
 
@@ -682,6 +691,44 @@ static uint64_t end_ticks(const struct nsc_stacks *s, const uint64_t *words, siz
 }
 
 /*
+ * The event in the slot at @at. @end: of an exit without a time, or an entry that tells its exit:
+ * when the call ended; else 0. False: that has to wait.
+ */
+static inline __attribute__((always_inline)) bool decode(
+    const struct nsc_stacks *s, const uint64_t *words, size_t at, size_t to, bool final,
+    const bool by_function, struct nsc_stack_event *event, uint64_t *end)
+{
+    const uint64_t exit_mask = 1ull << s->exit_bit, *slot = &words[2 * at];
+    uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
+    bool returned = (word & exit_mask) == 0 && has_returned(slot);
+
+    *end = 0;
+    *event = (struct nsc_stack_event){.ticks = slot_ticks(slot, s->near_ticks, by_function),
+                                      .key = position_key(word, s->anchor),
+                                      .address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask,
+                                      .exit = (word & exit_mask) != 0};
+    if (by_function && returned) {
+        struct nsc_code code = nsc_codes_find(s->codes, event->address, event->ticks);
+
+        returned = (code.flags & NSC_CODE_HEADER) == 0;
+    }
+    if (s->marked && (returned || is_untimed(slot, exit_mask))) {
+        *end = end_ticks(s, words, at, to, returned ? event->ticks : s->last_ticks, final,
+                         by_function);
+        if (!returned)
+            event->ticks = *end;
+        return *end != 0;
+    }
+    if (by_function)
+        event->pc16 =
+            (uint32_t)((__atomic_load_n(&slot[1], __ATOMIC_RELAXED) - event->ticks) >> 48);
+    if (at + 1 < to && !is_untimed(slot + 2, exit_mask) &&
+        __builtin_expect(slot_ticks(slot + 2, s->near_ticks, by_function) < event->ticks, 0))
+        event->ticks = lower_ticks(words, at, to, event->ticks, s->near_ticks, by_function);
+    return true;
+}
+
+/*
  * Every event that is not plain, and all of them where run_plain() may not be used.
  * @by_function: look up the code of every event, exits too: needed by the header hook (equal
  * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes
@@ -696,60 +743,36 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
     size_t i, slots;
 
     for (i = from; i < to; i += slots) {
-        uint64_t word, ticks, address, key, pc16 = 0, end = 0;
         struct nsc_stack_event event;
-        bool exit, returned;
+        uint64_t end;
 
         if (kind == RUN_KEEP)
             i = run_plain(s, words, i, to, by_function);
         else if (kind == RUN_SIFT)
             i = run_sifted(s, words, i, to, by_function);
-        word = __atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE);
-        address = word & NSC_LIVE_ADDRESS_MASK & ~exit_mask;
-        if (__builtin_expect(address < NSC_LIVE_ESC_LIMIT, 0)) {
+        if (__builtin_expect((__atomic_load_n(&words[2 * i], __ATOMIC_ACQUIRE) &
+                              NSC_LIVE_ADDRESS_MASK & ~exit_mask) < NSC_LIVE_ESC_LIMIT,
+                             0)) {
             slots = run_record(s, words, i, to, stop_at_hole);
             if (slots == 0)
                 break;
             continue;
         }
         slots = 1;
-        exit = (word & exit_mask) != 0;
-        ticks = slot_ticks(&words[2 * i], s->near_ticks, by_function);
-        returned = !exit && has_returned(&words[2 * i]);
-        if (by_function && returned) {
-            struct nsc_code code = nsc_codes_find(s->codes, address, ticks);
-
-            returned = (code.flags & NSC_CODE_HEADER) == 0;
-        }
-        if (s->marked && (returned || is_untimed(&words[2 * i], exit_mask))) {
-            end = end_ticks(s, words, i, to, returned ? ticks : s->last_ticks, !stop_at_hole,
-                            by_function);
-            if (end == 0)
-                break;
-            if (!returned)
-                ticks = end;
-        }
-        if (kind != RUN_DROP && !by_function && is_late_header(s->codes, address, ticks))
+        if (!decode(s, words, i, to, !stop_at_hole, by_function, &event, &end) ||
+            (kind != RUN_DROP && !by_function &&
+             is_late_header(s->codes, event.address, event.ticks)))
             break;
-        key = position_key(word, s->anchor);
-        if (by_function && !returned)
-            pc16 = (__atomic_load_n(&words[2 * i + 1], __ATOMIC_RELAXED) - ticks) >> 48;
-        if (end == 0 && i + 1 < to && !is_untimed(&words[2 * (i + 1)], exit_mask) &&
-            __builtin_expect(slot_ticks(&words[2 * (i + 1)], s->near_ticks, by_function) < ticks,
-                             0))
-            ticks = lower_ticks(words, i, to, ticks, s->near_ticks, by_function);
-        if (__builtin_expect(ticks < s->last_ticks, 0)) {
-            ticks = s->last_ticks;
+        if (__builtin_expect(event.ticks < s->last_ticks, 0)) {
+            event.ticks = s->last_ticks;
             s->stats.clamped++;
         }
-        s->last_ticks = s->near_ticks = ticks;
-
-        event = (struct nsc_stack_event){
-            .ticks = ticks, .key = key, .address = address, .pc16 = (uint32_t)pc16, .exit = exit};
+        s->last_ticks = s->near_ticks = event.ticks;
         take(s, &event, by_function, kind);
-        if (__builtin_expect(returned, 0)) {
+        if (__builtin_expect(end != 0 && !event.exit, 0)) {
             event.exit = true;
-            event.ticks = s->last_ticks = s->near_ticks = end > ticks ? end : ticks;
+            if (end > event.ticks)
+                event.ticks = s->last_ticks = s->near_ticks = end;
             take(s, &event, by_function, kind);
         }
     }
