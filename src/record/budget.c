@@ -40,6 +40,11 @@ struct nsc_budget_function {
     uint64_t windows, window_ticks;
 };
 
+struct nsc_budget_clock {
+    const struct nsc_tracee_process *process;
+    uint64_t last_ns;
+};
+
 /* What a reading of the timer costs, in ns: the least of some tries. */
 static double timer_ns(void)
 {
@@ -78,15 +83,14 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
     nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
     b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     drain->ration = ration(b);
-    return nsc_cputime_init(&b->cputime, tracees);
+    b->clocks = calloc(tracees->session->processes_max, sizeof *b->clocks);
+    return b->clocks != NULL ? 0 : -ENOMEM;
 }
 
 void nsc_budget_free(struct nsc_budget *b)
 {
     uint32_t i;
 
-    if (b->share > 0)
-        nsc_cputime_free(&b->cputime);
     for (i = 0; i < b->file_count; i++)
         free(b->by_sleds[i]);
     free(b->by_sleds);
@@ -95,10 +99,36 @@ void nsc_budget_free(struct nsc_budget *b)
     free(b->index);
     free(b->before);
     free(b->now);
+    free(b->clocks);
     *b = (struct nsc_budget){0};
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
+
+/* Processor time of the traced processes since the last call. */
+static uint64_t program_ns(struct nsc_budget *b)
+{
+    const struct nsc_tracees *all = b->tracees;
+    uint64_t sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+        struct nsc_budget_clock *clock = &b->clocks[i];
+        struct timespec t;
+        clockid_t id;
+        uint64_t ns;
+
+        if (p == NULL || p->dead || p->left_out || clock_getcpuclockid(p->pid, &id) != 0 ||
+            clock_gettime(id, &t) != 0)
+            continue;
+        ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+        if (clock->process == p && ns > clock->last_ns)
+            sum += ns - clock->last_ns;
+        *clock = (struct nsc_budget_clock){p, ns};
+    }
+    return sum;
+}
 
 /* Our own, since the last call, as far as the program has to wait for it. */
 static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_ns)
@@ -303,18 +333,13 @@ static bool make_changes(struct nsc_budget *b)
     return b->policy.change_count > 0;
 }
 
-/* The program runs on: what lies between its clock and its calls counts on one side only, so the
- * bulk of the events is read before. */
 static void take_step(struct nsc_budget *b, bool moving)
 {
+    uint64_t now_ns = nsc_now_ns(), cpu_ns;
     struct nsc_policy_step step = {.moving = moving};
-    uint64_t now_ns, cpu_ns;
 
-    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
-    now_ns = nsc_now_ns();
-    cpu_ns = nsc_cputime_since(&b->cputime);
-    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     count_calls(b);
+    cpu_ns = program_ns(b);
     step.cpu_ns = (double)cpu_ns;
     step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
     step.lost_calls = (double)lost_events(b) / 2;
@@ -343,10 +368,13 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
         return UINT64_MAX;
     if (now_ns < b->due_ns)
         return b->due_ns - now_ns;
+    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     take_step(b, false);
     busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);
-    if (make_changes(b))
+    if (make_changes(b)) {
+        nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
         take_step(b, true);
+    }
     now_ns = nsc_now_ns();
     wait_ns = patience_ns(b, busy);
     /* Thousands of threads: looking must not become all that we do. */

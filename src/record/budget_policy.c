@@ -32,12 +32,6 @@
 #define WINDOW_SHARE 0.12
 #define WINDOW_NS    (1 * MS)
 #define WHOLE_NS     (0.2 * MS)
-/* The mean that spaces them is over so many. */
-#define SPACED_BY    12.0
-/* Calls of steady functions before a window from which on they are taken for a clock. */
-#define STEADY_MIN   20
-/* What has been saved is spent in so many. */
-#define SAVED_BY     4
 /* Time whose share of the share is there at first, and may be saved up. */
 #define WINDOW_FIRST (60 * MS)
 #define WINDOW_SAVED (800 * MS)
@@ -64,13 +58,6 @@
  * never less than what the shorter one does. */
 #define RATION_NS  (100 * MS)
 #define RATION_MIN (25 * MS)
-
-/* How far the calibrated cost of a call may be from the true one, as a part of it: it depends on
- * what the processor finds to do meanwhile, and on its caches. */
-#define COST_DOUBT 1.0
-#define FEW        4.0
-/* Sleds go on and off while the program runs: no window is sharper than that. */
-#define EDGES      0.015
 
 enum { CALLS, TOTAL, SELF };
 
@@ -180,63 +167,20 @@ static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, doub
     }
 }
 
-/* The window that closes, of @plain ns, as a sample of a quantity of @f. */
-static void add_sample(const struct nsc_policy *p, struct nsc_policy_function *f, int quantity,
-                       double plain)
+static void add_sample(struct nsc_policy_samples *s, double value, double time)
 {
-    struct nsc_policy_samples *s = &f->samples[quantity];
-    double weight = s->gap / plain, value = weight * f->in_window[quantity];
-    double cpu = weight * p->window_cpu, calls = weight * p->window.calls;
-
-    s->gap = 0;
     s->count++;
     s->sum += value;
     s->sum_squares += value * value;
-    s->own_calls += weight * f->in_window[CALLS];
-    s->noise += weight * weight * f->in_window[CALLS];
-    s->weights += weight * weight;
-    s->cpu += cpu;
-    s->cpu_squares += cpu * cpu;
-    s->cpu_product += cpu * value;
-    s->calls += calls;
-    s->calls_squares += calls * calls;
-    s->calls_product += calls * value;
-    s->both += cpu * calls;
-    s->beat += weight * p->window_beat;
-    s->beat_squares += weight * weight * p->window_beat * p->window_beat;
-    s->beat_product += weight * p->window_beat * value;
-}
-
-/* The window that closes, as a measurement of what calls cost. */
-static void add_cost(struct nsc_policy *p)
-{
-    const struct nsc_policy_while *w = &p->window, *before = &p->before;
-    struct nsc_policy_cost *c = &p->cost;
-    double part, cpu, calls, noise;
-
-    p->window_beat = p->window_plain;
-    if (before->steady < STEADY_MIN)
-        return;
-    part = w->steady / before->steady;
-    p->window_beat = part * fmax(before->cpu - before->calls * p->call_ns, 0);
-    cpu = w->cpu - part * before->cpu;
-    calls = w->calls - part * before->calls;
-    noise = before->cpu / before->steady;
-    c->count++;
-    c->cpu += cpu;
-    c->calls += calls;
-    c->cpu_squares += cpu * cpu;
-    c->product += cpu * calls;
-    c->calls_squares += calls * calls;
-    c->noise += (w->steady + 1) * (1 + part) * noise * noise;
+    s->time += time;
+    s->time_squares += time * time;
+    s->product += value * time;
 }
 
 /* Adds what the step saw to the window, and to the time that the others are off. */
 static void sample(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
 {
-    double calls = touched_calls(p);
     uint32_t i;
-    int k;
 
     for (i = 0; i < p->count; i++) {
         struct nsc_policy_function *f = &p->functions[i];
@@ -244,10 +188,8 @@ static void sample(struct nsc_policy *p, const struct nsc_policy_step *step, dou
         if (!f->off)
             continue;
         if (!f->sampled) {
-            for (k = CALLS; k <= SELF; k++)
-                f->samples[k].gap += plain;
+            f->off_plain += plain;
             f->off_cpu += step->cpu_ns;
-            f->off_calls += calls;
         } else if (!step->moving) {
             f->in_window[CALLS] += f->calls;
             f->in_window[TOTAL] += f->total_ticks;
@@ -424,20 +366,19 @@ static void open_window(struct nsc_policy *p)
     double cost, length;
     uint32_t n, i;
 
-    if (p->off_count == 0 || p->plain_ns < p->window_at)
+    if (p->off_count == 0 || p->window_credit_ns <= 0)
         return;
     n = plan_window(p, &whole, &cost);
     length = cost > WINDOW_COST * p->share ? WHOLE_NS : WINDOW_NS;
     /* Never more than can be saved. */
     length = fmin(length, WINDOW_SHARE * p->share * WINDOW_SAVED / 2 / fmax(cost, DBL_MIN));
-    if (p->window_credit_ns < -WINDOW_SHARE * p->share * WINDOW_SAVED)
+    if (p->window_credit_ns < cost * length)
         return;
     p->window_open = true;
     p->window_whole = whole;
     p->window_length = length;
     p->window_cost = cost;
     p->window_plain = p->window_cpu = p->window_spent = 0;
-    p->window = (struct nsc_policy_while){0};
     p->window_lost = false;
     p->windows++;
     for (i = 0; i < n; i++) {
@@ -449,70 +390,11 @@ static void open_window(struct nsc_policy *p)
     }
 }
 
-/*
- * When the next window may come, after one that has just closed: where the mean of them leads to
- * the budget's share, as likely sooner as later. Were it the last one that decides, fewer windows
- * would follow those with many calls, and a regular program might always be met in the same phase.
- */
-static void space_windows(struct nsc_policy *p)
-{
-    double earns = WINDOW_SHARE * p->share, space;
-
-    p->window_mean += (p->window_spent - p->window_mean) / fmin(p->windows, SPACED_BY);
-    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
-    space = p->window_mean / earns * (0.5 + (double)(p->random >> 32) / 0x1p32);
-    p->window_at = p->plain_ns + fmax(space - fmax(p->window_credit_ns, 0) / earns / SAVED_BY, 0);
-}
-
-/* An estimate and its standard error. */
-struct guess {
-    double value, error;
-};
-
-/* Where few windows have most of a sum, they may well be alike, or all low, by chance: so much more
- * is the error squared, roughly as Student has it. */
-static double few(double sum, double squares)
-{
-    return 1 + FEW * squares / (sum * sum);
-}
-
-/* The cost of a call in windows: what was calibrated, and what the windows say, each for as much as
- * it is sure. */
-static struct guess guess_cost(const struct nsc_policy *p)
-{
-    const struct nsc_policy_cost *c = &p->cost;
-    double doubt = COST_DOUBT * p->call_ns, seen, residue, part;
-
-    if (c->count < 2 || c->calls <= 0)
-        return (struct guess){p->call_ns, doubt};
-    seen = c->cpu / c->calls;
-    residue = c->cpu_squares - 2 * seen * c->product + seen * seen * c->calls_squares;
-    residue *= c->count / (c->count - 1) * few(c->calls, c->calls_squares);
-    residue = fmax(residue, c->noise) / (c->calls * c->calls);
-    part = doubt * doubt / (doubt * doubt + residue);
-    return (struct guess){fmax(p->call_ns + part * (seen - p->call_ns), 0),
-                          sqrt(doubt * doubt * (1 - part))};
-}
-
-/* Plain time of the window that closes. Where that is not clear, what was seen in the window had
- * better not decide: one with few calls of others would count for much. */
-static double plain_length(const struct nsc_policy *p)
-{
-    double plain = p->window_cpu - p->window.calls * guess_cost(p).value;
-
-    return plain > p->window_cpu * CLEAR_SHARE ? plain : p->window_cpu / (1 + p->window_cost);
-}
-
 static void close_window(struct nsc_policy *p)
 {
-    double plain;
     uint32_t i;
 
     p->window_open = false;
-    space_windows(p);
-    if (p->window_plain > 0 && !p->window_lost)
-        add_cost(p);
-    plain = plain_length(p);
     for (i = 0; i < p->count; i++) {
         struct nsc_policy_function *f = &p->functions[i];
 
@@ -521,10 +403,10 @@ static void close_window(struct nsc_policy *p)
         f->sampled = false;
         if (p->window_plain > 0 && !p->window_lost) {
             f->recent = (f->recent + f->in_window[CALLS] / p->window_plain) / 2;
-            add_sample(p, f, CALLS, plain);
-            add_sample(p, f, TOTAL, plain);
+            add_sample(&f->samples[CALLS], f->in_window[CALLS], p->window_plain);
+            add_sample(&f->samples[TOTAL], f->in_window[TOTAL], p->window_cpu);
             if (p->window_whole)
-                add_sample(p, f, SELF, plain);
+                add_sample(&f->samples[SELF], f->in_window[SELF], p->window_cpu);
         }
         change(p, i, false);
     }
@@ -549,60 +431,31 @@ static void watch_blocks(struct nsc_policy *p, double plain, double spent)
     p->block_plain = p->block_spent = 0;
 }
 
-/* Calls in the step of the functions that are always on. */
-static double steady_calls(const struct nsc_policy *p)
-{
-    double calls = 0;
-    uint32_t i;
-
-    for (i = 0; i < p->touched_count; i++)
-        if (!p->functions[p->touched[i]].off)
-            calls += p->functions[p->touched[i]].calls;
-    return calls;
-}
-
-/* Their rate, as it was of late. */
-static double steady_rate(const struct nsc_policy *p)
-{
-    double rate = 0;
-    uint32_t i;
-
-    for (i = 0; i < p->count; i++)
-        if (!p->functions[i].off)
-            rate += p->functions[i].rate;
-    return rate;
-}
-
 /*
  * What of the step's time was the program's own. Where recording takes most of it, the difference
  * of two large numbers says little; then the functions that are always on are the better clock.
  */
 static double plain_time(const struct nsc_policy *p, const struct nsc_policy_step *step)
 {
-    double calls = touched_calls(p), steady, plain;
+    double calls = 0, steady_calls = 0, steady_rate = 0, plain;
+    uint32_t i;
 
+    for (i = 0; i < p->touched_count; i++) {
+        const struct nsc_policy_function *f = &p->functions[p->touched[i]];
+
+        calls += f->calls;
+        steady_calls += f->off ? 0 : f->calls;
+    }
+    steady_calls *= 1 + step->lost_calls / fmax(calls, 1);
     plain = step->cpu_ns - calls * p->call_ns - step->lost_calls * LOST_NS;
     plain = fmax(plain, step->cpu_ns / 50);
     if (!p->window_open || plain > step->cpu_ns * CLEAR_SHARE)
         return plain;
-    steady = steady_calls(p) * (1 + step->lost_calls / fmax(calls, 1));
-    plain = (steady + CLOCK_PRIOR) / (steady_rate(p) + CLOCK_PRIOR / plain);
+    for (i = 0; i < p->count; i++)
+        if (!p->functions[i].off)
+            steady_rate += p->functions[i].rate;
+    plain = (steady_calls + CLOCK_PRIOR) / (steady_rate + CLOCK_PRIOR / plain);
     return fmin(fmax(plain, step->cpu_ns / 200), step->cpu_ns);
-}
-
-/* Adds the step to the window that is open, or to the time before the next. */
-static void lengthen(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
-{
-    struct nsc_policy_while *w = p->window_open ? &p->window : &p->before;
-
-    w->cpu += step->cpu_ns;
-    w->calls += touched_calls(p);
-    w->steady += steady_calls(p);
-    if (!p->window_open)
-        return;
-    p->window_plain += plain;
-    p->window_cpu += step->cpu_ns;
-    p->window_lost |= step->lost_calls > 0;
 }
 
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
@@ -626,27 +479,23 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     }
     if (plain > 0) {
         sample(p, step, plain);
-        if (!step->moving && p->off_count > 0)
-            lengthen(p, step, plain);
-        if (!step->moving)
+        if (!step->moving) {
             learn(p, step, plain);
+            p->window_plain += plain;
+            p->window_cpu += step->cpu_ns;
+            p->window_lost |= step->lost_calls > 0;
+        }
     }
-    /* Calls in no time: the clock has yet to move on. */
-    if (plain > 0 || step->moving)
-        forget_step(p);
+    forget_step(p);
     if (step->moving)
         return;
     if (p->window_open) {
-        if (window_over(p)) {
+        if (window_over(p))
             close_window(p);
-            p->before = (struct nsc_policy_while){0};
-        }
         return;
     }
     control(p);
-    if (p->change_count > 0)
-        p->before = (struct nsc_policy_while){0};
-    else if (plain > 0)
+    if (p->change_count == 0)
         open_window(p);
 }
 
@@ -670,93 +519,41 @@ double nsc_policy_ration_ns(const struct nsc_policy *p)
 
 /* ---- Estimates ------------------------------------------------------------------------------- */
 
-/* A time in windows: its sum, its squares, its products with the quantity. */
-struct times {
-    double sum, squares, product;
-};
-
-/* Processor time without @call_ns for each call. */
-static struct times times_by_cost(const struct nsc_policy_samples *s, double call_ns)
+/* A ratio of sums, times @time; its standard error is that of the windows, or of a count if that is
+ * more. */
+static void estimate(const struct nsc_policy_samples *s, double time, double least, double *value,
+                     double *error)
 {
-    return (struct times){
-        .sum = fmax(s->cpu - call_ns * s->calls, s->cpu / 100),
-        .squares = s->cpu_squares - 2 * call_ns * s->both + call_ns * call_ns * s->calls_squares,
-        .product = s->cpu_product - call_ns * s->calls_product,
-    };
-}
+    double ratio = s->sum / s->time, mean = s->time / s->count, residue, counted;
 
-/*
- * The quantity in the windows against a time, times @time; its standard error is that of the
- * windows, or of a count if that is more. @least: what one call more would have added.
- */
-static struct guess guess_ratio(const struct nsc_policy_samples *s, struct times t, double time,
-                                double least)
-{
-    double ratio = s->sum / t.sum, residue, counted;
-
-    residue = s->sum_squares - 2 * ratio * t.product + ratio * ratio * t.squares;
-    if (s->count > 1 && s->sum > 0)
-        residue = fmax(residue, 0) * s->count / (s->count - 1) * few(s->sum, s->sum_squares);
+    residue = s->sum_squares - 2 * ratio * s->product + ratio * ratio * s->time_squares;
+    if (s->count > 1)
+        residue = fmax(residue, 0) / (s->count * (s->count - 1)) / (mean * mean);
     else
-        residue = s->sum * s->sum;
-    counted = fmax(s->noise, s->weights) * least * least;
-    residue = sqrt(fmax(residue, counted));
-    return (struct guess){ratio * time, residue / t.sum * time};
-}
-
-/* By processor time, as long as that is clear; else by the steady calls in the windows. */
-static struct guess guess_calls(const struct nsc_policy_function *f, struct guess cost)
-{
-    const struct nsc_policy_samples *s = &f->samples[CALLS];
-    double off_plain = fmax(f->off_cpu - cost.value * f->off_calls, 0), doubt;
-    struct times t = times_by_cost(s, cost.value);
-    struct guess g;
-
-    doubt = cost.error * s->calls / t.sum;
-    if (t.sum < s->cpu * CLEAR_SHARE && s->beat > 0) {
-        t = (struct times){s->beat, s->beat_squares, s->beat_product};
-        doubt = 0;
-    }
-    g = guess_ratio(s, t, off_plain, 1);
-    g.error = hypot(g.error, g.value * hypot(doubt, EDGES));
-    return g;
-}
-
-/*
- * The share of processor time in the windows, times the time without. That is right when recording
- * lengthens the calls of this function as it does all; were all that its calls cost within them, it
- * would be less.
- */
-static struct guess guess_time(const struct nsc_policy_function *f, int quantity, struct guess cost)
-{
-    const struct nsc_policy_samples *s = &f->samples[quantity];
-    double one = s->own_calls > 0 ? s->sum / s->own_calls : 0;
-    double plain = fmax(s->cpu - cost.value * s->calls, s->cpu / 100);
-    struct guess g = guess_ratio(s, times_by_cost(s, 0), f->off_cpu, one);
-    double least = fmax(s->sum - cost.value * s->own_calls, 0) / plain * f->off_cpu;
-
-    g.error = hypot(g.error, g.value - least);
-    return g;
+        residue = ratio * ratio;
+    counted = fmax(s->sum, least) * least / (s->time * s->time);
+    *value = ratio * time;
+    *error = sqrt(fmax(residue, counted)) * time;
 }
 
 struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint32_t function)
 {
     const struct nsc_policy_function *f = &p->functions[function];
+    const struct nsc_policy_samples *s = f->samples;
     struct nsc_policy_estimate e = {0};
-    struct guess guesses[3] = {{0}}, cost = guess_cost(p);
-    int i;
+    double one_total, one_self;
 
-    if (f->samples[CALLS].weights <= 0)
+    if (s[CALLS].time <= 0)
         return e;
     e.known = true;
-    e.self_known = f->samples[SELF].weights > 0;
-    guesses[CALLS] = guess_calls(f, cost);
-    guesses[TOTAL] = guess_time(f, TOTAL, cost);
-    if (e.self_known)
-        guesses[SELF] = guess_time(f, SELF, cost);
-    for (i = CALLS; i <= SELF; i++) {
-        e.value[i] = guesses[i].value;
-        e.error[i] = guesses[i].error;
-    }
+    /* What one call more would have added. */
+    one_total = s[CALLS].sum > 0 ? s[TOTAL].sum / s[CALLS].sum : 0;
+    estimate(&s[CALLS], f->off_plain, 1, &e.value[CALLS], &e.error[CALLS]);
+    estimate(&s[TOTAL], f->off_cpu, one_total, &e.value[TOTAL], &e.error[TOTAL]);
+    if (s[SELF].time <= 0)
+        return e;
+    e.self_known = true;
+    one_self = s[CALLS].sum > 0 ? fmin(one_total, s[SELF].sum / s[CALLS].sum) : 0;
+    estimate(&s[SELF], f->off_cpu, one_self, &e.value[SELF], &e.error[SELF]);
     return e;
 }

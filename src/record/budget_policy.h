@@ -15,35 +15,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * What was seen of a quantity in the windows of a function that is off. A window stands for the
- * time since the one before, and counts accordingly: else the times when windows are dear, and
- * therefore seldom, would count for too little.
- */
+/* What was seen of a quantity in the windows of a function that is off. Each window contributes how
+ * much of it there was, and how much time. */
 struct nsc_policy_samples {
-    double count, sum, sum_squares; /* windows; the quantity in them, weighted */
-    double own_calls, noise;        /* calls of the function by weight, and by weight squared */
-    double weights;                 /* squared */
-    double cpu, cpu_squares, cpu_product;       /* processor time; times the quantity */
-    double calls, calls_squares, calls_product; /* of all functions that were on */
-    double both;                                /* processor time times calls */
-    double beat, beat_squares, beat_product;    /* plain time by the steady calls */
-    double gap;                                 /* plain ns without it since the last window */
-};
-
-/* What was seen of the program for a while. Steady: functions that are always on. */
-struct nsc_policy_while {
-    double cpu, calls, steady;
-};
-
-/*
- * What calls cost in windows: processor time beyond what the steady calls stand for, as they came
- * just before the window, and calls beyond.
- */
-struct nsc_policy_cost {
-    double count, cpu, calls;
-    double cpu_squares, product, calls_squares;
-    double noise; /* square of the error that steady calls' being a count makes */
+    double count, sum, sum_squares; /* windows; the quantity in them */
+    double time, time_squares, product;
 };
 
 struct nsc_policy_function {
@@ -59,7 +35,7 @@ struct nsc_policy_function {
     double calls, total_ticks, self_ticks; /* in the present step */
     double in_window[3];                   /* the same in the window that is open */
     /* While off, windows excepted: */
-    double off_cpu, off_calls;            /* calls of all functions */
+    double off_plain, off_cpu;
     struct nsc_policy_samples samples[3]; /* of calls, total and self ticks */
 };
 
@@ -85,11 +61,6 @@ struct nsc_policy {
     bool window_open, window_whole; /* whole: nothing is off in it */
     bool window_lost;               /* calls were lost in it: it is no sample */
     double window_plain, window_cpu, window_spent;
-    double window_beat; /* plain time that the steady calls in the window stand for */
-    struct nsc_policy_while window, before; /* since what is on has changed last */
-    struct nsc_policy_cost cost;
-    double window_mean, window_at; /* what windows cost; plain time when the next may come */
-    uint64_t random;
     double window_length, window_cost; /* as planned; the cost as a share of plain time */
     double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
     double block_plain, block_spent;

@@ -26,8 +26,6 @@ struct program {
     double plain, cpu, lost;
     bool late; /* each tenth look at it comes 40 ms late */
     uint32_t looks;
-    double shift;             /* one run is not like another */
-    double tick_ns, ahead_ns; /* its clock moves on at ticks only, by what has gone by since */
 };
 
 static double budget;
@@ -65,11 +63,6 @@ static void run(struct program *g, struct nsc_policy *p, double cpu, bool moving
     }
     g->plain += plain;
     g->cpu += cpu;
-    if (g->tick_ns > 0) {
-        g->ahead_ns += cpu;
-        step.cpu_ns = floor(g->ahead_ns / g->tick_ns) * g->tick_ns;
-        g->ahead_ns -= step.cpu_ns;
-    }
     nsc_policy_step(p, &step);
     for (uint32_t i = 0; i < p->change_count; i++)
         g->on[p->changes[i].function] = p->changes[i].on;
@@ -164,7 +157,7 @@ static void converges(void)
     show("steep, 1 s", g, &p);
     CHECK(g->cpu / g->plain <= 1 + budget);
     CHECK(g->cpu / g->plain >= 1 + budget / 2);
-    CHECK(count_on(g) >= (budget < 0.05 ? 0.94 : 0.96) * best(g)); /* windows are few there */
+    CHECK(count_on(g) >= 0.96 * best(g));
     run_for(g, &p, 9000 * MS);
     show("steep, 10 s", g, &p);
     CHECK(g->cpu / g->plain <= 1 + budget);
@@ -365,65 +358,11 @@ static void estimates(double call_ns)
     }
     true_call_ns = CALL_NS;
     printf("# %.0f ns: %.4g calls not recorded, estimated %.4g\n", call_ns, sum, estimated);
-    CHECK(estimated > sum * 0.7 && estimated < sum * 1.3);
+    CHECK(estimated > sum * 0.6 && estimated < sum * 1.6);
     printf("# %u of %u estimates are within 2.5 standard errors\n", near, off);
     CHECK(off > 50 && known >= 0.9 * off && near >= 0.8 * known);
     nsc_policy_free(&p);
     free(g);
-}
-
-/* A hot function beside many cool ones, which fill the budget by half. */
-static double one_hot(const struct program *g, uint32_t i, double plain)
-{
-    (void)plain;
-    return i == 0 ? 0.0142 : budget / 2 / CALL_NS / (g->count - 1);
-}
-
-/* It is hot in every other 20 ms only; the others are called then and now. */
-static double hot_and_cold(const struct program *g, uint32_t i, double plain)
-{
-    double phase = fmod(plain + g->shift, 40 * MS);
-
-    return i == 0 && phase > 20 * MS ? 0 : one_hot(g, i, plain);
-}
-
-/* Some runs of a program whose calls really cost @call_ns. @bias: how far the mean of the estimates
- * may be from the truth, as a part of it. */
-static void estimates_hot(const char *name,
-                          double (*rate)(const struct program *, uint32_t, double), double call_ns,
-                          double tick_ns, double bias)
-{
-    enum { RUNS = 20 };
-    double sum = 0;
-    uint32_t near[2] = {0};
-
-    true_call_ns = call_ns;
-    for (int i = 0; i < RUNS; i++) {
-        struct nsc_policy p;
-        struct program *g = begin(&p, 100, rate);
-        struct nsc_policy_estimate e;
-        double truth, own;
-
-        g->shift = i * 7.3 * MS;
-        g->tick_ns = tick_ns;
-        run_for(g, &p, (1000 + i * 13) * MS);
-        e = nsc_policy_estimate(&p, 0);
-        truth = g->made[0] - g->recorded[0];
-        own = truth * g->ticks_a_call;
-        near[0] += fabs(e.value[0] - truth) <= 2 * e.error[0];
-        near[1] += fabs(e.value[2] - own) <= 2 * e.error[2];
-        sum += e.value[0] / truth / RUNS;
-        if (i == 0)
-            printf("# %.0f calls, estimated %.0f +- %.0f; own time %.0f, estimated %.0f +- %.0f\n",
-                   truth, e.value[0], e.error[0], own, e.value[2], e.error[2]);
-        nsc_policy_free(&p);
-        free(g);
-    }
-    true_call_ns = CALL_NS;
-    printf("# %s, %.0f ns: %.3f of the truth; %u calls, %u times within 2 errors\n", name, call_ns,
-           sum, near[0], near[1]);
-    CHECK(fabs(sum - 1) <= bias);
-    CHECK(near[0] >= 0.9 * RUNS && near[1] >= 0.9 * RUNS);
 }
 
 /* No function is off: nothing is estimated; a function without any call; time that stands still. */
@@ -467,13 +406,6 @@ int main(void)
     estimates(CALL_NS);
     estimates(CALL_NS * 0.8);
     estimates(CALL_NS * 1.3);
-    for (unsigned i = 0; i < 3; i++) {
-        static const double call_ns[] = {CALL_NS / 8, CALL_NS, CALL_NS * 2.5};
-
-        estimates_hot("a hot function", one_hot, call_ns[i], 0, 0.03);
-        estimates_hot("hot and cold", hot_and_cold, call_ns[i], 0, 0.1);
-        estimates_hot("a coarse clock", one_hot, call_ns[i], 4 * MS, 0.1);
-    }
     edges();
     return t_done();
 }
