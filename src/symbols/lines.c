@@ -20,7 +20,7 @@ struct range {
 };
 
 struct job {
-    const struct nsc_symbols *symbols;
+    struct nsc_symbols *symbols;
     const uint64_t *vas;
     struct nsc_symbols_line *out;
     /* in the child: */
@@ -117,16 +117,31 @@ static Dwarf_Addr row_va(Dwarf_Lines *rows, size_t index)
     return va;
 }
 
+/* Where the function ends that @va is the entry of; @va if it is no function's entry. */
+static uint64_t end_of_function(const struct job *job, uint64_t va)
+{
+    struct nsc_symbol symbol;
+
+    return nsc_symbols_find(job->symbols, va, &symbol) && symbol.va == va ? va + symbol.size : va;
+}
+
+static bool ends_sequence(Dwarf_Lines *rows, size_t index)
+{
+    bool end = true;
+
+    return dwarf_lineendsequence(dwarf_onesrcline(rows, index), &end) != 0 || end;
+}
+
 /*
  * The row of a unit's line table in force at @va: of several with the same address the first, so
  * that the entry of a function gives the line of its head and not of the first statement moved
- * there.
+ * there. Without optimisation gcc puts a sled before the function's first row: what is in force
+ * there is the end of another one, so that the first row up to @end_va is taken.
  */
-static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va)
+static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va, uint64_t end_va)
 {
     Dwarf_Lines *rows;
     size_t count, low = 0, high;
-    bool end = true;
 
     if (dwarf_getsrclines(unit, &rows, &count) != 0)
         return NULL;
@@ -138,10 +153,13 @@ static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va)
         else
             high = middle;
     }
-    if (low == 0 || dwarf_lineendsequence(dwarf_onesrcline(rows, low - 1), &end) != 0 || end)
+    if (low == 0 || row_va(rows, low - 1) < va || ends_sequence(rows, low - 1))
+        if (low < count && row_va(rows, low) < end_va && !ends_sequence(rows, low))
+            return dwarf_onesrcline(rows, low);
+    if (low == 0 || ends_sequence(rows, low - 1))
         return NULL;
     for (low--; low > 0 && row_va(rows, low - 1) == row_va(rows, low); low--)
-        if (dwarf_lineendsequence(dwarf_onesrcline(rows, low - 1), &end) != 0 || end)
+        if (ends_sequence(rows, low - 1))
             break; /* the end of the sequence before */
     return dwarf_onesrcline(rows, low);
 }
@@ -173,7 +191,7 @@ static bool answer(void *context, size_t index, uint32_t *number, const char **t
 
     if (range == NULL || dwarf_offdie(job->dwarf, range->unit, &unit) == NULL)
         return false;
-    row = find_row(&unit, job->vas[index]);
+    row = find_row(&unit, job->vas[index], end_of_function(job, job->vas[index]));
     if (row == NULL || dwarf_lineno(row, &line) != 0 || line <= 0)
         return false;
     file = dwarf_linesrc(row, NULL, NULL);

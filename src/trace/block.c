@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include "base/crc32c.h"
 #include "base/span.h"
+#include "trace/unpack.h"
 
 #define WINDOW_BYTES ((size_t)64 << 10)
 
@@ -182,15 +182,19 @@ static int decompress(const struct nsc_block *block, struct nsc_buffer *plain,
                       const struct nsc_buffer *packed, struct nsc_diag *diag)
 {
     uint8_t *at = nsc_buffer_reserve(plain, block->plain_bytes);
-    size_t n;
+    int error;
 
     if (at == NULL)
         return nsc_diag_set(diag, block->offset, ENOMEM, "out of memory");
-    n = ZSTD_decompress(at, block->plain_bytes, packed->data, packed->used);
-    if (ZSTD_isError(n) || n != block->plain_bytes)
-        return nsc_diag_set(diag, block->offset, EBADMSG, "%s does not decompress",
+    error = nsc_unpack(at, block->plain_bytes, packed->data, packed->used);
+    if (error == -EPROTO)
+        return nsc_diag_set(diag, block->offset, error,
+                            "compressed with zstd, which is not read here: `nanoscope export "
+                            "--format nst -o plain.nst FILE` writes it uncompressed");
+    if (error != 0)
+        return nsc_diag_set(diag, block->offset, error, "%s does not decompress",
                             nsc_block_kind_name(block->kind));
-    plain->used = n;
+    plain->used = block->plain_bytes;
     return 0;
 }
 

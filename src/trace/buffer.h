@@ -1,8 +1,8 @@
 /*
- * buffer.h - a byte buffer that grows, and the ways trace/ puts numbers into it.
+ * buffer.h - a byte buffer that grows, and the ways numbers are put into it.
  *
- * Used inside trace/ only. When memory runs out the buffer remembers it (`failed`) and takes
- * nothing more: a caller builds a whole block and looks once.
+ * Used inside trace/ and by the Parquet exporter. When memory runs out the buffer remembers it
+ * (`failed`) and takes nothing more: a caller builds a whole block and looks once.
  */
 #ifndef NSC_TRACE_BUFFER_H
 #define NSC_TRACE_BUFFER_H

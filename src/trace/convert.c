@@ -41,14 +41,13 @@ static void copy_events(struct nsc_lane *lane, const struct nsc_event *events, s
 {
     for (size_t i = 0; i < count; i++) {
         const struct nsc_event *e = &events[i];
-        struct nsc_lane_frame *frame;
 
         switch ((enum nsc_event_kind)e->kind) {
         case NSC_EVENT_ENTER:
-            nsc_lane_enter(lane, e->ticks, e->function, 0);
-            frame = nsc_lane_top(lane);
-            if (e->value != 0 && frame != NULL) /* there is none when memory is short */
-                frame->bound = NSC_BOUND_START;
+            if (e->value != 0)
+                nsc_lane_enter_earlier(lane, e->ticks, e->function, 0);
+            else
+                nsc_lane_enter(lane, e->ticks, e->function, 0);
             break;
         case NSC_EVENT_EXIT:
             nsc_lane_exit(lane, e->ticks);
@@ -60,7 +59,10 @@ static void copy_events(struct nsc_lane *lane, const struct nsc_event *events, s
             nsc_lane_late_exit(lane, e->ticks, e->function);
             break;
         case NSC_EVENT_LOST:
-            nsc_lane_lost(lane, e->ticks, e->value);
+            if (nsc_gap_left_out(e->value) > 0)
+                nsc_lane_left_out(lane, e->ticks, nsc_gap_left_out(e->value));
+            else
+                nsc_lane_lost(lane, e->ticks, e->value);
             break;
         }
     }

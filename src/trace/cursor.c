@@ -29,6 +29,7 @@ struct nsc_cursor {
     uint64_t last_ticks;
     uint64_t decoded;  /* events of it so far, without gaps */
     uint64_t left_out; /* known losses in missing chunks that were passed over */
+    uint64_t earlier;  /* so many of the calls that are entered next began earlier */
     struct nsc_buffer events, packed;
     /* Open calls. */
     struct nsc_stack stack;
@@ -208,8 +209,12 @@ static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
     const struct nsc_chunk *chunk = &c->chunks[index];
     struct nsc_head_fields fields;
     struct nsc_block head;
-    int error = nsc_head_read(c->trace, chunk, &head, &fields, diag);
+    const struct nsc_trace *t = c->trace;
+    int error;
 
+    if (t->is_gone != NULL && t->is_gone(t->watcher))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ECANCELED, "nobody waits for it any more");
+    error = nsc_head_read(c->trace, chunk, &head, &fields, diag);
     if (error == 0)
         error = read_events(c, &head, diag);
     if (error != 0)
@@ -217,7 +222,7 @@ static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
     c->at = c->events.data;
     c->end = c->at + c->events.used;
     c->last_ticks = chunk->first_ticks;
-    c->decoded = 0;
+    c->decoded = c->earlier = 0;
     c->next_chunk = index + 1;
     c->next_sequence = chunk->sequence + 1;
     c->started = true;
@@ -314,10 +319,19 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
         e->function = c->trace->canonical[value];
         c->decoded++;
     } else if (what == NSC_FORMAT_OTHER_LOST) {
+        if (value >= NSC_GAP_LEFT_OUT)
+            return NULL;
         e->kind = NSC_EVENT_LOST;
         e->value = value;
+    } else if (what == NSC_FORMAT_OTHER_LEFT_OUT) {
+        if (value >= NSC_GAP_LEFT_OUT)
+            return NULL;
+        e->kind = NSC_EVENT_LOST;
+        e->value = value | NSC_GAP_LEFT_OUT;
     } else {
         *known = false;
+        if (what == NSC_FORMAT_OTHER_EARLIER)
+            c->earlier = value;
         if ((what & 1) != 0)
             at = value > (uint64_t)(c->end - at) ? NULL : at + value;
     }
@@ -325,11 +339,16 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
 }
 
 /* The call that @e enters, above @depth others. False when there is no memory. */
-static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, const struct nsc_event *e)
+static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, struct nsc_event *e)
 {
     if (depth == c->stack.frame_room && nsc_stack_reserve(&c->stack, depth + 1) != 0)
         return false;
-    c->stack.frames[depth] = (struct nsc_frame){.start_ticks = e->ticks, .function = e->function};
+    if (__builtin_expect(c->earlier > 0, 0)) {
+        c->earlier--;
+        e->value = NSC_BOUND_START;
+    }
+    c->stack.frames[depth] = (struct nsc_frame){
+        .start_ticks = e->ticks, .function = e->function, .bound = (uint32_t)e->value};
     return true;
 }
 

@@ -23,19 +23,21 @@ struct nsc_lane_frame {
     uint64_t start_ticks;
     uint64_t child_ticks; /* time spent in direct callees so far */
     uint64_t position;    /* the caller's own word */
+    uint64_t short_ticks; /* of its depth: a call that takes less changes no summary */
     uint32_t function;
     uint32_t bound; /* NSC_BOUND_START or 0 */
 };
 
 /* What calls of one function add up to in the current chunk. */
 struct nsc_lane_total {
-    uint64_t total_ticks; /* of activations with no open one of the same function below */
-    uint64_t self_ticks;
-    uint64_t over_ticks; /* of the longest, plus 1; 0: none has ended, not in the touched list */
-    uint64_t min_ticks;  /* meaningless if none has ended */
-    uint16_t *counts;    /* its run of lane->counts; how many calls ended is their sum */
-    uint32_t active;     /* open calls of the function, in all */
-    uint32_t unwinds;    /* calls that ended without returning */
+    uint64_t ticks[2];    /* of activations with no open one of the same function below; others */
+    uint64_t child_ticks; /* of both, in direct callees */
+    uint64_t min_ticks;   /* of the shortest */
+    uint64_t range_ticks; /* longest - shortest + 1; 0: none has ended, not in the touched list */
+    uint16_t *counts;     /* its run of lane->counts; how many calls ended is their sum */
+    uint32_t active;      /* open calls of the function, in all */
+    uint32_t unwinds;     /* calls that ended without returning */
+    uint64_t unused;      /* a cache line each */
 };
 
 /*
@@ -44,7 +46,6 @@ struct nsc_lane_total {
  * list, and so does what exceeds the 16 bits of a count.
  */
 #define NSC_LANE_BUCKETS 200u
-#define NSC_LANE_SHORT   ((uint64_t)1 << 27)
 
 struct nsc_lane_many {
     uint32_t function;
@@ -68,21 +69,22 @@ struct nsc_lane_span {
 struct nsc_lane {
     /* Hot. */
     uint8_t *at;    /* next byte of the chunk */
-    uint8_t *limit; /* at >= limit: call nsc_lane_prepare(); NSC_LANE_SLACK bytes lie behind it */
+    uint8_t *limit; /* at >= limit: no run takes an event; NSC_LANE_SLACK bytes lie behind it */
     uint64_t last_ticks;
     struct nsc_lane_frame *top; /* innermost open call; == floor if there is none */
     struct nsc_lane_frame
         *floor; /* below the outermost call: takes the roots' time as a callee's */
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
-    struct nsc_lane_span *spans;   /* by depth */
+    const uint32_t *shorts;        /* the writer's, see nsc_lane_shorts_fill() */
+    uint64_t span_until;           /* where the last event's span of time ends */
+    struct nsc_lane_span *spans;   /* by depth, span_count of them */
     uint32_t *touched;             /* functions of which calls ended; room for totals_count */
     uint16_t *counts;              /* runs of NSC_LANE_BUCKETS; the first is used without memory */
     struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
     struct nsc_lane_frame *low;  /* lowest top in the chunk */
     uint32_t totals_count;
     uint32_t touched_count;
-    size_t
-        spans_bytes; /* of spans in use by depth; frames are as large, so one offset serves both */
+    uint32_t span_count;
     uint32_t frames_room;
     uint32_t span_shift;
     /* Cold. */
@@ -104,6 +106,7 @@ struct nsc_lane {
     size_t side_bytes;       /* part of it: stack and rows */
     struct nsc_buffer stack; /* coded opening stack of the chunk */
     struct nsc_buffer rows;  /* coded summary rows of the chunk */
+    void *totals_memory;     /* totals are a part of it, at the bounds of cache lines */
     uint32_t counts_room;    /* runs of counts */
     uint32_t many_count, many_room;
     struct nsc_lane_many *many; /* what does not go into counts */
@@ -122,10 +125,12 @@ struct nsc_lane {
 
 /* nsc_leb_put() out of the way of registers. */
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
-/* Write down the span's longest call. */
-void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth);
-/* The first call of a function in this chunk has ended. */
-void nsc_lane_touch(struct nsc_lane *lane, uint32_t function) __attribute__((cold));
+/* A call of a function is its first in this chunk, its shortest or its longest. */
+void nsc_lane_widen(struct nsc_lane *lane, uint32_t function, uint64_t duration);
+/* A call at the depth of @frame has ended that may be the longest of its span, or the first one
+ * after a span of time or below the chunk's lowest frame. */
+void nsc_lane_settle(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
+                     uint64_t start_ticks, uint64_t end_ticks);
 /* Count @calls calls of a function that lane->counts cannot hold. */
 void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
     __attribute__((cold));
@@ -148,16 +153,22 @@ static inline uint64_t nsc_lane_word_order(uint64_t v)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
 }
 
-/* Put @v < 0x4000: one or two bytes without a branch between them, as deltas straddle that border
- * all the time. */
-static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint64_t v)
-{
-    uint64_t high = v & 0x3f80, two = (high + 0x3f80) >> 14;
+/*
+ * What there is to know of a number of ticks below NSC_LANE_DELTA_SHORT, by table: the one or two
+ * bytes of a delta and kind 0, its bucket << 16, and how many bytes << 24.
+ */
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_DELTA_SHORT]);
 
-    /* high moves up by one bit: bit 7 is free */
+static inline uint32_t nsc_lane_short_bucket(uint32_t entry)
+{
+    return entry >> 16 & 0x7f;
+}
+
+static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint32_t entry, enum nsc_format_record kind)
+{
     ((struct nsc_lane_pair *)(void *)at)->bytes =
-        nsc_lane_pair_order((uint16_t)(v + high + (two << 7)));
-    return at + 1 + two;
+        nsc_lane_pair_order((uint16_t)(entry | (uint32_t)kind));
+    return at + (entry >> 24);
 }
 
 /* A function id as it stands in the stream, for nsc_lane_run_enter(): its bytes, first one lowest,
@@ -187,6 +198,12 @@ static inline uint32_t nsc_lane_depth(const struct nsc_lane *lane)
 static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
 {
     return lane->top == lane->floor ? NULL : lane->top;
+}
+
+/* How many calls of @function are open. */
+static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t function)
+{
+    return function < lane->totals_count ? lane->totals[function].active : 0;
 }
 
 /* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
@@ -241,17 +258,28 @@ static inline bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ti
     return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1) || delta <= NSC_LANE_DELTA_MAX;
 }
 
+/* The delta and kind of an event, of one below NSC_LANE_DELTA_SHORT. */
+static inline __attribute__((always_inline)) void nsc_lane_run_put_short(
+    const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta,
+    enum nsc_format_record kind)
+{
+    run->at = nsc_lane_put_short(run->at, lane->shorts[delta], kind);
+    run->last_ticks += delta;
+}
+
 /* The delta and kind of an event, of a time that fits. */
-static inline __attribute__((always_inline)) void nsc_lane_run_put(struct nsc_lane_run *run,
+static inline __attribute__((always_inline)) void nsc_lane_run_put(const struct nsc_lane *lane,
+                                                                   struct nsc_lane_run *run,
                                                                    uint64_t ticks,
                                                                    enum nsc_format_record kind)
 {
     uint64_t delta = ticks - run->last_ticks;
 
-    if (__builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1))
-        run->at = nsc_lane_put_short(run->at, delta << 2 | kind);
-    else
-        run->at = nsc_lane_put_long(run->at, delta << 2 | kind);
+    if (__builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1)) {
+        nsc_lane_run_put_short(lane, run, delta, kind);
+        return;
+    }
+    run->at = nsc_lane_put_long(run->at, delta << 2 | kind);
     run->last_ticks = ticks;
 }
 
@@ -272,53 +300,25 @@ static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane 
     lane->totals[function].active++;
 }
 
-/* How long a call took, for the chunk's histograms. */
-static inline __attribute__((always_inline)) void nsc_lane_count(struct nsc_lane *lane,
-                                                                 const struct nsc_lane_total *total,
-                                                                 uint32_t function,
-                                                                 uint64_t duration)
-{
-    if (__builtin_expect(duration >= NSC_LANE_SHORT, 0))
-        nsc_lane_count_many(lane, function, nsc_bucket_of(duration), 1);
-    else if (__builtin_expect(++total->counts[nsc_bucket_of(duration)] == 0, 0))
-        nsc_lane_count_many(lane, function, nsc_bucket_of(duration), (uint64_t)UINT16_MAX + 1);
-}
-
-/* A call of @function at the depth of @frame is over; the longest call of its span is remembered.
- */
+/* A call of @function at the depth of @frame is over. What it adds up to; the longest call of its
+ * span is remembered. @bucket: of its duration. */
 static inline __attribute__((always_inline)) void nsc_lane_account(
     struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function, uint64_t start_ticks,
-    uint64_t end_ticks, uint64_t child_ticks, bool outermost)
+    uint64_t end_ticks, uint32_t bucket)
 {
-    size_t depth_bytes = (size_t)((char *)(frame - 1) - (char *)lane->floor);
-    uint64_t duration = end_ticks - start_ticks, index;
     struct nsc_lane_total *total = &lane->totals[function];
-    struct nsc_lane_span *span;
+    uint64_t duration = end_ticks - start_ticks;
 
-    if (__builtin_expect(duration >= total->over_ticks, 0)) {
-        if (total->over_ticks == 0)
-            nsc_lane_touch(lane, function);
-        total->over_ticks = duration + 1;
-    }
-    total->self_ticks += duration - child_ticks;
-    total->total_ticks += outermost ? duration : 0;
-    if (duration < total->min_ticks)
-        total->min_ticks = duration;
-    nsc_lane_count(lane, total, function, duration);
+    if (__builtin_expect(duration - total->min_ticks >= total->range_ticks, 0))
+        nsc_lane_widen(lane, function, duration);
+    total->ticks[total->active != 0] += duration;
+    if (__builtin_expect(bucket >= NSC_LANE_BUCKETS, 0))
+        nsc_lane_count_many(lane, function, bucket, 1);
+    else if (__builtin_expect(++total->counts[bucket] == 0, 0))
+        nsc_lane_count_many(lane, function, bucket, (uint64_t)UINT16_MAX + 1);
     frame[-1].child_ticks += duration;
-    if (__builtin_expect(depth_bytes >= lane->spans_bytes, 0))
-        return;
-    span = (struct nsc_lane_span *)(void *)((char *)lane->spans + depth_bytes);
-    index = start_ticks >> lane->span_shift;
-    if (__builtin_expect(index != span->span, 0)) {
-        nsc_lane_span_out(lane, (uint32_t)(depth_bytes / sizeof *span));
-        span->span = index;
-    } else if (__builtin_expect(duration <= span->longest_ticks, 1)) {
-        return;
-    }
-    span->longest_ticks = duration;
-    span->end_ticks = end_ticks;
-    span->function = function;
+    if (__builtin_expect(duration >= frame->short_ticks || end_ticks >= lane->span_until, 0))
+        nsc_lane_settle(lane, frame, function, start_ticks, end_ticks);
 }
 
 /* The innermost call is over. */
@@ -327,12 +327,12 @@ static inline __attribute__((always_inline)) void nsc_lane_pop(struct nsc_lane *
                                                                uint64_t ticks)
 {
     struct nsc_lane_frame *frame = run->top--;
-    bool outermost = --lane->totals[frame->function].active == 0;
+    struct nsc_lane_total *total = &lane->totals[frame->function];
+    uint32_t bucket = nsc_bucket_of(ticks - frame->start_ticks);
 
-    if (__builtin_expect(run->top < lane->low, 0))
-        lane->low = run->top;
-    nsc_lane_account(lane, frame, frame->function, frame->start_ticks, ticks, frame->child_ticks,
-                     outermost);
+    total->active--;
+    total->child_ticks += frame->child_ticks;
+    nsc_lane_account(lane, frame, frame->function, frame->start_ticks, ticks, bucket);
 }
 
 /* Room for one more frame and for the totals of @function? */
@@ -350,7 +350,48 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_
     return true;
 }
 
-/* @coded: nsc_lane_code_function(@function). */
+/*
+ * An event @delta ticks after the last one, where that and the duration of a leaf are known to be
+ * below NSC_LANE_DELTA_SHORT. @coded: nsc_lane_code_function(@function).
+ */
+static inline __attribute__((always_inline)) bool nsc_lane_run_short_enter(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint32_t function,
+    uint64_t coded, uint64_t position)
+{
+    if (__builtin_expect(!nsc_lane_run_reach(lane, run, function), 0))
+        return false;
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_ENTER);
+    nsc_lane_push(lane, run, run->last_ticks, function, coded, position);
+    return true;
+}
+
+/* depth > 0. */
+static inline __attribute__((always_inline)) void nsc_lane_run_short_exit(struct nsc_lane *lane,
+                                                                          struct nsc_lane_run *run,
+                                                                          uint64_t delta)
+{
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_EXIT);
+    nsc_lane_pop(lane, run, run->last_ticks);
+}
+
+/* Entry and exit at once, of a call that makes none itself: two events, half the work. */
+static inline __attribute__((always_inline)) bool nsc_lane_run_short_leaf(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint64_t duration,
+    uint32_t function, uint64_t coded)
+{
+    uint64_t ticks = run->last_ticks + delta;
+
+    if (__builtin_expect(!nsc_lane_run_reach(lane, run, function), 0))
+        return false;
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_ENTER);
+    run->at = nsc_lane_put_function(run->at, coded);
+    nsc_lane_run_put_short(lane, run, duration, NSC_FORMAT_EXIT);
+    nsc_lane_account(lane, run->top + 1, function, ticks, ticks + duration,
+                     nsc_lane_short_bucket(lane->shorts[duration]));
+    return true;
+}
+
+/* The same at any time. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
     uint64_t coded, uint64_t position)
@@ -358,42 +399,31 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
     if (__builtin_expect(!nsc_lane_run_fits(run, ticks) || !nsc_lane_run_reach(lane, run, function),
                          0))
         return false;
-    nsc_lane_run_put(run, ticks, NSC_FORMAT_ENTER);
+    nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_ENTER);
     nsc_lane_push(lane, run, ticks, function, coded, position);
     return true;
 }
 
-/* depth > 0. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_exit(struct nsc_lane *lane,
                                                                     struct nsc_lane_run *run,
                                                                     uint64_t ticks)
 {
     if (__builtin_expect(!nsc_lane_run_fits(run, ticks), 0))
         return false;
-    nsc_lane_run_put(run, ticks, NSC_FORMAT_EXIT);
+    nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_EXIT);
     nsc_lane_pop(lane, run, ticks);
     return true;
 }
 
-/* Entry and exit at once, of a call that makes none itself: two events, half the work. False also
- * where they would have to go one by one. */
+/* False also where the two events would have to go one by one. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint64_t end_ticks,
     uint32_t function, uint64_t coded)
 {
     uint64_t delta = ticks - run->last_ticks, duration = end_ticks - ticks;
 
-    if (__builtin_expect(delta >= NSC_LANE_DELTA_SHORT || duration >= NSC_LANE_DELTA_SHORT ||
-                             !nsc_lane_run_reach(lane, run, function),
-                         0))
-        return false;
-    run->at = nsc_lane_put_short(run->at, delta << 2 | NSC_FORMAT_ENTER);
-    run->at = nsc_lane_put_function(run->at, coded);
-    run->at = nsc_lane_put_short(run->at, duration << 2 | NSC_FORMAT_EXIT);
-    run->last_ticks = end_ticks;
-    nsc_lane_account(lane, run->top + 1, function, ticks, end_ticks, 0,
-                     lane->totals[function].active == 0);
-    return true;
+    return __builtin_expect((delta | duration) < NSC_LANE_DELTA_SHORT, 1) &&
+           nsc_lane_run_short_leaf(lane, run, delta, duration, function, coded);
 }
 
 /**
@@ -402,8 +432,20 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
  */
 void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function);
 
+/**
+ * nsc_lane_enter_earlier - a call is open that was entered before @ticks, before the lane began or
+ * in a gap: it begins here, and its start is a bound. As nsc_lane_enter() in all else.
+ */
+void nsc_lane_enter_earlier(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
+                            uint64_t position);
+
+/* End the chunk here. Chunks end by themselves; this is for what readers must find apart. */
+void nsc_lane_end_chunk(struct nsc_lane *lane);
+
 /* A gap: @events events were lost just here. They are not added to the thread's own count. */
 void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
+/* A gap: the budget turned @events events away just here, which are not lost. */
+void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
 
 /* End the stream: open calls are unwound at @ticks; buffers are flushed and freed, @lane too. */
 void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks);

@@ -86,6 +86,8 @@ enum nsc_format_record {
 enum nsc_format_other {
     NSC_FORMAT_OTHER_LATE_EXIT = 0, /* function */
     NSC_FORMAT_OTHER_LOST = 2,      /* number of events */
+    NSC_FORMAT_OTHER_EARLIER = 6,   /* number of ENTER records that follow whose entry is a bound */
+    NSC_FORMAT_OTHER_LEFT_OUT = 8,  /* number of events that the budget turned away */
 };
 
 #endif

@@ -62,7 +62,7 @@ static int make_room(void *array, uint32_t *room, uint64_t count, size_t item, s
         return -EBADMSG;
     if (count <= *room && *at != NULL)
         return 0;
-    grown = realloc(*at, (size_t)(count + 1) * item);
+    grown = reallocarray(*at, (size_t)(count + 1), item);
     if (grown == NULL)
         return -ENOMEM;
     *at = grown;
@@ -248,7 +248,7 @@ int nsc_stack_reserve(struct nsc_stack *stack, uint32_t depth)
         return 0;
     while (room < depth)
         room = room > UINT32_MAX / 2 ? UINT32_MAX : room * 2;
-    frames = realloc(stack->frames, room * sizeof *frames);
+    frames = reallocarray(stack->frames, room, sizeof *frames);
     if (frames == NULL)
         return -ENOMEM;
     stack->frames = frames;
@@ -262,7 +262,7 @@ static int reserve_child_ticks(struct nsc_stack *stack)
 
     if (stack->child_room >= stack->frame_room)
         return 0;
-    child_ticks = realloc(stack->child_ticks, stack->frame_room * sizeof *child_ticks);
+    child_ticks = reallocarray(stack->child_ticks, stack->frame_room, sizeof *child_ticks);
     if (child_ticks == NULL)
         return -ENOMEM;
     stack->child_ticks = child_ticks;

@@ -1,15 +1,19 @@
 /*
  * lane.c - one thread's stream in the writer: chunks, their heads, memory. The hot path is
- * encode.h.
+ * encode.h, the sums of each function are in lane_totals.c.
  *
  * A lane is "cold" while it has no buffers: only its frames. It warms up with the next event.
- * Invariants of a warm lane: totals[f].active == number of open frames of f; over_ticks != 0
- * exactly for touched f; stack, rows and counts hold what belongs to the open chunk.
+ * Invariants of a warm lane: totals[f].active == number of open frames of f; stack and rows hold
+ * what belongs to the open chunk.
+ *
+ * short_ticks of a depth is 0, so that the next call that ends there comes to nsc_lane_settle(), or
+ * the longest call of the span of time that the last event was in, plus 1; it is 0 for the lowest
+ * frame of the chunk (`low`) and all depths above `high`, and without bound where there are no
+ * spans.
  */
 #include <errno.h>
 
 #include "trace/writer_state.h"
-#include "util/array.h"
 
 #define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
@@ -26,14 +30,12 @@
 #define TOTALS_PART        4
 #define SUMMARY_PART       8
 #define DURATIONS_PART     8
-#define COUNTS_FIRST       4u /* functions of one chunk whose durations there is room for */
 /* When a chunk holds its whole opening stack: always up to SMALL frames, else once in a while. */
 #define WHOLE_STACK_SMALL  1024u
 #define WHOLE_STACK_RATIO  8u
 #define WHOLE_STACK_MAX    (1u << 20)
 
-_Static_assert(sizeof(struct nsc_lane_span) == sizeof(struct nsc_lane_frame),
-               "nsc_lane_account() finds a span by its frame's offset");
+_Static_assert(sizeof(struct nsc_lane_total) == 64, "a function's sums: a cache line");
 
 struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread)
 {
@@ -43,6 +45,7 @@ struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread)
         return NULL;
     lane->writer = w;
     lane->thread = thread;
+    lane->shorts = w->shorts;
     lane->span_shift = SPAN_SHIFT_FIRST;
     lane->next = w->lanes;
     if (lane->next != NULL)
@@ -74,7 +77,7 @@ static void hold_side_buffers(struct nsc_lane *lane)
 static void drop_buffers(struct nsc_lane *lane)
 {
     free(lane->buffer);
-    free(lane->totals);
+    free(lane->totals_memory);
     free(lane->touched);
     free(lane->spans);
     free(lane->counts);
@@ -86,13 +89,14 @@ static void drop_buffers(struct nsc_lane *lane)
     lane->buffer = lane->at = lane->limit = NULL;
     lane->buffer_bytes = 0;
     lane->totals = NULL;
+    lane->totals_memory = NULL;
     lane->touched = NULL;
     lane->spans = NULL;
     lane->counts = NULL;
     lane->many = NULL;
     lane->counts_room = lane->many_count = lane->many_room = 0;
     lane->totals_count = lane->touched_count = 0;
-    lane->spans_bytes = 0;
+    lane->span_count = 0;
 }
 
 void nsc_lane_free(struct nsc_lane *lane)
@@ -133,87 +137,33 @@ static bool grow_buffer(struct nsc_lane *lane, size_t bytes)
     return true;
 }
 
-/* Totals for all functions up to @function at least. */
+/* Totals for all functions up to @function at least. Memory that calloc() has fresh from the kernel
+ * is not touched: of many functions a lane calls few. */
 static bool grow_totals(struct nsc_lane *lane, uint32_t function)
 {
     uint64_t count = lane->totals_count == 0 ? 64 : lane->totals_count;
-    struct nsc_lane_total *totals;
+    struct nsc_lane_total *totals, *memory;
     uint32_t *touched;
 
     while (count <= function)
         count *= 2;
-    totals = calloc(count, sizeof *totals);
+    memory = calloc(count + 1, sizeof *totals);
     touched = realloc(lane->touched, count * sizeof *touched);
     if (touched != NULL)
         lane->touched = touched;
-    if (totals == NULL || touched == NULL) {
-        free(totals);
+    if (memory == NULL || touched == NULL) {
+        free(memory);
         return false;
     }
+    totals = (void *)((char *)memory + (-(uintptr_t)memory & (sizeof *totals - 1)));
     if (lane->totals_count > 0)
         memcpy(totals, lane->totals, lane->totals_count * sizeof *totals);
-    free(lane->totals);
+    free(lane->totals_memory);
+    lane->totals_memory = memory;
     lane->totals = totals;
     hold(lane, (count - lane->totals_count) * (sizeof *totals + sizeof *touched));
     lane->totals_count = (uint32_t)count;
     return true;
-}
-
-/* The run of the function that was touched as number @i. */
-static uint16_t *counts_of(const struct nsc_lane *lane, uint32_t i)
-{
-    return i + 1 < lane->counts_room ? lane->counts + (i + 1) * NSC_LANE_BUCKETS : lane->counts;
-}
-
-/* Room for more runs of counts; all numbers in them are zero. */
-static bool grow_counts(struct nsc_lane *lane)
-{
-    uint32_t room = lane->counts_room == 0 ? COUNTS_FIRST : lane->counts_room * 2;
-    size_t run = NSC_LANE_BUCKETS * sizeof *lane->counts;
-    uint16_t *counts = realloc(lane->counts, room * run);
-
-    if (counts == NULL)
-        return false;
-    memset((char *)counts + lane->counts_room * run, 0, (room - lane->counts_room) * run);
-    lane->counts = counts;
-    lane->counts_room = room;
-    for (uint32_t i = 0; i < lane->touched_count; i++)
-        lane->totals[lane->touched[i]].counts = counts_of(lane, i);
-    return true;
-}
-
-void nsc_lane_touch(struct nsc_lane *lane, uint32_t function)
-{
-    struct nsc_lane_total *total = &lane->totals[function];
-
-    if (lane->touched_count + 1 >= lane->counts_room && !grow_counts(lane))
-        nsc_writer_fail(lane->writer, -ENOMEM);
-    total->min_ticks = UINT64_MAX;
-    total->counts = counts_of(lane, lane->touched_count);
-    lane->touched[lane->touched_count++] = function;
-}
-
-void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
-{
-    struct nsc_lane_many *many = lane->many;
-
-    if (lane->many_count > 0 && many[lane->many_count - 1].function == function &&
-        many[lane->many_count - 1].bucket == bucket) {
-        many[lane->many_count - 1].calls += calls; /* as a recursion ends */
-        return;
-    }
-    many = nsc_array_grow(many, &lane->many_room, lane->many_count, sizeof *many);
-    if (many == NULL) {
-        nsc_writer_fail(lane->writer, -ENOMEM);
-        return;
-    }
-    lane->many = many;
-    many[lane->many_count++] = (struct nsc_lane_many){function, bucket, calls};
-}
-
-static uint32_t spans_count(const struct nsc_lane *lane)
-{
-    return (uint32_t)(lane->spans_bytes / sizeof *lane->spans);
 }
 
 /* Spans for as many depths as there are frames, up to SPANS_MAX. */
@@ -222,16 +172,16 @@ static bool grow_spans(struct nsc_lane *lane)
     uint32_t count = lane->frames_room < SPANS_MAX ? lane->frames_room : SPANS_MAX;
     struct nsc_lane_span *spans;
 
-    if (count <= spans_count(lane))
+    if (count <= lane->span_count)
         return true;
     spans = realloc(lane->spans, count * sizeof *spans);
     if (spans == NULL)
         return false;
-    for (uint32_t i = spans_count(lane); i < count; i++)
+    for (uint32_t i = lane->span_count; i < count; i++)
         spans[i].span = UINT64_MAX;
     lane->spans = spans;
-    hold(lane, count * sizeof *spans - lane->spans_bytes);
-    lane->spans_bytes = count * sizeof *spans;
+    hold(lane, (count - lane->span_count) * sizeof *spans);
+    lane->span_count = count;
     return true;
 }
 
@@ -246,6 +196,8 @@ static bool move_frames(struct nsc_lane *lane, uint64_t room)
         return false;
     if (lane->floor == NULL)
         *floor = (struct nsc_lane_frame){.position = NSC_LANE_NOWHERE};
+    for (uint64_t i = (uint64_t)lane->frames_room + 1; i <= room; i++)
+        floor[i].short_ticks = i <= SPANS_MAX ? 0 : UINT64_MAX;
     lane->floor = floor;
     lane->top = floor + top;
     lane->high = floor + high;
@@ -279,7 +231,7 @@ static bool warm_up(struct nsc_lane *lane)
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         top = lane->floor[i + 1].function > top ? lane->floor[i + 1].function : top;
     if ((lane->floor == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||
-        !grow_totals(lane, top) || !grow_spans(lane) || !grow_counts(lane))
+        !grow_totals(lane, top) || !grow_spans(lane) || !nsc_lane_grow_counts(lane))
         return false;
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         lane->totals[lane->floor[i + 1].function].active++;
@@ -313,11 +265,19 @@ static bool code_stack(struct nsc_lane *lane)
     return !lane->stack.failed;
 }
 
+/* Where the span of time ends that @ticks is in. */
+static uint64_t span_end(const struct nsc_lane *lane, uint64_t ticks)
+{
+    return ((ticks >> lane->span_shift) + 1) << lane->span_shift;
+}
+
 static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
 {
     lane->first_ticks = lane->last_ticks = ticks;
     lane->open_depth = nsc_lane_depth(lane);
     lane->low = lane->high = lane->top;
+    lane->low->short_ticks = 0;
+    lane->span_until = span_end(lane, ticks);
     lane->late_calls = lane->lost = 0;
     lane->row_count = 0;
     lane->rows_cut = false;
@@ -415,7 +375,7 @@ static void end_call(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_reco
     struct nsc_lane_run run;
 
     if (nsc_lane_run_begin(lane, &run) > 0 && nsc_lane_run_fits(&run, ticks)) {
-        nsc_lane_run_put(&run, ticks, kind);
+        nsc_lane_run_put(lane, &run, ticks, kind);
     } else {
         if (!prepare(lane, &ticks, NSC_NO_ID)) {
             lane->top--;
@@ -445,7 +405,19 @@ uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v)
     return nsc_leb_put(at, v);
 }
 
-void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_DELTA_SHORT])
+{
+    for (uint32_t ticks = 0; ticks < NSC_LANE_DELTA_SHORT; ticks++) {
+        uint8_t bytes[NSC_LEB_MAX] = {0};
+        uint32_t count = (uint32_t)(nsc_leb_put(bytes, (uint64_t)ticks << 2) - bytes);
+
+        shorts[ticks] = bytes[0] | (uint32_t)bytes[1] << 8 | nsc_bucket_of(ticks) << 16;
+        shorts[ticks] |= count << 24;
+    }
+}
+
+/* Write down the longest call of a span. */
+static void put_row(struct nsc_lane *lane, uint32_t depth)
 {
     const struct nsc_lane_span *span = &lane->spans[depth];
 
@@ -462,119 +434,52 @@ void nsc_lane_span_out(struct nsc_lane *lane, uint32_t depth)
     lane->row_count++;
 }
 
-/* Calls of a function that ended in the chunk, but for those in lane->many. */
-static uint64_t count_run(const struct nsc_lane_total *total)
+/* Depths that may have a row in the chunk. */
+static uint32_t depths_used(const struct nsc_lane *lane)
 {
-    uint32_t high = nsc_bucket_of(total->over_ticks - 1), low = nsc_bucket_of(total->min_ticks);
-    const uint16_t *run = total->counts;
-    uint64_t calls = 0;
+    uint32_t high = (uint32_t)(lane->high - lane->floor);
 
-    for (uint32_t i = low; i <= high && i < NSC_LANE_BUCKETS; i++)
-        calls += run[i];
-    return calls;
+    return high < lane->span_count ? high : lane->span_count;
 }
 
-void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count)
+void nsc_lane_settle(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
+                     uint64_t start_ticks, uint64_t end_ticks)
 {
-    for (uint32_t i = 0; i < lane->touched_count; i++) {
-        const struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
+    uint32_t depth = (uint32_t)(frame - 1 - lane->floor), count = depths_used(lane);
+    uint64_t index = start_ticks >> lane->span_shift;
+    struct nsc_lane_span *span;
 
-        if (lane->touched[i] >= count)
-            continue;
-        sums[lane->touched[i]].calls += count_run(total);
-        sums[lane->touched[i]].total_ticks += total->total_ticks;
-        sums[lane->touched[i]].self_ticks += total->self_ticks;
+    if (frame - 1 < lane->low) {
+        lane->low = frame - 1;
+        lane->low->short_ticks = 0;
     }
-    for (uint32_t i = 0; i < lane->many_count; i++)
-        if (lane->many[i].function < count)
-            sums[lane->many[i].function].calls += lane->many[i].calls;
-}
-
-static int by_function(const void *a, const void *b)
-{
-    const struct nsc_lane_many *left = a, *right = b;
-
-    return (left->function > right->function) - (left->function < right->function);
-}
-
-/* Move the counts of a function into w->counts, which is all zero. Returns how many calls they are.
- */
-static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
-{
-    const struct nsc_lane_many key = {.function = function}, *many = NULL, *end = NULL;
-    uint32_t high = nsc_bucket_of(total->over_ticks - 1), low = nsc_bucket_of(total->min_ticks);
-    uint64_t *counts = lane->writer->counts, calls = 0;
-    uint16_t *run = total->counts;
-
-    for (uint32_t i = low; i <= high && i < NSC_LANE_BUCKETS; i++) {
-        calls += counts[i] = run[i];
-        run[i] = 0;
+    if (end_ticks >= lane->span_until) {
+        for (uint32_t i = 1; i <= count; i++)
+            lane->floor[i].short_ticks = 0;
+        lane->span_until = span_end(lane, end_ticks);
     }
-    if (lane->many_count > 0) {
-        end = lane->many + lane->many_count;
-        many = bsearch(&key, lane->many, lane->many_count, sizeof *many, by_function);
+    if (depth >= lane->span_count) {
+        frame->short_ticks = UINT64_MAX;
+        return;
     }
-    if (many == NULL)
-        return calls;
-    while (many > lane->many && many[-1].function == function)
-        many--;
-    for (; many < end && many->function == function; many++) {
-        calls += many->calls;
-        counts[many->bucket] += many->calls;
+    span = &lane->spans[depth];
+    if (index != span->span || end_ticks - start_ticks > span->longest_ticks) {
+        if (index != span->span)
+            put_row(lane, depth);
+        *span = (struct nsc_lane_span){index, end_ticks - start_ticks, end_ticks, function};
     }
-    return calls;
-}
-
-/* A row of totals and of durations. Returns the number of calls. */
-static uint64_t code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
-{
-    struct nsc_writer *w = lane->writer;
-    struct nsc_chunk_total sums = {.function = function,
-                                   .calls = take_counts(lane, function, total),
-                                   .total_ticks = total->total_ticks,
-                                   .self_ticks = total->self_ticks,
-                                   .max_ticks = total->over_ticks - 1,
-                                   .min_ticks = total->min_ticks,
-                                   .unwinds = total->unwinds};
-
-    nsc_writer_function_at(w, function)->calls += sums.calls;
-    nsc_level_place(w, function);
-    nsc_sums_put(&w->section, &w->durations, &sums, w->counts);
-    return sums.calls;
-}
-
-/* Calls that ended in the chunk, and the sections with their totals and durations in w->section and
- * w->durations. */
-static uint64_t code_totals(struct nsc_lane *lane)
-{
-    struct nsc_writer *w = lane->writer;
-    uint64_t ended = 0;
-
-    nsc_level_begin(w);
-    nsc_buffer_clear(&w->durations);
-    nsc_buffer_clear(&w->section);
-    nsc_buffer_leb(&w->section, lane->touched_count);
-    if (lane->many_count > 1)
-        qsort(lane->many, lane->many_count, sizeof *lane->many, by_function);
-    for (uint32_t i = 0; i < lane->touched_count; i++) {
-        struct nsc_lane_total *total = &lane->totals[lane->touched[i]];
-
-        ended += code_sums(lane, lane->touched[i], total);
-        total->unwinds = 0;
-        total->total_ticks = total->self_ticks = total->over_ticks = 0;
-    }
-    lane->touched_count = lane->many_count = 0;
-    return ended;
+    /* A later call in this span of time begins in it, too. */
+    frame->short_ticks = index == end_ticks >> lane->span_shift ? span->longest_ticks + 1 : 0;
 }
 
 static void end_spans(struct nsc_lane *lane)
 {
-    uint32_t high = (uint32_t)(lane->high - lane->floor);
-    uint32_t count = high < spans_count(lane) ? high : spans_count(lane);
+    uint32_t count = depths_used(lane);
 
     for (uint32_t i = 0; i < count; i++) {
-        nsc_lane_span_out(lane, i);
+        put_row(lane, i);
         lane->spans[i].span = UINT64_MAX;
+        lane->floor[i + 1].short_ticks = 0;
     }
 }
 
@@ -652,15 +557,7 @@ static uint64_t entered(const struct nsc_lane *lane, uint64_t ended)
 
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
 {
-    uint64_t ended = 0;
-
-    if (!lane->chunk_open)
-        return 0;
-    for (uint32_t i = 0; i < lane->touched_count; i++)
-        ended += count_run(&lane->totals[lane->touched[i]]);
-    for (uint32_t i = 0; i < lane->many_count; i++)
-        ended += lane->many[i].calls;
-    return entered(lane, ended) + lane->late_calls;
+    return lane->chunk_open ? entered(lane, nsc_lane_calls_ended(lane)) + lane->late_calls : 0;
 }
 
 /* The chunk's numbers; ends its spans and totals. */
@@ -671,7 +568,7 @@ static void sum_chunk(struct nsc_lane *lane, struct nsc_entry_chunk *c)
     end_spans(lane);
     if (lane->writer->sums != NULL)
         nsc_lane_add_sums(lane, lane->writer->sums, lane->writer->sum_room);
-    ended = code_totals(lane);
+    ended = nsc_lane_code_totals(lane);
     c->thread = lane->thread;
     c->first_ticks = lane->first_ticks;
     c->last_ticks = lane->last_ticks;
@@ -751,10 +648,43 @@ void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function
         lane->writer->dropped++;
 }
 
+void nsc_lane_enter_earlier(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
+                            uint64_t position)
+{
+    size_t depth = nsc_lane_depth(lane);
+    struct nsc_lane_frame *frame;
+
+    /* The chunk that has the record has the entry, too. */
+    if (lane->chunk_open && lane->limit - lane->at < NSC_LANE_EVENT_BYTES)
+        nsc_lane_flush(lane);
+    put_other(lane, ticks, NSC_FORMAT_OTHER_EARLIER, 1);
+    nsc_lane_enter(lane, ticks, function, position);
+    frame = nsc_lane_top(lane);
+    if (frame != NULL && nsc_lane_depth(lane) > depth)
+        frame->bound = NSC_BOUND_START;
+}
+
+void nsc_lane_end_chunk(struct nsc_lane *lane)
+{
+    nsc_lane_flush(lane);
+}
+
+/* What a reader takes: a number from damaged memory may be any. */
+static uint64_t gap_events(uint64_t events)
+{
+    return events < NSC_GAP_LEFT_OUT ? events : NSC_GAP_LEFT_OUT - 1;
+}
+
 void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
 {
+    events = gap_events(events);
     if (put_other(lane, ticks, NSC_FORMAT_OTHER_LOST, events))
         lane->lost += events;
+}
+
+void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
+{
+    put_other(lane, ticks, NSC_FORMAT_OTHER_LEFT_OUT, gap_events(events));
 }
 
 void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)

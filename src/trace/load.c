@@ -237,7 +237,7 @@ static int link_functions(struct nsc_trace *t)
     bool recovering = (t->flags & NSC_TRACE_RECOVER) != 0;
     uint32_t count = t->functions.count;
 
-    t->canonical = malloc(((size_t)count + 1) * sizeof *t->canonical);
+    t->canonical = reallocarray(NULL, (size_t)count + 1, sizeof *t->canonical);
     if (t->canonical == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {

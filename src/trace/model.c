@@ -1,6 +1,8 @@
 /* model.c - names of things in model.h. */
 #include "trace/model.h"
 
+#include <string.h>
+
 const char *nsc_sample_field_name(enum nsc_sample_field field)
 {
     static const char *const names[NSC_SAMPLE_FIELDS] = {
@@ -16,6 +18,17 @@ const char *nsc_sample_field_name(enum nsc_sample_field field)
     };
 
     return names[field];
+}
+
+bool nsc_sample_field_find(const char *name, enum nsc_sample_field *field)
+{
+    for (uint32_t i = 0; i < NSC_SAMPLE_FIELDS; i++) {
+        if (strcmp(nsc_sample_field_name((enum nsc_sample_field)i), name) == 0) {
+            *field = (enum nsc_sample_field)i;
+            return true;
+        }
+    }
+    return false;
 }
 
 const char *nsc_state_name(uint32_t state)
@@ -60,6 +73,27 @@ const char *nsc_state_name(uint32_t state)
     if (state >= NSC_STATE_ART_FIRST && state <= NSC_STATE_ART_LAST)
         return art_names[state - NSC_STATE_ART_FIRST];
     return NULL;
+}
+
+bool nsc_state_find(const char *name, uint32_t *state)
+{
+    uint64_t number = 0;
+    const char *at = name;
+
+    for (uint32_t i = 0; i <= NSC_STATE_ART_LAST; i++) {
+        const char *known = nsc_state_name(i);
+
+        if (known != NULL && strcmp(known, name) == 0) {
+            *state = i;
+            return true;
+        }
+    }
+    for (; *at >= '0' && *at <= '9' && number <= UINT32_MAX; at++)
+        number = number * 10 + (uint64_t)(*at - '0');
+    if (at == name || *at != '\0' || number > UINT32_MAX)
+        return false;
+    *state = (uint32_t)number;
+    return true;
 }
 
 const char *nsc_left_out_reason_name(uint32_t reason)

@@ -89,10 +89,25 @@ enum nsc_event_kind {
     NSC_EVENT_LOST = 4,      /* a gap: `value` events were lost just here, 0 if unknown */
 };
 
+/* Set in the value of a gap whose events were not lost: the budget turned them away. */
+#define NSC_GAP_LEFT_OUT (1ull << 62)
+
+/* How many events were lost, and how many turned away, in a gap of that value. */
+static inline uint64_t nsc_gap_lost(uint64_t value)
+{
+    return (value & NSC_GAP_LEFT_OUT) != 0 ? 0 : value;
+}
+
+static inline uint64_t nsc_gap_left_out(uint64_t value)
+{
+    return (value & NSC_GAP_LEFT_OUT) != 0 ? value & ~NSC_GAP_LEFT_OUT : 0;
+}
+
 /* A decoded event: batches of them are the unit of reading. */
 struct nsc_event {
     uint64_t ticks;
-    uint64_t value;    /* LOST: number of events; ENTER: NSC_BOUND_* known so far; else 0 */
+    uint64_t value; /* LOST: number of events, perhaps NSC_GAP_LEFT_OUT; ENTER: NSC_BOUND_* known so
+                       far; else 0 */
     uint32_t function; /* of ENTER, EXIT, UNWIND, LATE_EXIT; else NSC_NO_ID */
     uint32_t depth;    /* number of open calls below this one */
     uint32_t kind;     /* enum nsc_event_kind */
@@ -172,6 +187,9 @@ struct nsc_counter {
 const char *nsc_sample_field_name(enum nsc_sample_field field);
 /* "running", "blocked on I/O", or Android's own name; NULL for numbers that are neither. */
 const char *nsc_state_name(uint32_t state);
+/* The other way round; a number is a state's name as well. False: it is none. */
+bool nsc_sample_field_find(const char *name, enum nsc_sample_field *field);
+bool nsc_state_find(const char *name, uint32_t *state);
 
 #define NSC_NOTE_TEXT_MAX 65535 /* bytes of a name or of metadata; what is longer is cut */
 
@@ -238,6 +256,7 @@ struct nsc_left_out {
 #define NSC_META_FREQUENCY        "ticks_per_second" /* nominal ticks of the timer in a second */
 #define NSC_META_PROGRAM_EVENTS   "program_events"   /* those of the file that it emitted itself */
 #define NSC_META_RECOVERED        "recovered" /* what is missing of a file made of a cut one */
+#define NSC_META_WINDOW           "window" /* from and to, in ticks: the file is a part of a longer one */
 #define NSC_META_LEFT_OUT         "left_out_events"    /* those that were not wanted */
 #define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */

@@ -224,6 +224,12 @@ int nsc_trace_open(const char *path, unsigned flags, struct nsc_trace **out, str
     return nsc_trace_open_fd(fd, path, flags, out, diag);
 }
 
+void nsc_trace_watch(struct nsc_trace *t, bool (*is_gone)(void *context), void *context)
+{
+    t->is_gone = is_gone;
+    t->watcher = context;
+}
+
 const char *nsc_trace_name(const struct nsc_trace *t)
 {
     return t->name;
@@ -266,6 +272,38 @@ const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_
     return id < t->functions.count ? &functions[id].f : NULL;
 }
 
+int nsc_trace_set_function(struct nsc_trace *t, uint32_t id, const struct nsc_function *f)
+{
+    struct nsc_entry_function *functions = t->functions.items;
+    struct nsc_function copy = *f;
+
+    if (id >= t->functions.count || (f->module != NSC_NO_ID && f->module >= t->modules.count))
+        return -EINVAL;
+    copy.name = nsc_arena_text(&t->arena, f->name, strlen(f->name));
+    copy.symbol = nsc_arena_text(&t->arena, f->symbol, strlen(f->symbol));
+    copy.file = nsc_arena_text(&t->arena, f->file, strlen(f->file));
+    if (copy.name == NULL || copy.symbol == NULL || copy.file == NULL)
+        return -ENOMEM;
+    functions[id].f = copy;
+    return 0;
+}
+
+int nsc_trace_alias_function(struct nsc_trace *t, uint32_t id, uint32_t canonical)
+{
+    struct nsc_left_out *left_out = t->left_out.items;
+
+    if (id >= t->functions.count || canonical >= t->functions.count ||
+        t->canonical[canonical] != canonical)
+        return -EINVAL;
+    for (uint32_t i = 0; i < t->functions.count; i++) /* what stood for it, too */
+        if (t->canonical[i] == id)
+            t->canonical[i] = canonical;
+    for (uint32_t i = 0; i < t->left_out.count; i++)
+        if (left_out[i].function == id)
+            left_out[i].function = canonical;
+    return 0;
+}
+
 uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id)
 {
     return id < t->functions.count ? t->canonical[id] : NSC_NO_ID;
@@ -284,6 +322,20 @@ bool nsc_trace_function_calls(const struct nsc_trace *t, uint32_t id, uint64_t *
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index)
 {
     return index < t->clocks.count ? (const struct nsc_clock_point *)t->clocks.items + index : NULL;
+}
+
+struct nsc_clock_point nsc_trace_zero(const struct nsc_trace *t)
+{
+    struct nsc_clock_point zero = {.ticks = t->clock.origin_ticks};
+    const struct nsc_clock_point *first = nsc_trace_clock_point(t, 0);
+    uint64_t ns = first != NULL ? nsc_clock_ns(&t->clock, first->ticks) : 0;
+
+    if (first == NULL)
+        return zero;
+    zero.monotonic_ns = first->monotonic_ns > ns ? first->monotonic_ns - ns : 0;
+    zero.boottime_ns = first->boottime_ns > ns ? first->boottime_ns - ns : 0;
+    zero.realtime_ns = first->realtime_ns > ns ? first->realtime_ns - ns : 0;
+    return zero;
 }
 
 const struct nsc_left_out *nsc_trace_left_out(const struct nsc_trace *t, uint32_t index)

@@ -55,6 +55,13 @@ int nsc_trace_open_fd(int fd, const char *name, unsigned flags, struct nsc_trace
                       struct nsc_diag *diag);
 void nsc_trace_close(struct nsc_trace *t);
 
+/**
+ * nsc_trace_watch - have somebody asked before the events of each chunk are read.
+ * @is_gone: true, and nobody wants them any more: reading fails with -ECANCELED. NULL: nobody is.
+ * What else uses the trace, analyses for one, fails with it.
+ */
+void nsc_trace_watch(struct nsc_trace *t, bool (*is_gone)(void *context), void *context);
+
 /* What the trace was opened as, for messages: its path, as a rule. */
 const char *nsc_trace_name(const struct nsc_trace *t);
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t);
@@ -66,6 +73,8 @@ const struct nsc_module *nsc_trace_module(const struct nsc_trace *t, uint32_t id
 const struct nsc_mapping *nsc_trace_mapping(const struct nsc_trace *t, uint32_t id);
 const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_t id);
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index);
+/* What the clocks showed at the trace's time 0; 0: not known. */
+struct nsc_clock_point nsc_trace_zero(const struct nsc_trace *t);
 /* What was left out, by index; function ids are canonical. */
 const struct nsc_left_out *nsc_trace_left_out(const struct nsc_trace *t, uint32_t index);
 /* Meta text by key, or NULL; and by index. */
@@ -137,6 +146,21 @@ struct nsc_chunk_head {
 /* The chunks of a thread, in order; NULL and 0 when there are none. */
 const struct nsc_chunk *nsc_trace_chunks(const struct nsc_trace *t, uint32_t thread,
                                          uint32_t *count);
+/*
+ * Whether a chunk, one of @count, may hold a call that returns without having been entered. The
+ * next chunk's depth tells how many of its entries have no end in it; the rest is arithmetic. Of
+ * what is missing, and of what follows it, nothing is known.
+ */
+static inline bool nsc_chunk_may_have_late(const struct nsc_chunk *chunks, uint32_t count,
+                                           uint32_t index)
+{
+    const struct nsc_chunk *c = &chunks[index];
+    uint64_t depth_after = index + 1 < count ? c[1].depth : 0;
+
+    return c->missing || c->sequence != index ||
+           c->calls + c->calls + c->depth != c->events + depth_after;
+}
+
 /**
  * nsc_trace_chunk_head - read a chunk's head.
  * @head: valid until the next call on this trace.
@@ -147,6 +171,14 @@ int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
 /* How many calls of function @id ended in the whole file, its aliases' not among them. False: the
  * file does not say, being cut off, or of an earlier version. */
 bool nsc_trace_function_calls(const struct nsc_trace *t, uint32_t id, uint64_t *calls);
+/**
+ * nsc_trace_set_function - give a function of a trace that was not named yet (the recording has not
+ * ended) its name, symbol, address and source line, for as long as the trace is open.
+ * @f: copied. Before anything is read with the trace. Returns 0, -EINVAL or -ENOMEM.
+ */
+int nsc_trace_set_function(struct nsc_trace *t, uint32_t id, const struct nsc_function *f);
+/* Likewise, that a function is the same as @canonical, which is no alias itself. */
+int nsc_trace_alias_function(struct nsc_trace *t, uint32_t id, uint32_t canonical);
 /* The function that @id stands for: itself unless it is an alias. */
 uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 

@@ -58,7 +58,9 @@ struct nsc_trace {
     /* The last chunk head read. */
     struct nsc_stack stack;
     struct nsc_sections sections;
-    struct nsc_stack gathered; /* see nsc_levels_stack() */
+    struct nsc_stack gathered;      /* see nsc_levels_stack() */
+    bool (*is_gone)(void *context); /* see nsc_trace_watch() */
+    void *watcher;
 };
 
 static inline struct nsc_chunk nsc_chunk_of(const struct nsc_entry_chunk *row)

@@ -17,21 +17,15 @@
 
 #include "base/crc32c.h"
 #include "base/span.h"
+#include "util/text.h"
 
 #define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
 #define COPY_BYTES         ((size_t)1 << 20)
 #define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? path : slash + 1;
-}
-
 static int open_folder(struct nsc_sink *sink, struct nsc_diag *diag)
 {
-    const char *name = base_name(sink->path);
+    const char *name = nsc_text_base_name(sink->path);
     size_t bytes = (size_t)(name - sink->path);
     char *folder = bytes == 0 ? strdup(".") : strndup(sink->path, bytes);
     int error = 0;
@@ -53,10 +47,10 @@ static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
     int error = EEXIST;
     struct stat st;
 
-    if (*base_name(sink->path) == '\0')
+    if (*nsc_text_base_name(sink->path) == '\0')
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "cannot write %s: it names a folder",
                             sink->path);
-    if (fstatat(sink->folder_fd, base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(sink->folder_fd, nsc_text_base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT)
             return 0;
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", sink->path,
@@ -84,7 +78,7 @@ static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
         sink->partial = NULL;
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
-    sink->fd = openat(sink->folder_fd, base_name(sink->partial),
+    sink->fd = openat(sink->folder_fd, nsc_text_base_name(sink->partial),
                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (sink->fd < 0 && errno == EEXIST)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
@@ -277,12 +271,12 @@ void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset)
 
 int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
 {
-    const char *from, *to = base_name(sink->path);
+    const char *from, *to = nsc_text_base_name(sink->path);
     int error;
 
     if (sink->partial == NULL)
         return 0;
-    from = base_name(sink->partial);
+    from = nsc_text_base_name(sink->partial);
     error = check_target(sink, diag);
     if (error != 0)
         return error;
@@ -308,7 +302,7 @@ int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
 void nsc_sink_discard(struct nsc_sink *sink)
 {
     if (sink->partial != NULL && sink->folder_fd >= 0)
-        unlinkat(sink->folder_fd, base_name(sink->partial), 0);
+        unlinkat(sink->folder_fd, nsc_text_base_name(sink->partial), 0);
 }
 
 void nsc_sink_release(struct nsc_sink *sink)

@@ -156,7 +156,7 @@ static int follow(struct verify *v, const struct nsc_event *events, size_t count
         else if (events[i].kind == NSC_EVENT_LATE_EXIT)
             v->calls++;
         else
-            v->lost += events[i].value;
+            v->lost += nsc_gap_lost(events[i].value);
     }
     return error;
 }

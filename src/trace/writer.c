@@ -155,6 +155,7 @@ static struct nsc_writer *new_writer(const struct nsc_writer_options *options)
     if (w->options.memory_bytes == 0)
         w->options.memory_bytes = MEMORY_DEFAULT;
     w->first_ticks = UINT64_MAX;
+    nsc_lane_shorts_fill(w->shorts);
     w->rows = calloc(NSC_WRITER_ROWS_MAX, sizeof *w->rows);
     if (w->rows == NULL) {
         release(w);

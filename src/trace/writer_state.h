@@ -91,7 +91,8 @@ struct nsc_writer {
     struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
     struct nsc_level_place *places;         /* where in both */
     uint32_t place_count, place_room;
-    uint64_t counts[NSC_BUCKETS]; /* scratch, zero between uses */
+    uint32_t shorts[NSC_LANE_DELTA_SHORT]; /* for the lanes */
+    uint64_t counts[NSC_BUCKETS];          /* scratch, zero between uses */
     struct nsc_level_scratch *level_scratch;
     size_t level_bytes;                 /* memory of all parts that wait for their node */
     struct nsc_entry_level *level_rows; /* of the index of nodes, not yet in the file */
@@ -158,5 +159,13 @@ void nsc_lane_free(struct nsc_lane *lane);
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane);
 /* Add what they come to, of functions below @count. */
 void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count);
+
+/* A lane's totals, for lane.c: calls that ended in the open chunk. */
+uint64_t nsc_lane_calls_ended(const struct nsc_lane *lane);
+/* Room for the durations of more functions; false: no memory. */
+bool nsc_lane_grow_counts(struct nsc_lane *lane);
+/* Ends the chunk's totals: their sections come into the writer's section and durations. Returns how
+ * many calls ended in the chunk. */
+uint64_t nsc_lane_code_totals(struct nsc_lane *lane);
 
 #endif

@@ -20,7 +20,7 @@ static inline void *nsc_array_grow(void *array, uint32_t *room, uint32_t count, 
         return array;
     if (*room > UINT32_MAX / 2)
         return NULL;
-    bigger = realloc(array, wanted * item);
+    bigger = reallocarray(array, wanted, item);
     if (bigger != NULL)
         *room = wanted;
     return bigger;

@@ -34,6 +34,9 @@ void nsc_text_put_csv(FILE *out, const char *text, bool terminal);
  * inside an HTML script element ("</" and "<!--" do not appear). */
 void nsc_text_put_json(FILE *out, const char *text);
 
+/* What stands behind the last slash of a path; all of it if there is none. */
+const char *nsc_text_base_name(const char *path);
+
 bool nsc_text_is_terminal(FILE *out);
 /* Whether @out is a terminal that wants colours: respects NO_COLOR and TERM=dumb. */
 bool nsc_text_wants_colour(FILE *out);
