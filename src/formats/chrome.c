@@ -107,8 +107,10 @@ static int put_event(struct chrome *c, const struct nsc_walk_event *e)
         put_text(c, "{\"ph\":\"i\",\"s\":\"t\"");
         nsc_output_put(c->out, c->ids, c->ids_bytes);
         put_time(c, ns);
-        put_text(c, ",\"name\":\"events lost\",\"args\":{\"count\":");
-        nsc_output_u64(c->out, e->value);
+        put_text(c,
+                 e->left_out > 0 ? ",\"name\":\"events left out\"" : ",\"name\":\"events lost\"");
+        put_text(c, ",\"args\":{\"count\":");
+        nsc_output_u64(c->out, e->value + e->left_out);
         put_text(c, "}}");
         return nsc_output_error(c->out);
     }
@@ -120,7 +122,7 @@ static int put_event(struct chrome *c, const struct nsc_walk_event *e)
     put_time(c, ns);
     nsc_output_put(c->out, ",\"name\":", 8);
     nsc_output_put(c->out, name->text, name->bytes);
-    if (e->kind == NSC_WALK_END && e->bound != 0)
+    if (e->bound != 0)
         put_bound(c, e->bound);
     put_text(c, "}");
     return nsc_output_error(c->out);
@@ -257,8 +259,9 @@ static int put_counter(struct chrome *c, const struct nsc_note *note)
     error = put_json(c, counter->name);
     if (!counter->is_real)
         snprintf(value, sizeof value, "%" PRId64, counter->integer);
-    else if (isfinite(counter->real))
-        snprintf(value, sizeof value, "%.17g", counter->real);
+    else if (isfinite(counter->real)) /* with something that shows that it is no integer */
+        snprintf(value, sizeof value, "%.17g%s", counter->real,
+                 counter->real == trunc(counter->real) && fabs(counter->real) < 1e17 ? ".0" : "");
     else
         snprintf(value, sizeof value, "null");
     put_value(c, value);

@@ -78,7 +78,8 @@ static const char metadata_stream[] =
 
 static const char metadata_events[] =
     "event {\n    name = \"func_entry\";\n    id = 0;\n    stream_id = 0;\n"
-    "    fields := struct { enum function_t function; };\n};\n\n"
+    "    fields := struct {\n        enum function_t function;\n"
+    "        enum bound_t bound;\n        enum bound_t clipped;\n    };\n};\n\n"
     "event {\n    name = \"func_exit\";\n    id = 1;\n    stream_id = 0;\n"
     "    fields := struct {\n        enum function_t function;\n"
     "        enum bound_t bound;\n        enum bound_t clipped;\n    };\n};\n\n"
@@ -225,8 +226,7 @@ static int put_call(struct ctf *c, const struct nsc_walk_event *e, uint64_t ns)
     if (name == NULL || open_event(c, begins ? EVENT_ENTRY : EVENT_EXIT, ns) == -ENOMEM)
         return -ENOMEM;
     put_u32(c, name->number);
-    if (!begins)
-        put_u8(c, (e->bound & 3) | (e->bound >> NSC_WALK_CUT_SHIFT & 3) << 4);
+    put_u8(c, (e->bound & 3) | (e->bound >> NSC_WALK_CUT_SHIFT & 3) << 4);
     return nsc_output_error(c->out);
 }
 
@@ -259,7 +259,7 @@ static int export_calls(struct ctf *c, uint32_t id, struct nsc_diag *diag)
             open = error == 0;
         }
         if (error == 0)
-            error = event.kind == NSC_WALK_LOST ? put_lost(c, event.value, ns)
+            error = event.kind == NSC_WALK_LOST ? put_lost(c, event.value + event.left_out, ns)
                                                 : put_call(c, &event, ns);
     }
     nsc_export_walked(c->job, walk);
@@ -388,11 +388,7 @@ static char *cook_literal(const char *name, size_t *bytes)
 /* Nanoseconds since the start of the trace, and what the calendar showed then. */
 static void put_clock(const struct ctf *c, struct nsc_output *out)
 {
-    const struct nsc_clock_point *point =
-        c->job->info->clock_count > 0 ? nsc_trace_clock_point(c->job->trace, 0) : NULL;
-    uint64_t origin_ns = point != NULL && point->realtime_ns != 0
-                             ? point->realtime_ns - nsc_clock_ns(c->job->clock, point->ticks)
-                             : 0;
+    uint64_t origin_ns = nsc_trace_zero(c->job->trace).realtime_ns;
     char text[256];
 
     snprintf(text, sizeof text,

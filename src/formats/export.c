@@ -25,6 +25,8 @@ static const struct nsc_exporter *const exporters[] = {
     &nsc_ctf_exporter,
     &nsc_uftrace_exporter,
     &nsc_tau_exporter,
+    &nsc_parquet_exporter,
+    &nsc_pdf_exporter,
     /* clang-format on */
 };
 
@@ -95,11 +97,19 @@ bool nsc_formats_export_is_binary(const char *format)
 
 char *nsc_formats_output_name(const char *path, const char *suffix)
 {
-    static const char *const known[] = {".gz", ".nst", ".txt", ".nanoscope", NULL};
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
-    size_t bytes = strlen(base);
+    static const char *const known[] = {
+        ".gz",      ".nst",  ".txt",    ".nanoscope",      ".uftrace",
+        ".ctf",     ".data", ".trace",  ".perfetto-trace", ".perfetto",
+        ".pftrace", ".json", ".folded", ".collapsed",      NULL};
+    size_t bytes = strlen(path);
+    const char *base;
     char *name;
+
+    while (bytes > 1 && path[bytes - 1] == '/')
+        bytes--;
+    for (base = path + bytes; base > path && base[-1] != '/';)
+        base--;
+    bytes -= (size_t)(base - path);
 
     for (const char *const *s = known; *s != NULL; s++)
         if (has_suffix(base, bytes, *s))
@@ -262,6 +272,11 @@ void nsc_export_note_bounds(struct nsc_export *job, const char *format)
     note_unmarked(job, format, job->result->bounds, 0);
 }
 
+void nsc_export_note_losses(struct nsc_export *job, const char *format)
+{
+    note_unmarked(job, format, 0, job->result->lost);
+}
+
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,
                        struct nsc_diag *diag)
 {
@@ -302,7 +317,7 @@ static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
     if (error != 0)
         return error;
     for (uint32_t i = NSC_LEFT_OUT_FILTER; i < NSC_LEFT_OUT_REASONS; i++)
-        if (list.functions[i] == 0)
+        if (list.functions[i] == 0 || i == NSC_LEFT_OUT_BUDGET)
             events += nsc_left_out_events(job->trace, i);
     if (list.all_functions > 0)
         nsc_notes_add(&job->result->notes,

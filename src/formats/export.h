@@ -64,6 +64,8 @@ extern const struct nsc_exporter nsc_speedscope_exporter;
 extern const struct nsc_exporter nsc_ctf_exporter;
 extern const struct nsc_exporter nsc_uftrace_exporter;
 extern const struct nsc_exporter nsc_tau_exporter;
+extern const struct nsc_exporter nsc_parquet_exporter;
+extern const struct nsc_exporter nsc_pdf_exporter;
 
 /* Whether the thread is wanted and has events. */
 bool nsc_export_wants(const struct nsc_export *job, uint32_t thread);
@@ -105,6 +107,9 @@ void nsc_export_note_unmarked(struct nsc_export *job, const char *format);
 
 /* The same for bounds alone: @format marks losses. */
 void nsc_export_note_bounds(struct nsc_export *job, const char *format);
+
+/* And for losses alone: @format marks bounds. */
+void nsc_export_note_losses(struct nsc_export *job, const char *format);
 
 /* Finish and publish the only file of a format, or on @error abandon it and return @error. */
 int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error,

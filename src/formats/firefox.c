@@ -335,16 +335,12 @@ static int export_thread(struct firefox *f, uint32_t thread, struct nsc_diag *di
 
 static int put_meta(struct firefox *f)
 {
-    const struct nsc_clock_point *point =
-        f->job->info->clock_count > 0 ? nsc_trace_clock_point(f->job->trace, 0) : NULL;
     int error;
 
     put_text(f, file_start);
     put_text(f, "\"version\":24,\"interval\":1,\"processType\":0,\"debug\":false,"
                 "\"symbolicated\":true,\"startTime\":");
-    put_ms(f, point != NULL && point->realtime_ns != 0
-                  ? point->realtime_ns - nsc_clock_ns(f->job->clock, point->ticks)
-                  : 0);
+    put_ms(f, nsc_trace_zero(f->job->trace).realtime_ns);
     put_text(f, ",\"product\":");
     error = put_json(f, f->job->info->process_count > 0 ? nsc_trace_process(f->job->trace, 0)->name
                                                         : "");

@@ -61,11 +61,15 @@ int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
 int nsc_formats_file(const char *path, const struct nsc_formats_progress *progress, int *out,
                      struct nsc_diag *diag);
 
+/* An empty file without a name in $TMPDIR, or /tmp. Returns a descriptor, or -errno with @diag. */
+int nsc_import_temporary(struct nsc_diag *diag);
+
 struct nsc_import_options {
-    size_t size;      /* sizeof(struct nsc_import_options) */
-    const char *name; /* name of the process in the trace; NULL = the file's name */
-    bool overwrite;   /* replace an existing trace */
-    bool compress;    /* zstd blocks */
+    size_t size;        /* sizeof(struct nsc_import_options) */
+    const char *name;   /* of processes that the input has no name for; NULL = the file's name */
+    const char *format; /* read it as that, whatever it looks like; NULL = find out */
+    bool overwrite;     /* replace an existing trace */
+    bool compress;      /* zstd blocks */
     struct nsc_formats_progress progress; /* tick may be NULL */
 };
 
@@ -88,6 +92,9 @@ struct nsc_import_result {
 int nsc_formats_import(const char *path, const char *out_path,
                        const struct nsc_import_options *options, struct nsc_import_result *result,
                        struct nsc_diag *diag);
+
+/* Importers by number; NULL after the last. */
+const char *nsc_formats_import_name(unsigned index);
 
 enum nsc_export_weight {
     NSC_WEIGHT_SELF,  /* folded: time outside of callees, in ns */

@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "trace/format.h"
+#include "util/units.h"
 
 static const struct nsc_importer *const importers[] = {
-    &nsc_nanoscope_importer,
+    &nsc_nanoscope_importer, &nsc_android_importer, &nsc_ctf_importer,    &nsc_uftrace_importer,
+    &nsc_perfetto_importer,  &nsc_chrome_importer,  &nsc_folded_importer,
 };
 
 #define IMPORTER_COUNT (sizeof importers / sizeof importers[0])
-#define TEMPORARY      "a temporary file (TMPDIR chooses the folder)"
-#define ACCEPTED       ".nst or Nanoscope text, plain or gzip" /* one name a line of the table */
 
 void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
 {
@@ -31,6 +31,31 @@ void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
     va_start(ap, format);
     vsnprintf(notes->line[notes->count++], sizeof notes->line[0], format, ap);
     va_end(ap);
+}
+
+void nsc_import_progress(const struct nsc_import *job, const struct nsc_input *in)
+{
+    uint64_t done, total;
+
+    if (job->progress->tick == NULL)
+        return;
+    nsc_input_progress(in, &done, &total);
+    job->progress->tick(job->progress->context, done, total);
+}
+
+int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, const char *what,
+                     const struct nsc_diag *fault)
+{
+    if ((error != -EBADMSG && error != -EMSGSIZE) || kept == 0)
+        return error;
+    nsc_notes_add(job->notes, "%s; kept what comes before it: %llu %s%s", fault->message,
+                  (unsigned long long)kept, what, nsc_units_plural(kept));
+    return 0;
+}
+
+const char *nsc_formats_import_name(unsigned index)
+{
+    return index < IMPORTER_COUNT ? importers[index]->name : NULL;
 }
 
 /* ---- What a file is ----------------------------------------------------------------------- */
@@ -51,7 +76,7 @@ static const char *looks_like(const uint8_t *bytes, size_t count)
         {"{", "JSON", 1},
         {"[", "JSON", 1},
         {"\x0a", "perhaps a Perfetto trace", 1},
-        {"uftrace!", "uftrace data", 8},
+        {"Ftrace!", "a part of uftrace's data: name the folder", 8},
         {"SQLite format 3", "an SQLite database", 15},
     };
 
@@ -66,9 +91,52 @@ static const char *looks_like(const uint8_t *bytes, size_t count)
     return "other text";
 }
 
+/* What is read, for messages. */
+static const char *accepted(char *text, size_t room)
+{
+    size_t used = (size_t)snprintf(text, room, ".nst");
+
+    for (size_t i = 0; i < IMPORTER_COUNT && used < room; i++)
+        used += (size_t)snprintf(text + used, room - used, "%s%s",
+                                 i + 1 < IMPORTER_COUNT ? ", " : " or ", importers[i]->what);
+    return text;
+}
+
+static int find_by_name(const char *name, bool folder, const struct nsc_importer **importer,
+                        struct nsc_diag *diag)
+{
+    for (size_t i = 0; i < IMPORTER_COUNT; i++) {
+        if (strcmp(importers[i]->name, name) != 0)
+            continue;
+        if (folder ? importers[i]->sniff_folder == NULL : importers[i]->sniff == NULL)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "%s is a %s, not a %s", name,
+                                folder ? "file" : "folder of files", folder ? "folder" : "file");
+        *importer = importers[i];
+        return 0;
+    }
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "unknown import format %s", name);
+}
+
+static int find_for_folder(const char *path, const struct nsc_importer **importer,
+                           struct nsc_diag *diag)
+{
+    char list[256];
+
+    for (size_t i = 0; i < IMPORTER_COUNT; i++) {
+        if (importers[i]->sniff_folder != NULL && importers[i]->sniff_folder(path)) {
+            *importer = importers[i];
+            return 0;
+        }
+    }
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR,
+                        "%s is a folder that holds no trace; accepted: %s", path,
+                        accepted(list, sizeof list));
+}
+
 static int find_importer(struct nsc_input *in, const struct nsc_importer **importer,
                          struct nsc_diag *diag)
 {
+    char list[256];
     const uint8_t *bytes;
     size_t count;
     int error = nsc_input_peek(in, &bytes, &count, diag);
@@ -76,13 +144,13 @@ static int find_importer(struct nsc_input *in, const struct nsc_importer **impor
     if (error != 0)
         return error;
     for (size_t i = 0; i < IMPORTER_COUNT; i++) {
-        if (importers[i]->sniff(bytes, count)) {
+        if (importers[i]->sniff != NULL && importers[i]->sniff(bytes, count)) {
             *importer = importers[i];
             return 0;
         }
     }
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPROTO, "%s is no trace (%s); accepted: %s",
-                        nsc_input_name(in), looks_like(bytes, count), ACCEPTED);
+                        nsc_input_name(in), looks_like(bytes, count), accepted(list, sizeof list));
 }
 
 /* Every .nst file begins with the same bytes (docs/format.md). Returns 1, 0 or -errno. */
@@ -154,18 +222,40 @@ static int run_import(struct nsc_import *job, const struct nsc_importer *importe
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, written, "cannot write %s: %s", out_name,
                             strerror(-written));
     if (diag->message[0] == '\0')
-        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot import %s: %s",
-                     nsc_input_name(job->in), strerror(-error));
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot import %s: %s", job->path,
+                     strerror(-error));
     return error;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Open the input, unless it is a folder, and find out who reads it. @format: NULL, or who shall. */
+static int begin_import(struct nsc_import *job, const char *format,
+                        const struct nsc_importer **importer, struct nsc_diag *diag)
+{
+    bool folder = is_folder(job->path);
+    int error = folder ? 0 : nsc_input_open(job->path, &job->in, diag);
+
+    if (error != 0)
+        return error;
+    if (format != NULL)
+        return find_by_name(format, folder, importer, diag);
+    return folder ? find_for_folder(job->path, importer, diag)
+                  : find_importer(job->in, importer, diag);
 }
 
 /*
  * Import @path into the file @out_path, or if that is NULL into @out_fd. @diag is not NULL and its
  * message is empty.
  */
-static int import_to(const char *path, const char *out_path, int out_fd,
-                     const struct nsc_import_options *options, struct nsc_import_result *result,
-                     struct nsc_diag *diag)
+static int import_path(const char *path, const char *out_path, int out_fd,
+                       const struct nsc_import_options *options, struct nsc_import_result *result,
+                       struct nsc_diag *diag)
 {
     struct nsc_writer_options writer_options = {.size = sizeof writer_options,
                                                 .overwrite = options->overwrite,
@@ -176,13 +266,10 @@ static int import_to(const char *path, const char *out_path, int out_fd,
         .notes = &result->notes,
         .progress = &options->progress,
     };
-    const char *out_name = out_path != NULL ? out_path : TEMPORARY;
+    const char *out_name = out_path != NULL ? out_path : NSC_IMPORT_TEMPORARY;
     const struct nsc_importer *importer = NULL;
-    int error = nsc_input_open(path, &job.in, diag);
+    int error = begin_import(&job, options->format, &importer, diag);
 
-    if (error != 0)
-        return error;
-    error = find_importer(job.in, &importer, diag);
     if (error == 0)
         error = out_path != NULL
                     ? nsc_writer_create(out_path, &writer_options, &job.writer, diag)
@@ -190,6 +277,25 @@ static int import_to(const char *path, const char *out_path, int out_fd,
     if (error == 0)
         error = run_import(&job, importer, out_name, result, diag);
     nsc_input_close(job.in);
+    return error;
+}
+
+/* As import_path(), whatever slashes the name of a folder ends with. */
+static int import_to(const char *path, const char *out_path, int out_fd,
+                     const struct nsc_import_options *options, struct nsc_import_result *result,
+                     struct nsc_diag *diag)
+{
+    size_t bytes = strlen(path);
+    char *trimmed;
+    int error;
+
+    while (bytes > 1 && path[bytes - 1] == '/')
+        bytes--;
+    trimmed = strndup(path, bytes);
+    if (trimmed == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    error = import_path(trimmed, out_path, out_fd, options, result, diag);
+    free(trimmed);
     return error;
 }
 
@@ -221,8 +327,7 @@ int nsc_formats_import(const char *path, const char *out_path,
 
 /* ---- Open --------------------------------------------------------------------------------- */
 
-/* An empty file without a name in $TMPDIR. Returns a descriptor or -errno. */
-static int temporary_file(struct nsc_diag *diag)
+int nsc_import_temporary(struct nsc_diag *diag)
 {
     const char *folder = getenv("TMPDIR");
     char *name;
@@ -261,7 +366,7 @@ static int import_temporary(const char *path, const struct nsc_formats_progress 
 {
     struct nsc_import_options options = {.size = sizeof options};
     struct nsc_import_result result = {0};
-    int error, fd = temporary_file(diag);
+    int error, fd = nsc_import_temporary(diag);
 
     if (fd < 0)
         return fd;

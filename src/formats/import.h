@@ -10,7 +10,7 @@
 #include "trace/writer.h"
 
 struct nsc_import {
-    struct nsc_input *in;
+    struct nsc_input *in; /* NULL when the input is a folder */
     struct nsc_writer *writer;
     const char *path; /* of the input, "-" for standard input: siblings lie beside it */
     const char *name; /* of the process */
@@ -22,8 +22,11 @@ struct nsc_import {
 struct nsc_importer {
     const char *name;
     const char *what; /* for messages: "Nanoscope text" */
-    /* Whether the first bytes (at most 4 KiB; the whole input if shorter) are of this format. */
+    /* Whether the first bytes (at most 4 KiB; the whole input if shorter) are of this format. NULL:
+     * it is always a folder. */
     bool (*sniff)(const uint8_t *bytes, size_t count);
+    /* Whether the folder @path is of this format. NULL: it is always a file. */
+    bool (*sniff_folder)(const char *path);
     /*
      * Read the input into the writer. Damage after the first event is a note and ends the import
      * with what came before it. Returns 0 or -errno with @diag filled.
@@ -32,5 +35,25 @@ struct nsc_importer {
 };
 
 extern const struct nsc_importer nsc_nanoscope_importer;
+extern const struct nsc_importer nsc_android_importer;
+extern const struct nsc_importer nsc_ctf_importer;
+extern const struct nsc_importer nsc_uftrace_importer;
+extern const struct nsc_importer nsc_perfetto_importer;
+extern const struct nsc_importer nsc_chrome_importer;
+extern const struct nsc_importer nsc_folded_importer;
+
+#define NSC_IMPORT_TEMPORARY "a temporary file (TMPDIR chooses the folder)"
+
+/**
+ * nsc_import_judge - whether an error ends the import: damage behind something kept does not.
+ * @error: of reading; @fault says what it was.
+ * @kept: how many things came before it; @what: what one of them is called.
+ * Returns @error, or 0 after a note.
+ */
+int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, const char *what,
+                     const struct nsc_diag *fault);
+
+/* Tell how much of @in, the job's input or one beside it, has been read. */
+void nsc_import_progress(const struct nsc_import *job, const struct nsc_input *in);
 
 #endif

@@ -19,6 +19,7 @@ struct nsc_input {
     char *buffer;
     size_t capacity, begin, scanned, end;
     uint64_t line;
+    uint64_t taken; /* by nsc_input_take() */
     uint64_t total;
     struct nsc_diag fault; /* of @error: a fault met while peeking is told when its line comes */
     int error;
@@ -175,6 +176,31 @@ int nsc_input_peek(struct nsc_input *in, const uint8_t **bytes, size_t *count,
     *bytes = (const uint8_t *)in->buffer + in->begin;
     *count = in->end - in->begin < PEEK_BYTES ? in->end - in->begin : PEEK_BYTES;
     return 0;
+}
+
+int nsc_input_need(struct nsc_input *in, size_t want, const uint8_t **bytes, size_t *count,
+                   struct nsc_diag *diag)
+{
+    int more = 1;
+
+    while (more > 0 && in->end - in->begin < want)
+        more = fill(in, diag);
+    *bytes = (const uint8_t *)in->buffer + in->begin;
+    *count = in->end - in->begin;
+    return more < 0 ? more : 0;
+}
+
+void nsc_input_take(struct nsc_input *in, size_t count)
+{
+    in->begin += count;
+    if (in->scanned < in->begin)
+        in->scanned = in->begin;
+    in->taken += count;
+}
+
+uint64_t nsc_input_offset(const struct nsc_input *in)
+{
+    return in->taken;
 }
 
 static int too_long(const struct nsc_input *in, struct nsc_diag *diag)

@@ -1,7 +1,7 @@
 /*
- * input.h - read a text input line by line, plain or gzip, from a file or standard input.
+ * input.h - read an input, plain or gzip, from a file or standard input: line by line or by bytes.
  *
- * Called by importers. Never holds more than one line and one buffer.
+ * Called by importers. Never holds more than one line, or the bytes asked for, and one buffer.
  */
 #ifndef NSC_FORMATS_INPUT_H
 #define NSC_FORMATS_INPUT_H
@@ -31,6 +31,20 @@ bool nsc_input_is_gzip(const struct nsc_input *in);
 /* The first bytes (up to 4 KiB, fewer at the end of the input) without taking them. */
 int nsc_input_peek(struct nsc_input *in, const uint8_t **bytes, size_t *count,
                    struct nsc_diag *diag);
+
+/**
+ * nsc_input_need - the bytes that come next, without taking them.
+ * @want: how many there must be at least, unless the input ends.
+ * @bytes, @count: what is there, valid until the next call; @count < @want only at the end.
+ * Returns 0 or -errno with @diag, as nsc_input_line(); with damaged gzip data only when fewer than
+ * @want bytes came before the damage, and these are in @bytes all the same.
+ */
+int nsc_input_need(struct nsc_input *in, size_t want, const uint8_t **bytes, size_t *count,
+                   struct nsc_diag *diag);
+/* Take @count of them. Not to be mixed with lines. */
+void nsc_input_take(struct nsc_input *in, size_t count);
+/* Bytes taken so far, uncompressed. */
+uint64_t nsc_input_offset(const struct nsc_input *in);
 
 struct nsc_line {
     char *text;      /* not terminated; valid and writable until the next call */

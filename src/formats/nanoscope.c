@@ -154,17 +154,6 @@ static int take_line(struct text_import *t, const struct nsc_input *in, struct n
     return error;
 }
 
-static void tell_progress(const struct text_import *t, const struct nsc_input *in)
-{
-    const struct nsc_formats_progress *progress = t->job->progress;
-    uint64_t done, total;
-
-    if (progress->tick == NULL)
-        return;
-    nsc_input_progress(in, &done, &total);
-    progress->tick(progress->context, done, total);
-}
-
 /* All lines of one file. Damage behind the first event is a note. */
 static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_lane *lane,
                         struct text_file *file, struct nsc_diag *diag)
@@ -181,16 +170,9 @@ static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_
         else if (file->blank++ == 0)
             file->blank_line = line.number;
         if (line.number % PROGRESS_LINES == 0)
-            tell_progress(t, in);
+            nsc_import_progress(t->job, in);
     }
-    if (error == -EBADMSG || error == -EMSGSIZE) {
-        if (file->events > 0) {
-            nsc_notes_add(t->job->notes, "%s; kept what comes before it: %llu event%s",
-                          fault.message, (unsigned long long)file->events,
-                          nsc_units_plural(file->events));
-            error = 0;
-        }
-    }
+    error = nsc_import_judge(t->job, error, file->events, "event", &fault);
     if (error != 0 && diag != NULL)
         *diag = fault;
     return error != 0 ? error : nsc_writer_error(t->job->writer);

@@ -4,7 +4,6 @@
  * One packet sequence per thread, so that threads can be written one after another: each has its
  * own interned names and its own incremental clock, and its track as the default, which leaves
  * about 14 bytes for a begin and 12 for an end, before gzip.
- * Source: perfetto's protos/perfetto/trace/trace_packet.proto and the messages named below.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,71 +12,8 @@
 
 #include "formats/export.h"
 #include "formats/names.h"
+#include "formats/perfetto_fields.h"
 #include "formats/proto.h"
-
-/* Field numbers. */
-enum {
-    TRACE_PACKET = 1,
-
-    PACKET_CLOCK_SNAPSHOT = 6,
-    PACKET_TIMESTAMP = 8,
-    PACKET_SEQUENCE_ID = 10,
-    PACKET_TRACK_EVENT = 11,
-    PACKET_INTERNED_DATA = 12,
-    PACKET_SEQUENCE_FLAGS = 13,
-    PACKET_DEFAULTS = 59,
-    PACKET_TRACK_DESCRIPTOR = 60,
-    PACKET_FIRST_ON_SEQUENCE = 87,
-
-    DEFAULTS_TRACK_EVENT = 11,
-    DEFAULTS_CLOCK_ID = 58,
-    EVENT_DEFAULTS_TRACK_UUID = 11,
-
-    SNAPSHOT_CLOCKS = 1,
-    SNAPSHOT_PRIMARY = 2,
-    CLOCK_ID = 1,
-    CLOCK_TIMESTAMP = 2,
-    CLOCK_INCREMENTAL = 3,
-
-    DESCRIPTOR_UUID = 1,
-    DESCRIPTOR_NAME = 2,
-    DESCRIPTOR_PROCESS = 3,
-    DESCRIPTOR_THREAD = 4,
-    DESCRIPTOR_PARENT = 5,
-    DESCRIPTOR_COUNTER = 8,
-    COUNTER_UNIT = 3,
-    PROCESS_PID = 1,
-    PROCESS_NAME = 6,
-    THREAD_PID = 1,
-    THREAD_TID = 2,
-    THREAD_NAME = 5,
-
-    EVENT_ANNOTATIONS = 4,
-    EVENT_TYPE = 9,
-    EVENT_NAME_IID = 10,
-    EVENT_TRACK_UUID = 11,
-    EVENT_NAME = 23,
-    EVENT_COUNTER = 30,
-    EVENT_SOURCE_IID = 34,
-    EVENT_COUNTER_REAL = 44,
-    ANNOTATION_BOOL = 2,
-    ANNOTATION_UINT = 3,
-    ANNOTATION_STRING = 6,
-    ANNOTATION_NAME = 10,
-
-    INTERNED_EVENT_NAMES = 2,
-    INTERNED_SOURCES = 4,
-    NAME_IID = 1,
-    NAME_TEXT = 2,
-    SOURCE_IID = 1,
-    SOURCE_FILE = 2,
-    SOURCE_LINE = 4,
-};
-
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
-enum { UNIT_NONE = 0, UNIT_NS = 1, UNIT_COUNT = 2, UNIT_BYTES = 3 };
-enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 };
-enum { CLOCK_REALTIME_ID = 1, CLOCK_MONOTONIC_ID = 3, CLOCK_BOOTTIME_ID = 6, CLOCK_DELTA_ID = 64 };
 
 #define UUID_PROCESS   (1ull << 32)
 #define UUID_THREAD    (2ull << 32)
@@ -103,6 +39,7 @@ struct perfetto {
     uint64_t fields[NSC_SAMPLE_FIELDS]; /* tracks of its samples; 0 = none yet */
     uint64_t states;                    /* track of its states; 0 = none yet */
     bool in_state;                      /* that has a slice open */
+    uint32_t last_state;                /* the one after the last change */
     uint64_t last_state_ns;
 };
 
@@ -291,8 +228,21 @@ static uint8_t *put_annotation(uint8_t *at, const char *name, const char *text)
     return at;
 }
 
+/* Why the call's time is not exact; as a rule nothing. */
+static uint8_t *put_bound(uint8_t *at, uint32_t bound)
+{
+    const char *bound_sides = nsc_bound_name(bound);
+    const char *cut_sides = nsc_bound_name(bound >> NSC_WALK_CUT_SHIFT);
+
+    if (bound_sides != NULL)
+        at = put_annotation(at, "bound", bound_sides);
+    if (cut_sides != NULL)
+        at = put_annotation(at, "clipped", cut_sides);
+    return at;
+}
+
 /* The first begin of a function in the sequence brings its name and where it is defined. */
-static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t function)
+static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t function, uint32_t bound)
 {
     const struct nsc_function *f = nsc_trace_function(p->job->trace, function);
     const struct nsc_cooked *name = nsc_export_name(p->job, function);
@@ -324,39 +274,38 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
     at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
     if (has_file)
         at = nsc_proto_u64(at, EVENT_SOURCE_IID, iid);
+    at = put_bound(at, bound);
     nsc_proto_close(m, at);
     at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
     return 0;
 }
 
-/* An end that says why the call's time is not exact. */
-static void put_bounded_end(struct perfetto *p, uint64_t delta_ns, uint32_t bound)
+/* A begin (@iid: its name) or an end with a bound. */
+static void put_bounded(struct perfetto *p, uint64_t delta_ns, uint32_t type, uint32_t iid,
+                        uint32_t bound)
 {
-    const char *bound_sides = nsc_bound_name(bound);
-    const char *cut_sides = nsc_bound_name(bound >> NSC_WALK_CUT_SHIFT);
     uint8_t *packet, *m;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 
     m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_END);
-    if (bound_sides != NULL)
-        at = put_annotation(at, "bound", bound_sides);
-    if (cut_sides != NULL)
-        at = put_annotation(at, "clipped", cut_sides);
+    at = nsc_proto_u64(at, EVENT_TYPE, type);
+    if (iid != 0)
+        at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+    at = put_bound(at, bound);
     nsc_proto_close(m, at);
     at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
 }
 
-static void put_lost(struct perfetto *p, uint64_t delta_ns, uint64_t count)
+static void put_gap(struct perfetto *p, uint64_t delta_ns, const char *name, uint64_t count)
 {
     uint8_t *packet, *m, *annotation;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 
     m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
     at = nsc_proto_u64(at, EVENT_TYPE, TYPE_INSTANT);
-    at = nsc_proto_text(at, EVENT_NAME, "events lost");
+    at = nsc_proto_text(at, EVENT_NAME, name);
     annotation = nsc_proto_open(&at, EVENT_ANNOTATIONS);
     at = nsc_proto_text(at, ANNOTATION_NAME, "count");
     at = nsc_proto_u64(at, ANNOTATION_UINT, count);
@@ -375,17 +324,21 @@ static int put_event(struct perfetto *p, const struct nsc_walk_event *e)
     switch ((enum nsc_walk_kind)e->kind) {
     case NSC_WALK_BEGIN:
         if (p->stamps[e->function] != p->thread + 1)
-            return put_first_begin(p, delta, e->function);
-        put_plain(p, delta, TYPE_BEGIN, p->iids[e->function]);
+            return put_first_begin(p, delta, e->function, e->bound);
+        if (e->bound != 0)
+            put_bounded(p, delta, TYPE_BEGIN, p->iids[e->function], e->bound);
+        else
+            put_plain(p, delta, TYPE_BEGIN, p->iids[e->function]);
         break;
     case NSC_WALK_END:
         if (e->bound != 0)
-            put_bounded_end(p, delta, e->bound);
+            put_bounded(p, delta, TYPE_END, 0, e->bound);
         else
             put_plain(p, delta, TYPE_END, 0);
         break;
     case NSC_WALK_LOST:
-        put_lost(p, delta, e->value);
+        put_gap(p, delta, e->left_out > 0 ? "events left out" : "events lost",
+                e->value + e->left_out);
         break;
     case NSC_WALK_LATE:
         break;
@@ -516,9 +469,19 @@ static void end_state(struct perfetto *p, uint64_t ns)
     p->in_state = false;
 }
 
+/* The name of a state, or its number in @number. */
+static const char *state_text(uint32_t state, char number[16])
+{
+    const char *name = nsc_state_name(state);
+
+    snprintf(number, 16, "%u", state);
+    return name != NULL ? name : number;
+}
+
+/* A dead thread is in no state: its last change is an instant. */
 static void put_state(struct perfetto *p, const struct nsc_note *note)
 {
-    const char *name = nsc_state_name(note->state.new_state);
+    bool dead = note->state.new_state == NSC_STATE_DEAD;
     uint8_t *packet, *event, *at;
     char number[16];
 
@@ -526,14 +489,15 @@ static void put_state(struct perfetto *p, const struct nsc_note *note)
         p->states = put_note_track(p, "state", false, UNIT_NONE);
     p->last_state_ns = note_ns(p, note);
     end_state(p, p->last_state_ns);
-    if (note->state.new_state == NSC_STATE_DEAD)
-        return;
-    snprintf(number, sizeof number, "%u", note->state.new_state);
-    at = note_open(p, p->last_state_ns, p->states, TYPE_BEGIN, 0, &packet, &event);
-    at = nsc_proto_text(at, EVENT_NAME, name != NULL ? name : number);
+    at = note_open(p, p->last_state_ns, p->states, dead ? TYPE_INSTANT : TYPE_BEGIN, 0, &packet,
+                   &event);
+    at = nsc_proto_text(at, EVENT_NAME, state_text(note->state.new_state, number));
+    if (note->state.old_state != p->last_state)
+        at = put_annotation(at, "from", state_text(note->state.old_state, number));
     nsc_proto_close(event, at);
     packet_close(p, packet, at);
-    p->in_state = true;
+    p->in_state = !dead;
+    p->last_state = note->state.new_state;
 }
 
 static void put_mark(struct perfetto *p, const struct nsc_note *note)
@@ -623,6 +587,7 @@ static void begin_owner(struct perfetto *p, uint64_t uuid)
     memset(p->fields, 0, sizeof p->fields);
     p->states = 0;
     p->in_state = false;
+    p->last_state = NSC_STATE_UNKNOWN;
 }
 
 static int export_notes(struct perfetto *p, uint32_t thread, struct nsc_diag *diag)

@@ -288,16 +288,14 @@ static void put_time(struct pprof *p)
     const struct nsc_export *job = p->job;
     uint64_t from = nsc_clock_ns(job->clock, job->info->start_ticks);
     uint64_t to = nsc_clock_ns(job->clock, job->info->end_ticks);
-    const struct nsc_clock_point *point =
-        job->info->clock_count > 0 ? nsc_trace_clock_point(job->trace, 0) : NULL;
+    uint64_t zero_ns = nsc_trace_zero(job->trace).realtime_ns;
 
     if (job->options.from_ticks > job->info->start_ticks)
         from = nsc_clock_ns(job->clock, job->options.from_ticks);
     if (job->options.to_ticks < job->info->end_ticks)
         to = nsc_clock_ns(job->clock, job->options.to_ticks);
-    if (point != NULL && point->realtime_ns != 0)
-        put_u64(p, PROFILE_TIME_NS,
-                point->realtime_ns - nsc_clock_ns(job->clock, point->ticks) + from);
+    if (zero_ns != 0)
+        put_u64(p, PROFILE_TIME_NS, zero_ns + from);
     put_u64(p, PROFILE_DURATION_NS, to > from ? to - from : 0);
 }
 

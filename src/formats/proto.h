@@ -1,12 +1,14 @@
 /*
- * proto.h - write protobuf messages into memory: the wire format and nothing else.
+ * proto.h - write protobuf messages into memory and read them: the wire format and nothing else.
  *
- * Used by the Perfetto exporter. The caller provides the room; nothing is checked here but by
- * assert-like sizes in the callers. Source: protobuf.dev, "Encoding".
+ * Used by the exporters and importers of such formats. Who writes provides the room, and nothing is
+ * checked but by assert-like sizes in the callers; what is read may be hostile. Source:
+ * protobuf.dev, "Encoding".
  */
 #ifndef NSC_FORMATS_PROTO_H
 #define NSC_FORMATS_PROTO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -71,6 +73,57 @@ static inline void nsc_proto_close(uint8_t *body, const uint8_t *end)
     for (int i = 0; i < NSC_PROTO_LENGTH_BYTES; i++, bytes >>= 7)
         body[i - NSC_PROTO_LENGTH_BYTES] =
             (uint8_t)((bytes & 0x7f) | (i + 1 < NSC_PROTO_LENGTH_BYTES ? 0x80 : 0));
+}
+
+/* A field that was read. */
+struct nsc_proto_field {
+    uint32_t number;
+    bool is_bytes;
+    uint64_t value;        /* of a number; a double's or a float's bits */
+    struct nsc_span bytes; /* of a string or a message */
+};
+
+/* The next field of a message. False at its end, and when it is damaged: then @message->bad. */
+static inline bool nsc_proto_next(struct nsc_span *message, struct nsc_proto_field *field)
+{
+    uint64_t tag;
+    const uint8_t *at;
+
+    if (nsc_span_left(message) == 0)
+        return false;
+    tag = nsc_span_leb(message);
+    *field = (struct nsc_proto_field){.number = (uint32_t)(tag >> 3), .is_bytes = (tag & 7) == 2};
+    if (tag >> 3 == 0 || tag >> 3 >= 1u << 29)
+        message->bad = true;
+    switch (tag & 7) {
+    case 0:
+        field->value = nsc_span_leb(message);
+        break;
+    case 1:
+        at = nsc_span_take(message, 8);
+        field->value = at != NULL ? nsc_span_get64(at) : 0;
+        break;
+    case 2:
+        field->bytes = nsc_span_part(message, nsc_span_leb(message));
+        break;
+    case 5:
+        at = nsc_span_take(message, 4);
+        field->value = at != NULL ? nsc_span_get32(at) : 0;
+        break;
+    default:
+        message->bad = true;
+        break;
+    }
+    return !message->bad;
+}
+
+/* A number as a double. */
+static inline double nsc_proto_as_double(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 #endif

@@ -45,7 +45,7 @@ static int put_record(struct uftrace *u, struct nsc_output *out, const struct ns
 {
     uint8_t *at = nsc_output_room(out, 16);
     const struct nsc_cooked *name;
-    uint64_t type = RECORD_LOST, address = e->value, depth = 0;
+    uint64_t type = RECORD_LOST, address = e->value + e->left_out, depth = 0;
 
     if (e->kind != NSC_WALK_LOST) {
         if (e->depth >= DEPTHS) {

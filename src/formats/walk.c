@@ -412,7 +412,8 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
         *event = (struct nsc_walk_event){.ticks = w->last_ticks,
                                          .kind = NSC_WALK_LOST,
                                          .function = NSC_NO_ID,
-                                         .value = e->value};
+                                         .value = nsc_gap_lost(e->value),
+                                         .left_out = nsc_gap_left_out(e->value)};
         error = pass_moment(w, diag);
         return error != 0 ? error : w->inside;
     }

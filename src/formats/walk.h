@@ -28,6 +28,7 @@ struct nsc_walk_event {
     uint64_t ticks;
     uint64_t start_ticks; /* END: of the call */
     uint64_t value;       /* LOST: events */
+    uint64_t left_out;    /* LOST: events that were not lost, but turned away by the budget */
     uint32_t kind;        /* enum nsc_walk_kind */
     uint32_t function;    /* BEGIN, END, LATE */
     uint32_t depth;       /* open calls below this one, hidden ones not counted */

@@ -1,0 +1,757 @@
+/*
+ * android.c - read method traces of Android's runtimes, Dalvik and ART: what
+ * Debug.startMethodTracing() writes. Called through import.c. docs/formats.md says what is read.
+ *
+ * A text head with threads and methods, then records of fixed size; or, when it was written while
+ * the program ran, records with threads and methods between them and the head at the end.
+ * Source: the comments at the head of AOSP's art/runtime/trace.h and dalvik/vm/Profile.cpp.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/span.h"
+#include "formats/import.h"
+#include "formats/leave.h"
+#include "formats/names.h"
+#include "util/array.h"
+#include "util/units.h"
+
+#define MAGIC           "SLOW"
+#define MAGIC_BYTES     4u
+#define HEADER_BYTES    32u
+#define STREAMING       0xf0u /* in the version */
+#define LINE_MAX        (1u << 20)
+#define RECORD_MAX      64u
+#define TIDS            65536u
+#define DEPTH_LIMIT     (1u << 24)
+#define PROGRESS_EVERY  65536u
+#define SAMPLE_EVERY_NS 1000000u            /* CPU time is in every record */
+#define CALENDAR_US     1000000000000000ull /* a start beyond it, in 2001, is the calendar's */
+#define TIME_LIMIT_US   (UINT64_MAX / 4000)
+
+enum { ACTION_ENTER = 0, ACTION_EXIT = 1, ACTION_UNROLL = 2 };
+enum { OP_METHOD = 1, OP_THREAD = 2, OP_SUMMARY = 3 };
+enum section { SECTION_NONE, SECTION_VERSION, SECTION_THREADS, SECTION_METHODS, SECTION_END };
+
+struct thread {
+    char *name;            /* NULL if unknown */
+    struct nsc_lane *lane; /* NULL: no event yet */
+    struct nsc_thread about;
+    uint32_t id;
+    uint64_t last_us;    /* by the clock that times are of */
+    uint64_t cpu_us;     /* likewise, of the other */
+    uint64_t sampled_ns; /* time of the last sample plus 1 */
+};
+
+/* Slot of a table by open addressing: at most half full, a power of two. */
+struct method {
+    uint32_t number; /* 0: free */
+    uint32_t function;
+};
+
+struct android {
+    struct nsc_import *job;
+    struct nsc_names names;
+    struct method *methods;
+    uint32_t method_count, method_slots;
+    struct thread **threads; /* by tid, TIDS; NULL: not met yet */
+    uint32_t process;
+    struct nsc_process about;
+    uint32_t version; /* of the records */
+    bool streaming;
+    bool cpu_only; /* what the head says of clocks */
+    bool overflow;
+    uint32_t record_bytes;
+    uint64_t records, backwards, unknown_actions;
+    uint64_t too_deep;
+};
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+static const char *primitive(char c)
+{
+    switch (c) {
+    case 'B':
+        return "byte";
+    case 'C':
+        return "char";
+    case 'D':
+        return "double";
+    case 'F':
+        return "float";
+    case 'I':
+        return "int";
+    case 'J':
+        return "long";
+    case 'S':
+        return "short";
+    case 'V':
+        return "void";
+    case 'Z':
+        return "boolean";
+    default:
+        return NULL;
+    }
+}
+
+static void put_class(FILE *out, const char *name, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        fputc(name[i] == '/' ? '.' : name[i], out);
+}
+
+/* A type of a descriptor, as people write it. Returns what is behind it, or NULL if it is none. */
+static const char *put_type(FILE *out, const char *at)
+{
+    unsigned dimensions = (unsigned)strspn(at, "[");
+    const char *end;
+
+    at += dimensions;
+    if (dimensions > 255)
+        return NULL;
+    if (*at == 'L') {
+        end = strchr(at, ';');
+        if (end == NULL || end == at + 1)
+            return NULL;
+        put_class(out, at + 1, (size_t)(end - at - 1));
+    } else {
+        const char *name = primitive(*at);
+
+        if (name == NULL)
+            return NULL;
+        fputs(name, out);
+        end = at;
+    }
+    while (dimensions-- > 0)
+        fputs("[]", out);
+    return end + 1;
+}
+
+/* "(I[J)V" of a method: what it returns, its class and name, what it takes. Returns false if the
+ * descriptor is none. */
+static bool put_method(FILE *out, const char *class_name, const char *name, const char *signature)
+{
+    const char *end = strrchr(signature, ')'), *at;
+
+    if (signature[0] != '(' || end == NULL || (at = put_type(out, end + 1)) == NULL || *at != '\0')
+        return false;
+    fputc(' ', out);
+    put_class(out, class_name, strlen(class_name));
+    fprintf(out, ".%s(", name);
+    for (at = signature + 1; at != NULL && at < end;) {
+        if (at > signature + 1)
+            fputs(", ", out);
+        at = put_type(out, at);
+    }
+    fputc(')', out);
+    return at == end;
+}
+
+/* The name that ART gives a method, or what comes near it; NULL when out of memory. */
+static char *pretty(const char *class_name, const char *name, const char *signature)
+{
+    char *text = NULL;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (out == NULL)
+        return NULL;
+    if (!put_method(out, class_name, name, signature)) {
+        rewind(out);
+        put_class(out, class_name, strlen(class_name));
+        fprintf(out, "%s%s%s", name[0] != '\0' ? "." : "", name, signature);
+    }
+    fputc('\0', out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* One function for each name and place in the source. */
+static int add_function(struct android *a, const char *name, const char *file, uint32_t line,
+                        uint32_t *function)
+{
+    struct nsc_function f = {
+        .name = name, .symbol = name, .file = file, .line = line, .module = NSC_NO_ID};
+    struct nsc_names_entry *e;
+    char *key;
+    int error, bytes = asprintf(&key, "%s\n%s\n%u", name, file, line);
+
+    if (bytes < 0)
+        return -ENOMEM;
+    error = nsc_names_find(&a->names, key, (size_t)bytes, &e);
+    free(key);
+    if (error == 0 && e->id == UINT32_MAX)
+        error = nsc_writer_add_function(a->job->writer, &f, &e->id);
+    if (error == 0)
+        *function = e->id;
+    return error;
+}
+
+/* ---- Methods ------------------------------------------------------------------------------ */
+
+static struct method *method_slot(const struct android *a, uint32_t number)
+{
+    uint32_t at = (number >> 2) * 0x9e3779b1u;
+
+    for (at &= a->method_slots - 1;; at = (at + 1) & (a->method_slots - 1))
+        if (a->methods[at].number == 0 || a->methods[at].number == number + 1)
+            return &a->methods[at];
+}
+
+/* The slot of a method, made if there is none: then @number is 0 in it. NULL: out of memory. */
+static struct method *find_method(struct android *a, uint32_t number)
+{
+    if (a->method_count * 2 >= a->method_slots) {
+        struct android bigger = {.method_slots = a->method_slots == 0 ? 1024 : a->method_slots * 2};
+
+        bigger.methods = calloc(bigger.method_slots, sizeof *bigger.methods);
+        if (bigger.methods == NULL)
+            return NULL;
+        for (uint32_t i = 0; i < a->method_slots; i++)
+            if (a->methods[i].number != 0)
+                *method_slot(&bigger, a->methods[i].number - 1) = a->methods[i];
+        free(a->methods);
+        a->methods = bigger.methods;
+        a->method_slots = bigger.method_slots;
+    }
+    return method_slot(a, number);
+}
+
+static int set_method(struct android *a, uint32_t number, const char *name, const char *file,
+                      uint32_t line)
+{
+    struct method *m = find_method(a, number);
+    int error = m == NULL ? -ENOMEM : add_function(a, name, file, line, &m->function);
+
+    if (error != 0)
+        return error;
+    a->method_count += m->number == 0;
+    m->number = number + 1;
+    return 0;
+}
+
+/* "number class name signature file line", parted by tabs; the last ones may be missing. */
+static int take_method(struct android *a, char *line)
+{
+    static char none[] = "";
+    char *fields[6] = {none, none, none, none, none, none}, *name;
+    unsigned count = 0;
+    uint32_t number;
+    int error;
+
+    line[strcspn(line, "\r\n")] = '\0';
+    while (count < 6 && line != NULL)
+        fields[count++] = strsep(&line, "\t");
+    number = (uint32_t)strtoul(fields[0], NULL, 16) & ~3u;
+    if (count == 4 && fields[3][0] != '(') { /* a class, its file and line */
+        fields[5] = fields[3];
+        fields[4] = fields[2];
+        fields[2] = fields[3] = none;
+    }
+    if (count < 2 || fields[1][0] == '\0')
+        return 0;
+    name = pretty(fields[1], fields[2], fields[3]);
+    if (name == NULL)
+        return -ENOMEM;
+    error = set_method(a, number, name, fields[4],
+                       fields[5][0] == '-' ? 0 : (uint32_t)strtoul(fields[5], NULL, 10));
+    free(name);
+    return error;
+}
+
+/* A method that the file does not name. */
+static int unknown_method(struct android *a, uint32_t number)
+{
+    char name[24];
+
+    snprintf(name, sizeof name, "0x%x", number);
+    return set_method(a, number, name, "", 0);
+}
+
+/* ---- The head ----------------------------------------------------------------------------- */
+
+/* The entry of a thread; NULL: out of memory. */
+static struct thread *need_thread(struct android *a, unsigned long tid)
+{
+    if (a->threads[tid] == NULL)
+        a->threads[tid] = calloc(1, sizeof **a->threads);
+    return a->threads[tid];
+}
+
+static int set_thread_name(struct android *a, unsigned long tid, const char *name, size_t bytes)
+{
+    struct thread *t;
+    char *copy;
+
+    if (tid >= TIDS)
+        return 0;
+    t = need_thread(a, tid);
+    copy = t != NULL ? strndup(name, bytes) : NULL;
+    if (copy == NULL)
+        return -ENOMEM;
+    free(t->name);
+    t->name = copy;
+    return 0;
+}
+
+static int take_option(struct android *a, const char *line)
+{
+    static const char *const kept[] = {"vm", "elapsed-time-usec", "num-method-calls",
+                                       "clock-call-overhead-nsec"};
+    const char *value = strchr(line, '=');
+    size_t bytes = value != NULL ? (size_t)(value - line) : 0;
+
+    if (value == NULL)
+        return 0;
+    value++;
+    if (strcmp(line, "clock=thread-cpu") == 0)
+        a->cpu_only = true;
+    if (strcmp(line, "data-file-overflow=true") == 0)
+        a->overflow = true;
+    if (bytes == 3 && strncmp(line, "pid", 3) == 0)
+        a->about.pid = (uint32_t)strtoul(value, NULL, 10);
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        char key[64];
+
+        if (strlen(kept[i]) != bytes || strncmp(line, kept[i], bytes) != 0)
+            continue;
+        snprintf(key, sizeof key, "android.%s", kept[i]);
+        return nsc_writer_meta(a->job->writer, key, value);
+    }
+    return 0;
+}
+
+/* A line of the head, which is changed. Returns 0 or -ENOMEM. */
+static int take_line(struct android *a, char *line, enum section *section)
+{
+    char *at;
+    unsigned long tid;
+
+    line[strcspn(line, "\r\n")] = '\0';
+    if (line[0] == '*') {
+        *section = strcmp(line, "*version") == 0   ? SECTION_VERSION
+                   : strcmp(line, "*threads") == 0 ? SECTION_THREADS
+                   : strcmp(line, "*methods") == 0 ? SECTION_METHODS
+                   : strcmp(line, "*end") == 0     ? SECTION_END
+                                                   : SECTION_NONE;
+        return 0;
+    }
+    switch (*section) {
+    case SECTION_VERSION:
+        return take_option(a, line);
+    case SECTION_THREADS:
+        tid = strtoul(line, &at, 10);
+        return at > line && *at == '\t' ? set_thread_name(a, tid, at + 1, strlen(at + 1)) : 0;
+    case SECTION_METHODS:
+        return take_method(a, line);
+    case SECTION_NONE:
+    case SECTION_END:
+        break;
+    }
+    return 0;
+}
+
+static int damaged(const struct android *a, int error, const char *what, struct nsc_diag *diag)
+{
+    uint64_t at = nsc_input_offset(a->job->in);
+
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: byte %llu: %s",
+                        nsc_input_name(a->job->in), (unsigned long long)at, what);
+}
+
+static int no_memory(struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+}
+
+/* Take the next line of the input, for free(). */
+static int read_line(struct android *a, char **line, struct nsc_diag *diag)
+{
+    const uint8_t *bytes, *end = NULL;
+    size_t count = 0, want = 256;
+
+    for (; end == NULL; want *= 2) {
+        int error = nsc_input_need(a->job->in, want, &bytes, &count, diag);
+
+        if (error != 0)
+            return error;
+        end = memchr(bytes, '\n', count);
+        if (end == NULL && count < want)
+            return damaged(a, EBADMSG, "the head of the method trace is cut", diag);
+        if (end == NULL && want >= LINE_MAX)
+            return damaged(a, EBADMSG, "a line of more than 1 MiB", diag);
+    }
+    *line = strndup((const char *)bytes, (size_t)(end - bytes));
+    if (*line == NULL)
+        return no_memory(diag);
+    nsc_input_take(a->job->in, (size_t)(end - bytes) + 1);
+    return 0;
+}
+
+static int read_head(struct android *a, struct nsc_diag *diag)
+{
+    enum section section = SECTION_NONE;
+    int error = 0;
+
+    while (section != SECTION_END && error == 0) {
+        char *line;
+
+        error = read_line(a, &line, diag);
+        if (error != 0)
+            return error;
+        error = take_line(a, line, &section);
+        free(line);
+        if (error != 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the names: %s",
+                                strerror(-error));
+    }
+    return error;
+}
+
+/* What is before the records. */
+static int read_header(struct android *a, struct nsc_diag *diag)
+{
+    struct nsc_clock_point point = {0};
+    const uint8_t *at;
+    size_t count, offset;
+    uint64_t start_us;
+    int error = nsc_input_need(a->job->in, HEADER_BYTES, &at, &count, diag);
+
+    if (error != 0)
+        return error;
+    if (count < HEADER_BYTES || memcmp(at, MAGIC, MAGIC_BYTES) != 0)
+        return damaged(a, EBADMSG, "no records of a method trace", diag);
+    a->version = (uint32_t)at[4] | (uint32_t)at[5] << 8;
+    a->streaming = (a->version & STREAMING) != 0;
+    a->version &= ~STREAMING;
+    offset = (size_t)at[6] | (size_t)at[7] << 8;
+    start_us = nsc_span_get64(at + 8);
+    a->record_bytes = a->version == 1   ? 9
+                      : a->version == 2 ? 10
+                                        : (uint32_t)at[16] | (uint32_t)at[17] << 8;
+    if (a->version < 1 || a->version > 3)
+        return damaged(a, ENOTSUP, "a version of the method trace that is not read; 1, 2 and 3 are",
+                       diag);
+    if (offset < 18 || a->record_bytes < 9 || a->record_bytes > RECORD_MAX ||
+        (a->version == 3 && a->record_bytes < 10))
+        return damaged(a, EBADMSG, "a header of the method trace that cannot be", diag);
+    error = nsc_input_need(a->job->in, offset, &at, &count, diag);
+    if (error != 0 || count < offset)
+        return error != 0 ? error : damaged(a, EBADMSG, "a header that is cut", diag);
+    nsc_input_take(a->job->in, offset);
+    if (start_us >= TIME_LIMIT_US)
+        start_us = 0;
+    if (start_us >= CALENDAR_US)
+        point.realtime_ns = start_us * 1000;
+    else
+        point.monotonic_ns = start_us * 1000;
+    error = nsc_writer_clock_frequency(a->job->writer, 1000000000);
+    return error == 0 ? nsc_writer_clock(a->job->writer, &point) : error;
+}
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+static int begin_thread(struct android *a, struct thread *t, uint32_t tid)
+{
+    t->about = (struct nsc_thread){.process = a->process, .tid = tid, .name = ""};
+    a->job->threads++;
+    return nsc_writer_add_thread(a->job->writer, &t->about, &t->id, &t->lane);
+}
+
+/* 32 bits of microseconds last 71 minutes. */
+static uint64_t unwrap(uint64_t last, uint32_t low)
+{
+    uint64_t value = (last & ~(uint64_t)UINT32_MAX) | low;
+
+    return value + ((uint64_t)1 << 31) < last ? value + ((uint64_t)1 << 32) : value;
+}
+
+static int add_sample(struct android *a, struct thread *t, uint64_t ns)
+{
+    struct nsc_note note = {.ticks = ns, .kind = NSC_NOTE_SAMPLE, .owner = t->id};
+
+    if (t->sampled_ns != 0 && ns - (t->sampled_ns - 1) < SAMPLE_EVERY_NS)
+        return 0;
+    t->sampled_ns = ns + 1;
+    note.sample.known = 1u << NSC_SAMPLE_CPU_NS;
+    note.sample.values[NSC_SAMPLE_CPU_NS] = t->cpu_us * 1000;
+    return nsc_writer_note(a->job->writer, &note);
+}
+
+static void take_action(struct android *a, struct thread *t, uint32_t action, uint32_t function,
+                        uint64_t ns)
+{
+    switch (action) {
+    case ACTION_ENTER:
+        if (nsc_lane_depth(t->lane) < DEPTH_LIMIT)
+            nsc_lane_enter(t->lane, ns, function, 0);
+        else
+            a->too_deep++;
+        break;
+    case ACTION_EXIT:
+    case ACTION_UNROLL:
+        nsc_leave(t->lane, ns, function, action == ACTION_UNROLL, false);
+        break;
+    default:
+        a->unknown_actions++;
+        break;
+    }
+}
+
+/* A record behind its thread's number. */
+static int take_record(struct android *a, uint32_t tid, const uint8_t *at, size_t bytes)
+{
+    struct thread *t = need_thread(a, tid);
+    bool dual = bytes >= 12; /* CPU time, then the time of the clock */
+    uint32_t word = nsc_span_get32(at), time = nsc_span_get32(at + (dual ? 8 : 4));
+    struct method *m = find_method(a, word & ~3u);
+    uint64_t us;
+    int error = m == NULL || t == NULL ? -ENOMEM : 0;
+
+    if (error == 0 && m->number == 0) {
+        error = unknown_method(a, word & ~3u);
+        m = error == 0 ? find_method(a, word & ~3u) : NULL;
+    }
+    if (error == 0 && t->lane == NULL)
+        error = begin_thread(a, t, tid);
+    if (error != 0 || m == NULL || t == NULL)
+        return error != 0 ? error : -ENOMEM;
+    us = unwrap(t->last_us, time);
+    if (us < t->last_us) {
+        a->backwards++;
+        us = t->last_us;
+    }
+    if (t->about.end_ticks == 0)
+        t->about.start_ticks = us * 1000;
+    t->last_us = us;
+    t->about.end_ticks = us * 1000;
+    a->records++;
+    take_action(a, t, word & 3, m->function, us * 1000);
+    if (!dual)
+        return 0;
+    t->cpu_us = unwrap(t->cpu_us, nsc_span_get32(at + 4));
+    return add_sample(a, t, us * 1000);
+}
+
+/* ---- Records with the rest between them --------------------------------------------------- */
+
+/* The head at the end. */
+static int take_summary(struct android *a, const char *text, size_t bytes)
+{
+    enum section section = SECTION_NONE;
+    char *copy = strndup(text, bytes), *at = copy, *line;
+    int error = copy == NULL ? -ENOMEM : 0;
+
+    while (error == 0 && section != SECTION_END && (line = strsep(&at, "\n")) != NULL)
+        error = take_line(a, line, &section);
+    free(copy);
+    return error;
+}
+
+/* How many bytes follow @head of the operation @op, which are there. */
+static size_t op_bytes(uint32_t op, const uint8_t *head)
+{
+    if (op == OP_SUMMARY)
+        return nsc_span_get32(head);
+    return (size_t)head[0] | (size_t)head[1] << 8;
+}
+
+/*
+ * What stands in a record's place, behind two zero bytes. Returns 1, 0 behind the last, or -errno
+ * with @diag.
+ */
+static int take_op(struct android *a, struct nsc_diag *diag)
+{
+    static const size_t heads[] = {0, 2, 4, 4}; /* by operation; a thread's number is first */
+    const uint8_t *at;
+    size_t count, head, text;
+    uint32_t op;
+    char *line;
+    int error = nsc_input_need(a->job->in, 3 + 4, &at, &count, diag);
+
+    if (error != 0)
+        return error;
+    op = count >= 3 ? at[2] : 0;
+    if (op < OP_METHOD || op > OP_SUMMARY)
+        return damaged(a, EBADMSG, "neither a record, a method nor a thread", diag);
+    head = 3 + heads[op];
+    if (count < head)
+        return damaged(a, EBADMSG, "a method trace that is cut", diag);
+    text = op_bytes(op, at + (op == OP_THREAD ? 5 : 3));
+    if (text > 64u * LINE_MAX)
+        return damaged(a, EBADMSG, "a summary that is too long", diag);
+    error = nsc_input_need(a->job->in, head + text, &at, &count, diag);
+    if (error != 0)
+        return error;
+    if (count < head + text)
+        return damaged(a, EBADMSG, "a method trace that is cut", diag);
+    if (op == OP_SUMMARY) {
+        error = take_summary(a, (const char *)at + head, text);
+    } else if (op == OP_THREAD) {
+        error = set_thread_name(a, (uint32_t)at[3] | (uint32_t)at[4] << 8, (const char *)at + head,
+                                text);
+    } else {
+        line = strndup((const char *)at + head, text);
+        error = line == NULL ? -ENOMEM : take_method(a, line);
+        free(line);
+    }
+    nsc_input_take(a->job->in, head + text);
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the names: %s",
+                            strerror(-error));
+    return op != OP_SUMMARY;
+}
+
+/* Returns 1, 0 at the end, or -errno with @diag. */
+static int take_next(struct android *a, struct nsc_diag *diag)
+{
+    const uint8_t *at;
+    size_t count, number = a->version == 1 && !a->streaming ? 1 : 2;
+    uint32_t tid;
+    int error = nsc_input_need(a->job->in, a->record_bytes, &at, &count, diag);
+
+    if (error != 0)
+        return error;
+    if (count == 0 && a->streaming)
+        return damaged(a, EBADMSG, "it ends without its summary", diag);
+    if (count == 0)
+        return 0;
+    tid = count >= 2 && number == 2 ? (uint32_t)at[0] | (uint32_t)at[1] << 8 : at[0];
+    if (a->streaming && tid == 0 && count >= 2)
+        return take_op(a, diag);
+    if (count < a->record_bytes)
+        return damaged(a, EBADMSG, "a record that is cut", diag);
+    error = take_record(a, tid, at + number, a->record_bytes - number);
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the calls: %s",
+                            strerror(-error));
+    nsc_input_take(a->job->in, a->record_bytes);
+    return 1;
+}
+
+static int read_records(struct android *a, struct nsc_diag *diag)
+{
+    struct nsc_diag fault = {.offset = NSC_DIAG_NO_OFFSET};
+    uint64_t steps = 0;
+    int more;
+
+    while ((more = take_next(a, &fault)) > 0)
+        if (++steps % PROGRESS_EVERY == 0)
+            nsc_import_progress(a->job, a->job->in);
+    if (more == -EBADMSG) {
+        nsc_notes_add(a->job->notes, "%s; kept what comes before it: %llu record%s", fault.message,
+                      (unsigned long long)a->records, nsc_units_plural(a->records));
+        more = 0;
+    }
+    if (more != 0)
+        *diag = fault;
+    return more;
+}
+
+/* ---- The end ------------------------------------------------------------------------------ */
+
+static int end_threads(struct android *a)
+{
+    int error = 0;
+
+    for (uint32_t tid = 0; tid < TIDS && error == 0; tid++) {
+        struct thread *t = a->threads[tid];
+
+        if (t == NULL || t->lane == NULL)
+            continue;
+        if (a->overflow) /* nobody knows how many */
+            nsc_lane_lost(t->lane, t->about.end_ticks, 0);
+        nsc_lane_close(t->lane, t->about.end_ticks);
+        t->about.name = t->name != NULL ? t->name : "";
+        error = nsc_writer_set_thread(a->job->writer, t->id, &t->about);
+    }
+    return error == 0 ? nsc_writer_set_process(a->job->writer, a->process, &a->about) : error;
+}
+
+static void note_end(const struct android *a)
+{
+    struct nsc_notes *notes = a->job->notes;
+    const char *name = nsc_input_name(a->job->in);
+
+    if (a->overflow)
+        nsc_notes_add(notes,
+                      "%s: its buffer was full before the recording ended: what came then "
+                      "is lost",
+                      name);
+    if (a->cpu_only)
+        nsc_notes_add(notes,
+                      "%s: times are CPU times, each thread's own: threads do not lie side "
+                      "by side",
+                      name);
+    if (a->backwards > 0)
+        nsc_notes_add(notes, "%s: %llu record%s back in time, read as the time before", name,
+                      (unsigned long long)a->backwards, a->backwards == 1 ? " goes" : "s go");
+    if (a->unknown_actions > 0)
+        nsc_notes_add(notes, "%s: %llu record%s of an unknown sort", name,
+                      (unsigned long long)a->unknown_actions, nsc_units_plural(a->unknown_actions));
+    if (a->too_deep > 0)
+        nsc_notes_add(notes, "%s: %llu calls below %u others are left out", name,
+                      (unsigned long long)a->too_deep, DEPTH_LIMIT);
+}
+
+static int read_all(struct android *a, struct nsc_diag *diag)
+{
+    const uint8_t *bytes;
+    size_t count;
+    int error = nsc_writer_add_process(a->job->writer, &a->about, &a->process);
+
+    if (error == 0)
+        error = nsc_input_need(a->job->in, MAGIC_BYTES, &bytes, &count, diag);
+    if (error == 0 && (count < MAGIC_BYTES || memcmp(bytes, MAGIC, MAGIC_BYTES) != 0))
+        error = read_head(a, diag);
+    if (error == 0)
+        error = read_header(a, diag);
+    if (error == 0)
+        error = read_records(a, diag);
+    if (error == 0)
+        error = end_threads(a);
+    return error;
+}
+
+static int import_android(struct nsc_import *job, struct nsc_diag *diag)
+{
+    struct android a = {
+        .job = job,
+        .about = {.pid = 1, .parent = NSC_NO_ID, .name = job->name, .exit_status = -1},
+        .threads = calloc(TIDS, sizeof *a.threads),
+    };
+    int error = a.threads == NULL ? no_memory(diag) : read_all(&a, diag);
+
+    if (error == 0)
+        note_end(&a);
+    for (uint32_t tid = 0; a.threads != NULL && tid < TIDS; tid++) {
+        if (a.threads[tid] != NULL)
+            free(a.threads[tid]->name);
+        free(a.threads[tid]);
+    }
+    free(a.threads);
+    free(a.methods);
+    nsc_names_free(&a.names);
+    return error;
+}
+
+static bool sniff_android(const uint8_t *bytes, size_t count)
+{
+    static const char head[] = "*version\n", other[] = "*version\r\n";
+
+    if (count >= HEADER_BYTES && memcmp(bytes, MAGIC, MAGIC_BYTES) == 0)
+        return true;
+    return (count >= sizeof head - 1 && memcmp(bytes, head, sizeof head - 1) == 0) ||
+           (count >= sizeof other - 1 && memcmp(bytes, other, sizeof other - 1) == 0);
+}
+
+const struct nsc_importer nsc_android_importer = {
+    .name = "android",
+    .what = "Android's method traces",
+    .sniff = sniff_android,
+    .run = import_android,
+};

@@ -1,0 +1,271 @@
+/*
+ * ctf_names.c - functions that events of CTF know by their address: which module was there, and
+ * what its symbols call it. Called by ctf_calls.c. Modules may be told after the calls: names are
+ * found at the end.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/ctf_read.h"
+#include "symbols/symbols.h"
+#include "util/array.h"
+
+#define LOADS_MAX 65536u
+
+/* A module's symbols, while names are found. */
+struct module {
+    const struct ctf_load *load;
+    struct nsc_symbols *symbols; /* NULL: there are none */
+    uint32_t id;
+};
+
+struct finder {
+    struct ctf *c;
+    struct module *modules;
+    uint32_t count, room;
+    struct nsc_names seen; /* "module address": the first function that is there */
+    const char **symbols;  /* by function id, of which names are found */
+    char **names;
+};
+
+static uint32_t slot_of(const struct ctf_address *all, uint32_t slots, uint64_t process,
+                        uint64_t address)
+{
+    uint64_t hash = (address ^ process << 40) * 0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(hash >> 32) & (slots - 1);
+
+    while (all[at].function != 0 && (all[at].address != address || all[at].process != process))
+        at = (at + 1) & (slots - 1);
+    return at;
+}
+
+static int grow(struct ctf *c)
+{
+    uint32_t slots = c->address_slots == 0 ? 1024 : c->address_slots * 2;
+    struct ctf_address *all = calloc(slots, sizeof *all);
+
+    if (all == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < c->address_slots; i++) {
+        const struct ctf_address *a = &c->addresses[i];
+
+        if (a->function != 0)
+            all[slot_of(all, slots, a->process, a->address)] = *a;
+    }
+    free(c->addresses);
+    c->addresses = all;
+    c->address_slots = slots;
+    return 0;
+}
+
+int nsc_ctf_address(struct ctf *c, uint64_t process, uint64_t address, uint32_t *function)
+{
+    char name[24];
+    struct nsc_function f = {.name = name, .symbol = name, .file = "", .module = NSC_NO_ID};
+    struct ctf_address *a;
+    uint32_t id;
+    int error = 0;
+
+    if (c->address_count * 2 >= c->address_slots && grow(c) != 0)
+        return -ENOMEM;
+    a = &c->addresses[slot_of(c->addresses, c->address_slots, process, address)];
+    if (a->function == 0) {
+        snprintf(name, sizeof name, "0x%llx", (unsigned long long)address);
+        f.va = address;
+        error = nsc_writer_add_function(c->job->writer, &f, &id);
+        if (error != 0)
+            return error;
+        *a = (struct ctf_address){process, address, id + 1};
+        c->address_count++;
+    }
+    *function = a->function - 1;
+    return 0;
+}
+
+/* ---- Modules ------------------------------------------------------------------------------ */
+
+int nsc_ctf_loaded(struct ctf *c, uint64_t process, const struct ctf_load *load)
+{
+    struct ctf_load *all;
+
+    for (uint32_t i = 0; i < c->load_count; i++)
+        if (c->loads[i].process == process && c->loads[i].start == load->start &&
+            strcmp(c->loads[i].path, load->path) == 0)
+            return 0;
+    if (c->load_count == LOADS_MAX)
+        return 0;
+    all = nsc_array_grow(c->loads, &c->load_room, c->load_count, sizeof *all);
+    if (all == NULL)
+        return -ENOMEM;
+    c->loads = all;
+    all[c->load_count] = *load;
+    all[c->load_count].process = process;
+    all[c->load_count].path = strdup(load->path);
+    return all[c->load_count].path != NULL ? (c->load_count++, 0) : -ENOMEM;
+}
+
+void nsc_ctf_built(struct ctf *c, uint64_t process, uint64_t start, const void *id, size_t bytes)
+{
+    for (uint32_t i = c->load_count; i > 0; i--) {
+        struct ctf_load *l = &c->loads[i - 1];
+
+        if (l->process != process || l->start != start || l->build_id_bytes != 0)
+            continue;
+        l->build_id_bytes = (uint32_t)(bytes < sizeof l->build_id ? bytes : sizeof l->build_id);
+        memcpy(l->build_id, id, l->build_id_bytes);
+        return;
+    }
+}
+
+/* ---- Names -------------------------------------------------------------------------------- */
+
+static const struct ctf_load *find_load(const struct ctf *c, uint64_t process, uint64_t address)
+{
+    for (uint32_t i = c->load_count; i > 0; i--) { /* the last one counts */
+        const struct ctf_load *l = &c->loads[i - 1];
+
+        if (l->process == process && address >= l->start && address < l->end)
+            return l;
+    }
+    return NULL;
+}
+
+static bool is_same(const struct ctf_load *a, const struct ctf_load *b)
+{
+    return strcmp(a->path, b->path) == 0 && a->build_id_bytes == b->build_id_bytes &&
+           memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
+
+/* The module of a load, with its symbols if its file is here. */
+static int need_module(struct finder *f, const struct ctf_load *load, struct module **out)
+{
+    struct nsc_symbols_options options = {.size = sizeof options};
+    struct nsc_module about = {.path = load->path, .build_id_bytes = load->build_id_bytes};
+    struct nsc_diag why;
+    struct module *all;
+    int error;
+
+    for (uint32_t i = 0; i < f->count; i++)
+        if (is_same(f->modules[i].load, load)) {
+            *out = &f->modules[i];
+            return 0;
+        }
+    all = nsc_array_grow(f->modules, &f->room, f->count, sizeof *all);
+    if (all == NULL)
+        return -ENOMEM;
+    f->modules = all;
+    all[f->count] = (struct module){.load = load};
+    memcpy(about.build_id, load->build_id, sizeof about.build_id);
+    error = nsc_writer_add_module(f->c->job->writer, &about, &all[f->count].id);
+    if (error != 0)
+        return error;
+    if (load->build_id_bytes > 0) {
+        options.build_id = load->build_id;
+        options.build_id_bytes = load->build_id_bytes;
+    }
+    if (load->path[0] != '/')
+        error =
+            nsc_diag_set(&why, NSC_DIAG_NO_OFFSET, ENOENT, "%s is no path of a file", load->path);
+    else
+        error = nsc_symbols_open(load->path, &options, &all[f->count].symbols, &why);
+    if (error != 0) {
+        all[f->count].symbols = NULL;
+        nsc_notes_add(f->c->job->notes, "%s; its functions have addresses for names", why.message);
+    }
+    *out = &all[f->count++];
+    return 0;
+}
+
+/* What is at an address. Two processes may have the same function: readers see one. */
+static int find_name(struct finder *f, const struct ctf_address *a)
+{
+    uint32_t id = a->function - 1;
+    const struct ctf_load *load = find_load(f->c, a->process, a->address);
+    struct nsc_function about;
+    struct nsc_symbol symbol;
+    struct nsc_names_entry *e;
+    struct module *m;
+    char key[64];
+    int bytes, error = load != NULL ? need_module(f, load, &m) : 0;
+
+    if (load == NULL || error != 0)
+        return error;
+    error = nsc_writer_get_function(f->c->job->writer, id, &about);
+    if (error != 0)
+        return error;
+    about.module = m->id;
+    about.va = load->moved ? a->address - load->start : a->address;
+    if (m->symbols != NULL && nsc_symbols_find(m->symbols, about.va, &symbol)) {
+        f->symbols[id] = symbol.name;
+        about.va = symbol.va;
+    }
+    bytes = snprintf(key, sizeof key, "%u %llx", m->id, (unsigned long long)about.va);
+    error = nsc_names_find(&f->seen, key, (size_t)bytes, &e);
+    if (error == 0)
+        error = nsc_writer_set_function(f->c->job->writer, id, &about);
+    if (error == 0 && e->id == UINT32_MAX)
+        e->id = id;
+    else if (error == 0)
+        error = nsc_writer_alias_function(f->c->job->writer, id, e->id);
+    return error;
+}
+
+static int set_names(struct finder *f, uint32_t count)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (f->symbols[i] == NULL)
+            f->symbols[i] = "";
+    error = nsc_symbols_demangle(f->symbols, count, f->names);
+    for (uint32_t i = 0; i < count && error == 0; i++) {
+        struct nsc_function about;
+
+        if (f->symbols[i][0] == '\0')
+            continue;
+        error = nsc_writer_get_function(f->c->job->writer, i, &about);
+        about.name = f->names[i];
+        about.symbol = f->symbols[i];
+        if (error == 0)
+            error = nsc_writer_set_function(f->c->job->writer, i, &about);
+    }
+    return error;
+}
+
+int nsc_ctf_names_finish(struct ctf *c)
+{
+    uint32_t count = nsc_writer_function_count(c->job->writer);
+    struct finder f = {.c = c};
+    uint64_t unknown = 0;
+    int error = 0;
+
+    if (c->address_count == 0)
+        return 0;
+    f.symbols = calloc((size_t)count + 1, sizeof *f.symbols);
+    f.names = calloc((size_t)count + 1, sizeof *f.names);
+    if (f.symbols == NULL || f.names == NULL)
+        error = -ENOMEM;
+    for (uint32_t i = 0; i < c->address_slots && error == 0; i++)
+        if (c->addresses[i].function != 0) {
+            error = find_name(&f, &c->addresses[i]);
+            unknown += find_load(c, c->addresses[i].process, c->addresses[i].address) == NULL;
+        }
+    if (error == 0)
+        error = set_names(&f, count);
+    if (error == 0 && unknown > 0)
+        nsc_notes_add(c->job->notes,
+                      "the trace does not say which program is at the addresses of %llu function%s",
+                      (unsigned long long)unknown, unknown == 1 ? "" : "s");
+    for (uint32_t i = 0; f.names != NULL && i < count; i++)
+        free(f.names[i]);
+    for (uint32_t i = 0; i < f.count; i++)
+        if (f.modules[i].symbols != NULL)
+            nsc_symbols_close(f.modules[i].symbols);
+    nsc_names_free(&f.seen);
+    free(f.modules);
+    free(f.symbols);
+    free(f.names);
+    return error;
+}

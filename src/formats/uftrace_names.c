@@ -1,0 +1,788 @@
+/*
+ * uftrace_names.c - the functions of an uftrace folder: sessions (task.txt), what was mapped where
+ * (sid-*.map), symbols (*.sym) and source lines (*.dbg). Called by uftrace_read.c. See
+ * uftrace_read.h.
+ *
+ * Symbols of a module are read when one of its addresses is met first.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/names.h"
+#include "formats/uftrace_read.h"
+#include "symbols/symbols.h"
+#include "util/array.h"
+
+#define FILES_MAX    8192u
+#define MAPS_MAX     262144u             /* of all sessions together */
+#define SYMBOLS_MAX  ((size_t)512 << 20) /* bytes of a .sym or .dbg file */
+#define TEXT_MAX     ((size_t)64 << 20)  /* of task.txt and maps */
+#define SESSIONS_MAX 65536u
+#define LOADS_MAX    4096u /* libraries loaded later, in a session */
+#define FORKS_MAX    64u   /* processes between a session and who inherits it */
+#define HEAD_BYTES   4096u /* of a .sym file, which its comments are in */
+
+static int no_memory(struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+}
+
+/* ---- Text --------------------------------------------------------------------------------- */
+
+/* The next line of *@at, ended by NUL in place; NULL at the end. */
+static char *next_line(char **at)
+{
+    char *line = *at, *end;
+
+    if (*line == '\0')
+        return NULL;
+    end = strchr(line, '\n');
+    if (end != NULL)
+        *end = '\0';
+    *at = end != NULL ? end + 1 : line + strlen(line);
+    return line;
+}
+
+/* The value behind " key=" in a line, or NULL. */
+static const char *value_of(const char *line, const char *key)
+{
+    size_t bytes = strlen(key);
+
+    for (const char *at = strchr(line, ' '); at != NULL; at = strchr(at + 1, ' '))
+        if (strncmp(at + 1, key, bytes) == 0 && at[1 + bytes] == '=')
+            return at + bytes + 2;
+    return NULL;
+}
+
+static uint64_t number_of(const char *line, const char *key, int base)
+{
+    const char *value = value_of(line, key);
+
+    return value != NULL ? strtoull(value, NULL, base) : 0;
+}
+
+/* "seconds.nanoseconds" */
+static uint64_t time_of(const char *line)
+{
+    const char *value = value_of(line, "timestamp");
+    char *end;
+    uint64_t s, ns = 0;
+
+    if (value == NULL)
+        return 0;
+    s = strtoull(value, &end, 10);
+    if (*end == '.')
+        ns = strtoull(end + 1, NULL, 10);
+    return s < UINT64_MAX / 2000000000 ? s * 1000000000 + ns % 1000000000 : 0;
+}
+
+/* A copy of what stands in quotes behind a key; NULL when there is none or no memory. */
+static char *quoted(const char *line, const char *key)
+{
+    const char *value = value_of(line, key), *end;
+
+    if (value == NULL || *value != '"')
+        return NULL;
+    end = strrchr(value, '"');
+    return end > value ? strndup(value + 1, (size_t)(end - value - 1)) : NULL;
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- Modules ------------------------------------------------------------------------------ */
+
+static bool is_symbol_file(const char *name)
+{
+    size_t bytes = strlen(name);
+
+    return bytes > 4 && strcmp(name + bytes - 4, ".sym") == 0;
+}
+
+static struct uft_module *add_module(struct uft *u, const char *path, const char *build_id,
+                                     const char *file)
+{
+    struct uft_module *all =
+        nsc_array_grow(u->modules, &u->module_room, u->module_count, sizeof *all);
+    struct uft_module *m;
+
+    if (all == NULL)
+        return NULL;
+    u->modules = all;
+    m = &all[u->module_count];
+    *m = (struct uft_module){.path = strdup(path),
+                             .build_id = strdup(build_id),
+                             .file = file != NULL ? strdup(file) : NULL,
+                             .id = NSC_NO_ID};
+    if (m->path == NULL || m->build_id == NULL || (file != NULL && m->file == NULL)) {
+        free(m->path);
+        free(m->build_id);
+        free(m->file);
+        return NULL;
+    }
+    u->module_count++;
+    return m;
+}
+
+/* The comments at a symbol file's start say whose it is; old ones have none. */
+static int add_symbol_file(struct uft *u, const char *name)
+{
+    char head[HEAD_BYTES + 1], path[HEAD_BYTES], build_id[HEAD_BYTES], *at = head, *line;
+    struct nsc_diag why;
+    struct nsc_bytes *b;
+    size_t count;
+    int error = nsc_bytes_open(u->folder, name, &b, &why);
+
+    if (error != 0) {
+        nsc_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        return error == -ENOMEM ? error : 0;
+    }
+    count = b->size < HEAD_BYTES ? (size_t)b->size : HEAD_BYTES;
+    if (count > 0 && nsc_bytes_get(b, 0, count) != NULL)
+        memcpy(head, b->buffer, count);
+    else
+        count = 0;
+    nsc_bytes_close(b);
+    head[count] = '\0';
+    snprintf(path, sizeof path, "%.*s", (int)(strlen(name) - 4), name);
+    build_id[0] = '\0';
+    while ((line = next_line(&at)) != NULL && line[0] == '#') {
+        if (strncmp(line, "# path name: ", 13) == 0)
+            snprintf(path, sizeof path, "%s", line + 13);
+        else if (strncmp(line, "# build-id: ", 12) == 0)
+            snprintf(build_id, sizeof build_id, "%s", line + 12);
+    }
+    return add_module(u, path, build_id, name) != NULL ? 0 : -ENOMEM;
+}
+
+static int list_modules(struct uft *u, struct nsc_diag *diag)
+{
+    char **names;
+    size_t count;
+    int error = nsc_bytes_list(u->folder, is_symbol_file, FILES_MAX, &names, &count, diag);
+
+    if (error != 0)
+        return error;
+    for (size_t i = 0; i < count && error == 0; i++)
+        error = add_symbol_file(u, names[i]);
+    nsc_bytes_free_list(names, count);
+    return error != 0 ? no_memory(diag) : 0;
+}
+
+/* How well a module fits what was mapped: 0 is not at all. */
+static unsigned match(const struct uft_module *m, const char *path, const char *build_id)
+{
+    bool known = build_id[0] != '\0' && m->build_id[0] != '\0';
+
+    if (known && strcmp(m->build_id, build_id) != 0)
+        return 0;
+    if (strcmp(m->path, path) == 0)
+        return known ? 4 : 3;
+    if (strcmp(base_of(m->path), base_of(path)) == 0)
+        return known ? 2 : 1;
+    return 0;
+}
+
+/* The module at @path: one that has symbols, or a new one. NSC_NO_ID: out of memory. */
+static uint32_t find_module(struct uft *u, const char *path, const char *build_id)
+{
+    unsigned best = 0;
+    uint32_t found = NSC_NO_ID;
+
+    for (uint32_t i = 0; i < u->module_count; i++) {
+        unsigned fit = match(&u->modules[i], path, build_id);
+
+        if (fit > best) {
+            best = fit;
+            found = i;
+        }
+    }
+    if (found != NSC_NO_ID)
+        return found;
+    return add_module(u, path, build_id, NULL) != NULL ? u->module_count - 1 : NSC_NO_ID;
+}
+
+/* ---- Symbols ------------------------------------------------------------------------------ */
+
+static int compare_symbols(const void *a, const void *b)
+{
+    const struct uft_symbol *x = a, *y = b;
+
+    if (x->va != y->va)
+        return x->va < y->va ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+/* Take "address [size] type name" apart. Returns the type, or 0 if the line is something else. */
+static char parse_symbol(char *line, struct uft_symbol *s)
+{
+    char *at, type;
+
+    if (!isxdigit((unsigned char)line[0]))
+        return 0;
+    *s = (struct uft_symbol){.va = strtoull(line, &at, 16), .function = NSC_NO_ID};
+    if (*at++ != ' ' || *at == '\0')
+        return 0;
+    if (isdigit((unsigned char)*at)) {
+        s->end = s->va + strtoull(at, &at, 16);
+        if (*at++ != ' ' || *at == '\0')
+            return 0;
+    }
+    type = *at++;
+    if (*at++ != ' ')
+        return 0;
+    s->name = at;
+    at[strcspn(at, "\t\r")] = '\0';
+    return type;
+}
+
+static int add_symbol(struct uft_module *m, uint32_t *room, const struct uft_symbol *s)
+{
+    struct uft_symbol *all = nsc_array_grow(m->symbols, room, m->symbol_count, sizeof *all);
+
+    if (all == NULL)
+        return -ENOMEM;
+    m->symbols = all;
+    all[m->symbol_count++] = *s;
+    return 0;
+}
+
+/* Of two names of an address the first by name stays. A `?` ends what is before it. */
+static void tidy_symbols(struct uft_module *m)
+{
+    uint32_t kept = 0;
+
+    if (m->symbol_count > 0)
+        qsort(m->symbols, m->symbol_count, sizeof *m->symbols, compare_symbols);
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct uft_symbol *s = &m->symbols[i];
+
+        if (kept > 0 && m->symbols[kept - 1].va == s->va && m->symbols[kept - 1].name != NULL)
+            continue;
+        if (kept > 0 && m->symbols[kept - 1].end == 0)
+            m->symbols[kept - 1].end = s->va;
+        m->symbols[kept++] = *s;
+    }
+    m->symbol_count = kept;
+}
+
+static int read_symbols(struct uft *u, struct uft_module *m)
+{
+    struct nsc_diag why;
+    size_t bytes;
+    char *at, *line;
+    uint32_t room = 0;
+    int error;
+
+    if (m->file == NULL)
+        return 0;
+    error = nsc_bytes_text(u->folder, m->file, SYMBOLS_MAX, &m->text, &bytes, &why);
+    if (error != 0) {
+        nsc_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        return error == -ENOMEM ? error : 0;
+    }
+    at = m->text;
+    while (error == 0 && (line = next_line(&at)) != NULL) {
+        struct uft_symbol s;
+        char type = parse_symbol(line, &s);
+
+        if (type == '?')
+            s.name = ""; /* the end of a section: sorts before a symbol there, and names nothing */
+        if (type == '?' || (type != 0 && strchr("TtwWPKDdvVuiI", type) != NULL))
+            error = add_symbol(m, &room, &s);
+    }
+    tidy_symbols(m);
+    return error;
+}
+
+static struct uft_symbol *find_symbol(const struct uft_module *m, uint64_t va)
+{
+    uint32_t low = 0, high = m->symbol_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (m->symbols[middle].va <= va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    low--;
+    if (m->symbols[low].name[0] == '\0' || (m->symbols[low].end != 0 && va >= m->symbols[low].end))
+        return NULL;
+    return &m->symbols[low];
+}
+
+/* Where functions are in the source: "F: address name", then "L: line file". */
+static int read_lines(struct uft *u, struct uft_module *m)
+{
+    struct uft_symbol *symbol = NULL;
+    char *name, *at, *line;
+    size_t bytes;
+    int error;
+
+    if (m->file == NULL || asprintf(&name, "%.*s.dbg", (int)(strlen(m->file) - 4), m->file) < 0)
+        return m->file == NULL ? 0 : -ENOMEM;
+    error = nsc_bytes_text(u->folder, name, SYMBOLS_MAX, &m->debug, &bytes, NULL);
+    free(name);
+    if (error != 0)
+        return error == -ENOMEM ? error : 0; /* few folders have it */
+    at = m->debug;
+    while ((line = next_line(&at)) != NULL) {
+        if (strncmp(line, "F: ", 3) == 0) {
+            symbol = find_symbol(m, strtoull(line + 3, NULL, 16));
+        } else if (strncmp(line, "L: ", 3) == 0 && symbol != NULL) {
+            symbol->line = (uint32_t)strtoul(line + 3, &line, 10);
+            symbol->file = *line == ' ' ? line + 1 : NULL;
+        }
+    }
+    return 0;
+}
+
+static int need_symbols(struct uft *u, struct uft_module *m)
+{
+    int error;
+
+    if (m->read)
+        return 0;
+    m->read = true;
+    error = read_symbols(u, m);
+    return error == 0 ? read_lines(u, m) : error;
+}
+
+/* ---- Maps --------------------------------------------------------------------------------- */
+
+/* How many there are bounds the time that a search takes. */
+static int add_map(struct uft *u, struct uft_session *s, const struct uft_map *map)
+{
+    struct uft_map *all;
+
+    if (u->map_count++ == MAPS_MAX)
+        nsc_notes_add(u->job->notes,
+                      "%s: more than %u mappings; functions of further ones have no names",
+                      u->folder, MAPS_MAX);
+    if (u->map_count > MAPS_MAX)
+        return 0;
+    all = nsc_array_grow(s->maps, &s->map_room, s->map_count, sizeof *all);
+    if (all == NULL)
+        return -ENOMEM;
+    s->maps = all;
+    all[s->map_count++] = *map;
+    return 0;
+}
+
+/* "start-end prot offset device inode path [build-id:hex]"; what follows one another with one path
+ * is one module, whose addresses count from its first byte. */
+static int take_map(struct uft *u, struct uft_session *s, const char *line)
+{
+    char path[4096], build_id[128];
+    struct uft_map map = {0};
+    struct uft_map *last = s->map_count > 0 ? &s->maps[s->map_count - 1] : NULL;
+    int used = 0;
+
+    build_id[0] = '\0';
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*x %*x:%*x %*u %4095s%n", &map.start, &map.end,
+               path, &used) != 3 ||
+        path[0] == '[' || map.end <= map.start)
+        return 0;
+    (void)sscanf(line + used, " build-id:%127s", build_id);
+    map.module = u->map_count <= MAPS_MAX ? find_module(u, path, build_id) : 0;
+    if (map.module == NSC_NO_ID)
+        return -ENOMEM;
+    if (last != NULL && last->module == map.module && map.start >= last->end) {
+        last->end = map.end;
+        return 0;
+    }
+    return add_map(u, s, &map);
+}
+
+static int compare_maps(const void *a, const void *b)
+{
+    const struct uft_map *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+static int read_maps(struct uft *u, struct uft_session *s)
+{
+    char name[UFT_SID_MAX + 16], *text, *at, *line;
+    struct nsc_diag why;
+    size_t bytes;
+    int error;
+
+    snprintf(name, sizeof name, "sid-%s.map", s->sid);
+    error = nsc_bytes_text(u->folder, name, TEXT_MAX, &text, &bytes, &why);
+    if (error != 0) {
+        nsc_notes_add(u->job->notes, "%s; functions of %s have no names", why.message, s->program);
+        return error == -ENOMEM ? error : 0;
+    }
+    at = text;
+    while (error == 0 && (line = next_line(&at)) != NULL)
+        error = take_map(u, s, line);
+    free(text);
+    if (s->map_count > 0)
+        qsort(s->maps, s->map_count, sizeof *s->maps, compare_maps);
+    return error;
+}
+
+/* What was mapped at @address in the session. */
+static const struct uft_map *find_map(const struct uft_session *s, uint64_t ns, uint64_t address)
+{
+    uint32_t low = 0, high = s->map_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (s->maps[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > 0 && s->maps[low - 1].from_ns > ns) /* at most LOADS_MAX */
+        low--;
+    return low > 0 && address < s->maps[low - 1].end ? &s->maps[low - 1] : NULL;
+}
+
+/* ---- task.txt ----------------------------------------------------------------------------- */
+
+static int take_session(struct uft *u, const char *line)
+{
+    const char *sid = value_of(line, "sid");
+    struct uft_session *all =
+        nsc_array_grow(u->sessions, &u->session_room, u->session_count, sizeof *all);
+    struct uft_session *s;
+    size_t bytes = sid != NULL ? strspn(sid, "0123456789abcdef") : 0;
+
+    if (all == NULL)
+        return -ENOMEM;
+    u->sessions = all;
+    if (bytes == 0 || bytes >= UFT_SID_MAX || u->session_count == SESSIONS_MAX)
+        return 0;
+    s = &all[u->session_count];
+    *s = (struct uft_session){.pid = (uint32_t)number_of(line, "pid", 10),
+                              .from_ns = time_of(line),
+                              .program = quoted(line, "exename")};
+    memcpy(s->sid, sid, bytes);
+    if (s->program == NULL)
+        s->program = strdup("");
+    if (s->program == NULL)
+        return -ENOMEM;
+    u->session_count++;
+    return read_maps(u, s);
+}
+
+static int take_task(struct uft *u, const char *line, bool forked)
+{
+    struct uft_task *all = nsc_array_grow(u->tasks, &u->task_room, u->task_count, sizeof *all);
+    uint32_t pid = (uint32_t)number_of(line, "pid", 10);
+
+    if (all == NULL)
+        return -ENOMEM;
+    u->tasks = all;
+    all[u->task_count++] = (struct uft_task){
+        .pid = pid,
+        .tid = forked ? pid : (uint32_t)number_of(line, "tid", 10),
+        .parent_pid = forked ? (uint32_t)number_of(line, "ppid", 10) : 0,
+        .from_ns = time_of(line),
+    };
+    return 0;
+}
+
+/* A library that the program loaded itself. */
+static int take_load(struct uft *u, const char *line)
+{
+    const char *sid = value_of(line, "sid");
+    struct uft_map map = {.start = number_of(line, "base", 16), .from_ns = time_of(line)};
+    char *path = quoted(line, "libname");
+    int error = 0;
+
+    for (uint32_t i = 0; sid != NULL && path != NULL && i < u->session_count && error == 0; i++) {
+        struct uft_session *s = &u->sessions[i];
+        struct uft_module *m;
+
+        if (strncmp(s->sid, sid, strlen(s->sid)) != 0 || s->map_count >= LOADS_MAX)
+            continue;
+        map.module = find_module(u, path, "");
+        if (map.module == NSC_NO_ID) {
+            error = -ENOMEM;
+            break;
+        }
+        m = &u->modules[map.module];
+        error = need_symbols(u, m);
+        map.end = m->symbol_count > 0 ? map.start + m->symbols[m->symbol_count - 1].va + 4096
+                                      : map.start + 4096;
+        if (error == 0 && map.end > map.start)
+            error = add_map(u, s, &map);
+        if (s->map_count > 0)
+            qsort(s->maps, s->map_count, sizeof *s->maps, compare_maps);
+    }
+    free(path);
+    return error;
+}
+
+static int compare_sessions(const void *a, const void *b)
+{
+    const struct uft_session *x = a, *y = b;
+
+    return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
+}
+
+int nsc_uft_names_open(struct uft *u, struct nsc_diag *diag)
+{
+    char *text, *at, *line;
+    size_t bytes;
+    int error = list_modules(u, diag);
+
+    if (error == 0)
+        error = nsc_bytes_text(u->folder, "task.txt", TEXT_MAX, &text, &bytes, diag);
+    if (error != 0)
+        return error;
+    at = text;
+    while (error == 0 && (line = next_line(&at)) != NULL) {
+        if (strncmp(line, "SESS ", 5) == 0)
+            error = take_session(u, line);
+        else if (strncmp(line, "DLOP ", 5) == 0)
+            error = take_load(u, line);
+        else if (strncmp(line, "TASK ", 5) == 0 || strncmp(line, "FORK ", 5) == 0)
+            error = take_task(u, line, line[0] == 'F');
+    }
+    free(text);
+    if (u->session_count > 0)
+        qsort(u->sessions, u->session_count, sizeof *u->sessions, compare_sessions);
+    return error != 0 ? no_memory(diag) : 0;
+}
+
+/* ---- Addresses ---------------------------------------------------------------------------- */
+
+/*
+ * The session of @pid at @ns: its own last one, or else that of who forked it, when it did. @until
+ * is lowered to when another one may be in force.
+ */
+static struct uft_session *find_session(const struct uft *u, uint32_t pid, uint64_t ns,
+                                        uint64_t *until)
+{
+    for (unsigned forks = 0; forks < FORKS_MAX; forks++) {
+        struct uft_session *found = NULL, *first = NULL;
+        const struct uft_task *fork = NULL;
+
+        for (uint32_t i = 0; i < u->session_count; i++) {
+            struct uft_session *s = &u->sessions[i];
+
+            if (s->pid != pid)
+                continue;
+            if (first == NULL)
+                first = s;
+            if (s->from_ns <= ns)
+                found = s;
+            else if (s->from_ns < *until)
+                *until = s->from_ns;
+        }
+        if (found != NULL)
+            return found;
+        for (uint32_t i = 0; i < u->task_count && fork == NULL; i++)
+            if (u->tasks[i].pid == pid && u->tasks[i].parent_pid != 0)
+                fork = &u->tasks[i];
+        if (fork == NULL)
+            return first;
+        pid = fork->parent_pid;
+    }
+    return NULL;
+}
+
+void nsc_uft_names_begin(struct uft *u)
+{
+    u->session = NULL;
+    u->session_until_ns = 0;
+}
+
+static const struct uft_map *locate(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address)
+{
+    if (ns >= u->session_until_ns) {
+        uint64_t until = UINT64_MAX;
+
+        u->session = find_session(u, pid, ns, &until);
+        for (uint32_t i = 0; u->session != NULL && i < u->session->map_count; i++)
+            if (u->session->maps[i].from_ns > ns && u->session->maps[i].from_ns < until)
+                until = u->session->maps[i].from_ns;
+        u->session_until_ns = until;
+        memset(u->cache, 0, sizeof u->cache);
+    }
+    return u->session != NULL ? find_map(u->session, ns, address) : NULL;
+}
+
+bool nsc_uft_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address)
+{
+    return locate(u, pid, ns, address) != NULL;
+}
+
+static uint8_t hex_digit(char c)
+{
+    return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+/* The module's entry in the trace. */
+static int need_module(struct uft *u, struct uft_module *m)
+{
+    struct nsc_module module = {.path = m->path};
+
+    if (m->id != NSC_NO_ID)
+        return 0;
+    for (const char *at = m->build_id;
+         isxdigit((unsigned char)at[0]) && isxdigit((unsigned char)at[1]) &&
+         module.build_id_bytes < sizeof module.build_id;
+         at += 2)
+        module.build_id[module.build_id_bytes++] =
+            (uint8_t)(hex_digit(at[0]) << 4 | hex_digit(at[1]));
+    return nsc_writer_add_module(u->job->writer, &module, &m->id);
+}
+
+/* A function without a name, called by its address. */
+static int add_unknown(struct uft *u, const struct uft_module *m, uint64_t va, uint32_t *function)
+{
+    char key[48], name[24];
+    struct nsc_names_entry *e;
+    struct nsc_function f = {
+        .name = name, .symbol = name, .file = "", .module = NSC_NO_ID, .va = va};
+    int error, bytes;
+
+    if (m != NULL)
+        f.module = m->id;
+    snprintf(name, sizeof name, "0x%llx", (unsigned long long)va);
+    bytes = snprintf(key, sizeof key, "%u %llx", f.module, (unsigned long long)va);
+    error = nsc_names_find(&u->unknown, key, (size_t)bytes, &e);
+    if (error == 0 && e->id == UINT32_MAX)
+        error = nsc_writer_add_function(u->job->writer, &f, &e->id);
+    if (error == 0)
+        *function = e->id;
+    return error;
+}
+
+static int add_function(struct uft *u, const struct uft_module *m, struct uft_symbol *s)
+{
+    struct nsc_function f = {.name = s->name,
+                             .symbol = s->name,
+                             .file = s->file != NULL ? s->file : "",
+                             .line = s->line,
+                             .module = m->id,
+                             .va = s->va};
+
+    return nsc_writer_add_function(u->job->writer, &f, &s->function);
+}
+
+static int resolve(struct uft *u, const struct uft_map *map, uint64_t address, uint32_t *function)
+{
+    struct uft_module *m;
+    struct uft_symbol *s;
+    uint64_t va;
+    int error;
+
+    if (map == NULL)
+        return add_unknown(u, NULL, address, function);
+    m = &u->modules[map->module];
+    error = need_symbols(u, m);
+    if (error == 0)
+        error = need_module(u, m);
+    if (error != 0)
+        return error;
+    va = address - map->start;
+    s = find_symbol(m, u->relative ? va : address);
+    if (s == NULL)
+        s = find_symbol(m, u->relative ? address : va);
+    if (s == NULL)
+        return add_unknown(u, m, va, function);
+    if (s->function == NSC_NO_ID)
+        error = add_function(u, m, s);
+    *function = s->function;
+    return error;
+}
+
+int nsc_uft_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address,
+                       uint32_t *function)
+{
+    size_t slot = (size_t)((address >> 2 ^ address >> 14) % UFT_CACHE);
+    const struct uft_map *map;
+    int error;
+
+    if (ns < u->session_until_ns && u->cache[slot].address == address && address != 0) {
+        *function = u->cache[slot].function;
+        return 0;
+    }
+    map = locate(u, pid, ns, address);
+    error = resolve(u, map, address, function);
+    if (error == 0) {
+        u->cache[slot].address = address;
+        u->cache[slot].function = *function;
+    }
+    return error;
+}
+
+const char *nsc_uft_names_program(const struct uft *u, uint32_t pid)
+{
+    uint64_t until = UINT64_MAX;
+    const struct uft_session *s = find_session(u, pid, 0, &until);
+
+    if (s != NULL && s->program[0] != '\0')
+        return s->program;
+    return u->exename != NULL ? u->exename : u->job->name;
+}
+
+/* ---- The end ------------------------------------------------------------------------------ */
+
+/* All functions are asked for at once: it takes a process. */
+int nsc_uft_names_finish(struct uft *u)
+{
+    uint32_t count = nsc_writer_function_count(u->job->writer);
+    const char **symbols = calloc((size_t)count + 1, sizeof *symbols);
+    char **names = calloc((size_t)count + 1, sizeof *names);
+    int error = symbols == NULL || names == NULL ? -ENOMEM : 0;
+    struct nsc_function f;
+
+    for (uint32_t i = 0; i < count && error == 0; i++) {
+        error = nsc_writer_get_function(u->job->writer, i, &f);
+        symbols[i] = f.symbol;
+    }
+    if (error == 0)
+        error = nsc_symbols_demangle(symbols, count, names);
+    for (uint32_t i = 0; i < count && error == 0; i++) {
+        error = nsc_writer_get_function(u->job->writer, i, &f);
+        if (error == 0 && strcmp(f.name, names[i]) != 0) {
+            f.name = names[i];
+            error = nsc_writer_set_function(u->job->writer, i, &f);
+        }
+    }
+    for (uint32_t i = 0; names != NULL && i < count; i++)
+        free(names[i]);
+    free(names);
+    free(symbols);
+    return error;
+}
+
+void nsc_uft_names_close(struct uft *u)
+{
+    for (uint32_t i = 0; i < u->module_count; i++) {
+        free(u->modules[i].path);
+        free(u->modules[i].build_id);
+        free(u->modules[i].file);
+        free(u->modules[i].text);
+        free(u->modules[i].debug);
+        free(u->modules[i].symbols);
+    }
+    for (uint32_t i = 0; i < u->session_count; i++) {
+        free(u->sessions[i].program);
+        free(u->sessions[i].maps);
+    }
+    free(u->modules);
+    free(u->sessions);
+    free(u->tasks);
+    nsc_names_free(&u->unknown);
+}
