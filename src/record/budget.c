@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "record/clockpoint.h"
+#include "record/glance.h"
 #include "record/onoff.h"
 #include "trace/writer.h"
 #include "util/now.h"
@@ -20,6 +21,8 @@
 /* A step takes some 50 us of ours. */
 #define STEP_MIN_NS (MS / 5)
 #define STEP_MAX_NS (5 * MS)
+/* Between glances while something is being read that may be too much. */
+#define HURRY_NS    (MS / 4)
 /* Of our time, steps take one part in so many. */
 #define LOOK_PART   4
 #define STEADY_NS   (100.0 * MS)
@@ -38,11 +41,6 @@ struct nsc_budget_function {
     bool on;
     uint64_t from_ticks, on_ticks; /* when it first went off; when it last went on */
     uint64_t windows, window_ticks;
-};
-
-struct nsc_budget_clock {
-    const struct nsc_tracee_process *process;
-    uint64_t last_ns;
 };
 
 /* What a reading of the timer costs, in ns: the least of some tries. */
@@ -72,25 +70,12 @@ static uint32_t ration(const struct nsc_budget *b)
     return 1 + (uint32_t)(nsc_policy_ration_ns(&b->policy) / chunk_ns);
 }
 
-int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
-                    struct nsc_tracees *tracees, struct nsc_drain *drain)
-{
-    cpu_set_t set;
-
-    *b = (struct nsc_budget){.share = share, .tracees = tracees, .drain = drain};
-    if (share <= 0)
-        return 0;
-    nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
-    b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-    drain->ration = ration(b);
-    b->clocks = calloc(tracees->session->processes_max, sizeof *b->clocks);
-    return b->clocks != NULL ? 0 : -ENOMEM;
-}
-
 void nsc_budget_free(struct nsc_budget *b)
 {
     uint32_t i;
 
+    if (b->share > 0)
+        nsc_cputime_free(&b->cputime);
     for (i = 0; i < b->file_count; i++)
         free(b->by_sleds[i]);
     free(b->by_sleds);
@@ -99,36 +84,10 @@ void nsc_budget_free(struct nsc_budget *b)
     free(b->index);
     free(b->before);
     free(b->now);
-    free(b->clocks);
     *b = (struct nsc_budget){0};
 }
 
 /* ---- What is measured ------------------------------------------------------------------------ */
-
-/* Processor time of the traced processes since the last call. */
-static uint64_t program_ns(struct nsc_budget *b)
-{
-    const struct nsc_tracees *all = b->tracees;
-    uint64_t sum = 0;
-    uint32_t i;
-
-    for (i = 0; i < all->process_high; i++) {
-        const struct nsc_tracee_process *p = all->processes[i];
-        struct nsc_budget_clock *clock = &b->clocks[i];
-        struct timespec t;
-        clockid_t id;
-        uint64_t ns;
-
-        if (p == NULL || p->dead || p->left_out || clock_getcpuclockid(p->pid, &id) != 0 ||
-            clock_gettime(id, &t) != 0)
-            continue;
-        ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-        if (clock->process == p && ns > clock->last_ns)
-            sum += ns - clock->last_ns;
-        *clock = (struct nsc_budget_clock){p, ns};
-    }
-    return sum;
-}
 
 /* Our own, since the last call, as far as the program has to wait for it. */
 static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_ns)
@@ -333,19 +292,77 @@ static bool make_changes(struct nsc_budget *b)
     return b->policy.change_count > 0;
 }
 
+/* ---- At a glance ----------------------------------------------------------------------------- */
+
+static void saw(void *context, uint32_t id, double rate)
+{
+    struct nsc_budget *b = context;
+
+    if (id >= b->id_count)
+        meet_functions(b);
+    if (id < b->id_count)
+        nsc_policy_glimpse(&b->policy, b->index[id], rate);
+}
+
+/* Before what was recorded is read, which may take longer than can be borne. */
+static void take_glance(struct nsc_budget *b)
+{
+    struct nsc_glance glance = nsc_glance_look(b->tracees, b->ticks_a_ns, saw, b);
+
+    nsc_policy_glance(&b->policy, fmax(glance.threads, b->busy));
+    if (b->policy.change_count > 0)
+        make_changes(b);
+}
+
+/* While much is being read. */
+static void between(void *context)
+{
+    struct nsc_budget *b = context;
+    uint64_t now_ns = nsc_now_ns();
+
+    if (now_ns < b->glance_ns)
+        return;
+    take_glance(b);
+    b->glance_ns = nsc_now_ns() + HURRY_NS;
+}
+
+int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
+                    struct nsc_tracees *tracees, struct nsc_drain *drain)
+{
+    cpu_set_t set;
+
+    *b = (struct nsc_budget){.share = share, .tracees = tracees, .drain = drain};
+    if (share <= 0)
+        return 0;
+    nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
+    b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+    drain->between = between;
+    drain->context = b;
+    b->ticks_a_ns = (double)nsc_clockpoint_rate() / 1e9;
+    nsc_drain_ration(drain, ration(b));
+    return nsc_cputime_init(&b->cputime, tracees);
+}
+
+/* ---- In its turn ----------------------------------------------------------------------------- */
+
+/* The program runs on: what lies between its clock and its calls counts on one side only, so the
+ * bulk of the events is read before. */
 static void take_step(struct nsc_budget *b, bool moving)
 {
-    uint64_t now_ns = nsc_now_ns(), cpu_ns;
     struct nsc_policy_step step = {.moving = moving};
+    uint64_t now_ns, cpu_ns;
 
+    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
+    now_ns = nsc_now_ns();
+    cpu_ns = nsc_cputime_since(&b->cputime);
+    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     count_calls(b);
-    cpu_ns = program_ns(b);
     step.cpu_ns = (double)cpu_ns;
     step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
     step.lost_calls = (double)lost_events(b) / 2;
     b->step_ns = now_ns;
     nsc_policy_step(&b->policy, &step);
-    b->drain->ration = ration(b);
+    nsc_drain_ration(b->drain, ration(b));
 }
 
 /* In how much time the program will have run for as long as the policy has patience. */
@@ -361,22 +378,21 @@ static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 
 uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
 {
-    double cpu_before = b->policy.cpu_ns, busy;
+    double cpu_before = b->policy.cpu_ns;
     uint64_t step_ns = b->step_ns, wait_ns, start_ns = now_ns;
 
     if (b->share <= 0)
         return UINT64_MAX;
     if (now_ns < b->due_ns)
         return b->due_ns - now_ns;
-    nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
+    nsc_onoff_prepare(b->tracees);
+    take_glance(b);
     take_step(b, false);
-    busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);
-    if (make_changes(b)) {
-        nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
+    b->busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);
+    if (make_changes(b))
         take_step(b, true);
-    }
     now_ns = nsc_now_ns();
-    wait_ns = patience_ns(b, busy);
+    wait_ns = patience_ns(b, b->busy);
     /* Thousands of threads: looking must not become all that we do. */
     b->look_ns += ((double)(now_ns - start_ns) - b->look_ns) / 8;
     if (!b->policy.window_open && b->policy.plain_ns > STEADY_NS)

@@ -9,11 +9,11 @@
 #define NSC_RECORD_BUDGET_H
 
 #include "record/budget_policy.h"
+#include "record/cputime.h"
 #include "record/drain.h"
 #include "record/record.h"
 
 struct nsc_budget_function;
-struct nsc_budget_clock;
 
 struct nsc_budget {
     double share; /* 0: there is no budget, and nothing below is in use */
@@ -27,10 +27,12 @@ struct nsc_budget {
     uint32_t file_count;
     struct nsc_writer_sum *before, *now;
     uint32_t id_count, id_room;
-    struct nsc_budget_clock *clocks; /* by process slot */
-    uint64_t due_ns, step_ns, own_ns;
+    struct nsc_cputime cputime;
+    uint64_t due_ns, glance_ns, step_ns, own_ns;
     uint64_t lost;       /* events, of the threads that live */
     double look_ns;      /* what a step takes, in the mean */
+    double ticks_a_ns;   /* of the event timer */
+    double busy;         /* threads that ran, in the mean of the last step */
     unsigned processors; /* that the recorder and, most likely, the program may use */
     struct nsc_flip_stats flips;
     int error; /* sleds could not be switched; 0 = they could */

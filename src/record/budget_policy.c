@@ -32,6 +32,7 @@
 #define WINDOW_SHARE 0.12
 #define WINDOW_NS    (1 * MS)
 #define WHOLE_NS     (0.2 * MS)
+#define WINDOW_SLACK 2.0
 /* Time whose share of the share is there at first, and may be saved up. */
 #define WINDOW_FIRST (60 * MS)
 #define WINDOW_SAVED (800 * MS)
@@ -43,7 +44,7 @@
 #define TOO_MUCH     1.05
 #define ENOUGH       0.93
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
-#define CAUTION      0.87
+#define CAUTION      0.74
 
 /* From this share of plain time on, the cost that was calibrated tells how much that is; below,
  * calls do, with what the calibration says as good as so many of them. */
@@ -58,6 +59,12 @@
  * never less than what the shorter one does. */
 #define RATION_NS  (100 * MS)
 #define RATION_MIN (25 * MS)
+
+/* What costs more than so many times the budget may go at a glance. */
+#define ALARM 3.0
+
+/* See few(). */
+#define FEW 4.0
 
 enum { CALLS, TOTAL, SELF };
 
@@ -159,7 +166,7 @@ static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, doub
         struct nsc_policy_function *f = &p->functions[i];
         double rate = f->calls * more / plain;
 
-        if (!is_on(f))
+        if (!is_on(f) && !f->leaving)
             continue;
         f->weight = fmin(f->weight + plain, f->off ? OFF_NS : MEAN_NS);
         f->rate += (rate - f->rate) * fmin(plain / f->weight, 1);
@@ -209,6 +216,8 @@ static void forget_step(struct nsc_policy *p)
         f->touched = false;
     }
     p->touched_count = 0;
+    for (i = 0; i < p->count; i++)
+        p->functions[i].leaving = false;
 }
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
@@ -324,17 +333,53 @@ static void let_in(struct nsc_policy *p, double cost, double target)
     }
 }
 
+static double present_target(const struct nsc_policy *p)
+{
+    return fmax(p->share + p->credit_ns / HORIZON_NS, p->share / 4);
+}
+
 static void control(struct nsc_policy *p)
 {
-    double target = p->share + p->credit_ns / HORIZON_NS;
+    double target = present_target(p), cost;
     bool in_debt = p->credit_ns < -p->share * PATIENCE_NS;
-    double cost = present_cost(p, in_debt);
 
-    target = fmax(target, p->share / 4);
+    cost = present_cost(p, in_debt);
     if (cost > target * TOO_MUCH)
         take_out(p, cost, target, in_debt);
-    else if (p->off_count > 0 && cost < target * ENOUGH)
+    else if (p->off_count > 0 && (cost = present_cost(p, false)) < target * ENOUGH)
         let_in(p, cost, target * ENOUGH);
+}
+
+/* ---- At a glance ----------------------------------------------------------------------------- */
+
+void nsc_policy_glimpse(struct nsc_policy *p, uint32_t function, double rate)
+{
+    p->functions[function].glimpse += rate;
+}
+
+void nsc_policy_glance(struct nsc_policy *p, double threads)
+{
+    double calls = 0, on = 0, plain, cost, target = present_target(p);
+    uint32_t i;
+
+    p->change_count = 0;
+    for (i = 0; i < p->count; i++) {
+        calls += p->functions[i].glimpse;
+        on += p->functions[i].off ? 0 : p->functions[i].glimpse; /* others have just gone */
+    }
+    plain = fmax(threads - calls * p->call_ns, threads / 50);
+    cost = cost_of(p, on) / plain;
+    if (!p->window_open && cost > p->share * ALARM &&
+        p->credit_ns - (cost - p->share) * nsc_policy_patience_ns(p) < -p->share * PATIENCE_NS) {
+        for (i = 0; i < p->count; i++)
+            if (!p->functions[i].off)
+                p->functions[i].recent = p->functions[i].glimpse / plain;
+        take_out(p, cost, target, true);
+        for (i = 0; i < p->change_count; i++)
+            p->functions[p->changes[i].function].leaving = true;
+    }
+    for (i = 0; i < p->count; i++)
+        p->functions[i].glimpse = 0;
 }
 
 /* ---- Windows --------------------------------------------------------------------------------- */
@@ -372,7 +417,7 @@ static void open_window(struct nsc_policy *p)
     length = cost > WINDOW_COST * p->share ? WHOLE_NS : WINDOW_NS;
     /* Never more than can be saved. */
     length = fmin(length, WINDOW_SHARE * p->share * WINDOW_SAVED / 2 / fmax(cost, DBL_MIN));
-    if (p->window_credit_ns < cost * length)
+    if (p->window_credit_ns < cost * length * (1 + p->window_wait))
         return;
     p->window_open = true;
     p->window_whole = whole;
@@ -390,11 +435,19 @@ static void open_window(struct nsc_policy *p)
     }
 }
 
+/* A regular program might meet every window in the same phase: from none to as much again. */
+static double random_wait(struct nsc_policy *p)
+{
+    p->random = p->random * 6364136223846793005u + 1442695040888963407u;
+    return (double)(p->random >> 32) / 0x1p32;
+}
+
 static void close_window(struct nsc_policy *p)
 {
     uint32_t i;
 
     p->window_open = false;
+    p->window_wait = random_wait(p);
     for (i = 0; i < p->count; i++) {
         struct nsc_policy_function *f = &p->functions[i];
 
@@ -412,11 +465,16 @@ static void close_window(struct nsc_policy *p)
     }
 }
 
-/* What a window may cost beyond what was planned, before it ends early. */
+/* Processor time that a window takes, as planned. */
+static double window_cpu_ns(const struct nsc_policy *p)
+{
+    return p->window_length * (1 + p->share + p->window_cost);
+}
+
+/* Plain time may be told wrong where most is cost: then what was planned in all decides. */
 static bool window_over(const struct nsc_policy *p)
 {
-    return p->window_plain >= p->window_length ||
-           p->window_spent > 2 * p->share * HORIZON_NS * WINDOW_SHARE;
+    return p->window_plain >= p->window_length || p->window_cpu >= WINDOW_SLACK * window_cpu_ns(p);
 }
 
 /* For people: since when has the budget been kept, windows aside? */
@@ -486,7 +544,9 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
             p->window_lost |= step->lost_calls > 0;
         }
     }
-    forget_step(p);
+    /* Calls in no time: the clock has yet to move on. */
+    if (plain > 0 || step->moving)
+        forget_step(p);
     if (step->moving)
         return;
     if (p->window_open) {
@@ -519,6 +579,13 @@ double nsc_policy_ration_ns(const struct nsc_policy *p)
 
 /* ---- Estimates ------------------------------------------------------------------------------- */
 
+/* Where few windows have most of a sum, they may well be alike, or all low, by chance: so much more
+ * is the error squared, roughly as Student has it. */
+static double few(double sum, double squares)
+{
+    return sum > 0 ? 1 + FEW * squares / (sum * sum) : 1;
+}
+
 /* A ratio of sums, times @time; its standard error is that of the windows, or of a count if that is
  * more. */
 static void estimate(const struct nsc_policy_samples *s, double time, double least, double *value,
@@ -528,7 +595,8 @@ static void estimate(const struct nsc_policy_samples *s, double time, double lea
 
     residue = s->sum_squares - 2 * ratio * s->product + ratio * ratio * s->time_squares;
     if (s->count > 1)
-        residue = fmax(residue, 0) / (s->count * (s->count - 1)) / (mean * mean);
+        residue = fmax(residue, 0) / (s->count * (s->count - 1)) / (mean * mean) *
+                  few(s->sum, s->sum_squares);
     else
         residue = ratio * ratio;
     counted = fmax(s->sum, least) * least / (s->time * s->time);

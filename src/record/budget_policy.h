@@ -33,6 +33,8 @@ struct nsc_policy_function {
     double hold;   /* plain ns until it is tried again, when it has been switched off */
     double retry_at, on_since;
     double calls, total_ticks, self_ticks; /* in the present step */
+    double glimpse;                        /* calls a ns, by the glance that is under way */
+    bool leaving;                          /* went in the present step, at a glance */
     double in_window[3];                   /* the same in the window that is open */
     /* While off, windows excepted: */
     double off_plain, off_cpu;
@@ -62,6 +64,8 @@ struct nsc_policy {
     bool window_lost;               /* calls were lost in it: it is no sample */
     double window_plain, window_cpu, window_spent;
     double window_length, window_cost; /* as planned; the cost as a share of plain time */
+    double window_wait; /* of what the next one costs, what must be there beside that */
+    uint64_t random;
     double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
     double block_plain, block_spent;
     uint32_t windows, off_count;
@@ -99,6 +103,19 @@ void nsc_policy_saw(struct nsc_policy *p, uint32_t function, double calls, doubl
  * if there is any change.
  */
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step);
+
+/* What a function is called at this moment: calls a ns. */
+void nsc_policy_glimpse(struct nsc_policy *p, uint32_t function, double rate);
+
+/**
+ * nsc_policy_glance - the glimpses are all: must anything be switched at once?
+ * @threads: that run, by time that passes; with the cost of what they call.
+ *
+ * In place of a step, where that would have to read first what it is about: what costs so much that
+ * the account cannot bear it until the next step goes. p->changes tells; the next step knows what
+ * was recorded of it.
+ */
+void nsc_policy_glance(struct nsc_policy *p, double threads);
 
 /* How much of the program's time may go by until the next step should come. */
 double nsc_policy_patience_ns(const struct nsc_policy *p);

@@ -7,7 +7,7 @@
 
 #include "trace/encode.h"
 
-enum { FIRST_BITS = 10, MAX_BITS = 22 };
+enum { FIRST_BITS = 10, MAX_BITS = 22, SPARSE = 8 };
 
 static void empty(struct nsc_code *slots, size_t count)
 {
@@ -46,33 +46,44 @@ void nsc_codes_clear(struct nsc_codes *codes)
 }
 
 /* Where @address is, or where it belongs. */
-static struct nsc_code *find(const struct nsc_codes *codes, uint64_t address)
+static size_t find(const struct nsc_code *slots, uint32_t shift, uint64_t address)
 {
-    size_t mask = slot_count(codes) - 1, i = nsc_codes_slot(codes->shift, address);
+    size_t mask = ((size_t)1 << (64 - shift)) - 1, i = nsc_codes_slot(shift, address);
 
-    while (codes->slots[i].address != NSC_CODES_EMPTY && codes->slots[i].address != address)
+    while (slots[i].address != NSC_CODES_EMPTY && slots[i].address != address)
         i = (i + 1) & mask;
-    return &codes->slots[i];
+    return i;
 }
 
-/* A table that cannot grow is emptied instead: it is a cache, only slower for it. */
+const struct nsc_code *nsc_codes_probe(const struct nsc_code *slots, uint32_t shift,
+                                       uint64_t address)
+{
+    const struct nsc_code *code = &slots[find(slots, shift, address)];
+
+    return code->address == address ? code : NULL;
+}
+
+/* A table that cannot grow becomes dense, and is then emptied: it is a cache, only slower for it.
+ */
 static void make_room(struct nsc_codes *codes)
 {
     struct nsc_codes bigger = {.shift = codes->shift - 1};
     size_t i;
 
-    if (codes->count < slot_count(codes) / 2)
+    if (codes->count < slot_count(codes) / SPARSE)
         return;
     if (bigger.shift >= 64 - MAX_BITS)
         bigger.slots = calloc(slot_count(&bigger), sizeof *bigger.slots);
     if (bigger.slots == NULL) {
-        nsc_codes_clear(codes);
+        if (codes->count >= slot_count(codes) / 2)
+            nsc_codes_clear(codes);
         return;
     }
     empty(bigger.slots, slot_count(&bigger));
     for (i = 0; i < slot_count(codes); i++)
         if (codes->slots[i].address != NSC_CODES_EMPTY)
-            *find(&bigger, codes->slots[i].address) = codes->slots[i];
+            bigger.slots[find(bigger.slots, bigger.shift, codes->slots[i].address)] =
+                codes->slots[i];
     free(codes->slots);
     codes->slots = bigger.slots;
     codes->shift = bigger.shift;
@@ -85,7 +96,7 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
     if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
         ticks--;
     if (nsc_codes_hold(codes, ticks)) {
-        known = find(codes, address);
+        known = &codes->slots[find(codes->slots, codes->shift, address)];
         if (known->address == address)
             return *known;
     }
@@ -93,7 +104,7 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
     code.address = address;
     code.coded = nsc_lane_code_function(code.function);
     make_room(codes);
-    known = find(codes, address);
+    known = &codes->slots[find(codes->slots, codes->shift, address)];
     codes->count += known->address == NSC_CODES_EMPTY;
     *known = code;
     return code;

@@ -33,7 +33,7 @@ struct nsc_code {
 };
 
 struct nsc_codes {
-    struct nsc_code *slots; /* 1 << (64 - shift) of them, at most half in use */
+    struct nsc_code *slots; /* 1 << (64 - shift) of them, an eighth in use as a rule: few collide */
     uint32_t shift;
     uint32_t count;
     /* The table holds for since_ticks <= ticks < until_ticks. */
@@ -69,14 +69,20 @@ static inline bool nsc_codes_hold(const struct nsc_codes *codes, uint64_t ticks)
     return ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks;
 }
 
+/* The slow way of nsc_codes_known(), for an address that is not in the slot where it belongs. */
+const struct nsc_code *nsc_codes_probe(const struct nsc_code *slots, uint32_t shift,
+                                       uint64_t address);
+
 /* What @address stands for at a time for which the table holds, if that is known; else NULL. Cost:
- * a multiplication, a load. */
+ * a multiplication, a load; rarely a search. */
 static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
                                                      uint64_t address)
 {
     const struct nsc_code *code = &codes->slots[nsc_codes_slot(codes->shift, address)];
 
-    return __builtin_expect(code->address == address, 1) ? code : NULL;
+    if (__builtin_expect(code->address == address, 1))
+        return code;
+    return nsc_codes_probe(codes->slots, codes->shift, address);
 }
 
 /* The same, asking resolve() if need be. */

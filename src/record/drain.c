@@ -89,6 +89,7 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
     if (d->ration == 0)
         __atomic_fetch_add(&s->header->chunks_free, 1, __ATOMIC_RELAXED);
     d->chunks_free++;
+    d->given++;
 }
 
 /* A sparse chunk has been read up to slot @at, and is in use: the pages before are given back. The
@@ -112,6 +113,18 @@ static uint64_t next_opened(const struct nsc_drain *d, const struct nsc_drain_en
     return __atomic_load_n(&d->tracees->session->chunks[next->chunk].open_ticks, __ATOMIC_RELAXED);
 }
 
+static void begin_chunk(struct nsc_tracee_thread *t, const struct nsc_live_chunk *live)
+{
+    uint64_t ticks = __atomic_load_n(&live->open_ticks, __ATOMIC_RELAXED);
+    uint64_t lost = __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED);
+    uint64_t turned = nsc_tracee_turned_away(t, lost);
+
+    nsc_stacks_begin_chunk(&t->stacks, __atomic_load_n(&live->anchor, __ATOMIC_RELAXED), ticks,
+                           lost - turned);
+    if (turned > 0)
+        nsc_stacks_left_out(&t->stacks, ticks, turned);
+}
+
 /*
  * Run what is in a chunk. @stop_at_hole: a hook may yet fill an empty slot.
  * Returns whether the chunk is read to its end.
@@ -132,9 +145,7 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     if (used <= from)
         return true;
     if (t->resume_seq != entry->seq) {
-        nsc_stacks_begin_chunk(&t->stacks, __atomic_load_n(&live->anchor, __ATOMIC_RELAXED),
-                               __atomic_load_n(&live->open_ticks, __ATOMIC_RELAXED),
-                               __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED));
+        begin_chunk(t, live);
         t->resume_seq = entry->seq;
     }
     t->stacks.next_ticks = next_opened(d, entry);
@@ -227,6 +238,8 @@ static uint32_t drain_thread(struct nsc_drain *d, struct nsc_tracee_thread *t,
             return i;
         }
         nsc_drain_empty_chunk(d, t, &entries[i]);
+        if (d->between != NULL)
+            d->between(d->context);
     }
     if (t->dead && depth != NSC_DRAIN_THE_END)
         nsc_tracee_finish(t, true);
@@ -304,21 +317,72 @@ static uint32_t backlog(const struct nsc_drain *d)
     return d->tracees->session->chunk_count - d->chunks_free - d->chunks_owned;
 }
 
-/* All chunks that may be due, by thread and sequence. Threads hear at once how many chunks there
- * are left for them. */
+void nsc_drain_ration(struct nsc_drain *d, uint32_t chunks)
+{
+    d->ration = chunks;
+    d->rationed = false;
+}
+
+/*
+ * Threads hear how many chunks there are left for them. A ration is told once: it holds until the
+ * next one.
+ */
+static void tell_free(struct nsc_drain *d)
+{
+    struct nsc_session *s = d->tracees->session;
+    uint32_t left = backlog(d) < s->kept ? s->kept - backlog(d) : 0;
+    uint32_t ration = d->ration < s->chunk_count / 2 ? d->ration : s->chunk_count / 2;
+
+    if (d->rationed) {
+        uint32_t rest = __atomic_load_n(&s->header->chunks_free, __ATOMIC_RELAXED);
+
+        left = left < rest ? left : rest;
+    } else if (d->ration != 0 && left > ration) {
+        left = ration;
+    }
+    d->rationed = d->ration != 0;
+    __atomic_store_n(&s->header->chunks_free, left < d->chunks_free ? left : d->chunks_free,
+                     __ATOMIC_RELAXED);
+}
+
+/*
+ * Why had threads no room since the last pass? For the ration, if it was used up while the pool had
+ * chunks all the time: those that are free now without those that have become so since. Looked at
+ * when threads have heard of the next ration, so that none loses for want of this one any more.
+ */
+static void blame_ration(struct nsc_drain *d, bool used_up)
+{
+    const struct nsc_tracees *all = d->tracees;
+    bool ration = used_up && d->chunks_free > d->given;
+    uint32_t i;
+
+    d->given = 0;
+    for (i = 0; i < all->thread_high; i++) {
+        struct nsc_tracee_thread *t = all->threads[i];
+        uint64_t lost;
+
+        if (t == NULL)
+            continue;
+        lost = __atomic_load_n(&all->session->threads[i].lost, __ATOMIC_RELAXED);
+        if (ration && lost > t->lost_seen)
+            t->turned_away += lost - t->lost_seen;
+        t->lost_seen = lost;
+    }
+}
+
+/* All chunks that may be due, by thread and sequence. */
 static void scan_chunks(struct nsc_drain *d, enum nsc_drain_depth depth, bool all)
 {
     struct nsc_session *s = d->tracees->session;
-    uint32_t left;
+    bool used_up;
 
     d->entry_count = d->chunks_owned = d->sparse_used = 0;
     d->chunks_free = s->chunk_count;
     scan_range(d, 0, s->chunk_count, depth);
-    left = backlog(d) < s->kept ? s->kept - backlog(d) : 0;
-    if (d->ration != 0 && left > d->ration)
-        left = d->ration;
-    __atomic_store_n(&s->header->chunks_free, left < d->chunks_free ? left : d->chunks_free,
-                     __ATOMIC_RELAXED);
+    used_up = __atomic_load_n(&s->header->chunks_free, __ATOMIC_RELAXED) == 0;
+    tell_free(d);
+    if (d->ration != 0)
+        blame_ration(d, used_up);
     if (s->home_count > 0)
         scan_range(d, s->pool_max, homes_end(d, all), depth);
     qsort(d->entries, d->entry_count, sizeof *d->entries, compare_entries);
@@ -399,8 +463,12 @@ static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
     struct nsc_session *s = d->tracees->session;
 
     if (d->chunks_owned > s->chunk_count / 2 ||
-        (found_free < s->chunk_count / 4 && s->chunk_count < s->kept))
+        (found_free < s->chunk_count / 4 && s->chunk_count < s->kept)) {
+        uint32_t before = s->chunk_count;
+
         nsc_session_grow(s);
+        d->given += s->chunk_count - before;
+    }
 }
 
 /* Whether chunks in use are to be read as well, because together they take much memory. */

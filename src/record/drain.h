@@ -27,8 +27,13 @@ struct nsc_drain {
     uint32_t sparse_used;   /* sparse chunks in use */
     uint32_t sparse_mapped; /* of them, read since their mapping was let go */
     uint32_t homes_high;    /* homes in use lie below */
-    uint32_t ration;        /* that threads may fill between two passes; 0: what there is */
+    uint32_t ration;        /* that threads may fill, see nsc_drain_ration(); 0: what there is */
+    bool rationed;          /* they have been told */
+    uint32_t given;         /* chunks of the pool that became free since the last pass looked */
     bool hold; /* ring mode: the ring is being copied; do not turn it unless it is all but full */
+    /* Called after each chunk that was emptied, NULL: nobody wants to know. */
+    void (*between)(void *context);
+    void *context;
     uint64_t pass;
     /* When processes, threads, tables were looked at, and chunks still in use. */
     uint64_t checked_ns, probed_ns, scanned_ns, parts_ns;
@@ -49,6 +54,10 @@ void nsc_drain_free(struct nsc_drain *drain);
  * Returns how many chunks it emptied.
  */
 uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uint64_t now_ns);
+
+/* From the next pass on, threads may fill @chunks, however many passes there are until the next
+ * call. */
+void nsc_drain_ration(struct nsc_drain *drain, uint32_t chunks);
 
 /* Ring mode (ring.c): of the chunks in drain->entries, drop the oldest until a quarter of the pool
  * is free (a sixteenth while it is held); their calls run through the stack rule and count as lost.

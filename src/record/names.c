@@ -22,8 +22,9 @@ static int compare_named(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static int set_function(struct nsc_writer *w, uint32_t module, const struct named *named,
-                        const char *name, const struct nsc_symbols_line *line)
+static int set_function(const struct nsc_names_table *table, uint32_t module,
+                        const struct named *named, const char *name,
+                        const struct nsc_symbols_line *line)
 {
     char address[24];
     struct nsc_function f = {
@@ -39,15 +40,15 @@ static int set_function(struct nsc_writer *w, uint32_t module, const struct name
         snprintf(address, sizeof address, "0x%llx", (unsigned long long)named->va);
         f.name = f.symbol = address;
     }
-    return nsc_writer_set_function(w, named->id, &f);
+    return table->set(table->of, named->id, &f);
 }
 
 /* The ids of one module that have no name yet with their symbols, ordered by symbol; the caller
  * frees. */
-static struct named *collect(const struct nsc_writer *w, uint32_t module,
+static struct named *collect(const struct nsc_names_table *table, uint32_t module,
                              struct nsc_symbols *symbols, size_t *count)
 {
-    uint32_t functions = nsc_writer_function_count(w), id;
+    uint32_t functions = table->count(table->of), id;
     struct named *all = calloc((size_t)functions + 1, sizeof *all);
 
     if (all == NULL)
@@ -57,7 +58,7 @@ static struct named *collect(const struct nsc_writer *w, uint32_t module,
         struct nsc_function f;
         struct nsc_symbol symbol;
 
-        if (nsc_writer_get_function(w, id, &f) != 0 || f.module != module ||
+        if (table->get(table->of, id, &f) != 0 || f.module != module ||
             (f.name[0] != '\0' && strncmp(f.name, "0x", 2) != 0))
             continue;
         all[*count] = (struct named){.va = f.va, .id = id};
@@ -72,21 +73,21 @@ static struct named *collect(const struct nsc_writer *w, uint32_t module,
 }
 
 /* Keeps the first id of each symbol in @all and makes the others its aliases; returns how many. */
-static size_t fold_aliases(struct nsc_writer *w, struct named *all, size_t count)
+static size_t fold_aliases(const struct nsc_names_table *table, struct named *all, size_t count)
 {
     size_t i, kept = 0;
 
     for (i = 0; i < count; i++) {
         if (kept > 0 && all[kept - 1].va == all[i].va && all[kept - 1].symbol == all[i].symbol)
-            nsc_writer_alias_function(w, all[i].id, all[kept - 1].id);
+            table->alias(table->of, all[i].id, all[kept - 1].id);
         else
             all[kept++] = all[i];
     }
     return kept;
 }
 
-static int name_all(struct nsc_writer *w, uint32_t module, struct nsc_symbols *symbols,
-                    struct named *all, size_t count)
+static int name_all(const struct nsc_names_table *table, uint32_t module,
+                    struct nsc_symbols *symbols, struct named *all, size_t count)
 {
     struct nsc_symbols_line *lines = calloc(count, sizeof *lines);
     const char **linked = calloc(count, sizeof *linked);
@@ -105,7 +106,7 @@ static int name_all(struct nsc_writer *w, uint32_t module, struct nsc_symbols *s
     if (error == 0 && symbols != NULL)
         error = nsc_symbols_lines(symbols, vas, count, lines);
     for (i = 0; i < count && error == 0; i++)
-        error = set_function(w, module, &all[i], readable[i], &lines[i]);
+        error = set_function(table, module, &all[i], readable[i], &lines[i]);
     nsc_symbols_lines_free(lines, count);
     for (i = 0; i < count; i++)
         free(readable[i]);
@@ -117,28 +118,105 @@ out:
     return error;
 }
 
-int nsc_names_resolve_module(struct nsc_writer *w, uint32_t module, struct nsc_symbols *symbols)
+int nsc_names_resolve_module(const struct nsc_names_table *table, uint32_t module,
+                             struct nsc_symbols *symbols)
 {
     size_t count = 0;
-    struct named *all = collect(w, module, symbols, &count);
+    struct named *all = collect(table, module, symbols, &count);
     int error = 0;
 
     if (all == NULL)
         return -ENOMEM;
-    count = fold_aliases(w, all, count);
+    count = fold_aliases(table, all, count);
     if (count > 0)
-        error = name_all(w, module, symbols, all, count);
+        error = name_all(table, module, symbols, all, count);
     free(all);
     return error;
 }
 
 int nsc_names_resolve(struct nsc_modules *modules)
 {
-    int error = nsc_names_resolve_module(modules->writer, NSC_NO_ID, NULL);
+    struct nsc_names_table table = nsc_names_of_writer(modules->writer);
+    int error = nsc_names_resolve_module(&table, NSC_NO_ID, NULL);
     uint32_t i;
 
     for (i = 0; i < modules->count && error == 0; i++)
-        error = nsc_names_resolve_module(modules->writer, modules->files[i]->id,
+        error = nsc_names_resolve_module(&table, modules->files[i]->id,
                                          nsc_module_symbols(modules->files[i]));
     return error;
+}
+
+int nsc_names_resolve_files(const struct nsc_names_table *table, const struct nsc_trace *t)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < nsc_trace_info(t)->module_count && error == 0; i++) {
+        const struct nsc_module *module = nsc_trace_module(t, i);
+        struct nsc_symbols_options options = {.size = sizeof options};
+        struct nsc_symbols *symbols = NULL;
+
+        if (module->build_id_bytes == 0)
+            continue; /* nothing to know the file by */
+        options.build_id = module->build_id;
+        options.build_id_bytes = module->build_id_bytes;
+        if (nsc_symbols_open(module->path, &options, &symbols, NULL) < 0)
+            continue;
+        error = nsc_names_resolve_module(table, i, symbols);
+        nsc_symbols_close(symbols);
+    }
+    return error;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static uint32_t count_of_writer(const void *of)
+{
+    return nsc_writer_function_count(of);
+}
+
+static int get_of_writer(const void *of, uint32_t id, struct nsc_function *out)
+{
+    return nsc_writer_get_function(of, id, out);
+}
+
+static int set_of_writer(void *of, uint32_t id, const struct nsc_function *f)
+{
+    return nsc_writer_set_function(of, id, f);
+}
+
+static int alias_of_writer(void *of, uint32_t id, uint32_t canonical)
+{
+    return nsc_writer_alias_function(of, id, canonical);
+}
+
+struct nsc_names_table nsc_names_of_writer(struct nsc_writer *w)
+{
+    return (struct nsc_names_table){w, count_of_writer, get_of_writer, set_of_writer,
+                                    alias_of_writer};
+}
+
+static uint32_t count_of_trace(const void *of)
+{
+    return nsc_trace_info(of)->function_count;
+}
+
+static int get_of_trace(const void *of, uint32_t id, struct nsc_function *out)
+{
+    *out = *nsc_trace_function(of, id);
+    return 0;
+}
+
+static int set_of_trace(void *of, uint32_t id, const struct nsc_function *f)
+{
+    return nsc_trace_set_function(of, id, f);
+}
+
+static int alias_of_trace(void *of, uint32_t id, uint32_t canonical)
+{
+    return nsc_trace_alias_function(of, id, canonical);
+}
+
+struct nsc_names_table nsc_names_of_trace(struct nsc_trace *t)
+{
+    return (struct nsc_names_table){t, count_of_trace, get_of_trace, set_of_trace, alias_of_trace};
 }

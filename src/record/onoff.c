@@ -258,6 +258,28 @@ int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, stru
     return switch_all(all, true, stats, diag);
 }
 
+/* A module that is loaded and whose sleds the runtime leaves to us. */
+static bool is_ours(const struct nsc_tracees *all, uint32_t slot)
+{
+    const struct nsc_tracee_module *m = &all->module_slots[slot];
+    const struct nsc_live_module *live = &all->session->modules[slot];
+
+    return m->process != NULL && !m->process->dead && !m->unloaded &&
+           __atomic_load_n(&live->sleds_ready, __ATOMIC_ACQUIRE) != 0 &&
+           __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE) == 0;
+}
+
+void nsc_onoff_prepare(struct nsc_tracees *all)
+{
+    uint32_t i;
+    int error;
+
+    for (i = 0; i < all->module_high; i++)
+        if (is_ours(all, i))
+            (void)nsc_onoff_flip(all->module_slots[i].process, all->module_slots[i].mapping,
+                                 &error);
+}
+
 int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
                           struct nsc_diag *diag)
 {
@@ -266,12 +288,9 @@ int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
 
     for (i = 0; i < all->module_high; i++) {
         const struct nsc_tracee_module *m = &all->module_slots[i];
-        const struct nsc_live_module *live = &all->session->modules[i];
         int error;
 
-        if (m->process == NULL || m->process->dead || m->unloaded ||
-            __atomic_load_n(&live->sleds_ready, __ATOMIC_ACQUIRE) == 0 ||
-            __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE) != 0 ||
+        if (!is_ours(all, i) ||
             all->modules.files[m->process->space.mappings[m->mapping].module]->barred == NULL)
             continue;
         error = switch_mapping(m->process, m->mapping, true, stats);

@@ -53,6 +53,9 @@ bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules);
  * In force with the next nsc_onoff_follow() or nsc_onoff_follow_bars(). Returns 0 or -ENOMEM.
  */
 int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred);
+/* Read what nsc_onoff_follow_bars() will need of modules that have been loaded since: their files,
+ * and the sleds as they are. Costs nothing where there is nothing new. */
+void nsc_onoff_prepare(struct nsc_tracees *all);
 /* As nsc_onoff_follow(), for modules some function of which was ever barred, and as far as the
  * runtime is done with their sleds. Costs little where there is nothing to switch. */
 int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,

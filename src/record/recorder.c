@@ -407,6 +407,7 @@ static void pause_between(struct nsc_recorder *r, uint32_t emptied, uint64_t mos
 void nsc_recorder_loop(struct nsc_recorder *r)
 {
     uint32_t emptied;
+    uint64_t wait_ns;
     bool over;
 
     /* Only now: a program started by us would inherit it. */
@@ -428,9 +429,9 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         if (now_ns - r->progress_ns >= PROGRESS_NS)
             report_progress(r, now_ns);
         if (!over) {
+            wait_ns = nsc_budget_round(&r->budget, now_ns);
             emptied = nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns);
-            pause_between(r, emptied,
-                          least(nsc_measure_round(r), nsc_budget_round(&r->budget, now_ns)));
+            pause_between(r, emptied, least(nsc_measure_round(r), wait_ns));
         }
         if (second && r->options->mode == NSC_RECORD_STREAM)
             nsc_writer_flush(r->writer);
@@ -445,6 +446,7 @@ static void drain_the_rest(struct nsc_recorder *r)
 
     /* From now on the program may begin another recording, while this one is being completed. */
     (void)nsc_command_rename(&r->commands, getpid(), NULL);
+    r->drain.between = NULL; /* nobody is left who would switch off what the budget switches on */
     nsc_session_close(&r->session);
     if (r->options->mode == NSC_RECORD_RING)
         nsc_drain_keep_ring(&r->drain);

@@ -46,6 +46,12 @@ static inline bool is_record(uint64_t word)
     return (uint32_t)(word >> 16) == 0;
 }
 
+/* The same of one that has the exit bit: where that is among the upper bits, it is none. */
+static inline bool is_exit_record(uint64_t word, uint64_t exit_mask)
+{
+    return exit_mask < NSC_LIVE_ESC_LIMIT && is_record(word);
+}
+
 /* Is it an exit that did not read the timer? */
 static inline bool is_untimed(const uint64_t *slot, uint64_t exit_mask)
 {

@@ -3,7 +3,7 @@
  * order and takes plain calls and returns itself; everything else it gives to stack.c.
  */
 #include "nanoscope/live.h"
-#include "record/slot.h"
+#include "record/quick.h"
 #include "record/stack_state.h"
 
 enum { LOOKAHEAD_MAX = 64 };
@@ -78,19 +78,6 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
     return ticks;
 }
 
-/* Is the event of this hook a plain call from the innermost frame, or its plain return? */
-static inline bool nests(const struct nsc_lane_frame *top, uint64_t key)
-{
-    return (top->position - key - KEY_STEP) >> REACH_SHIFT == 0;
-}
-
-static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
-                           const struct nsc_code *code)
-{
-    return top->position - key < KEY_STEP &&
-           ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
-}
-
 /* The plain cases on a stack whose calls are not kept; false: the event is not one of them. */
 static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
                                                               uint64_t key, uint64_t pc16,
@@ -149,68 +136,9 @@ static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const u
     return 1;
 }
 
-/* What stays the same over a run of plain events. */
-struct plain {
-    const struct nsc_codes *codes;
-    struct nsc_lane *lane;
-    uint64_t exit_mask, address_mask, anchor;
-    bool marked;         /* see stack.h */
-    uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
-    uint64_t until;      /* ticks until which the codes hold */
-    const uint64_t *end; /* the last slot that may be read */
-};
-
-/* Is the event a plain call from outside, with nothing open? */
-static inline bool begins(const struct plain *p, const struct nsc_lane_frame *top, uint64_t key)
-{
-    return top->position == NSC_LANE_NOWHERE && key - p->low <= p->high - p->low;
-}
-
-/* Is the event after this entry its own exit? */
-static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bool header)
-{
-    if (header)
-        return (entry ^ next) == exit_mask;
-    return (next & exit_mask) != 0 && (entry ^ next) >> 48 == 0 && !is_record(next);
-}
-
-/* Is the time of the next event not before @ticks, and do the codes hold for it? They do for
- * @ticks.
- */
-static inline bool follows(const struct plain *p, uint64_t ticks, uint64_t next)
-{
-    return next - ticks < p->until - ticks;
-}
-
-/*
- * Where exits are not timed: the times of the event at @slot and of the one behind, 0 if they have
- * none. An exit, also one that its entry tells, has that of the next event that has one, which is
- * kept in @coming for further exits. False: it is not known yet, or before the last event's.
- */
-static inline __attribute__((always_inline)) bool plain_times(const struct plain *p,
-                                                              const uint64_t *slot, uint64_t last,
-                                                              uint64_t *ticks, uint64_t *next,
-                                                              uint64_t *coming)
-{
-    if (*ticks != 0)
-        *coming = 0;
-    if (*coming == 0 && (*ticks == 0 || (*next == 0 && has_returned(slot)))) {
-        const uint64_t *timed = next_timed(slot + 2, p->end + 2, p->exit_mask);
-
-        if (timed == NULL)
-            return false;
-        *coming = slot_ticks(timed, last, false);
-    }
-    if (*ticks == 0)
-        *ticks = *coming;
-    if (*next == 0)
-        *next = *coming > *ticks ? *coming : *ticks;
-    return *ticks >= last;
-}
-
 /* A call in one slot, with the next event at @next. Takes one of the @spare events. */
 static inline __attribute__((always_inline)) size_t plain_returned(
-    const struct plain *p, struct nsc_lane_run *run, uint64_t next_word, uint64_t ticks,
+    const struct nsc_plain *p, struct nsc_lane_run *run, uint64_t next_word, uint64_t ticks,
     uint64_t next, const struct nsc_code *code, size_t *spare)
 {
     if (*spare == 0 || is_record(next_word) ||
@@ -223,7 +151,7 @@ static inline __attribute__((always_inline)) size_t plain_returned(
 /* An entry at @ticks, with the next event at @next. Returns the number of slots it takes, 0: it is
  * not plain. */
 static inline __attribute__((always_inline)) size_t plain_entry(
-    const struct plain *p, struct nsc_lane_run *run, const uint64_t *slot, uint64_t ticks,
+    const struct nsc_plain *p, struct nsc_lane_run *run, const uint64_t *slot, uint64_t ticks,
     uint64_t next, const struct nsc_code *code, size_t *spare, const bool header)
 {
     uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_RELAXED);
@@ -248,7 +176,7 @@ static inline __attribute__((always_inline)) size_t plain_entry(
 }
 
 /* The same for any event. */
-static inline __attribute__((always_inline)) size_t plain_event(const struct plain *p,
+static inline __attribute__((always_inline)) size_t plain_event(const struct nsc_plain *p,
                                                                 struct nsc_lane_run *run,
                                                                 const uint64_t *slot, size_t *spare,
                                                                 uint64_t *coming, const bool header)
@@ -278,24 +206,6 @@ static inline __attribute__((always_inline)) size_t plain_event(const struct pla
     return own && !is_record(word) && nsc_lane_run_exit(p->lane, run, ticks) ? 1 : 0;
 }
 
-static inline struct plain plain_begin(const struct nsc_stacks *s, const uint64_t *words, size_t to)
-{
-    const struct nsc_stack *st = s->current;
-
-    return (struct plain){
-        .codes = s->codes,
-        .lane = st->lane,
-        .marked = s->marked,
-        .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
-        .high = st->high,
-        .until = s->codes->until_ticks,
-        .exit_mask = 1ull << s->exit_bit,
-        .address_mask = NSC_LIVE_ADDRESS_MASK & ~(1ull << s->exit_bit),
-        .anchor = s->anchor,
-        .end = words + 2 * (to - 1),
-    };
-}
-
 /*
  * Almost all events: plain calls and returns on the current stack, in order of time. Returns the
  * first slot that is anything else; the last one always is, as its successor is not known.
@@ -305,7 +215,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
                                                               const uint64_t *words, size_t from,
                                                               size_t to, const bool header)
 {
-    const struct plain p = plain_begin(s, words, to);
+    const struct nsc_plain p = plain_begin(s, words, to);
     const uint64_t *slot = words + 2 * from, *begun;
     struct nsc_lane_run run;
     uint64_t ticks = slot_ticks(slot, s->near_ticks, header);
@@ -324,8 +234,12 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
             end = slot + 2 * room;
         spare = s->marked ? room : 0;
         begun = slot;
-        while (slot < end && (slots = plain_event(&p, &run, slot, &spare, &coming, header)) != 0)
-            slot += 2 * slots;
+        while (slot < end && slots != 0) {
+            if (!header)
+                slot = nsc_quick_run(&p, &run, slot, end, &spare, &coming);
+            if (slot < end && (slots = plain_event(&p, &run, slot, &spare, &coming, header)) != 0)
+                slot += 2 * slots;
+        }
         s->stats.recorded += (size_t)(slot - begun) / 2 + (s->marked ? room - spare : 0);
         room = nsc_lane_run_room(p.lane, &run);
     } while (slots != 0 && slot < p.end && room > 1);
@@ -339,7 +253,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
 
 /* A run of plain events under a sieve. */
 struct sifted {
-    struct plain plain;
+    struct nsc_plain plain;
     struct nsc_lane_run lane;
     size_t room; /* events that the lane's run has room for */
     struct nsc_stacks_stats *stats;
@@ -475,7 +389,7 @@ static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *
                                                                  const uint64_t *slot,
                                                                  const bool header)
 {
-    const struct plain *p = &r->plain;
+    const struct nsc_plain *p = &r->plain;
     uint64_t word = __atomic_load_n(&slot[0], __ATOMIC_ACQUIRE);
     uint64_t next_word = __atomic_load_n(&slot[2], __ATOMIC_ACQUIRE);
     uint64_t ticks = slot_ticks(slot, r->last_ticks, header);
@@ -507,7 +421,7 @@ static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *
         (__builtin_expect(!nests(r->top, key), 0) && !begins(p, r->top, key)))
         return 0;
     reason = sifted_reason(r, code);
-    if (!header && has_returned(slot))
+    if (p->marked && !header && has_returned(slot))
         return sifted_returned(r, next_word, ticks, next, reason, code);
     if (!p->marked && is_leaf(word, next_word, p->exit_mask, header) && slot + 2 < p->end) {
         uint64_t after = slot_ticks(slot + 4, next, header);

@@ -491,7 +491,8 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
 
 /* ---- the whole thread ------------------------------------------------------------------------ */
 
-void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
+/* Nobody saw what became of what was open. Returns the instant from which on it is known again. */
+static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks)
 {
     uint32_t i;
 
@@ -504,14 +505,31 @@ void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
         st->gone = false;
     }
     s->since_ticks = ticks;
-    s->stats.lost += events;
     nsc_note_records_break(&s->notes);
-    if (!s->keep || events == 0)
-        return;
-    if (s->current->lane == NULL &&
-        s->open_lane(s->context, s->current->number, ticks, &s->current->lane) != 0)
-        return;
-    nsc_lane_lost(s->current->lane, ticks, events);
+    return ticks;
+}
+
+/* Can something be told of the current stack, in its lane? */
+static bool has_lane(struct nsc_stacks *s, uint64_t ticks)
+{
+    return s->keep && (s->current->lane != NULL ||
+                       s->open_lane(s->context, s->current->number, ticks, &s->current->lane) == 0);
+}
+
+void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
+{
+    ticks = begin_again(s, ticks);
+    s->stats.lost += events;
+    if (events > 0 && has_lane(s, ticks))
+        nsc_lane_lost(s->current->lane, ticks, events);
+}
+
+void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
+{
+    ticks = begin_again(s, ticks);
+    s->stats.left_out[NSC_LEFT_OUT_BUDGET] += events;
+    if (events > 0 && has_lane(s, ticks))
+        nsc_lane_left_out(s->current->lane, ticks, events);
 }
 
 /* Does an open frame of the shadow go into the lane: is its entry counted as dropped? */

@@ -100,6 +100,8 @@ static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
 /* A gap: @events were lost just here, 0: that is not known. What was open is closed, as nobody saw
  * what became of it. */
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
+/* The same for events that the budget turned away: they are left out, not lost. */
+void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
 
 /* From now on calls are kept (the ring's last round): open calls enter the trace with their true
  * start; everything else dropped so far is lost. */

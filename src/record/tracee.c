@@ -683,6 +683,30 @@ static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
     }
 }
 
+uint64_t nsc_tracee_turned_away(struct nsc_tracee_thread *t, uint64_t lost)
+{
+    uint64_t turned = t->turned_away - t->turned_told;
+
+    if (turned > lost)
+        turned = lost;
+    t->turned_told += turned;
+    return turned;
+}
+
+/* What the thread had no room for behind its last event. */
+static void tell_last_losses(struct nsc_tracee_thread *t, uint64_t lost, uint64_t ticks)
+{
+    uint64_t told = t->stacks.stats.lost + t->turned_told, turned;
+
+    if (lost <= told)
+        return;
+    turned = nsc_tracee_turned_away(t, lost - told);
+    if (turned > 0)
+        nsc_stacks_left_out(&t->stacks, ticks, turned);
+    if (lost - told > turned)
+        nsc_stacks_lost(&t->stacks, ticks, lost - told - turned);
+}
+
 void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
 {
     struct nsc_tracees *all = t->process->all;
@@ -697,8 +721,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
             name_thread(t);
         if (end < t->start_ticks) /* all its events were lost */
             end = t->start_ticks;
-        if (lost > stats->lost)
-            nsc_stacks_lost(&t->stacks, end, lost - stats->lost);
+        tell_last_losses(t, lost, end);
         t->stacks.stats.left_out[NSC_LEFT_OUT_SHORT] +=
             2 * __atomic_load_n(&live->rewound, __ATOMIC_RELAXED);
         lost = nsc_stacks_lost_total(&t->stacks);

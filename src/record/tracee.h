@@ -45,6 +45,9 @@ struct nsc_tracee_thread {
     uint32_t held;                  /* passes that it has waited for an open slot */
     uint64_t pass;                  /* last pass that saw a chunk of this thread */
     uint64_t start_ticks;
+    /* Events that it had no room for: by the last pass; those that a ration turned away, not the
+     * pool; and those of them that have been told. */
+    uint64_t lost_seen, turned_away, turned_told;
     char name[17];
     struct nsc_stacks stacks;
     uint32_t *ids; /* thread id in the trace, by stack */
@@ -110,6 +113,9 @@ uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *thread);
 void nsc_tracees_check_processes(struct nsc_tracees *all);
 /* Find out whether a thread has; sets thread->dead. */
 void nsc_tracee_check(struct nsc_tracee_thread *thread);
+/* Of @lost events that the thread had no room for, how many did a ration turn away? Those come
+ * first. */
+uint64_t nsc_tracee_turned_away(struct nsc_tracee_thread *thread, uint64_t lost);
 /* The thread has no chunk left: close its streams, count its losses, free its slot. */
 void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 /* Free the slots of processes that are dead and have no thread left. */
