@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/alike.h"
 #include "analyze/nodes.h"
 #include "analyze/report.h"
 
@@ -29,47 +30,17 @@ struct builder {
 
 /* ---- Functions ------------------------------------------------------------------------------- */
 
-/* A function of one trace, with what it is recognised by in the other one. */
+/* A function of one trace. */
 struct member {
-    const char *name, *module, *file;
+    struct nsc_alike who;
     uint32_t function, side;
 };
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* The program that a process runs has no name here: it may have another one in the other trace. */
-static const char *module_name(const struct nsc_trace *t, uint32_t module)
-{
-    const char *name;
-
-    if (module == NSC_NO_ID)
-        return "";
-    name = base_name(nsc_trace_module(t, module)->path);
-    for (uint32_t i = 0; i < nsc_trace_info(t)->process_count; i++)
-        if (strcmp(base_name(nsc_trace_process(t, i)->name), name) == 0)
-            return "";
-    return name;
-}
-
-static int compare_places(const struct member *x, const struct member *y)
-{
-    int modules = strcmp(x->module, y->module);
-
-    return modules != 0 ? modules : strcmp(x->file, y->file);
-}
 
 static int compare_members(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
+    int order = nsc_alike_compare(&x->who, &y->who);
 
-    if (order == 0)
-        order = compare_places(x, y);
     if (order == 0)
         order = (x->side > y->side) - (x->side < y->side);
     return order != 0 ? order : (x->function > y->function) - (x->function < y->function);
@@ -80,28 +51,17 @@ static size_t add_members(const struct side *s, uint32_t side, struct member *me
 {
     const struct nsc_trace *t = s->trace;
     uint32_t functions = nsc_trace_info(t)->function_count;
-    uint32_t modules = nsc_trace_info(t)->module_count;
     uint8_t *called = calloc(functions + 1u, 1);
-    const char **names = calloc(modules + 1u, sizeof(*names));
+    const char **names = nsc_alike_modules(t);
     size_t count = 0;
 
-    for (uint32_t i = 0; names != NULL && i < modules; i++)
-        names[i] = module_name(t, i);
     for (size_t i = 0; called != NULL && i < s->report.row_count; i++)
         called[s->report.rows[i].function] = 1;
     for (uint32_t i = 1; called != NULL && i < s->tree.count; i++)
         called[s->tree.nodes[i].function] = 1;
-    for (uint32_t i = 0; called != NULL && names != NULL && i < functions; i++) {
-        const struct nsc_function *f = nsc_trace_function(t, i);
-
+    for (uint32_t i = 0; called != NULL && names != NULL && i < functions; i++)
         if (called[i])
-            members[count++] =
-                (struct member){.name = f->name,
-                                .module = f->module != NSC_NO_ID ? names[f->module] : "",
-                                .file = base_name(f->file),
-                                .function = i,
-                                .side = side};
-    }
+            members[count++] = (struct member){nsc_alike_find(t, names, i), i, side};
     if (called == NULL || names == NULL)
         count = SIZE_MAX;
     free(called);
@@ -130,9 +90,9 @@ static void make_rows(struct builder *b, const struct member *members, size_t co
         const struct member *m = &members[i];
         struct nsc_diff_row *row;
 
-        if (i == 0 || (split && compare_places(&members[i - 1], m) != 0))
+        if (i == 0 || (split && nsc_alike_compare_places(&members[i - 1].who, &m->who) != 0))
             d->rows[d->row_count++] =
-                (struct nsc_diff_row){.name = m->name, .functions = {NSC_NO_ID, NSC_NO_ID}};
+                (struct nsc_diff_row){.name = m->who.name, .functions = {NSC_NO_ID, NSC_NO_ID}};
         row = &d->rows[d->row_count - 1];
         if (row->functions[m->side] > m->function)
             row->functions[m->side] = m->function;
@@ -193,7 +153,7 @@ static int match_functions(struct builder *b)
     }
     qsort(members, count, sizeof(*members), compare_members);
     for (size_t i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && strcmp(members[end].name, members[i].name) == 0;)
+        for (end = i + 1; end < count && strcmp(members[end].who.name, members[i].who.name) == 0;)
             end++;
         make_rows(b, members + i, end - i);
     }
@@ -446,7 +406,21 @@ uint32_t *nsc_diff_order(const struct nsc_diff *diff, enum nsc_diff_key key)
     return order;
 }
 
-uint8_t *nsc_diff_choose(const struct nsc_diff *diff, enum nsc_diff_key key, size_t limit)
+/* Mark those of @ranks that are first, and what is above them. */
+static void mark_first(const struct nsc_diff *diff, struct ranked *ranks, size_t count,
+                       size_t limit, uint8_t *chosen)
+{
+    qsort(ranks, count, sizeof(*ranks), compare_ranks);
+    for (size_t i = 0; i < count && i < limit; i++) {
+        chosen[ranks[i].index] = NSC_DIFF_CHOSEN;
+        for (uint32_t at = diff->nodes[ranks[i].index].parent; at != NSC_NO_ID && chosen[at] == 0;
+             at = diff->nodes[at].parent)
+            chosen[at] = NSC_DIFF_ABOVE;
+    }
+}
+
+uint8_t *nsc_diff_choose(const struct nsc_diff *diff, enum nsc_diff_key key, size_t limit,
+                         size_t longest)
 {
     struct ranked *all = calloc(diff->node_count + 1u, sizeof(*all));
     uint8_t *chosen = calloc(diff->node_count + 1u, 1);
@@ -463,13 +437,15 @@ uint8_t *nsc_diff_choose(const struct nsc_diff *diff, enum nsc_diff_key key, siz
         if (distance > 0)
             all[count++] = (struct ranked){distance, i};
     }
-    qsort(all, count, sizeof(*all), compare_ranks);
-    for (size_t i = 0; i < count && i < limit; i++) {
-        chosen[all[i].index] = NSC_DIFF_CHOSEN;
-        for (uint32_t at = diff->nodes[all[i].index].parent; at != NSC_NO_ID && chosen[at] == 0;
-             at = diff->nodes[at].parent)
-            chosen[at] = NSC_DIFF_ABOVE;
+    mark_first(diff, all, count, limit, chosen);
+    for (uint32_t i = 0; longest > 0 && i < diff->node_count; i++) {
+        const struct nsc_diff_sums *sums = diff->nodes[i].sums;
+
+        all[i].index = i;
+        all[i].distance = sums[sums[1].total_ns > sums[0].total_ns].total_ns;
     }
+    if (longest > 0)
+        mark_first(diff, all, diff->node_count, longest, chosen);
     free(all);
     return chosen;
 }

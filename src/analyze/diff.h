@@ -4,9 +4,7 @@
  * Called by cli/ and answer/. Takes a report and a tree of each trace (report.h, tree.h say what
  * their numbers count), reads nothing else.
  *
- * Functions are the same if their names are. Where several functions of one of the traces share a
- * name, their modules and source files (last parts of the paths) must be the same, too; the program
- * itself may be called differently. Those that even this does not tell apart are one row, with the
+ * alike.h says which functions are the same; those that are taken for one are one row, with the
  * sums of their numbers. Paths are the same if their functions are.
  */
 #ifndef NSC_ANALYZE_DIFF_H
@@ -78,10 +76,12 @@ uint32_t *nsc_diff_order(const struct nsc_diff *diff, enum nsc_diff_key key);
 /**
  * nsc_diff_choose - the paths that differ most by @key, and what is above them.
  * @limit: so many of those that do differ at all.
+ * @longest: so many of those with the longest total in either trace as well.
  * Returns a byte per node for free(), NSC_DIFF_CHOSEN, NSC_DIFF_ABOVE or 0; NULL if there is no
  * memory.
  */
 enum nsc_diff_choice { NSC_DIFF_CHOSEN = 1, NSC_DIFF_ABOVE = 2 };
-uint8_t *nsc_diff_choose(const struct nsc_diff *diff, enum nsc_diff_key key, size_t limit);
+uint8_t *nsc_diff_choose(const struct nsc_diff *diff, enum nsc_diff_key key, size_t limit,
+                         size_t longest);
 
 #endif

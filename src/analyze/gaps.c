@@ -1,11 +1,15 @@
 /*
  * gaps.c - where a recording lost events; see gaps.h.
  *
- * Called by cli/. Must not hold events.
+ * Called by cli/, query/ and reader/. Must not hold events.
  */
 #include "analyze/gaps.h"
 
+#include <errno.h>
+#include <stdlib.h>
+
 #include "analyze/feed.h"
+#include "util/array.h"
 
 /* Nothing that the chunks tell would miss a gap of unknown size: it counts no events. They come
  * from recovery alone. */
@@ -52,7 +56,8 @@ static int find_in_thread(struct nsc_trace *t, uint32_t thread, const struct nsc
             struct nsc_gap gap = {
                 .thread = thread, .ticks = events[i].ticks, .lost = events[i].value};
 
-            if (events[i].kind != NSC_EVENT_LOST || gap.lost == NSC_FEED_WINDOW)
+            if (events[i].kind != NSC_EVENT_LOST || gap.lost == NSC_FEED_WINDOW ||
+                nsc_gap_left_out(gap.lost) > 0)
                 continue;
             if (gaps->count++ == 0 || gap.ticks < gaps->first_ticks)
                 gaps->first_ticks = gap.ticks;
@@ -84,4 +89,66 @@ int nsc_gaps_find(struct nsc_trace *t, const struct nsc_selection *selection, ns
     if (error == 0)
         *out = gaps;
     return error;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+struct list {
+    struct nsc_gap *rows;
+    uint32_t count, room;
+    bool no_memory;
+};
+
+static void add(void *context, const struct nsc_gap *gap)
+{
+    struct list *list = context;
+    struct nsc_gap *grown = nsc_array_grow(list->rows, &list->room, list->count, sizeof *grown);
+
+    if (grown == NULL) {
+        list->no_memory = true;
+        return;
+    }
+    list->rows = grown;
+    grown[list->count++] = *gap;
+}
+
+/* What the gaps do not tell of what each thread, and no thread, lost. */
+static void add_unplaced(struct list *list, const struct nsc_trace *t)
+{
+    const struct nsc_trace_info *info = nsc_trace_info(t);
+    uint32_t placed = list->count, at = 0;
+
+    for (uint32_t i = 0; i < info->thread_count; i++) {
+        uint64_t lost = nsc_trace_thread(t, i)->lost, sum = 0;
+
+        for (; at < placed && list->rows[at].thread == i; at++)
+            sum += list->rows[at].lost;
+        if (lost > sum)
+            add(list, &(struct nsc_gap){i, NSC_GAP_UNPLACED, lost - sum});
+    }
+    if (info->lost_unattributed > 0)
+        add(list, &(struct nsc_gap){NSC_NO_ID, NSC_GAP_UNPLACED, info->lost_unattributed});
+}
+
+int nsc_gaps_list(struct nsc_trace *t, struct nsc_gap **rows, uint32_t *count,
+                  struct nsc_diag *diag)
+{
+    struct list list = {.rows = NULL};
+    struct nsc_selection everything;
+    struct nsc_gaps gaps;
+    int error;
+
+    nsc_selection_init(&everything);
+    error = nsc_gaps_find(t, &everything, add, &list, &gaps, diag);
+    if (error == 0)
+        add_unplaced(&list, t);
+    if (error == 0 && list.no_memory)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the gaps");
+    if (error != 0) {
+        free(list.rows);
+        return error;
+    }
+    *rows = list.rows;
+    *count = list.count;
+    return 0;
 }

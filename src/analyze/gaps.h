@@ -1,8 +1,9 @@
 /*
  * gaps.h - where a recording lost events: what its results cannot tell.
  *
- * Called by cli/. Reads the events of threads that lost any, and of those nothing but what lies
- * between their first loss and their last; a trace without losses costs nothing.
+ * Called by cli/, query/ and reader/. Reads the events of threads that lost any, and of those
+ * nothing but what lies between their first loss and their last; a trace without losses costs
+ * nothing.
  */
 #ifndef NSC_ANALYZE_GAPS_H
 #define NSC_ANALYZE_GAPS_H
@@ -10,10 +11,12 @@
 #include "analyze/select.h"
 
 struct nsc_gap {
-    uint32_t thread; /* index in the trace */
-    uint64_t ticks;
-    uint64_t lost; /* events, 0 if unknown */
+    uint32_t thread; /* index in the trace; NSC_NO_ID: of threads that are not in it */
+    uint64_t ticks;  /* NSC_GAP_UNPLACED: nobody knows when */
+    uint64_t lost;   /* events, 0 if unknown */
 };
+
+#define NSC_GAP_UNPLACED UINT64_MAX
 
 struct nsc_gaps {
     uint64_t lost;        /* events lost on the selected threads and on none, window or not */
@@ -33,5 +36,14 @@ typedef void (*nsc_gap_fn)(void *context, const struct nsc_gap *gap);
  */
 int nsc_gaps_find(struct nsc_trace *t, const struct nsc_selection *selection, nsc_gap_fn fn,
                   void *context, struct nsc_gaps *out, struct nsc_diag *diag);
+
+/**
+ * nsc_gaps_list - all losses of a trace, so that their sum is right.
+ * @rows: receives the gaps, thread by thread, and behind them what was lost nobody knows when; for
+ *        free().
+ * Returns 0 or -errno with @diag.
+ */
+int nsc_gaps_list(struct nsc_trace *t, struct nsc_gap **rows, uint32_t *count,
+                  struct nsc_diag *diag);
 
 #endif

@@ -8,8 +8,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
 
 #include "util/sort.h"
+
+#define HUGE_BYTES  ((size_t)2 << 20)
+#define NODES_SMALL 16384u
 
 int nsc_nodes_init(struct nsc_tree *tree)
 {
@@ -25,21 +31,42 @@ int nsc_nodes_init(struct nsc_tree *tree)
     return 0;
 }
 
-static uint32_t slot_of(const struct nsc_tree *tree, uint32_t parent, uint32_t function)
+/*
+ * A slot is a node's index and the upper half of its key's hash, so that keys which only share a
+ * place are told apart without a look at the node: that is another miss of the cache in a large
+ * tree, and lookups are what making one costs.
+ */
+static uint64_t hash_of(uint32_t parent, uint32_t function)
 {
-    uint64_t key = (uint64_t)parent << 32 | function;
+    uint64_t h = ((uint64_t)parent << 32 | function) * 0x9e3779b97f4a7c15ull;
 
-    return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & (tree->slots_max - 1);
+    return h ^ h >> 32;
+}
+
+static uint32_t place_of(const struct nsc_tree *tree, uint64_t hash)
+{
+    return (uint32_t)hash & (tree->slots_max - 1);
+}
+
+static uint64_t tag_of(uint64_t hash)
+{
+    return hash & ~(uint64_t)UINT32_MAX;
+}
+
+static uint32_t node_of(uint64_t slot)
+{
+    return (uint32_t)slot;
 }
 
 /* Enter a node that is not there yet. There is always a free slot: at most half are taken. */
 static void enter_slot(struct nsc_tree *tree, uint32_t node)
 {
-    uint32_t slot = slot_of(tree, tree->nodes[node].parent, tree->nodes[node].function);
+    uint64_t hash = hash_of(tree->nodes[node].parent, tree->nodes[node].function);
+    uint32_t place = place_of(tree, hash);
 
-    while (tree->slots[slot])
-        slot = (slot + 1) & (tree->slots_max - 1);
-    tree->slots[slot] = node;
+    while (tree->slots[place])
+        place = (place + 1) & (tree->slots_max - 1);
+    tree->slots[place] = tag_of(hash) | node;
 }
 
 void nsc_nodes_reset(struct nsc_tree *tree)
@@ -47,31 +74,64 @@ void nsc_nodes_reset(struct nsc_tree *tree)
     /* From each node's home slot up to the next free one. Nothing is left behind: a free slot in
      * the middle of a run was made by a sweep that went on to the run's end. */
     for (uint32_t node = 0; node < tree->count; node++) {
-        uint32_t slot = slot_of(tree, tree->nodes[node].parent, tree->nodes[node].function);
+        uint64_t hash = hash_of(tree->nodes[node].parent, tree->nodes[node].function);
+        uint32_t place = place_of(tree, hash);
 
-        for (; tree->slots[slot]; slot = (slot + 1) & (tree->slots_max - 1))
-            tree->slots[slot] = 0;
+        for (; tree->slots[place]; place = (place + 1) & (tree->slots_max - 1))
+            tree->slots[place] = 0;
     }
     tree->nodes[0] = (struct nsc_tree_node){.function = NSC_NO_ID, .parent = NSC_NO_ID};
     tree->count = 1;
     tree->folded_calls = 0;
 }
 
-static int grow(struct nsc_tree *tree)
+/* Places in a large table are looked at in no order: with pages of 4 KiB most of the time would go
+ * into finding these. */
+static void want_huge_pages(void *table, size_t bytes)
 {
-    struct nsc_tree_node *nodes = reallocarray(tree->nodes, tree->max * 2, sizeof(*nodes));
-    uint32_t *slots;
+#ifdef __linux__
+    size_t skip = -(uintptr_t)table & (HUGE_BYTES - 1);
+    size_t whole = bytes > skip ? (bytes - skip) & ~(HUGE_BYTES - 1) : 0;
+
+    if (whole > 0) /* slower without; not wrong */
+        (void)madvise((char *)table + skip, whole, MADV_HUGEPAGE);
+#else
+    (void)table;
+    (void)bytes;
+#endif
+}
+
+/* A large tree gets room for all that it may have: what it does not use is never touched, and
+ * moving it again and again would cost more than making it. */
+static uint32_t next_max(uint32_t max)
+{
+    return max < NODES_SMALL ? max * 2 : NSC_TREE_NODES_MAX;
+}
+
+static int grow_nodes(struct nsc_tree *tree)
+{
+    uint32_t max = next_max(tree->max);
+    struct nsc_tree_node *nodes = reallocarray(tree->nodes, max, sizeof(*nodes));
 
     if (!nodes)
         return -ENOMEM;
+    want_huge_pages(nodes, (size_t)max * sizeof(*nodes));
     tree->nodes = nodes;
-    slots = calloc(tree->slots_max * 2, sizeof(*slots));
+    tree->max = max;
+    return 0;
+}
+
+static int grow_slots(struct nsc_tree *tree)
+{
+    uint32_t max = tree->slots_max * 2;
+    uint64_t *slots = calloc(max, sizeof(*slots));
+
     if (!slots)
         return -ENOMEM;
+    want_huge_pages(slots, (size_t)max * sizeof(*slots));
     free(tree->slots);
     tree->slots = slots;
-    tree->slots_max *= 2;
-    tree->max *= 2;
+    tree->slots_max = max;
     for (uint32_t node = 1; node < tree->count; node++)
         enter_slot(tree, node);
     return 0;
@@ -82,7 +142,8 @@ static uint32_t new_node(struct nsc_tree *tree, uint32_t parent, uint32_t functi
 {
     if (tree->count >= NSC_TREE_NODES_MAX)
         return 0;
-    if (tree->count == tree->max && grow(tree) < 0)
+    if ((tree->count == tree->max && grow_nodes(tree) < 0) ||
+        (tree->count == tree->slots_max / 2 && grow_slots(tree) < 0))
         return NSC_NO_ID;
     tree->nodes[tree->count] = (struct nsc_tree_node){.function = function, .parent = parent};
     return tree->count++;
@@ -90,10 +151,14 @@ static uint32_t new_node(struct nsc_tree *tree, uint32_t parent, uint32_t functi
 
 uint32_t nsc_nodes_child_slow(struct nsc_tree *tree, uint32_t parent, uint32_t function)
 {
-    uint32_t slot = slot_of(tree, parent, function), node;
+    uint64_t hash = hash_of(parent, function), slot;
+    uint32_t node;
 
-    for (; (node = tree->slots[slot]) != 0; slot = (slot + 1) & (tree->slots_max - 1)) {
-        if (tree->nodes[node].parent == parent && tree->nodes[node].function == function) {
+    for (uint32_t place = place_of(tree, hash); (slot = tree->slots[place]) != 0;
+         place = (place + 1) & (tree->slots_max - 1)) {
+        node = node_of(slot);
+        if (tag_of(slot) == tag_of(hash) && tree->nodes[node].parent == parent &&
+            tree->nodes[node].function == function) {
             tree->nodes[parent].last_hit = node;
             return node;
         }

@@ -52,7 +52,7 @@ struct nsc_pick {
 
 void nsc_wish_init(struct nsc_wish *wish)
 {
-    *wish = (struct nsc_wish){.to_ticks = UINT64_MAX, .max_depth = UINT32_MAX};
+    *wish = (struct nsc_wish){.to_ticks = UINT64_MAX, .max_depth = UINT32_MAX, .numbers = true};
 }
 
 static int no_memory(struct nsc_diag *diag)
@@ -85,17 +85,6 @@ void nsc_pick_index_free(struct nsc_pick_index *index)
     free(index);
 }
 
-/* Whether all calls of chunks[@i] were entered in sight. The next chunk's depth tells how many of
- * its entries have no end in it; the rest is arithmetic. */
-static bool has_no_late_calls(const struct nsc_chunk *chunks, uint32_t count, uint32_t i)
-{
-    const struct nsc_chunk *c = &chunks[i];
-    uint64_t depth_after = i + 1 < count ? c[1].depth : 0;
-
-    return !c->missing && c->sequence == i &&
-           c->calls + c->calls + c->depth == c->events + depth_after;
-}
-
 static int get_to_know(struct nsc_pick_index *index, uint32_t thread)
 {
     struct known_thread *known = &index->threads[thread];
@@ -109,7 +98,7 @@ static int get_to_know(struct nsc_pick_index *index, uint32_t thread)
     chunks = nsc_trace_chunks(index->trace, thread, &count);
     seeks = count == 0 || chunks[0].depth == 0;
     for (uint32_t i = 0; i < count && seeks; i++)
-        seeks = has_no_late_calls(chunks, count, i);
+        seeks = !nsc_chunk_may_have_late(chunks, count, i);
     if (seeks) {
         known->before = calloc((size_t)count + 1, sizeof(*known->before));
         if (!known->before)
@@ -322,7 +311,7 @@ static int complete(struct nsc_pick *p, struct nsc_call *call, size_t at, struct
 {
     int error = 0;
 
-    if (call->number == 0) {
+    if (call->number == 0 && p->wish.numbers) {
         error = find_number(p, at, diag);
         call->number = p->lane.stack[at].number;
     }

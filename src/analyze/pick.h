@@ -16,7 +16,7 @@ struct nsc_wish {
     uint32_t min_depth, max_depth;
     uint64_t number;          /* 0 = any */
     const uint8_t *functions; /* a byte per function id, 0 = not wanted; NULL = all; borrowed */
-    bool parents;             /* the callers' numbers are needed: 0 may stand for them otherwise */
+    bool numbers, parents; /* calls' and callers' numbers are needed: 0 may stand for them else */
 };
 
 /* Everything. */

@@ -83,10 +83,16 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         item->duration_ticks = e->ticks - call->start_ticks;
         return !told;
     }
-    item->kind = e->kind == NSC_EVENT_LATE_EXIT ? NSC_REPLAY_LATE : NSC_REPLAY_LOST;
-    item->bound = e->kind == NSC_EVENT_LATE_EXIT ? NSC_BOUND_START : 0;
-    item->lost = e->value;
-    return e->kind == NSC_EVENT_LATE_EXIT || e->value != NSC_FEED_WINDOW;
+    if (e->kind == NSC_EVENT_LATE_EXIT) {
+        item->kind = NSC_REPLAY_LATE;
+        item->bound = NSC_BOUND_START;
+        return 1;
+    }
+    if (e->value == NSC_FEED_WINDOW)
+        return 0;
+    item->kind = nsc_gap_left_out(e->value) > 0 ? NSC_REPLAY_LEFT_OUT : NSC_REPLAY_LOST;
+    item->lost = nsc_gap_lost(e->value) + nsc_gap_left_out(e->value);
+    return 1;
 }
 
 int nsc_replay(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t max_depth,

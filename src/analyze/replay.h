@@ -10,20 +10,21 @@
 #include "analyze/select.h"
 
 enum nsc_replay_kind {
-    NSC_REPLAY_BEGIN, /* a call with calls inside */
-    NSC_REPLAY_END,   /* its end */
-    NSC_REPLAY_CALL,  /* a call with nothing inside that is shown, told when it begins */
-    NSC_REPLAY_LATE,  /* the end of a call that began before recording or in a gap */
-    NSC_REPLAY_LOST,  /* a gap */
+    NSC_REPLAY_BEGIN,    /* a call with calls inside */
+    NSC_REPLAY_END,      /* its end */
+    NSC_REPLAY_CALL,     /* a call with nothing inside that is shown, told when it begins */
+    NSC_REPLAY_LATE,     /* the end of a call that began before recording or in a gap */
+    NSC_REPLAY_LOST,     /* a gap */
+    NSC_REPLAY_LEFT_OUT, /* a gap where the budget turned events away */
 };
 
 struct nsc_replay_item {
     enum nsc_replay_kind kind;
     uint32_t thread;         /* index in the trace */
-    uint32_t function;       /* NSC_NO_ID: LOST */
+    uint32_t function;       /* NSC_NO_ID: LOST, LEFT_OUT */
     uint32_t depth;          /* number of open calls below it */
     uint32_t bound;          /* NSC_BOUND_*; at BEGIN those known so far */
-    uint64_t lost;           /* LOST: number of events, 0 if unknown */
+    uint64_t lost;           /* LOST, LEFT_OUT: number of events, 0 if unknown */
     bool open;               /* END and CALL: has not ended, but what is read ends here */
     uint64_t ticks;          /* when: CALL its start */
     uint64_t duration_ticks; /* of END and CALL; else 0 */

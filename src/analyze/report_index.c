@@ -73,15 +73,6 @@ int nsc_report_index_decide(struct nsc_report_counter *c, const uint32_t *thread
     return find_aliases(c);
 }
 
-/* LATE EXITs are calls that have no entry: more calls than can have been entered. */
-static bool has_late(const struct nsc_report_index *x, uint32_t chunk)
-{
-    const struct nsc_chunk *k = &x->chunks[chunk];
-    uint64_t depth_after = chunk + 1 < x->count ? k[1].depth : 0;
-
-    return k->calls * 2 - k->events + k->depth != depth_after;
-}
-
 void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_report_index *x,
                             uint32_t thread)
 {
@@ -92,12 +83,14 @@ void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_repor
         return;
     x->chunks = nsc_trace_chunks(c->trace, thread, &x->count);
     find_inside(c, x);
+    if (x->first == 0 && x->count > 0 && nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL)
+        x->first = 1; /* it has the calls whose starts are bounds, which no head tells */
     for (uint32_t i = 0; i < x->count; i++) /* gaps between chunks: read them */
         if (x->chunks[i].missing || x->chunks[i].sequence != i)
             x->end = x->first;
     last = x->end < x->count ? x->end + 1 : x->count; /* the window ends in that one */
     for (uint32_t i = x->first; i < last; i++)
-        if (has_late(x, i))
+        if (nsc_chunk_may_have_late(x->chunks, x->count, i))
             x->last_late = i + 1;
 }
 
@@ -124,13 +117,14 @@ static uint32_t find_run(const struct nsc_report_counter *c, const struct nsc_re
                          uint32_t first)
 {
     uint32_t bound = find_bound(c), at;
-    bool recovered =
-        nsc_trace_meta(c->trace, NSC_META_RECOVERED) != NULL || nsc_trace_info(c->trace)->recovered;
+    bool recovered = nsc_trace_meta(c->trace, NSC_META_RECOVERED) != NULL ||
+                     nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL ||
+                     nsc_trace_info(c->trace)->recovered;
 
     for (at = first; at < x->end; at++) {
         const struct nsc_chunk *k = &x->chunks[at];
 
-        if (has_late(x, at) || k->min_depth < bound)
+        if (nsc_chunk_may_have_late(x->chunks, x->count, at) || k->min_depth < bound)
             break;
         if (at < x->last_late && (recovered || k->lost > 0 || k->min_depth < c->epoch_depth))
             break;

@@ -1,9 +1,10 @@
 /*
  * tree.c - the merged call tree; see tree.h.
  *
- * Called by cli/. A call that returns without having been entered takes under itself what its
- * caller did since the epoch began (report.c says what that is). So the calls of an epoch are
- * gathered in a scratch tree of their own, and added to the result when the epoch ends.
+ * Called by cli/ and answer/. A call that returns without having been entered takes under itself
+ * what its caller did since the epoch began (report.c says what that is). So the calls of an epoch
+ * are gathered in a scratch tree of their own, and added to the result when the epoch ends. A
+ * thread without such calls, as the index tells, needs neither: its calls go to the result at once.
  */
 #include "analyze/tree.h"
 
@@ -12,6 +13,7 @@
 
 #include "analyze/feed.h"
 #include "analyze/nodes.h"
+#include "trace/levels.h"
 
 struct open_call {
     uint64_t start_ticks;
@@ -32,6 +34,7 @@ struct builder {
     struct nsc_tree scratch;
     struct open_call *stack; /* stack[0] is no call but stands for the thread */
     size_t depth, depth_max;
+    bool direct; /* the thread has no call without an entry: no epochs */
     size_t epoch_depth;
     uint64_t epoch_ticks;
     uint32_t epoch_node; /* in the scratch tree, what is above it: callees of stack[epoch_depth] */
@@ -109,6 +112,8 @@ static void begin_epoch(struct builder *b, uint64_t ticks)
 
 static void pass_gap(struct builder *b, uint64_t ticks)
 {
+    if (b->direct)
+        return;
     end_epoch(b);
     move_stack(b);
     begin_epoch(b, ticks);
@@ -118,6 +123,7 @@ static void enter(struct builder *b, const struct nsc_event *e)
 {
     struct open_call call = {
         .start_ticks = e->ticks, .function = e->function, .bound = e->value != 0};
+    struct nsc_tree *tree = b->direct ? &b->result : &b->scratch;
     const struct open_call *caller;
     uint32_t above;
 
@@ -126,7 +132,7 @@ static void enter(struct builder *b, const struct nsc_event *e)
         return;
     }
     caller = &b->stack[b->depth];
-    above = b->depth == b->epoch_depth ? b->epoch_node : caller->node;
+    above = !b->direct && b->depth == b->epoch_depth ? b->epoch_node : caller->node;
     call.node = above;
     call.level = caller->level;
     call.folded = caller->folded;
@@ -134,7 +140,7 @@ static void enter(struct builder *b, const struct nsc_event *e)
     if (!call.shares)
         call.folded |= call.level++ >= NSC_TREE_DEPTH_MAX;
     if (!call.shares && !call.folded) {
-        uint32_t node = nsc_nodes_child(&b->scratch, above, e->function);
+        uint32_t node = nsc_nodes_child(tree, above, e->function);
 
         if (node == NSC_NO_ID)
             b->no_memory = true;
@@ -173,6 +179,11 @@ static void leave(struct builder *b, const struct nsc_event *e)
     uint64_t inside = e->ticks - (call->start_ticks > from ? call->start_ticks : from);
     bool bound = call->bound || e->kind == NSC_EVENT_UNWIND;
 
+    if (b->direct) {
+        count_call(call, caller->folded, &b->result, caller->node, inside, bound);
+        b->depth--;
+        return;
+    }
     if (b->depth > b->epoch_depth) {
         uint32_t above = b->depth - 1 == b->epoch_depth ? b->epoch_node : caller->node;
 
@@ -215,13 +226,16 @@ static void end_late(struct builder *b, const struct nsc_event *e)
     b->epoch_node = above;
 }
 
-static void feed_events(struct builder *b, const struct nsc_event *events, size_t n)
+/* Returns 0 or -EBADMSG: there is a call without an entry where the index says there is none. */
+static int feed_events(struct builder *b, const struct nsc_event *events, size_t n)
 {
     for (size_t i = 0; i < n && !b->no_memory; i++) {
         const struct nsc_event *e = &events[i];
 
         if (e->kind == NSC_EVENT_ENTER)
             enter(b, e);
+        else if (e->kind == NSC_EVENT_LATE_EXIT && b->direct)
+            return -EBADMSG;
         else if (e->kind == NSC_EVENT_LATE_EXIT)
             end_late(b, e);
         else if (e->kind == NSC_EVENT_LOST)
@@ -229,6 +243,21 @@ static void feed_events(struct builder *b, const struct nsc_event *events, size_
         else if (b->depth > 0)
             leave(b, e);
     }
+    return 0;
+}
+
+/* Whether each call of a thread in the window was entered in sight. */
+static bool has_all_entries(const struct builder *b, struct nsc_trace *t, uint32_t thread)
+{
+    const struct nsc_selection *s = b->selection;
+    uint32_t count, first, end;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
+
+    nsc_levels_range(t, thread, s->from_ticks, s->to_ticks, &first, &end);
+    for (; first < end; first++)
+        if (nsc_chunk_may_have_late(chunks, count, first))
+            return false;
+    return true;
 }
 
 static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
@@ -243,11 +272,19 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
         return result;
     b->depth = 0;
     b->stack[0] = (struct open_call){.function = NSC_NO_ID};
-    begin_epoch(b, nsc_trace_thread(t, thread)->start_ticks);
-    while (!b->no_memory && (result = nsc_feed_next(feed, &events, &n, diag)) > 0)
-        feed_events(b, events, n);
+    b->direct = has_all_entries(b, t, thread);
+    if (!b->direct)
+        begin_epoch(b, nsc_trace_thread(t, thread)->start_ticks);
+    while (!b->no_memory && (result = nsc_feed_next(feed, &events, &n, diag)) > 0) {
+        result = feed_events(b, events, n);
+        if (result < 0) {
+            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,
+                         "thread %u holds other events than its index says", thread);
+            break;
+        }
+    }
     nsc_feed_close(feed);
-    if (result == 0)
+    if (result == 0 && !b->direct)
         end_epoch(b);
     if (b->no_memory)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");

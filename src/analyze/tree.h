@@ -1,9 +1,9 @@
 /*
  * tree.h - the merged call tree: one node for each path of functions, with what its calls took.
  *
- * Called by cli/. One pass. Memory by the number of different paths, and never more than
- * NSC_TREE_NODES_MAX nodes: calls on further paths, and calls deeper than NSC_TREE_DEPTH_MAX, have
- * no node of their own; their time is told in `folded_ticks` of the node above them.
+ * Called by cli/ and answer/. One pass. Memory by the number of different paths, and never more
+ * than NSC_TREE_NODES_MAX nodes: calls on further paths, and calls deeper than NSC_TREE_DEPTH_MAX,
+ * have no node of their own; their time is told in `folded_ticks` of the node above them.
  */
 #ifndef NSC_ANALYZE_TREE_H
 #define NSC_ANALYZE_TREE_H
@@ -30,7 +30,7 @@ struct nsc_tree_node {
 struct nsc_tree {
     struct nsc_tree_node *nodes;
     uint32_t count, max;
-    uint32_t *slots; /* hash table of node indexes by parent and function; 0 = free */
+    uint64_t *slots; /* hash table: nodes by parent and function, see nodes.c; 0 = free */
     uint32_t slots_max;
     uint64_t folded_calls; /* calls that have no node */
 };

@@ -66,9 +66,11 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
     a = calloc(1, sizeof(*a));
     if (a == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         a->sources[i] = (struct nsc_answer_source){
             .trace = traces[i], .number = i, .growing = i == 0 && options->growing};
+        nsc_trace_watch(traces[i], options->is_gone, options->context);
+    }
     a->source_count = (uint32_t)count;
     a->options = *options;
     bytes = options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES;
@@ -88,6 +90,7 @@ void nsc_answer_close(struct nsc_answer *a)
     if (a == NULL)
         return;
     for (uint32_t i = 0; i < a->source_count; i++) {
+        nsc_trace_watch(a->sources[i].trace, NULL, NULL);
         nsc_answer_forget_facts(&a->sources[i]);
         nsc_categories_free(&a->sources[i].categories);
         free(a->sources[i].calls);

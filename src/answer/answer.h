@@ -21,7 +21,8 @@ struct nsc_answer_options {
     size_t cache_bytes;                     /* for decoded pieces of the traces; 0: 16 MiB */
     bool growing;                           /* the (first) trace is still being recorded */
     const struct nsc_category_rules *rules; /* borrowed; NULL: the ready ones */
-    /* Asked now and then by requests that may take long: true, and nobody waits any more. */
+    /* Asked before each chunk whose events are read: true, and nobody waits any more. The request
+     * ends, with status 500. */
     bool (*is_gone)(void *context);
     void *context;
 };

@@ -2,12 +2,12 @@
  * call.c - single calls: /api/call, the one that is open at an instant, and /api/step, from one
  * call of a function to another.
  *
- * What finds them is in analyze/: at.c, step.c, calls.c.
+ * What finds them is in analyze/: at.c, late.c, step.c, calls.c.
  */
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/at.h"
+#include "analyze/late.h"
 #include "analyze/step.h"
 #include "answer/handlers.h"
 
@@ -78,6 +78,8 @@ int nsc_answer_call(struct nsc_answer_ask *ask)
     ticks_of(nsc_trace_clock(ask->trace), ns, &from, &to);
     error =
         nsc_at_find(ask->trace, thread, from, to, depth, NSC_NO_ID, CALLERS_MAX, &at, &ask->diag);
+    if (error == -ENOENT)
+        error = nsc_late_find(ask->trace, thread, from, to, depth, CALLERS_MAX, &at, &ask->diag);
     if (error == -ENOENT)
         return nsc_ask_absent(ask, "no call is open there");
     if (error != 0)

@@ -92,7 +92,7 @@ static bool add_call(struct maker *m, uint32_t depth, const struct nsc_row *call
     return true;
 }
 
-static bool add_gap(struct maker *m, uint64_t ns, uint64_t lost)
+static bool add_gap(struct maker *m, uint64_t ns, uint64_t value)
 {
     if (m->gap_count == m->gap_room) {
         size_t room = m->gap_room * 2 + 16;
@@ -103,7 +103,8 @@ static bool add_gap(struct maker *m, uint64_t ns, uint64_t lost)
         m->gaps = gaps;
         m->gap_room = room;
     }
-    m->gaps[m->gap_count++] = (struct nsc_row_gap){.from = ns, .to = ns, .lost = lost};
+    m->gaps[m->gap_count++] = (struct nsc_row_gap){
+        .from = ns, .to = ns, .lost = nsc_gap_lost(value), .left_out = nsc_gap_left_out(value)};
     return true;
 }
 

@@ -43,6 +43,8 @@ static void add_lost(struct overview *o, const struct nsc_row_gap *gap)
 {
     uint64_t *lost = &o->lost[column_of(o, gap->from)];
 
+    if (gap->left_out > 0 && gap->lost == 0)
+        return;
     if (__builtin_add_overflow(*lost, gap->lost > 0 ? gap->lost : 1, lost))
         *lost = UINT64_MAX;
 }

@@ -27,7 +27,8 @@ struct nsc_row {
 
 struct nsc_row_gap {
     uint64_t from, to; /* ns */
-    uint64_t lost;     /* events; 0 = unknown */
+    uint64_t lost;     /* events; 0 = unknown, if none is left out */
+    uint64_t left_out; /* by the budget */
 };
 
 /* The calls that ended in a part of a thread. Rows of one depth do not overlap. */

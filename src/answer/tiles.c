@@ -247,6 +247,7 @@ struct gap_line {
     bool holds;
     uint32_t x0, x1;
     uint64_t lost; /* UINT64_MAX: unknown */
+    uint64_t left_out;
 };
 
 static void flush_gap(struct gap_line *g)
@@ -262,14 +263,14 @@ static void flush_gap(struct gap_line *g)
     }
     nsc_span_put32(at, g->x0 | g->x1 << 16);
     nsc_span_put32(at + 4, g->lost < UINT32_MAX ? (uint32_t)g->lost : UINT32_MAX);
-    nsc_span_put32(at + 8, 0);
+    nsc_span_put32(at + 8, g->left_out < UINT32_MAX ? (uint32_t)g->left_out : UINT32_MAX);
     g->tile->gap_count++;
 }
 
 static void add_gap(struct gap_line *g, const struct nsc_row_gap *gap)
 {
     const struct tile *t = g->tile;
-    uint64_t lost = gap->lost != 0 ? gap->lost : UINT64_MAX;
+    uint64_t lost = gap->lost != 0 || gap->left_out != 0 ? gap->lost : UINT64_MAX;
     uint32_t x0, x1;
 
     if (gap->to < t->from_ns || gap->from >= t->to_ns)
@@ -280,12 +281,15 @@ static void add_gap(struct gap_line *g, const struct nsc_row_gap *gap)
         g->x1 = x1 > g->x1 ? x1 : g->x1;
         if (__builtin_add_overflow(g->lost, lost, &g->lost))
             g->lost = UINT64_MAX;
+        if (__builtin_add_overflow(g->left_out, gap->left_out, &g->left_out))
+            g->left_out = UINT64_MAX;
         return;
     }
     flush_gap(g);
     g->x0 = x0;
     g->x1 = x1;
     g->lost = lost;
+    g->left_out = gap->left_out;
     g->holds = true;
 }
 

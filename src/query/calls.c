@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "query/tables.h"
+#include "query/rows.h"
 
 enum column {
     CALL_ID,
@@ -27,13 +27,15 @@ enum column {
 #define NUMBER_MAX  ((UINT64_C(1) << NSC_QUERY_THREAD_SHIFT) - 1)
 #define THREADS_MAX (UINT64_C(1) << (63 - NSC_QUERY_THREAD_SHIFT))
 #define PLAN_MAX    32 /* constraints that are passed down, at most */
+#define LISTS_SHARE 4u /* of a statement's memory, for calls by function: an nth */
+/* A plan's number: the columns that are used, and this. */
+#define BY_FUNCTION (1 << 16)
 
 struct calls_cursor {
     sqlite3_vtab_cursor base; /* first */
     struct nsc_wish wish;
     uint8_t *threads, *functions; /* a byte per id, 0 = not wanted; NULL = all */
-    uint32_t thread;              /* that is read, or next */
-    struct nsc_pick *pick;
+    struct nsc_rows *rows;
     const struct nsc_call *calls;
     size_t at, count;
     bool done;
@@ -103,6 +105,7 @@ struct plan {
     char text[2 * PLAN_MAX + 1];
     int count;
     bool one_call, one_thread, one_function, starts_from, starts_to, by_depth;
+    bool only_function; /* exactly one: in any order they are together */
 };
 
 static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
@@ -123,6 +126,7 @@ static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
     plan->one_call |= letter == 'c';
     plan->one_thread |= letter == 't' || letter == 'p';
     plan->one_function |= letter == 'f';
+    plan->only_function |= letter == 'f' && !in;
     plan->by_depth |= letter == 'd';
     plan->starts_from |=
         letter == 's' && c->op != SQLITE_INDEX_CONSTRAINT_LT && c->op != SQLITE_INDEX_CONSTRAINT_LE;
@@ -162,19 +166,49 @@ static void estimate(sqlite3_index_info *info, const struct nsc_query *q, const 
     info->estimatedCost = cost + 10000;
 }
 
+/*
+ * The order that is asked for, or how to group: by thread, as calls are read; by function; or by
+ * function, then thread. Those of one function are as they are read.
+ */
+static bool plan_order(sqlite3_index_info *info, const struct nsc_query *q, const struct plan *plan,
+                       bool *by_function)
+{
+    const struct sqlite3_index_orderby *order = info->aOrderBy;
+    int at = 0;
+
+    *by_function = false;
+    for (int i = 0; i < info->nOrderBy; i++)
+        if (order[i].desc != 0)
+            return false;
+    if (info->nOrderBy > 0 && order[0].iColumn == FUNCTION_ID) {
+        *by_function = !plan->only_function;
+        at++;
+    }
+    if (at < info->nOrderBy && order[at].iColumn == THREAD_ID)
+        at++;
+    if (at == 0 || at != info->nOrderBy || (*by_function && !nsc_rows_can_group(q->trace))) {
+        *by_function = false;
+        return false;
+    }
+    return true;
+}
+
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
     const struct nsc_query *q = ((struct nsc_query_connected *)table)->query;
     struct plan plan = {.count = 0};
+    bool by_function;
+
     for (int i = 0; i < info->nConstraint; i++)
         plan_constraint(info, i, &plan);
-    info->idxNum = (info->colUsed & 1u << PARENT_ID) != 0;
+    info->idxNum = (int)(info->colUsed & (BY_FUNCTION - 1));
     info->idxStr = nsc_sqlite.mprintf("%s", plan.text);
     info->needToFreeIdxStr = 1;
     if (info->idxStr == NULL)
         return SQLITE_NOMEM;
-    info->orderByConsumed = info->nOrderBy == 1 && info->aOrderBy[0].iColumn == THREAD_ID &&
-                            info->aOrderBy[0].desc == 0;
+    info->orderByConsumed = plan_order(info, q, &plan, &by_function);
+    if (by_function)
+        info->idxNum |= BY_FUNCTION;
     estimate(info, q, &plan);
     return SQLITE_OK;
 }
@@ -292,7 +326,6 @@ static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value *
     narrow_depths(c, &depths);
     if (c->wish.to_ticks != 0)
         narrow_starts(c, &starts);
-    c->wish.functions = c->functions;
     return code;
 }
 
@@ -300,25 +333,11 @@ static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value *
 
 static void forget(struct calls_cursor *c)
 {
-    nsc_pick_close(c->pick);
+    nsc_rows_close(c->rows);
     free(c->threads);
     free(c->functions);
-    c->pick = NULL;
+    c->rows = NULL;
     c->threads = c->functions = NULL;
-}
-
-/* Begin with the next thread that is wanted. Returns 1, 0 if there is none, or -errno. */
-static int next_thread(struct calls_cursor *c, struct nsc_query *q, struct nsc_diag *diag)
-{
-    uint32_t threads = nsc_trace_info(q->trace)->thread_count;
-    int error;
-
-    while (c->thread < threads && c->threads != NULL && c->threads[c->thread] == 0)
-        c->thread++;
-    if (c->thread >= threads)
-        return 0;
-    error = nsc_pick_open(q->index, c->thread, &c->wish, &c->pick, diag);
-    return error == 0 ? 1 : error;
 }
 
 /* Decode until there is a row, or no more. */
@@ -327,45 +346,59 @@ static int fill(struct calls_cursor *c)
     struct nsc_query *q = nsc_query_of(&c->base);
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
 
-    for (;;) {
+    c->at = c->count = 0;
+    while (c->count == 0) {
         int result = nsc_query_check(q);
 
         if (result != SQLITE_OK)
             return result;
-        result = c->pick != NULL ? nsc_pick_next(c->pick, &c->calls, &c->count, &diag)
-                                 : next_thread(c, q, &diag);
+        result = nsc_rows_next(c->rows, &c->calls, &c->count, &diag);
         if (result < 0)
             return nsc_query_fail(q, result, &diag);
-        if (result == 0 && c->pick == NULL) {
-            c->done = true;
-            return SQLITE_OK;
-        }
         if (result == 0) {
-            nsc_pick_close(c->pick);
-            c->pick = NULL;
-            c->thread++;
-            c->count = 0;
+            c->done = true;
+            break;
         }
-        c->at = 0;
-        if (c->count > 0)
-            return SQLITE_OK;
     }
+    return SQLITE_OK;
+}
+
+/* What matters of a call, by the columns that are used. */
+static unsigned fields_of(unsigned columns, bool reads_rowid)
+{
+    static const unsigned of[] = {
+        [CALL_ID] = NSC_ROWS_NUMBER,       [PARENT_ID] = NSC_ROWS_PARENT,
+        [THREAD_ID] = NSC_ROWS_DEPTH,      [FUNCTION_ID] = 0,
+        [DEPTH] = NSC_ROWS_DEPTH,          [START_NS] = NSC_ROWS_START,
+        [DURATION_NS] = NSC_ROWS_DURATION, [SELF_NS] = NSC_ROWS_SELF,
+        [BOUND] = NSC_ROWS_REST,           [CALLER_ID] = NSC_ROWS_REST,
+    };
+    unsigned fields = reads_rowid ? NSC_ROWS_NUMBER : 0;
+
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++)
+        fields |= (columns >> i & 1) != 0 ? of[i] : 0;
+    return fields;
 }
 
 static int calls_filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
                         sqlite3_value **argv)
 {
     struct calls_cursor *c = (struct calls_cursor *)cursor;
+    struct nsc_query *q = nsc_query_of(cursor);
+    unsigned fields = fields_of((unsigned)number & (BY_FUNCTION - 1), q->reads_rowid);
     int code;
 
     (void)argc;
     forget(c);
     nsc_wish_init(&c->wish);
-    c->wish.parents = number != 0;
-    c->thread = 0;
-    c->at = c->count = 0;
+    c->wish.numbers = (fields & NSC_ROWS_NUMBER) != 0;
+    c->wish.parents = (fields & NSC_ROWS_PARENT) != 0;
     c->done = false;
     code = take_values(c, plan, argv);
+    if (code == SQLITE_OK &&
+        nsc_rows_open(q, &c->wish, c->threads, c->functions, (number & BY_FUNCTION) != 0, fields,
+                      (size_t)(q->options.memory_bytes / LISTS_SHARE), &c->rows) != 0)
+        code = SQLITE_NOMEM;
     return code == SQLITE_OK ? fill(c) : code;
 }
 
@@ -373,10 +406,7 @@ static int calls_next(sqlite3_vtab_cursor *cursor)
 {
     struct calls_cursor *c = (struct calls_cursor *)cursor;
 
-    if (++c->at < c->count)
-        return SQLITE_OK;
-    c->count = 0;
-    return fill(c);
+    return ++c->at < c->count ? SQLITE_OK : fill(c);
 }
 
 static int calls_eof(sqlite3_vtab_cursor *cursor)

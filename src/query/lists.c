@@ -10,21 +10,12 @@
 
 #include "analyze/gaps.h"
 #include "query/tables.h"
-#include "util/array.h"
-
-struct loss {
-    uint32_t thread; /* NSC_NO_ID: of no thread */
-    bool placed;     /* else its time is not known */
-    uint64_t ticks;
-    uint64_t events; /* 0: unknown */
-};
 
 struct list_cursor {
     sqlite3_vtab_cursor base; /* first */
     uint32_t at, end;
-    struct loss *losses;
-    uint32_t loss_count, loss_room;
-    bool no_memory;
+    struct nsc_gap *losses;
+    uint32_t loss_count;
 };
 
 /* A list: how many rows it has, whether one is there, and its cells. The first column of all but
@@ -201,55 +192,16 @@ static void category_cell(const struct nsc_query *q, const struct list_cursor *c
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-static void add_loss(struct list_cursor *c, const struct loss *loss)
-{
-    struct loss *grown = nsc_array_grow(c->losses, &c->loss_room, c->loss_count, sizeof *grown);
-
-    if (grown == NULL) {
-        c->no_memory = true;
-        return;
-    }
-    c->losses = grown;
-    grown[c->loss_count++] = *loss;
-}
-
-static void add_gap(void *context, const struct nsc_gap *gap)
-{
-    add_loss(context, &(struct loss){gap->thread, true, gap->ticks, gap->lost});
-}
-
-/* What a thread lost, and nobody knows when, so that the sum is right. */
-static void add_unplaced(struct list_cursor *c, const struct nsc_trace *t)
-{
-    const struct nsc_trace_info *info = nsc_trace_info(t);
-    uint32_t placed = c->loss_count, at = 0;
-
-    for (uint32_t i = 0; i < info->thread_count; i++) {
-        uint64_t lost = nsc_trace_thread(t, i)->lost, sum = 0;
-
-        for (; at < placed && c->losses[at].thread == i; at++)
-            sum += c->losses[at].events;
-        if (lost > sum)
-            add_loss(c, &(struct loss){.thread = i, .events = lost - sum});
-    }
-    if (info->lost_unattributed > 0)
-        add_loss(c, &(struct loss){.thread = NSC_NO_ID, .events = info->lost_unattributed});
-}
-
 static int gather_losses(struct nsc_query *q, struct list_cursor *c)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct nsc_selection everything;
-    struct nsc_gaps gaps;
     int error;
 
+    free(c->losses);
+    c->losses = NULL;
     c->loss_count = 0;
-    nsc_selection_init(&everything);
-    error = nsc_gaps_find(q->trace, &everything, add_gap, c, &gaps, &diag);
-    if (error != 0)
-        return nsc_query_fail(q, error, &diag);
-    add_unplaced(c, q->trace);
-    return c->no_memory ? SQLITE_NOMEM : SQLITE_OK;
+    error = nsc_gaps_list(q->trace, &c->losses, &c->loss_count, &diag);
+    return error != 0 ? nsc_query_fail(q, error, &diag) : SQLITE_OK;
 }
 
 static uint32_t count_losses(const struct nsc_query *q, const struct list_cursor *c)
@@ -261,14 +213,14 @@ static uint32_t count_losses(const struct nsc_query *q, const struct list_cursor
 static void loss_cell(const struct nsc_query *q, const struct list_cursor *c, uint32_t row,
                       unsigned column, sqlite3_context *to)
 {
-    const struct loss *loss = &c->losses[row];
+    const struct nsc_gap *loss = &c->losses[row];
 
     if (column == 0)
         nsc_query_result_id(to, loss->thread);
-    else if (column == 1 && loss->placed)
+    else if (column == 1 && loss->ticks != NSC_GAP_UNPLACED)
         nsc_query_result_time(to, q, loss->ticks);
-    else if (column == 2 && loss->events > 0)
-        nsc_query_result_u64(to, loss->events);
+    else if (column == 2 && loss->lost > 0)
+        nsc_query_result_u64(to, loss->lost);
     else
         nsc_sqlite.result_null(to);
 }

@@ -101,7 +101,7 @@ static int add_tables(struct nsc_query *q)
 static int authorize(void *context, int action, const char *first, const char *second,
                      const char *database, const char *trigger)
 {
-    const struct nsc_query *q = context;
+    struct nsc_query *q = context;
 
     (void)first;
     (void)database;
@@ -109,8 +109,10 @@ static int authorize(void *context, int action, const char *first, const char *s
     if (q->declares)
         return SQLITE_OK;
     switch (action) {
-    case SQLITE_SELECT:
     case SQLITE_READ:
+        q->reads_rowid |= strcmp(second, "ROWID") == 0;
+        return SQLITE_OK;
+    case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
         return SQLITE_OK;
     case SQLITE_FUNCTION:
@@ -287,6 +289,7 @@ static void end_statement(struct nsc_query *q)
 {
     nsc_sqlite.finalize(q->statement);
     q->statement = NULL;
+    q->reads_rowid = false;
     q->stopped = 0;
     q->failed = 0;
 }

@@ -1,13 +1,9 @@
-/* sqlite.c - SQLite by dlopen(); see sqlite.h. */
+/* sqlite.c - SQLite, loaded; see sqlite.h. */
 #include "query/sqlite.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
-#include <string.h>
 
-#define LIBRARY "libsqlite3.so.0"
+#include "util/library.h"
 
 struct nsc_sqlite nsc_sqlite;
 static struct nsc_diag failure;
@@ -15,29 +11,16 @@ static int result;
 
 static int load(void)
 {
-    static const struct {
-        const char *name;
-        size_t offset; /* of the member */
-    } wanted[] = {
-#define NSC_SQLITE_WANTED(function) {"sqlite3_" #function, offsetof(struct nsc_sqlite, function)},
-        NSC_SQLITE_FUNCTIONS(NSC_SQLITE_WANTED)
-#undef NSC_SQLITE_WANTED
+    static const char *const names[] = {
+#define NSC_SQLITE_NAME(function) "sqlite3_" #function,
+        NSC_SQLITE_FUNCTIONS(NSC_SQLITE_NAME)
+#undef NSC_SQLITE_NAME
     };
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 
-    if (library == NULL)
-        return nsc_diag_set(&failure, NSC_DIAG_NO_OFFSET, ENOSYS,
-                            "%s is needed for queries (Debian: apt install libsqlite3-0)", LIBRARY);
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        void *found = dlsym(library, wanted[i].name);
-
-        if (found == NULL)
-            return nsc_diag_set(&failure, NSC_DIAG_NO_OFFSET, ENOSYS,
-                                "%s has no %s: it is too old, 3.38 is needed", LIBRARY,
-                                wanted[i].name);
-        memcpy((char *)&nsc_sqlite + wanted[i].offset, &found, sizeof found);
-    }
-    return 0;
+    _Static_assert(sizeof nsc_sqlite == sizeof names, "a pointer for each name");
+    return nsc_library_load("libsqlite3.so.0",
+                            "for queries, 3.38 or later (Debian: apt install libsqlite3-0)", names,
+                            sizeof names / sizeof names[0], &nsc_sqlite, &failure);
 }
 
 static void load_once(void)

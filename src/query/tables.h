@@ -19,6 +19,7 @@ struct nsc_query {
     sqlite3 *db;
     sqlite3_stmt *statement;
     bool declares;           /* a table tells its columns, as if it were made */
+    bool reads_rowid;        /* the statement does, which no table is told otherwise */
     uint64_t deadline_ns;    /* of the statement; 0: none */
     int stopped;             /* -ECANCELED or -ETIME once it was */
     struct nsc_diag failure; /* of a table, where the error is the trace's; no message: none */
