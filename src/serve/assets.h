@@ -19,4 +19,8 @@ struct nsc_asset {
 
 extern const struct nsc_asset nsc_serve_assets[];
 
+/* What a one-file page begins with, up to its traces (viewer/page.mjs). No data: built without
+ * node, or without a compiler for WebAssembly. */
+extern const struct nsc_asset nsc_serve_page_begin;
+
 #endif

@@ -22,6 +22,10 @@ struct nsc_serve_trace {
     int fd;           /* of a .nst file */
     const char *name; /* as it is shown */
     bool growing;     /* somebody records into it: look again from time to time */
+    /* Called with a growing trace that was just opened, to give its functions names; may be NULL.
+     * Context: any thread, several at once. */
+    void (*name_functions)(void *context, struct nsc_trace *t);
+    void *context;
 };
 
 struct nsc_serve_options {

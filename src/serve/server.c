@@ -7,6 +7,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +26,9 @@
 #include "serve/workers.h"
 #include "util/now.h"
 
-#define MEMORY_EACH 65536u /* bytes of a connection: a request's head must fit */
-#define SILENCE_S   120u   /* until a connection of ours that is idle is closed */
+#define MEMORY_EACH 65536u     /* bytes of a connection: a request's head must fit */
+#define SILENCE_S   120u       /* until a connection of ours that is idle is closed */
+#define REST_NS     300000000u /* nothing asked for so long: the moment to tidy up */
 
 struct nsc_serve {
     struct nsc_mhd mhd;
@@ -41,6 +43,7 @@ struct nsc_serve {
     pthread_mutex_t lock;                         /* of what follows */
     struct request *under_way;                    /* whose answers are awaited */
     uint64_t asked_ns;                            /* when somebody asked last */
+    uint64_t trimmed_ns;                          /* asked_ns when free memory was given back */
 };
 
 struct request {
@@ -73,9 +76,10 @@ static void add_headers(struct nsc_serve *s, struct MHD_Response *response, cons
         add_header(s, response, "Content-Type", type);
     add_header(s, response, "Cache-Control", caching == NEVER ? "no-store" : "no-cache");
     add_header(s, response, "Content-Security-Policy",
-               "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
-               "img-src 'self' data:; worker-src 'self'; base-uri 'none'; form-action 'none'; "
-               "frame-ancestors 'none'; require-trusted-types-for 'script'");
+               "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+               "connect-src 'self'; img-src 'self' data:; worker-src blob:; base-uri 'none'; "
+               "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+               "trusted-types nanoscope");
     add_header(s, response, "X-Content-Type-Options", "nosniff");
     add_header(s, response, "Cross-Origin-Resource-Policy", "same-origin");
     add_header(s, response, "Cross-Origin-Opener-Policy", "same-origin");
@@ -513,9 +517,30 @@ static bool has_left(struct request *r)
     return info != NULL && poll(&set, 1, 0) > 0;
 }
 
+/* Nothing is asked for the moment: what answers needed and do not need any more goes back to the
+ * system. Its allocator would keep it, of each thread some megabytes. */
+static void give_memory_back(struct nsc_serve *server)
+{
+    bool rests;
+
+    pthread_mutex_lock(&server->lock);
+    rests = server->under_way == NULL && server->asked_ns > server->trimmed_ns &&
+            nsc_now_ns() - server->asked_ns > REST_NS;
+    if (rests)
+        server->trimmed_ns = server->asked_ns;
+    pthread_mutex_unlock(&server->lock);
+#ifdef __GLIBC__
+    if (rests)
+        malloc_trim(0);
+#else
+    (void)rests;
+#endif
+}
+
 void nsc_serve_look_after(struct nsc_serve *server)
 {
     nsc_links_look_after(&server->links);
+    give_memory_back(server);
     pthread_mutex_lock(&server->lock);
     for (struct request *r = server->under_way; r != NULL; r = r->next)
         if (!atomic_load(&r->task.gone) && has_left(r))

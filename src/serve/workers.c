@@ -7,6 +7,7 @@
 #include "serve/workers.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,9 @@
 enum { QUICK, SLOW, CLASSES };
 enum { THREADS_EACH = 2, THREADS = CLASSES * THREADS_EACH };
 
-/* What a worker may keep of what it decoded. Pictures come back to the same places. */
-static const size_t cache_bytes[CLASSES] = {[QUICK] = 8u << 20, [SLOW] = 4u << 20};
+/* What a worker may keep of what it decoded. Pictures come back to the same places, analyses keep
+ * nothing. */
+static const size_t cache_bytes[CLASSES] = {[QUICK] = 6u << 20, [SLOW] = 1u << 20};
 
 #define GROWING_EVERY_NS 1000000000u /* how often a file that grows is opened anew */
 
@@ -130,8 +132,11 @@ static int open_engine(struct worker *me, struct nsc_diag *diag)
     me->opened_bytes = growing_bytes(options);
     for (size_t i = 0; i < options->trace_count && error == 0; i++) {
         bool growing;
+        const struct nsc_serve_trace *file = &options->traces[i];
 
-        error = open_trace(&options->traces[i], &me->traces[i], &growing, diag);
+        error = open_trace(file, &me->traces[i], &growing, diag);
+        if (error == 0 && growing && file->name_functions != NULL)
+            file->name_functions(file->context, me->traces[i]);
         engine.growing |= growing && i == 0; /* the only one that is shown as such */
     }
     if (error == 0) {
@@ -223,6 +228,18 @@ static void *work(void *argument)
     return NULL;
 }
 
+/*
+ * What one worker does not need any more the others may have: by default each thread keeps its
+ * own, and blocks of up to 32 MiB, for good.
+ */
+static void share_memory(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_ARENA_MAX, CLASSES);
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+#endif
+}
+
 int nsc_workers_start(const struct nsc_workers_options *options, struct nsc_workers **out)
 {
     struct nsc_workers *w = calloc(1, sizeof *w);
@@ -230,6 +247,7 @@ int nsc_workers_start(const struct nsc_workers_options *options, struct nsc_work
 
     if (w == NULL)
         return -ENOMEM;
+    share_memory();
     w->options = *options;
     pthread_mutex_init(&w->lock, NULL);
     for (unsigned class = 0; class < CLASSES; class ++) {

@@ -18,7 +18,7 @@ struct nsc_workers;
 struct nsc_task {
     const char *request; /* "/api/trace"; borrowed until done() */
     struct nsc_answer_reply reply;
-    atomic_bool gone; /* nobody waits for it any more: it need not be begun */
+    atomic_bool gone; /* nobody waits for it any more: it need not be begun, or ended */
     /* Called by a worker as its last act on the task; the reply's status is 0 if it was given up.
      */
     void (*done)(struct nsc_task *task);

@@ -1,6 +1,7 @@
 // address.ts - the state of the page in the fragment of its address, so that a view can be kept and shared with
 // somebody who has the same trace. Never leaves the browser: fragments are not sent.
 import type { App } from "./app";
+import { readCompare, writeCompare, type CompareState } from "./compare";
 import type { Range } from "./protocol";
 
 const WRITE_AFTER_MS = 400;
@@ -23,10 +24,13 @@ export interface Address {
     trace: number;
     view: Range | null;
     selection: Range | null;
+    /** What is selected of the other one. */
+    other: Range | null;
     call: { thread: number; at: number; depth: number } | null;
     function: number | null;
     search: string;
     panel: string;
+    compare: CompareState;
     frames: boolean;
     theme: "auto" | "light" | "dark";
 }
@@ -40,6 +44,7 @@ export function parseAddress(hash: string): Address {
         trace: query.get("trace") === "1" ? 1 : 0,
         view: readRange(query.get("view")),
         selection: readRange(query.get("range")),
+        other: readRange(query.get("other-range")),
         call:
             call === null
                 ? null
@@ -47,6 +52,7 @@ export function parseAddress(hash: string): Address {
         function: /^\d+$/.test(query.get("function") ?? "") ? Number(query.get("function")) : null,
         search: query.get("search") ?? "",
         panel: query.get("panel") ?? "",
+        compare: readCompare(query),
         frames: query.get("frames") === "1",
         theme: theme === "light" || theme === "dark" ? theme : "auto",
     };
@@ -64,6 +70,9 @@ function write(app: App): string {
     if (app.range !== null) {
         query.set("range", writeRange(app.range));
     }
+    if (app.otherRange !== null) {
+        query.set("other-range", writeRange(app.otherRange));
+    }
     if (app.call !== null) {
         query.set("call", `${app.call.thread}.${app.call.start}.${app.call.depth}`);
     }
@@ -73,8 +82,11 @@ function write(app: App): string {
     if (app.found !== null) {
         query.set("search", app.found.text);
     }
-    if (app.panel !== "top") {
+    if (app.panel !== app.firstPanel) {
         query.set("panel", app.panel);
+    }
+    for (const [key, word] of Object.entries(writeCompare(app.compare))) {
+        query.set(key, word);
     }
     if (app.frames) {
         query.set("frames", "1");
@@ -91,6 +103,9 @@ export function followAddress(app: App): void {
     const later = (): void => {
         window.clearTimeout(timer);
         timer = window.setTimeout(() => {
+            if (app.life.aborted) {
+                return;
+            }
             const text = write(app);
             history.replaceState(
                 null,
@@ -99,18 +114,33 @@ export function followAddress(app: App): void {
             );
         }, WRITE_AFTER_MS);
     };
-    app.on(["view", "selection", "call", "function", "search", "panel", "frames", "theme"], later);
+    app.on(
+        ["view", "selection", "call", "function", "search", "panel", "compare", "frames", "theme"],
+        later,
+    );
 }
 
-/** The page again, about the other trace: at the same time and panel, but its functions and calls are others. */
-export function showTrace(app: App, which: number): void {
+/**
+ * The page again, about the other trace: at the same time and panel, but its functions and calls are others, and what is
+ * selected of it. @of: the function that it is to be about.
+ */
+export function showTrace(app: App, which: number, of: number | null = null): void {
     const query = new URLSearchParams(write(app));
-    for (const key of ["call", "function", "trace"]) {
+    for (const key of ["call", "function", "trace", "range", "other-range"]) {
         query.delete(key);
     }
     if (which > 0) {
         query.set("trace", String(which));
     }
+    if (app.otherRange !== null) {
+        query.set("range", writeRange(app.otherRange));
+    }
+    if (app.range !== null) {
+        query.set("other-range", writeRange(app.range));
+    }
+    if (of !== null) {
+        query.set("function", String(of));
+    }
     location.hash = query.toString();
-    location.reload();
+    app.reload();
 }

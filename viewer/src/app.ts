@@ -1,5 +1,6 @@
 // app.ts - what the page shows: the window, the selection, the call, the search. Parts of the page read it and are told by
 // topic when it changes; nobody else keeps such state.
+import { COMPARE, type CompareState } from "./compare";
 import { askJson, EngineError, isAbort, path, selectionQuery, type Engine } from "./engine";
 import { Functions } from "./functions";
 import type { Call, Range, Selection, Trace } from "./protocol";
@@ -17,6 +18,7 @@ export type Topic =
     | "tracks" // tracks were folded or unfolded
     | "trace" // a growing trace has grown
     | "panel" // another panel is shown
+    | "compare" // two traces are compared in another way
     | "frames"; // frame marks were switched
 
 export type ThemeChoice = "auto" | ThemeName;
@@ -56,8 +58,15 @@ export class App {
     theme: ThemeName = "light";
     themeChoice: ThemeChoice = "auto";
     frames = false;
-    panel = "top";
+    panel: string;
+    compare: CompareState = { ...COMPARE };
+    /** What was selected of the other trace while that one was shown. */
+    otherRange: Range | null = null;
 
+    /** What shows another of the traces that are open, by the address that was set. */
+    reload: () => void = () => location.reload();
+
+    private readonly ending = new AbortController();
     private readonly listeners = new Map<Topic, Set<() => void>>();
     private target: Range | null = null;
     private lastStep = 0;
@@ -67,11 +76,14 @@ export class App {
         readonly engine: Engine,
         public trace: Trace,
         /** Which of the traces that are open it is. */
-        readonly which: number,
+        readonly which: 0 | 1,
+        /** The one that is not shown; null: one only is open. */
+        readonly other: Trace | null,
         readonly fail: (error: unknown) => void,
         readonly say: (text: string) => void,
     ) {
         this.view = this.whole;
+        this.panel = this.firstPanel;
         this.functions = new Functions(
             engine,
             trace.functions,
@@ -79,6 +91,20 @@ export class App {
             () => this.emit("functions"),
             fail,
         );
+    }
+
+    /** What is shown where nobody has chosen. */
+    get firstPanel(): string {
+        return this.other === null ? "top" : "compare";
+    }
+
+    /** Fires when another trace takes this one's place. */
+    get life(): AbortSignal {
+        return this.ending.signal;
+    }
+
+    end(): void {
+        this.ending.abort();
     }
 
     on(topics: readonly Topic[] | Topic, listener: () => void): void {
@@ -246,6 +272,11 @@ export class App {
             this.panel = panel;
             this.emit("panel");
         }
+    }
+
+    setCompare(change: Partial<CompareState>): void {
+        this.compare = { ...this.compare, ...change };
+        this.emit("compare");
     }
 
     toggleFrames(): void {

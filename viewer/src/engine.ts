@@ -1,5 +1,5 @@
 // engine.ts - how the client asks: a path with a query goes in, bytes or JSON come out. The transport
-// behind `Engine` is HTTP here; a worker with the engine in it answers the same paths in the one-file page.
+// behind `Engine` is HTTP here; local.ts has another one, for pages that need no server.
 import type { Selection } from "./protocol";
 
 export interface Answer {
@@ -8,6 +8,10 @@ export interface Answer {
 }
 
 export interface Engine {
+    /** It is in the page, so there are no sources and no SQL. */
+    readonly isLocal?: boolean;
+    /** It is not asked any more. */
+    close?(): void;
     /** @path begins with /api/. Rejects with AbortError if @signal fires, with EngineError if nothing answers. */
     ask(path: string, signal?: AbortSignal): Promise<Answer>;
 }
@@ -117,6 +121,10 @@ export class TraceEngine implements Engine {
         private readonly engine: Engine,
         private readonly trace: number,
     ) {}
+
+    get isLocal(): boolean {
+        return this.engine.isLocal === true;
+    }
 
     ask(where: string, signal?: AbortSignal): Promise<Answer> {
         const joint = where.includes("?") ? "&" : "?";

@@ -23,6 +23,9 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
     if (!trace.complete && !trace.growing) {
         chip("not complete", "The recording ended before the file was whole");
     }
+    if (trace.meta["window"] !== undefined) {
+        chip("a part", "What was recorded before and after it is not in this file");
+    }
     if (trace.growing) {
         chip("recording", "The trace is still being written");
     }
@@ -32,7 +35,7 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
     return h(
         "header",
         {},
-        app.trace.traces > 1 ? traceSwitch(app) : null,
+        app.other !== null ? traceSwitch(app) : null,
         h("h1", { title: printable(trace.name) }, printable(trace.name)),
         h("span", { class: "quiet" }, describe(trace)),
         ...chips,
@@ -43,11 +46,13 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
 
 /** With two traces open: which one is shown. */
 function traceSwitch(app: App): HTMLElement {
-    const buttons = ["Before", "After"].map((label, which) =>
+    const names = app.which === 0 ? [app.trace, app.other] : [app.other, app.trace];
+    const buttons = ["A before", "B after"].map((label, which) =>
         h(
             "button",
             {
                 type: "button",
+                title: printable(names[which]?.name ?? ""),
                 "aria-pressed": which === app.which ? "true" : "false",
                 on: { click: () => showTrace(app, which) },
             },

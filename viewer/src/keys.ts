@@ -32,14 +32,15 @@ function isTaken(event: KeyboardEvent): boolean {
     );
 }
 
-export function followKeys(keys: readonly Key[]): void {
+/** @life: until when. */
+export function followKeys(keys: readonly Key[], life: AbortSignal): void {
     const table = new Map<string, Key>();
     for (const key of keys) {
         for (const name of key.keys) {
             table.set(name, key);
         }
     }
-    document.addEventListener("keydown", (event) => {
+    const follow = (event: KeyboardEvent): void => {
         if (event.ctrlKey || event.metaKey || event.defaultPrevented) {
             return;
         }
@@ -53,5 +54,6 @@ export function followKeys(keys: readonly Key[]): void {
         }
         event.preventDefault();
         key.run(event);
-    });
+    };
+    document.addEventListener("keydown", follow, { signal: life });
 }

@@ -2,12 +2,25 @@
 import { parseAddress } from "./address";
 import { App } from "./app";
 import { h } from "./dom";
-import { askJson, HttpEngine, isAbort, TraceEngine, type Engine } from "./engine";
+import { acceptDrops, makeOpener, openFiles } from "./drop";
+import { askJson, EngineError, HttpEngine, isAbort, TraceEngine, type Engine } from "./engine";
+import { takeEmbedded } from "./embedded";
+import { LocalEngine } from "./local";
 import { login, stay } from "./login";
 import { Page } from "./page";
 import type { Trace } from "./protocol";
+import { keep, Turns } from "./turns";
 
 const SAY_MS = 6000;
+
+/** The trace, and the one it is compared with. */
+type Traces = readonly [Trace, Trace | null];
+
+async function askTraces(engine: Engine): Promise<Traces> {
+    const first = await askJson<Trace>(engine, "/api/trace");
+    const other = new TraceEngine(engine, 1);
+    return [first, first.traces > 1 ? await askJson<Trace>(other, "/api/trace") : null];
+}
 
 /** One line at the foot of the page: errors stay, hints go. */
 class Status {
@@ -31,24 +44,109 @@ class Status {
     };
 }
 
-async function start(engine: Engine, status: Status): Promise<void> {
-    const address = parseAddress(location.hash);
-    const first = await askJson<Trace>(engine, "/api/trace");
-    const which = Math.min(address.trace, first.traces - 1);
-    const one = first.traces > 1 ? new TraceEngine(engine, which) : engine;
-    const trace = which === 0 ? first : await askJson<Trace>(one, "/api/trace");
-    const app = new App(one, trace, which, status.fail, (text) => status.say(text));
-    const page = new Page(app, status.element);
-    document.body.replaceChildren(page.element);
-    document.title = `${trace.name} - nanoscope`;
-    page.begin(address);
-    // For tests and measurements.
-    Object.assign(globalThis, { nanoscope: page });
+/** What shows traces: at first those that the page is about, then those that are dropped on it. */
+class Viewer {
+    private readonly status = new Status();
+    private app: App | null = null;
+    private engine: Engine | null = null;
+    private readonly turns = new Turns();
+    /** The engine's module, once it is needed. */
+    private code = keep(fetchCode);
+
+    async begin(): Promise<void> {
+        document.body.append(this.status.element);
+        acceptDrops((files) => void this.take(files));
+        try {
+            await this.open(() => this.find());
+        } catch (error) {
+            this.status.fail(error);
+        }
+    }
+
+    /** The engine of the page that has its traces in itself, or of the server that it came from. */
+    private async find(): Promise<Engine> {
+        const embedded = takeEmbedded();
+        if (embedded === null) {
+            await login();
+            stay();
+            return new HttpEngine();
+        }
+        const { code } = embedded;
+        this.code = () => code;
+        return await LocalEngine.open(await code, embedded.traces);
+    }
+
+    /** @begin: runs just before it is shown. */
+    private open(find: () => Promise<Engine>, begin?: () => void): Promise<void> {
+        return this.turns.take({
+            open: find,
+            ask: askTraces,
+            show: (engine, traces) => {
+                begin?.();
+                this.show(engine, traces);
+            },
+            close: (engine) => {
+                if (engine !== this.engine) {
+                    engine.close?.();
+                }
+            },
+        });
+    }
+
+    private show(engine: Engine, [first, second]: Traces): void {
+        const { status } = this;
+        const address = parseAddress(location.hash);
+        const engines = [0, 1].map((number) => new TraceEngine(engine, number));
+        const which = second !== null && address.trace === 1 ? 1 : 0;
+        const [trace, other] = which === 1 ? [second!, first] : [first, second];
+        const one = second !== null ? engines[which]! : engine;
+        const app = new App(one, trace, which, other, status.fail, (text) => status.say(text));
+        const opener = makeOpener((files) => void this.take(files));
+        const page = new Page(app, status.element, opener);
+        this.app?.end();
+        if (this.engine !== engine) {
+            this.engine?.close?.();
+        }
+        this.app = app;
+        this.engine = engine;
+        if (engine.isLocal === true) {
+            app.reload = () => void this.open(async () => engine).catch(status.fail);
+        }
+        document.body.replaceChildren(page.element);
+        document.title = `${trace.name} - nanoscope`;
+        page.begin(address);
+        // For tests and measurements.
+        Object.assign(globalThis, { nanoscope: page });
+    }
+
+    /** Files that were dropped or chosen. What is shown stays if they cannot be opened. */
+    private async take(files: readonly File[]): Promise<void> {
+        if (files.length === 0) {
+            return;
+        }
+        try {
+            await this.open(
+                () => openFiles(files, () => this.code()),
+                () => {
+                    history.replaceState(null, "", location.pathname + location.search);
+                    this.status.say("");
+                },
+            );
+        } catch (error) {
+            this.status.fail(error);
+        }
+    }
 }
 
-const status = new Status();
-document.body.append(status.element);
-login()
-    .then(stay)
-    .then(() => start(new HttpEngine(), status))
-    .catch(status.fail);
+/** The engine's module, from the server that the page came from. */
+async function fetchCode(): Promise<WebAssembly.Module> {
+    const answer = await fetch("engine.wasm").catch(() => null);
+    if (answer === null || !answer.ok) {
+        const why =
+            answer === null ? "the server has ended" : "this nanoscope was built without it";
+        throw new EngineError(0, `the engine that reads files in the page is not there: ${why}`);
+    }
+    return await WebAssembly.compile(await answer.arrayBuffer());
+}
+
+void new Viewer().begin();

@@ -40,6 +40,7 @@ export class Page {
     constructor(
         readonly app: App,
         status: HTMLElement,
+        opener: HTMLElement,
     ) {
         const tracks = h("canvas", { "aria-hidden": "true" });
         const spacer = h("div");
@@ -70,6 +71,7 @@ export class Page {
             makeHeader(
                 app,
                 this.searchBox.element,
+                opener,
                 h(
                     "button",
                     {
@@ -97,9 +99,11 @@ export class Page {
             this.help,
         );
         listen(app, this.timeline, { tracks, ruler, minimap, scroller: this.scroller }, this);
-        followKeys(keys);
+        followKeys(keys, app.life);
         const system = matchMedia("(prefers-color-scheme: dark)");
-        system.addEventListener("change", () => this.setTheme(app.themeChoice));
+        system.addEventListener("change", () => this.setTheme(app.themeChoice), {
+            signal: app.life,
+        });
     }
 
     /** Takes what the address asks for; the page must be in the document. */
@@ -107,6 +111,8 @@ export class Page {
         const { app } = this;
         this.setTheme(address.theme);
         app.functions.need(0);
+        app.compare = address.compare;
+        app.otherRange = address.other;
         if (address.frames) {
             app.toggleFrames();
         }
@@ -157,6 +163,9 @@ export class Page {
     /** The trace is still being recorded: looks again, and follows the end where the whole was in sight. */
     private async grow(): Promise<void> {
         const { app } = this;
+        if (app.life.aborted) {
+            return;
+        }
         try {
             const before = app.whole;
             const trace = await app.ask<Trace>("trace", {});

@@ -138,6 +138,27 @@ export function fillText(theme: ThemeName): Rgb {
     return TONES[theme].text;
 }
 
+/** Orange for what got slower, blue for what got faster: told apart by everybody. */
+const CHANGE_TONES: Record<ThemeName, { same: Tone3; slower: Tone3; faster: Tone3 }> = {
+    light: { same: [0.9, 0.004, 260], slower: [0.7, 0.165, 52], faster: [0.68, 0.14, 248] },
+    dark: { same: [0.41, 0.008, 260], slower: [0.54, 0.13, 48], faster: [0.51, 0.14, 256] },
+};
+
+/** A change of a factor of two, and more, has the full colour. */
+const FULL_CHANGE = 1;
+
+type Tone3 = readonly [number, number, number];
+
+/** The fill of what changed. @ratio: after divided by before, 0 to Infinity; 1: the same. */
+export function changeFill(theme: ThemeName, ratio: number): Rgb {
+    const tones = CHANGE_TONES[theme];
+    const size = Math.log2(ratio) / FULL_CHANGE;
+    const strength = Number.isNaN(size) ? 0 : Math.min(Math.abs(size), 1);
+    const end = size > 0 ? tones.slower : tones.faster;
+    const mix = (a: number, b: number): number => a + (b - a) * strength;
+    return oklch(mix(tones.same[0], end[0]), mix(tones.same[1], end[1]), end[2]);
+}
+
 /** States of format.md 9, and those of Android's runtime folded onto them. */
 export const STATE_NAMES: Readonly<Record<number, string>> = {
     0: "unknown",

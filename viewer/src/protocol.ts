@@ -143,6 +143,23 @@ export interface Shares {
     rows: { category: number; calls: number; self: number }[];
 }
 
+/** Name, place (where others have the name, too), the id in the first trace and in the second. */
+export type DiffFunction = [string, string | null, number | null, number | null];
+
+/** Calls, total, self, each of the first trace and of the second. */
+export type DiffSums = [number, number, number, number, number, number];
+
+export interface Diff {
+    sides: { name: string; calls: number; self: number; bounds: number; folded_calls: number }[];
+    /** The number of the function, and its sums. */
+    rows: [number, ...DiffSums][];
+    more: number;
+    /** The number of the function, the depth, and the sums. */
+    nodes: [number, number, ...DiffSums][];
+    folded: number;
+    functions: DiffFunction[];
+}
+
 export interface Overview {
     width: number;
     depth: number[];

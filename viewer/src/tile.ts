@@ -24,6 +24,8 @@ export interface Gap {
     x1: number;
     /** null: unknown. */
     lost: number | null;
+    /** Turned away by the budget of the recording. */
+    leftOut: number;
 }
 
 export interface Tile {
@@ -109,7 +111,8 @@ export function decodeTiles(
             if (x1 < x0) {
                 throw new TileError("a gap is out of place");
             }
-            list.push({ x0, x1, lost: lost === UNKNOWN_LOST ? null : lost });
+            const leftOut = view.getUint32(gapsAt + i * GAP_BYTES + 8, true);
+            list.push({ x0, x1, lost: lost === UNKNOWN_LOST ? null : lost, leftOut });
         }
         tiles.push({
             thread,

@@ -3,11 +3,22 @@ import type { App } from "./app";
 import { h, printable } from "./dom";
 import type { Call } from "./protocol";
 import type { SeenSpan } from "./picture";
+import type { Gap } from "./tile";
 import type { Spot } from "./timeline";
 import * as units from "./units";
 import { duration } from "./view";
 
 const REST_MS = 70;
+
+function gapText({ lost, leftOut }: Gap): string {
+    const left = `the budget left ${units.count(leftOut)} events out here`;
+    if (leftOut > 0 && lost === 0) {
+        return left;
+    }
+    const text =
+        lost === null ? "events were lost here" : `${units.count(lost)} events were lost here`;
+    return leftOut > 0 ? `${text}, and ${left}` : text;
+}
 
 export class Tooltip {
     readonly element = h("div", { class: "tooltip", "aria-hidden": "true", hidden: true });
@@ -42,13 +53,8 @@ export class Tooltip {
                 this.timer = window.setTimeout(() => void this.ask(span, spot.time, x, y), REST_MS);
             }
         }
-        if (span === null) {
-            const lost = gap?.lost ?? null;
-            const text =
-                lost === null
-                    ? "events were lost here"
-                    : `${units.count(lost)} events were lost here`;
-            this.element.replaceChildren(h("span", {}, text));
+        if (span === null && gap !== null) {
+            this.element.replaceChildren(h("span", {}, gapText(gap)));
         }
         this.element.hidden = false;
         this.place(x, y);

@@ -63,7 +63,8 @@ export function instant(ns: number): string {
 }
 
 export function count(value: number): string {
-    return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
+    // Not by the browser's tables of languages: reading them takes longer than the first picture.
+    return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 /** A count for tight places: "12.3k", "1.24 G" is written "1.24G". */

@@ -1,5 +1,7 @@
 // all.ts - which panels a trace has.
 import type { App } from "../app";
+import { ComparePanel } from "./compare";
+import { AbsentPanel, NO_SOURCE, NO_SQL } from "./absent";
 import { DetailsPanel } from "./details";
 import { FlamePanel } from "./flame";
 import { HistogramPanel } from "./histogram";
@@ -22,6 +24,7 @@ export function makePanels(app: App): Panel[] {
         new SandwichPanel(app),
         new HistogramPanel(app),
         new SharesPanel(app),
+        new ComparePanel(app),
     ];
     if (threads.some((thread) => thread.marks > 0)) {
         panels.push(new MarksPanel(app));
@@ -31,9 +34,13 @@ export function makePanels(app: App): Panel[] {
     }
     if (can.includes("source")) {
         panels.push(new SourcePanel(app));
+    } else if (app.engine.isLocal === true) {
+        panels.push(new AbsentPanel("source", "Source", NO_SOURCE));
     }
     if (can.includes("sql")) {
         panels.push(new SqlPanel(app));
+    } else if (app.engine.isLocal === true) {
+        panels.push(new AbsentPanel("sql", "SQL", NO_SQL));
     }
     return panels;
 }

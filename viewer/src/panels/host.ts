@@ -80,7 +80,9 @@ export class PanelHost {
         app.on("selection", () => this.showScope());
         this.listenToHandle();
         new ResizeObserver(() => this.current?.resized?.()).observe(this.body);
-        this.setHeight(Math.round(Math.min(Math.max(innerHeight * 0.33, 190), 620)));
+        // Who opens two traces wants to compare them rather than look at one.
+        const [share, most] = app.other === null ? [0.33, 620] : [0.55, 1100];
+        this.setHeight(Math.round(Math.min(Math.max(innerHeight * share, 190), most)));
         this.showScope();
         this.show();
     }
@@ -254,6 +256,8 @@ export class PanelHost {
                 this.setHeight(this.height + step);
             }
         });
-        window.addEventListener("resize", () => this.setHeight(this.height));
+        window.addEventListener("resize", () => this.setHeight(this.height), {
+            signal: this.app.life,
+        });
     }
 }
