@@ -4,6 +4,8 @@
 
 #include "analyze/diff.h"
 #include "cli/diff_options.h"
+#include "cli/export_own.h"
+#include "cli/progress.h"
 #include "cli/view.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -15,7 +17,10 @@
 struct settings {
     struct nsc_cli_view views[NSC_DIFF_SIDES];
     enum nsc_table_format format;
-    unsigned sort; /* enum nsc_diff_key */
+    bool page; /* instead of tables */
+    const char *output;
+    bool for_tables; /* an option was given that only tables have */
+    unsigned sort;   /* enum nsc_diff_key */
     uint64_t top, paths;
     uint64_t min_change_ns;
     double min_change_share; /* of what it was in A */
@@ -35,13 +40,38 @@ static int read_min_change(const struct nsc_cli_args *args, const struct nsc_cli
                          given->value);
 }
 
+/* "html", or what all commands have. */
+static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
+                       struct settings *s)
+{
+    static const char *const formats[] = {[NSC_TABLE_ALIGNED] = "table",
+                                          [NSC_TABLE_CSV] = "csv",
+                                          [NSC_TABLE_JSON] = "json",
+                                          "html",
+                                          NULL};
+    unsigned choice = NSC_TABLE_ALIGNED;
+    int status = nsc_cli_choice(args, given, formats, &choice);
+
+    s->page = choice > NSC_TABLE_JSON;
+    if (!s->page)
+        s->views[0].format = (enum nsc_table_format)choice;
+    return status;
+}
+
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct settings *s)
 {
     /* In the order of enum nsc_diff_key. */
     static const char *const keys[] = {"self", "total", "calls", "name", NULL};
 
+    s->for_tables |= given->id == NSC_DIFF_OPT_SORT || given->id == NSC_DIFF_OPT_TOP ||
+                     given->id == NSC_DIFF_OPT_PATHS || given->id == NSC_DIFF_OPT_MIN_CHANGE;
     switch (given->id) {
+    case NSC_DIFF_OPT_FORMAT:
+        return read_format(args, given, s);
+    case NSC_DIFF_OPT_OUTPUT:
+        s->output = given->value;
+        return 0;
     case NSC_DIFF_OPT_SORT:
         return nsc_cli_choice(args, given, keys, &s->sort);
     case NSC_DIFF_OPT_TOP:
@@ -142,13 +172,6 @@ static const struct nsc_table_column columns[] = {
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 enum { CHANGES_FIRST = 8 }; /* two columns of each key, in the order of enum nsc_diff_key */
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The function in the trace that has it, of both in the first. */
 static const struct nsc_function *find_function(const struct settings *s,
                                                 const struct nsc_diff_row *row, const char **module)
@@ -168,14 +191,14 @@ static void add_name(const struct settings *s, struct nsc_table *table, const ch
 {
     const char *module;
     const struct nsc_function *f = find_function(s, row, &module);
-    const char *file = base_name(f->file);
+    const char *file = nsc_text_base_name(f->file);
     const char *gap = *module != '\0' && *file != '\0' ? " " : "";
     bool placed =
         s->format == NSC_TABLE_ALIGNED && row->shared && (*module != '\0' || *file != '\0');
     char *text;
-    int length =
-        placed ? asprintf(&text, "%s%s [%s%s%s]", lead, row->name, base_name(module), gap, file)
-               : asprintf(&text, "%s%s", lead, row->name);
+    int length = placed ? asprintf(&text, "%s%s [%s%s%s]", lead, row->name,
+                                   nsc_text_base_name(module), gap, file)
+                        : asprintf(&text, "%s%s", lead, row->name);
 
     if (length < 0)
         text = NULL;
@@ -302,7 +325,7 @@ static void add_path(const struct settings *s, struct nsc_table *table, const st
 /* The paths that changed most, each below its callers. */
 static struct nsc_table *make_paths(const struct settings *s, const struct nsc_diff *d)
 {
-    uint8_t *chosen = nsc_diff_choose(d, (enum nsc_diff_key)s->sort, s->paths);
+    uint8_t *chosen = nsc_diff_choose(d, (enum nsc_diff_key)s->sort, s->paths, 0);
     struct nsc_table *table = NULL;
 
     if (chosen != NULL)
@@ -426,6 +449,62 @@ static int print(const struct settings *s, const struct nsc_diff *d)
     return error;
 }
 
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void tick(void *context, uint64_t done, uint64_t total)
+{
+    nsc_progress_show(context, "writing", done, total);
+}
+
+static int write_page(const struct settings *s)
+{
+    const struct nsc_cli_page_part parts[] = {{s->views[0].trace, &s->views[0].selection},
+                                              {s->views[1].trace, &s->views[1].selection}};
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_progress progress;
+    const struct nsc_formats_progress on_progress = {tick, &progress};
+    char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
+    struct nsc_export_result result;
+    int error;
+
+    nsc_progress_begin(&progress);
+    error = nsc_cli_export_page(parts, NSC_DIFF_SIDES, s->output, &on_progress, &result, &diag);
+    nsc_progress_end(&progress);
+    if (error != 0)
+        return nsc_cli_fail(&diag);
+    for (uint32_t i = 0; i < result.notes.count; i++)
+        nsc_cli_warn("%s", result.notes.line[i]);
+    if (strcmp(s->output, "-") != 0)
+        printf("%s: %s call%s of two traces, %s\n", s->output,
+               nsc_units_format_count(calls, result.calls), nsc_units_plural(result.calls),
+               nsc_units_format_bytes(bytes, result.bytes));
+    return NSC_CLI_OK;
+}
+
+/* What was asked of a page, or of its file, that cannot be. */
+static int check_page(const struct nsc_cli_args *args, struct settings *s)
+{
+    const char *guess = s->output != NULL ? nsc_cli_own_guess(s->output) : NULL;
+
+    s->page |= guess != NULL && strcmp(guess, "html") == 0;
+    if (!s->page)
+        return s->output != NULL
+                   ? nsc_cli_usage(args,
+                                   "-o names a page (--format html); redirect what is printed")
+                   : 0;
+    if (s->for_tables)
+        return nsc_cli_usage(args, "a page has all functions and paths: --sort, --top, --paths and "
+                                   "--min-change are for what is printed");
+    if (s->output == NULL)
+        s->output = "-";
+    if (strcmp(s->output, "-") == 0 && nsc_text_is_terminal(stdout))
+        return nsc_cli_usage(args, "a page does not go to a terminal: redirect, or give -o");
+    for (size_t i = 0; i < args->operand_count; i++)
+        if (nsc_cli_is_input(args->operands[i], s->output))
+            return nsc_cli_error("%s is one of the traces: name another output with -o", s->output);
+    return 0;
+}
+
 static int run(const struct settings *s)
 {
     struct nsc_trace *const traces[] = {s->views[0].trace, s->views[1].trace};
@@ -436,6 +515,8 @@ static int run(const struct settings *s)
     unsigned failed = 0;
     int status;
 
+    if (s->page)
+        return write_page(s);
     if (nsc_diff_make(traces, selections, &d, &failed, &diag) < 0)
         return nsc_cli_fail_in(nsc_trace_name(traces[failed]), &diag);
     status = print(s, &d);
@@ -456,6 +537,8 @@ int nsc_cmd_diff(const struct nsc_cli_args *args)
         status = nsc_cli_usage(args, "two traces are needed: diff BEFORE AFTER");
     if (status == 0 && strcmp(args->operands[0], "-") == 0 && strcmp(args->operands[1], "-") == 0)
         status = nsc_cli_usage(args, "only one of the traces can come from standard input");
+    if (status == 0)
+        status = check_page(args, &s);
     if (status != 0)
         return status;
     s.format = s.views[1].format = s.views[0].format;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/export_options.h"
+#include "cli/export_own.h"
 #include "cli/progress.h"
 #include "cli/view.h"
 #include "formats/formats.h"
@@ -22,33 +23,14 @@ struct request {
     struct nsc_export_options options;
 };
 
-/* A usage error that lists the formats; @value: what was given, or NULL. */
-static int refuse_format(const struct nsc_cli_args *args, const char *value)
+/* Formats by number: those of other tools, then our own. NULL after the last. */
+static const char *format_name(unsigned index)
 {
-    char list[256] = "";
-    const char *name;
+    unsigned foreign = 0;
 
-    for (unsigned i = 0; (name = nsc_formats_export_name(i)) != NULL; i++) {
-        size_t used = strlen(list);
-
-        snprintf(list + used, sizeof list - used, "%s%s",
-                 i == 0                                   ? ""
-                 : nsc_formats_export_name(i + 1) != NULL ? ", "
-                                                          : " or ",
-                 name);
-    }
-    if (value != NULL)
-        return nsc_cli_usage(args, "unknown format '%s': %s", value, list);
-    return nsc_cli_usage(args, "which format? --format %s", list);
-}
-
-static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
-                       struct request *r)
-{
-    for (unsigned i = 0; (r->format = nsc_formats_export_name(i)) != NULL; i++)
-        if (strcmp(r->format, given->value) == 0)
-            return 0;
-    return refuse_format(args, given->value);
+    while (nsc_formats_export_name(foreign) != NULL)
+        foreign++;
+    return index < foreign ? nsc_formats_export_name(index) : nsc_cli_own_format(index - foreign);
 }
 
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
@@ -64,7 +46,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         r->output = given->value;
         break;
     case NSC_EXPORT_OPT_FORMAT:
-        return read_format(args, given, r);
+        return nsc_cli_format(args, given->value, format_name, &r->format);
     case NSC_EXPORT_OPT_GZIP:
         r->options.gzip = true;
         break;
@@ -102,8 +84,12 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     r->input = args->operands[0];
     if (r->format == NULL && r->output != NULL)
         r->format = nsc_formats_guess(r->output);
+    if (r->format == NULL && r->output != NULL)
+        r->format = nsc_cli_own_guess(r->output);
     if (r->format == NULL)
-        return refuse_format(args, NULL);
+        return nsc_cli_format(args, NULL, format_name, &r->format);
+    if (nsc_cli_own_suffix(r->format) != NULL && r->options.gzip)
+        return nsc_cli_usage(args, "%s is not compressed by --gzip", r->format);
     if (r->output == NULL && strcmp(r->input, "-") == 0)
         return nsc_cli_usage(args, "standard input has no name: give -o");
     if (r->output != NULL && strcmp(r->output, "-") == 0 &&
@@ -174,7 +160,11 @@ static int export_trace(const struct request *r, const char *output)
     options.hidden = selection->hidden;
     options.progress = (struct nsc_formats_progress){tick, &progress};
     nsc_progress_begin(&progress);
-    error = nsc_formats_export(r->view.trace, r->format, output, &options, &result, &diag);
+    if (nsc_cli_own_suffix(r->format) != NULL)
+        error = nsc_cli_export_own(r->view.trace, selection, r->format, output, &options.progress,
+                                   &result, &diag);
+    else
+        error = nsc_formats_export(r->view.trace, r->format, output, &options, &result, &diag);
     nsc_progress_end(&progress);
     if (error != 0)
         return nsc_cli_fail_in(nsc_trace_name(r->view.trace), &diag);
@@ -185,7 +175,8 @@ static int export_trace(const struct request *r, const char *output)
 /* The trace's name with the format's suffix, in the current folder. */
 static char *default_output(const struct request *r)
 {
-    const char *suffix = nsc_formats_export_suffix(r->format);
+    const char *own = nsc_cli_own_suffix(r->format);
+    const char *suffix = own != NULL ? own : nsc_formats_export_suffix(r->format);
     char *with_gz, *name;
 
     if (!r->options.gzip)
@@ -195,15 +186,6 @@ static char *default_output(const struct request *r)
     name = nsc_formats_output_name(r->input, with_gz);
     free(with_gz);
     return name;
-}
-
-/* Whether the output would take the place of the trace itself. */
-static bool is_input(const char *input, const char *output)
-{
-    struct stat in, out;
-
-    return stat(input, &in) == 0 && stat(output, &out) == 0 && in.st_dev == out.st_dev &&
-           in.st_ino == out.st_ino;
 }
 
 int nsc_cmd_export(const struct nsc_cli_args *args)
@@ -219,7 +201,7 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
     output = r.output != NULL ? strdup(r.output) : default_output(&r);
     if (output == NULL)
         status = nsc_cli_error("out of memory");
-    else if (is_input(r.input, output))
+    else if (nsc_cli_is_input(r.input, output))
         status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
     else
         status = export_trace(&r, output);

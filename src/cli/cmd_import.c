@@ -23,10 +23,14 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     r->options.size = sizeof r->options;
     for (size_t i = 0; i < args->option_count; i++) {
         const char *value = args->options[i].value;
+        int status = 0;
 
         switch ((enum nsc_import_option)args->options[i].id) {
         case NSC_IMPORT_OPT_OUTPUT:
             r->output = value;
+            break;
+        case NSC_IMPORT_OPT_FORMAT:
+            status = nsc_cli_format(args, value, nsc_formats_import_name, &r->options.format);
             break;
         case NSC_IMPORT_OPT_NAME:
             r->options.name = value;
@@ -38,6 +42,8 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
             r->json = true;
             break;
         }
+        if (status != 0)
+            return status;
     }
     if (args->operand_count != 1)
         return nsc_cli_usage(args, "one file to import is needed");

@@ -17,6 +17,7 @@
 #include "cli/categories.h"
 #include "cli/command.h"
 #include "cli/enter.h"
+#include "cli/naming.h"
 #include "cli/open_options.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
@@ -133,7 +134,12 @@ static int open_trace(struct open_request *r, const char *path)
     r->trace_count++;
     if (diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message);
-    return look_into(file, writer);
+    error = look_into(file, writer);
+    if (error == 0 && file->growing) {
+        file->context = nsc_naming_new();
+        file->name_functions = file->context != NULL ? nsc_naming_apply : NULL;
+    }
+    return error;
 }
 
 /* ---- The browser ----------------------------------------------------------------------------- */
@@ -246,7 +252,9 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
     if (status == 0)
         status = serve(&r);
     nsc_category_rules_free(r.rules);
-    for (size_t i = 0; i < r.trace_count; i++)
+    for (size_t i = 0; i < r.trace_count; i++) {
+        nsc_naming_free(r.traces[i].context);
         close(r.traces[i].fd);
+    }
     return status;
 }

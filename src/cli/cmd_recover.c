@@ -36,23 +36,9 @@ static char *output_for(const char *in)
  * that are still the recorded ones. Without them the addresses stay. */
 static int name_functions(struct nsc_trace *t, struct nsc_writer *w)
 {
-    int error = 0;
+    struct nsc_names_table table = nsc_names_of_writer(w);
 
-    for (uint32_t i = 0; i < nsc_trace_info(t)->module_count && error == 0; i++) {
-        const struct nsc_module *module = nsc_trace_module(t, i);
-        struct nsc_symbols_options options = {.size = sizeof options};
-        struct nsc_symbols *symbols = NULL;
-
-        if (module->build_id_bytes == 0)
-            continue; /* nothing to know the file by */
-        options.build_id = module->build_id;
-        options.build_id_bytes = module->build_id_bytes;
-        if (nsc_symbols_open(module->path, &options, &symbols, NULL) < 0)
-            continue;
-        error = nsc_names_resolve_module(w, i, symbols);
-        nsc_symbols_close(symbols);
-    }
-    return error;
+    return nsc_names_resolve_files(&table, t);
 }
 
 static void show_json(const char *out, const struct nsc_trace_info *info)

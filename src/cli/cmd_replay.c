@@ -93,6 +93,10 @@ static void put_action(const struct print *p, const struct nsc_replay_item *item
         else
             printf("/* %" PRIu64 " event%s lost */", item->lost, nsc_units_plural(item->lost));
         break;
+    case NSC_REPLAY_LEFT_OUT:
+        printf("/* %" PRIu64 " event%s left out by the budget */", item->lost,
+               nsc_units_plural(item->lost));
+        break;
     }
 }
 
@@ -120,7 +124,7 @@ static void print_line(const struct print *p, const struct nsc_replay_item *item
 
 static const char *kind_name(enum nsc_replay_kind kind)
 {
-    static const char *const names[] = {"begin", "end", "call", "late_end", "lost"};
+    static const char *const names[] = {"begin", "end", "call", "late_end", "lost", "left_out"};
 
     return names[kind];
 }
@@ -152,6 +156,8 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
         nsc_json_text(&j, "bound", nsc_bound_name(item->bound));
     if (item->kind == NSC_REPLAY_LOST)
         nsc_json_u64(&j, "lost", item->lost);
+    if (item->kind == NSC_REPLAY_LEFT_OUT)
+        nsc_json_u64(&j, "left_out", item->lost);
     nsc_json_close_object(&j);
     nsc_json_end(&j);
 }
@@ -170,7 +176,7 @@ static void print_csv(const struct print *p, const struct nsc_replay_item *item)
         nsc_text_put_csv(stdout, nsc_trace_function(p->trace, item->function)->name,
                          p->csv_terminal);
     printf(",%s,", item->bound ? nsc_bound_name(item->bound) : "");
-    if (item->kind == NSC_REPLAY_LOST)
+    if (item->kind == NSC_REPLAY_LOST || item->kind == NSC_REPLAY_LEFT_OUT)
         printf("%" PRIu64, item->lost);
     putchar('\n');
 }

@@ -8,14 +8,17 @@
 #include "cli/categories.h"
 #include "cli/labels.h"
 #include "cli/report_options.h"
+#include "cli/runs.h"
 #include "cli/shares.h"
 #include "cli/usage.h"
 #include "cli/view.h"
 #include "util/units.h"
 
+#define SORT_SPREAD (NSC_REPORT_BY_NAME + 1u)
+
 struct settings {
     struct nsc_cli_view view;
-    unsigned sort; /* enum nsc_report_key */
+    unsigned sort; /* enum nsc_report_key, or SORT_SPREAD */
     bool sorted;   /* the user said how */
     uint64_t top;
     bool per_process;
@@ -30,8 +33,8 @@ struct settings {
 static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct settings *s)
 {
-    static const char *const keys[] = {"total", "self", "calls", "min",  "p50",
-                                       "p90",   "p99",  "max",   "name", NULL};
+    static const char *const keys[] = {"total", "self", "calls", "min",    "p50", "p90",
+                                       "p99",   "max",  "name",  "spread", NULL};
     static const char *const kinds[] = {"function", "category", NULL};
     unsigned choice = 0;
     int status = 0;
@@ -320,21 +323,6 @@ static int add_estimates(struct settings *s, struct nsc_report *r)
     return 0;
 }
 
-static int compensate(struct settings *s)
-{
-    int error = nsc_selection_compensate(&s->view.selection, s->view.trace);
-
-    if (error == -EOPNOTSUPP)
-        return nsc_cli_error(
-            "%s: --compensate needs the ends of calls, and only entries were timed",
-            nsc_trace_name(s->view.trace));
-    if (error != 0)
-        return nsc_cli_error("%s: the cost of its hooks was not measured when it was recorded, so "
-                             "--compensate has nothing to go by",
-                             nsc_trace_name(s->view.trace));
-    return 0;
-}
-
 static int report(struct settings *s)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -342,7 +330,7 @@ static int report(struct settings *s)
     int status = nsc_cli_view_find_gaps(&s->view);
 
     if (status == 0 && s->compensate)
-        status = compensate(s);
+        status = nsc_cli_view_compensate(&s->view);
     if (s->exact)
         s->view.selection.index = NSC_SELECT_INDEX_NEVER;
     if (status == 0 &&
@@ -368,12 +356,32 @@ static int report_categories(struct settings *s)
     int status = nsc_cli_view_find_gaps(&s->view);
 
     if (status == 0 && s->compensate)
-        status = compensate(s);
+        status = nsc_cli_view_compensate(&s->view);
     if (s->sorted && s->sort == NSC_REPORT_BY_CALLS)
         options.sort = NSC_SHARES_BY_CALLS;
     else if (s->sorted && s->sort == NSC_REPORT_BY_NAME)
         options.sort = NSC_SHARES_BY_NAME;
     return status == 0 ? nsc_cli_shares_report(&s->view, &options) : status;
+}
+
+/* What makes no sense of several traces. */
+static int check_several(const struct nsc_cli_args *args, const struct settings *s)
+{
+    size_t inputs = 0;
+
+    for (size_t i = 0; i < args->operand_count; i++)
+        inputs += strcmp(args->operands[i], "-") == 0;
+    if (inputs > 1)
+        return nsc_cli_usage(args, "only one of the traces can come from standard input");
+    if (s->threads || s->per_process)
+        return nsc_cli_usage(args,
+                             "--%s is for one trace: threads and processes of several are not "
+                             "known to be the same",
+                             s->threads ? "threads" : "per-process");
+    if (s->sort >= NSC_REPORT_BY_MIN && s->sort <= NSC_REPORT_BY_MAX)
+        return nsc_cli_usage(args,
+                             "several traces are sorted by total, self, calls, spread or name");
+    return 0;
 }
 
 static int check(const struct nsc_cli_args *args, const struct settings *s)
@@ -383,12 +391,38 @@ static int check(const struct nsc_cli_args *args, const struct settings *s)
                                                   : "--threads or --by category, not both");
     if (s->threads && s->compensate)
         return nsc_cli_usage(args, "--threads has no times of calls to --compensate");
-    if (s->by_category && s->sorted && s->sort != NSC_REPORT_BY_SELF &&
+    if (s->sort == SORT_SPREAD && args->operand_count < 2)
+        return nsc_cli_usage(args, "--sort spread needs several traces");
+    if (s->by_category && s->sorted && s->sort != SORT_SPREAD && s->sort != NSC_REPORT_BY_SELF &&
         s->sort != NSC_REPORT_BY_CALLS && s->sort != NSC_REPORT_BY_NAME)
-        return nsc_cli_usage(args, "categories are sorted by self, calls or name");
+        return nsc_cli_usage(args, "categories%s",
+                             args->operand_count > 1
+                                 ? " of several traces are sorted by self, calls, spread or name"
+                                 : " are sorted by self, calls or name");
     if (s->rules != NULL && !s->by_category && !s->print_rules)
         return nsc_cli_usage(args, "--categories is for --by category");
-    return 0;
+    return args->operand_count > 1 ? check_several(args, s) : 0;
+}
+
+/* All traces as one statistic. */
+static int report_several(const struct nsc_cli_args *args, const struct settings *s)
+{
+    struct nsc_cli_runs options = {.format = s->view.format,
+                                   .order = {.measure = NSC_RUNS_TOTAL},
+                                   .top = s->top,
+                                   .by_category = s->by_category,
+                                   .rules = s->rules,
+                                   .compensate = s->compensate,
+                                   .exact = s->exact};
+
+    if (s->by_category || (s->sorted && s->sort == NSC_REPORT_BY_SELF))
+        options.order.measure = NSC_RUNS_SELF;
+    if (s->sorted && s->sort == NSC_REPORT_BY_CALLS)
+        options.order.measure = NSC_RUNS_CALLS;
+    else if (s->sorted && s->sort == NSC_REPORT_BY_NAME)
+        options.order.measure = NSC_RUNS_MEASURES;
+    options.order.by_spread = s->sorted && s->sort == SORT_SPREAD;
+    return nsc_cli_runs_report(args, &options);
 }
 
 int nsc_cmd_report(const struct nsc_cli_args *args)
@@ -402,6 +436,8 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
         status = check(args, &s);
     if (status == 0 && s.print_rules)
         return nsc_cli_print_rules(s.rules);
+    if (status == 0 && args->operand_count > 1)
+        return report_several(args, &s);
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)

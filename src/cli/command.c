@@ -158,3 +158,27 @@ bool nsc_cli_binary_allowed(int fd)
 {
     return isatty(fd) == 0;
 }
+
+int nsc_cli_format(const struct nsc_cli_args *args, const char *value,
+                   const char *(*name_of)(unsigned index), const char **out)
+{
+    char list[256] = "";
+    const char *name;
+
+    for (unsigned i = 0; (name = name_of(i)) != NULL; i++) {
+        size_t used = strlen(list);
+
+        if (value != NULL && strcmp(name, value) == 0) {
+            *out = name;
+            return 0;
+        }
+        snprintf(list + used, sizeof list - used, "%s%s",
+                 i == 0                   ? ""
+                 : name_of(i + 1) != NULL ? ", "
+                                          : " or ",
+                 name);
+    }
+    if (value != NULL)
+        return nsc_cli_usage(args, "unknown format '%s': %s", value, list);
+    return nsc_cli_usage(args, "which format? --format %s", list);
+}

@@ -97,6 +97,16 @@ void nsc_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/**
+ * nsc_cli_format - find a format's own name.
+ * @value: what was given; NULL when nothing was, which is wrong too.
+ * @name_of: the names by number; NULL after the last.
+ * @out: receives the name.
+ * Returns 0, or NSC_CLI_USAGE after a message that lists them.
+ */
+int nsc_cli_format(const struct nsc_cli_args *args, const char *value,
+                   const char *(*name_of)(unsigned index), const char **out);
+
 #ifdef __clang_analyzer__
 /* Static analysis of one file cannot know that the results are never 0. */
 /* NOLINTBEGIN(readability-identifier-naming) */

@@ -241,6 +241,21 @@ void nsc_cli_view_close(struct nsc_cli_view *view)
     view->trace = NULL;
 }
 
+int nsc_cli_view_compensate(struct nsc_cli_view *view)
+{
+    int error = nsc_selection_compensate(&view->selection, view->trace);
+
+    if (error == -EOPNOTSUPP)
+        return nsc_cli_error(
+            "%s: --compensate needs the ends of calls, and only entries were timed",
+            nsc_trace_name(view->trace));
+    if (error != 0)
+        return nsc_cli_error("%s: the cost of its hooks was not measured when it was recorded, so "
+                             "--compensate has nothing to go by",
+                             nsc_trace_name(view->trace));
+    return 0;
+}
+
 int nsc_cli_view_find_gaps(struct nsc_cli_view *view)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -328,7 +343,11 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
         if (count > 0)
             fprintf(out, "%scalls of %s function%s were left out%s\n", prefix,
                     nsc_units_format_count(text, count), nsc_units_plural(count), reason);
-        else if (events > 0)
+        if (events > 0 && i == NSC_LEFT_OUT_BUDGET)
+            fprintf(out, "%s%s event%s of whatever functions %s left out by the budget, in gaps\n",
+                    prefix, nsc_units_format_count(text, events), nsc_units_plural(events),
+                    events == 1 ? "was" : "were");
+        else if (count == 0 && events > 0)
             fprintf(out, "%s%s event%s of calls %s left out%s\n", prefix,
                     nsc_units_format_count(text, events), nsc_units_plural(events),
                     events == 1 ? "was" : "were",

@@ -48,6 +48,10 @@ void nsc_cli_view_close(struct nsc_cli_view *view);
 /* The same for the commands that take nothing but one trace as operand. */
 int nsc_cli_view_open_only(const struct nsc_cli_args *args, struct nsc_cli_view *view);
 
+/* --compensate: take the cost of recording out of all times. Returns 0, or an exit status after a
+ * message: the trace does not tell the cost. */
+int nsc_cli_view_compensate(struct nsc_cli_view *view);
+
 /* Find out what was lost of the selection, and where, and what was left out. Returns 0, or an exit
  * status after a message.
  */
