@@ -57,6 +57,20 @@ static inline void bench_make_regular(struct bench_thread *t)
         bench_call(t, i % BENCH_FUNCTIONS, 0);
 }
 
+/* The worst case: no processor guesses what comes next, and most paths are new ones. */
+static inline void bench_make_random(struct bench_thread *t)
+{
+    while (t->left > 0) {
+        uint32_t depth = nsc_lane_depth(t->lane), r = bench_random();
+        uint32_t limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
+
+        if (depth < t->left && (depth == 0 || r % 1000 < limit))
+            bench_enter(t, (depth * 7 + (r >> 10) % 40 * 31) % BENCH_FUNCTIONS);
+        else
+            bench_leave(t);
+    }
+}
+
 /* A trace of about @events events. Returns 0 or -errno with @diag. */
 static inline int bench_make_trace(const char *path, uint64_t events,
                                    void (*make)(struct bench_thread *), struct nsc_diag *diag)

@@ -26,8 +26,9 @@ enum { SLOTS = 4096 - 256 - 16, EVENTS_MAX = 1 << 20, EXIT_BIT = 47, FUNCTIONS =
 
 struct pattern {
     uint64_t *words; /* two a slot; ticks relative to the pattern's begin */
-    size_t count;
+    size_t count, events;
     uint64_t ticks;
+    bool marked; /* only entries are timed, as with --timing entry */
 };
 
 struct bench {
@@ -36,15 +37,32 @@ struct bench {
     const struct nsc_rules *rules; /* NULL: every call is written */
 };
 
+/* Functions of different sizes, so that some collide in the recorder's table as real ones do. */
+static uint64_t word(uint32_t function, uint64_t depth)
+{
+    uint64_t address = CODE + function * 256ull + (function * 2654435761u >> 24 & 240);
+
+    return address | (TOP - depth * 48) << NSC_LIVE_POSITION_SHIFT;
+}
+
 static void put(struct pattern *p, uint32_t function, uint64_t depth, bool exit)
 {
-    uint64_t position = TOP - depth * 48;
-    uint64_t *slot = p->words + 2 * p->count++;
+    uint64_t *slot = p->words + 2 * p->count;
 
-    p->ticks += 24 + (p->count * 2654435761u >> 7) % 24;
-    slot[0] = (CODE + function * 64ull) | position << NSC_LIVE_POSITION_SHIFT;
-    slot[0] |= exit ? 1ull << EXIT_BIT : 0;
-    slot[1] = p->ticks;
+    p->ticks += 24 + (p->events++ * 2654435761u >> 7) % 24;
+    if (exit && p->marked && slot[-2] == word(function, depth)) {
+        slot[-1] |= NSC_LIVE_TICKS_RETURNED;
+        return;
+    }
+    p->count++;
+    slot[0] = word(function, depth) | (exit ? 1ull << EXIT_BIT : 0);
+    slot[1] = exit && p->marked ? 0 : p->ticks;
+}
+
+static void clear(struct pattern *p)
+{
+    p->count = p->events = 0;
+    p->ticks = 0;
 }
 
 static void fib(struct pattern *p, int n, uint64_t depth)
@@ -107,9 +125,21 @@ static size_t fill(uint64_t *chunk, const struct pattern *p, size_t at, uint64_t
 
     for (i = 0; i < count; i++) {
         chunk[2 * i] = p->words[2 * (at + i)];
-        chunk[2 * i + 1] = begin + p->words[2 * (at + i) + 1];
+        chunk[2 * i + 1] = p->words[2 * (at + i) + 1];
+        if (chunk[2 * i + 1] != 0)
+            chunk[2 * i + 1] += begin;
     }
     return count;
+}
+
+/* The time of the first timed slot from @at on, round the pattern. */
+static uint64_t first_ticks(const struct pattern *p, size_t at, uint64_t begin)
+{
+    while (at < p->count && p->words[2 * at + 1] == 0)
+        at++;
+    if (at == p->count)
+        return begin + p->ticks + p->words[1];
+    return (begin + p->words[2 * at + 1]) & ~NSC_LIVE_TICKS_RETURNED;
 }
 
 static uint64_t left_out(const struct nsc_stacks *stacks)
@@ -128,6 +158,7 @@ static double drain(struct bench *b, const struct pattern *p, uint64_t events)
                                 .context = b,
                                 .exit_bit = EXIT_BIT,
                                 .rules = b->rules,
+                                .marked = p->marked,
                                 .keep = true};
     uint64_t *chunk = aligned_alloc(4096, 65536), begin = 1000, done = 0;
     double seconds = 0;
@@ -139,15 +170,16 @@ static double drain(struct bench *b, const struct pattern *p, uint64_t events)
         double start;
 
         count = fill(chunk, p, at, begin);
+        stacks.next_ticks = first_ticks(p, at + count, begin);
         start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        nsc_stacks_begin_chunk(&stacks, TOP, chunk[1], 0);
+        nsc_stacks_begin_chunk(&stacks, TOP, first_ticks(p, at, begin), 0);
         if (nsc_stacks_run(&stacks, chunk, 0, count, true) != count)
             exit(1);
         memset(chunk, 0, count * 16);
         seconds += bench_seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
-        done += count;
         at += count;
         if (at == p->count) {
+            done += p->events;
             at = 0;
             begin += p->ticks;
         }
@@ -205,15 +237,20 @@ int main(int argc, char **argv)
     failed = measure("loops", &p, events, path, NULL);
     failed |= measure("loops_min_duration", &p, events, path, &longer);
     failed |= measure("loops_depth", &p, events, path, &shallow);
-    p.count = 0;
-    p.ticks = 0;
+    clear(&p);
     fib(&p, 25, 1);
     failed |= measure("fib", &p, events, path, NULL);
     failed |= measure("fib_min_duration", &p, events, path, &longer);
-    p.count = 0;
-    p.ticks = 0;
+    clear(&p);
     roots(&p, 10000);
     failed |= measure("roots", &p, events, path, NULL);
+    clear(&p);
+    p.marked = true;
+    loops(&p, 1, 1);
+    failed |= measure("loops_timing_entry", &p, events, path, NULL);
+    clear(&p);
+    fib(&p, 25, 1);
+    failed |= measure("fib_timing_entry", &p, events, path, NULL);
     free(p.words);
     return failed;
 }

@@ -21,19 +21,6 @@
 
 #define RUNS 7
 
-static void make_random(struct bench_thread *t)
-{
-    while (t->left > 0) {
-        uint32_t depth = nsc_lane_depth(t->lane), r = bench_random();
-        uint32_t limit = depth < 8 ? 560 : depth < 20 ? 490 : 300;
-
-        if (depth < t->left && (depth == 0 || r % 1000 < limit))
-            bench_enter(t, (depth * 7 + (r >> 10) % 40 * 31) % BENCH_FUNCTIONS);
-        else
-            bench_leave(t);
-    }
-}
-
 static void fail(const struct nsc_diag *diag)
 {
     fprintf(stderr, "report_bench: %s\n", diag->message);
@@ -126,7 +113,7 @@ int main(int argc, char **argv)
     const char *path = argc > 2 ? argv[2] : "/tmp/nsc-report-bench.nst";
 
     measure("regular", path, events, bench_make_regular);
-    measure("random", path, events, make_random);
+    measure("random", path, events, bench_make_random);
     unlink(path);
     return 0;
 }

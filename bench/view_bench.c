@@ -3,12 +3,15 @@
  * any window. One core.
  *
  * usage: view_bench MILLIONS-OF-EVENTS FILE     make FILE, measure, remove it
- *        view_bench make MILLIONS-OF-EVENTS FILE    only make it, for other measurements
+ *        view_bench regular|random MILLIONS-OF-EVENTS FILE
+ *                only make it, for other measurements: of calls as most programs do, or of the
+ * worst
  */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/report.h"
@@ -140,10 +143,11 @@ int main(int argc, char **argv)
         return 0;
     }
     if (argc != 4) {
-        fprintf(stderr, "usage: view_bench [make] MILLIONS-OF-EVENTS FILE\n");
+        fprintf(stderr, "usage: view_bench [regular|random] MILLIONS-OF-EVENTS FILE\n");
         return 2;
     }
-    if (bench_make_trace(argv[3], strtoull(argv[2], NULL, 10) * 1000000, bench_make_regular,
+    if (bench_make_trace(argv[3], strtoull(argv[2], NULL, 10) * 1000000,
+                         strcmp(argv[1], "random") == 0 ? bench_make_random : bench_make_regular,
                          &diag) != 0)
         fail(&diag);
     return 0;
