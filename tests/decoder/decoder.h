@@ -270,6 +270,8 @@ static inline uint64_t decoder_event(struct decoder *d, struct decoder_bytes *b,
             fprintf(d->out, "%" PRIu64 " late %s\n", depth, decoder_name(d, value));
         else if (other == 2)
             fprintf(d->out, "%" PRIu64 " lost %" PRIu64 "\n", depth, value);
+        else if (other == 8)
+            fprintf(d->out, "%" PRIu64 " left out %" PRIu64 "\n", depth, value);
         else
             fprintf(d->out, "other %" PRIu64 "\n", other);
         return depth;

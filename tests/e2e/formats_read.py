@@ -15,6 +15,19 @@ def report(lines):
     return [f"{r['function']} {r['calls']} {r['total_ns']} {r['self_ns']}" for r in csv.DictReader(lines)]
 
 
+def same_reports(ours, theirs):
+    """Two reports as CSV: what differs by more than the nanosecond to which each time of a call was rounded."""
+    rows = [{r["function"]: r for r in csv.DictReader(open(path))} for path in (ours, theirs)]
+    out = [f"only in one: {name}" for name in rows[0].keys() ^ rows[1].keys()]
+    for name in rows[0].keys() & rows[1].keys():
+        a, b = ({k: int(v) for k, v in r[name].items() if k != "function"} for r in rows)
+        rest = 2 * a["calls"] + 2
+        close = all(abs(a[k] - b[k]) <= rest for k in ("total_ns", "self_ns"))
+        if a["calls"] != b["calls"] or not close or any(abs(a[k] - b[k]) > 2 for k in ("min_ns", "max_ns")):
+            out.append(f"{name}: {a} is not {b}")
+    return out
+
+
 def pprof_top(lines):
     """`go tool pprof -top`: function, cumulative, own; without units."""
     out = []
@@ -162,6 +175,32 @@ def uftrace_report(lines):
     return [f"{m[2]} {m[1]}" for m in found if m]
 
 
+def uftrace_time(ns):
+    """A time as uftrace shows it: three digits and a unit, the rest cut off."""
+    value, rest, units = ns // 1000, ns % 1000, ["us", "ms", "s", "m", "h"]
+    for limit in (1000, 1000, 60, 60):
+        if value < limit:
+            break
+        value, rest = value // limit, value % limit
+        units.pop(0)
+    return f"{value}.{rest:03} {units[0]}"
+
+
+def uftrace_rounded(lines):
+    """Our report as `uftrace report` has it: function, calls, total, self."""
+    rows = csv.DictReader(lines)
+    return [
+        f"{r['function']} {r['calls']} {uftrace_time(int(r['total_ns']))} {uftrace_time(int(r['self_ns']))}"
+        for r in rows
+    ]
+
+
+def uftrace_times(lines):
+    """`uftrace report`: function, calls, total, self."""
+    found = (re.match(r" +([\d.]+ +\w+) +([\d.]+ +\w+) +(\d+)  (.*)$", line) for line in lines)
+    return [f"{m[4]} {m[3]} {' '.join(m[1].split())} {' '.join(m[2].split())}" for m in found if m]
+
+
 def firefox(source):
     """A processed profile of the Firefox Profiler: function, total, self (in ns), where they are not 0."""
     file, sums = json.load(source), {}
@@ -191,6 +230,9 @@ def firefox(source):
 def main():
     if sys.argv[1] in ("tau",):
         print("\n".join(sorted(globals()[sys.argv[1]](sys.argv[2]))))
+        return
+    if sys.argv[1] == "same_reports":
+        print("\n".join(same_reports(*sys.argv[2:])), end="")
         return
     source = open(sys.argv[2], errors="surrogateescape") if len(sys.argv) > 2 else sys.stdin
     sys.stdout.reconfigure(errors="surrogateescape")

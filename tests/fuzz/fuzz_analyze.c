@@ -1,10 +1,11 @@
 /*
  * Fuzzes the analyses with traces that say anything: report, tree, calls and replay must neither
- * break nor disagree on how many calls there are.
+ * break nor disagree on how many calls there are. A part that is cut out of one is a good trace.
  *
  * Build and run: make fuzz
  */
 #include "analyze/calls.h"
+#include "analyze/cut.h"
 #include "analyze/replay.h"
 #include "analyze/report.h"
 #include "analyze/tree.h"
@@ -105,6 +106,35 @@ static void take_index(struct nsc_trace *t, const struct nsc_selection *s)
         nsc_report_free(&report);
 }
 
+static void tell_fault(void *context, const struct nsc_diag *d)
+{
+    (void)context;
+    fprintf(stderr, "%s\n", d->message);
+}
+
+/* Whatever is in a trace, what is cut out of it holds together. */
+static void cut_part(struct nsc_trace *t, const struct nsc_selection *s)
+{
+    static int fd = -1;
+    static char path[32];
+    struct nsc_cut_result result;
+    struct nsc_writer *w;
+
+    if (fd < 0) {
+        fd = memfd_create("part", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    if (fd < 0 || ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||
+        nsc_writer_create_fd(fd, "part", NULL, &w, NULL) != 0)
+        return;
+    if (nsc_cut_write(t, s, w, NULL, NULL, &result, NULL) != 0) {
+        nsc_writer_abandon(w);
+        return;
+    }
+    if (nsc_writer_finish(w, NULL) == 0 && nsc_trace_verify(path, tell_fault, NULL, NULL) != 0)
+        abort();
+}
+
 static void analyze_file(const char *path, unsigned flags, uint8_t seed)
 {
     const struct nsc_trace_info *info;
@@ -121,14 +151,17 @@ static void analyze_file(const char *path, unsigned flags, uint8_t seed)
         analyze(t, &s);
         take_index(t, &s);
         find_usage(t, &s);
+        cut_part(t, &s);
         s.from_ticks = info->start_ticks + span / 256 * seed;
         s.to_ticks = s.from_ticks + span / 4;
         take_index(t, &s);
+        cut_part(t, &s);
         s.hidden = calloc(info->function_count + 1u, 1);
         for (uint32_t i = 0; s.hidden && i < info->function_count; i++)
             s.hidden[i] = (uint8_t)(seed + i) % 3 == 0;
         analyze(t, &s);
         find_usage(t, &s);
+        cut_part(t, &s);
     }
     nsc_selection_free(&s);
     nsc_trace_close(t);

@@ -25,8 +25,11 @@ static inline void random_thread(struct model_thread *t, struct model_random *r,
             nsc_lane_late_exit(t->lane, t->ticks, function);
             model_note(t, NSC_EVENT_LATE_EXIT, function, 0);
         } else if (what < 8) {
-            nsc_lane_lost(t->lane, t->ticks, what);
-            model_note(t, NSC_EVENT_LOST, NSC_NO_ID, what);
+            if (what == 7)
+                nsc_lane_left_out(t->lane, t->ticks, what);
+            else
+                nsc_lane_lost(t->lane, t->ticks, what);
+            model_note(t, NSC_EVENT_LOST, NSC_NO_ID, what | (what == 7 ? NSC_GAP_LEFT_OUT : 0));
             gap_depth = t->depth;
         } else if (t->depth == 0 || (t->depth < 9 && what < 53)) {
             model_enter(t, function);

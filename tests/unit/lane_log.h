@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum kind { ENTER, EXIT, UNWIND, LATE, LOST, CLOSE };
+enum kind { ENTER, EXIT, UNWIND, LATE, LOST, LEFT_OUT, CLOSE };
 
 struct entry {
     uint64_t ticks;
@@ -39,7 +39,8 @@ struct nsc_lane {
     uint64_t last_ticks;
 };
 
-#define NSC_LANE_NOWHERE 0x10000ull
+#define NSC_LANE_NOWHERE     0x10000ull
+#define NSC_LANE_DELTA_SHORT 0x1000ull
 
 /* A run is the lane itself, and ends after a few events. */
 enum { RUN_EVENTS = 5 };
@@ -153,6 +154,32 @@ static bool nsc_lane_run_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, u
            nsc_lane_run_exit(lane, run, end_ticks);
 }
 
+static bool nsc_lane_run_short_enter(struct nsc_lane *lane, struct nsc_lane_run *run,
+                                     uint64_t delta, uint32_t function, uint64_t coded,
+                                     uint64_t position)
+{
+    if (delta >= NSC_LANE_DELTA_SHORT)
+        abort();
+    return nsc_lane_run_enter(lane, run, run->last_ticks + delta, function, coded, position);
+}
+
+static void nsc_lane_run_short_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta)
+{
+    if (delta >= NSC_LANE_DELTA_SHORT)
+        abort();
+    nsc_lane_run_exit(lane, run, run->last_ticks + delta);
+}
+
+static bool nsc_lane_run_short_leaf(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta,
+                                    uint64_t duration, uint32_t function, uint64_t coded)
+{
+    uint64_t ticks = run->last_ticks + delta;
+
+    if (delta >= NSC_LANE_DELTA_SHORT || duration >= NSC_LANE_DELTA_SHORT)
+        abort();
+    return nsc_lane_run_leaf(lane, run, ticks, ticks + duration, function, coded);
+}
+
 static void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
 {
     if (lane->depth != 0)
@@ -165,6 +192,11 @@ static void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events
     log_add(lane->log, LOST, lane->number, ticks, 0, events);
 }
 
+static void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
+{
+    log_add(lane->log, LEFT_OUT, lane->number, ticks, 0, events);
+}
+
 static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
 {
     while (lane->depth > 0)
@@ -172,8 +204,8 @@ static void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks)
     log_add(lane->log, CLOSE, lane->number, 0, 0, 0);
 }
 
-/* The log as text: "+f" enter, "-f" exit, "~f" unwind, "<f" late exit, "!n" lost; a lane other
- * than 0 is given in front as "n:". */
+/* The log as text: "+f" enter, "-f" exit, "~f" unwind, "<f" late exit, "!n" lost, "?n" left out; a
+ * lane other than 0 is given in front as "n:". */
 static inline const char *log_text(const struct log *log)
 {
     static char text[4096];
@@ -189,8 +221,8 @@ static inline const char *log_text(const struct log *log)
             text[at++] = ' ';
         if (e->lane != 0)
             at += (size_t)snprintf(text + at, 32, "%u:", e->lane);
-        at += (size_t)snprintf(text + at, 32, "%c%llu", "+-~<!"[e->kind],
-                               e -> kind == LOST ? (unsigned long long)e -> value : e -> function);
+        at += (size_t)snprintf(text + at, 32, "%c%llu", "+-~<!?"[e->kind],
+                               e -> kind >= LOST ? (unsigned long long)e -> value : e -> function);
     }
     return text;
 }

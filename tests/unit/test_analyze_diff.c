@@ -171,7 +171,7 @@ static void check_order(const struct nsc_diff *d, enum nsc_diff_key key)
 
 static void check_choice(const struct nsc_diff *d, enum nsc_diff_key key, size_t limit)
 {
-    uint8_t *chosen = nsc_diff_choose(d, key, limit);
+    uint8_t *chosen = nsc_diff_choose(d, key, limit, 0);
     uint64_t least = UINT64_MAX, most = 0;
     size_t taken = 0, differing = 0;
 

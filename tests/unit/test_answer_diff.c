@@ -6,6 +6,24 @@
 #include "tap.h"
 #include "unit/answer_rig.h"
 
+/* The number by which the answer calls a row's function: its place among the functions told, whose
+ * names have no other brackets in them. */
+static unsigned number_of(const char *text, const struct nsc_diff_row *row)
+{
+    const char *at = strstr(text, "\"functions\":[");
+    unsigned number = 0;
+    char want[256];
+    const char *found;
+
+    snprintf(want, sizeof want, "[\"%s\",null,%u,%u]", row->name, row->functions[0],
+             row->functions[1]);
+    found = at != NULL ? strstr(at, want) : NULL;
+    CHECK(found != NULL);
+    for (; found != NULL && at < found; at++)
+        number += at[0] == ']' && at[1] == ',';
+    return number;
+}
+
 static void check_rows(struct rig *rig, const struct nsc_diff *d)
 {
     const char *at = rig_text(rig);
@@ -16,10 +34,8 @@ static void check_rows(struct rig *rig, const struct nsc_diff *d)
         const struct nsc_diff_sums *a = &row->sums[0], *b = &row->sums[1];
         char want[512];
 
-        snprintf(want, sizeof want,
-                 "{\"name\":\"%s\",\"function\":[%u,%u],\"calls\":[%llu,%llu],"
-                 "\"total\":[%llu,%llu],\"self\":[%llu,%llu]}",
-                 row->name, row->functions[0], row->functions[1], (unsigned long long)a->calls,
+        snprintf(want, sizeof want, "[%u,%llu,%llu,%llu,%llu,%llu,%llu]",
+                 number_of(rig_text(rig), row), (unsigned long long)a->calls,
                  (unsigned long long)b->calls, (unsigned long long)a->total_ns,
                  (unsigned long long)b->total_ns, (unsigned long long)a->self_ns,
                  (unsigned long long)b->self_ns);
@@ -36,6 +52,18 @@ static void squeeze(struct rig *rig)
         if (*at != ' ' && *at != '\n')
             *to++ = *at;
     *to = '\0';
+}
+
+/* Paths that are told, by how many are folded. */
+static unsigned long long folded(struct rig *rig, const char *request)
+{
+    const char *at;
+
+    CHECK_U64(rig_ask(rig, "%s", request), 200);
+    squeeze(rig);
+    at = strstr(rig_text(rig), "\"folded\":");
+    CHECK(at != NULL);
+    return at != NULL ? strtoull(at + 9, NULL, 10) : 0;
 }
 
 static void test_two(struct rig *rig)
@@ -58,6 +86,9 @@ static void test_two(struct rig *rig)
     CHECK_U64(rig_ask(rig, "/api/diff?sort=name&to=9000&to_b=5000"), 200);
     squeeze(rig);
     check_rows(rig, &d);
+    CHECK_U64(folded(rig, "/api/diff?nodes=0&to=9000&to_b=5000"), d.node_count);
+    CHECK_U64(folded(rig, "/api/diff?nodes=0&longest=100000"), 0);
+    CHECK_U64(folded(rig, "/api/diff?nodes=0&longest=1&to=9000&to_b=5000"), d.node_count - 1);
     CHECK_U64(rig_ask(rig, "/api/diff?limit=1&nodes=0&threads=0&threads_b=1"), 200);
     CHECK_U64(rig_ask(rig, "/api/diff?to_b=5&from_b=9"), 400);
     CHECK_U64(rig_ask(rig, "/api/diff?threads_b=99"), 400);

@@ -463,6 +463,54 @@ static void test_added(void)
     rig_free(&rig);
 }
 
+/* ---- Nobody waits any more ------------------------------------------------------------------- */
+
+static unsigned asked, leaves_after;
+
+static bool is_gone(void *context)
+{
+    (void)context;
+    return ++asked > leaves_after;
+}
+
+/* A request that reads many chunks ends at the next one when its client has gone; the engine goes
+ * on to answer others. */
+static void test_gone(void)
+{
+    static const struct nsc_answer_options options = {.size = sizeof options, .is_gone = is_gone};
+    static const char *const reading[] = {"/api/tree", "/api/sandwich?function=1",
+                                          "/api/histogram?function=1", "/api/report?only=*1"};
+    struct rig rig;
+    uint64_t chunks;
+
+    CHECK(rig_make(&rig,
+                   &(struct rig_options){.threads = 2,
+                                         .functions = 9,
+                                         .max_depth = 12,
+                                         .events = 40000,
+                                         .memory_bytes = 20000,
+                                         .step = 50},
+                   77));
+    nsc_answer_close(rig.engine);
+    CHECK(nsc_answer_open(&rig.trace, 1, &options, &rig.engine) == 0);
+    chunks = nsc_trace_info(rig.trace)->chunks;
+    CHECK(chunks > 10);
+    for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {
+        asked = 0;
+        leaves_after = UINT32_MAX;
+        CHECK_U64(rig_ask(&rig, "%s", reading[i]), 200);
+        CHECK(asked >= chunks);
+        asked = 0;
+        leaves_after = 5;
+        CHECK_U64(rig_ask(&rig, "%s", reading[i]), 500);
+        CHECK_U64(asked, 6);
+        CHECK_STR(rig_text(&rig), "{\"error\":\"nobody waits for it any more\"}");
+    }
+    leaves_after = UINT32_MAX;
+    CHECK_U64(rig_ask(&rig, "/api/tree"), 200);
+    rig_free(&rig);
+}
+
 int main(void)
 {
     close(mkstemp(rig_path));
@@ -475,5 +523,6 @@ int main(void)
     test_hostile_names();
     test_wrong();
     test_added();
+    test_gone();
     return t_done();
 }

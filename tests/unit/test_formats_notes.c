@@ -316,7 +316,7 @@ static void test_perfetto(void)
 {
     static const char want[] = "1000 main/CPU time type 4 unit 1 value 777 [] []\n"
                                "1000 main/process memory type 4 unit 3 value 4096 [] []\n"
-                               "1500 main/state type 1 unit 0 [blocked on I/O] []\n"
+                               "1500 main/state type 1 unit 0 [blocked on I/O] [running]\n"
                                "1700 main/state type 2 unit 0 [] []\n"
                                "1700 main/state type 1 unit 0 [running] []\n"
                                "1600 prog/main type 3 unit 0 [frame] [number=\"7\"]\n"

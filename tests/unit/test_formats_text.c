@@ -147,7 +147,7 @@ static void test_damage(void)
     check_refused("1:a\0b\n", 6, EBADMSG, "line 1 holds a NUL byte");
     check_refused("", 0, EPROTO, "(empty)");
     check_refused("hello world\n", 12, EPROTO, "other text");
-    check_refused("[{\"ph\":\"X\"}]\n", 13, EPROTO, "JSON");
+    check_refused("[{\"a\":\"X\"}]\n", 12, EPROTO, "JSON, but no trace of Chrome's");
     check_refused("\x7f"
                   "ELF\2\1\1",
                   7, EPROTO, "ELF");
@@ -315,6 +315,8 @@ static void test_names(void)
     CHECK(nsc_formats_guess("x.nst") == NULL);
     CHECK(nsc_formats_guess(".txt") == NULL);
     CHECK_STR(name = nsc_formats_output_name("/a/b/out.txt.gz", ".nst"), "out.nst");
+    free(name);
+    CHECK_STR(name = nsc_formats_output_name("x.json.gz", ".nst"), "x.nst");
     free(name);
     CHECK_STR(name = nsc_formats_output_name("prog.nst", ".pftrace"), "prog.pftrace");
     free(name);

@@ -1,13 +1,15 @@
 /*
- * test_query.c - a connection's limits: memory, time, whoever went away; errors leave it usable.
- * What the tables say is in tests/e2e/test_query.
+ * test_query.c - a connection's limits: memory, time, whoever went away; errors leave it usable;
+ * calls by function within any of these. What the tables say is in tests/e2e/test_query.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "query/query.h"
 #include "tap.h"
+#include "trace/encode.h"
 
 static struct nsc_diag diag;
 static int asked, goes_after = 3;
@@ -109,10 +111,93 @@ static void test_errors(struct nsc_trace *t)
     nsc_query_close(q);
 }
 
+/* Each column of the calls of each function, by a sum for each. @by: how they are grouped. */
+static int64_t grouped(struct nsc_query *q, const char *by)
+{
+    char sql[1024];
+
+    snprintf(sql, sizeof sql,
+             "SELECT sum((h * 31 + function_id) %% 1000003) FROM (SELECT function_id, count(*) + "
+             "sum(self_ns) + 3 * sum(duration_ns) + sum(start_ns %% 1009) + sum(call_id %% 997) + "
+             "sum(coalesce(parent_id, 1) %% 991) + 5 * sum(depth) + sum(coalesce(caller_id, 5)) + "
+             "sum(coalesce(length(bound), 9)) + 7 * max(rowid %% 983) + sum(thread_id) AS h "
+             "FROM calls GROUP BY %s)",
+             by);
+    return number(q, sql);
+}
+
+/* A trace of 120,000 calls, half of them of one function, in two threads. */
+static struct nsc_trace *make_long_trace(const char *path)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "long"};
+    struct nsc_trace *t = NULL;
+    struct nsc_writer *w;
+    uint32_t id, seed = 1;
+
+    if (nsc_writer_create(path, &options, &w, &diag) != 0)
+        return NULL;
+    nsc_writer_add_process(w, &process, &id);
+    for (uint32_t i = 0; i < 40; i++) {
+        struct nsc_function f = {.name = "f", .module = NSC_NO_ID, .va = i};
+
+        nsc_writer_add_function(w, &f, &id);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct nsc_thread info = {.tid = 1 + i, .name = "thread"};
+        struct nsc_lane *lane;
+        uint64_t ticks = i;
+
+        nsc_writer_add_thread(w, &info, &id, &lane);
+        for (uint32_t k = 0; k < 30000; k++) {
+            seed = seed * 69069 + 1;
+            nsc_lane_enter(lane, ticks += 1 + seed % 7, (seed >> 16 & 1) != 0 ? 7 : 3, 0);
+            nsc_lane_enter(lane, ticks += 1 + seed % 5, (seed >> 8 & 1) != 0 ? 7 : seed >> 20 & 31,
+                           0);
+            nsc_lane_exit(lane, ticks += seed >> 9 & 63);
+            nsc_lane_exit(lane, ++ticks);
+        }
+        nsc_lane_close(lane, ticks);
+    }
+    if (nsc_writer_finish(w, &diag) != 0 || nsc_trace_open(path, 0, &t, &diag) != 0)
+        printf("# %s\n", diag.message);
+    return t;
+}
+
+/*
+ * Calls by function are put down in lists, which have memory for all of them, for some functions at
+ * a time, or not even for one: then that one's are given as they are read.
+ */
+static void test_by_function(struct nsc_trace *t)
+{
+    struct nsc_query *q = open_query(t, (struct nsc_query_options){0});
+    int64_t by_sorting = grouped(q, "+function_id"), functions;
+
+    CHECK(by_sorting > 0);
+    CHECK_U64((uint64_t)grouped(q, "function_id"), (uint64_t)by_sorting);
+    CHECK_U64((uint64_t)number(q, "SELECT count(*) FROM (SELECT function_id, row_number() OVER () "
+                                  "AS at, lag(function_id) OVER () AS before FROM (SELECT "
+                                  "function_id FROM calls ORDER BY function_id)) "
+                                  "WHERE before > function_id"),
+              0);
+    functions = number(q, "SELECT count(DISTINCT +function_id) FROM calls");
+    nsc_query_close(q);
+    for (uint64_t bytes = UINT64_C(1) << 20; bytes <= UINT64_C(32) << 20; bytes *= 2) {
+        q = open_query(t, (struct nsc_query_options){.memory_bytes = bytes});
+        CHECK_U64((uint64_t)grouped(q, "function_id"), (uint64_t)by_sorting);
+        CHECK_U64((uint64_t)number(q, "SELECT count(*) FROM (SELECT DISTINCT function_id FROM "
+                                      "calls)"),
+                  (uint64_t)functions);
+        nsc_query_close(q);
+    }
+}
+
 int main(void)
 {
+    char path[64];
     struct nsc_trace *t;
 
+    snprintf(path, sizeof path, "/tmp/test_query.%d.nst", (int)getpid());
     if (nsc_query_load(&diag) != 0) {
         printf("# %s\n1..0 # SKIP no SQLite\n", diag.message);
         return 0;
@@ -123,6 +208,12 @@ int main(void)
     }
     test_limits(t);
     test_errors(t);
+    test_by_function(t);
     nsc_trace_close(t);
+    t = make_long_trace(path);
+    if (CHECK(t != NULL))
+        test_by_function(t);
+    nsc_trace_close(t);
+    unlink(path);
     return t_done();
 }

@@ -14,6 +14,7 @@
 #include "unit/lane_log.h"
 
 /* The sources themselves, over those lanes. */
+#include "record/quick.c"
 #include "record/sieve.c"
 #include "record/slots.c"
 #include "record/stack.c"
@@ -219,6 +220,27 @@ static void test_ring(void)
     CHECK_STR(log_text(&rig.log), "!2 +1 +3 +4 -4 -3 -1");
     CHECK_U64(rig.log.entries[1].ticks, 10);
     CHECK_U64(rig.stacks.stats.recorded + nsc_stacks_lost_total(&rig.stacks), 8);
+    rig_end(&rig);
+}
+
+/* The budget turned events away: a gap, but nothing is lost. */
+static void test_turned_away(void)
+{
+    const uint64_t old[] = {IN(1, TOP, 10), IN(2, TOP - 32, 11)};
+    const uint64_t new[] = {OUT(1, TOP, 20), IN(3, TOP, 21), OUT(3, TOP, 22)};
+    struct rig rig;
+
+    rig_begin(&rig, false, true);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, old, 0, 2, false);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 19, 2);
+    nsc_stacks_left_out(&rig.stacks, 19, 40);
+    nsc_stacks_run(&rig.stacks, new, 0, 3, false);
+    nsc_stacks_close(&rig.stacks, 23);
+    CHECK_STR(log_text(&rig.log), "+1 +2 ~2 ~1 !2 ?40 <1 +3 -3");
+    CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 2);
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_BUDGET], 40);
+    CHECK_U64(rig.stacks.stats.recorded, 5);
     rig_end(&rig);
 }
 
@@ -551,6 +573,7 @@ int main(void)
 {
     test_time_at_its_end();
     test_by_hand();
+    test_turned_away();
     test_switched();
     test_stacks_by_hand();
     test_jumps_by_hand();

@@ -239,9 +239,11 @@ static void print_events(struct nsc_trace *t, uint32_t thread, FILE *out)
         for (size_t i = 0; i < count; i++) {
             const struct nsc_event *e = &events[i];
 
-            fprintf(out, "%u %" PRIu64 " %u %s ", thread, e->ticks, e->depth, kinds[e->kind]);
+            fprintf(out, "%u %" PRIu64 " %u %s ", thread, e->ticks, e->depth,
+                    nsc_gap_left_out(e->value) > 0 ? "left out" : kinds[e->kind]);
             if (e->kind == NSC_EVENT_LOST)
-                fprintf(out, "%llu\n", (unsigned long long)e->value);
+                fprintf(out, "%llu\n",
+                        (unsigned long long)(nsc_gap_lost(e->value) + nsc_gap_left_out(e->value)));
             else
                 fprintf(out, "%s\n", nsc_trace_function(t, e->function)->name);
         }

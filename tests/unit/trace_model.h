@@ -14,7 +14,8 @@
 
 struct model_event {
     uint64_t ticks;
-    uint32_t function, depth, kind, value;
+    uint32_t function, depth, kind;
+    uint64_t value;
 };
 
 struct model_thread {
@@ -38,7 +39,7 @@ static inline uint32_t model_random(struct model_random *r)
 }
 
 static inline void model_note(struct model_thread *t, uint32_t kind, uint32_t function,
-                              uint32_t value)
+                              uint64_t value)
 {
     if (t->count == t->room) {
         t->room = t->room == 0 ? 1024 : t->room * 2;
@@ -89,8 +90,11 @@ static inline void model_step(struct model_thread *t, struct model_random *r, ui
     } else if (what == 999) {
         uint32_t lost = 1 + model_random(r) % 100000;
 
-        nsc_lane_lost(t->lane, t->ticks, lost);
-        model_note(t, NSC_EVENT_LOST, NSC_NO_ID, lost);
+        if (lost % 2 == 0)
+            nsc_lane_left_out(t->lane, t->ticks, lost);
+        else
+            nsc_lane_lost(t->lane, t->ticks, lost);
+        model_note(t, NSC_EVENT_LOST, NSC_NO_ID, lost | (lost % 2 == 0 ? NSC_GAP_LEFT_OUT : 0));
     } else if (t->depth == 0 || (t->depth < max_depth && what < 510)) {
         model_enter(t, model_random(r) % functions);
     } else {

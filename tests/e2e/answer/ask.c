@@ -2,11 +2,12 @@
  * ask - answers requests of the viewer (docs/viewer-protocol.md) about one trace or two, without a
  * server. For end-to-end tests and for looking.
  *
- * usage: ask [-n TIMES] TRACE [TRACE] REQUEST
+ * usage: ask [-n TIMES | -b] TRACE [TRACE] REQUEST
  *
- * The answer goes to stdout; tiles are told in text, a span a line. Exit status: 0 if the answer's
- * status is 200, 1 if it is another (which stderr tells), 2 if the trace cannot be read. With -n
- * the request is asked so often, and stderr tells the CPU time that each took.
+ * The answer goes to stdout; tiles are told in text, a span a line; with -b, as the bytes that they
+ * are, and there is no SQL. Exit status: 0 if the answer's status is 200, 1 if it is another (which
+ * stderr tells), 2 if the trace cannot be read. With -n the request is asked so often, and stderr
+ * tells the CPU time that each took.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,11 @@ static const uint8_t *print_tile(const uint8_t *at)
     return at;
 }
 
-static int print(const struct nsc_answer_reply *reply)
+static int print(const struct nsc_answer_reply *reply, bool as_bytes)
 {
     const uint8_t *at = reply->bytes, *end = reply->bytes + reply->count;
 
-    if (reply->status == 200 && strcmp(reply->type, "application/octet-stream") == 0)
+    if (!as_bytes && reply->status == 200 && strcmp(reply->type, "application/octet-stream") == 0)
         while (at < end)
             at = print_tile(at);
     else
@@ -62,11 +63,14 @@ int main(int argc, char **argv)
     struct nsc_answer *engine;
     const char *request = argc > 1 ? argv[argc - 1] : "";
     int times = 1, first = 1, status;
+    bool as_bytes = argc > 3 && strcmp(argv[1], "-b") == 0;
     size_t count = 0;
 
     if (argc > 3 && strcmp(argv[1], "-n") == 0) {
         times = atoi(argv[2]);
         first = 3;
+    } else if (as_bytes) {
+        first = 2;
     }
     for (int i = first; i < argc - 1 && count < NSC_ANSWER_TRACES_MAX; i++) {
         struct nsc_diag diag = {0};
@@ -78,7 +82,7 @@ int main(int argc, char **argv)
     }
     if (nsc_answer_open(traces, count, NULL, &engine) != 0)
         return 2;
-    if (nsc_sql_handler() != NULL && nsc_answer_add(engine, nsc_sql_handler(), 1) != 0)
+    if (!as_bytes && nsc_sql_handler() != NULL && nsc_answer_add(engine, nsc_sql_handler(), 1) != 0)
         return 2;
     for (int i = 0; i < times; i++) {
         double from = now_ms();
@@ -87,7 +91,7 @@ int main(int argc, char **argv)
         if (times > 1)
             fprintf(stderr, "%.3f ms CPU, %zu bytes\n", now_ms() - from, reply.count);
     }
-    status = print(&reply);
+    status = print(&reply, as_bytes);
     nsc_answer_reply_free(&reply);
     nsc_answer_close(engine);
     for (size_t i = 0; i < count; i++)

@@ -239,6 +239,14 @@ def check_conditions():
                   query("SELECT * FROM %s WHERE %s+%s" % (table, where.replace("thread", "+thread"), end)))
     check("threads in order", query("SELECT thread_id, count(*) FROM calls GROUP BY thread_id"),
           query("SELECT +thread_id, count(*) FROM calls GROUP BY 1"))
+    sums = "count(*), sum(self_ns), max(call_id), sum(depth) FROM calls GROUP BY 1"
+    check("calls by function", query("SELECT function_id, " + sums), query("SELECT +function_id, " + sums))
+    check("by function and thread",
+          query("SELECT function_id, thread_id, count(*) FROM calls GROUP BY 1, 2"),
+          query("SELECT +function_id, +thread_id, count(*) FROM calls GROUP BY 1, 2"))
+    some = "FROM calls WHERE function_id IN (0, 2, 5) AND depth > 0 ORDER BY "
+    check("calls of some in that order", query("SELECT function_id " + some + "function_id"),
+          query("SELECT function_id " + some + "+function_id"))
 
 
 for part in (check_calls, check_nesting, check_replay, check_report, check_percentiles, check_shares, check_threads,

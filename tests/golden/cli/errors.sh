@@ -4,7 +4,7 @@ fails() {
     echo "status $?"
 }
 fails report
-fails report sample.nst hostile.nst
+fails tree sample.nst hostile.nst
 fails report none.nst
 fails report --sort speed sample.nst
 fails report --from 2s --to 1s sample.nst

@@ -1,9 +1,10 @@
-// screenshots.js - the pictures of docs/images, from a trace: node screenshots.js TRACE FOLDER; run by tools/screenshots.
+// screenshots.js - the pictures of docs/images, from a trace: node screenshots.js TRACE AFTER FOLDER; run by
+// tools/screenshots.
 "use strict";
 const path = require("node:path");
 const { View, launch, serve } = require("./viewer");
 
-const [, , trace, folder] = process.argv;
+const [, , trace, after, folder] = process.argv;
 
 async function keys(view, ...all) {
     for (const key of all) {
@@ -46,8 +47,17 @@ async function run() {
     await dark.page.mouse.move(640, 10);
     await picture(dark, "flame");
 
-    await browser.close();
     await server.end();
+
+    const pair = await serve(trace, after);
+    const both = await View.open(browser, pair.address);
+    await both.page.evaluate(() => globalThis.nanoscope.app.setCompare({ view: "flame" }));
+    await both.page.evaluate(() => globalThis.nanoscope.app.emit("selection"));
+    await both.rest();
+    await picture(both, "compare");
+
+    await browser.close();
+    await pair.end();
 }
 
 void run();

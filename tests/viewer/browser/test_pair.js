@@ -16,7 +16,7 @@ async function pair(browser) {
     const view = await View.open(browser, server.address);
     await test("of two traces the first is shown", async () => {
         assert.equal(await view.text("h1"), "known.nst");
-        assert.equal(await view.text("[aria-pressed=true]"), "Before");
+        assert.equal(await view.text("[aria-pressed=true]"), "A before");
     });
     await test("the other one is a click away, and its address leads there", async () => {
         await Promise.all([

@@ -47,6 +47,7 @@ async function serve(...traces) {
     });
     return {
         address,
+        pid: server.pid,
         base: address.slice(0, address.indexOf("#")),
         async end() {
             server.kill("SIGINT");

@@ -7,7 +7,8 @@ export interface TileText {
     /** x0, x1, row, flags, function. */
     spans: [number, number, number, number, number][];
     /** x0, x1, lost. */
-    gaps?: [number, number, number][];
+    /** From, to, events lost, events left out. */
+    gaps?: [number, number, number, number?][];
     /** What the head says, where that is not true. */
     spanCount?: number;
     gapCount?: number;
@@ -29,10 +30,11 @@ export function tileBytes(tile: TileText): ArrayBuffer {
         view.setUint32(at + 8, id, true);
         at += 12;
     }
-    for (const [x0, x1, lost] of gaps) {
+    for (const [x0, x1, lost, leftOut] of gaps) {
         view.setUint16(at, x0, true);
         view.setUint16(at + 2, x1, true);
         view.setUint32(at + 4, lost, true);
+        view.setUint32(at + 8, leftOut ?? 0, true);
         at += 12;
     }
     return bytes;

@@ -59,3 +59,20 @@ test("states of format.md have names and those that wait have colours of their o
         assert.equal(palette.stateColour(7, theme), null);
     }
 });
+
+test("changes can be told apart, and names read on them", () => {
+    for (const theme of THEMES) {
+        const text = palette.fillText(theme);
+        const fill = (ratio: number): palette.Rgb => palette.changeFill(theme, ratio);
+        for (const ratio of [0, 0.3, 0.5, 0.8, 1, 1.2, 1.6, 2, 50, Infinity, NaN]) {
+            assert.ok(palette.contrast(text, fill(ratio)) >= 4.5, `${theme} ${ratio}`);
+        }
+        // Slower is red and no blue, faster the other way round: the axis that everybody sees.
+        const [slower, same, faster] = [fill(2), fill(1), fill(0.5)];
+        assert.ok(slower[0] - slower[2] > 90 && faster[2] - faster[0] > 90, theme);
+        assert.ok(Math.abs(same[0] - same[2]) < 12, theme);
+        assert.deepEqual(fill(Infinity), slower);
+        assert.deepEqual(fill(0), faster);
+        assert.deepEqual(fill(NaN), same);
+    }
+});

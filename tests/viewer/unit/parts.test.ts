@@ -157,9 +157,12 @@ test("of a name in a tight place the last part is left", () => {
 });
 
 test("a merged tree stays within its parents, whatever its numbers", () => {
+    const depth = ([, level]: readonly number[]): number => level!;
+    const weight = ([, , , total]: readonly number[]): number => total!;
     const good = layoutTree({
+        depth,
+        weight,
         total: 100,
-        folded: 0,
         nodes: [
             [1, 0, 1, 60, 10],
             [2, 1, 1, 30, 30],
@@ -184,8 +187,9 @@ test("a merged tree stays within its parents, whatever its numbers", () => {
     assert.equal(sibling(good, 2, -1), 1);
     assert.equal(sibling(good, 1, -1), 1);
     const bad = layoutTree({
+        depth,
+        weight,
         total: 10,
-        folded: 0,
         nodes: [
             [1, 5, 1, 500, 0],
             [2, 9, 1, -4, 0],

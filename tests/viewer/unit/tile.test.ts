@@ -15,14 +15,20 @@ test("a tile comes out as it was put in", () => {
             [100, 65535, 0, 2, 5],
             [50, 60, 2, 16, 6],
         ],
-        gaps: [[7, 9, 0xffffffff]],
+        gaps: [
+            [7, 9, 0xffffffff],
+            [20, 21, 0, 5],
+        ],
     });
     const [tile] = decodeTiles(bytes, ASKED);
     assert.ok(tile !== undefined);
     assert.equal(tile.index, 12);
     assert.deepEqual([...tile.starts], [0, 2, 2, 3, 3, 3, 3, 3, 3]);
     assert.equal(spanFunction(tile, 0), 70_000);
-    assert.deepEqual(tile.gaps, [{ x0: 7, x1: 9, lost: null }]);
+    assert.deepEqual(tile.gaps, [
+        { x0: 7, x1: 9, lost: null, leftOut: 0 },
+        { x0: 20, x1: 21, lost: 0, leftOut: 5 },
+    ]);
 });
 
 test("the span at a point is found, and none between spans", () => {

@@ -21,6 +21,10 @@ test("times are told in the unit that fits", () => {
 });
 
 test("counts and shares are short", () => {
+    assert.equal(units.count(0), "0");
+    assert.equal(units.count(999), "999");
+    assert.equal(units.count(1234567.4), "1,234,567");
+    assert.equal(units.count(-1000), "-1,000");
     assert.equal(units.shortCount(9999), "9,999");
     assert.equal(units.shortCount(12345), "12.3k");
     assert.equal(units.shortCount(999_999), "1.00M");
