@@ -14,6 +14,8 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Walloca -Wconversion -W
         -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -Wswitch-enum \
         -Wnull-dereference -Wdouble-promotion -Wdate-time $(if $(WERROR),-Werror)
 CPPFLAGS_ALL := -Iinclude -Isrc -I$(BUILD)/gen -D_GNU_SOURCE
+# cairo.h is in a folder of its own.
+CAIRO_FLAGS  := -isystem /usr/include/cairo
 VERSION_FLAG := -DNSC_VERSION='"$(VERSION)"'
 CFLAGS ?= -O2 -g
 HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
@@ -21,14 +23,19 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query serve
+HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query reader serve
 HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
+have_header = $(shell $(CC) $(CPPFLAGS) $(CAIRO_FLAGS) -include $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
 # `nanoscope open` needs the headers of an HTTP library; the library itself is loaded when it is used.
-HAVE_MHD   := $(shell echo '\#include <microhttpd.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+HAVE_MHD   := $(call have_header,microhttpd.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_MHD),src/serve/without.c,src/serve/server.c src/serve/mhd.c),$(HOST_SRCS))
 # The same with SQLite and `nanoscope query`.
-HAVE_SQLITE := $(shell echo '\#include <sqlite3.h>' | $(CC) $(CPPFLAGS) -E - >/dev/null 2>&1 && echo yes)
+HAVE_SQLITE := $(call have_header,sqlite3.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out src/query/without.c,$(wildcard src/query/*.c))),$(HOST_SRCS))
+# And with cairo and pages of PDF.
+HAVE_CAIRO := $(call have_header,cairo-pdf.h)
+HOST_SRCS  := $(filter-out $(if $(HAVE_CAIRO),src/formats/pdf_without.c,$(addprefix src/formats/,pdf.c pdf_draw.c cairo.c)),$(HOST_SRCS))
+CPPFLAGS_ALL += $(if $(HAVE_CAIRO),$(CAIRO_FLAGS))
 CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
@@ -70,7 +77,8 @@ HOST_LIST := $(BUILD)/obj/host.list
 .PHONY: again
 $(HOST_LIST): again
 	@mkdir -p $(@D)
-	@echo '$(HOST_OBJS)' | cmp -s - $@ || echo '$(HOST_OBJS)' >$@
+	@echo '$(HOST_OBJS)' | cmp -s - $@ || { echo '$(HOST_OBJS)' >$@; $(if $(HAVE_CAIRO),,\
+	    echo "pdf: left out, so \`nanoscope export --format pdf\` does nothing: no cairo-pdf.h here (Debian: apt install libcairo2-dev)" >&2;) }
 
 $(HOST_LIB): $(HOST_OBJS) $(HOST_LIST)
 $(CLI_LIB): $(CLI_OBJS)
@@ -83,6 +91,52 @@ $(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(HOST_LIBS)
+
+# ---- The library that reads traces, for others -------------------------------------------------------
+#
+# Its own rooms and those below, compiled once more: position-independent, and nothing visible but what
+# nanoscope/reader.h declares. What it does not use (the writer, tables for people) is dropped when it is linked.
+
+READER_ROOMS := base util trace analyze reader
+READER_OBJS  := $(foreach r,$(READER_ROOMS),$(patsubst %.c,$(BUILD)/reader/%.o,$(sort $(wildcard src/$(r)/*.c))))
+READER_SONAME := libnanoscope-reader.so.1
+READER_LIB   := $(BUILD)/lib/libnanoscope-reader.so
+READER_PRODUCTS := $(READER_LIB) $(BUILD)/lib/libnanoscope-reader.a $(BUILD)/lib/pkgconfig/nanoscope-reader.pc
+OBJCOPY ?= $(CROSS)objcopy
+
+.PHONY: reader
+all: reader
+reader: $(READER_PRODUCTS) ## libnanoscope-reader: reads traces for others
+
+$(BUILD)/reader/%.o: %.c
+	@mkdir -p $(@D)
+	$(call show,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -fPIC -fvisibility=hidden \
+	    -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
+
+$(BUILD)/lib/$(READER_SONAME): $(READER_OBJS) src/reader/libnanoscope-reader.map
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections -Wl,-z,defs,-z,text \
+	    -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--version-script=src/reader/libnanoscope-reader.map -o $@ $(READER_OBJS) -lzstd
+
+$(READER_LIB): $(BUILD)/lib/$(READER_SONAME)
+	$(Q)ln -sf $(READER_SONAME) $@
+
+# One member, so that its inner names can be made local; what they do not reach is dropped.
+READER_NAMES = $(shell sed -n 's/^ *\(nanoscope_[a-z_]*\);/\1/p' src/reader/libnanoscope-reader.map)
+$(BUILD)/lib/libnanoscope-reader.a: $(READER_OBJS) src/reader/libnanoscope-reader.map
+	@mkdir -p $(@D)
+	$(call show,AR)
+	$(Q)$(CC) -nostdlib -r -Wl,--gc-sections $(READER_NAMES:%=-Wl,-u,%) -o $(BUILD)/reader/libnanoscope-reader.o $(READER_OBJS)
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/reader/libnanoscope-reader.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/reader/libnanoscope-reader.o
+
+$(BUILD)/lib/pkgconfig/nanoscope-reader.pc: src/reader/nanoscope-reader.pc.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed 's/@VERSION@/$(VERSION)/' $< > $@
+
+-include $(READER_OBJS:.o=.d)
 
 # The folder of public headers is laid out as it will be when installed: `nanoscope cc` looks there.
 PUBLIC_HEADERS := $(patsubst include/%,$(BUILD)/include/%,$(wildcard include/nanoscope/*.h))
@@ -110,9 +164,52 @@ $(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
 	$(call show,VIEWER)
 	$(Q)tools/viewer build $(VIEWER) && touch $@ || { s=$$?; rm -rf $(VIEWER)/dist; [ $$s -eq 3 ]; }
 
-$(BUILD)/gen/assets.c: $(VIEWER)/built tools/embed-viewer
+# ---- The engine in the page -------------------------------------------------------------------------
+#
+# src/answer and what it uses, as WebAssembly: one for all configurations. What writes traces is not
+# reached from it and left out by the linker; those that this library could not even compile, by name.
+
+WASM_CC    ?= clang
+WASM       := build/wasm
+WASM_FLAGS := --target=wasm32-wasi
+WASM_SRCS  := $(filter-out src/trace/sink.c src/trace/spool.c src/trace/unpack.c src/util/library.c, \
+                $(sort $(foreach r,page answer analyze trace util base,$(wildcard src/$r/*.c))))
+WASM_OBJS  := $(WASM_SRCS:%.c=$(WASM)/%.o)
+# It must link, too; the linker would replace /dev/null.
+HAVE_WASM  := $(shell t=$$(mktemp) && \
+                $(WASM_CC) $(WASM_FLAGS) -mexec-model=reactor -include stdlib.h -x c -o $$t /dev/null >/dev/null 2>&1 && echo yes; rm -f "$$t")
+ENGINE     := $(if $(HAVE_WASM),$(WASM)/engine.wasm)
+
+$(WASM)/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)tools/embed-viewer $(VIEWER)/dist $@
+	$(call show,WASM)
+	$(Q)$(WASM_CC) $(WASM_FLAGS) -Iinclude -Isrc -D_GNU_SOURCE -std=gnu17 $(WARN) $(VERSION_FLAG) -O2 -MMD -MP -c $< -o $@
+
+# Sizes have 32 bits there. They are checked where they come in (NSC_FORMAT_PLAIN_MAX, nsc_span_take()) and where
+# memory is asked for (reallocarray()), so that the warning finds nothing else.
+$(WASM)/%.o: WARN += -Wno-shorten-64-to-32
+
+# The library's own stack of 64 KiB would run into the data.
+$(WASM)/engine.wasm: $(WASM_OBJS)
+	$(call show,LINK)
+	$(Q)$(WASM_CC) $(WASM_FLAGS) -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=1048576,--stack-first -o $@ $^
+
+# As with HOST_LIST: the compiler may come later.
+$(VIEWER)/page.list: again
+	@mkdir -p $(@D)
+	@echo '$(ENGINE)' | cmp -s - $@ || echo '$(ENGINE)' >$@
+
+# What exported pages begin with. Without compiler or client, nothing.
+$(VIEWER)/page.html: $(VIEWER)/built viewer/page.mjs $(ENGINE) $(VIEWER)/page.list
+	$(call show,PAGE)
+	$(Q)rm -f $@
+	$(Q)$(if $(ENGINE),[ ! -d $(VIEWER)/dist ] || tools/viewer page $(VIEWER) $(ENGINE), \
+	    echo "page: left out, so \`nanoscope export --format html\` does nothing: no compiler for WebAssembly (Debian: apt install $$(echo $$(tools/deps --list page)))" >&2)
+	@[ -e $@ ] || : >$@
+
+$(BUILD)/gen/assets.c: $(VIEWER)/page.html tools/embed-viewer
+	@mkdir -p $(@D)
+	$(Q)tools/embed-viewer $(VIEWER) "$(ENGINE)" $@
 
 # ---- Traced world -----------------------------------------------------------------------------------
 #
@@ -330,7 +427,7 @@ check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program
 	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' tests/e2e/test_start_busy
 
 # The end-to-end tests whose work is done by nanoscope itself.
-ASAN_TESTS := $(addprefix tests/e2e/test_,cli formats formats_consumers golden open trace_files)
+ASAN_TESTS := $(addprefix tests/e2e/test_,cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
 check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
@@ -459,4 +556,5 @@ dist: ## source archive of the last commit
 clean: ## remove build/
 	rm -rf $(BUILD)
 
+-include $(WASM_OBJS:.o=.d)
 -include $(HOST_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_TESTS:=.d)
