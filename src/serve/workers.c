@@ -190,6 +190,8 @@ static void answer(struct worker *me, struct nsc_task *task)
         put_error(&task->reply, &diag);
     else
         nsc_answer_ask(me->engine, task->request, strlen(task->request), &task->reply);
+    if (is_gone(me)) /* given up half way, maybe; what it says then is no answer */
+        nsc_answer_reply_free(&task->reply);
 }
 
 /* ---- Queues and threads ---------------------------------------------------------------------- */
