@@ -10,13 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cc_plan.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
+#include "util/text.h"
 
 static enum nsc_cc_isa isa_of_triple(const char *triple)
 {
@@ -112,7 +106,7 @@ static bool is_launcher(const char *word)
     if (strchr(word, '=') != NULL || word[0] == '-')
         return true;
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++)
-        if (strcmp(base_name(word), launchers[i]) == 0)
+        if (strcmp(nsc_text_base_name(word), launchers[i]) == 0)
             return true;
     return false;
 }
@@ -121,7 +115,7 @@ static bool find_by_name(struct nsc_cc_compiler *c)
 {
     char path[PATH_MAX];
     const char *word = c->words[c->first_argument - 1];
-    const char *name = base_name(word);
+    const char *name = nsc_text_base_name(word);
     size_t triple_bytes = 0;
     char triple[128];
 
@@ -130,7 +124,7 @@ static bool find_by_name(struct nsc_cc_compiler *c)
         /* "cc" says nothing, "gcc" not for which machine: the file behind the links may. */
         if (!resolve(word, path))
             return c->family != NSC_CC_OTHER;
-        name = base_name(path);
+        name = nsc_text_base_name(path);
         if (c->family == NSC_CC_OTHER) {
             c->family = family_of_name(name, &triple_bytes);
         } else {
@@ -239,7 +233,7 @@ int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, stru
         out->first_argument = i + 2;
     if (out->first_argument > out->word_count)
         out->first_argument = 1;
-    if (strcmp(base_name(out->words[out->first_argument - 1]), "nanoscope") == 0)
+    if (strcmp(nsc_text_base_name(out->words[out->first_argument - 1]), "nanoscope") == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
                             "'%s' would call itself: NANOSCOPE_CC and NANOSCOPE_CXX name the real "
                             "compiler",

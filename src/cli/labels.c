@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
+
 static int compare_names(const void *a, const void *b, void *context)
 {
     const struct nsc_cli_labels *labels = context;
@@ -47,13 +49,6 @@ void nsc_cli_labels_free(struct nsc_cli_labels *labels)
     *labels = (struct nsc_cli_labels){0};
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
-}
-
 const char *nsc_cli_label(struct nsc_cli_labels *labels, uint32_t function)
 {
     const struct nsc_function *f = nsc_trace_function(labels->trace, function);
@@ -65,10 +60,10 @@ const char *nsc_cli_label(struct nsc_cli_labels *labels, uint32_t function)
     if (f->line > 0)
         snprintf(line, sizeof line, ":%" PRIu32, f->line);
     free(labels->text);
-    length =
-        asprintf(&labels->text, "%s [%s+0x%" PRIx64 "%s%s%s]", f->name,
-                 base_name(nsc_trace_module(labels->trace, f->module)->path), f->va,
-                 f->file[0] != '\0' ? " " : "", base_name(f->file), f->file[0] != '\0' ? line : "");
+    length = asprintf(&labels->text, "%s [%s+0x%" PRIx64 "%s%s%s]", f->name,
+                      nsc_text_base_name(nsc_trace_module(labels->trace, f->module)->path), f->va,
+                      f->file[0] != '\0' ? " " : "", nsc_text_base_name(f->file),
+                      f->file[0] != '\0' ? line : "");
     if (length < 0)
         labels->text = NULL;
     return length < 0 ? f->name : labels->text;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/text.h"
+
 size_t nsc_cli_partial_name(const char *name, pid_t *pid)
 {
     static const char suffix[] = ".partial";
@@ -27,8 +29,7 @@ size_t nsc_cli_partial_name(const char *name, pid_t *pid)
 
 char *nsc_cli_partial_of(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash != NULL ? slash + 1 : path;
+    const char *base = nsc_text_base_name(path);
     char *folder = strndup(path, (size_t)(base - path)), *found = NULL;
     DIR *entries = folder != NULL ? opendir(base != path ? folder : ".") : NULL;
     const struct dirent *entry;

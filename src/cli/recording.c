@@ -10,6 +10,7 @@
 
 #include "cli/deliver.h"
 #include "nanoscope/live.h"
+#include "util/text.h"
 #include "util/units.h"
 
 #define BUFFER_MIN_BYTES   (64ull << 10)
@@ -208,8 +209,7 @@ static int check_output(struct nsc_recording *r)
 
 int nsc_recording_name(struct nsc_recording *r, const char *program)
 {
-    const char *slash = strrchr(program, '/');
-    const char *name = slash != NULL ? slash + 1 : program;
+    const char *name = nsc_text_base_name(program);
 
     if (r->options.output != NULL)
         return check_output(r);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "trace/format.h"
+#include "util/text.h"
 #include "util/units.h"
 
 static const struct nsc_importer *const importers[] = {
@@ -175,13 +176,9 @@ static int is_nst(const char *path, struct nsc_diag *diag)
 
 /* ---- Import ------------------------------------------------------------------------------- */
 
-static const char *base_name(const char *path)
+static const char *input_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-
-    if (strcmp(path, "-") == 0)
-        return "stdin";
-    return slash != NULL ? slash + 1 : path;
+    return strcmp(path, "-") == 0 ? "stdin" : nsc_text_base_name(path);
 }
 
 /* The notes stay in the trace, so that `info` can show them later. */
@@ -191,7 +188,7 @@ static int add_meta(struct nsc_writer *w, const struct nsc_importer *importer,
     int error = nsc_writer_meta(w, "import.format", importer->name);
 
     if (error == 0)
-        error = nsc_writer_meta(w, "import.file", base_name(job->path));
+        error = nsc_writer_meta(w, "import.file", input_name(job->path));
     for (uint32_t i = 0; i < job->notes->count && error == 0; i++) {
         char key[32];
 
@@ -262,7 +259,7 @@ static int import_path(const char *path, const char *out_path, int out_fd,
                                                 .compress = options->compress};
     struct nsc_import job = {
         .path = path,
-        .name = options->name != NULL ? options->name : base_name(path),
+        .name = options->name != NULL ? options->name : input_name(path),
         .notes = &result->notes,
         .progress = &options->progress,
     };

@@ -15,6 +15,7 @@
 #include "formats/export.h"
 #include "formats/folder.h"
 #include "formats/names.h"
+#include "util/text.h"
 
 #define FILE_VERSION   4
 #define HEADER_BYTES   40
@@ -118,9 +119,8 @@ static int choose_module(struct uftrace *u)
 {
     const char *path =
         u->job->info->process_count > 0 ? nsc_trace_process(u->job->trace, 0)->name : "";
-    const char *slash = strrchr(path, '/');
     size_t bytes;
-    char *line = nsc_names_line(slash != NULL ? slash + 1 : path, &bytes);
+    char *line = nsc_names_line(nsc_text_base_name(path), &bytes);
 
     if (line == NULL)
         return -ENOMEM;

@@ -16,6 +16,7 @@
 #include "formats/uftrace_read.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
+#include "util/text.h"
 
 #define FILES_MAX    8192u
 #define MAPS_MAX     262144u             /* of all sessions together */
@@ -89,13 +90,6 @@ static char *quoted(const char *line, const char *key)
         return NULL;
     end = strrchr(value, '"');
     return end > value ? strndup(value + 1, (size_t)(end - value - 1)) : NULL;
-}
-
-static const char *base_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
 }
 
 /* ---- Modules ------------------------------------------------------------------------------ */
@@ -186,7 +180,7 @@ static unsigned match(const struct uft_module *m, const char *path, const char *
         return 0;
     if (strcmp(m->path, path) == 0)
         return known ? 4 : 3;
-    if (strcmp(base_of(m->path), base_of(path)) == 0)
+    if (strcmp(nsc_text_base_name(m->path), nsc_text_base_name(path)) == 0)
         return known ? 2 : 1;
     return 0;
 }
