@@ -11,6 +11,8 @@
 #include "tap.h"
 #include "trace/encode.h"
 
+#define WIDE_FUNCTIONS 20000u
+
 static struct nsc_diag diag;
 static int asked, goes_after = 3;
 
@@ -192,6 +194,48 @@ static void test_by_function(struct nsc_trace *t)
     }
 }
 
+/* A trace of functions that are called once each. */
+static struct nsc_trace *make_wide_trace(const char *path)
+{
+    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "wide"};
+    struct nsc_thread info = {.tid = 1, .name = "thread"};
+    struct nsc_trace *t = NULL;
+    struct nsc_writer *w;
+    struct nsc_lane *lane;
+    uint64_t ticks = 0;
+    uint32_t id;
+
+    if (nsc_writer_create(path, &options, &w, &diag) != 0)
+        return NULL;
+    nsc_writer_add_process(w, &process, &id);
+    nsc_writer_add_thread(w, &info, &id, &lane);
+    for (uint32_t i = 0; i < WIDE_FUNCTIONS; i++) {
+        struct nsc_function f = {.name = "f", .module = NSC_NO_ID, .va = i};
+
+        nsc_writer_add_function(w, &f, &id);
+        nsc_lane_enter(lane, ticks += 1 + i % 7, id, 0);
+        nsc_lane_exit(lane, ticks += i % 5);
+    }
+    nsc_lane_close(lane, ticks);
+    if (nsc_writer_finish(w, &diag) != 0 || nsc_trace_open(path, 0, &t, &diag) != 0)
+        printf("# %s\n", diag.message);
+    return t;
+}
+
+/* Lists of one row take about as much memory as that row: all functions get theirs in 8 MiB. */
+static void test_called_once(struct nsc_trace *t)
+{
+    struct nsc_query *q = open_query(t, (struct nsc_query_options){0});
+    int64_t by_sorting = grouped(q, "+function_id");
+
+    CHECK(by_sorting > 0);
+    nsc_query_close(q);
+    q = open_query(t, (struct nsc_query_options){.memory_bytes = 8u << 20});
+    CHECK_U64((uint64_t)grouped(q, "function_id"), (uint64_t)by_sorting);
+    nsc_query_close(q);
+}
+
 int main(void)
 {
     char path[64];
@@ -213,6 +257,10 @@ int main(void)
     t = make_long_trace(path);
     if (CHECK(t != NULL))
         test_by_function(t);
+    nsc_trace_close(t);
+    t = make_wide_trace(path);
+    if (CHECK(t != NULL))
+        test_called_once(t);
     nsc_trace_close(t);
     unlink(path);
     return t_done();
