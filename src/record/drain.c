@@ -348,14 +348,17 @@ static void tell_free(struct nsc_drain *d)
 /*
  * Why had threads no room since the last pass? For the ration, if it was used up while the pool had
  * chunks all the time: those that are free now without those that have become so since. Looked at
- * when threads have heard of the next ration, so that none loses for want of this one any more.
+ * when threads have heard of the next ration. One that was stopped between seeing no room and
+ * counting its event may do so later: where nothing was used up since, the reason is that of
+ * before.
  */
 static void blame_ration(struct nsc_drain *d, bool used_up)
 {
     const struct nsc_tracees *all = d->tracees;
-    bool ration = used_up && d->chunks_free > d->given;
     uint32_t i;
 
+    if (used_up)
+        d->blamed = d->chunks_free > d->given;
     d->given = 0;
     for (i = 0; i < all->thread_high; i++) {
         struct nsc_tracee_thread *t = all->threads[i];
@@ -364,7 +367,7 @@ static void blame_ration(struct nsc_drain *d, bool used_up)
         if (t == NULL)
             continue;
         lost = __atomic_load_n(&all->session->threads[i].lost, __ATOMIC_RELAXED);
-        if (ration && lost > t->lost_seen)
+        if (d->blamed && lost > t->lost_seen)
             t->turned_away += lost - t->lost_seen;
         t->lost_seen = lost;
     }

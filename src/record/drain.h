@@ -29,6 +29,7 @@ struct nsc_drain {
     uint32_t homes_high;    /* homes in use lie below */
     uint32_t ration;        /* that threads may fill, see nsc_drain_ration(); 0: what there is */
     bool rationed;          /* they have been told */
+    bool blamed;            /* it was what threads had no room for, the last time they had none */
     uint32_t given;         /* chunks of the pool that became free since the last pass looked */
     bool hold; /* ring mode: the ring is being copied; do not turn it unless it is all but full */
     /* Called after each chunk that was emptied, NULL: nobody wants to know. */

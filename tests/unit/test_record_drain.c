@@ -9,7 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/clockpoint.h"
 #include "record/drain.h"
+#include "record/glance.h"
 #include "tap.h"
 #include "trace/reader.h"
 
@@ -327,6 +329,106 @@ static void test_ring(void)
     CHECK_U64(info.events + info.lost, emitted);
 }
 
+/* What threads had to turn away is the ration's doing as long as the pool had chunks. */
+static void test_ration(void)
+{
+    struct rig r;
+    const struct nsc_tracee_thread *t;
+    uint32_t chunk;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+    nsc_drain_ration(&r.drain, 3);
+    pass(&r);
+    t = r.tracees.threads[0];
+    CHECK_U64(r.session.header->chunks_free, 3);
+
+    r.session.header->chunks_free = 0; /* it took them */
+    r.session.threads[0].lost = 5;
+    nsc_drain_ration(&r.drain, 3);
+    pass(&r);
+    CHECK_U64(t->turned_away, 5);
+    r.session.threads[0].lost = 7; /* two more that saw no room then, and count it only now */
+    pass(&r);
+    CHECK_U64(t->turned_away, 7);
+
+    for (chunk = 0; chunk < r.session.chunk_count; chunk++)
+        fill_chunk(&r, chunk, 0, 2 + chunk, 0, NSC_LIVE_CHUNK_OWNED, 0);
+    r.session.header->chunks_free = 0;
+    r.session.threads[0].lost = 17; /* the pool was empty: these are lost */
+    pass(&r);
+    CHECK_U64(t->turned_away, 7);
+    r.session.threads[0].lost = 18;
+    r.session.header->chunks_free = 1;
+    pass(&r);
+    CHECK_U64(t->turned_away, 7);
+    for (chunk = 0; chunk < r.session.chunk_count; chunk++)
+        r.session.chunks[chunk].state = 0;
+    rig_end(&r);
+}
+
+struct seen {
+    uint32_t calls, functions;
+    uint32_t of[16];
+    double rate;
+};
+
+static void saw(void *context, uint32_t function, double rate)
+{
+    struct seen *seen = context;
+
+    seen->calls++;
+    seen->rate += rate;
+    for (uint32_t i = 0; i < seen->functions; i++)
+        if (seen->of[i] == function)
+            return;
+    if (seen->functions < 16)
+        seen->of[seen->functions++] = function;
+}
+
+/* The newest events of each thread, as they are before anything is read of them. */
+static void test_glance(void)
+{
+    struct nsc_glance glance;
+    struct seen seen = {0};
+    uint64_t now = nsc_clockpoint_ticks(), *words;
+    struct rig r;
+    uint32_t i;
+
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    add_process(&r, 0, getpid());
+    add_thread(&r, 0, 0, getpid(), own_tid());
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+    pass(&r); /* now the thread is known */
+    fill_chunk(&r, 1, 0, 2, 500, NSC_LIVE_CHUNK_FULL, 0);
+    glance = nsc_glance_look(&r.tracees, 2.0, saw, &seen);
+    CHECK_U64(seen.calls, 500);
+    CHECK_U64(seen.functions, 7);
+    CHECK(glance.threads == 1);
+    /* 1,000 slots, a tick each, of which there are two in a nanosecond: a call a nanosecond */
+    CHECK(glance.calls > 0.99 && glance.calls < 1.01);
+    CHECK(seen.rate > 0.99 && seen.rate < 1.01);
+
+    /* The next chunk is the newest now, and its last 1,024 slots count, up to this moment. */
+    seen = (struct seen){0};
+    fill_chunk(&r, 2, 0, 3, 1000, NSC_LIVE_CHUNK_OWNED, 0);
+    words = nsc_session_chunk_words(&r.session, 2);
+    for (i = 0; i < 2000; i++)
+        words[2 * i + 1] = now - 2000000 + 1000 * i;
+    glance = nsc_glance_look(&r.tracees, 1.0, saw, &seen);
+    CHECK_U64(seen.calls, 512);
+    CHECK(glance.calls > 0 && glance.calls < 512.0 / (1000 * 1023)); /* later than the last event */
+
+    seen = (struct seen){0}; /* a few events tell nothing */
+    fill_chunk(&r, 3, 0, 4, 20, NSC_LIVE_CHUNK_OWNED, 0);
+    glance = nsc_glance_look(&r.tracees, 1.0, saw, &seen);
+    CHECK_U64(seen.calls, 0);
+    CHECK(glance.calls == 0 && glance.threads == 0);
+    rig_end(&r);
+}
+
 static uint32_t home_of(const struct rig *r, uint32_t thread)
 {
     return r->session.pool_max + thread % r->session.home_count;
@@ -490,6 +592,8 @@ int main(void)
     test_open_slot();
     test_notes();
     test_ring();
+    test_ration();
+    test_glance();
     test_home();
     test_home_with_holes();
     test_growth();
