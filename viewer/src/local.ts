@@ -16,6 +16,8 @@ const PATIENCE_MS = 400;
 interface Task {
     path: string;
     signal: AbortSignal | undefined;
+    /** Fires when it has its answer: the signal above may outlive it by far. */
+    ended: AbortSignal;
     resolve(answer: Answer): void;
     reject(error: unknown): void;
 }
@@ -97,7 +99,7 @@ class Lane {
             task.reject(abortError());
             return;
         }
-        task.signal?.addEventListener("abort", () => this.drop(task), { once: true });
+        task.signal?.addEventListener("abort", () => this.drop(task), { signal: task.ended });
         this.waiting.push(task);
         if (this.worker === null) {
             this.start();
@@ -200,9 +202,17 @@ export class LocalEngine implements Engine {
         return new LocalEngine(quick, new Lane(opening));
     }
 
-    ask(path: string, signal?: AbortSignal): Promise<Answer> {
+    async ask(path: string, signal?: AbortSignal): Promise<Answer> {
         const lane = SLOW.has(path.split("?", 1)[0]!) ? this.slow : this.quick;
-        return new Promise((resolve, reject) => lane.add({ path, signal, resolve, reject }));
+        const ending = new AbortController();
+        const ended = ending.signal;
+        try {
+            return await new Promise<Answer>((resolve, reject) =>
+                lane.add({ path, signal, ended, resolve, reject }),
+            );
+        } finally {
+            ending.abort();
+        }
     }
 
     close(): void {

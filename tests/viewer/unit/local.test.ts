@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
 import { LocalEngine, SLOW } from "../../../viewer/src/local";
@@ -106,6 +107,26 @@ test("a module that failed answers nothing more", async (t) => {
     assert.equal(FakeWorker.alive(), 0);
     assert.equal((await engine.ask("/api/trace")).status, 200);
     assert.equal(FakeWorker.made.length, 3);
+    engine.close();
+});
+
+test("a request that has ended leaves nothing on its signal", async (t) => {
+    const engine = await open(t);
+    const { signal } = new AbortController();
+    const listeners = (): number => getEventListeners(signal, "abort").length;
+    const answered = engine.ask("/api/trace", signal);
+    assert.equal(listeners(), 1);
+    await answered;
+    assert.equal(listeners(), 0);
+    await assert.rejects(engine.ask("/api/trap", signal), { status: 500 });
+    assert.equal(listeners(), 0);
+
+    const wanted = new AbortController();
+    const dropped = engine.ask("/api/tiles", wanted.signal);
+    assert.equal(getEventListeners(wanted.signal, "abort").length, 1);
+    wanted.abort();
+    await assert.rejects(dropped, { name: "AbortError" });
+    assert.equal(getEventListeners(wanted.signal, "abort").length, 0);
     engine.close();
 });
 
