@@ -84,13 +84,7 @@ export class App {
     ) {
         this.view = this.whole;
         this.panel = this.firstPanel;
-        this.functions = new Functions(
-            engine,
-            trace.functions,
-            trace.categories,
-            () => this.emit("functions"),
-            fail,
-        );
+        this.functions = new Functions(engine, trace, () => this.emit("functions"), fail);
     }
 
     /** What is shown where nobody has chosen. */

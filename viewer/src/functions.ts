@@ -1,8 +1,8 @@
 // functions.ts - names and colours by function id. A few thousand are fetched at once; a function that is not there yet
-// has a plain colour and an empty name.
+// has a plain colour and an empty name. While a trace is being recorded there are more of them from time to time.
 import { askJson, isAbort, path, type Engine } from "./engine";
 import { fill, hash, HUE_COUNT, pixel, plainFill, type Rgb, type ThemeName } from "./palette";
-import type { FunctionRow } from "./protocol";
+import type { FunctionRow, Trace } from "./protocol";
 
 const PAGE = 2048;
 
@@ -25,20 +25,55 @@ export class Functions {
     /** `by` was found by looking at names, or chosen. */
     private chosen = false;
     private readonly waiting = new Set<number>();
+    /** Pages that something was wanted of that was not there yet. */
+    private readonly beyond = new Set<number>();
+    private count: number;
+    private categories: readonly string[];
 
     constructor(
         private readonly engine: Engine,
-        readonly total: number,
-        private readonly categories: readonly string[],
+        private readonly trace: Trace,
         private readonly arrived: () => void,
         private readonly failed: (error: unknown) => void,
     ) {
-        this.colours = new Uint32Array(Math.max(total, 1));
+        this.count = trace.functions;
+        this.categories = trace.categories;
+        this.colours = new Uint32Array(Math.max(this.count, 1));
         this.paintAll();
     }
 
+    get total(): number {
+        return this.count;
+    }
+
+    /** The trace has grown. What is known is shown until the answer comes. @all: asks for all of them again. */
+    grow(all: boolean): void {
+        const { functions, categories } = this.trace;
+        const isSame = categories.join("\n") === this.categories.join("\n");
+        const before = this.count;
+        if (functions > before) {
+            const { colours } = this;
+            this.count = functions;
+            this.colours = new Uint32Array(functions).fill(pixel(plainFill(this.theme)));
+            this.colours.set(colours.subarray(0, before));
+            // That page was not full.
+            this.beyond.add(Math.floor(before / PAGE));
+        }
+        // Categories are numbered as they come.
+        this.categories = categories;
+        this.refetch(all || !isSame ? [...this.pages, ...this.beyond] : [...this.beyond]);
+    }
+
+    private refetch(pages: readonly number[]): void {
+        for (const page of pages) {
+            this.pages.delete(page);
+            this.beyond.delete(page);
+            this.need(page * PAGE);
+        }
+    }
+
     row(id: number | null): FunctionRow | undefined {
-        if (id === null || id >= this.total) {
+        if (id === null) {
             return undefined;
         }
         const found = this.rows[id];
@@ -56,7 +91,7 @@ export class Functions {
         if (row !== undefined) {
             return row.name === "" ? `function ${id}` : row.name;
         }
-        return id < this.total ? "" : `function ${id}`;
+        return id < this.total || this.trace.growing ? "" : `function ${id}`;
     }
 
     /** Where the function comes from: module, file and line as far as known. */
@@ -133,7 +168,9 @@ export class Functions {
 
     need(id: number): void {
         const page = Math.floor(id / PAGE);
-        if (id < this.total && !this.pages.has(page)) {
+        if (id >= this.total) {
+            this.beyond.add(page);
+        } else if (!this.pages.has(page)) {
             this.pages.add(page);
             this.waiting.add(page);
             queueMicrotask(() => void this.fetch());
@@ -149,6 +186,9 @@ export class Functions {
                     const where = path("functions", { first: page * PAGE, limit: PAGE });
                     const answer = await askJson<{ functions: FunctionRow[] }>(this.engine, where);
                     this.add(answer.functions);
+                    if (answer.functions.length < Math.min(PAGE, this.total - page * PAGE)) {
+                        this.beyond.add(page);
+                    }
                 } catch (error) {
                     if (!isAbort(error)) {
                         this.failed(error);

@@ -5,8 +5,8 @@ import { h, printable } from "./dom";
 import type { Trace } from "./protocol";
 import * as units from "./units";
 
-export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
-    const { trace } = app;
+/** What is special about the trace. */
+function makeChips(trace: Trace): HTMLElement[] {
     const chips: HTMLElement[] = [];
     const chip = (text: string, title: string): void => {
         chips.push(h("span", { class: "chip", title }, text));
@@ -32,13 +32,26 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
     if (trace.warning !== null) {
         chip("damaged", printable(trace.warning));
     }
+    return chips;
+}
+
+export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
+    const { trace } = app;
+    const size = h("span", { class: "quiet" });
+    const chips = h("span", { class: "chips" });
+    const tell = (): void => {
+        size.textContent = describe(trace);
+        chips.replaceChildren(...makeChips(trace));
+    };
+    tell();
+    app.on("trace", tell);
     return h(
         "header",
         {},
         app.other !== null ? traceSwitch(app) : null,
         h("h1", { title: printable(trace.name) }, printable(trace.name)),
-        h("span", { class: "quiet" }, describe(trace)),
-        ...chips,
+        size,
+        chips,
         h("span", { class: "spring" }),
         ...controls,
     );

@@ -61,24 +61,41 @@ export class Layout {
     height = 0;
     /** Threads in the order in which they are shown. */
     readonly order: number[];
-    private readonly folds: Fold[];
-    private readonly charts: Charts[];
+    private readonly folds: Fold[] = [];
+    /** Of threads that have samples. */
+    private readonly charts = new Map<number, Charts>();
     private readonly laneOfThread: number[] = [];
 
     constructor(private readonly trace: Trace) {
         this.order = orderThreads(trace);
-        this.folds = trace.threads.map(() => "folded");
-        this.charts = trace.threads.map(() => "none");
-        this.order.slice(0, UNFOLDED_AT_FIRST).forEach((thread) => {
-            this.folds[thread] = "some";
-        });
-        this.order
-            .filter((thread) => trace.threads[thread]!.samples > 0)
-            .slice(0, CHARTS_AT_FIRST)
-            .forEach((thread) => {
-                this.charts[thread] = "first";
-            });
+        this.admit();
         this.build();
+    }
+
+    /** The trace has grown, and may have threads more: they come behind the others of their process. */
+    grow(): void {
+        const { threads } = this.trace;
+        const places = new Map(this.order.map((thread, i) => [thread, i]));
+        const place = (thread: number): number => places.get(thread) ?? places.size;
+        const order = orderThreads(this.trace).sort(
+            (a, b) => threads[a]!.process - threads[b]!.process || place(a) - place(b),
+        );
+        this.order.splice(0, this.order.length, ...order);
+        this.admit();
+        this.build();
+    }
+
+    /** What is shown of threads that nobody has folded yet. */
+    private admit(): void {
+        let known = this.folds.length;
+        for (const thread of this.order.filter((each) => this.folds[each] === undefined)) {
+            this.folds[thread] = known++ < UNFOLDED_AT_FIRST ? "some" : "folded";
+        }
+        for (const thread of this.order) {
+            if (this.trace.threads[thread]!.samples > 0 && !this.charts.has(thread)) {
+                this.charts.set(thread, this.charts.size < CHARTS_AT_FIRST ? "first" : "none");
+            }
+        }
     }
 
     build(): void {
@@ -167,7 +184,7 @@ export class Layout {
     }
 
     private chartsOf(index: number): readonly string[] {
-        const charts = this.trace.threads[index]!.samples > 0 ? this.charts[index] : "none";
+        const charts = this.charts.get(index) ?? "none";
         return charts === "all"
             ? SAMPLE_CHARTS
             : charts === "first"
@@ -197,9 +214,11 @@ export class Layout {
 
     /** No charts, the first, all of them, and again. */
     nextCharts(thread: number): void {
-        const now = this.charts[thread];
-        this.charts[thread] = now === "none" ? "first" : now === "first" ? "all" : "none";
-        this.build();
+        const now = this.charts.get(thread);
+        if (now !== undefined) {
+            this.charts.set(thread, now === "none" ? "first" : now === "first" ? "all" : "none");
+            this.build();
+        }
     }
 
     /** Number of the last lane that begins at or above @y; -1 above all of them. */

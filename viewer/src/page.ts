@@ -20,7 +20,9 @@ import * as view from "./view";
 
 /** A double click beside the calls. */
 const ZOOM_STEP = 1.6;
+/** How often a growing trace is looked at, and when all that is asked knows what was seen. */
 const GROWING_MS = 2000;
+const KNOWN_MS = 1100;
 
 const THEMES: readonly ThemeChoice[] = ["auto", "light", "dark"];
 
@@ -167,28 +169,42 @@ export class Page {
             return;
         }
         try {
-            const before = app.whole;
             const trace = await app.ask<Trace>("trace", {});
-            if (
-                trace.threads.length === app.trace.threads.length &&
-                trace.functions <= app.functions.total
-            ) {
-                const sawAll = app.view.from <= before.from && app.view.to >= before.to;
-                Object.assign(app.trace, { ...trace, threads: app.trace.threads });
-                trace.threads.forEach((thread, i) => Object.assign(app.trace.threads[i]!, thread));
-                app.emit("trace");
-                app.emit("tracks");
-                if (sawAll) {
-                    app.show(app.whole);
-                }
-            } else {
-                app.say("The trace has new threads or functions: load the page again to see them.");
+            // Each thread of the server looks at the file itself, once a second: then all of them know this.
+            await new Promise((go) => window.setTimeout(go, KNOWN_MS));
+            if (app.life.aborted) {
+                return;
             }
+            this.take(trace);
             if (trace.growing) {
-                window.setTimeout(() => void this.grow(), GROWING_MS);
+                window.setTimeout(() => void this.grow(), GROWING_MS - KNOWN_MS);
             }
         } catch (error) {
             app.fail(error);
+        }
+    }
+
+    private take(trace: Trace): void {
+        const { app } = this;
+        const before = app.whole;
+        const { functions, growing, events, left_out } = app.trace;
+        if (growing === trace.growing && events === trace.events && functions === trace.functions) {
+            return;
+        }
+        const sawAll = app.view.from <= before.from && app.view.to >= before.to;
+        Object.assign(app.trace, trace);
+        app.functions.grow(!trace.growing);
+        this.timeline.layout.grow();
+        app.emit("trace");
+        app.emit("tracks");
+        if (sawAll) {
+            app.show(app.whole);
+        }
+        if (trace.left_out.functions !== left_out.functions || growing !== trace.growing) {
+            void this.loadLeftOut();
+        }
+        if (app.found !== null && trace.functions !== functions) {
+            void this.searchBox.run(app.found.text);
         }
     }
 

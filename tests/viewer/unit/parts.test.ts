@@ -91,6 +91,27 @@ test("the main thread comes first, then the busiest", () => {
     assert.deepEqual(orderThreads(trace(threads)), [1, 2, 3, 0]);
 });
 
+test("what is shown stays in its place when threads are added", () => {
+    const grown = trace([thread({ tid: 9, calls: 5 }), thread({ tid: 8, calls: 9 })]);
+    const layout = new Layout(grown);
+    assert.deepEqual(layout.order, [1, 0]);
+    layout.setFold(0, "folded");
+    grown.processes.push({ pid: 30, name: "q", start: 0, end: null, exit: null });
+    grown.threads[0]!.calls = 900;
+    grown.threads[1]!.max_depth = 8;
+    grown.threads.push(
+        thread({ process: 1, tid: 30 }),
+        thread({ tid: 3, calls: 2, samples: 4 }),
+        thread({ tid: 4, calls: 3000 }),
+    );
+    layout.grow();
+    assert.deepEqual(layout.order, [1, 0, 4, 3, 2]);
+    assert.equal(layout.callsLane(0), null);
+    assert.equal(layout.callsLane(1)!.rows, 8);
+    assert.equal(layout.callsLane(4)!.rows, 3);
+    assert.ok(layout.lanes.some((lane) => lane.kind === "samples" && lane.thread === 3));
+});
+
 test("5,000 threads and a depth of 100,000 are laid out, and every point has one lane", () => {
     const threads = Array.from({ length: 5000 }, (_, i) =>
         thread({ tid: 7 + i, max_depth: i === 0 ? 100_000 : 3 }),

@@ -14,9 +14,9 @@ import { SourcePanel } from "./source";
 import { SqlPanel } from "./sql";
 import { TopPanel } from "./top";
 
-/** Those that have something to tell of this trace, in the order of their tabs and keys. */
+/** Those that have something to tell of this trace, or may have when it has grown, in the order of their tabs and keys. */
 export function makePanels(app: App): Panel[] {
-    const { can, threads, left_out } = app.trace;
+    const { can, growing, threads, left_out } = app.trace;
     const panels: Panel[] = [
         new TopPanel(app),
         new FlamePanel(app),
@@ -26,10 +26,10 @@ export function makePanels(app: App): Panel[] {
         new SharesPanel(app),
         new ComparePanel(app),
     ];
-    if (threads.some((thread) => thread.marks > 0)) {
+    if (growing || threads.some((thread) => thread.marks > 0)) {
         panels.push(new MarksPanel(app));
     }
-    if (left_out.functions > 0 || left_out.all) {
+    if (growing || left_out.functions > 0 || left_out.all) {
         panels.push(new LeftOutPanel(app));
     }
     if (can.includes("source")) {

@@ -46,7 +46,8 @@ export class PanelHost {
     constructor(
         private readonly app: App,
         private readonly panels: readonly Panel[],
-        order: readonly number[],
+        /** Threads as they are shown; more of them in a trace that grows. */
+        private readonly order: readonly number[],
     ) {
         this.handle = h("div", {
             class: "handle",
@@ -56,7 +57,7 @@ export class PanelHost {
             "aria-label": "Height of the panels",
             "data-keys": true,
         });
-        this.threads = this.threadList(order);
+        this.threads = this.threadList();
         for (const panel of panels) {
             this.addTab(panel);
             this.stale.add(panel.id);
@@ -78,6 +79,11 @@ export class PanelHost {
         );
         app.on("panel", () => this.show());
         app.on("selection", () => this.showScope());
+        app.on("trace", () => {
+            if (this.threads.length <= Math.min(order.length, LISTED_THREADS)) {
+                this.showScope();
+            }
+        });
         this.listenToHandle();
         new ResizeObserver(() => this.current?.resized?.()).observe(this.body);
         // Who opens two traces wants to compare them rather than look at one.
@@ -189,9 +195,9 @@ export class PanelHost {
         }
     }
 
-    private threadList(order: readonly number[]): HTMLSelectElement {
+    private threadList(): HTMLSelectElement {
         const { app } = this;
-        const list = h("select", {
+        return h("select", {
             "aria-label": "Threads",
             on: {
                 change: () => {
@@ -200,17 +206,25 @@ export class PanelHost {
                 },
             },
         });
-        list.append(h("option", { value: "" }, "all threads"));
-        for (const index of order.slice(0, LISTED_THREADS)) {
-            const title = printable(threadTitle(app.trace.threads[index]!));
-            list.append(h("option", { value: index }, title));
+    }
+
+    /** Made anew only when there are more of them. */
+    private fillThreads(): void {
+        const listed = this.order.slice(0, LISTED_THREADS);
+        if (this.threads.length === listed.length + 1) {
+            return;
         }
-        return list;
+        const options = listed.map((index) => {
+            const title = printable(threadTitle(this.app.trace.threads[index]!));
+            return h("option", { value: index }, title);
+        });
+        this.threads.replaceChildren(h("option", { value: "" }, "all threads"), ...options);
     }
 
     private showScope(): void {
         const { app } = this;
         const { range } = app;
+        this.fillThreads();
         this.threads.value = app.threads?.length === 1 ? String(app.threads[0]) : "";
         const text = range === null ? "Whole trace" : `Selected ${units.time(duration(range))}`;
         const button = (label: string, title: string, run: () => void): HTMLElement =>
