@@ -1,7 +1,7 @@
 /*
  * invert.h - a merged call tree from the other end: functions, below each its callers.
  *
- * Called by answer/. Works on a tree that is made already (tree.h); reads nothing.
+ * Called by answer/ and cli/. Works on a tree that is made already (tree.h); reads nothing.
  */
 #ifndef NSC_ANALYZE_INVERT_H
 #define NSC_ANALYZE_INVERT_H

@@ -1,7 +1,7 @@
 /*
  * sandwich.h - one function from both sides: who called it, and what it called.
  *
- * Called by answer/. One pass over the selected events; memory by the number of functions.
+ * Called by answer/ and cli/. One pass over the selected events; memory by the number of functions.
  */
 #ifndef NSC_ANALYZE_SANDWICH_H
 #define NSC_ANALYZE_SANDWICH_H

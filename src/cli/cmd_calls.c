@@ -1,9 +1,10 @@
-/* cmd_calls.c - nanoscope calls: the slowest calls of a function. */
+/* cmd_calls.c - nanoscope calls: the slowest calls of a function, or all of them from one side. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyze/calls.h"
+#include "cli/calls_by.h"
 #include "cli/calls_options.h"
 #include "cli/labels.h"
 #include "cli/view.h"
@@ -13,7 +14,9 @@
 
 struct settings {
     struct nsc_cli_view view;
+    enum nsc_cli_calls_by by;
     enum nsc_calls_key sort;
+    bool sorts; /* was given */
     uint64_t top;
 };
 
@@ -21,12 +24,18 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
                        struct settings *s)
 {
     static const char *const keys[] = {"duration", "self", "start", NULL};
+    static const char *const sides[] = {"call", "caller", "callee", "duration", NULL};
     unsigned choice = 0;
     int status = 0;
 
     switch (given->id) {
+    case NSC_CALLS_OPT_BY:
+        status = nsc_cli_choice(args, given, sides, &choice);
+        s->by = (enum nsc_cli_calls_by)choice;
+        return status;
     case NSC_CALLS_OPT_SORT:
         status = nsc_cli_choice(args, given, keys, &choice);
+        s->sorts = true;
         s->sort = (enum nsc_calls_key)choice;
         return status;
     case NSC_CALLS_OPT_TOP:
@@ -141,6 +150,11 @@ static int run(struct settings *s, const char *pattern)
 
     if (status == 0)
         status = nsc_cli_functions(t, pattern, &wanted);
+    if (status == 0 && s->by != NSC_CLI_CALLS_SINGLE) {
+        status = nsc_cli_calls_by(&s->view, s->by, wanted, s->top);
+        free(wanted);
+        return status;
+    }
     if (status == 0 && nsc_calls_top_init(&top, s->sort, s->top) < 0)
         status = nsc_cli_error("out of memory");
     if (status == 0 && nsc_calls_scan(t, &s->view.selection, NSC_CALLS_BY_THREAD, wanted,
@@ -184,8 +198,13 @@ int nsc_cmd_calls(const struct nsc_cli_args *args)
         status = read_option(args, &args->options[i], &s);
     if (status == 0 && args->operand_count != 2)
         status = nsc_cli_usage(args, "a trace and a function are needed");
+    if (status == 0 && s.sorts && s.by != NSC_CLI_CALLS_SINGLE)
+        status = nsc_cli_usage(args, "--sort is for single calls, not for --by");
     if (status)
         return status;
+    if (access(args->operands[0], F_OK) != 0 && access(args->operands[1], F_OK) != 0)
+        return nsc_cli_error("one of %s and %s must be a trace, and neither is there",
+                             args->operands[0], args->operands[1]);
     trace = find_trace(args);
     status = nsc_cli_view_open(args, trace, &s.view);
     if (status)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyze/feed.h"
+#include "analyze/invert.h"
 #include "analyze/tree.h"
 #include "cli/labels.h"
 #include "cli/tree_options.h"
@@ -16,10 +17,12 @@
 struct settings {
     struct nsc_cli_view view;
     const char *root; /* pattern, or NULL */
+    uint8_t *roots;   /* a byte per function: those that fit it; NULL without it */
     double min_share; /* of the root's total; negative = not given */
     uint64_t depth;   /* levels shown */
     bool per_thread;
     bool fold_recursion;
+    bool callers; /* the other way: below each function who called it */
     struct nsc_cli_labels labels;
 };
 
@@ -39,6 +42,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return 0;
     case NSC_TREE_OPT_FOLD_RECURSION:
         s->fold_recursion = true;
+        return 0;
+    case NSC_TREE_OPT_CALLERS:
+        s->callers = true;
         return 0;
     default:
         return nsc_cli_view_option(args, given, &s->view);
@@ -241,16 +247,37 @@ static int print_tree(struct settings *s, const struct nsc_tree *tree, uint32_t 
     else
         status = print_drawing(&p);
     sums->folded_calls += tree->folded_calls;
-    for (uint32_t i = 1; i < tree->count; i++) /* shown or not */
-        sums->bounds += tree->nodes[i].bounds;
+    /* Shown or not. A caller's line counts calls of the function at the top again. */
+    for (uint32_t i = 1; i < tree->count; i++)
+        if (!s->callers || tree->nodes[i].parent == 0)
+            sums->bounds += tree->nodes[i].bounds;
     sums->left_out += p.left_out;
     sums->total_ns += to_ns(&p, p.whole_ticks);
     return status;
 }
 
+/* Returns 0 or -errno with @diag. */
+static int make_tree(const struct settings *s, const struct nsc_selection *selection,
+                     struct nsc_tree *out, struct nsc_diag *diag)
+{
+    const struct nsc_tree_options options = {.roots = s->callers ? NULL : s->roots,
+                                             .fold_recursion = s->fold_recursion};
+    struct nsc_tree tree;
+    int error = nsc_tree_make(s->view.trace, selection, &options, &tree, diag);
+
+    if (error < 0)
+        return error;
+    if (!s->callers) {
+        *out = tree;
+        return 0;
+    }
+    error = nsc_tree_invert(&tree, s->view.trace, s->roots, out);
+    nsc_tree_free(&tree);
+    return error < 0 ? nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory") : 0;
+}
+
 /* Make and print one tree for each selected thread. */
-static int print_threads(struct settings *s, const struct nsc_tree_options *options,
-                         struct nsc_table *table, struct sums *sums)
+static int print_threads(struct settings *s, struct nsc_table *table, struct sums *sums)
 {
     struct nsc_trace *t = s->view.trace;
     uint32_t count = nsc_trace_info(t)->thread_count;
@@ -268,7 +295,7 @@ static int print_threads(struct settings *s, const struct nsc_tree_options *opti
         if (!nsc_feed_is_wanted(t, &s->view.selection, i))
             continue;
         one.threads[i] = 1;
-        if (nsc_tree_make(t, &one, options, &tree, &diag) < 0) {
+        if (make_tree(s, &one, &tree, &diag) < 0) {
             status = nsc_cli_fail_in(nsc_trace_name(t), &diag);
         } else {
             if (tree.nodes[0].first_child) {
@@ -285,17 +312,15 @@ static int print_threads(struct settings *s, const struct nsc_tree_options *opti
     return status;
 }
 
-static int print_all(struct settings *s, const uint8_t *roots, struct nsc_table *table,
-                     struct sums *sums)
+static int print_all(struct settings *s, struct nsc_table *table, struct sums *sums)
 {
-    const struct nsc_tree_options options = {.roots = roots, .fold_recursion = s->fold_recursion};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_tree tree;
     int status;
 
     if (s->per_thread)
-        return print_threads(s, &options, table, sums);
-    if (nsc_tree_make(s->view.trace, &s->view.selection, &options, &tree, &diag) < 0)
+        return print_threads(s, table, sums);
+    if (make_tree(s, &s->view.selection, &tree, &diag) < 0)
         return nsc_cli_fail_in(nsc_trace_name(s->view.trace), &diag);
     status = print_tree(s, &tree, NSC_NO_ID, table, sums);
     nsc_tree_free(&tree);
@@ -342,24 +367,23 @@ static int run(struct settings *s)
 {
     struct nsc_table *table = NULL;
     struct sums sums = {0};
-    uint8_t *roots = NULL;
     int status = nsc_cli_view_find_gaps(&s->view);
 
     if (status == 0 && s->root)
-        status = nsc_cli_functions(s->view.trace, s->root, &roots);
+        status = nsc_cli_functions(s->view.trace, s->root, &s->roots);
     if (status == 0 && s->view.format != NSC_TABLE_ALIGNED) {
         table = nsc_table_new(columns, sizeof(columns) / sizeof(columns[0]));
         if (!table)
             status = nsc_cli_error("out of memory");
     }
     if (status == 0)
-        status = print_all(s, roots, table, &sums);
+        status = print_all(s, table, &sums);
     if (status == 0 && table)
         status = write_table(s, table, &sums);
     if (status == 0)
         print_footnotes(s, &sums);
     nsc_table_free(table);
-    free(roots);
+    free(s->roots);
     return status;
 }
 
@@ -373,6 +397,8 @@ int nsc_cmd_tree(const struct nsc_cli_args *args)
     /* People want the tall branches, programs want all. */
     if (s.min_share < 0)
         s.min_share = s.view.format == NSC_TABLE_ALIGNED ? 0.01 : 0;
+    if (status == 0 && s.callers && s.fold_recursion)
+        status = nsc_cli_usage(args, "--callers and --fold-recursion do not go together");
     setlocale(LC_CTYPE, ""); /* for the characters that the tree is drawn with */
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);

@@ -38,6 +38,33 @@ def shared_names(names):
     return {name for name, count in counts.items() if count > 1}
 
 
+def nodes_of(names, tree):
+    return [[names[n[0]], *n[1:]] for n in tree["nodes"]]
+
+
+def nodes_said(tree):
+    return [[n["function"], n["depth"], n["calls"], n["total_ns"], n["self_ns"]]
+            for n in tree["nodes"]]
+
+
+def compare_sides(what, names, function, pattern, options, query):
+    """Callers, callees, durations and the tree of callers of one function."""
+    name = names[function]
+    got = ask(f"/api/sandwich?function={function}{query}")
+    for side in ("caller", "callee"):
+        want = run("calls", "--by", side, "--top", "1000", "--json", *options, pattern)[side + "s"]
+        same(f"{what}{side}s of {name}",
+             [[names.get(other), calls, total] for other, calls, total in got[side + "s"]],
+             [[w[side], w["calls"], w["total_ns"]] for w in want if w["function"] == name])
+    got = ask(f"/api/tree?root={function}&invert=1&limit=100000{query}")
+    want = run("tree", "--callers", "--root", pattern, "--json", *options)
+    same(f"{what}callers' tree of {name}", nodes_of(names, got), nodes_said(want))
+    got = ask(f"/api/histogram?function={function}{query}")
+    want = run("calls", "--by", "duration", "--json", *options, pattern)["durations"]
+    same(f"{what}durations of {name}", got["buckets"],
+         [[w["from_ns"], w["to_ns"], w["calls"]] for w in want])
+
+
 def compare(names, options, query):
     what = f"{query or 'everything'}: "
     got, want = ask("/api/report?limit=10000" + query), run("report", "--json", *options)
@@ -60,10 +87,10 @@ def compare(names, options, query):
 
     got, want = ask("/api/tree?limit=100000" + query), run("tree", "--json", *options)
     same(what + "total of the tree", got["total"], want["total_ns"])
-    same(what + "tree",
-         [[names[n[0]], *n[1:]] for n in got["nodes"]],
-         [[n["function"], n["depth"], n["calls"], n["total_ns"], n["self_ns"]]
-          for n in want["nodes"]])
+    same(what + "tree", nodes_of(names, got), nodes_said(want))
+
+    got, want = ask("/api/tree?limit=100000&invert=1" + query), run("tree", "--callers", "--json", *options)
+    same(what + "callers' tree", nodes_of(names, got), nodes_said(want))
 
     for function, name in names.items():
         if name not in rows or rows[name]["calls"] == 0 or "--except" in options:
@@ -71,6 +98,7 @@ def compare(names, options, query):
         pattern = "/^" + "".join(c if c.isalnum() or c == "_" else "." for c in name) + "$/"
         want = run("calls", "--json", *options, pattern)["calls"]
         got = ask(f"/api/histogram?function={function}&limit=1000{query}")
+        compare_sides(what, names, function, pattern, options, query)
         want = [w for w in want if w["function"] == name]
         same(f"{what}calls of {name}",
              [[c["start"], c["end"] - c["start"], c["self"], c["depth"]]
