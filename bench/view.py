@@ -2,6 +2,7 @@
 
 Used by bench/run, whose Bench has the programs, folders and table that these measurements need.
 """
+import json
 import os
 import shutil
 import statistics
@@ -146,6 +147,34 @@ class ViewBench:
         self.table.add("speedscope with %s events: time / ours" % events, theirs["open_s"] / ours["open_s"], "x",
                        "", "%.1f s and %.0f MiB, ours %.2f s and %.0f MiB"
                        % (theirs["open_s"], theirs["browser_MiB"], ours["open_s"], ours["browser_MiB"]))
+
+    # ---- Other formats ----------------------------------------------------------------------
+
+    def reported(self, trace):
+        """Function -> calls, their time, the least and the greatest; of one name several are one."""
+        said = subprocess.run([self.nanoscope, "report", "--json", trace], check=True, stdout=subprocess.PIPE, text=True)
+        rows = {}
+        for f in json.loads(said.stdout)["functions"]:
+            row = rows.setdefault(f["function"], [0, 0, f["min_ns"], 0])
+            row[:] = [row[0] + f["calls"], row[1] + f["total_ns"], min(row[2], f["min_ns"]), max(row[3], f["max_ns"])]
+        return rows
+
+    def bench_export(self):
+        """Whole programs for Perfetto: bytes a call, and whether it comes back as it was."""
+        for name, make in (("Lua", self.lua), ("SQLite", self.sqlite)):
+            trace, out = self.path("trace.nst"), self.path("trace.pftrace.gz")
+            info, _ = self.record(make(only=("gcc plain", "gcc sleds"))["gcc sleds"])
+            taken = seconds([self.nanoscope, "export", "-o", out, trace], 1)
+            mine, back = self.reported(trace), self.reported(out)
+            self.table.add("%s for Perfetto, gzipped: size" % name, os.path.getsize(out) / info["calls"],
+                           "bytes a call", "<= 7", "%.3g calls in %.1f s" % (info["calls"], taken))
+            other = [f for f in mine.keys() | back.keys() if mine.get(f, [0])[0] != back.get(f, [0])[0]]
+            self.table.add("  read back: functions with another number of calls", len(other), "", "<= 0")
+            # A time is rounded to its nanosecond there, so that a duration is one more or less than the ticks between.
+            most = max(max(abs(mine[f][1] - back[f][1]) / mine[f][0], abs(mine[f][2] - back[f][2]),
+                           abs(mine[f][3] - back[f][3])) for f in mine.keys() & back.keys())
+            self.table.add("  read back: durations differ by, at most", most, "ns", "<= 1")
+            os.unlink(out)
 
     # ---- Other readers ----------------------------------------------------------------------
 
