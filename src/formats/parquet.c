@@ -40,6 +40,7 @@ enum column {
     COLUMNS,
 };
 
+/* Numbers of 32 bits are signed: ids of the system's, which may be any of 32 bits, need more. */
 static const struct nsc_parquet_column columns[COLUMNS] = {
     [CALL_ID] = {"call_id", NSC_PARQUET_INT64, false},
     [PARENT_ID] = {"parent_id", NSC_PARQUET_INT64, true},
@@ -53,9 +54,9 @@ static const struct nsc_parquet_column columns[COLUMNS] = {
     [FUNCTION] = {"function", NSC_PARQUET_TEXT, false},
     [MODULE] = {"module", NSC_PARQUET_TEXT, true},
     [THREAD] = {"thread", NSC_PARQUET_TEXT, false},
-    [TID] = {"tid", NSC_PARQUET_INT32, false},
+    [TID] = {"tid", NSC_PARQUET_INT64, false},
     [PROCESS] = {"process", NSC_PARQUET_TEXT, false},
-    [PID] = {"pid", NSC_PARQUET_INT32, false},
+    [PID] = {"pid", NSC_PARQUET_INT64, false},
 };
 
 /* Columns of numbers that are kept for each row. */
