@@ -475,21 +475,32 @@ static int take_session(struct uft *u, const char *line)
     return read_maps(u, s);
 }
 
+/* The first one with a number is the one that is found by it. */
+static int put_first(struct nsc_id_map *map, uint32_t number, uint32_t at)
+{
+    return nsc_id_map_get(map, number) == NSC_ID_MAP_NEW ? nsc_id_map_put(map, number, at) : 0;
+}
+
 static int take_task(struct uft *u, const char *line, bool forked)
 {
     struct uft_task *all = nsc_array_grow(u->tasks, &u->task_room, u->task_count, sizeof *all);
-    uint32_t pid = (uint32_t)number_of(line, "pid", 10);
+    struct uft_task *task;
+    uint32_t at = u->task_count;
+    int error;
 
     if (all == NULL)
         return -ENOMEM;
     u->tasks = all;
-    all[u->task_count++] = (struct uft_task){
-        .pid = pid,
-        .tid = forked ? pid : (uint32_t)number_of(line, "tid", 10),
-        .parent_pid = forked ? (uint32_t)number_of(line, "ppid", 10) : 0,
-        .from_ns = time_of(line),
-    };
-    return 0;
+    u->task_count++;
+    task = &all[at];
+    *task = (struct uft_task){.pid = (uint32_t)number_of(line, "pid", 10),
+                              .parent_pid = forked ? (uint32_t)number_of(line, "ppid", 10) : 0,
+                              .from_ns = time_of(line)};
+    task->tid = forked ? task->pid : (uint32_t)number_of(line, "tid", 10);
+    error = put_first(&u->by_tid, task->tid, at);
+    if (error == 0 && task->parent_pid != 0)
+        error = put_first(&u->by_fork, task->pid, at);
+    return error;
 }
 
 /* A library that the program loaded itself. */
@@ -528,6 +539,8 @@ static int compare_sessions(const void *a, const void *b)
 {
     const struct uft_session *x = a, *y = b;
 
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
@@ -553,6 +566,8 @@ int nsc_uft_names_open(struct uft *u, struct nsc_diag *diag)
     free(text);
     if (u->session_count > 0)
         qsort(u->sessions, u->session_count, sizeof *u->sessions, compare_sessions);
+    for (uint32_t i = 0; i < u->session_count && error == 0; i++)
+        error = put_first(&u->by_session, u->sessions[i].pid, i);
     return error != 0 ? no_memory(diag) : 0;
 }
 
@@ -566,29 +581,18 @@ static struct uft_session *find_session(const struct uft *u, uint32_t pid, uint6
                                         uint64_t *until)
 {
     for (unsigned forks = 0; forks < FORKS_MAX; forks++) {
-        struct uft_session *found = NULL, *first = NULL;
-        const struct uft_task *fork = NULL;
+        uint32_t first = nsc_id_map_get(&u->by_session, pid), at = first;
+        uint32_t fork = nsc_id_map_get(&u->by_fork, pid);
 
-        for (uint32_t i = 0; i < u->session_count; i++) {
-            struct uft_session *s = &u->sessions[i];
-
-            if (s->pid != pid)
-                continue;
-            if (first == NULL)
-                first = s;
-            if (s->from_ns <= ns)
-                found = s;
-            else if (s->from_ns < *until)
-                *until = s->from_ns;
-        }
-        if (found != NULL)
-            return found;
-        for (uint32_t i = 0; i < u->task_count && fork == NULL; i++)
-            if (u->tasks[i].pid == pid && u->tasks[i].parent_pid != 0)
-                fork = &u->tasks[i];
-        if (fork == NULL)
-            return first;
-        pid = fork->parent_pid;
+        while (at < u->session_count && u->sessions[at].pid == pid && u->sessions[at].from_ns <= ns)
+            at++;
+        if (at < u->session_count && u->sessions[at].pid == pid && u->sessions[at].from_ns < *until)
+            *until = u->sessions[at].from_ns;
+        if (at > first)
+            return &u->sessions[at - 1];
+        if (fork == NSC_ID_MAP_NEW)
+            return first != NSC_ID_MAP_NEW ? &u->sessions[first] : NULL;
+        pid = u->tasks[fork].parent_pid;
     }
     return NULL;
 }
@@ -778,5 +782,8 @@ void nsc_uft_names_close(struct uft *u)
     free(u->modules);
     free(u->sessions);
     free(u->tasks);
+    nsc_id_map_free(&u->by_session);
+    nsc_id_map_free(&u->by_tid);
+    nsc_id_map_free(&u->by_fork);
     nsc_names_free(&u->unknown);
 }

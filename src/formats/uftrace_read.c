@@ -320,39 +320,32 @@ static int take_records(struct reading *f, struct nsc_diag *diag)
 
 static int need_process(struct uft *u, uint32_t pid, uint32_t *id, struct nsc_diag *diag)
 {
-    struct uft_process *all;
-    struct nsc_process process = {
-        .pid = pid, .parent = NSC_NO_ID, .name = nsc_uft_names_program(u, pid), .exit_status = -1};
+    struct nsc_process process = {.pid = pid, .parent = NSC_NO_ID, .exit_status = -1};
+    uint32_t fork = nsc_id_map_get(&u->by_fork, pid);
     int error;
 
-    for (uint32_t i = 0; i < u->process_count; i++)
-        if (u->processes[i].pid == pid) {
-            *id = u->processes[i].id;
-            return 0;
-        }
-    for (uint32_t i = 0; i < u->task_count; i++)
-        for (uint32_t k = 0; k < u->process_count; k++)
-            if (u->tasks[i].pid == pid && u->tasks[i].parent_pid == u->processes[k].pid)
-                process.parent = u->processes[k].id;
-    if (u->process_count == 0)
+    *id = nsc_id_map_get(&u->processes, pid);
+    if (*id != NSC_ID_MAP_NEW)
+        return 0;
+    process.name = nsc_uft_names_program(u, pid);
+    if (fork != NSC_ID_MAP_NEW)
+        process.parent = nsc_id_map_get(&u->processes, u->tasks[fork].parent_pid);
+    if (u->processes.count == 0)
         process.exit_status = u->exit_status;
-    all = nsc_array_grow(u->processes, &u->process_room, u->process_count, sizeof *all);
-    error = all == NULL ? -ENOMEM : nsc_writer_add_process(u->job->writer, &process, id);
-    if (all != NULL)
-        u->processes = all;
+    error = nsc_writer_add_process(u->job->writer, &process, id);
+    if (error == 0)
+        error = nsc_id_map_put(&u->processes, pid, *id);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot add a process: %s",
                             strerror(-error));
-    all[u->process_count++] = (struct uft_process){pid, *id};
     return 0;
 }
 
 static uint32_t process_of(const struct uft *u, uint32_t tid)
 {
-    for (uint32_t i = 0; i < u->task_count; i++)
-        if (u->tasks[i].tid == tid)
-            return u->tasks[i].pid;
-    return tid;
+    uint32_t task = nsc_id_map_get(&u->by_tid, tid);
+
+    return task != NSC_ID_MAP_NEW ? u->tasks[task].pid : tid;
 }
 
 static int begin_thread(struct reading *f, uint32_t tid, struct nsc_diag *diag)
@@ -590,7 +583,7 @@ static int import_uftrace(struct nsc_import *job, struct nsc_diag *diag)
     if (error == 0)
         error = read_rest(u, diag);
     nsc_uft_names_close(u);
-    free(u->processes);
+    nsc_id_map_free(&u->processes);
     free(u->threads);
     free(u->exename);
     free(u->command);

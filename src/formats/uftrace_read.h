@@ -6,6 +6,7 @@
 #define NSC_FORMATS_UFTRACE_READ_H
 
 #include "formats/bytes.h"
+#include "formats/id_map.h"
 #include "formats/import.h"
 #include "formats/names.h"
 
@@ -56,11 +57,6 @@ struct uft_task {
     uint64_t from_ns;
 };
 
-struct uft_process {
-    uint32_t pid;
-    uint32_t id; /* in the trace */
-};
-
 struct uft_thread {
     uint32_t tid, pid;
     uint32_t id;             /* in the trace */
@@ -85,14 +81,16 @@ struct uft {
     uint64_t length_ns;         /* of the recording, at most */
     struct uft_module *modules;
     uint32_t module_count, module_room;
-    struct uft_session *sessions; /* by time */
+    struct uft_session *sessions; /* by process and time */
     uint32_t session_count, session_room;
     uint32_t map_count; /* of all sessions */
     struct uft_task *tasks;
     uint32_t task_count, task_room;
-    struct uft_process *processes;
-    uint32_t process_count, process_room;
-    struct uft_thread *threads; /* by tid */
+    struct nsc_id_map by_session; /* the first of sessions of a process, by its pid */
+    struct nsc_id_map by_tid;     /* the first of tasks of a thread */
+    struct nsc_id_map by_fork;    /* the first of a process that was forked, by its pid */
+    struct nsc_id_map processes;  /* in the trace, by pid */
+    struct uft_thread *threads;   /* by tid */
     uint32_t thread_count, thread_room;
     struct nsc_names unknown; /* "module address" */
     char *exename, *command;
