@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/span.h"
+#include "formats/id_map.h"
 #include "formats/import.h"
 #include "formats/leave.h"
 #include "formats/names.h"
@@ -30,6 +31,9 @@
 #define SAMPLE_EVERY_NS 1000000u            /* CPU time is in every record */
 #define CALENDAR_US     1000000000000000ull /* a start beyond it, in 2001, is the calendar's */
 #define TIME_LIMIT_US   (UINT64_MAX / 4000)
+#define WRAP_US         ((uint64_t)1 << 32) /* 71 minutes */
+#define BACK_US         ((uint64_t)1 << 28) /* 4 minutes */
+#define APART_US        100000u /* no record waits so long for others that it is behind */
 
 enum { ACTION_ENTER = 0, ACTION_EXIT = 1, ACTION_UNROLL = 2 };
 enum { OP_METHOD = 1, OP_THREAD = 2, OP_SUMMARY = 3 };
@@ -45,18 +49,11 @@ struct thread {
     uint64_t sampled_ns; /* time of the last sample plus 1 */
 };
 
-/* Slot of a table by open addressing: at most half full, a power of two. */
-struct method {
-    uint32_t number; /* 0: free */
-    uint32_t function;
-};
-
 struct android {
     struct nsc_import *job;
     struct nsc_names names;
-    struct method *methods;
-    uint32_t method_count, method_slots;
-    struct thread **threads; /* by tid, TIDS; NULL: not met yet */
+    struct nsc_id_map methods; /* their functions, by number */
+    struct thread **threads;   /* by tid, TIDS; NULL: not met yet */
     uint32_t process;
     struct nsc_process about;
     uint32_t version; /* of the records */
@@ -64,6 +61,8 @@ struct android {
     bool cpu_only; /* what the head says of clocks */
     bool overflow;
     uint32_t record_bytes;
+    uint64_t latest_us; /* of all threads */
+    bool apart;         /* records are not in the order of time but within a thread */
     uint64_t records, backwards, unknown_actions;
     uint64_t too_deep;
 };
@@ -193,45 +192,13 @@ static int add_function(struct android *a, const char *name, const char *file, u
 
 /* ---- Methods ------------------------------------------------------------------------------ */
 
-static struct method *method_slot(const struct android *a, uint32_t number)
-{
-    uint32_t at = (number >> 2) * 0x9e3779b1u;
-
-    for (at &= a->method_slots - 1;; at = (at + 1) & (a->method_slots - 1))
-        if (a->methods[at].number == 0 || a->methods[at].number == number + 1)
-            return &a->methods[at];
-}
-
-/* The slot of a method, made if there is none: then @number is 0 in it. NULL: out of memory. */
-static struct method *find_method(struct android *a, uint32_t number)
-{
-    if (a->method_count * 2 >= a->method_slots) {
-        struct android bigger = {.method_slots = a->method_slots == 0 ? 1024 : a->method_slots * 2};
-
-        bigger.methods = calloc(bigger.method_slots, sizeof *bigger.methods);
-        if (bigger.methods == NULL)
-            return NULL;
-        for (uint32_t i = 0; i < a->method_slots; i++)
-            if (a->methods[i].number != 0)
-                *method_slot(&bigger, a->methods[i].number - 1) = a->methods[i];
-        free(a->methods);
-        a->methods = bigger.methods;
-        a->method_slots = bigger.method_slots;
-    }
-    return method_slot(a, number);
-}
-
 static int set_method(struct android *a, uint32_t number, const char *name, const char *file,
                       uint32_t line)
 {
-    struct method *m = find_method(a, number);
-    int error = m == NULL ? -ENOMEM : add_function(a, name, file, line, &m->function);
+    uint32_t function;
+    int error = add_function(a, name, file, line, &function);
 
-    if (error != 0)
-        return error;
-    a->method_count += m->number == 0;
-    m->number = number + 1;
-    return 0;
+    return error == 0 ? nsc_id_map_put(&a->methods, number, function) : error;
 }
 
 /* "number class name signature file line", parted by tabs; the last ones may be missing. */
@@ -263,13 +230,19 @@ static int take_method(struct android *a, char *line)
     return error;
 }
 
-/* A method that the file does not name. */
-static int unknown_method(struct android *a, uint32_t number)
+/* The function of a method; one that the file does not name is called by its number. */
+static int find_method(struct android *a, uint32_t number, uint32_t *function)
 {
     char name[24];
+    int error = 0;
 
-    snprintf(name, sizeof name, "0x%x", number);
-    return set_method(a, number, name, "", 0);
+    *function = nsc_id_map_get(&a->methods, number);
+    if (*function == NSC_ID_MAP_NEW) {
+        snprintf(name, sizeof name, "0x%x", number);
+        error = set_method(a, number, name, "", 0);
+        *function = nsc_id_map_get(&a->methods, number);
+    }
+    return error;
 }
 
 /* ---- The head ----------------------------------------------------------------------------- */
@@ -462,12 +435,48 @@ static int begin_thread(struct android *a, struct thread *t, uint32_t tid)
     return nsc_writer_add_thread(a->job->writer, &t->about, &t->id, &t->lane);
 }
 
-/* 32 bits of microseconds last 71 minutes. */
-static uint64_t unwrap(uint64_t last, uint32_t low)
+/* The time with the 32 bits @low, which last 71 minutes, that is nearest to @near. */
+static uint64_t nearest(uint64_t near, uint32_t low)
 {
-    uint64_t value = (last & ~(uint64_t)UINT32_MAX) | low;
+    uint64_t value = (near & ~(uint64_t)UINT32_MAX) | low;
 
-    return value + ((uint64_t)1 << 31) < last ? value + ((uint64_t)1 << 32) : value;
+    if (value + WRAP_US / 2 < near)
+        return value + WRAP_US;
+    return value > near + WRAP_US / 2 && value >= WRAP_US ? value - WRAP_US : value;
+}
+
+/* @value, or as long after it as @last wants: a clock that is set back is by BACK_US at most. */
+static uint64_t not_before(uint64_t last, uint64_t value)
+{
+    while (value + BACK_US < last)
+        value += WRAP_US;
+    return value;
+}
+
+/*
+ * The time of a record with the 32 bits @low. Records are in order, more or less: what others told
+ * last is near, and how long their thread has paused does not matter.
+ *
+ * Some runtimes gather the records of each thread before they are streamed. Then only its own tell;
+ * and before that is known, what may be of any time past is not what tells first that the 32 bits
+ * are full, but where that was about to happen.
+ */
+static uint64_t time_of(struct android *a, const struct thread *t, uint32_t low)
+{
+    uint64_t last = t->lane != NULL ? t->last_us : 0, us;
+
+    if (a->cpu_only || (a->apart && t->lane != NULL)) {
+        us = not_before(last, nearest(last, low));
+    } else {
+        us = nearest(a->latest_us, low);
+        if (a->streaming && us > a->latest_us + BACK_US && us / WRAP_US > a->latest_us / WRAP_US)
+            us -= WRAP_US;
+        us = not_before(last, us);
+    }
+    a->apart |= a->streaming && us + APART_US < a->latest_us;
+    if (us > a->latest_us)
+        a->latest_us = us;
+    return us;
 }
 
 static int add_sample(struct android *a, struct thread *t, uint64_t ns)
@@ -508,19 +517,17 @@ static int take_record(struct android *a, uint32_t tid, const uint8_t *at, size_
     struct thread *t = need_thread(a, tid);
     bool dual = bytes >= 12; /* CPU time, then the time of the clock */
     uint32_t word = nsc_span_get32(at), time = nsc_span_get32(at + (dual ? 8 : 4));
-    struct method *m = find_method(a, word & ~3u);
+    uint32_t function;
     uint64_t us;
-    int error = m == NULL || t == NULL ? -ENOMEM : 0;
+    int error = find_method(a, word & ~3u, &function);
 
-    if (error == 0 && m->number == 0) {
-        error = unknown_method(a, word & ~3u);
-        m = error == 0 ? find_method(a, word & ~3u) : NULL;
-    }
-    if (error == 0 && t->lane == NULL)
-        error = begin_thread(a, t, tid);
-    if (error != 0 || m == NULL || t == NULL)
+    if (error != 0 || t == NULL)
         return error != 0 ? error : -ENOMEM;
-    us = unwrap(t->last_us, time);
+    us = time_of(a, t, time);
+    if (t->lane == NULL)
+        error = begin_thread(a, t, tid);
+    if (error != 0)
+        return error;
     if (us < t->last_us) {
         a->backwards++;
         us = t->last_us;
@@ -530,10 +537,10 @@ static int take_record(struct android *a, uint32_t tid, const uint8_t *at, size_
     t->last_us = us;
     t->about.end_ticks = us * 1000;
     a->records++;
-    take_action(a, t, word & 3, m->function, us * 1000);
+    take_action(a, t, word & 3, function, us * 1000);
     if (!dual)
         return 0;
-    t->cpu_us = unwrap(t->cpu_us, nsc_span_get32(at + 4));
+    t->cpu_us = not_before(t->cpu_us, nearest(t->cpu_us, nsc_span_get32(at + 4)));
     return add_sample(a, t, us * 1000);
 }
 
@@ -734,7 +741,7 @@ static int import_android(struct nsc_import *job, struct nsc_diag *diag)
         free(a.threads[tid]);
     }
     free(a.threads);
-    free(a.methods);
+    nsc_id_map_free(&a.methods);
     nsc_names_free(&a.names);
     return error;
 }
