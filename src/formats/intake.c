@@ -662,27 +662,12 @@ static int put_item(struct output *o, const struct nsc_spill_item *item)
 
 static void note_counts(struct nsc_intake *in)
 {
-    const struct nsc_nest_counts *c = &in->counts;
-    const struct {
-        uint64_t count;
-        const char *one, *many;
-    } lines[] = {
-        {c->overlaps, "call runs longer than the one around it: it is cut where that ends",
-         "calls run longer than the ones around them: they are cut where those end"},
-        {c->open, "call has no end: it lasts until the last event of its thread",
-         "calls have no end: they last until the last event of their thread"},
-        {c->without_call, "call ends that nobody saw begin: it is there from the start",
-         "calls end that nobody saw begin: they are there from the start"},
-        {c->too_deep, "call below 16777216 others is left out",
-         "calls below 16777216 others are left out"},
-        {in->too_late, "event has a time beyond 2^62 ns and is left out",
-         "events have times beyond 2^62 ns and are left out"},
-    };
-
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        if (lines[i].count > 0)
-            nsc_notes_add(in->job->notes, "%llu %s", (unsigned long long)lines[i].count,
-                          lines[i].count == 1 ? lines[i].one : lines[i].many);
+    nsc_nest_note(&in->counts, in->job->notes);
+    if (in->too_late == 1)
+        nsc_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
+    else if (in->too_late > 1)
+        nsc_notes_add(in->job->notes, "%llu events have times beyond 2^62 ns and are left out",
+                      (unsigned long long)in->too_late);
 }
 
 static int write_all(struct output *o, struct nsc_diag *diag)

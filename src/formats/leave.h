@@ -13,9 +13,9 @@
  * @gap: events of the thread were lost before.
  *
  * When none is open, it had begun before the trace, below all that are open, or, with @gap,
- * perhaps in the gap and above them.
+ * perhaps in the gap and above them. Returns whether one was open.
  */
-static inline void nsc_leave(struct nsc_lane *lane, uint64_t ticks, uint32_t function, bool unwound,
+static inline bool nsc_leave(struct nsc_lane *lane, uint64_t ticks, uint32_t function, bool unwound,
                              bool gap)
 {
     bool open = nsc_lane_open_calls(lane, function) > 0;
@@ -30,9 +30,10 @@ static inline void nsc_leave(struct nsc_lane *lane, uint64_t ticks, uint32_t fun
             nsc_lane_unwind(lane, ticks);
         else
             nsc_lane_exit(lane, ticks);
-        return;
+        return true;
     }
     nsc_lane_late_exit(lane, ticks, function);
+    return false;
 }
 
 #endif

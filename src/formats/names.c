@@ -6,17 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/text.h"
-
-/* FNV-1a with a final mix; names are short and mostly differ near their end. */
-static uint64_t hash_of(const char *text, size_t bytes)
-{
-    uint64_t h = 0xcbf29ce484222325ull;
-
-    for (size_t i = 0; i < bytes; i++)
-        h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
-    return h ^ (h >> 29);
-}
 
 static struct nsc_names_entry *slot_of(const struct nsc_names *names, uint64_t hash,
                                        const char *text, size_t bytes)
@@ -34,7 +25,8 @@ static struct nsc_names_entry *slot_of(const struct nsc_names *names, uint64_t h
 
 static int grow(struct nsc_names *names)
 {
-    struct nsc_names bigger = {.slots = names->slots == 0 ? 1024 : names->slots * 2};
+    struct nsc_names bigger = {.seed = nsc_hash_seed(),
+                               .slots = names->slots == 0 ? 1024 : names->slots * 2};
 
     bigger.entries = calloc(bigger.slots, sizeof *bigger.entries);
     if (bigger.entries == NULL)
@@ -54,11 +46,12 @@ static int grow(struct nsc_names *names)
 int nsc_names_find(struct nsc_names *names, const char *text, size_t bytes,
                    struct nsc_names_entry **entry)
 {
-    uint64_t hash = hash_of(text, bytes);
     struct nsc_names_entry *e;
+    uint64_t hash;
 
     if (names->count * 2 >= names->slots && grow(names) != 0)
         return -ENOMEM;
+    hash = nsc_hash_bytes(names->seed, text, bytes);
     e = slot_of(names, hash, text, bytes);
     if (e->text == NULL) {
         char *copy = malloc(bytes + 1);

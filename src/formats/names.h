@@ -18,6 +18,7 @@ struct nsc_names_entry {
 /* Open addressing; at most half full; @slots is a power of two or 0. All zero = empty. */
 struct nsc_names {
     struct nsc_names_entry *entries;
+    uint64_t seed; /* set with the first entries */
     size_t slots, count;
 };
 

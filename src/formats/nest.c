@@ -6,8 +6,6 @@
 
 #include "util/array.h"
 
-#define DEPTH_LIMIT (1u << 24)
-
 /*
  * Invariant: end_ns of a frame is at most that of the frame below it, so the first one to end is
  * the innermost.
@@ -105,7 +103,7 @@ static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *f
 
 static bool is_too_deep(struct nsc_nest *n)
 {
-    if (n->depth < DEPTH_LIMIT)
+    if (n->depth < NSC_NEST_DEPTH_MAX)
         return false;
     n->counts->too_deep++;
     return true;
@@ -199,4 +197,26 @@ int nsc_nest_finish(struct nsc_nest *n, uint64_t ns)
         pop(n, n->last_ns, true);
     nsc_lane_close(n->lane, n->last_ns);
     return n->error;
+}
+
+void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes)
+{
+    const struct {
+        uint64_t count;
+        const char *one, *many;
+    } lines[] = {
+        {counts->overlaps, "call runs longer than the one around it: it is cut where that ends",
+         "calls run longer than the ones around them: they are cut where those end"},
+        {counts->open, "call has no end: it lasts until the last event of its thread",
+         "calls have no end: they last until the last event of their thread"},
+        {counts->without_call, "call ends that nobody saw begin: it is there from the start",
+         "calls end that nobody saw begin: they are there from the start"},
+        {counts->too_deep, "call below 16777216 others is left out",
+         "calls below 16777216 others are left out"},
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (lines[i].count > 0)
+            nsc_notes_add(notes, "%llu %s", (unsigned long long)lines[i].count,
+                          lines[i].count == 1 ? lines[i].one : lines[i].many);
 }

@@ -7,10 +7,13 @@
 #ifndef NSC_FORMATS_NEST_H
 #define NSC_FORMATS_NEST_H
 
+#include "formats/formats.h"
 #include "trace/encode.h"
 
 /* End of a slice that nobody knows. */
-#define NSC_NEST_OPEN UINT64_MAX
+#define NSC_NEST_OPEN      UINT64_MAX
+/* So many calls of a thread may be open. */
+#define NSC_NEST_DEPTH_MAX (1u << 24)
 
 /* What did not fit, of all threads. */
 struct nsc_nest_counts {
@@ -52,5 +55,8 @@ void nsc_nest_lost(struct nsc_nest *n, uint64_t ns, uint64_t events);
 int nsc_nest_finish(struct nsc_nest *n, uint64_t ns);
 
 void nsc_nest_free(struct nsc_nest *n);
+
+/* Say what did not fit: a line for each kind of it. */
+void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes);
 
 #endif

@@ -114,6 +114,8 @@ struct nsc_lane {
     struct nsc_writer_level *levels; /* chunks and nodes that wait for the node above them */
     struct nsc_writer *writer;
     struct nsc_lane *previous, *next;
+    struct nsc_lane *warm_previous, *warm_next; /* among those with buffers */
+    bool warm;                                  /* is one of them */
 };
 
 #define NSC_LANE_SLACK       32
@@ -200,10 +202,16 @@ static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
     return lane->top == lane->floor ? NULL : lane->top;
 }
 
-/* How many calls of @function are open. */
+/* How many calls of @function are open. A cold lane has no totals: its frames are counted. */
 static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t function)
 {
-    return function < lane->totals_count ? lane->totals[function].active : 0;
+    uint32_t open = 0;
+
+    if (lane->totals != NULL)
+        return function < lane->totals_count ? lane->totals[function].active : 0;
+    for (const struct nsc_lane_frame *f = lane->top; f != lane->floor; f--)
+        open += f->function == function;
+    return open;
 }
 
 /* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */

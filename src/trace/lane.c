@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "trace/writer_state.h"
+#include "util/pages.h"
 
 #define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
@@ -73,11 +74,45 @@ static void hold_side_buffers(struct nsc_lane *lane)
     lane->side_bytes = bytes;
 }
 
+/* List the lane among those that have buffers, or no longer: whoever looks for memory must not look
+ * through all that have none. */
+static void set_warm(struct nsc_lane *lane, bool warm)
+{
+    struct nsc_writer *w = lane->writer;
+
+    if (lane->warm == warm)
+        return;
+    lane->warm = warm;
+    if (warm) {
+        lane->warm_previous = NULL;
+        lane->warm_next = w->warm;
+        w->warm = lane;
+    } else if (lane->warm_previous != NULL) {
+        lane->warm_previous->warm_next = lane->warm_next;
+    } else {
+        w->warm = lane->warm_next;
+    }
+    if (lane->warm_next != NULL)
+        lane->warm_next->warm_previous = warm ? lane : lane->warm_previous;
+}
+
+/* Of the totals and the bytes in front of them that put these at the bounds of cache lines. */
+static size_t totals_bytes(uint64_t count)
+{
+    return (count + 1) * sizeof(struct nsc_lane_total);
+}
+
+static void free_totals(struct nsc_lane *lane)
+{
+    nsc_pages_free(lane->totals_memory, totals_bytes(lane->totals_count));
+}
+
 /* Free all buffers; nothing in them is needed any more. */
 static void drop_buffers(struct nsc_lane *lane)
 {
+    set_warm(lane, false);
     free(lane->buffer);
-    free(lane->totals_memory);
+    free_totals(lane);
     free(lane->touched);
     free(lane->spans);
     free(lane->counts);
@@ -137,8 +172,8 @@ static bool grow_buffer(struct nsc_lane *lane, size_t bytes)
     return true;
 }
 
-/* Totals for all functions up to @function at least. Memory that calloc() has fresh from the kernel
- * is not touched: of many functions a lane calls few. */
+/* Totals for all functions up to @function at least: of many functions a lane calls few, and only
+ * of those there is memory. */
 static bool grow_totals(struct nsc_lane *lane, uint32_t function)
 {
     uint64_t count = lane->totals_count == 0 ? 64 : lane->totals_count;
@@ -147,18 +182,18 @@ static bool grow_totals(struct nsc_lane *lane, uint32_t function)
 
     while (count <= function)
         count *= 2;
-    memory = calloc(count + 1, sizeof *totals);
+    memory = nsc_pages_new(totals_bytes(count));
     touched = realloc(lane->touched, count * sizeof *touched);
     if (touched != NULL)
         lane->touched = touched;
     if (memory == NULL || touched == NULL) {
-        free(memory);
+        nsc_pages_free(memory, totals_bytes(count));
         return false;
     }
     totals = (void *)((char *)memory + (-(uintptr_t)memory & (sizeof *totals - 1)));
     if (lane->totals_count > 0)
         memcpy(totals, lane->totals, lane->totals_count * sizeof *totals);
-    free(lane->totals_memory);
+    free_totals(lane);
     lane->totals_memory = memory;
     lane->totals = totals;
     hold(lane, (count - lane->totals_count) * (sizeof *totals + sizeof *touched));
@@ -228,6 +263,7 @@ static bool warm_up(struct nsc_lane *lane)
 {
     uint32_t top = 0;
 
+    set_warm(lane, true);
     for (uint32_t i = 0; i < nsc_lane_depth(lane); i++)
         top = lane->floor[i + 1].function > top ? lane->floor[i + 1].function : top;
     if ((lane->floor == NULL && !grow_frames(lane)) || !grow_buffer(lane, BUFFER_FIRST_BYTES) ||

@@ -703,12 +703,12 @@ void nsc_writer_relieve(struct nsc_writer *w, const struct nsc_lane *keep)
     size_t goal = w->options.memory_bytes / 4 * 3, count = 0, at = 0;
     struct nsc_lane **warm;
 
-    for (struct nsc_lane *lane = w->lanes; lane != NULL; lane = lane->next)
+    for (struct nsc_lane *lane = w->warm; lane != NULL; lane = lane->warm_next)
         count += lane != keep && lane->held_bytes > 0;
     warm = malloc((count + 1) * sizeof *warm);
     if (warm == NULL)
         return; /* over the bound for a while: better than losing events */
-    for (struct nsc_lane *lane = w->lanes; lane != NULL; lane = lane->next)
+    for (struct nsc_lane *lane = w->warm; lane != NULL; lane = lane->warm_next)
         if (lane != keep && lane->held_bytes > 0)
             warm[at++] = lane;
     qsort(warm, count, sizeof *warm, by_last_ticks);

@@ -86,6 +86,7 @@ struct nsc_writer {
     uint32_t *file_slots; /* hash of file names: index + 1, or 0 */
     uint32_t file_slot_count;
     struct nsc_lane *lanes;                 /* open ones */
+    struct nsc_lane *warm;                  /* those of them that hold memory */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
     struct nsc_buffer head, section, entry; /* scratch */
     struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
