@@ -12,9 +12,13 @@
 
 #include "base/span.h"
 
-#define MAGIC     0xc1fc1fc1u
-#define STEPS_MAX (1u << 20) /* values in an event */
-#define LOST_MAX  ((uint64_t)1 << 40)
+#define MAGIC       0xc1fc1fc1u
+#define STEPS_MAX   (1u << 20) /* values in an event */
+/* Values and what they are in, in a file: values may take no bits, and what there is of them in a
+ * few bytes has an end. */
+#define STEPS_FIRST (1u << 14)
+#define STEPS_BYTE  256u
+#define LOST_MAX    ((uint64_t)1 << 40)
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -263,10 +267,10 @@ static int take_variant(struct ctf_stream *s, const struct ctf_type *type, uint3
 {
     const struct ctf_label *label = nsc_ctf_label(type->target->type, type->target->value);
 
-    for (struct ctf_field *f = type->fields; f != NULL && label != NULL; f = f->next)
-        if (nsc_ctf_is_name(f->name, label->name) || nsc_ctf_is_name(label->name, f->name))
-            return take_field(s, f, f->type, scope, v);
-    return damaged(s, "a variant of no known choice");
+    struct ctf_field *f = label != NULL ? nsc_ctf_option(type, label->name) : NULL;
+
+    return f != NULL ? take_field(s, f, f->type, scope, v)
+                     : damaged(s, "a variant of no known choice");
 }
 
 static int take_struct(struct ctf_stream *s, const struct ctf_type *type, uint32_t scope,
@@ -285,6 +289,8 @@ static int take_field(struct ctf_stream *s, struct ctf_field *field, const struc
 {
     if (++s->steps > STEPS_MAX)
         return damaged(s, "an event of more than a million values");
+    if (++s->all_steps > STEPS_FIRST + STEPS_BYTE * (s->packet + s->bit / 8))
+        return damaged(s, "more values without any bits than its bytes account for");
     switch ((enum ctf_kind)type->kind) {
     case CTF_INT:
     case CTF_ENUM:

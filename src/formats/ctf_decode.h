@@ -54,7 +54,8 @@ struct ctf_stream {
     bool has_tid, has_pid;
     uint64_t pid, tid, stack;
     char process[256], thread[256];
-    uint32_t steps;
+    uint32_t steps;     /* in the event */
+    uint64_t all_steps; /* in the file */
     uint64_t event_bit; /* where the event began */
     bool timed;         /* the event has told its time */
     bool cut;           /* the packet goes on behind the file's end */

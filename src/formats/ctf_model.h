@@ -64,6 +64,7 @@ struct ctf_clock {
 struct ctf_label {
     const char *name;
     uint64_t low, high; /* inclusive; as 64 bits of two's complement when signed */
+    uint64_t reach;     /* the highest `high` in the part of the search that this one halves */
     uint32_t function;  /* for whoever takes labels for functions; UINT32_MAX at first */
     struct ctf_label *next;
 };
@@ -98,6 +99,8 @@ struct ctf_type {
     struct ctf_field *last;
     struct ctf_label *labels; /* of ENUM: label_count, by low */
     uint32_t label_count;
+    uint32_t option_count;
+    struct ctf_field **options; /* of VARIANT: option_count, by name */
 };
 
 struct ctf_event {
@@ -153,8 +156,15 @@ int nsc_ctf_resolve(struct ctf_trace *trace, const char *name, struct nsc_diag *
 /* Memory of the trace, of zeros; NULL when there is none. */
 void *nsc_ctf_memory(struct ctf_trace *trace, size_t bytes);
 
-/* The label of a value, or NULL. */
+/* What makes the values of an enumeration compare in their order, by exclusive or. */
+static inline uint64_t nsc_ctf_sign(const struct ctf_type *type)
+{
+    return type->inner->is_signed ? (uint64_t)1 << 63 : 0;
+}
+/* The label of a value, or NULL: of those that have it the one that begins last. */
 struct ctf_label *nsc_ctf_label(const struct ctf_type *type, uint64_t value);
+/* The option of a variant that a label chooses, or NULL. */
+struct ctf_field *nsc_ctf_option(const struct ctf_type *type, const char *label);
 /* Whether a name is @wanted, but for underscores that producers put in front. */
 bool nsc_ctf_is_name(const char *name, const char *wanted);
 /* The event of a stream; NULL if there is none. */

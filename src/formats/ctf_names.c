@@ -25,16 +25,17 @@ struct finder {
     struct ctf *c;
     struct module *modules;
     uint32_t count, room;
-    struct nsc_names seen; /* "module address": the first function that is there */
-    const char **symbols;  /* by function id, of which names are found */
+    struct nsc_names seen;    /* "module address": the first function that is there */
+    struct nsc_names by_file; /* path, NUL, build id: index of modules */
+    const char **symbols;     /* by function id, of which names are found */
     char **names;
 };
 
 static uint32_t slot_of(const struct ctf_address *all, uint32_t slots, uint64_t process,
                         uint64_t address)
 {
-    uint64_t hash = (address ^ process << 40) * 0x9e3779b97f4a7c15u;
-    uint32_t at = (uint32_t)(hash >> 32) & (slots - 1);
+    uint64_t hash = nsc_hash_word(nsc_hash_word(nsc_hash_seed(), process), address);
+    uint32_t at = (uint32_t)hash & (slots - 1);
 
     while (all[at].function != 0 && (all[at].address != address || all[at].process != process))
         at = (at + 1) & (slots - 1);
@@ -77,7 +78,7 @@ int nsc_ctf_address(struct ctf *c, uint64_t process, uint64_t address, uint32_t 
         error = nsc_writer_add_function(c->job->writer, &f, &id);
         if (error != 0)
             return error;
-        *a = (struct ctf_address){process, address, id + 1};
+        *a = (struct ctf_address){process, address, id + 1, NSC_NO_ID};
         c->address_count++;
     }
     *function = a->function - 1;
@@ -86,56 +87,143 @@ int nsc_ctf_address(struct ctf *c, uint64_t process, uint64_t address, uint32_t 
 
 /* ---- Modules ------------------------------------------------------------------------------ */
 
+/* What is known under the start of a module in a process, and, with one, its path. */
+static int find_place(struct ctf *c, uint64_t process, uint64_t start, const char *path,
+                      struct nsc_names_entry **entry)
+{
+    char key[2 * sizeof(uint64_t) + CTF_PATH_BYTES];
+    size_t bytes = path != NULL ? strlen(path) + 1 : 0;
+
+    memcpy(key, &process, sizeof process);
+    memcpy(key + sizeof process, &start, sizeof start);
+    if (path != NULL)
+        memcpy(key + 2 * sizeof(uint64_t), path, bytes);
+    return nsc_names_find(&c->places, key, 2 * sizeof(uint64_t) + bytes, entry);
+}
+
 int nsc_ctf_loaded(struct ctf *c, uint64_t process, const struct ctf_load *load)
 {
+    struct nsc_names_entry *e;
     struct ctf_load *all;
 
-    for (uint32_t i = 0; i < c->load_count; i++)
-        if (c->loads[i].process == process && c->loads[i].start == load->start &&
-            strcmp(c->loads[i].path, load->path) == 0)
-            return 0;
-    if (c->load_count == LOADS_MAX)
+    if (find_place(c, process, load->start, load->path, &e) != 0)
+        return -ENOMEM;
+    if (e->id != UINT32_MAX)
         return 0;
+    if (c->load_count == LOADS_MAX) {
+        c->loads_left_out++;
+        return 0;
+    }
+    e->id = c->load_count;
     all = nsc_array_grow(c->loads, &c->load_room, c->load_count, sizeof *all);
-    if (all == NULL)
+    if (all == NULL || find_place(c, process, load->start, NULL, &e) != 0)
         return -ENOMEM;
     c->loads = all;
+    e->id = c->load_count; /* the last one that was loaded there */
     all[c->load_count] = *load;
     all[c->load_count].process = process;
     all[c->load_count].path = strdup(load->path);
     return all[c->load_count].path != NULL ? (c->load_count++, 0) : -ENOMEM;
 }
 
-void nsc_ctf_built(struct ctf *c, uint64_t process, uint64_t start, const void *id, size_t bytes)
+int nsc_ctf_built(struct ctf *c, uint64_t process, uint64_t start, const void *id, size_t bytes)
 {
-    for (uint32_t i = c->load_count; i > 0; i--) {
-        struct ctf_load *l = &c->loads[i - 1];
+    struct nsc_names_entry *e;
+    struct ctf_load *l;
 
-        if (l->process != process || l->start != start || l->build_id_bytes != 0)
-            continue;
-        l->build_id_bytes = (uint32_t)(bytes < sizeof l->build_id ? bytes : sizeof l->build_id);
-        memcpy(l->build_id, id, l->build_id_bytes);
-        return;
-    }
+    if (find_place(c, process, start, NULL, &e) != 0)
+        return -ENOMEM;
+    l = e->id != UINT32_MAX ? &c->loads[e->id] : NULL;
+    if (l == NULL || l->build_id_bytes != 0)
+        return 0;
+    l->build_id_bytes = (uint32_t)(bytes < sizeof l->build_id ? bytes : sizeof l->build_id);
+    memcpy(l->build_id, id, l->build_id_bytes);
+    return 0;
 }
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
-static const struct ctf_load *find_load(const struct ctf *c, uint64_t process, uint64_t address)
+static int compare_places(const void *a, const void *b)
 {
-    for (uint32_t i = c->load_count; i > 0; i--) { /* the last one counts */
-        const struct ctf_load *l = &c->loads[i - 1];
+    const struct ctf_address *x = a, *y = b;
 
-        if (l->process == process && address >= l->start && address < l->end)
-            return l;
-    }
-    return NULL;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool is_same(const struct ctf_load *a, const struct ctf_load *b)
+static int compare_functions(const void *a, const void *b)
 {
-    return strcmp(a->path, b->path) == 0 && a->build_id_bytes == b->build_id_bytes &&
-           memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+    const struct ctf_address *x = a, *y = b;
+
+    return (x->function > y->function) - (x->function < y->function);
+}
+
+/* The first of the addresses, which are sorted, that is not below the start of a load. */
+static uint32_t first_of(const struct ctf *c, const struct ctf_load *l)
+{
+    const struct ctf_address start = {.process = l->process, .address = l->start};
+    uint32_t low = 0, high = c->address_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (compare_places(&c->addresses[middle], &start) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The first one from @at on that has no load yet; @next is one that is not after it. */
+static uint32_t next_free(uint32_t *next, uint32_t at)
+{
+    while (next[at] != at)
+        at = next[at] = next[next[at]];
+    return at;
+}
+
+/* Find the load of each address: where several were, the last one counts. The table becomes an
+ * array in the order of the functions. */
+static int place_addresses(struct ctf *c)
+{
+    uint32_t kept = 0, *next = malloc(((size_t)c->address_count + 1) * sizeof *next);
+
+    if (next == NULL)
+        return -ENOMEM;
+    for (uint32_t i = 0; i < c->address_slots; i++)
+        if (c->addresses[i].function != 0)
+            c->addresses[kept++] = c->addresses[i];
+    c->address_slots = c->address_count = kept;
+    qsort(c->addresses, kept, sizeof *c->addresses, compare_places);
+    for (uint32_t i = 0; i <= kept; i++)
+        next[i] = i;
+    for (uint32_t i = c->load_count; i > 0; i--) {
+        const struct ctf_load *l = &c->loads[i - 1];
+
+        for (uint32_t at = next_free(next, first_of(c, l));
+             at < kept && c->addresses[at].process == l->process &&
+             c->addresses[at].address < l->end;
+             at = next_free(next, at)) {
+            c->addresses[at].load = i - 1;
+            next[at] = at + 1;
+        }
+    }
+    qsort(c->addresses, kept, sizeof *c->addresses, compare_functions);
+    free(next);
+    return 0;
+}
+
+/* By the file and its build id: the module's index, UINT32_MAX at first. */
+static int find_file(struct finder *f, const struct ctf_load *load, struct nsc_names_entry **entry)
+{
+    char key[CTF_PATH_BYTES + sizeof load->build_id];
+    size_t bytes = strlen(load->path) + 1;
+
+    memcpy(key, load->path, bytes);
+    memcpy(key + bytes, load->build_id, load->build_id_bytes);
+    return nsc_names_find(&f->by_file, key, bytes + load->build_id_bytes, entry);
 }
 
 /* The module of a load, with its symbols if its file is here. */
@@ -143,15 +231,17 @@ static int need_module(struct finder *f, const struct ctf_load *load, struct mod
 {
     struct nsc_symbols_options options = {.size = sizeof options};
     struct nsc_module about = {.path = load->path, .build_id_bytes = load->build_id_bytes};
+    struct nsc_names_entry *e;
     struct nsc_diag why;
     struct module *all;
     int error;
 
-    for (uint32_t i = 0; i < f->count; i++)
-        if (is_same(f->modules[i].load, load)) {
-            *out = &f->modules[i];
-            return 0;
-        }
+    if (find_file(f, load, &e) != 0)
+        return -ENOMEM;
+    if (e->id != UINT32_MAX) {
+        *out = &f->modules[e->id];
+        return 0;
+    }
     all = nsc_array_grow(f->modules, &f->room, f->count, sizeof *all);
     if (all == NULL)
         return -ENOMEM;
@@ -174,6 +264,7 @@ static int need_module(struct finder *f, const struct ctf_load *load, struct mod
         all[f->count].symbols = NULL;
         nsc_notes_add(f->c->job->notes, "%s; its functions have addresses for names", why.message);
     }
+    e->id = f->count;
     *out = &all[f->count++];
     return 0;
 }
@@ -182,7 +273,7 @@ static int need_module(struct finder *f, const struct ctf_load *load, struct mod
 static int find_name(struct finder *f, const struct ctf_address *a)
 {
     uint32_t id = a->function - 1;
-    const struct ctf_load *load = find_load(f->c, a->process, a->address);
+    const struct ctf_load *load = a->load != NSC_NO_ID ? &f->c->loads[a->load] : NULL;
     struct nsc_function about;
     struct nsc_symbol symbol;
     struct nsc_names_entry *e;
@@ -239,19 +330,21 @@ int nsc_ctf_names_finish(struct ctf *c)
     uint32_t count = nsc_writer_function_count(c->job->writer);
     struct finder f = {.c = c};
     uint64_t unknown = 0;
-    int error = 0;
+    int error;
 
+    if (c->loads_left_out > 0)
+        nsc_notes_add(
+            c->job->notes, "%llu module%s beyond the first %u: functions there have no names",
+            (unsigned long long)c->loads_left_out, c->loads_left_out == 1 ? "" : "s", LOADS_MAX);
     if (c->address_count == 0)
         return 0;
     f.symbols = calloc((size_t)count + 1, sizeof *f.symbols);
     f.names = calloc((size_t)count + 1, sizeof *f.names);
-    if (f.symbols == NULL || f.names == NULL)
-        error = -ENOMEM;
-    for (uint32_t i = 0; i < c->address_slots && error == 0; i++)
-        if (c->addresses[i].function != 0) {
-            error = find_name(&f, &c->addresses[i]);
-            unknown += find_load(c, c->addresses[i].process, c->addresses[i].address) == NULL;
-        }
+    error = f.symbols == NULL || f.names == NULL ? -ENOMEM : place_addresses(c);
+    for (uint32_t i = 0; i < c->address_count && error == 0; i++) {
+        error = find_name(&f, &c->addresses[i]);
+        unknown += c->addresses[i].load == NSC_NO_ID;
+    }
     if (error == 0)
         error = set_names(&f, count);
     if (error == 0 && unknown > 0)
@@ -264,6 +357,7 @@ int nsc_ctf_names_finish(struct ctf *c)
         if (f.modules[i].symbols != NULL)
             nsc_symbols_close(f.modules[i].symbols);
     nsc_names_free(&f.seen);
+    nsc_names_free(&f.by_file);
     free(f.modules);
     free(f.symbols);
     free(f.names);

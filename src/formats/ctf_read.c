@@ -325,8 +325,8 @@ static void note_threads(struct ctf *c)
 {
     bool unknown = false;
 
-    for (uint32_t i = 0; i < c->track_slots; i++)
-        unknown = unknown || (c->tracks[i] != NULL && c->tracks[i]->thread >= CTF_NO_THREAD);
+    for (uint32_t i = 0; i < c->track_count; i++)
+        unknown = unknown || c->tracks[i]->thread >= CTF_NO_THREAD;
     if (unknown && c->trace.tracer != NULL && strncmp(c->trace.tracer, "lttng", 5) == 0)
         nsc_notes_add(c->job->notes, "events do not say which thread they are of (`lttng "
                                      "add-context -u -t vpid -t vtid`): each stream counts as one");
@@ -343,6 +343,7 @@ static int finish(struct ctf *c)
     note_threads(c);
     if (error == 0)
         error = nsc_ctf_tracks_finish(c);
+    nsc_nest_note(&c->nesting, c->job->notes);
     if (error == 0)
         error = nsc_ctf_names_finish(c);
     if (error == 0 && c->trace.tracer != NULL)
@@ -374,8 +375,7 @@ static int read_metadata(struct ctf *c, char **text, struct nsc_diag *diag)
     if (clock != NULL)
         c->base_ns = clock->offset_s * 1000000000 + clock->offset / clock->frequency * 1000000000 +
                      clock->offset % clock->frequency * 1000000000 / clock->frequency;
-    nsc_ctf_understand(c);
-    return 0;
+    return nsc_ctf_understand(c) == 0 ? 0 : no_memory(diag);
 }
 
 static void release(struct ctf *c)
@@ -385,9 +385,9 @@ static void release(struct ctf *c)
         free(c->loads[i].path);
     free(c->loads);
     free(c->addresses);
-    free(c->processes);
     free(c->values.text);
     nsc_names_free(&c->names);
+    nsc_names_free(&c->places);
     nsc_ctf_free(&c->trace);
 }
 

@@ -6,9 +6,12 @@
 #define NSC_FORMATS_CTF_READ_H
 
 #include "formats/ctf_decode.h"
+#include "formats/id_map.h"
 #include "formats/import.h"
 #include "formats/names.h"
 #include "formats/nest.h"
+
+#define CTF_PATH_BYTES 4096u /* of a module, with the NUL: longer ones are left out */
 
 /* Streams that are of no known thread have tids from here on. */
 #define CTF_NO_THREAD 0x80000000u
@@ -35,12 +38,9 @@ struct ctf_track {
     struct nsc_nest nest; /* of our own traces */
     struct nsc_thread about;
     char name[256];
-    bool gap; /* events may have been lost before */
-};
-
-struct ctf_process {
-    uint64_t pid;
-    uint32_t id;
+    uint64_t ghosts; /* calls too deep to be kept whose ends are to come */
+    uint32_t number; /* of ctf.tracks */
+    bool gap;        /* events may have been lost before */
 };
 
 /* A module in a process. */
@@ -56,6 +56,7 @@ struct ctf_load {
 struct ctf_address {
     uint64_t process, address;
     uint32_t function; /* in the trace, plus 1; 0: a free slot */
+    uint32_t load;     /* of ctf.loads; NSC_NO_ID: not known */
 };
 
 struct ctf {
@@ -68,13 +69,17 @@ struct ctf {
     struct nsc_names names;
     uint64_t
         base_ns; /* of the first clock: what is added to times of the others is relative to it */
-    struct ctf_track **tracks; /* by hash: slots, at most half full */
-    uint32_t track_count, track_slots;
-    struct ctf_process *processes;
-    uint32_t process_count, process_room;
+    struct ctf_track **tracks;
+    uint32_t track_count, track_room;
+    uint32_t gap_tracks;         /* events of the first so many may have been lost before */
+    struct nsc_id_map by_pid;    /* to the trace's processes */
+    struct nsc_id_map by_thread; /* process << 32 | thread: a number for the pair */
+    struct nsc_id_map by_stack;  /* that number << 32 | stack: index of tracks */
     struct ctf_load *loads;
     uint32_t load_count, load_room;
-    struct ctf_address *addresses; /* as tracks */
+    uint64_t loads_left_out;
+    struct nsc_names places;       /* what loads are found by: see ctf_names.c */
+    struct ctf_address *addresses; /* by hash: slots, at most half full */
     uint32_t address_count, address_slots;
     struct nsc_nest_counts nesting;
     uint64_t first_ns;
@@ -101,17 +106,30 @@ char *nsc_ctf_find(const char *path, uint32_t *count);
 /* The text of the metadata in @folder, for free(). Returns 0 or -errno with @diag. */
 int nsc_ctf_text(const char *folder, char **text, struct nsc_diag *diag);
 
+/* ctf_meaning.c: returns 0 or -ENOMEM. */
+int nsc_ctf_understand(struct ctf *c);
+/* The part of an event's name that is common to an entry and its exit. False if it is neither. */
+bool nsc_ctf_split_name(const char *name, bool *entry, char base[256]);
+/* One of an event's first fields, or NULL. */
+struct ctf_field *nsc_ctf_field_of(const struct ctf_event *e, const char *name);
+
+/* ctf_tracks.c: each returns 0 or -errno (no memory, or the writer's). */
+int nsc_ctf_need_process(struct ctf *c, uint64_t pid, const char *name, uint32_t *id);
+/* The thread that an event, or a packet, is of. */
+int nsc_ctf_thread_of(struct ctf *c, struct ctf_input *in, struct ctf_track **out);
+int nsc_ctf_tracks_finish(struct ctf *c);
+/* The process that an event is of. */
+uint64_t nsc_ctf_process_of(const struct ctf *c, const struct ctf_input *in);
+
 /* ctf_calls.c */
-void nsc_ctf_understand(struct ctf *c);
 /* Take an event, or, if there is none, the head of a packet. Returns 0 or -errno (no memory, or the
  * writer's). */
 int nsc_ctf_event_taken(struct ctf *c, struct ctf_input *in);
-int nsc_ctf_tracks_finish(struct ctf *c);
 
 /* ctf_names.c: as above. */
 int nsc_ctf_address(struct ctf *c, uint64_t process, uint64_t address, uint32_t *function);
 int nsc_ctf_loaded(struct ctf *c, uint64_t process, const struct ctf_load *load);
-void nsc_ctf_built(struct ctf *c, uint64_t process, uint64_t start, const void *id, size_t bytes);
+int nsc_ctf_built(struct ctf *c, uint64_t process, uint64_t start, const void *id, size_t bytes);
 int nsc_ctf_names_finish(struct ctf *c);
 
 #endif

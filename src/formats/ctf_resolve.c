@@ -11,6 +11,10 @@
 #include "formats/ctf_model.h"
 
 #define BLOCK_BYTES (64u * 1024)
+#define CLASSES_MAX 1024u
+/* Fields, clocks, and events looked at to find those that are meant: what refers to something looks
+ * at all that it might be. */
+#define LOOKS_MAX   (1u << 26)
 
 struct ctf_block_of_memory {
     struct ctf_block_of_memory *before;
@@ -30,6 +34,7 @@ struct resolver {
     struct nsc_diag *diag;
     const struct ctf_type *roots[CTF_SCOPES];
     uint32_t scope;
+    uint32_t looks;
     int error;
 };
 
@@ -71,27 +76,69 @@ bool nsc_ctf_is_name(const char *name, const char *wanted)
     return strcmp(name, wanted) == 0 || (name[0] == '_' && strcmp(name + 1, wanted) == 0);
 }
 
+/*
+ * Ranges may overlap, so the one before a value need not be one that has it. Where all that are in
+ * question begin low enough, what is left to search is known to have one: O(log of all labels).
+ */
+static struct ctf_label *find_label(const struct ctf_type *type, uint32_t low, uint32_t high,
+                                    uint64_t value)
+{
+    uint64_t sign = nsc_ctf_sign(type);
+    uint32_t middle = low + (high - low) / 2;
+    struct ctf_label *l, *found = NULL;
+
+    if (low >= high)
+        return NULL;
+    l = &type->labels[middle];
+    if ((l->reach ^ sign) < (value ^ sign))
+        return NULL;
+    if ((l->low ^ sign) <= (value ^ sign)) {
+        found = find_label(type, middle + 1, high, value);
+        if (found == NULL && (l->high ^ sign) >= (value ^ sign))
+            found = l;
+    }
+    return found != NULL ? found : find_label(type, low, middle, value);
+}
+
 struct ctf_label *nsc_ctf_label(const struct ctf_type *type, uint64_t value)
 {
-    uint32_t low = 0, high = type->label_count;
+    return find_label(type, 0, type->label_count, value);
+}
+
+/* How the name of an option compares to a label's, with or without an underscore before it. */
+static int compare_option(const struct ctf_field *f, bool underscore, const char *label)
+{
+    if (!underscore)
+        return strcmp(f->name, label);
+    return f->name[0] != '_' ? (f->name[0] > '_') - (f->name[0] < '_') : strcmp(f->name + 1, label);
+}
+
+static struct ctf_field *find_option(const struct ctf_type *type, bool underscore,
+                                     const char *label)
+{
+    uint32_t low = 0, high = type->option_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
+        int order = compare_option(type->options[middle], underscore, label);
 
-        if (type->labels[middle].low <= value)
+        if (order == 0)
+            return type->options[middle];
+        if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low > 0; low--) { /* a range may reach over single values */
-        struct ctf_label *l = &type->labels[low - 1];
-
-        if (value <= l->high)
-            return l;
-        if (l->low == l->high && l->low != value && type->label_count > 64)
-            break;
-    }
     return NULL;
+}
+
+struct ctf_field *nsc_ctf_option(const struct ctf_type *type, const char *label)
+{
+    struct ctf_field *f = find_option(type, false, label);
+
+    if (f == NULL)
+        f = find_option(type, true, label);
+    return f == NULL && label[0] == '_' ? find_option(type, false, label + 1) : f;
 }
 
 struct ctf_event *nsc_ctf_event(const struct ctf_stream_class *s, uint64_t id)
@@ -118,29 +165,37 @@ struct ctf_event *nsc_ctf_event(const struct ctf_stream_class *s, uint64_t id)
 static void fail(struct resolver *r, int error, const char *what, const char *name)
 {
     if (r->error == 0)
-        r->error =
-            nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, error, "%s: %s \"%s\"", r->name, what, name);
+        r->error = nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, error,
+                                name[0] != '\0' ? "%s: %s \"%s\"" : "%s: %s", r->name, what, name);
+}
+
+/* False when that is enough. */
+static bool look(struct resolver *r)
+{
+    if (r->looks++ >= LOOKS_MAX)
+        fail(r, ENOTSUP, "too many references, fields, events or clocks to find one another", "");
+    return r->error == 0;
 }
 
 /* A field of @type by the first @bytes of @name, none behind @last. */
-static struct ctf_field *find_field(const struct ctf_type *type, const char *name, size_t bytes,
-                                    const struct ctf_field *last)
+static struct ctf_field *find_field(struct resolver *r, const struct ctf_type *type,
+                                    const char *name, size_t bytes, const struct ctf_field *last)
 {
     if (type == NULL || type->kind != CTF_STRUCT)
         return NULL;
-    for (struct ctf_field *f = type->fields; f != NULL && f != last; f = f->next)
+    for (struct ctf_field *f = type->fields; f != NULL && f != last && look(r); f = f->next)
         if (strncmp(f->name, name, bytes) == 0 && f->name[bytes] == '\0')
             return f;
     return NULL;
 }
 
 /* The field that a path leads to from @type. */
-static struct ctf_field *follow(const struct ctf_type *type, const char *path,
+static struct ctf_field *follow(struct resolver *r, const struct ctf_type *type, const char *path,
                                 const struct ctf_field *last)
 {
     for (;;) {
         size_t bytes = strcspn(path, ".");
-        struct ctf_field *f = find_field(type, path, bytes, last);
+        struct ctf_field *f = find_field(r, type, path, bytes, last);
 
         if (f == NULL || path[bytes] == '\0')
             return f;
@@ -150,7 +205,7 @@ static struct ctf_field *follow(const struct ctf_type *type, const char *path,
     }
 }
 
-static struct ctf_field *find_target(const struct resolver *r, const struct around *around,
+static struct ctf_field *find_target(struct resolver *r, const struct around *around,
                                      const char *path)
 {
     static const char *const prefixes[CTF_SCOPES] = {
@@ -163,15 +218,15 @@ static struct ctf_field *find_target(const struct resolver *r, const struct arou
         size_t bytes = strlen(prefixes[i]);
 
         if (strncmp(path, prefixes[i], bytes) == 0)
-            return follow(r->roots[i], path + bytes, NULL);
+            return follow(r, r->roots[i], path + bytes, NULL);
     }
     for (; around != NULL; around = around->outer) {
-        f = follow(around->type, path, around->field);
+        f = follow(r, around->type, path, around->field);
         if (f != NULL)
             return f;
     }
     for (uint32_t i = r->scope; i > 0; i--) {
-        f = follow(r->roots[i - 1], path, NULL);
+        f = follow(r, r->roots[i - 1], path, NULL);
         if (f != NULL)
             return f;
     }
@@ -207,7 +262,8 @@ static void resolve_number(struct resolver *r, struct ctf_type *type)
         type->order = r->trace->order;
     if (type->clock_name == NULL)
         return;
-    for (struct ctf_clock *c = r->trace->clocks; c != NULL && type->clock == NULL; c = c->next)
+    for (struct ctf_clock *c = r->trace->clocks; c != NULL && type->clock == NULL && look(r);
+         c = c->next)
         if (strcmp(c->name, type->clock_name) == 0)
             type->clock = c;
     if (type->clock == NULL)
@@ -318,7 +374,7 @@ static void resolve_stream(struct resolver *r, struct ctf_stream_class *s)
 {
     uint32_t count = 0;
 
-    for (const struct ctf_event *e = r->trace->events; e != NULL; e = e->next)
+    for (const struct ctf_event *e = r->trace->events; e != NULL && look(r); e = e->next)
         count += is_of(r->trace, e, s);
     s->events = nsc_ctf_memory(r->trace, (count + 1) * sizeof(struct ctf_event *));
     if (s->events == NULL) {
@@ -328,15 +384,25 @@ static void resolve_stream(struct resolver *r, struct ctf_stream_class *s)
     resolve_scope(r, CTF_PACKET_CONTEXT, s->packet_context);
     resolve_scope(r, CTF_EVENT_HEADER, s->event_header);
     resolve_scope(r, CTF_STREAM_CONTEXT, s->event_context);
-    for (struct ctf_event *e = r->trace->events; e != NULL; e = e->next) {
+    for (struct ctf_event *e = r->trace->events; e != NULL && r->error == 0; e = e->next) {
         if (!is_of(r->trace, e, s))
             continue;
         s->events[s->event_count++] = e;
         resolve_scope(r, CTF_EVENT_CONTEXT, e->context);
         resolve_scope(r, CTF_EVENT_FIELDS, e->fields);
     }
-    if (count > 0)
-        qsort(s->events, count, sizeof(struct ctf_event *), compare_events);
+    if (s->event_count > 0)
+        qsort(s->events, s->event_count, sizeof(struct ctf_event *), compare_events);
+}
+
+/* Their events would be the same. */
+static bool is_double(const struct ctf_stream_class *s)
+{
+    const struct ctf_stream_class *other = s->next;
+
+    for (uint32_t i = 0; other != NULL && other->id != s->id && i < CLASSES_MAX; i++)
+        other = other->next;
+    return other != NULL && other->id == s->id;
 }
 
 int nsc_ctf_resolve(struct ctf_trace *trace, const char *name, struct nsc_diag *diag)
@@ -346,8 +412,10 @@ int nsc_ctf_resolve(struct ctf_trace *trace, const char *name, struct nsc_diag *
 
     resolve_scope(&r, CTF_PACKET_HEADER, trace->packet_header);
     for (struct ctf_stream_class *s = trace->streams; s != NULL && r.error == 0; s = s->next) {
-        if (++streams > 1024)
+        if (++streams > CLASSES_MAX)
             fail(&r, ENOTSUP, "more than 1024 classes of streams", "");
+        else if (is_double(s))
+            fail(&r, EBADMSG, "two classes of streams with one id", "");
         else
             resolve_stream(&r, s);
     }

@@ -155,6 +155,10 @@ void nsc_ctf_word(struct ctf_words *w)
 
         while (isalnum((unsigned char)*w->at) || *w->at == '_')
             w->at++;
+        if (w->at - start >= CTF_WORD_BYTES) {
+            nsc_ctf_fail(w, ENOTSUP, "a word of more than 4095 bytes");
+            return;
+        }
         w->token = CTF_WORD_NAME;
         w->text = nsc_ctf_keep(w, start, (size_t)(w->at - start));
     } else if (*w->at == '"') {

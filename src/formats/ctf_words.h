@@ -8,6 +8,7 @@
 #include "formats/ctf_model.h"
 
 #define CTF_NAME_BYTES 256u /* of a name with its path, or of a type's */
+#define CTF_WORD_BYTES 4096 /* of a word; it may be compared with each event */
 
 enum ctf_word { CTF_WORD_END, CTF_WORD_NAME, CTF_WORD_NUMBER, CTF_WORD_TEXT, CTF_WORD_SIGN };
 

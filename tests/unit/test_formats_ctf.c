@@ -105,6 +105,8 @@ static void test_refused(void)
                   "a variant without a choice");
     check_refused("trace { major = 2; };", ENOTSUP, "1.8 is");
     check_refused("wrong", EBADMSG, "line 1: neither");
+    check_refused(HEAD "stream { id = 1; }; stream { id = 2; }; stream { id = 1; };", EBADMSG,
+                  "two classes of streams with one id");
     for (int i = 0; i < 5000; i++)
         used += (size_t)snprintf(nested + used, sizeof nested - used, "struct { ");
     check_refused(nested, EBADMSG, "inside one another");
@@ -196,6 +198,70 @@ static void test_values(void)
                  sizeof many) == -EBADMSG);
 }
 
+/* The first of two labels of one value does not hide the second; below zero is below. */
+static void test_labels(void)
+{
+    const struct ctf_type *type;
+    char text[4096];
+    size_t used = (size_t)snprintf(
+        text, sizeof text,
+        HEAD "typealias integer { size = 16; signed = true; } := i16;\n"
+             "stream { id = 0; event.header := struct { enum : i16 { all = -400 ... 400, "
+             "low = -300 ... -290, zero = 0, around = -5 ... 5");
+
+    for (int i = 0; i < 100; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, ", l%d = %d", i, 10 * i + 10);
+    snprintf(text + used, sizeof text - used, " } e; }; };");
+    CHECK(parse(text) == 0);
+    CHECK_STR(diag.message, "");
+    type = trace.streams->event_header->fields->type;
+    CHECK_STR(nsc_ctf_label(type, 0)->name, "zero");
+    CHECK_STR(nsc_ctf_label(type, 3)->name, "around");
+    CHECK_STR(nsc_ctf_label(type, (uint64_t)-4)->name, "around");
+    CHECK_STR(nsc_ctf_label(type, (uint64_t)-295)->name, "low");
+    CHECK_STR(nsc_ctf_label(type, (uint64_t)-400)->name, "all");
+    CHECK_STR(nsc_ctf_label(type, 395)->name, "all");
+    CHECK_STR(nsc_ctf_label(type, 400)->name, "l39");
+    CHECK_STR(nsc_ctf_label(type, 990)->name, "l98");
+    CHECK(nsc_ctf_label(type, (uint64_t)-401) == NULL);
+    CHECK(nsc_ctf_label(type, 991) == NULL);
+    nsc_ctf_free(&trace);
+}
+
+/* Few bytes that say of many values: their number has a bound. */
+static void check_work(const char *fields)
+{
+    static uint8_t data[2048] = {0};
+    struct ctf_stream s = {.trace = &trace};
+    char text[2048];
+    int more;
+
+    snprintf(text, sizeof text,
+             "/* CTF 1.8 */ typealias integer { size = 8; } := u8;\n"
+             "stream { event.header := struct { u8 id; }; };\n"
+             "event { name = x; id = 0; fields := struct { %s }; };",
+             fields);
+    CHECK(parse(text) == 0);
+    CHECK(nsc_bytes_open(NULL, fx_write("stream", (const char *)data, sizeof data), &s.file,
+                         &diag) == 0);
+    while ((more = nsc_ctf_next(&s, &values)) == 1)
+        if (s.event != NULL && nsc_ctf_take(&s, &values) != 0)
+            break;
+    CHECK(s.wrong != NULL && strstr(s.wrong, "values without any bits") != NULL);
+    if (!CHECK(s.all_steps < 1000000))
+        printf("# %llu steps: %s\n", (unsigned long long)s.all_steps, fields);
+    nsc_bytes_close(s.file);
+    nsc_ctf_free(&trace);
+}
+
+static void test_work(void)
+{
+    check_work("struct {} nothing[1000000];");
+    check_work("struct { struct { u8 none[0][7]; } a[1000]; } nothing[900];");
+    check_work("u8 n; struct {} a[100000]; u8 never[n];");
+    check_work("u8 n; struct { string text[n]; } nothing[20000];");
+}
+
 int main(void)
 {
     fx_begin();
@@ -204,6 +270,8 @@ int main(void)
     test_refused();
     test_bits();
     test_values();
+    test_labels();
+    test_work();
     free(values.text);
     fx_end();
     return t_done();
