@@ -70,6 +70,24 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return status;
 }
 
+/* Options that only some formats have a use for. */
+static int check_options(const struct nsc_cli_args *args, const char *format)
+{
+    bool stacks = strcmp(format, "folded") == 0 || strcmp(format, "pprof") == 0;
+    bool deep = stacks || strcmp(format, "pdf") == 0;
+
+    for (size_t i = 0; i < args->option_count; i++) {
+        int id = args->options[i].id;
+
+        if (!stacks && (id == NSC_EXPORT_OPT_WEIGHT || id == NSC_EXPORT_OPT_PER_THREAD))
+            return nsc_cli_usage(args, "--%s is for folded and pprof, not for %s",
+                                 args->options[i].name, format);
+        if (!deep && id == NSC_EXPORT_OPT_DEPTH)
+            return nsc_cli_usage(args, "--depth is for folded, pprof and pdf, not for %s", format);
+    }
+    return 0;
+}
+
 static int read_request(const struct nsc_cli_args *args, struct request *r)
 {
     int status = 0;
@@ -88,6 +106,9 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
         r->format = nsc_cli_own_guess(r->output);
     if (r->format == NULL)
         return nsc_cli_format(args, NULL, format_name, &r->format);
+    status = check_options(args, r->format);
+    if (status != 0)
+        return status;
     if (nsc_cli_own_suffix(r->format) != NULL && r->options.gzip)
         return nsc_cli_usage(args, "%s is not compressed by --gzip", r->format);
     if (r->output == NULL && strcmp(r->input, "-") == 0)
