@@ -27,6 +27,7 @@ struct maker {
     /* Open calls of the thread, in ticks. */
     struct nsc_frame *stack;
     uint32_t depth, stack_room;
+    uint32_t opened;      /* of these, those from before the piece */
     uint64_t epoch_ticks; /* since when a call that returns late must have been open */
 };
 
@@ -69,8 +70,14 @@ static bool grow_tails(struct maker *m, uint32_t depth)
     return true;
 }
 
+/* The column in which what takes the time from @start up to @end ends. */
+static inline uint64_t last_column(const struct maker *m, uint64_t start, uint64_t end)
+{
+    return (end - (end > start)) >> m->level;
+}
+
 /* Add a call that ended, after all that ended before. */
-static bool add_call(struct maker *m, uint32_t depth, const struct nsc_row *call)
+static bool add_call(struct maker *m, uint32_t depth, struct nsc_row *call)
 {
     struct nsc_row *tail = NULL;
 
@@ -79,7 +86,9 @@ static bool add_call(struct maker *m, uint32_t depth, const struct nsc_row *call
     if (m->tails[depth] > 0)
         tail = &m->rows[m->tails[depth] - 1];
     m->disordered |= tail != NULL && call->last < tail->last;
-    if (tail != NULL && tail->first >> m->level == call->first >> m->level) {
+    call->alone |= last_column(m, call->first, call->last) != call->first >> m->level;
+    if (tail != NULL && !tail->alone && !call->alone &&
+        tail->first >> m->level == call->first >> m->level) {
         nsc_row_merge(tail, call);
         m->any_merged = true;
         return true;
@@ -203,18 +212,23 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
     uint64_t start = nsc_clock_ns(m->clock, frame->start_ticks);
     uint64_t end = nsc_clock_ns(m->clock, end_ticks);
     size_t tail = m->depth < m->tail_count ? m->tails[m->depth] : 0;
+    bool opened = m->depth < m->opened;
 
-    /* Most calls of a picture are short ones beside a longer one. */
+    /* Most calls of a picture are short ones beside a longer one. They begin behind it. */
     if (tail > 0) {
         struct nsc_row *row = &m->rows[tail - 1];
 
-        if (row->first >> m->level == start >> m->level && end - start <= row->end - row->start) {
+        if (row->first >> m->level == last_column(m, start, end) && !row->alone &&
+            end - start <= row->end - row->start) {
             row->last = end;
             row->merged = true;
             m->any_merged = true;
             return true;
         }
     }
+    /* In a damaged file one from before the piece may overlap with those there, which tiles.c
+     * mends: so that it can, the call is not put to others here. */
+    m->opened = opened ? m->depth : m->opened;
     return add_call(m, m->depth,
                     &(struct nsc_row){
                         .start = start,
@@ -223,6 +237,7 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
                         .last = end,
                         .function = frame->function,
                         .bound = (uint16_t)bound,
+                        .alone = opened,
                     });
 }
 
@@ -306,6 +321,7 @@ static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cu
     for (uint32_t i = 0; i < depth; i++)
         if (!push(m, frames[i].start_ticks, frames[i].function, frames[i].bound))
             return nsc_ask_no_memory(ask);
+    m->opened = depth;
     m->epoch_ticks = chunks[from].first_ticks;
     while (result >= 0 && (result = nsc_cursor_next(c, &events, &n, &ask->diag)) > 0) {
         const struct nsc_chunk *chunk = nsc_cursor_chunk(c);

@@ -5,9 +5,10 @@
  * made of one chunk's events (decode.c) or of what its head tells of them. Where the rows of a
  * piece come from is known here only: whoever adds a coarser source adds it to pieces.c.
  *
- * Columns are 2^level ns wide and begin at multiples of that. A *row* stands for the calls of one
- * depth that begin in the same column. What is needed of them is told in a way that rows of finer
- * pieces can be put together to those of coarser ones without loss.
+ * Columns are 2^level ns wide and begin at multiples of that. A *row* stands for calls of one depth
+ * that begin and end in the same column; one that goes on behind its column has a row of its own.
+ * So a row that stands for several lies within a tile or outside of it, and rows of finer pieces
+ * put together are those of coarser ones: a tile is the same, whichever of them it is made of.
  */
 #ifndef NSC_ANSWER_PIECES_H
 #define NSC_ANSWER_PIECES_H
@@ -23,6 +24,7 @@ struct nsc_row {
     uint32_t function;    /* of the longest */
     uint16_t bound;       /* NSC_BOUND_* of the longest */
     bool merged;          /* stands for several */
+    bool alone;           /* in its piece, no other is put to it */
 };
 
 struct nsc_row_gap {

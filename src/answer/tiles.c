@@ -153,10 +153,11 @@ static void make_span(struct line *l)
     s.x1 = end > t->to_ns ? X_LAST : x_before(t, end);
     s.x0 = s.x0 > X_LAST ? X_LAST : s.x0; /* again, only in a damaged file */
     s.x1 = s.x1 < s.x0 ? s.x0 : s.x1;
-    s.flags =
-        (start < t->from_ns ? SPAN_BEGAN_BEFORE : 0u) | (end > t->to_ns ? SPAN_ENDS_AFTER : 0u) |
-        ((r->bound & NSC_BOUND_START) != 0 ? SPAN_START_BOUND : 0u) |
-        ((r->bound & NSC_BOUND_END) != 0 ? SPAN_END_BOUND : 0u) | (several ? SPAN_SEVERAL : 0u);
+    s.flags = (start < t->from_ns ? SPAN_BEGAN_BEFORE : 0u) |
+              (end > t->to_ns ? SPAN_ENDS_AFTER : 0u) |
+              ((r->bound & NSC_BOUND_START) != 0 ? SPAN_START_BOUND : 0u) |
+              ((r->bound & NSC_BOUND_END) != 0 && end <= t->to_ns ? SPAN_END_BOUND : 0u) |
+              (several ? SPAN_SEVERAL : 0u);
     if (l->holds && l->span.x1 >= s.x0) {
         if (l->span.x0 < s.x0)
             l->span.x1 = s.x0 - 1;

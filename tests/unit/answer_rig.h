@@ -45,6 +45,7 @@ struct rig_options {
     uint64_t frequency;  /* ticks a second; 0: ticks are ns */
     uint32_t step;       /* greatest time between two events, in ticks */
     bool gaps;           /* losses and calls that return without having been entered */
+    bool keep_file;      /* at rig_path, until the caller removes it */
 };
 
 static char rig_path[64] = "/tmp/nsc-test-answer-XXXXXX";
@@ -145,7 +146,8 @@ static inline bool rig_make(struct rig *rig, const struct rig_options *o, uint64
     made = made && nsc_writer_finish(w, &diag) == 0 &&
            nsc_trace_open(rig_path, 0, &rig->trace, &diag) == 0 &&
            nsc_answer_open(&rig->trace, 1, NULL, &rig->engine) == 0;
-    unlink(rig_path);
+    if (!o->keep_file || !made)
+        unlink(rig_path);
     if (!made)
         printf("# %s\n", diag.message);
     for (uint32_t i = 0; made && i < o->threads; i++)

@@ -199,7 +199,8 @@ static bool has_wide(const struct tile *t, const struct rig_call *c, uint32_t ro
     if (s.x1 + 1 > x1 + 1.001 || s.x1 + 1 < x1 - 1.001 || s.function != c->function ||
         (s.flags & 3) != flags || (s.flags & 16) != 0)
         return complain(t, "a wide call is told wrongly", &s);
-    if ((t->flags & 1) == 0 && ((s.flags & 8) != 0) != ((c->bound & NSC_BOUND_END) != 0))
+    if ((t->flags & 1) == 0 &&
+        ((s.flags & 8) != 0) != ((c->bound & NSC_BOUND_END) != 0 && c->end <= t->to))
         return complain(t, "a wide call's bound is told wrongly", &s);
     return true;
 }
@@ -230,11 +231,15 @@ static bool is_longest(const struct tile *t, const struct rig_thread *thread, ui
         return s->x0 <= 1 || complain(t, "a span has no call", s);
     if ((s->flags & 1) != 0 && several != 1)
         return complain(t, "two calls are open at once", s);
-    if ((s->flags & 17) == 17)
-        return true; /* the longest of its column may have ended before the tile */
-    /* Of a call that goes on behind the tile it need not be known how long. */
-    if (best->function != s->function && (last->function != s->function || last->end <= t->to))
+    /* One that goes on behind the tile stands for the others, however long these are. */
+    best = last->end > t->to ? last : best;
+    if (best->function != s->function)
         return complain(t, "a span is not the longest call of its column", s);
+    if (((s->flags & 1) != 0) != (best->start < t->from) ||
+        ((s->flags & 2) != 0) != (best->end > t->to))
+        return complain(t, "a span says wrongly where its call begins or ends", s);
+    if ((s->flags & 3) != 0 && (s->flags & 16) != 0)
+        return complain(t, "a span that leaves the tile stands for several calls", s);
     if ((s->flags & 3) == 0 && ((s->flags & 16) != 0) != (several > 1 && !is_wide(t, best)))
         return complain(t, "a span says wrongly for how many calls it stands", s);
     return true;
@@ -389,7 +394,7 @@ int main(void)
                                       .functions = 9,
                                       .max_depth = 12,
                                       .events = 4000,
-                                      .memory_bytes = 1 << 16,
+                                      .memory_bytes = 1 << 14,
                                       .step = 80},
                 10 / less, 132, false);
     test_random("gaps",
@@ -397,7 +402,7 @@ int main(void)
                                       .functions = 9,
                                       .max_depth = 6,
                                       .events = 1000,
-                                      .memory_bytes = 1 << 16,
+                                      .memory_bytes = 1 << 14,
                                       .step = 80,
                                       .gaps = true},
                 10 / less, 88, false);
