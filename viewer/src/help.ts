@@ -40,17 +40,16 @@ export function makeHelp(keys: readonly Key[]): HTMLDialogElement {
     }
     groups.set("Mouse", mouse);
     const close = h("button", { type: "button", "aria-label": "Close" }, "Close");
-    const dialog = h(
-        "dialog",
-        { class: "help", "aria-label": "Keys" },
+    const all = [...groups].map(([name, list]) => h("section", {}, h("h3", {}, name), list));
+    const page = h(
+        "div",
+        { class: "help-page" },
         h("div", { class: "help-head" }, h("h2", {}, "Keys"), close),
-        h(
-            "div",
-            { class: "help-groups" },
-            ...[...groups].map(([name, list]) => h("section", {}, h("h3", {}, name), list)),
-        ),
+        h("div", { class: "help-groups" }, ...all),
     );
+    const dialog = h("dialog", { class: "help", "aria-label": "Keys" }, page);
     close.addEventListener("click", () => dialog.close());
+    // A click beside the page: what is behind it is a part of the dialog.
     dialog.addEventListener("click", (event) => {
         if (event.target === dialog) {
             dialog.close();

@@ -41,7 +41,9 @@ export function followKeys(keys: readonly Key[], life: AbortSignal): void {
         }
     }
     const follow = (event: KeyboardEvent): void => {
-        if (event.ctrlKey || event.metaKey || event.defaultPrevented) {
+        // What is open above the page has all keys: Escape closes it.
+        const isCovered = document.querySelector("dialog[open]") !== null;
+        if (event.ctrlKey || event.metaKey || event.defaultPrevented || isCovered) {
             return;
         }
         const name = event.altKey ? `Alt+${event.key}` : event.key;

@@ -66,7 +66,7 @@ export class Mirror {
             const cells = [
                 printable(threadTitle(info)),
                 units.instant(info.start),
-                `${units.time(info.end - info.start)}, ${units.count(info.calls)} calls`,
+                `${units.time(info.end - info.start)}, ${units.several(info.calls, "call")}`,
             ];
             const expanded: Record<string, string> =
                 info.max_depth > 0 ? { "aria-expanded": fold === "folded" ? "false" : "true" } : {};

@@ -133,7 +133,9 @@ export class Search {
                     h(
                         "span",
                         { class: "quiet" },
-                        row.calls === null ? "" : `${units.shortCount(row.calls)} calls`,
+                        row.calls === null
+                            ? ""
+                            : `${units.shortCount(row.calls)} call${row.calls === 1 ? "" : "s"}`,
                     ),
                 );
             }),

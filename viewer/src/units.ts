@@ -67,6 +67,11 @@ export function count(value: number): string {
     return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** "1 call", "2 calls". */
+export function several(value: number, noun: string): string {
+    return `${count(value)} ${noun}${value === 1 ? "" : "s"}`;
+}
+
 /** A count for tight places: "12.3k", "1.24 G" is written "1.24G". */
 export function shortCount(value: number): string {
     const size = Math.abs(value);

@@ -42,7 +42,13 @@ async function run() {
         await test(`${theme}: help`, async () => {
             await view.press("?");
             assert.deepEqual(await violations(view), []);
+            const before = await view.window();
+            await view.press("w", "End");
+            assert.deepEqual(await view.window(), before, "keys are not the page's meanwhile");
             await view.press("Escape");
+            assert.equal(await view.page.$("dialog[open]"), null, "Escape closes it");
+            await view.press("w");
+            assert.notDeepEqual(await view.window(), before);
         });
         await test(`${theme}: the background`, async () => {
             const picture = await view.picture();

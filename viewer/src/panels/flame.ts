@@ -52,7 +52,7 @@ export class FlamePanel implements Panel {
             facts: ([, , calls, total, self]) => [
                 `${units.time(total)} (${units.share(total, tree.total)})`,
                 `self ${units.time(self)}`,
-                `${units.count(calls)} calls`,
+                units.several(calls, "call"),
             ],
             about: `${units.time(tree.total)} in calls. Click a call to zoom in.${folded}`,
             empty: "No calls in the selection.",

@@ -10,6 +10,9 @@ import type { Panel } from "./host";
 import { functionHead, hint, NO_FUNCTION, table, type Cell } from "./parts";
 
 const SLOWEST = 50;
+/** CSS pixels: of a bar at most, and of the labels below them at least. */
+const BUCKET_WIDTH = 40;
+const LEAST_WIDTH = 150;
 
 export class HistogramPanel implements Panel {
     readonly id = "histogram";
@@ -28,7 +31,7 @@ export class HistogramPanel implements Panel {
         }
         const query = { ...app.selectionQuery, function: id, limit: SLOWEST };
         const answer = await app.ask<Histogram>("histogram", query, signal);
-        const head = functionHead(app, id, `${units.count(answer.calls)} calls`);
+        const head = functionHead(app, id, units.several(answer.calls, "call"));
         if (answer.calls === 0) {
             this.element.replaceChildren(head, hint("It is not called in the selection."));
             return;
@@ -62,7 +65,7 @@ export class HistogramPanel implements Panel {
         const most = buckets.reduce((top, bucket) => Math.max(top, bucket[2]), 1);
         const chart = h("div", { class: "bars", role: "list", "aria-label": "Calls by duration" });
         for (const [from, to, calls] of buckets) {
-            const text = `${units.time(from)} to ${units.time(to)}: ${units.count(calls)} calls`;
+            const text = `${units.time(from)} to ${units.time(to)}: ${units.several(calls, "call")}`;
             const bar = h("span", { role: "listitem", title: text, "aria-label": text });
             const height = calls === 0 ? 0 : 4 + (96 * Math.log1p(calls)) / Math.log1p(most);
             bar.style.height = `${height}%`;
@@ -76,10 +79,13 @@ export class HistogramPanel implements Panel {
             "div",
             { class: "bar-ends quiet" },
             h("span", {}, first === undefined ? "" : units.time(first[0])),
-            h("span", {}, "dark: p50 and p99; heights by logarithm"),
             h("span", {}, last === undefined ? "" : units.time(last[1])),
         );
-        return h("div", { class: "chart" }, chart, ends);
+        const about = h("p", { class: "quiet" }, "Full colour: p50 and p99. Heights by logarithm.");
+        const drawn = h("div", { class: "chart" }, chart, ends);
+        // Few buckets are no wall of colour.
+        drawn.style.width = `${Math.max(BUCKET_WIDTH * buckets.length, LEAST_WIDTH)}px`;
+        return h("div", {}, drawn, about);
     }
 
     private slowest(calls: readonly Call[]): HTMLElement {

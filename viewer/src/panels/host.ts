@@ -135,6 +135,9 @@ export class PanelHost {
             const tab = this.tabs.querySelector(`#tab-${panel.id}`)!;
             tab.setAttribute("aria-selected", String(isShown));
             tab.setAttribute("tabindex", isShown ? "0" : "-1");
+            if (isShown) {
+                tab.scrollIntoView({ block: "nearest", inline: "nearest" });
+            }
         }
         this.problem.hidden = true;
         this.scope.classList.toggle("off", current?.unscoped === true);

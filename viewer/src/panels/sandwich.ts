@@ -36,7 +36,7 @@ export class SandwichPanel implements Panel {
         const head = functionHead(
             app,
             id,
-            `${units.count(answer.calls)} calls`,
+            units.several(answer.calls, "call"),
             `total ${units.time(answer.total)}`,
             `self ${units.time(answer.self)}`,
         );

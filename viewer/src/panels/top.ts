@@ -68,7 +68,7 @@ export class TopPanel implements Panel {
 
     private foot(report: Report): HTMLElement {
         const facts = [
-            `${units.count(report.calls)} calls of ${units.count(report.functions)} functions`,
+            `${units.several(report.calls, "call")} of ${units.several(report.functions, "function")}`,
         ];
         if (report.bounds > 0) {
             facts.push(`${units.count(report.bounds)} with a start or end that was not seen`);
@@ -166,7 +166,8 @@ export class TopPanel implements Panel {
             );
             if (id === this.sort) {
                 const bar = h("span", { class: "bar", "aria-hidden": "true" });
-                bar.style.width = `${most > 0 ? (100 * this.weight(row)) / most : 0}%`;
+                const share = most > 0 ? this.weight(row) / most : 0;
+                bar.style.width = `calc((100% - 24px) * ${share})`;
                 cell.append(bar);
                 cell.classList.add("sorted");
             }
