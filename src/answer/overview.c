@@ -150,7 +150,7 @@ int nsc_answer_overview(struct nsc_answer_ask *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
     struct overview o = {.ask = ask, .clock = nsc_trace_clock(ask->trace)};
-    uint64_t end_ns = nsc_clock_ns(o.clock, info->end_ticks);
+    uint64_t end_ns = nsc_clock_ns(o.clock, info->end_ticks), all_ns;
     int error;
 
     o.width = (uint32_t)nsc_ask_needed(ask, "width", WIDTH_MAX);
@@ -159,7 +159,10 @@ int nsc_answer_overview(struct nsc_answer_ask *ask)
     if (o.width == 0)
         return nsc_ask_refuse(ask, "`width` must not be 0");
     o.from_ns = nsc_clock_ns(o.clock, info->start_ticks);
-    o.step_ns = (end_ns > o.from_ns ? end_ns - o.from_ns : 0) / o.width + 1;
+    all_ns = end_ns > o.from_ns ? end_ns - o.from_ns : 0;
+    o.step_ns = all_ns / o.width + 1;
+    /* A column is whole nanoseconds: of a short trace fewer of them reach the end. */
+    o.width = (uint32_t)(all_ns / o.step_ns) + 1;
     o.level = 63u - (uint32_t)__builtin_clzll(o.step_ns);
     o.depth = calloc(o.width, sizeof(*o.depth));
     o.lost = calloc(o.width, sizeof(*o.lost));

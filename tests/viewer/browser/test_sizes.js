@@ -85,6 +85,12 @@ async function run() {
                 assert.ok(picture.colours(201, Math.round(y) - 8, 1000, 24) > 1, seen);
             });
         }
+        if (name === "short" || name === "day") {
+            await test(`${name}: the minimap reaches the end`, async () => {
+                const picture = await view.picture();
+                assert.notEqual(picture.at(1270, 70), picture.at(190, 70));
+            });
+        }
         await test(`${name}: every panel, every way to move`, async () => {
             const panels = await view.page.$$eval('[role="tab"]', (tabs) => tabs.length);
             for (let i = 1; i <= Math.min(panels, 9); i++) {

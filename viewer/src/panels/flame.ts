@@ -4,6 +4,7 @@ import type { Tree, TreeNode } from "../protocol";
 import * as units from "../units";
 import { FlameGraph, type FlameContent } from "./flamegraph";
 import type { Panel } from "./host";
+import { noCalls } from "./parts";
 
 const NODES = 8000;
 
@@ -54,8 +55,11 @@ export class FlamePanel implements Panel {
                 `self ${units.time(self)}`,
                 units.several(calls, "call"),
             ],
-            about: `${units.time(tree.total)} in calls. Click a call to zoom in.${folded}`,
-            empty: "No calls in the selection.",
+            about:
+                tree.nodes.length === 0
+                    ? ""
+                    : `${units.time(tree.total)} in calls. Click a call to zoom in.${folded}`,
+            empty: noCalls(this.app),
             columns: ["Function", "Total", "Self", "Calls"],
             cells: ([, , calls, total, self]) => [
                 units.time(total),

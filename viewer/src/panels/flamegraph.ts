@@ -2,7 +2,7 @@
 // shows a branch alone, arrows go from box to box, and a treegrid mirrors it. What the boxes are is the panel's business.
 import { h, printable } from "../dom";
 import { css, fillText, type Rgb, type ThemeName } from "../palette";
-import { Pen, SMALL_FONT } from "../pen";
+import { NAME_FONT, Pen, SMALL_FONT } from "../pen";
 import { layoutTree, sibling, type Box, type Nodes } from "./flametree";
 
 const ROW = 18;
@@ -106,7 +106,7 @@ export class FlameGraph<N> {
             return;
         }
         if (this.boxes.length === 0) {
-            pen.text(content.empty, 16, 24, width - 32, css(surface.quiet), SMALL_FONT);
+            pen.text(content.empty, 12, 12, width - 24, css(surface.quiet), NAME_FONT);
             return;
         }
         const frame = this.frame;

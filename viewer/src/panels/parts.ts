@@ -28,6 +28,12 @@ export function hint(text: string): HTMLElement {
     return h("p", { class: "hint" }, text);
 }
 
+export function noCalls(app: App): string {
+    return app.range === null && app.threads === null
+        ? "No calls in the trace."
+        : "No calls in the selection.";
+}
+
 export interface Column {
     title: string;
     number?: boolean;

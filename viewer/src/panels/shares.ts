@@ -4,7 +4,7 @@ import { h, printable } from "../dom";
 import type { Shares } from "../protocol";
 import * as units from "../units";
 import type { Panel } from "./host";
-import { hint, shareCell, table, type Cell } from "./parts";
+import { hint, noCalls, shareCell, table, type Cell } from "./parts";
 
 export class SharesPanel implements Panel {
     readonly id = "shares";
@@ -18,7 +18,7 @@ export class SharesPanel implements Panel {
         const { app } = this;
         const answer = await app.ask<Shares>("shares", app.selectionQuery, signal);
         if (answer.total === 0) {
-            this.element.replaceChildren(hint("No calls in the selection."));
+            this.element.replaceChildren(hint(noCalls(app)));
             return;
         }
         const rows = [...answer.rows].sort((a, b) => b.self - a.self);

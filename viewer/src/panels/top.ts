@@ -4,7 +4,7 @@ import { h } from "../dom";
 import type { Report, ReportRow } from "../protocol";
 import * as units from "../units";
 import type { Panel } from "./host";
-import { functionButton, hint, swatch } from "./parts";
+import { functionButton, hint, noCalls, swatch } from "./parts";
 
 type Column = "name" | "calls" | "total" | "self" | "min" | "p50" | "p90" | "p99" | "max";
 
@@ -51,8 +51,7 @@ export class TopPanel implements Panel {
 
     private build(report: Report): void {
         if (report.rows.length === 0) {
-            const where = this.app.range === null ? "the trace" : "the selected time";
-            this.element.replaceChildren(hint(`No calls in ${where}.`));
+            this.element.replaceChildren(hint(noCalls(this.app)));
             return;
         }
         const body = h("tbody", {}, ...this.rows(report.rows));
