@@ -28,8 +28,8 @@
 #define STEADY_NS   (100.0 * MS)
 /* A program that waits for a processor is looked at less often, but not for ever so seldom. */
 #define BUSY_MIN    0.25
-/* Beside the timer, an event costs so much: half a nanosecond where nothing else is called (ADR 2), 2
- * to 6 in programs that do something between, whose caches hooks and slots share (ADR 12). */
+/* Beside the timer, an event costs so much: half a nanosecond where nothing else is called (ADR 2),
+ * 2 to 6 in programs that do something between, whose caches hooks and slots share (ADR 12). */
 #define REST_NS     4.0
 /* From this share of the processors on, the program has to wait for the recorder. */
 #define SATURATED   0.9
