@@ -277,6 +277,56 @@ static void test_random(void)
     CHECK_U64(thread, ROUNDS);
 }
 
+/* Whether the index shows that a thread has no late exit in its chunks [@first, @end). */
+static bool has_no_late(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32_t end)
+{
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
+
+    while (first < end && !nsc_chunk_may_have_late(chunks, count, first))
+        first++;
+    return first == end;
+}
+
+/* Windows that begin and end where chunks do, or one tick beside. Some chunks have late exits,
+ * calls go on from one to others: what is left out of a window must not change how its calls are
+ * told. */
+static void test_chunk_borders(void)
+{
+    unsigned agreed = 0, direct = 0, windows = 0;
+
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        struct model_random r = {round + 5000};
+        struct model_thread threads[RANDOM_THREADS];
+        struct nsc_trace *t = random_chunks(path, threads, round, 240, 30);
+        uint8_t only[RANDOM_THREADS] = {0};
+        uint32_t count, thread = round % RANDOM_THREADS;
+        const struct nsc_chunk *chunks;
+
+        if (!t)
+            break;
+        chunks = nsc_trace_chunks(t, thread, &count);
+        only[thread] = 1;
+        for (unsigned i = 0; i < 8 && count > 0; i++, windows++) {
+            uint32_t first = model_random(&r) % count;
+            uint32_t end = first + 1 + model_random(&r) % (count - first < 3 ? count - first : 3);
+            struct nsc_selection s;
+
+            nsc_selection_init(&s);
+            s.threads = only;
+            s.from_ticks = chunks[first].first_ticks + model_random(&r) % 3 - 1;
+            s.to_ticks = chunks[end - 1].last_ticks + model_random(&r) % 3 - 1;
+            direct += has_no_late(t, thread, first, end);
+            agreed += s.to_ticks <= s.from_ticks || all_agree(t, threads, &s);
+        }
+        nsc_trace_close(t);
+        for (unsigned i = 0; i < RANDOM_THREADS; i++)
+            model_free(&threads[i]);
+    }
+    CHECK_U64(agreed, windows);
+    CHECK(direct > windows / 10 && direct < windows / 10 * 9);
+}
+
 /* ---- Distributions --------------------------------------------------------------------------- */
 
 static void check_dist(const char *what, unsigned shift, size_t count)
@@ -673,6 +723,7 @@ int main(void)
     test_trees_by_hand();
     test_reports_by_hand();
     test_random();
+    test_chunk_borders();
     test_deep();
     test_deep_folded();
     test_seek();
