@@ -171,10 +171,10 @@ static void test_every_point(void)
     uint32_t half = 0, wrong = 0, left = 0, next = 0;
     struct engine e;
 
-    open_engine(&e);
     for (size_t i = 0; i < request_count; i++) {
         bool ended = false;
 
+        open_engine(&e);
         for (uint64_t polls = 0; !ended; polls += 1 + polls / 4) {
             ask(&e, i, polls, &reply);
             ended = !e.left;
@@ -185,8 +185,8 @@ static void test_every_point(void)
             ask(&e, next, UINT64_MAX, &reply);
             wrong += !is_wanted(next, &reply);
         }
+        close_engine(&e);
     }
-    close_engine(&e);
     nsc_answer_reply_free(&reply);
     CHECK_U64(half, 0);
     CHECK_U64(wrong, 0);
