@@ -11,6 +11,7 @@
 #include "formats/leave.h"
 
 #define SUMMARY_MAX 4096u /* bytes of a mark's text */
+#define LABEL_MAX   255   /* of a label in it */
 #define OWN_LEAVES  (1u + NSC_SAMPLE_FIELDS)
 
 /* ---- Calls -------------------------------------------------------------------------------- */
@@ -140,7 +141,7 @@ static void summarize(const struct ctf *c, char text[SUMMARY_MAX], bool *cut)
         first = false;
         label = l->type->kind == CTF_ENUM ? nsc_ctf_label(l->type, l->number) : NULL;
         if (label != NULL)
-            fprintf(out, "%.*s", (int)SUMMARY_MAX, label->name);
+            fprintf(out, "%.*s", LABEL_MAX, label->name);
         else if (l->kind == CTF_TEXT_LEAF)
             fprintf(out, "\"%.*s\"", (int)l->bytes, l->text);
         else if (l->kind == CTF_REAL)

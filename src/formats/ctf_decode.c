@@ -430,10 +430,12 @@ static int open_packet(struct ctf_stream *s, struct ctf_values *v)
 static uint64_t ns_of(const struct ctf_stream *s)
 {
     uint64_t frequency = s->clock != NULL ? s->clock->frequency : 1000000000;
+    wide ns;
 
     if (frequency == 1000000000)
         return s->cycles;
-    return (uint64_t)((wide)s->cycles * 1000000000 / frequency);
+    ns = (wide)s->cycles * 1000000000 / frequency;
+    return ns < UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
 }
 
 int nsc_ctf_next(struct ctf_stream *s, struct ctf_values *v)

@@ -46,9 +46,9 @@ static void set_clock(struct ctf_parser *p, struct ctf_clock *clock, const char 
     else if (strcmp(key, "freq") == 0)
         clock->frequency = v->number;
     else if (strcmp(key, "offset_s") == 0)
-        clock->offset_s = v->number;
+        clock->offset_s = (int64_t)v->number;
     else if (strcmp(key, "offset") == 0)
-        clock->offset = v->number;
+        clock->offset = (int64_t)v->number;
     if (clock->frequency == 0)
         nsc_ctf_fail(&p->w, EBADMSG, "a clock that stands still");
 }
@@ -66,6 +66,8 @@ static void set_value(struct ctf_parser *p, struct block *b, const char *key,
             b->event->id = v->number;
         if (strcmp(key, "name") == 0)
             b->event->name = v->text;
+        if (strlen(b->event->name) >= CTF_WORD_BYTES) /* each mark may have it */
+            nsc_ctf_fail(&p->w, ENOTSUP, "an event with a name of more than 4095 bytes");
         if (strcmp(key, "stream_id") == 0) {
             b->event->stream_id = v->number;
             b->event->has_stream = true;

@@ -57,7 +57,8 @@ enum ctf_role {
 struct ctf_clock {
     const char *name;
     uint64_t frequency;
-    uint64_t offset_s, offset; /* of the epoch; the latter in cycles */
+    int64_t offset_s, offset; /* of the epoch; the latter in cycles */
+    bool used;                /* by a field */
     struct ctf_clock *next;
 };
 

@@ -20,6 +20,8 @@
 #define PROGRESS_EVERY 65536u
 #define TIME_MAX       ((uint64_t)1 << 62)
 
+__extension__ typedef __int128 wide;
+
 static int no_memory(struct nsc_diag *diag)
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -35,19 +37,36 @@ static void tell_progress(const struct ctf *c)
 
 /* ---- Streams ------------------------------------------------------------------------------ */
 
-/* The clock of a packet may begin elsewhere than the first one. */
-static void place(const struct ctf *c, struct ctf_stream *s)
+/* When a clock's zero was: ns since 1970, or before it. */
+static int64_t zero_of(const struct ctf_clock *clock)
 {
-    uint64_t frequency, offset_ns;
+    wide ns = (wide)clock->offset_s * 1000000000 +
+              (wide)clock->offset * 1000000000 / (wide)clock->frequency;
+    wide limit = (wide)TIME_MAX;
 
-    if (s->clock != NULL && s->clock != c->trace.clocks) {
-        frequency = s->clock->frequency;
-        offset_ns = s->clock->offset_s * 1000000000 + s->clock->offset / frequency * 1000000000 +
-                    s->clock->offset % frequency * 1000000000 / frequency;
-        s->ns += offset_ns - c->base_ns;
-    }
-    if (s->ns >= TIME_MAX)
-        s->ns = TIME_MAX - 1;
+    return (int64_t)(ns > limit ? limit : ns < -limit ? -limit : ns);
+}
+
+/* The clock whose zero is that of the trace: the earliest of those that fields have. */
+static void find_base(struct ctf *c)
+{
+    for (const struct ctf_clock *clock = c->trace.clocks; clock != NULL; clock = clock->next)
+        if (clock->used && (c->base == NULL || zero_of(clock) < c->base_ns)) {
+            c->base = clock;
+            c->base_ns = zero_of(clock);
+        }
+}
+
+/* Put a time where it is in the trace: the clock of a packet may begin elsewhere than the base.
+ * False when it is too late for a trace. */
+static bool place(const struct ctf *c, struct ctf_stream *s)
+{
+    if (s->ns < TIME_MAX && s->clock != NULL && s->clock != c->base)
+        s->ns += (uint64_t)(zero_of(s->clock) - c->base_ns);
+    if (s->ns < TIME_MAX)
+        return true;
+    s->ns = TIME_MAX - 1;
+    return false;
 }
 
 /* Go to a stream's next event. Returns 1, 0 when there is none: damage is a note. */
@@ -57,7 +76,7 @@ static int advance(struct ctf *c, struct ctf_input *in)
     uint64_t at = in->s.packet;
 
     if (more > 0) {
-        place(c, &in->s);
+        (void)place(c, &in->s);
         if (at > in->done) {
             c->bytes_done += at - in->done;
             in->done = at;
@@ -85,7 +104,7 @@ static int take(struct ctf *c, struct ctf_input *in)
     if (in->s.event == NULL)
         c->values.count = 0; /* the packet's own: kept in the stream */
     else
-        place(c, &in->s);
+        c->too_late += !place(c, &in->s);
     if (in->s.event != NULL && in->s.ns < c->first_ns)
         c->first_ns = in->s.ns;
     error = nsc_ctf_event_taken(c, in);
@@ -276,14 +295,14 @@ static int read_streams(struct ctf *c, struct nsc_diag *diag)
 /* When the clock's zero was. */
 static int write_clock(struct ctf *c)
 {
-    const struct ctf_clock *clock = c->trace.clocks;
-    bool monotonic = clock != NULL && nsc_ctf_is_name(clock->name, "monotonic");
+    bool monotonic = c->base != NULL && nsc_ctf_is_name(c->base->name, "monotonic");
     struct nsc_clock_point point = {.ticks = c->own || c->first_ns == UINT64_MAX ? 0 : c->first_ns};
+    int64_t realtime_ns = c->base_ns != 0 ? c->base_ns + (int64_t)point.ticks : 0;
     int error;
 
-    if (clock == NULL || (c->base_ns == 0 && !monotonic))
+    if (realtime_ns <= 0 && !monotonic)
         return 0;
-    point.realtime_ns = c->base_ns != 0 ? c->base_ns + point.ticks : 0;
+    point.realtime_ns = realtime_ns > 0 ? (uint64_t)realtime_ns : 0;
     point.monotonic_ns = monotonic ? point.ticks : 0;
     error = nsc_writer_clock_frequency(c->job->writer, 1000000000);
     return error == 0 ? nsc_writer_clock(c->job->writer, &point) : error;
@@ -330,6 +349,9 @@ static void note_threads(struct ctf *c)
     if (unknown && c->trace.tracer != NULL && strncmp(c->trace.tracer, "lttng", 5) == 0)
         nsc_notes_add(c->job->notes, "events do not say which thread they are of (`lttng "
                                      "add-context -u -t vpid -t vtid`): each stream counts as one");
+    if (c->too_late > 0)
+        nsc_notes_add(c->job->notes, "%llu event%s later than 2^62 ns: put at that time",
+                      (unsigned long long)c->too_late, c->too_late == 1 ? " is" : "s are");
     if (c->unattributed > 0)
         nsc_notes_add(c->job->notes, "%llu event%s lost in streams of many threads",
                       (unsigned long long)c->unattributed,
@@ -358,7 +380,6 @@ static int finish(struct ctf *c)
 
 static int read_metadata(struct ctf *c, char **text, struct nsc_diag *diag)
 {
-    const struct ctf_clock *clock;
     char *name;
     int error = nsc_ctf_text(c->folder, text, diag);
 
@@ -371,10 +392,7 @@ static int read_metadata(struct ctf *c, char **text, struct nsc_diag *diag)
     if (error != 0)
         return error;
     c->own = c->trace.tracer != NULL && strcmp(c->trace.tracer, "nanoscope") == 0;
-    clock = c->trace.clocks;
-    if (clock != NULL)
-        c->base_ns = clock->offset_s * 1000000000 + clock->offset / clock->frequency * 1000000000 +
-                     clock->offset % clock->frequency * 1000000000 / clock->frequency;
+    find_base(c);
     return nsc_ctf_understand(c) == 0 ? 0 : no_memory(diag);
 }
 

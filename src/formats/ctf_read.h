@@ -67,8 +67,8 @@ struct ctf {
     bool by_packets; /* each packet is of one thread */
     struct ctf_values values;
     struct nsc_names names;
-    uint64_t
-        base_ns; /* of the first clock: what is added to times of the others is relative to it */
+    const struct ctf_clock *base; /* its zero is the trace's */
+    int64_t base_ns;              /* and was then */
     struct ctf_track **tracks;
     uint32_t track_count, track_room;
     uint32_t gap_tracks;         /* events of the first so many may have been lost before */
@@ -83,6 +83,7 @@ struct ctf {
     uint32_t address_count, address_slots;
     struct nsc_nest_counts nesting;
     uint64_t first_ns;
+    uint64_t too_late;     /* events beyond the limit of times */
     uint64_t unattributed; /* lost, of streams of many threads */
     uint64_t events, marks;
     uint64_t bytes_done, bytes_total;

@@ -14,7 +14,7 @@
 #define CLASSES_MAX 1024u
 /* Fields, clocks, and events looked at to find those that are meant: what refers to something looks
  * at all that it might be. */
-#define LOOKS_MAX   (1u << 26)
+#define LOOKS_MAX   (1u << 24)
 
 struct ctf_block_of_memory {
     struct ctf_block_of_memory *before;
@@ -268,6 +268,8 @@ static void resolve_number(struct resolver *r, struct ctf_type *type)
             type->clock = c;
     if (type->clock == NULL)
         fail(r, EBADMSG, "an unknown clock,", type->clock_name);
+    else
+        type->clock->used = true;
 }
 
 static uint32_t role_of(uint32_t scope, const char *name)

@@ -190,6 +190,8 @@ static struct ctf_type *take_number(struct ctf_parser *p, enum ctf_kind kind)
         type->align = 8;
     else if (type->size == 0)
         nsc_ctf_fail(&p->w, EBADMSG, "a number without a size");
+    else if (type->size > INT_BITS_MAX)
+        nsc_ctf_fail(&p->w, ENOTSUP, "real numbers have 32 or 64 bits");
     if (type->align == 0)
         type->align = type->size % 8 == 0 ? 8 : 1;
     return type;

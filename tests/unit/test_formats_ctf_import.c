@@ -11,6 +11,7 @@
 
 static struct nsc_import_result result;
 static struct nsc_diag diag;
+static bool keep; /* the trace that import() makes */
 
 #define HEAD                                                                                       \
     "/* CTF 1.8 */\ntypealias integer { size = 8; } := u8;\n"                                      \
@@ -41,7 +42,8 @@ static int import(const char *metadata, const void *stream, size_t bytes)
     unlink(fx_path("in/metadata"));
     unlink(fx_path("in/stream"));
     rmdir(folder);
-    unlink(out);
+    if (!keep)
+        unlink(out);
     return error;
 }
 
@@ -66,6 +68,71 @@ static void test_told(void)
     CHECK_U64(result.calls, 5);
     CHECK(told("1 call ends that nobody saw begin"));
     CHECK(told("2 calls have no end"));
+}
+
+/* When the trace's only call began, by the calendar (0: not known) and by the trace's ticks. */
+static struct nsc_clock_point clock_of(const char *metadata, const void *stream, size_t bytes,
+                                       uint64_t *first_ns)
+{
+    struct nsc_clock_point zero = {0};
+    struct nsc_trace *t;
+
+    *first_ns = 0;
+    keep = true;
+    CHECK(import(metadata, stream, bytes) == 0);
+    CHECK_STR(diag.message, "");
+    keep = false;
+    if (CHECK(nsc_trace_open(fx_path("out.nst"), 0, &t, &diag) == 0)) {
+        zero = nsc_trace_zero(t);
+        *first_ns = nsc_trace_info(t)->start_ticks;
+        nsc_trace_close(t);
+    }
+    unlink(fx_path("out.nst"));
+    return zero;
+}
+
+#define CLOCKED                                                                                    \
+    "typealias integer { size = 32; map = clock.a.value; } := ta;\n"                               \
+    "typealias integer { size = 32; map = clock.b.value; } := tb;\n"                               \
+    "trace { packet.header := struct { u32 stream_id; }; };\n"                                     \
+    "stream { id = 0; packet.context := struct { ta timestamp_begin; };\n"                         \
+    "  event.header := struct { u8 id; ta timestamp; }; };\n"                                      \
+    "stream { id = 1; packet.context := struct { tb timestamp_begin; };\n"                         \
+    "  event.header := struct { u8 id; tb timestamp; }; };\n"                                      \
+    "event { name = f_enter; id = 0; stream_id = 0; };\n"                                          \
+    "event { name = f_exit; id = 1; stream_id = 0; };\n"                                           \
+    "event { name = g_enter; id = 0; stream_id = 1; };\n"                                          \
+    "event { name = g_exit; id = 1; stream_id = 1; };\n"
+
+/* Offsets of clocks may be negative, and those of two clocks far apart in either order. */
+static void test_clocks(void)
+{
+    /* of stream 0, or 1: begin, entry at 100, exit at 200 */
+    static const uint8_t a[] = {0, 0, 0, 0, 100, 0, 0, 0, 0, 100, 0, 0, 0, 1, 200, 0, 0, 0};
+    static const uint8_t b[] = {1, 0, 0, 0, 100, 0, 0, 0, 0, 100, 0, 0, 0, 1, 200, 0, 0, 0};
+    static const char *const early_late[] = {
+        HEAD "clock { name = a; freq = 1000; offset_s = 100; offset = -50; };\n"
+             "clock { name = b; freq = 1000; offset_s = 1; offset = 7; };\n" CLOCKED,
+        HEAD "clock { name = b; freq = 1000; offset_s = 1; offset = 7; };\n"
+             "clock { name = a; freq = 1000; offset_s = 100; offset = -50; };\n" CLOCKED};
+    uint64_t first;
+
+    for (int i = 0; i < 2; i++) {
+        CHECK_U64(clock_of(early_late[i], b, sizeof b, &first).realtime_ns, 1107000000u);
+        CHECK_U64(first, 100000000u);
+        CHECK_U64(clock_of(early_late[i], a, sizeof a, &first).realtime_ns, 100050000000u);
+        CHECK_U64(first, 99043000000u); /* 100 - 0.05 + 0.1 - 1.007 s */
+    }
+    CHECK_U64(clock_of(HEAD "clock { name = a; freq = 1000; offset_s = -3; };\n"
+                            "clock { name = b; };\n" CLOCKED,
+                       a, sizeof a, &first)
+                  .realtime_ns,
+              0);
+    CHECK_U64(first, 100000000u);
+    CHECK(import(HEAD "clock { name = a; freq = 1; }; clock { name = b; freq = 1; offset_s = "
+                      "9223372036854775807; };\n" CLOCKED,
+                 b, sizeof b) == 0);
+    CHECK(told("2 events are later than 2^62 ns"));
 }
 
 /* ---- Work ------------------------------------------------------------------------------------ */
@@ -185,6 +252,7 @@ int main(void)
 {
     fx_begin();
     test_told();
+    test_clocks();
     test_threads(false);
     test_threads(true);
     test_labels();
