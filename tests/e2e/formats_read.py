@@ -15,9 +15,12 @@ def report(lines):
     return [f"{r['function']} {r['calls']} {r['total_ns']} {r['self_ns']}" for r in csv.DictReader(lines)]
 
 
-def same_reports(ours, theirs):
-    """Two reports as CSV: what differs by more than the nanosecond to which each time of a call was rounded."""
-    rows = [{r["function"]: r for r in csv.DictReader(open(path))} for path in (ours, theirs)]
+def same_reports(there, back, controls=""):
+    """Two reports as CSV, of a trace and of what came back of it: what differs by more than the nanosecond to which each time
+    of a call was rounded, or "same". Bytes that are not UTF-8 became U+FFFD, and control characters what @controls says."""
+    rows = [{r["function"]: r for r in csv.DictReader(open(path, encoding="utf8", errors="replace", newline=""))} for path in (there, back)]
+    if controls:
+        rows[0] = {re.sub("[\x01-\x1f\x7f]", controls, name): r for name, r in rows[0].items()}
     out = [f"only in one: {name}" for name in rows[0].keys() ^ rows[1].keys()]
     for name in rows[0].keys() & rows[1].keys():
         a, b = ({k: int(v) for k, v in r[name].items() if k != "function"} for r in rows)
@@ -25,7 +28,7 @@ def same_reports(ours, theirs):
         close = all(abs(a[k] - b[k]) <= rest for k in ("total_ns", "self_ns"))
         if a["calls"] != b["calls"] or not close or any(abs(a[k] - b[k]) > 2 for k in ("min_ns", "max_ns")):
             out.append(f"{name}: {a} is not {b}")
-    return out
+    return out or ["same"]
 
 
 def pprof_top(lines):
