@@ -608,6 +608,20 @@ static void note_left_out(struct perfetto_import *p)
                       p->state.untied);
 }
 
+/* Ticks are nanoseconds of the boot clock; times count from the snapshot, or an event before it. */
+static int write_clock(struct perfetto_import *p, struct nsc_diag *diag)
+{
+    const struct nsc_clock_point *point = &p->state.calendar;
+    int error =
+        point->realtime_ns != 0 ? nsc_writer_clock_frequency(p->job->writer, 1000000000) : 0;
+
+    if (error == 0 && point->realtime_ns != 0)
+        error = nsc_writer_clock(p->job->writer, point);
+    return error == 0 ? 0
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the clock: %s",
+                                     strerror(-error));
+}
+
 static int import_packets(struct perfetto_import *p, struct nsc_diag *diag)
 {
     struct nsc_diag fault = {.offset = NSC_DIAG_NO_OFFSET};
@@ -620,6 +634,8 @@ static int import_packets(struct perfetto_import *p, struct nsc_diag *diag)
         return error;
     }
     error = nsc_intake_finish(p->in, diag);
+    if (error == 0)
+        error = write_clock(p, diag);
     if (error == 0)
         note_left_out(p);
     return error;

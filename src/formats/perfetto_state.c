@@ -202,6 +202,25 @@ static int set_clock(struct nsc_perfetto_state *s, uint32_t sequence, const stru
     return 0;
 }
 
+/* The calendar's time is kept where it is known first, beside that of the boot clock. */
+static void note_calendar(struct nsc_perfetto_state *s, const struct reading *all, uint32_t count)
+{
+    struct nsc_clock_point point = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t ns = all[i].timestamp * all[i].multiplier;
+
+        if (all[i].id == CLOCK_BOOTTIME_ID)
+            point.ticks = point.boottime_ns = ns;
+        else if (all[i].id == CLOCK_MONOTONIC_ID)
+            point.monotonic_ns = ns;
+        else if (all[i].id == CLOCK_REALTIME_ID)
+            point.realtime_ns = ns;
+    }
+    if (s->calendar.realtime_ns == 0 && point.ticks != 0 && point.realtime_ns != 0)
+        s->calendar = point;
+}
+
 int nsc_perfetto_take_clocks(struct nsc_perfetto_state *s, uint32_t sequence,
                              struct nsc_span message)
 {
@@ -218,6 +237,7 @@ int nsc_perfetto_take_clocks(struct nsc_perfetto_state *s, uint32_t sequence,
     if (message.bad)
         return -EBADMSG;
     ns = snapshot_ns(s, sequence, all, count);
+    note_calendar(s, all, count);
     for (uint32_t i = 0; i < count && error == 0; i++)
         if (all[i].id != CLOCK_BOOTTIME_ID)
             error = set_clock(s, sequence, &all[i], ns);

@@ -40,7 +40,7 @@ def event(kind, *fields):
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CLEARED, NEEDS = (13, 1), (13, 2)
-BOOT, MONOTONIC = 6, 3
+BOOT, MONOTONIC, REALTIME = 6, 3, 1
 
 
 def clock(number, timestamp, *more):
@@ -97,6 +97,15 @@ def state():
     out += packet(3, (6, message(clock(MONOTONIC, 100), clock(BOOT, 2000100))))
     out += packet(3, (8, 500), (58, MONOTONIC), event(BEGIN, (11, 11), (23, "mono")))
     return out + packet(3, (8, 600), (58, MONOTONIC), event(END, (11, 11)))
+
+
+def calendar():
+    """Clock snapshots with the calendar's time, of which the first counts, after one without it."""
+    start, realtime = 4_000_000_000, 1_700_000_000_000_000_000
+    out = tracks() + packet(1, (6, message(clock(BOOT, start - 7), clock(MONOTONIC, start - 9))))
+    for after in (0, 1_000_000_000):
+        out += packet(1, (6, message(clock(BOOT, start + after), clock(MONOTONIC, start + after - 2), clock(REALTIME, realtime + after))))
+    return out + call(start + 5_000_000, start + 20_000_000, (11, 11), (23, "a"))
 
 
 def compressed():
@@ -184,5 +193,5 @@ def stacks():
     return bytes(out)
 
 
-KINDS = plain, state, compressed, legacy, late, rename, places, gap, zstd, stacks
+KINDS = plain, state, calendar, compressed, legacy, late, rename, places, gap, zstd, stacks
 sys.stdout.buffer.write({kind.__name__: kind for kind in KINDS}[sys.argv[1]]())
