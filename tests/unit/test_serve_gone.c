@@ -45,8 +45,7 @@ static const char *const requests[] = {
     /* Last, as there may be no SQL. */
     "/api/query?sql=SELECT%20function_id,count(*),sum(self_ns)%20FROM%20calls%20GROUP%20BY%201",
     "/api/query?sql=SELECT%20*%20FROM%20calls%20ORDER%20BY%20duration_ns%20DESC,call_id&limit=9",
-    "/api/query?sql=SELECT%20max(a.depth),count(*)%20FROM%20calls%20a%20JOIN%20functions%20USING"
-    "(function_id)",
+    "/api/query?sql=SELECT%20max(depth),count(*)%20FROM%20calls%20NATURAL%20JOIN%20functions",
 };
 
 enum { REQUESTS = sizeof requests / sizeof *requests, SQL_REQUESTS = 3 };
