@@ -126,6 +126,16 @@ static void put_counters(struct nsc_answer_ask *ask)
 
 /* ---- /api/trace ------------------------------------------------------------------------------ */
 
+/* Several ids may be one function that has several addresses. */
+static uint32_t count_distinct(const struct nsc_trace *t)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < nsc_trace_info(t)->function_count; i++)
+        count += nsc_trace_canonical(t, i) == i;
+    return count;
+}
+
 static void put_head(struct nsc_answer_ask *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
@@ -150,6 +160,7 @@ static void put_head(struct nsc_answer_ask *ask)
     else
         nsc_json_null(j, "warning");
     nsc_json_u64(j, "functions", info->function_count);
+    nsc_json_u64(j, "distinct", count_distinct(ask->trace));
     nsc_json_open_array(j, "categories");
     for (uint32_t i = 0; i < ask->source->categories.count; i++)
         nsc_json_text(j, NULL, ask->source->categories.names[i]);

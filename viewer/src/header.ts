@@ -82,6 +82,6 @@ function describe(trace: Trace): string {
     if (trace.processes.length > 1) {
         parts.push(`${units.count(trace.processes.length)} processes`);
     }
-    parts.push(several(trace.threads.length, "thread"), several(trace.functions, "function"));
+    parts.push(several(trace.threads.length, "thread"), several(trace.distinct, "function"));
     return parts.join(", ");
 }

@@ -37,7 +37,9 @@ export interface Trace {
     growing: boolean;
     exits_bound: boolean;
     warning: string | null;
+    /** How many ids there are; some may be of the same function. */
     functions: number;
+    distinct: number;
     categories: string[];
     processes: Process[];
     threads: Thread[];

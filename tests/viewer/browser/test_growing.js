@@ -114,7 +114,7 @@ async function run() {
     const loads = () => view.asked.filter((url) => url.endsWith("/app.js")).length;
 
     await test("a recording that goes on is told as such", async () => {
-        assert.match(await view.text("header"), /1 thread, \d+ functions\s*recording/);
+        assert.match(await view.text("header"), /1 thread, 2 functions\s*recording/);
         assert.deepEqual(await top(view, 2), ["early", "main"]);
     });
     await test("functions that are new get their names and colours", async () => {

@@ -43,6 +43,7 @@ function trace(threads: Thread[]): Trace {
         exits_bound: false,
         warning: null,
         functions: 1,
+        distinct: 1,
         categories: [],
         processes: [{ pid: 7, name: "p", start: 0, end: 100, exit: 0 }],
         threads,
