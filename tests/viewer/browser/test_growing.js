@@ -114,8 +114,14 @@ async function run() {
     const loads = () => view.asked.filter((url) => url.endsWith("/app.js")).length;
 
     await test("a recording that goes on is told as such", async () => {
-        assert.match(await view.text("header"), /1 thread, 2 functions\s*recording/);
         assert.deepEqual(await top(view, 2), ["early", "main"]);
+        await page.waitForFunction(
+            () =>
+                /1 thread, 2 functions\s*recording/.test(
+                    document.querySelector("header").innerText,
+                ),
+            { timeout: WAIT_MS },
+        );
     });
     await test("functions that are new get their names and colours", async () => {
         recording.tell("late");
