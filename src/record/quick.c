@@ -18,11 +18,6 @@ static inline struct seen see(const uint64_t *slot)
     return (struct seen){word, __atomic_load_n(&slot[1], __ATOMIC_RELAXED)};
 }
 
-static inline bool is_short(uint64_t delta)
-{
-    return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1);
-}
-
 /* What the address of an entry stands for, if that is a plain call; else NULL. */
 static inline __attribute__((always_inline)) const struct nsc_code *plain_code(
     const struct nsc_plain *p, const struct nsc_codes *codes, const struct nsc_lane_run *run,
@@ -54,13 +49,13 @@ static inline __attribute__((always_inline)) const uint64_t *timed(const struct 
     struct seen now = see(slot), next, after;
     uint64_t delta = now.ticks - run->last_ticks, key;
 
-    if (!is_short(delta))
+    if (!nsc_lane_is_short(p->lane, delta))
         return slot;
     for (; slot < end; delta = next.ticks - now.ticks, now = next, slot += 2) {
         const struct nsc_code *code;
 
         next = see(slot + 2);
-        if (!is_short(next.ticks - now.ticks))
+        if (!nsc_lane_is_short(p->lane, next.ticks - now.ticks))
             break;
         key = position_key(now.word, p->anchor);
         if ((now.word & exit_mask) != 0) {
@@ -78,7 +73,7 @@ static inline __attribute__((always_inline)) const uint64_t *timed(const struct 
             continue;
         }
         after = see(slot + 4);
-        if (!is_short(after.ticks - next.ticks) || is_exit_record(next.word, exit_mask) ||
+        if (!nsc_lane_is_short(p->lane, after.ticks - next.ticks) || is_exit_record(next.word, exit_mask) ||
             !nsc_lane_run_short_leaf(p->lane, run, delta, next.ticks - now.ticks, code->function,
                                      code->coded))
             break;
@@ -120,7 +115,7 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
             if (until == 0)
                 until = next_time(p, slot, next, exit_mask);
             delta = until - run->last_ticks;
-            if (now.ticks != 0 || !is_short(delta) || !plain_exit(run, now.word, key, exit_mask))
+            if (now.ticks != 0 || !nsc_lane_is_short(p->lane, delta) || !plain_exit(run, now.word, key, exit_mask))
                 break;
             nsc_lane_run_short_exit(p->lane, run, delta);
             continue;
@@ -129,8 +124,8 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
         ticks = now.ticks & ~NSC_LIVE_TICKS_RETURNED;
         delta = ticks - run->last_ticks;
         code = plain_code(p, &codes, run, now.word, key);
-        if (code == NULL || !is_short(delta) ||
-            (next.ticks != 0 && !is_short((next.ticks & ~NSC_LIVE_TICKS_RETURNED) - ticks)))
+        if (code == NULL || !nsc_lane_is_short(p->lane, delta) ||
+            (next.ticks != 0 && !nsc_lane_is_short(p->lane, (next.ticks & ~NSC_LIVE_TICKS_RETURNED) - ticks)))
             break;
         if (now.ticks == ticks) {
             if (!nsc_lane_run_short_enter(p->lane, run, delta, code->function, code->coded, key))
@@ -138,7 +133,7 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
             continue;
         }
         until = next_time(p, slot, next, exit_mask);
-        if (!is_short(until - ticks) || is_record(next.word) ||
+        if (!nsc_lane_is_short(p->lane, until - ticks) || is_record(next.word) ||
             !nsc_lane_run_short_leaf(p->lane, run, delta, until - ticks, code->function,
                                      code->coded))
             break;
@@ -194,7 +189,7 @@ const uint64_t *nsc_quick_run(const struct nsc_plain *p, struct nsc_lane_run *ru
     size_t most = (size_t)(end - slot) + 4; /* times, two a slot */
 
     /* Two slots behind the last one are looked at, and the codes are to hold for all. */
-    if (p->end - slot <= 2 || p->until - run->last_ticks <= most * NSC_LANE_DELTA_SHORT)
+    if (p->end - slot <= 2 || p->until - run->last_ticks <= most * NSC_LANE_SHORT_MAX)
         return slot;
     if (end > p->end - 2)
         end = p->end - 2;

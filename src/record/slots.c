@@ -223,7 +223,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     size_t room, slots = 1, spare;
 
     if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
-        !nsc_lane_run_fits(&run, ticks) || !nsc_codes_hold(s->codes, ticks))
+        !nsc_lane_run_fits(p.lane, &run, ticks) || !nsc_codes_hold(s->codes, ticks))
         return from;
     do {
         const uint64_t *end = p.end;

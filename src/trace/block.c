@@ -203,12 +203,14 @@ int nsc_block_payload_read(int fd, const struct nsc_block *block, struct nsc_buf
 {
     bool zstd = (block->flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
     struct nsc_buffer *raw = zstd ? packed : plain;
+    unsigned known = NSC_FORMAT_BLOCK_ZSTD |
+                     (block->kind == NSC_FORMAT_EVENTS ? NSC_FORMAT_BLOCK_LEAST : 0);
     const char *name = nsc_block_kind_name(block->kind);
     uint8_t *at;
     int64_t n;
 
     nsc_buffer_clear(plain);
-    if ((block->flags & NSC_FORMAT_BLOCK_FLAGS_CRUCIAL & ~NSC_FORMAT_BLOCK_FLAGS_KNOWN) != 0)
+    if ((block->flags & NSC_FORMAT_BLOCK_FLAGS_CRUCIAL & ~known) != 0)
         return nsc_diag_set(diag, block->offset, EPROTO, "%s is stored in a newer way (flags 0x%x)",
                             name, block->flags);
     if (block->plain_bytes > NSC_FORMAT_PLAIN_MAX || block->stored_bytes > NSC_FORMAT_PLAIN_MAX ||

@@ -27,6 +27,8 @@ struct nsc_cursor {
     /* The chunk being decoded. */
     const uint8_t *at, *end;
     uint64_t last_ticks;
+    uint64_t least;    /* ticks that an ENTER or EXIT behind one of these does not tell */
+    uint64_t untold;   /* of the next record if it is one: least, or 0 */
     uint64_t decoded;  /* events of it so far, without gaps */
     uint64_t left_out; /* known losses in missing chunks that were passed over */
     uint64_t earlier;  /* so many of the calls that are entered next began earlier */
@@ -182,7 +184,8 @@ static int bridge_gap(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* Read the events block that follows @head. */
-static int read_events(struct nsc_cursor *c, const struct nsc_block *head, struct nsc_diag *diag)
+static int read_events(struct nsc_cursor *c, const struct nsc_block *head, bool *has_least,
+                       struct nsc_diag *diag)
 {
     struct nsc_trace *t = c->trace;
     struct nsc_block block;
@@ -200,6 +203,7 @@ static int read_events(struct nsc_cursor *c, const struct nsc_block *head, struc
     if (padding == NULL)
         return no_memory(diag);
     memset(padding, 0, PADDING);
+    *has_least = (block.flags & NSC_FORMAT_BLOCK_LEAST) != 0;
     return 0;
 }
 
@@ -210,19 +214,28 @@ static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
     struct nsc_head_fields fields;
     struct nsc_block head;
     const struct nsc_trace *t = c->trace;
+    bool has_least;
     int error;
 
     if (t->is_gone != NULL && t->is_gone(t->watcher))
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ECANCELED, "nobody waits for it any more");
     error = nsc_head_read(c->trace, chunk, &head, &fields, diag);
     if (error == 0)
-        error = read_events(c, &head, diag);
+        error = read_events(c, &head, &has_least, diag);
     if (error != 0)
         return error;
     c->at = c->events.data;
     c->end = c->at + c->events.used;
     c->last_ticks = chunk->first_ticks;
-    c->decoded = c->earlier = 0;
+    c->decoded = c->earlier = c->least = c->untold = 0;
+    if (has_least) {
+        c->at = nsc_leb_get(c->at, c->end, &c->least);
+        if (c->at == NULL || c->least > UINT64_MAX >> 2) {
+            c->at = c->end = NULL;
+            return nsc_diag_set(diag, chunk->offset, EBADMSG, "events of thread %u are malformed",
+                                c->thread);
+        }
+    }
     c->next_chunk = index + 1;
     c->next_sequence = chunk->sequence + 1;
     c->started = true;
@@ -373,16 +386,20 @@ static int decode(struct nsc_cursor *c)
     const uint32_t *canonical = c->trace->canonical;
     uint32_t functions = c->trace->functions.count, depth = c->depth;
     const uint8_t *at = c->at, *end = c->end;
-    uint64_t ticks = c->last_ticks, decoded = 0;
+    uint64_t ticks = c->last_ticks, decoded = 0, untold = c->untold;
+    const uint64_t least = c->least;
     struct nsc_event *e = c->batch;
 
     while (at < end && e < c->batch + BATCH_EVENTS) {
-        uint64_t v, function;
+        uint64_t v, function, passed;
 
         at = get_leb(at, &v);
-        if (at == NULL || ticks + (v >> 2) < ticks)
+        /* What only ENTER and EXIT leave out, and only behind one another. */
+        passed = (v >> 2) + ((v & 2) == 0 ? untold : 0);
+        untold = (v & 2) == 0 ? least : 0;
+        if (at == NULL || ticks + passed < ticks)
             return -EBADMSG;
-        ticks += v >> 2;
+        ticks += passed;
         e->ticks = ticks;
         e->value = 0;
         e->depth = depth;
@@ -423,6 +440,7 @@ static int decode(struct nsc_cursor *c)
     c->at = at;
     c->depth = depth;
     c->last_ticks = ticks;
+    c->untold = untold;
     c->decoded += decoded;
     return (int)(e - c->batch);
 }

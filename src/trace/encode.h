@@ -75,7 +75,8 @@ struct nsc_lane {
     struct nsc_lane_frame
         *floor; /* below the outermost call: takes the roots' time as a callee's */
     struct nsc_lane_total *totals; /* by function id, totals_count of them */
-    const uint32_t *shorts;        /* the writer's, see nsc_lane_shorts_fill() */
+    const uint32_t *shorts;        /* into the writer's, see nsc_lane_shorts_fill() */
+    uint64_t least;                /* ticks between events that the chunk does not tell */
     uint64_t span_until;           /* where the last event's span of time ends */
     struct nsc_lane_span *spans;   /* by depth, span_count of them */
     uint32_t *touched;             /* functions of which calls ended; room for totals_count */
@@ -92,6 +93,9 @@ struct nsc_lane {
     bool chunk_open; /* the chunk has an event */
     bool dead;       /* out of memory: events are dropped */
     bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
+    bool full;       /* the next record tells its ticks in full; never if least is 0 */
+    uint8_t until_choice; /* chunks before `least` is chosen anew */
+    uint32_t full_count;  /* FULL records in the chunk */
     uint32_t span_bias;
     uint32_t open_depth, common; /* at the chunk's start */
     uint32_t next_common;        /* frames that the next chunk may leave out of its stack */
@@ -124,6 +128,10 @@ struct nsc_lane {
 /* A longer pause than this, or one backwards, is looked at; one below SHORT takes two bytes. */
 #define NSC_LANE_DELTA_MAX   ((uint64_t)1 << 40)
 #define NSC_LANE_DELTA_SHORT ((uint64_t)0x4000 >> 2)
+/* Bound of `least`, and so of deltas that take two bytes. */
+#define NSC_LANE_LEAST_MAX   ((uint64_t)255)
+#define NSC_LANE_SHORT_MAX   (NSC_LANE_DELTA_SHORT + NSC_LANE_LEAST_MAX)
+#define NSC_LANE_SHORTS      (NSC_LANE_SHORT_MAX + NSC_LANE_LEAST_MAX)
 
 /* nsc_leb_put() out of the way of registers. */
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
@@ -156,14 +164,24 @@ static inline uint64_t nsc_lane_word_order(uint64_t v)
 }
 
 /*
- * What there is to know of a number of ticks below NSC_LANE_DELTA_SHORT, by table: the one or two
- * bytes of a delta and kind 0, its bucket << 16, and how many bytes << 24.
+ * What there is to know of a number of ticks below NSC_LANE_SHORT_MAX, by table: of one below
+ * NSC_LANE_DELTA_SHORT the one or two bytes as a delta of kind 0, and how many they are << 24; its
+ * bucket << 16. The table begins with NSC_LANE_LEAST_MAX entries that nobody looks at: in a lane
+ * @shorts points as many entries before the one of 0 as `least` says, so that an event's place is
+ * its whole delta.
  */
-void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_DELTA_SHORT]);
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS]);
 
-static inline uint32_t nsc_lane_short_bucket(uint32_t entry)
+/* Of a duration below NSC_LANE_SHORT_MAX. */
+static inline uint32_t nsc_lane_short_bucket(const struct nsc_lane *lane, uint64_t duration)
 {
-    return entry >> 16 & 0x7f;
+    return lane->shorts[duration + lane->least] >> 16 & 0x7f;
+}
+
+/* May an event come @delta ticks after the last one in a run's plain case? */
+static inline bool nsc_lane_is_short(const struct nsc_lane *lane, uint64_t delta)
+{
+    return __builtin_expect(delta - lane->least < NSC_LANE_DELTA_SHORT, 1);
 }
 
 static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint32_t entry, enum nsc_format_record kind)
@@ -248,7 +266,7 @@ static inline size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_
     run->at = lane->at;
     run->top = lane->top;
     run->last_ticks = lane->last_ticks;
-    return nsc_lane_run_room(lane, run);
+    return __builtin_expect(lane->full, 0) ? 0 : nsc_lane_run_room(lane, run);
 }
 
 static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
@@ -258,15 +276,16 @@ static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane
     lane->last_ticks = run->last_ticks;
 }
 
-/* Is an event at @ticks near enough to the last one, and not before it? */
-static inline bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
+/* Is an event at @ticks neither too far from the last one nor too near to it, or before it? */
+static inline bool nsc_lane_run_fits(const struct nsc_lane *lane, const struct nsc_lane_run *run,
+                                     uint64_t ticks)
 {
     uint64_t delta = ticks - run->last_ticks;
 
-    return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1) || delta <= NSC_LANE_DELTA_MAX;
+    return nsc_lane_is_short(lane, delta) || delta - lane->least <= NSC_LANE_DELTA_MAX;
 }
 
-/* The delta and kind of an event, of one below NSC_LANE_DELTA_SHORT. */
+/* The delta and kind of an event, where nsc_lane_is_short(). */
 static inline __attribute__((always_inline)) void nsc_lane_run_put_short(
     const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta,
     enum nsc_format_record kind)
@@ -283,11 +302,11 @@ static inline __attribute__((always_inline)) void nsc_lane_run_put(const struct 
 {
     uint64_t delta = ticks - run->last_ticks;
 
-    if (__builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1)) {
+    if (nsc_lane_is_short(lane, delta)) {
         nsc_lane_run_put_short(lane, run, delta, kind);
         return;
     }
-    run->at = nsc_lane_put_long(run->at, delta << 2 | kind);
+    run->at = nsc_lane_put_long(run->at, (delta - lane->least) << 2 | kind);
     run->last_ticks = ticks;
 }
 
@@ -359,8 +378,8 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_
 }
 
 /*
- * An event @delta ticks after the last one, where that and the duration of a leaf are known to be
- * below NSC_LANE_DELTA_SHORT. @coded: nsc_lane_code_function(@function).
+ * An event @delta ticks after the last one, where nsc_lane_is_short() of that and of the duration
+ * of a leaf. @coded: nsc_lane_code_function(@function).
  */
 static inline __attribute__((always_inline)) bool nsc_lane_run_short_enter(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint32_t function,
@@ -395,7 +414,7 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_short_leaf(
     run->at = nsc_lane_put_function(run->at, coded);
     nsc_lane_run_put_short(lane, run, duration, NSC_FORMAT_EXIT);
     nsc_lane_account(lane, run->top + 1, function, ticks, ticks + duration,
-                     nsc_lane_short_bucket(lane->shorts[duration]));
+                     nsc_lane_short_bucket(lane, duration));
     return true;
 }
 
@@ -404,8 +423,8 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
     uint64_t coded, uint64_t position)
 {
-    if (__builtin_expect(!nsc_lane_run_fits(run, ticks) || !nsc_lane_run_reach(lane, run, function),
-                         0))
+    if (__builtin_expect(
+            !nsc_lane_run_fits(lane, run, ticks) || !nsc_lane_run_reach(lane, run, function), 0))
         return false;
     nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_ENTER);
     nsc_lane_push(lane, run, ticks, function, coded, position);
@@ -416,7 +435,7 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_exit(struct nsc_l
                                                                     struct nsc_lane_run *run,
                                                                     uint64_t ticks)
 {
-    if (__builtin_expect(!nsc_lane_run_fits(run, ticks), 0))
+    if (__builtin_expect(!nsc_lane_run_fits(lane, run, ticks), 0))
         return false;
     nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_EXIT);
     nsc_lane_pop(lane, run, ticks);
@@ -430,7 +449,7 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
 {
     uint64_t delta = ticks - run->last_ticks, duration = end_ticks - ticks;
 
-    return __builtin_expect((delta | duration) < NSC_LANE_DELTA_SHORT, 1) &&
+    return nsc_lane_is_short(lane, delta) && nsc_lane_is_short(lane, duration) &&
            nsc_lane_run_short_leaf(lane, run, delta, duration, function, coded);
 }
 

@@ -30,7 +30,7 @@
 
 /* Block flags; a reader refuses a block with an unknown bit of the low half. */
 #define NSC_FORMAT_BLOCK_ZSTD          1u
-#define NSC_FORMAT_BLOCK_FLAGS_KNOWN   1u
+#define NSC_FORMAT_BLOCK_LEAST         2u /* of EVENTS only: the payload begins with `least` */
 #define NSC_FORMAT_BLOCK_FLAGS_CRUCIAL 0xffu
 
 enum nsc_format_kind {
@@ -88,6 +88,7 @@ enum nsc_format_other {
     NSC_FORMAT_OTHER_LOST = 2,      /* number of events */
     NSC_FORMAT_OTHER_EARLIER = 6,   /* number of ENTER records that follow whose entry is a bound */
     NSC_FORMAT_OTHER_LEFT_OUT = 8,  /* number of events that the budget turned away */
+    NSC_FORMAT_OTHER_FULL = 10,     /* 0; the next record tells its ticks in full */
 };
 
 #endif

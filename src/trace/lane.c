@@ -1,6 +1,6 @@
 /*
  * lane.c - one thread's stream in the writer: chunks, their heads, memory. The hot path is
- * encode.h, the sums of each function are in lane_totals.c.
+ * encode.h, the sums of each function are in lane_totals.c, what deltas leave out in lane_least.c.
  *
  * A lane is "cold" while it has no buffers: only its frames. It warms up with the next event.
  * Invariants of a warm lane: totals[f].active == number of open frames of f; stack and rows hold
@@ -20,6 +20,8 @@
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
 #define TICKS_MAX          (((uint64_t)1 << 63) - 1)
 #define PAUSE_MAX          ((uint64_t)1 << 60) /* a longer one starts a new chunk: the delta's room */
+/* A chunk ends with so many FULL records: `least` does not fit its events. */
+#define FULL_MAX           1024u
 #define FRAMES_FIRST       16u
 #define SPANS_MAX          512u /* deeper calls have no summary rows */
 #define SPAN_SHIFT_MIN     10u
@@ -46,7 +48,7 @@ struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread)
         return NULL;
     lane->writer = w;
     lane->thread = thread;
-    lane->shorts = w->shorts;
+    lane->shorts = w->shorts + NSC_LANE_LEAST_MAX;
     lane->span_shift = SPAN_SHIFT_FIRST;
     lane->next = w->lanes;
     if (lane->next != NULL)
@@ -321,6 +323,10 @@ static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
     lane->at = lane->buffer;
     lane->limit = lane->buffer + lane->buffer_bytes - NSC_LANE_SLACK;
     lane->chunk_open = true;
+    lane->full_count = 0;
+    lane->full = lane->least > 0;
+    if (lane->least > 0)
+        lane->at = nsc_leb_put(lane->at, lane->least);
     if (!code_stack(lane))
         return false;
     hold_side_buffers(lane);
@@ -332,7 +338,8 @@ static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
 {
     if (lane->buffer == NULL && !warm_up(lane))
         return false;
-    if (lane->chunk_open && ticks - lane->last_ticks > PAUSE_MAX)
+    if (lane->chunk_open &&
+        (ticks - lane->last_ticks > PAUSE_MAX || lane->full_count == FULL_MAX))
         nsc_lane_flush(lane);
     if (lane->chunk_open && lane->at >= lane->limit) {
         if (lane->buffer_bytes < CHUNK_BYTES)
@@ -383,12 +390,25 @@ static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
 }
 
 /* A delta of any size, of an event that was prepared. */
-static void put_delta(const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
+static void put_delta(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
                       enum nsc_format_record kind)
 {
+    bool timed = kind == NSC_FORMAT_ENTER || kind == NSC_FORMAT_EXIT;
+    uint64_t delta;
+
     (void)nsc_lane_run_begin(lane, run);
-    run->at = nsc_leb_put(run->at, (ticks - run->last_ticks) << 2 | kind);
+    delta = ticks - run->last_ticks;
+    if (timed && !lane->full && delta < lane->least) {
+        run->at = nsc_leb_put(run->at, NSC_FORMAT_OTHER);
+        run->at = nsc_leb_put(run->at, NSC_FORMAT_OTHER_FULL);
+        run->at = nsc_leb_put(run->at, 0);
+        lane->full_count++;
+    } else if (timed && !lane->full) {
+        delta -= lane->least;
+    }
+    run->at = nsc_leb_put(run->at, delta << 2 | kind);
     run->last_ticks = ticks;
+    lane->full = !timed && lane->least > 0;
 }
 
 void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position)
@@ -410,7 +430,8 @@ static void end_call(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_reco
 {
     struct nsc_lane_run run;
 
-    if (nsc_lane_run_begin(lane, &run) > 0 && nsc_lane_run_fits(&run, ticks)) {
+    if ((kind == NSC_FORMAT_EXIT || lane->least == 0) && nsc_lane_run_begin(lane, &run) > 0 &&
+        nsc_lane_run_fits(lane, &run, ticks)) {
         nsc_lane_run_put(lane, &run, ticks, kind);
     } else {
         if (!prepare(lane, &ticks, NSC_NO_ID)) {
@@ -441,9 +462,11 @@ uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v)
     return nsc_leb_put(at, v);
 }
 
-void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_DELTA_SHORT])
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS])
 {
-    for (uint32_t ticks = 0; ticks < NSC_LANE_DELTA_SHORT; ticks++) {
+    memset(shorts, 0, NSC_LANE_LEAST_MAX * sizeof *shorts);
+    shorts += NSC_LANE_LEAST_MAX;
+    for (uint32_t ticks = 0; ticks < NSC_LANE_SHORT_MAX; ticks++) {
         uint8_t bytes[NSC_LEB_MAX] = {0};
         uint32_t count = (uint32_t)(nsc_leb_put(bytes, (uint64_t)ticks << 2) - bytes);
 
@@ -632,7 +655,8 @@ void nsc_lane_flush(struct nsc_lane *lane)
     if (nsc_writer_error(w) == 0) {
         nsc_writer_put_new_entries(w);
         c.offset = nsc_sink_block(&w->sink, NSC_FORMAT_HEAD, w->head.data, w->head.used);
-        nsc_sink_block(&w->sink, NSC_FORMAT_EVENTS, lane->buffer, bytes);
+        nsc_sink_flagged_block(&w->sink, NSC_FORMAT_EVENTS,
+                               lane->least > 0 ? NSC_FORMAT_BLOCK_LEAST : 0, lane->buffer, bytes);
     }
     if (nsc_writer_error(w) == 0) {
         nsc_writer_add_chunk(w, &c);
@@ -642,6 +666,10 @@ void nsc_lane_flush(struct nsc_lane *lane)
         w->dropped += c.events;
     }
     adapt_spans(lane, bytes);
+    if (lane->until_choice == 0 || lane->full_count == FULL_MAX)
+        nsc_lane_choose_least(lane);
+    else
+        lane->until_choice--;
     /* Frames below the chunk's least depth stayed open; the uppermost of them got more child time.
      */
     lane->next_common = lane->low > lane->floor ? (uint32_t)(lane->low - lane->floor) - 1 : 0;

@@ -240,12 +240,18 @@ static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
 uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
                         size_t bytes)
 {
+    return nsc_sink_flagged_block(sink, kind, 0, data, bytes);
+}
+
+uint64_t nsc_sink_flagged_block(struct nsc_sink *sink, enum nsc_format_kind kind, unsigned flags,
+                                const void *data, size_t bytes)
+{
     uint64_t offset = sink->offset;
     size_t packed = pack(sink, data, bytes);
     const void *stored = packed != 0 ? sink->packed.data : data;
     struct nsc_block block = {
         .kind = (uint16_t)kind,
-        .flags = packed != 0 ? NSC_FORMAT_BLOCK_ZSTD : 0,
+        .flags = (uint16_t)(flags | (packed != 0 ? NSC_FORMAT_BLOCK_ZSTD : 0)),
         .stored_bytes = packed != 0 ? packed : bytes,
         .plain_bytes = bytes,
     };

@@ -48,6 +48,9 @@ int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *di
 /* Append a block; returns the offset of its header (meaningless once an error is latched). */
 uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
                         size_t bytes);
+/* The same, with @flags of how to read it (NSC_FORMAT_BLOCK_*, but for that of zstd). */
+uint64_t nsc_sink_flagged_block(struct nsc_sink *sink, enum nsc_format_kind kind, unsigned flags,
+                                const void *data, size_t bytes);
 /* Append the footer. */
 void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset);
 /* Let everything so far reach the kernel soon. Returns the latched error or 0. */

@@ -92,7 +92,7 @@ struct nsc_writer {
     struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
     struct nsc_level_place *places;         /* where in both */
     uint32_t place_count, place_room;
-    uint32_t shorts[NSC_LANE_DELTA_SHORT]; /* for the lanes */
+    uint32_t shorts[NSC_LANE_SHORTS]; /* for the lanes */
     uint64_t counts[NSC_BUCKETS];          /* scratch, zero between uses */
     struct nsc_level_scratch *level_scratch;
     size_t level_bytes;                 /* memory of all parts that wait for their node */
@@ -156,6 +156,9 @@ void nsc_lane_flush(struct nsc_lane *lane);
 void nsc_lane_cool(struct nsc_lane *lane);
 /* Free without writing. */
 void nsc_lane_free(struct nsc_lane *lane);
+/* What the next chunks leave out of their deltas, by the one that is just written; lane->at is its
+ * end. */
+void nsc_lane_choose_least(struct nsc_lane *lane);
 /* Calls in the open chunk. */
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane);
 /* Add what they come to, of functions below @count. */

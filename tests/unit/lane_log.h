@@ -40,7 +40,8 @@ struct nsc_lane {
 };
 
 #define NSC_LANE_NOWHERE     0x10000ull
-#define NSC_LANE_DELTA_SHORT 0x1000ull
+#define NSC_LANE_SHORT_MAX   0x1000ull
+#define NSC_LANE_LEAST       7 /* no run takes an event that comes sooner */
 
 /* A run is the lane itself, and ends after a few events. */
 enum { RUN_EVENTS = 5 };
@@ -122,8 +123,16 @@ static void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *r
         abort();
 }
 
-static bool nsc_lane_run_fits(const struct nsc_lane_run *run, uint64_t ticks)
+static bool nsc_lane_is_short(const struct nsc_lane *lane, uint64_t delta)
 {
+    (void)lane;
+    return delta - NSC_LANE_LEAST < NSC_LANE_SHORT_MAX - NSC_LANE_LEAST;
+}
+
+static bool nsc_lane_run_fits(const struct nsc_lane *lane, const struct nsc_lane_run *run,
+                              uint64_t ticks)
+{
+    (void)lane;
     return ticks >= run->last_ticks;
 }
 
@@ -158,14 +167,14 @@ static bool nsc_lane_run_short_enter(struct nsc_lane *lane, struct nsc_lane_run 
                                      uint64_t delta, uint32_t function, uint64_t coded,
                                      uint64_t position)
 {
-    if (delta >= NSC_LANE_DELTA_SHORT)
+    if (!nsc_lane_is_short(lane, delta))
         abort();
     return nsc_lane_run_enter(lane, run, run->last_ticks + delta, function, coded, position);
 }
 
 static void nsc_lane_run_short_exit(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta)
 {
-    if (delta >= NSC_LANE_DELTA_SHORT)
+    if (!nsc_lane_is_short(lane, delta))
         abort();
     nsc_lane_run_exit(lane, run, run->last_ticks + delta);
 }
@@ -175,7 +184,7 @@ static bool nsc_lane_run_short_leaf(struct nsc_lane *lane, struct nsc_lane_run *
 {
     uint64_t ticks = run->last_ticks + delta;
 
-    if (delta >= NSC_LANE_DELTA_SHORT || duration >= NSC_LANE_DELTA_SHORT)
+    if (!nsc_lane_is_short(lane, delta) || !nsc_lane_is_short(lane, duration))
         abort();
     return nsc_lane_run_leaf(lane, run, ticks, ticks + duration, function, coded);
 }
