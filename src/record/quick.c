@@ -97,7 +97,14 @@ static inline __attribute__((always_inline)) uint64_t next_time(const struct nsc
     return next.ticks & ~NSC_LIVE_TICKS_RETURNED;
 }
 
-/* Only entries are timed, and some tell their exits. */
+/* In a lane that leaves out nothing. */
+static inline bool is_short(uint64_t delta)
+{
+    return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1);
+}
+
+/* Only entries are timed, and some tell their exits. As of two events in turn many have the same
+ * ticks, such a lane leaves out nothing. */
 static inline __attribute__((always_inline)) const uint64_t *marked(
     const struct nsc_plain *p, struct nsc_lane_run *run, const uint64_t *slot, const uint64_t *end,
     size_t *spare, uint64_t *coming, const uint64_t exit_mask)
@@ -115,7 +122,7 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
             if (until == 0)
                 until = next_time(p, slot, next, exit_mask);
             delta = until - run->last_ticks;
-            if (now.ticks != 0 || !nsc_lane_is_short(p->lane, delta) || !plain_exit(run, now.word, key, exit_mask))
+            if (now.ticks != 0 || !is_short(delta) || !plain_exit(run, now.word, key, exit_mask))
                 break;
             nsc_lane_run_short_exit(p->lane, run, delta);
             continue;
@@ -124,8 +131,8 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
         ticks = now.ticks & ~NSC_LIVE_TICKS_RETURNED;
         delta = ticks - run->last_ticks;
         code = plain_code(p, &codes, run, now.word, key);
-        if (code == NULL || !nsc_lane_is_short(p->lane, delta) ||
-            (next.ticks != 0 && !nsc_lane_is_short(p->lane, (next.ticks & ~NSC_LIVE_TICKS_RETURNED) - ticks)))
+        if (code == NULL || !is_short(delta) ||
+            (next.ticks != 0 && !is_short((next.ticks & ~NSC_LIVE_TICKS_RETURNED) - ticks)))
             break;
         if (now.ticks == ticks) {
             if (!nsc_lane_run_short_enter(p->lane, run, delta, code->function, code->coded, key))
@@ -133,7 +140,7 @@ static inline __attribute__((always_inline)) const uint64_t *marked(
             continue;
         }
         until = next_time(p, slot, next, exit_mask);
-        if (!nsc_lane_is_short(p->lane, until - ticks) || is_record(next.word) ||
+        if (!is_short(until - ticks) || is_record(next.word) ||
             !nsc_lane_run_short_leaf(p->lane, run, delta, until - ticks, code->function,
                                      code->coded))
             break;
@@ -196,5 +203,7 @@ const uint64_t *nsc_quick_run(const struct nsc_plain *p, struct nsc_lane_run *ru
     if (!p->marked)
         return p->exit_mask == X86_EXIT ? run_timed(p, run, slot, end)
                                         : run_timed_other(p, run, slot, end);
-    return p->exit_mask == X86_EXIT ? run_marked(p, run, slot, end, spare, coming) : slot;
+    if (p->exit_mask != X86_EXIT || nsc_lane_leaves_out(p->lane))
+        return slot;
+    return run_marked(p, run, slot, end, spare, coming);
 }

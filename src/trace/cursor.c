@@ -214,7 +214,7 @@ static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
     struct nsc_head_fields fields;
     struct nsc_block head;
     const struct nsc_trace *t = c->trace;
-    bool has_least;
+    bool has_least = false;
     int error;
 
     if (t->is_gone != NULL && t->is_gone(t->watcher))
@@ -391,18 +391,22 @@ static int decode(struct nsc_cursor *c)
     struct nsc_event *e = c->batch;
 
     while (at < end && e < c->batch + BATCH_EVENTS) {
-        uint64_t v, function, passed;
+        uint64_t v, function, next;
 
         at = get_leb(at, &v);
-        /* What only ENTER and EXIT leave out, and only behind one another. */
-        passed = (v >> 2) + ((v & 2) == 0 ? untold : 0);
-        untold = (v & 2) == 0 ? least : 0;
-        if (at == NULL || ticks + passed < ticks)
+        next = ticks + untold + (v >> 2); /* wraps once at most */
+        if (at == NULL || next < ticks)
             return -EBADMSG;
-        ticks += passed;
-        e->ticks = ticks;
+        e->ticks = next;
         e->value = 0;
         e->depth = depth;
+        if (__builtin_expect((v & 2) != 0, 0)) { /* UNWIND, OTHER: nothing is left out */
+            e->ticks = ticks = next - untold;
+            untold = 0;
+        } else {
+            ticks = next;
+            untold = least;
+        }
         if ((v & 3) == NSC_FORMAT_ENTER) {
             at = get_leb(at, &function);
             if (at == NULL || (function >= functions && !nsc_trace_stand_in(c->trace, &function)))

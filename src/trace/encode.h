@@ -88,12 +88,12 @@ struct nsc_lane {
     uint32_t span_count;
     uint32_t frames_room;
     uint32_t span_shift;
+    bool full; /* the next record tells its ticks in full; never if least is 0 */
     /* Cold. */
     uint32_t thread; /* id in the thread table */
     bool chunk_open; /* the chunk has an event */
     bool dead;       /* out of memory: events are dropped */
     bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
-    bool full;       /* the next record tells its ticks in full; never if least is 0 */
     uint8_t until_choice; /* chunks before `least` is chosen anew */
     uint32_t full_count;  /* FULL records in the chunk */
     uint32_t span_bias;
@@ -176,6 +176,12 @@ void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS]);
 static inline uint32_t nsc_lane_short_bucket(const struct nsc_lane *lane, uint64_t duration)
 {
     return lane->shorts[duration + lane->least] >> 16 & 0x7f;
+}
+
+/* Do the events of the chunk leave out ticks? */
+static inline bool nsc_lane_leaves_out(const struct nsc_lane *lane)
+{
+    return lane->least > 0;
 }
 
 /* May an event come @delta ticks after the last one in a run's plain case? */

@@ -389,26 +389,34 @@ static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
     return true;
 }
 
-/* A delta of any size, of an event that was prepared. */
-static void put_delta(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
-                      enum nsc_format_record kind)
+/* What the record of an event at @ticks tells of the time since the last one. */
+static __attribute__((noinline)) uint64_t told_delta(struct nsc_lane *lane, uint64_t ticks,
+                                                     enum nsc_format_record kind)
 {
-    bool timed = kind == NSC_FORMAT_ENTER || kind == NSC_FORMAT_EXIT;
-    uint64_t delta;
+    bool timed = kind == NSC_FORMAT_ENTER || kind == NSC_FORMAT_EXIT, full = lane->full;
+    uint64_t delta = ticks - lane->last_ticks;
+
+    lane->full = !timed && lane->least > 0;
+    if (!timed || full)
+        return delta;
+    if (delta >= lane->least)
+        return delta - lane->least;
+    lane->at = nsc_leb_put(lane->at, NSC_FORMAT_OTHER);
+    lane->at = nsc_leb_put(lane->at, NSC_FORMAT_OTHER_FULL);
+    lane->at = nsc_leb_put(lane->at, 0);
+    lane->full_count++;
+    return delta;
+}
+
+/* A delta of any size, of an event that was prepared. */
+static inline void put_delta(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
+                             enum nsc_format_record kind)
+{
+    uint64_t delta = told_delta(lane, ticks, kind);
 
     (void)nsc_lane_run_begin(lane, run);
-    delta = ticks - run->last_ticks;
-    if (timed && !lane->full && delta < lane->least) {
-        run->at = nsc_leb_put(run->at, NSC_FORMAT_OTHER);
-        run->at = nsc_leb_put(run->at, NSC_FORMAT_OTHER_FULL);
-        run->at = nsc_leb_put(run->at, 0);
-        lane->full_count++;
-    } else if (timed && !lane->full) {
-        delta -= lane->least;
-    }
     run->at = nsc_leb_put(run->at, delta << 2 | kind);
     run->last_ticks = ticks;
-    lane->full = !timed && lane->least > 0;
 }
 
 void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position)

@@ -42,6 +42,8 @@ struct decoder {
     uint64_t *sequence;
     struct decoder_frame *stack; /* of the chunk being listed */
     size_t stack_room;
+    uint64_t least;   /* of the chunk being listed */
+    bool after_plain; /* the record before was ENTER or EXIT */
     struct decoder_call *calls; /* that ended, in the order of the file */
     size_t call_count, call_room;
     char note_names[1024][64]; /* of the block being listed */
@@ -135,14 +137,16 @@ static inline struct decoder_bytes decoder_block(struct decoder *d, uint64_t off
     }
     payload.at = at + 32;
     payload.end = payload.at + stored;
-    if (decoder_fixed(at + 6, 2) == 1) {
+    if (decoder_fixed(at + 6, 2) & (*kind == 2 ? 0xfffc : 0xfffe))
+        decoder_fail(d, "a block has a strange flag");
+    if (decoder_fixed(at + 6, 2) & 1) {
         *owned = malloc(plain + 1);
         if (ZSTD_decompress(*owned, plain, payload.at, stored) != plain)
             decoder_fail(d, "a payload does not decompress");
         payload.at = *owned;
         payload.end = *owned + plain;
-    } else if (decoder_fixed(at + 6, 2) != 0 || stored != plain) {
-        decoder_fail(d, "a block's flags or sizes are wrong");
+    } else if (stored != plain) {
+        decoder_fail(d, "a block's sizes are wrong");
     }
     return payload;
 }
@@ -239,8 +243,10 @@ static inline uint64_t decoder_event(struct decoder *d, struct decoder_bytes *b,
                                      uint64_t *ticks, uint64_t depth)
 {
     uint64_t v = decoder_leb(d, b), other, value;
+    bool plain = (v & 3) < 2;
 
-    *ticks += v >> 2;
+    *ticks += (v >> 2) + (plain && d->after_plain ? d->least : 0);
+    d->after_plain = plain;
     fprintf(d->out, "%" PRIu64 " %" PRIu64 " ", thread, *ticks);
     switch (v & 3) {
     case 0:
@@ -458,7 +464,7 @@ static inline void decoder_sections(struct decoder *d, struct decoder_bytes *b, 
 /* The chunk whose head is at @offset. Chunks of one thread must come one after the other. */
 static inline void decoder_chunk(struct decoder *d, uint64_t offset)
 {
-    uint64_t kind, next = 0, field[12], ticks, depth;
+    uint64_t kind, next = 0, events_at, field[12], ticks, depth;
     uint8_t *owned, *owned_events = NULL;
     struct decoder_bytes b = decoder_block(d, offset, &kind, &next, &owned), events;
 
@@ -471,9 +477,12 @@ static inline void decoder_chunk(struct decoder *d, uint64_t offset)
     if (d->wrong == NULL) {
         if (field[10] != d->opened[field[0]] || field[1] != d->sequence[field[0]]++)
             decoder_fail(d, "a chunk does not go on where the one before ended");
+        events_at = next;
         events = decoder_block(d, next, &kind, &next, &owned_events);
         if (kind != 2)
             decoder_fail(d, "no events behind a chunk head");
+        d->after_plain = false;
+        d->least = d->file[events_at + 6] & 2 ? decoder_leb(d, &events) : 0;
         ticks = field[3];
         depth = field[10];
         while (d->wrong == NULL && events.at < events.end)

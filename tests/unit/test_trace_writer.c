@@ -322,8 +322,9 @@ struct made_event {
     uint32_t function; /* NSC_NO_ID: an exit */
 };
 
-/* Calls of all kinds: leaves, deep ones, pauses that take one to seven bytes. */
-static uint32_t make_events(struct made_event *events, uint32_t count)
+/* Calls of all kinds: leaves, deep ones, pauses that take one to seven bytes. Nearly all events are
+ * at least @hook ticks apart. */
+static uint32_t make_events(struct made_event *events, uint32_t count, uint32_t hook)
 {
     struct model_random r = {11};
     uint64_t ticks = 5000;
@@ -333,6 +334,7 @@ static uint32_t make_events(struct made_event *events, uint32_t count)
         uint32_t kind = model_random(&r) % 1000;
 
         ticks += kind == 0 ? model_random(&r) : model_random(&r) % (kind < 20 ? 100000 : 90);
+        ticks += kind == 2 ? 0 : hook;
         if (kind == 1)
             ticks += 1ull << 41;
         if (i < count && (depth == 0 || (depth < 700 && model_random(&r) % 9 < 5))) {
@@ -413,11 +415,11 @@ static char *written_file(const struct made_event *events, uint32_t count, bool 
 }
 
 /* Runs write, but for the file's id, the very bytes that single events do. */
-static void test_runs(void)
+static void test_runs(uint32_t hook)
 {
     enum { EVENTS = 1000000 };
     struct made_event *events = malloc((EVENTS + 1000) * sizeof *events);
-    uint32_t count = make_events(events, EVENTS);
+    uint32_t count = make_events(events, EVENTS, hook);
     long bytes[2];
     char *files[2];
 
@@ -721,7 +723,8 @@ int main(void)
     test_hanging_disk();
     test_deep();
     test_short_threads();
-    test_runs();
+    test_runs(0);
+    test_runs(23);
     test_slow_disk();
     test_times();
     test_large_loss();

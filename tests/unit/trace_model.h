@@ -26,6 +26,7 @@ struct model_thread {
     size_t count, room;
     uint32_t *stack;
     uint32_t depth, stack_room;
+    uint32_t hook; /* ticks that nearly every event takes itself */
 };
 
 struct model_random {
@@ -80,6 +81,7 @@ static inline void model_step(struct model_thread *t, struct model_random *r, ui
     uint32_t what = model_random(r) % 1000;
 
     t->ticks += model_random(r) % (what % 16 == 0 ? 3000 : 100);
+    t->ticks += what % 500 == 5 ? 0 : t->hook;
     if (what == 7)
         t->ticks += ((uint64_t)model_random(r) << 31 | model_random(r)) >> (62 - pause);
     if (t->depth == 0 && what < 20) {
