@@ -73,7 +73,8 @@ static inline __attribute__((always_inline)) const uint64_t *timed(const struct 
             continue;
         }
         after = see(slot + 4);
-        if (!nsc_lane_is_short(p->lane, after.ticks - next.ticks) || is_exit_record(next.word, exit_mask) ||
+        if (!nsc_lane_is_short(p->lane, after.ticks - next.ticks) ||
+            is_exit_record(next.word, exit_mask) ||
             !nsc_lane_run_short_leaf(p->lane, run, delta, next.ticks - now.ticks, code->function,
                                      code->coded))
             break;

@@ -203,8 +203,8 @@ int nsc_block_payload_read(int fd, const struct nsc_block *block, struct nsc_buf
 {
     bool zstd = (block->flags & NSC_FORMAT_BLOCK_ZSTD) != 0;
     struct nsc_buffer *raw = zstd ? packed : plain;
-    unsigned known = NSC_FORMAT_BLOCK_ZSTD |
-                     (block->kind == NSC_FORMAT_EVENTS ? NSC_FORMAT_BLOCK_LEAST : 0);
+    unsigned known =
+        NSC_FORMAT_BLOCK_ZSTD | (block->kind == NSC_FORMAT_EVENTS ? NSC_FORMAT_BLOCK_LEAST : 0);
     const char *name = nsc_block_kind_name(block->kind);
     uint8_t *at;
     int64_t n;

@@ -90,10 +90,10 @@ struct nsc_lane {
     uint32_t span_shift;
     bool full; /* the next record tells its ticks in full; never if least is 0 */
     /* Cold. */
-    uint32_t thread; /* id in the thread table */
-    bool chunk_open; /* the chunk has an event */
-    bool dead;       /* out of memory: events are dropped */
-    bool rows_cut;   /* a summary row did not fit: the chunk goes without summary */
+    uint32_t thread;      /* id in the thread table */
+    bool chunk_open;      /* the chunk has an event */
+    bool dead;            /* out of memory: events are dropped */
+    bool rows_cut;        /* a summary row did not fit: the chunk goes without summary */
     uint8_t until_choice; /* chunks before `least` is chosen anew */
     uint32_t full_count;  /* FULL records in the chunk */
     uint32_t span_bias;

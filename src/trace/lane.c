@@ -338,8 +338,7 @@ static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
 {
     if (lane->buffer == NULL && !warm_up(lane))
         return false;
-    if (lane->chunk_open &&
-        (ticks - lane->last_ticks > PAUSE_MAX || lane->full_count == FULL_MAX))
+    if (lane->chunk_open && (ticks - lane->last_ticks > PAUSE_MAX || lane->full_count == FULL_MAX))
         nsc_lane_flush(lane);
     if (lane->chunk_open && lane->at >= lane->limit) {
         if (lane->buffer_bytes < CHUNK_BYTES)

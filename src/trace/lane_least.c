@@ -3,9 +3,9 @@
  * docs/format.md section 5. Called by lane.c between two chunks.
  *
  * Two events are no nearer to each other than the hook takes. Without that part many a delta fits
- * one byte instead of two; one that is smaller than `least` takes a FULL record of three bytes more.
- * What would have been best is counted in the beginning of a chunk: a part of a percent of the
- * encoder's time, and none of the hot path's.
+ * one byte instead of two; one that is smaller than `least` takes a FULL record of three bytes
+ * more. What would have been best is counted in the beginning of a chunk: a part of a percent of
+ * the encoder's time, and none of the hot path's.
  */
 #include "trace/writer_state.h"
 

@@ -93,7 +93,7 @@ struct nsc_writer {
     struct nsc_level_place *places;         /* where in both */
     uint32_t place_count, place_room;
     uint32_t shorts[NSC_LANE_SHORTS]; /* for the lanes */
-    uint64_t counts[NSC_BUCKETS];          /* scratch, zero between uses */
+    uint64_t counts[NSC_BUCKETS];     /* scratch, zero between uses */
     struct nsc_level_scratch *level_scratch;
     size_t level_bytes;                 /* memory of all parts that wait for their node */
     struct nsc_entry_level *level_rows; /* of the index of nodes, not yet in the file */

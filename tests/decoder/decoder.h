@@ -42,8 +42,8 @@ struct decoder {
     uint64_t *sequence;
     struct decoder_frame *stack; /* of the chunk being listed */
     size_t stack_room;
-    uint64_t least;   /* of the chunk being listed */
-    bool after_plain; /* the record before was ENTER or EXIT */
+    uint64_t least;             /* of the chunk being listed */
+    bool after_plain;           /* the record before was ENTER or EXIT */
     struct decoder_call *calls; /* that ended, in the order of the file */
     size_t call_count, call_room;
     char note_names[1024][64]; /* of the block being listed */
