@@ -380,6 +380,20 @@ static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct n
     return true;
 }
 
+/* The time of a record that begins with @v, behind one at @ticks; less than that if it exceeds 64
+ * bits. @untold: what an ENTER or EXIT leaves out here, and then behind it. */
+static inline uint64_t time_of(uint64_t v, uint64_t ticks, uint64_t *untold, uint64_t least)
+{
+    uint64_t here = *untold;
+
+    if (__builtin_expect((v & 2) != 0, 0)) { /* UNWIND, OTHER */
+        *untold = 0;
+        return ticks + (v >> 2);
+    }
+    *untold = least;
+    return ticks + here + (v >> 2);
+}
+
 /* Fill the batch from the chunk. Returns the number of events, or -errno. */
 static int decode(struct nsc_cursor *c)
 {
@@ -394,19 +408,15 @@ static int decode(struct nsc_cursor *c)
         uint64_t v, function, next;
 
         at = get_leb(at, &v);
-        next = ticks + untold + (v >> 2); /* wraps once at most */
-        if (at == NULL || next < ticks)
+        if (at == NULL)
             return -EBADMSG;
-        e->ticks = next;
+        next = time_of(v, ticks, &untold, least);
+        if (next < ticks)
+            return -EBADMSG;
+        ticks = next;
+        e->ticks = ticks;
         e->value = 0;
         e->depth = depth;
-        if (__builtin_expect((v & 2) != 0, 0)) { /* UNWIND, OTHER: nothing is left out */
-            e->ticks = ticks = next - untold;
-            untold = 0;
-        } else {
-            ticks = next;
-            untold = least;
-        }
         if ((v & 3) == NSC_FORMAT_ENTER) {
             at = get_leb(at, &function);
             if (at == NULL || (function >= functions && !nsc_trace_stand_in(c->trace, &function)))
