@@ -33,16 +33,17 @@ static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
         s->factor = FACTOR_LIMIT - 1;
 }
 
-static uint64_t scale(const struct nsc_clock_segment *s, uint64_t ticks)
+/* @rest: what is added before the fraction goes, in 2^-shift ns. */
+static uint64_t scale(const struct nsc_clock_segment *s, uint64_t ticks, uint64_t rest)
 {
-    wide ns = ((wide)ticks * s->factor) >> s->shift;
+    wide ns = ((wide)ticks * s->factor + rest) >> s->shift;
 
     return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
 }
 
 static uint64_t at_segment(const struct nsc_clock_segment *s, uint64_t ticks)
 {
-    uint64_t ns = s->ns + scale(s, ticks - s->ticks);
+    uint64_t ns = s->ns + scale(s, ticks - s->ticks, 0);
 
     return ns < s->ns ? UINT64_MAX : ns;
 }
@@ -157,7 +158,9 @@ uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks)
 
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks)
 {
-    return clock->identity ? ticks : scale(&clock->whole, ticks);
+    const struct nsc_clock_segment *whole = &clock->whole;
+
+    return clock->identity ? ticks : scale(whole, ticks, (1ull << whole->shift) >> 1);
 }
 
 uint64_t nsc_clock_ticks(const struct nsc_clock *clock, uint64_t ns)

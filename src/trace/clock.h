@@ -45,7 +45,8 @@ void nsc_clock_release(struct nsc_clock *clock);
 
 /* ns since the origin; ticks before the origin give 0. Saturates at UINT64_MAX. */
 uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks);
-/* Length of a span in ns (the difference of two ticks), by the average rate. */
+/* Length of a span in ns (the difference of two ticks), by the average rate, to the nearest: sums
+ * of many short ones are not short themselves. */
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks);
 /* The first tick at or after an instant given in ns since the origin. */
 uint64_t nsc_clock_ticks(const struct nsc_clock *clock, uint64_t ns);
