@@ -269,16 +269,25 @@ static void process_release(struct nsc_tracee_process *p)
     process_free(p);
 }
 
+/* The program's own process stays, for its status. */
+static bool may_be_released(const struct nsc_tracee_process *p)
+{
+    return p != NULL && p->dead && p->threads == 0 && p->pid != p->all->main_pid;
+}
+
+/* One that lived only since the chunks were looked at may have threads that nobody knows yet. */
 void nsc_tracees_reap(struct nsc_tracees *all)
 {
+    bool scanned = false;
     uint32_t i;
 
     for (i = 0; i < all->process_high; i++) {
-        struct nsc_tracee_process *p = all->processes[i];
-
-        /* The program's own process stays, for its status. */
-        if (p != NULL && p->dead && p->threads == 0 && p->pid != all->main_pid)
-            process_release(p);
+        if (may_be_released(all->processes[i]) && !scanned) {
+            nsc_tracees_scan_threads(all);
+            scanned = true;
+        }
+        if (may_be_released(all->processes[i]))
+            process_release(all->processes[i]);
     }
 }
 
