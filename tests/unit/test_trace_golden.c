@@ -133,19 +133,15 @@ static void write_golden_notes(void)
         abort();
 }
 
-/*
- * The golden nodes: a function that calls another 150 times, over two chunks, which get a node. Of
- * the callees one takes long and one is left by a longjmp.
- */
-static void write_golden_nodes(void)
+/* A file with one thread, which has called "outer" (0) at @ticks; "inner" is 1. */
+static struct nsc_writer *begin_golden(const char *name, uint64_t lost, uint64_t ticks,
+                                       struct nsc_lane **lane)
 {
     struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
-    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "nodes"};
-    struct nsc_thread thread = {.tid = 1, .name = "nodes"};
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = name};
+    struct nsc_thread thread = {.tid = 1, .name = name, .lost = lost};
     struct nsc_function f = {.name = "outer", .module = NSC_NO_ID};
     struct nsc_writer *w;
-    struct nsc_lane *lane;
-    uint64_t ticks = 1000;
     uint32_t id;
 
     if (nsc_writer_create(path, &options, &w, NULL) != 0)
@@ -154,8 +150,21 @@ static void write_golden_nodes(void)
     nsc_writer_add_function(w, &f, &id);
     f.name = "inner";
     nsc_writer_add_function(w, &f, &id);
-    nsc_writer_add_thread(w, &thread, &id, &lane);
-    nsc_lane_enter(lane, ticks, 0, 0);
+    nsc_writer_add_thread(w, &thread, &id, lane);
+    nsc_lane_enter(*lane, ticks, 0, 0);
+    return w;
+}
+
+/*
+ * The golden nodes: a function that calls another 150 times, over two chunks, which get a node. Of
+ * the callees one takes long and one is left by a longjmp.
+ */
+static void write_golden_nodes(void)
+{
+    struct nsc_lane *lane;
+    uint64_t ticks = 1000;
+    struct nsc_writer *w = begin_golden("nodes", 0, ticks, &lane);
+
     for (uint32_t i = 0; i < 150; i++) {
         nsc_lane_enter(lane, ticks += 300, 1, 0);
         ticks += i == 95 ? 40000 : i % 3 == 0 ? 10 : 100 + i % 7 * 10;
@@ -178,23 +187,10 @@ static void write_golden_nodes(void)
  */
 static void write_golden_least(void)
 {
-    struct nsc_writer_options options = {.size = sizeof options, .overwrite = true};
-    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "least"};
-    struct nsc_thread thread = {.tid = 1, .name = "least", .lost = 3};
-    struct nsc_function f = {.name = "outer", .module = NSC_NO_ID};
-    struct nsc_writer *w;
     struct nsc_lane *lane;
     uint64_t ticks = 1000;
-    uint32_t id;
+    struct nsc_writer *w = begin_golden("least", 3, ticks, &lane);
 
-    if (nsc_writer_create(path, &options, &w, NULL) != 0)
-        abort();
-    nsc_writer_add_process(w, &process, &id);
-    nsc_writer_add_function(w, &f, &id);
-    f.name = "inner";
-    nsc_writer_add_function(w, &f, &id);
-    nsc_writer_add_thread(w, &thread, &id, &lane);
-    nsc_lane_enter(lane, ticks, 0, 0);
     for (uint32_t i = 0; i < 200; i++) {
         nsc_lane_enter(lane, ticks += 25 + i % 40, 1, 0);
         nsc_lane_exit(lane, ticks += 25 + i * 7 % 40);
