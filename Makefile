@@ -385,7 +385,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests
-	prove -e '' $(UNIT_TESTS)
+	prove --failures --comments -e '' $(UNIT_TESTS)
 
 .PHONY: check-viewer
 check-viewer: ## tests of the web client
@@ -419,12 +419,12 @@ $(ASK): tests/e2e/answer/ask.c $(HOST_LIB)
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
 check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) ## tests of the whole: build, record, read
-	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(E2E_TESTS))
+	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(E2E_TESTS))
 
 .PHONY: check-soak
 SOAK ?= 10000
 check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program (half an hour)
-	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' tests/e2e/test_start_busy
+	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/test_start_busy
 
 # The end-to-end tests whose work is done by nanoscope itself.
 ASAN_TESTS := $(addprefix tests/e2e/test_,calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
@@ -457,7 +457,7 @@ $(BUILD)/oracle/oracle.o: tests/oracle/oracle.c tests/oracle/oracle.h
 
 .PHONY: check-oracle oracle
 check-oracle: all $(ORACLE_TOOLS) ## one generated program under each of 32 configurations
-	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) prove -e '' tests/oracle/run
+	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) prove --failures --comments -e '' tests/oracle/run
 
 oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every configuration
 	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
@@ -465,7 +465,7 @@ oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every config
 check-arch: all ## hooks for AArch64, under an emulator
 	$(MAKE) target CROSS=aarch64-linux-gnu-
 	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc CROSS=aarch64-linux-gnu- check-nm
-	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove -e '' $(wildcard tests/check-arch/test_*)
+	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(wildcard tests/check-arch/test_*)
 
 # Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
 FUZZ_SECONDS ?= 60

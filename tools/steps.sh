@@ -10,7 +10,7 @@ mkdir -p "$STEPS_LOGS"
 # How many tests a log tells of: TAP, or prove's line for each file.
 steps_tests() {
     local tests
-    tests=$(grep -cE '^ok |^[^ ]+ \.+ ok$' "$1")
+    tests=$(grep -cE '^ok( |$)|^[^ ]+ \.+ ok$' "$1")
     [ "$tests" -eq 0 ] || echo ", $tests tests passed"
 }
 
@@ -29,7 +29,12 @@ steps_watch() {
     done
 }
 
-# step NAME COMMAND...: its line says how it went; if it failed, the end of its log follows.
+# The lines of a log that say what failed: TAP, prove's report, make, compilers and sanitizers.
+steps_why() {
+    grep -E -A 4 '^not ok |\(Wstat: |[Ee]rror: |ERROR: |WARNING: |\*\*\* \[' "$1" | head -n 30
+}
+
+# step NAME COMMAND...: its line says how it went; if it failed, what its log says of that and its end follow.
 step() {
     local name=$1 from=$SECONDS log watcher status
     shift
@@ -48,7 +53,7 @@ step() {
     else
         steps_failed=$((steps_failed + 1))
         echo "FAILED  $name ($((SECONDS - from)) s): $*, log in $log"
-        tail -n 40 "$log" | cut -c 1-300 | sed 's/^/    /'
+        { steps_why "$log"; echo "--- the end of the log"; tail -n 30 "$log"; } | cut -c 1-200 | sed 's/^/    /'
     fi
 }
 
