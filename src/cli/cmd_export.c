@@ -88,6 +88,25 @@ static int check_options(const struct nsc_cli_args *args, const char *format)
     return 0;
 }
 
+/* What a format's output cannot be, whatever is in the trace. */
+static int check_output(const struct nsc_cli_args *args, const struct request *r)
+{
+    const char *output = r->output != NULL ? r->output : "";
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+
+    if (nsc_cli_own_suffix(r->format) != NULL && r->options.gzip)
+        return nsc_cli_usage(args, "%s is not compressed by --gzip", r->format);
+    if (nsc_formats_export_check(r->format, output, r->options.gzip, &diag) != 0 ||
+        nsc_cli_own_check(r->format, output, &diag) != 0)
+        return nsc_cli_usage(args, "%s", diag.message);
+    if (r->output == NULL && strcmp(r->input, "-") == 0)
+        return nsc_cli_usage(args, "standard input has no name: give -o");
+    if (strcmp(output, "-") == 0 && (r->options.gzip || nsc_formats_export_is_binary(r->format)) &&
+        !nsc_cli_binary_allowed(STDOUT_FILENO))
+        return nsc_cli_usage(args, "binary data does not go to a terminal: redirect, or give -o");
+    return 0;
+}
+
 static int read_request(const struct nsc_cli_args *args, struct request *r)
 {
     int status = 0;
@@ -107,17 +126,7 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     if (r->format == NULL)
         return nsc_cli_format(args, NULL, format_name, &r->format);
     status = check_options(args, r->format);
-    if (status != 0)
-        return status;
-    if (nsc_cli_own_suffix(r->format) != NULL && r->options.gzip)
-        return nsc_cli_usage(args, "%s is not compressed by --gzip", r->format);
-    if (r->output == NULL && strcmp(r->input, "-") == 0)
-        return nsc_cli_usage(args, "standard input has no name: give -o");
-    if (r->output != NULL && strcmp(r->output, "-") == 0 &&
-        (r->options.gzip || nsc_formats_export_is_binary(r->format)) &&
-        !nsc_cli_binary_allowed(STDOUT_FILENO))
-        return nsc_cli_usage(args, "binary data does not go to a terminal: redirect, or give -o");
-    return 0;
+    return status == 0 ? check_output(args, r) : status;
 }
 
 static void show_json(const char *output, const struct nsc_export_result *result)

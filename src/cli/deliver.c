@@ -40,6 +40,12 @@ int nsc_deliver_check(const char *path, struct nsc_diag *diag)
             "%s: a .nst file is not packed by gzip; use --compress, and a name that "
             "ends in .nst",
             path);
+    if (format != NULL) {
+        int error = nsc_formats_export_check(format, path, false, diag);
+
+        if (error != 0)
+            return error;
+    }
     if (format != NULL && nsc_output_check(path, NULL) != 0 && nsc_formats_is_of(path, format))
         return 0;
     return nsc_output_check(path, diag);

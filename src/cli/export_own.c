@@ -38,6 +38,14 @@ const char *nsc_cli_own_suffix(const char *format)
     return NULL;
 }
 
+int nsc_cli_own_check(const char *format, const char *path, struct nsc_diag *diag)
+{
+    if (strcmp(format, "nst") != 0 || strcmp(path, "-") != 0)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                        "a .nst file is not written from one end to the other: name it with -o");
+}
+
 /* Write the selection with @w, which is finished or abandoned. */
 static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struct nsc_writer *w,
                const struct nsc_formats_progress *progress, struct nsc_export_result *result,
@@ -76,11 +84,9 @@ static int export_nst(struct nsc_trace *t, const struct nsc_selection *selection
     struct nsc_writer *w;
     int error;
 
-    if (strcmp(path, "-") == 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "a .nst file is not written from one end to the other: name it with "
-                            "-o");
-    error = nsc_writer_create(path, &options, &w, diag);
+    error = nsc_cli_own_check("nst", path, diag);
+    if (error == 0)
+        error = nsc_writer_create(path, &options, &w, diag);
     if (error == 0)
         error = cut(t, selection, w, progress, result, diag);
     note_clipped(result);

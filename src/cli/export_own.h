@@ -16,6 +16,10 @@ const char *nsc_cli_own_guess(const char *path);
 /* ".nst"; NULL for a format that is none of these. */
 const char *nsc_cli_own_suffix(const char *format);
 
+/* Whether a format can be written to @path, "-" for standard output. Returns 0 or -EINVAL with
+ * @diag. */
+int nsc_cli_own_check(const char *format, const char *path, struct nsc_diag *diag);
+
 /**
  * nsc_cli_export_own - write a selection of a trace in one of them.
  * @path: the output; a page may go to "-".

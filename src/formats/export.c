@@ -95,6 +95,21 @@ bool nsc_formats_export_is_binary(const char *format)
     return exporter != NULL && exporter->form != NSC_FORM_TEXT;
 }
 
+int nsc_formats_export_check(const char *format, const char *path, bool gzip, struct nsc_diag *diag)
+{
+    const struct nsc_exporter *exporter = find_exporter(format);
+
+    if (exporter == NULL || exporter->form != NSC_FORM_FOLDER)
+        return 0;
+    if (strcmp(path, "-") == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is a folder of files: name one with -o", format);
+    if (gzip || has_suffix(path, strlen(path), ".gz"))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is a folder of files, which is not compressed", format);
+    return 0;
+}
+
 char *nsc_formats_output_name(const char *path, const char *suffix)
 {
     static const char *const known[] = {
@@ -369,20 +384,6 @@ static int run(struct nsc_export *job, struct nsc_diag *diag)
     return error;
 }
 
-static int check_form(const struct nsc_export *job, struct nsc_diag *diag)
-{
-    if (job->exporter->form != NSC_FORM_FOLDER)
-        return 0;
-    if (strcmp(job->path, "-") == 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "%s is a folder of files: name one with -o", job->exporter->name);
-    if (job->gzip)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "%s is a folder of files, which is not compressed",
-                            job->exporter->name);
-    return 0;
-}
-
 int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path,
                        const struct nsc_export_options *options, struct nsc_export_result *result,
                        struct nsc_diag *diag)
@@ -403,7 +404,7 @@ int nsc_formats_export(struct nsc_trace *t, const char *format, const char *path
     if (options != NULL)
         job.options = *options;
     job.gzip = job.gzip || job.options.gzip || job.exporter->form == NSC_FORM_PACKED;
-    error = check_form(&job, diag);
+    error = nsc_formats_export_check(format, path, job.gzip, diag);
     if (error != 0)
         return error;
     if (job.options.to_ticks == 0)

@@ -145,6 +145,11 @@ bool nsc_formats_export_is_binary(const char *format);
 /* The suffix that a format's files have, ".txt"; NULL for an unknown format. */
 const char *nsc_formats_export_suffix(const char *format);
 
+/* Whether a format can be written to @path, "-" for standard output, and compressed if @gzip or by
+ * its name: a folder of files can be neither. Returns 0 or -EINVAL with @diag. */
+int nsc_formats_export_check(const char *format, const char *path, bool gzip,
+                             struct nsc_diag *diag);
+
 /**
  * nsc_formats_output_name - what to call a file made of another when nobody says.
  * Returns the last part of @path with @suffix for its own (".nst" and importable suffixes, ".gz"
