@@ -14,6 +14,7 @@
 #include "base/span.h"
 #include "formats/export.h"
 #include "formats/folder.h"
+#include "formats/id_map.h"
 #include "formats/names.h"
 #include "util/text.h"
 
@@ -25,7 +26,8 @@
 #define DEPTHS         1024u /* a record has 10 bits for it */
 #define MAP_START      0x400000u
 #define FUNCTION_BYTES 16u
-#define STACK_SHIFT    22 /* the kernel's thread ids are below 2^22 */
+#define STACK_SHIFT    22          /* the kernel's thread ids are below 2^22 */
+#define TIDS_MAX       1000000000u /* nine digits: uftrace keeps ids in 31 bits */
 #define MODULE_MAX     200u
 
 enum { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2 };
@@ -33,11 +35,13 @@ enum { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2 };
 struct uftrace {
     struct nsc_export *job;
     struct nsc_folder folder;
-    uint64_t offset_ns; /* to CLOCK_MONOTONIC, where it is known */
-    uint64_t too_deep;  /* calls left out */
-    uint32_t *tids;     /* by thread id: what it is called; 0 = not written */
-    uint32_t renamed;   /* threads that are not called by their own id */
-    char *module;       /* file name of the program */
+    uint64_t offset_ns;      /* to CLOCK_MONOTONIC, where it is known */
+    uint64_t too_deep;       /* calls left out */
+    uint32_t *tids;          /* by thread id: what it is called; 0 = not written */
+    struct nsc_id_map taken; /* numbers in there */
+    uint32_t next_tid;       /* all from 2^STACK_SHIFT up to here are taken */
+    uint32_t renamed;        /* threads that are not called by their own id */
+    char *module;            /* file name of the program */
 };
 
 /* ---- Events ------------------------------------------------------------------------------- */
@@ -66,20 +70,41 @@ static int put_record(struct uftrace *u, struct nsc_output *out, const struct ns
     return nsc_output_error(out);
 }
 
-/* A number that no other thread is called by: its own if it is free. */
-static uint32_t choose_tid(const struct uftrace *u, uint32_t id)
+static bool is_free(const struct uftrace *u, uint64_t tid)
+{
+    return tid > 0 && tid < TIDS_MAX && nsc_id_map_get(&u->taken, tid) == NSC_ID_MAP_NEW;
+}
+
+/* A number that no other thread is called by: its own if it is free, or one that shows its own, or
+ * the next. Returns 0 or -errno. */
+static int choose_tid(struct uftrace *u, uint32_t id)
 {
     const struct nsc_thread *thread = nsc_trace_thread(u->job->trace, id);
-    uint32_t tid = thread->tid + (thread->stack << STACK_SHIFT);
+    uint64_t tid = thread->tid + ((uint64_t)thread->stack << STACK_SHIFT);
 
-    if (tid == 0)
-        tid = 1u << STACK_SHIFT;
-    for (uint32_t i = 0; i < id; i++)
-        if (u->tids[i] == tid) {
-            tid += 1u << STACK_SHIFT;
-            i = UINT32_MAX; /* from the start */
-        }
-    return tid;
+    if (!is_free(u, tid)) {
+        while (u->next_tid < TIDS_MAX && !is_free(u, u->next_tid))
+            u->next_tid++;
+        tid = u->next_tid;
+    }
+    if (tid == TIDS_MAX)
+        return -EOVERFLOW;
+    u->tids[id] = (uint32_t)tid;
+    u->renamed += tid != thread->tid;
+    return nsc_id_map_put(&u->taken, tid, id);
+}
+
+static int open_thread(struct uftrace *u, uint32_t id, struct nsc_output **out,
+                       struct nsc_diag *diag)
+{
+    char name[32];
+    int error = choose_tid(u, id);
+
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot number the threads: %s",
+                            strerror(-error));
+    snprintf(name, sizeof name, "%u.dat", u->tids[id]);
+    return nsc_folder_open(&u->folder, name, out, diag);
 }
 
 static int export_thread(struct uftrace *u, uint32_t id, struct nsc_diag *diag)
@@ -87,18 +112,13 @@ static int export_thread(struct uftrace *u, uint32_t id, struct nsc_diag *diag)
     struct nsc_walk_event event;
     struct nsc_output *out = NULL;
     struct nsc_walk *walk;
-    char name[32];
     int more = 0, error = nsc_export_walk(u->job, id, false, &walk, diag);
 
     if (error != 0)
         return error;
     while (error == 0 && (more = nsc_export_next(u->job, id, walk, &event, diag)) > 0) {
-        if (out == NULL) {
-            u->tids[id] = choose_tid(u, id);
-            u->renamed += u->tids[id] != nsc_trace_thread(u->job->trace, id)->tid;
-            snprintf(name, sizeof name, "%u.dat", u->tids[id]);
-            error = nsc_folder_open(&u->folder, name, &out, diag);
-        }
+        if (out == NULL)
+            error = open_thread(u, id, &out, diag);
         if (error == 0)
             error = put_record(u, out, &event);
     }
@@ -172,26 +192,27 @@ static int put_map(struct uftrace *u, struct nsc_output *out)
 /* A session for each process, and its threads; all begin when the trace does. */
 static int put_tasks(struct uftrace *u, struct nsc_output *out)
 {
+    uint8_t *begun = calloc((size_t)u->job->info->process_count + 1, 1); /* by process */
     uint64_t ns = u->offset_ns;
     char when[48];
 
+    if (begun == NULL)
+        return -ENOMEM;
     snprintf(when, sizeof when, "timestamp=%llu.%09llu", (unsigned long long)(ns / 1000000000),
              (unsigned long long)(ns % 1000000000));
     for (uint32_t i = 0; i < u->job->info->thread_count; i++) {
         const struct nsc_thread *thread = nsc_trace_thread(u->job->trace, i);
         uint32_t pid = nsc_trace_process(u->job->trace, thread->process)->pid;
-        bool begun = false;
 
         if (u->tids[i] == 0)
             continue;
-        for (uint32_t k = 0; k < i && !begun; k++)
-            begun =
-                u->tids[k] != 0 && nsc_trace_thread(u->job->trace, k)->process == thread->process;
-        if (!begun)
+        if (begun[thread->process] == 0)
             put_line(out, "SESS %s pid=%u sid=%016x exename=\"/nanoscope/%s\"\n", when, pid, 1u,
                      u->module);
+        begun[thread->process] = 1;
         put_line(out, "TASK %s tid=%u pid=%u\n", when, u->tids[i], pid);
     }
+    free(begun);
     return 0;
 }
 
@@ -269,7 +290,7 @@ static char *cook_name(const char *name, size_t *bytes)
 
 static int export_uftrace(struct nsc_export *job, struct nsc_diag *diag)
 {
-    struct uftrace u = {.job = job};
+    struct uftrace u = {.job = job, .next_tid = 1u << STACK_SHIFT};
     const struct nsc_clock_point *point =
         job->info->clock_count > 0 ? nsc_trace_clock_point(job->trace, 0) : NULL;
     int error = nsc_folder_create(&u.folder, job, diag);
@@ -287,6 +308,7 @@ static int export_uftrace(struct nsc_export *job, struct nsc_diag *diag)
     if (error == 0)
         error = put_files(&u, diag);
     note_lost(&u);
+    nsc_id_map_free(&u.taken);
     free(u.tids);
     free(u.module);
     return nsc_folder_publish(&u.folder, error, diag);
