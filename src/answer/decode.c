@@ -13,7 +13,7 @@
 
 /* Rows while they are gathered, in the order in which their calls end. */
 struct maker {
-    const struct nsc_clock *clock;
+    struct nsc_clock_run run; /* all but the calls that began long ago are of one stretch, or two */
     uint32_t level;
     struct nsc_row *rows;
     uint32_t *depths; /* of each row */
@@ -209,8 +209,8 @@ static inline bool push(struct maker *m, uint64_t start_ticks, uint32_t function
 static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint32_t bound,
                             uint64_t end_ticks)
 {
-    uint64_t start = nsc_clock_ns(m->clock, frame->start_ticks);
-    uint64_t end = nsc_clock_ns(m->clock, end_ticks);
+    uint64_t start = nsc_clock_run_ns(&m->run, frame->start_ticks);
+    uint64_t end = nsc_clock_run_ns(&m->run, end_ticks);
     size_t tail = m->depth < m->tail_count ? m->tails[m->depth] : 0;
     bool opened = m->depth < m->opened;
 
@@ -244,8 +244,8 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
 /* A call whose entry was not seen fills what is empty at its depth before its end. */
 static bool end_late(struct maker *m, const struct nsc_event *e)
 {
-    uint64_t start = nsc_clock_ns(m->clock, m->epoch_ticks);
-    uint64_t end = nsc_clock_ns(m->clock, e->ticks);
+    uint64_t start = nsc_clock_run_ns(&m->run, m->epoch_ticks);
+    uint64_t end = nsc_clock_run_ns(&m->run, e->ticks);
 
     if (m->depth < m->tail_count && m->tails[m->depth] > 0) {
         uint64_t last = m->rows[m->tails[m->depth] - 1].last;
@@ -283,7 +283,7 @@ static inline bool follow(struct maker *m, const struct nsc_event *e, bool told)
         return !told || end_late(m, e);
     case NSC_EVENT_LOST:
         m->epoch_ticks = e->ticks;
-        return !told || add_gap(m, nsc_clock_ns(m->clock, e->ticks), e->value);
+        return !told || add_gap(m, nsc_clock_run_ns(&m->run, e->ticks), e->value);
     }
     return true;
 }
@@ -339,13 +339,14 @@ static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cu
 int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index, uint32_t level,
                      struct nsc_piece **out)
 {
-    struct maker m = {.clock = nsc_trace_clock(ask->trace), .level = level};
+    struct maker m = {.level = level};
     uint32_t count;
     const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
     uint32_t from = first_to_read(chunks, index);
     struct nsc_cursor *cursor;
     int error;
 
+    nsc_clock_run_begin(&m.run, nsc_trace_clock(ask->trace));
     /* With nothing but missing chunks before, the cursor begins at the thread's start. */
     if (chunks[from].missing)
         error = nsc_cursor_open(ask->trace, thread, 0, &cursor, &ask->diag);
@@ -378,8 +379,8 @@ static bool add_rows(struct maker *m, const struct nsc_levels_piece *piece, uint
 {
     for (uint32_t i = 0; i < piece->row_count; i++) {
         const struct nsc_chunk_row *r = &piece->rows[i];
-        uint64_t end = nsc_clock_ns(m->clock, r->end_ticks);
-        uint64_t start = nsc_clock_ns(m->clock, r->end_ticks - r->duration_ticks);
+        uint64_t end = nsc_clock_run_ns(&m->run, r->end_ticks);
+        uint64_t start = nsc_clock_run_ns(&m->run, r->end_ticks - r->duration_ticks);
         struct nsc_row row = {.start = start,
                               .end = end,
                               .first = start,
@@ -396,17 +397,19 @@ static bool add_rows(struct maker *m, const struct nsc_levels_piece *piece, uint
 int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
                         uint32_t level, struct nsc_piece **out)
 {
-    struct maker m = {.clock = nsc_trace_clock(ask->trace), .level = level, .summary = true};
+    const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
+    struct maker m = {.level = level, .summary = true};
     uint32_t count, chunk_end = first;
     const struct nsc_chunk *chunks = nsc_trace_chunks(ask->trace, thread, &count);
     struct nsc_levels_piece piece;
     struct nsc_levels *walk;
-    int more = nsc_levels_open(ask->trace, thread, first, end, NSC_LEVELS_ROWS,
-                               nsc_levels_shift(nsc_piece_column_ticks(m.clock, level)), &walk,
-                               &ask->diag);
+    int more =
+        nsc_levels_open(ask->trace, thread, first, end, NSC_LEVELS_ROWS,
+                        nsc_levels_shift(nsc_piece_column_ticks(clock, level)), &walk, &ask->diag);
 
     if (more != 0)
         return more;
+    nsc_clock_run_begin(&m.run, clock);
     while ((more = nsc_levels_next(walk, &piece, &ask->diag)) > 0 && piece.known) {
         /* A node may be above chunks before and behind: their calls are told by others. */
         if (!add_rows(&m, &piece, chunks[first].first_ticks, chunks[end - 1].last_ticks)) {

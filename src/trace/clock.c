@@ -16,7 +16,7 @@
 #define FACTOR_LIMIT  ((uint64_t)1 << 63)
 #define SHIFT_MAX     60u
 
-__extension__ typedef unsigned __int128 wide;
+typedef nsc_clock_wide wide;
 
 /* Slope ns / ticks. A slope of 2^63 ns a tick or more is cut. */
 static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
@@ -154,6 +154,35 @@ uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks)
     if (ticks <= clock->origin_ticks)
         return 0;
     return at_segment(find_segment(clock, ticks, false), ticks);
+}
+
+/* A run ends where the next segment begins, or where ns would exceed 64 bits: then no sum in it can
+ * be more than that. Ticks before the origin are in none. */
+uint64_t nsc_clock_run_move(struct nsc_clock_run *run, uint64_t ticks)
+{
+    const struct nsc_clock *clock = run->clock;
+    const struct nsc_clock_segment *s;
+    wide most;
+
+    if (clock->identity) {
+        *run = (struct nsc_clock_run){.clock = clock, .last = UINT64_MAX, .factor = 1};
+        return ticks;
+    }
+    if (ticks <= clock->origin_ticks)
+        return 0;
+    s = find_segment(clock, ticks, false);
+    most = s->factor == 0 ? UINT64_MAX : ((wide)(UINT64_MAX - s->ns) << s->shift) / s->factor;
+    if (s + 1 < clock->segments + clock->segment_count && s[1].ticks - 1 - s->ticks < most)
+        most = s[1].ticks - 1 - s->ticks;
+    else if (UINT64_MAX - s->ticks < most)
+        most = UINT64_MAX - s->ticks;
+    *run = (struct nsc_clock_run){.clock = clock,
+                                  .from_ticks = s->ticks,
+                                  .last = (uint64_t)most,
+                                  .ns = s->ns,
+                                  .factor = s->factor,
+                                  .shift = s->shift};
+    return at_segment(s, ticks);
 }
 
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks)

@@ -10,6 +10,8 @@
 
 #include "trace/model.h"
 
+__extension__ typedef unsigned __int128 nsc_clock_wide;
+
 /* From `ticks` on: ns + (t - ticks) * factor / 2^shift, up to the next segment. */
 struct nsc_clock_segment {
     uint64_t ticks;
@@ -45,6 +47,39 @@ void nsc_clock_release(struct nsc_clock *clock);
 
 /* ns since the origin; ticks before the origin give 0. Saturates at UINT64_MAX. */
 uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks);
+
+/*
+ * One stretch of a clock: for whoever turns many ticks into ns that lie near each other, as those
+ * of a chunk do. Begin with nsc_clock_run_begin(); what nsc_clock_run_ns() says is what
+ * nsc_clock_ns() does, to the nanosecond.
+ */
+struct nsc_clock_run {
+    const struct nsc_clock *clock;
+    /* Private: ticks - from_ticks <= last: ns + (ticks - from_ticks) * factor / 2^shift. */
+    uint64_t from_ticks, last;
+    uint64_t ns, factor;
+    uint32_t shift;
+};
+
+/* Nothing is looked up yet: costs nothing if no tick comes. */
+static inline void nsc_clock_run_begin(struct nsc_clock_run *run, const struct nsc_clock *clock)
+{
+    *run = (struct nsc_clock_run){.clock = clock, .from_ticks = clock->origin_ticks};
+}
+
+/* nsc_clock_ns(), and the run is where @ticks are. */
+uint64_t nsc_clock_run_move(struct nsc_clock_run *run, uint64_t ticks);
+
+/* Cost: one multiplication while @ticks stay between two points of the clock. */
+static inline uint64_t nsc_clock_run_ns(struct nsc_clock_run *run, uint64_t ticks)
+{
+    uint64_t in = ticks - run->from_ticks;
+
+    if (__builtin_expect(in > run->last, 0))
+        return nsc_clock_run_move(run, ticks);
+    return run->ns + (uint64_t)((nsc_clock_wide)in * run->factor >> run->shift);
+}
+
 /* Length of a span in ns (the difference of two ticks), by the average rate, to the nearest: sums
  * of many short ones are not short themselves. */
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks);

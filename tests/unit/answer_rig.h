@@ -43,6 +43,7 @@ struct rig_options {
     uint64_t events;     /* of each thread */
     size_t memory_bytes; /* of the writer: a small one makes small chunks */
     uint64_t frequency;  /* ticks a second; 0: ticks are ns */
+    uint32_t clocks;     /* points at each of which the clock changes its rate; 0: none */
     uint32_t step;       /* greatest time between two events, in ticks */
     bool gaps;           /* losses and calls that return without having been entered */
     bool keep_file;      /* at rig_path, until the caller removes it */
@@ -112,6 +113,20 @@ static inline void rig_find_calls(struct rig *rig, struct rig_thread *t)
     free(open);
 }
 
+/* Points over all events, at rates from half a ns to four a tick. */
+static inline void rig_clocks(struct nsc_writer *w, struct model_random *r,
+                              const struct rig_options *o)
+{
+    struct nsc_clock_point p = {.ticks = 900, .monotonic_ns = 100000000};
+    uint64_t apart = o->events * o->step / 2 / o->clocks + 1;
+
+    for (uint32_t i = 0; i < o->clocks; i++) {
+        nsc_writer_clock(w, &p);
+        p.ticks += apart;
+        p.monotonic_ns += apart / 2 + model_random(r) % (apart * 7 / 2);
+    }
+}
+
 static inline bool rig_make(struct rig *rig, const struct rig_options *o, uint64_t seed)
 {
     struct nsc_writer_options options = {
@@ -131,6 +146,8 @@ static inline bool rig_make(struct rig *rig, const struct rig_options *o, uint64
     made = nsc_writer_create(rig_path, &options, &w, &diag) == 0;
     if (made && o->frequency != 0)
         nsc_writer_clock_frequency(w, o->frequency);
+    if (made && o->clocks != 0)
+        rig_clocks(w, &r, o);
     if (made)
         model_tables(w, models, o->threads, o->functions);
     for (uint32_t i = 0; made && i < o->threads; i++)

@@ -422,6 +422,15 @@ int main(void)
                                       .frequency = 24000000,
                                       .step = 9},
                 10 / less, 88, false);
+    test_random("a clock that changes its rate",
+                &(struct rig_options){.threads = 2,
+                                      .functions = 9,
+                                      .max_depth = 6,
+                                      .events = 4000,
+                                      .memory_bytes = 1 << 16,
+                                      .clocks = 50,
+                                      .step = 80},
+                10 / less, 88, false);
     test_random(
         "summaries",
         &(struct rig_options){

@@ -113,6 +113,55 @@ static void test_many_points(void)
     free(points);
 }
 
+/* A run says what nsc_clock_ns() says, wherever its ticks go next. */
+static uint64_t differences(const struct nsc_clock *c, uint64_t *random, unsigned rounds)
+{
+    struct nsc_clock_run run, fresh;
+    uint64_t bad = 0;
+
+    nsc_clock_run_begin(&run, c);
+    for (unsigned i = 0; i < rounds; i++) {
+        uint32_t near = c->segment_count > 0 ? (uint32_t)(*random >> 20) % c->segment_count : 0;
+        uint64_t at = c->segment_count > 0 ? c->segments[near].ticks : 0, ticks;
+
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        ticks = i % 4 == 0   ? at + i / 4 % 5 - 2 /* beside a point */
+                : i % 4 == 1 ? at + (*random >> (20 + *random % 44))
+                : i % 4 == 2 ? *random >> *random % 64
+                             : UINT64_MAX - (*random >> (1 + *random % 63));
+        nsc_clock_run_begin(&fresh, c);
+        bad += nsc_clock_run_ns(&run, ticks) != nsc_clock_ns(c, ticks);
+        bad += nsc_clock_run_ns(&run, ticks) != nsc_clock_ns(c, ticks);
+        bad += nsc_clock_run_ns(&fresh, ticks) != nsc_clock_ns(c, ticks);
+    }
+    return bad;
+}
+
+static void test_runs(void)
+{
+    uint64_t random = 12345;
+    struct nsc_clock c;
+
+    build(&c, NULL, 0, 0, 12345);
+    CHECK_U64(differences(&c, &random, 1000), 0);
+    nsc_clock_release(&c);
+    for (uint32_t clock = 0; clock < 300; clock++) {
+        struct nsc_clock_point points[20] = {{.ticks = random >> clock % 60}};
+        uint32_t count = 1 + clock % 20;
+
+        /* Of all rates, up to those at which ns soon exceed 64 bits. */
+        for (uint32_t i = 1; i < count; i++) {
+            random = random * 6364136223846793005u + 1442695040888963407u;
+            points[i].ticks = points[i - 1].ticks + (random >> 24 >> clock % 37);
+            points[i].monotonic_ns = points[i - 1].monotonic_ns + (random >> 8 >> clock % 53);
+        }
+        build(&c, points, count, clock % 3 == 0 ? 24000000 : 0,
+              clock % 2 == 0 ? UINT64_MAX : points[0].ticks - points[0].ticks / 3);
+        CHECK_U64(differences(&c, &random, 2000), 0);
+        nsc_clock_release(&c);
+    }
+}
+
 static void test_frequency(void)
 {
     struct nsc_clock_point points[] = {
@@ -158,6 +207,7 @@ int main(void)
     test_days();
     test_piecewise();
     test_many_points();
+    test_runs();
     test_frequency();
     test_crc();
     return t_done();
