@@ -419,7 +419,7 @@ $(ASK): tests/e2e/answer/ask.c $(HOST_LIB)
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
 check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) ## tests of the whole: build, record, read
-	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(E2E_TESTS))
+	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
 
 .PHONY: check-soak
 SOAK ?= 10000

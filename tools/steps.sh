@@ -50,6 +50,7 @@ step() {
     if [ "$status" -eq 0 ]; then
         steps_passed=$((steps_passed + 1))
         echo "ok      $name ($((SECONDS - from)) s)"
+        sed -n 's/^passed only when run again: /    &/p' "$log"
     else
         steps_failed=$((steps_failed + 1))
         echo "FAILED  $name ($((SECONDS - from)) s): $*, log in $log"
