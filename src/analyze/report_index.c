@@ -76,6 +76,7 @@ int nsc_report_index_decide(struct nsc_report_counter *c, const uint32_t *thread
 void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_report_index *x,
                             uint32_t thread)
 {
+    const char *earlier = nsc_trace_meta(c->trace, NSC_META_EARLIER);
     uint32_t last;
 
     *x = (struct nsc_report_index){.thread = thread};
@@ -83,8 +84,11 @@ void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_repor
         return;
     x->chunks = nsc_trace_chunks(c->trace, thread, &x->count);
     find_inside(c, x);
-    if (x->first == 0 && x->count > 0 && nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL)
+    if (x->first == 0 && x->count > 0 &&
+        (earlier != NULL || nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL))
         x->first = 1; /* it has the calls whose starts are bounds, which no head tells */
+    if (earlier != NULL && strcmp(earlier, NSC_EARLIER_ANYWHERE) == 0)
+        x->end = x->first;
     for (uint32_t i = 0; i < x->count; i++) /* gaps between chunks: read them */
         if (x->chunks[i].missing || x->chunks[i].sequence != i)
             x->end = x->first;

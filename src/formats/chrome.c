@@ -81,7 +81,7 @@ static int put_label(struct chrome *c, const char *kind, uint32_t pid, uint64_t 
 static void put_bound(struct chrome *c, uint32_t bound)
 {
     const char *bound_sides = nsc_bound_name(bound);
-    const char *cut_sides = nsc_bound_name(bound >> NSC_WALK_CUT_SHIFT);
+    const char *cut_sides = nsc_bound_name(nsc_walk_clipped(bound));
 
     put_text(c, ",\"args\":{");
     if (bound_sides != NULL) {

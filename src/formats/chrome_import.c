@@ -267,19 +267,28 @@ static uint32_t function_of(struct chrome_import *c)
     return nsc_intake_function_name(c->in, text_of(c, name), name->bytes);
 }
 
+/* Whether an argument that our exporter gives calls has it that @side, or both, is a bound. */
+static bool has_side(const struct chrome_import *c, const char *key, const char *side)
+{
+    const struct piece *value = arg(c, key);
+
+    return is_string(value) && (is(c, value, side) || is(c, value, "both"));
+}
+
 static void take_call(struct chrome_import *c, int phase, uint32_t track,
                       const struct moment *start)
 {
-    const struct piece *bound = arg(c, "bound");
-    bool both = is_string(bound) && is(c, bound, "both");
-    bool at_end = both || (is_string(bound) && is(c, bound, "end"));
-    bool at_start = both || (is_string(bound) && is(c, bound, "start"));
+    bool clipped = has_side(c, "clipped", "start"), late = has_side(c, "bound", "start");
+    bool at_end = has_side(c, "clipped", "end") || has_side(c, "bound", "end");
     uint64_t ns = nearest_ns(start), duration_ns = NSC_NEST_OPEN;
     struct moment length;
 
-    c->arguments += c->event.has_args && !at_end && !at_start && arg(c, "clipped") == NULL;
+    c->arguments += c->event.has_args && !at_end && !late && !clipped;
     if (phase == 'B') {
-        nsc_intake_begin(c->in, track, ns, function_of(c), at_start);
+        nsc_intake_begin(c->in, track, ns, function_of(c),
+                         clipped ? NSC_NEST_CLIPPED
+                         : late  ? NSC_NEST_LATE
+                                 : NSC_NEST_SEEN);
     } else if (phase == 'E') {
         nsc_intake_end(c->in, track, ns, c->event.name.bytes > 0 ? function_of(c) : NSC_NO_ID,
                        at_end);

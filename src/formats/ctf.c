@@ -226,7 +226,7 @@ static int put_call(struct ctf *c, const struct nsc_walk_event *e, uint64_t ns)
     if (name == NULL || open_event(c, begins ? EVENT_ENTRY : EVENT_EXIT, ns) == -ENOMEM)
         return -ENOMEM;
     put_u32(c, name->number);
-    put_u8(c, (e->bound & 3) | (e->bound >> NSC_WALK_CUT_SHIFT & 3) << 4);
+    put_u8(c, (e->bound & 3) | nsc_walk_clipped(e->bound) << 4);
     return nsc_output_error(c->out);
 }
 

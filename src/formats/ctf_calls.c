@@ -98,24 +98,38 @@ static void leave(struct ctf *c, struct ctf_track *t, uint64_t ns, uint32_t func
         c->nesting.without_call++;
 }
 
+/* A call of our own trace. */
+static void take_own_call(const struct ctf *c, const struct ctf_input *in, struct ctf_track *t,
+                          uint32_t function)
+{
+    const struct ctf_event *e = in->s.event;
+    const struct ctf_leaf *bound = leaf_of(c, e->wanted[1]), *clipped = leaf_of(c, e->wanted[2]);
+    uint64_t bounds = bound != NULL ? bound->number : 0,
+             cut = clipped != NULL ? clipped->number : 0;
+
+    if (e->meaning == CTF_MEANS_ENTRY)
+        nsc_nest_begin(&t->nest, in->s.ns, function,
+                       (cut & NSC_BOUND_START) != 0      ? NSC_NEST_CLIPPED
+                       : (bounds & NSC_BOUND_START) != 0 ? NSC_NEST_LATE
+                                                         : NSC_NEST_SEEN);
+    else if (!nsc_nest_end(&t->nest, in->s.ns, ((bounds | cut) & NSC_BOUND_END) != 0))
+        nsc_nest_late_end(&t->nest, in->s.ns, function);
+}
+
 static int take_call(struct ctf *c, struct ctf_input *in, struct ctf_track *t)
 {
-    const struct ctf_leaf *bound = leaf_of(c, in->s.event->wanted[1]);
     bool entry = in->s.event->meaning == CTF_MEANS_ENTRY;
-    uint64_t bounds = bound != NULL && c->own ? bound->number : 0;
     uint32_t function = 0;
     int error = function_of(c, in, &function);
 
     if (error != 0)
         return error;
-    if (!c->own && entry)
-        enter(c, t, in->s.ns, function);
-    else if (!c->own)
-        leave(c, t, in->s.ns, function, in->s.event->innermost);
+    if (c->own)
+        take_own_call(c, in, t, function);
     else if (entry)
-        nsc_nest_begin(&t->nest, in->s.ns, function, (bounds & NSC_BOUND_START) != 0);
-    else if (!nsc_nest_end(&t->nest, in->s.ns, (bounds & NSC_BOUND_END) != 0))
-        nsc_nest_late_end(&t->nest, in->s.ns, function);
+        enter(c, t, in->s.ns, function);
+    else
+        leave(c, t, in->s.ns, function, in->s.event->innermost);
     return 0;
 }
 

@@ -172,6 +172,7 @@ static int understand_event(const struct ctf *c, struct nsc_names *halves, struc
     if (means_function(base)) {
         e->wanted[0] = identity_of(e);
         e->wanted[1] = nsc_ctf_field_of(e, "bound");
+        e->wanted[2] = nsc_ctf_field_of(e, "clipped");
         e->innermost = !entry && e->wanted[0] == NULL;
     } else {
         if (find_half(halves, base, !entry, &partner) != 0)

@@ -367,6 +367,8 @@ static int finish(struct ctf *c)
         error = nsc_ctf_tracks_finish(c);
     nsc_nest_note(&c->nesting, c->job->notes);
     if (error == 0)
+        error = nsc_nest_tell(&c->nesting, c->job->writer);
+    if (error == 0)
         error = nsc_ctf_names_finish(c);
     if (error == 0 && c->trace.tracer != NULL)
         error = nsc_writer_meta(c->job->writer, "ctf.tracer", c->trace.tracer);

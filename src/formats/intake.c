@@ -16,7 +16,7 @@
 #define PROGRESS_ITEMS 1048576u
 
 enum kind { BEGIN, END, SLICE, LOST, SAMPLE, STATE, MARK, COUNT, COUNT_REAL };
-enum { FLAG_LATE = 1, FLAG_UNWOUND = 2, FLAG_CUT = 4 };
+enum { FLAG_LATE = 1, FLAG_UNWOUND = 2, FLAG_CUT = 4, FLAG_CLIPPED = 8 };
 
 struct process {
     uint32_t pid;
@@ -387,13 +387,12 @@ static void add(struct nsc_intake *in, const struct nsc_spill_item *item)
 }
 
 void nsc_intake_begin(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
-                      bool late)
+                      enum nsc_nest_start start)
 {
-    add(in, &(struct nsc_spill_item){.track = track,
-                                     .ns = ns,
-                                     .kind = BEGIN,
-                                     .name = function,
-                                     .flags = late ? FLAG_LATE : 0});
+    static const uint8_t flags[] = {0, FLAG_LATE, FLAG_CLIPPED};
+
+    add(in, &(struct nsc_spill_item){
+                .track = track, .ns = ns, .kind = BEGIN, .name = function, .flags = flags[start]});
 }
 
 void nsc_intake_end(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
@@ -639,7 +638,10 @@ static int put_item(struct output *o, const struct nsc_spill_item *item)
     o->has_calls = o->has_calls || item->kind <= SLICE;
     switch (item->kind) {
     case BEGIN:
-        nsc_nest_begin(&o->nest, item->ns, item->name, (item->flags & FLAG_LATE) != 0);
+        nsc_nest_begin(&o->nest, item->ns, item->name,
+                       (item->flags & FLAG_CLIPPED) != 0 ? NSC_NEST_CLIPPED
+                       : (item->flags & FLAG_LATE) != 0  ? NSC_NEST_LATE
+                                                         : NSC_NEST_SEEN);
         break;
     case END:
         if (!nsc_nest_end(&o->nest, item->ns, (item->flags & FLAG_UNWOUND) != 0))
@@ -707,6 +709,8 @@ int nsc_intake_finish(struct nsc_intake *in, struct nsc_diag *diag)
     nsc_nest_free(&o.nest);
     if (error == 0)
         error = nsc_intake_error(in, diag);
+    if (error == 0 && nsc_nest_tell(&in->counts, in->job->writer) != 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error == 0)
         note_counts(in);
     return error;

@@ -67,9 +67,8 @@ uint32_t nsc_intake_function_name(struct nsc_intake *in, const char *name, size_
  * At the same time, begins and ends count in the order in which they were added, then slices, the
  * longest first. See nest.h.
  */
-/* @late: it had begun before the thread's first event, or in a gap. */
 void nsc_intake_begin(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
-                      bool late);
+                      enum nsc_nest_start start);
 /* @function: NSC_NO_ID, or what to call it if nobody saw it begin. @unwound: without returning. */
 void nsc_intake_end(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
                     bool unwound);

@@ -26,6 +26,7 @@ void nsc_nest_start(struct nsc_nest *n, struct nsc_lane *lane, struct nsc_nest_c
     n->ghosts = 0;
     n->waiting = 0;
     n->last_ns = 0;
+    n->at_start = true;
     n->counts = counts;
 }
 
@@ -41,11 +42,22 @@ static void saw(struct nsc_nest *n, uint64_t ns)
         n->last_ns = ns;
 }
 
+/* Calls that are clipped where the thread begins are in a chunk of their own, so that who reads the
+ * index need look for them nowhere else. */
+static void leave_start(struct nsc_nest *n)
+{
+    if (n->at_start && nsc_lane_depth(n->lane) > 0)
+        nsc_lane_end_chunk(n->lane);
+    n->at_start = false;
+}
+
 /* The innermost frame is over. */
 static void pop(struct nsc_nest *n, uint64_t ns, bool unwound)
 {
-    const struct nsc_nest_frame *top = &n->frames[--n->depth];
+    const struct nsc_nest_frame *top;
 
+    leave_start(n);
+    top = &n->frames[--n->depth];
     n->ghosts += top->ghosts;
     n->waiting -= top->begun;
     saw(n, ns);
@@ -77,7 +89,21 @@ static void close_until(struct nsc_nest *n, uint64_t ns, bool too)
         pop_at_limit(n);
 }
 
-static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *frame)
+static void tell_begin(struct nsc_nest *n, uint64_t ns, uint32_t function,
+                       enum nsc_nest_start start)
+{
+    if (start == NSC_NEST_SEEN) {
+        leave_start(n);
+        nsc_lane_enter(n->lane, ns, function, 0);
+    } else if (start == NSC_NEST_CLIPPED) {
+        nsc_lane_enter_earlier(n->lane, ns, function, 0);
+        n->counts->clipped_first += n->at_start;
+        n->counts->clipped_later += !n->at_start;
+    }
+}
+
+static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *frame,
+                 enum nsc_nest_start start)
 {
     struct nsc_nest_frame *frames;
 
@@ -96,9 +122,8 @@ static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *f
         frames[n->depth].exact = false;
         frames[n->depth].end_ns = frames[n->depth - 1].end_ns;
     }
-    n->depth++;
-    if (!frame->late)
-        nsc_lane_enter(n->lane, ns, frame->function, 0);
+    frames[n->depth++].late = start == NSC_NEST_LATE;
+    tell_begin(n, ns, frame->function, start);
 }
 
 static bool is_too_deep(struct nsc_nest *n)
@@ -109,7 +134,7 @@ static bool is_too_deep(struct nsc_nest *n)
     return true;
 }
 
-void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, bool late)
+void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, enum nsc_nest_start start)
 {
     close_until(n, ns, true);
     saw(n, ns);
@@ -119,8 +144,8 @@ void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, bool lat
         return;
     }
     push(n, ns,
-         &(struct nsc_nest_frame){
-             .end_ns = NSC_NEST_OPEN, .function = function, .begun = true, .late = late});
+         &(struct nsc_nest_frame){.end_ns = NSC_NEST_OPEN, .function = function, .begun = true},
+         start);
 }
 
 void nsc_nest_slice(struct nsc_nest *n, uint64_t ns, uint64_t end_ns, uint32_t function)
@@ -128,7 +153,8 @@ void nsc_nest_slice(struct nsc_nest *n, uint64_t ns, uint64_t end_ns, uint32_t f
     close_until(n, ns, true);
     saw(n, ns);
     if (!is_too_deep(n))
-        push(n, ns, &(struct nsc_nest_frame){.end_ns = end_ns, .function = function});
+        push(n, ns, &(struct nsc_nest_frame){.end_ns = end_ns, .function = function},
+             NSC_NEST_SEEN);
 }
 
 /*
@@ -177,6 +203,7 @@ bool nsc_nest_end(struct nsc_nest *n, uint64_t ns, bool unwound)
 void nsc_nest_late_end(struct nsc_nest *n, uint64_t ns, uint32_t function)
 {
     n->counts->without_call++;
+    leave_start(n);
     nsc_lane_late_exit(n->lane, ns, function);
 }
 
@@ -184,6 +211,7 @@ void nsc_nest_lost(struct nsc_nest *n, uint64_t ns, uint64_t events)
 {
     close_until(n, ns, false);
     saw(n, ns);
+    leave_start(n);
     nsc_lane_lost(n->lane, ns, events);
 }
 
@@ -197,6 +225,13 @@ int nsc_nest_finish(struct nsc_nest *n, uint64_t ns)
         pop(n, n->last_ns, true);
     nsc_lane_close(n->lane, n->last_ns);
     return n->error;
+}
+
+int nsc_nest_tell(const struct nsc_nest_counts *counts, struct nsc_writer *w)
+{
+    if (counts->clipped_later > 0)
+        return nsc_writer_meta(w, NSC_META_EARLIER, NSC_EARLIER_ANYWHERE);
+    return counts->clipped_first > 0 ? nsc_writer_meta(w, NSC_META_EARLIER, NSC_EARLIER_FIRST) : 0;
 }
 
 void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes)

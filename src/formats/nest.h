@@ -21,6 +21,8 @@ struct nsc_nest_counts {
     uint64_t open;         /* calls without an end */
     uint64_t without_call; /* ends of calls that began before the trace */
     uint64_t too_deep;     /* calls below 2^24 others, left out */
+    /* Calls that are clipped: of those with which a thread's events begin, and others. */
+    uint64_t clipped_first, clipped_later;
 };
 
 struct nsc_nest_frame;
@@ -32,6 +34,7 @@ struct nsc_nest {
     uint32_t ghosts;  /* begins above the innermost frame that were cut: their ends are to come */
     uint64_t waiting; /* ends to come: of open calls that were begun, and of ghosts */
     uint64_t last_ns;
+    bool at_start; /* nothing but calls that are clipped */
     struct nsc_nest_counts *counts;
     int error;
 };
@@ -39,8 +42,15 @@ struct nsc_nest {
 /* Begin with a thread's @lane; one nest may do one thread after the other. @counts: added to. */
 void nsc_nest_start(struct nsc_nest *n, struct nsc_lane *lane, struct nsc_nest_counts *counts);
 
-/* A call begins; with @late it had begun before the thread's first event or in a gap. */
-void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, bool late);
+/* What is known of a call's begin. */
+enum nsc_nest_start {
+    NSC_NEST_SEEN,
+    NSC_NEST_LATE,    /* it had begun before the thread's first event, or in a gap */
+    NSC_NEST_CLIPPED, /* it had begun before: a window or a part of a trace begins here */
+};
+
+/* A call begins. */
+void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, enum nsc_nest_start start);
 /* The innermost begun call ends; with @unwound it does not return. False: nobody saw one begin, and
  * nsc_nest_late_end() is to follow. */
 bool nsc_nest_end(struct nsc_nest *n, uint64_t ns, bool unwound);
@@ -58,5 +68,7 @@ void nsc_nest_free(struct nsc_nest *n);
 
 /* Say what did not fit: a line for each kind of it. */
 void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes);
+/* Tell readers of the trace where there are calls that are clipped. Returns 0 or -errno. */
+int nsc_nest_tell(const struct nsc_nest_counts *counts, struct nsc_writer *w);
 
 #endif

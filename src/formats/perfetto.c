@@ -232,7 +232,7 @@ static uint8_t *put_annotation(uint8_t *at, const char *name, const char *text)
 static uint8_t *put_bound(uint8_t *at, uint32_t bound)
 {
     const char *bound_sides = nsc_bound_name(bound);
-    const char *cut_sides = nsc_bound_name(bound >> NSC_WALK_CUT_SHIFT);
+    const char *cut_sides = nsc_bound_name(nsc_walk_clipped(bound));
 
     if (bound_sides != NULL)
         at = put_annotation(at, "bound", bound_sides);

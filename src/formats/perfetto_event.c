@@ -3,6 +3,15 @@
 
 #include "formats/perfetto_fields.h"
 
+/* What our exporter calls the sides of a call, as bits NSC_BOUND_*. */
+static uint32_t sides(const struct nsc_span *text)
+{
+    uint32_t both = nsc_perfetto_is(text, "both") ? NSC_BOUND_START | NSC_BOUND_END : 0;
+
+    return both | (nsc_perfetto_is(text, "start") ? NSC_BOUND_START : 0) |
+           (nsc_perfetto_is(text, "end") ? NSC_BOUND_END : 0);
+}
+
 /* Returns false when damaged. */
 static bool read_annotation(struct nsc_perfetto_event *e, struct nsc_perfetto_sequence *q,
                             struct nsc_span message)
@@ -28,7 +37,9 @@ static bool read_annotation(struct nsc_perfetto_event *e, struct nsc_perfetto_se
     }
     e->known++;
     if (nsc_perfetto_is(&name, "bound"))
-        e->bound = text;
+        e->bounds |= sides(&text);
+    else if (nsc_perfetto_is(&name, "clipped"))
+        e->clipped |= sides(&text);
     else if (nsc_perfetto_is(&name, "metadata"))
         e->metadata = text;
     else if (nsc_perfetto_is(&name, "from"))
@@ -38,8 +49,9 @@ static bool read_annotation(struct nsc_perfetto_event *e, struct nsc_perfetto_se
     else if (nsc_perfetto_is(&name, "count")) {
         e->lost = value;
         e->has_lost = true;
-    } else if (!nsc_perfetto_is(&name, "clipped"))
+    } else {
         e->known--;
+    }
     return !message.bad;
 }
 

@@ -23,7 +23,8 @@ struct nsc_perfetto_event {
     bool has_old_time;
     uint64_t delta_us, absolute_us;
     uint32_t annotations, known; /* how many there are, and how many mean something here */
-    struct nsc_span bound, metadata, from;
+    struct nsc_span metadata, from;
+    uint32_t bounds, clipped; /* NSC_BOUND_* */
     uint64_t lost;
     bool has_lost, cut;
     uint32_t flows, extra; /* and values of counters beside it */

@@ -157,17 +157,17 @@ static void tell_gap(struct perfetto_import *p, struct nsc_perfetto_sequence *q,
 static void take_slice(struct perfetto_import *p, struct nsc_perfetto_sequence *q, uint32_t track,
                        const struct nsc_perfetto_event *e, uint64_t ns)
 {
-    bool both = nsc_perfetto_is(&e->bound, "both");
-
     tell_gap(p, q, track, ns);
     if (e->phase == 'X')
         nsc_intake_slice(p->in, track, ns, e->duration_ns, function_of(p, q, e));
     else if (e->type == TYPE_BEGIN)
         nsc_intake_begin(p->in, track, ns, function_of(p, q, e),
-                         both || nsc_perfetto_is(&e->bound, "start"));
+                         (e->clipped & NSC_BOUND_START) != 0  ? NSC_NEST_CLIPPED
+                         : (e->bounds & NSC_BOUND_START) != 0 ? NSC_NEST_LATE
+                                                              : NSC_NEST_SEEN);
     else if (e->type == TYPE_END)
         nsc_intake_end(p->in, track, ns, e->has_name ? function_of(p, q, e) : NSC_NO_ID,
-                       both || nsc_perfetto_is(&e->bound, "end"));
+                       ((e->bounds | e->clipped) & NSC_BOUND_END) != 0);
     else
         take_instant(p, track, e, ns);
 }

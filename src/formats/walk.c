@@ -266,6 +266,12 @@ static int refill(struct nsc_walk *w, struct nsc_diag *diag)
     return 0;
 }
 
+/* What is known of the start of a call that was entered, if that was not seen. */
+static uint32_t open_bound(uint32_t bound)
+{
+    return bound | ((bound & NSC_BOUND_START) != 0 ? NSC_WALK_OPEN : 0);
+}
+
 /*
  * Before the first event: late calls below the calls that were open when the chunk began. The
  * cursor's stack is that of the next batch, so it is fetched before the batch is.
@@ -296,7 +302,7 @@ static int start(struct nsc_walk *w, struct nsc_diag *diag)
             if (copy[i].start_ticks > ticks)
                 ticks = copy[i].start_ticks < w->batch[0].ticks ? copy[i].start_ticks
                                                                 : w->batch[0].ticks;
-            error = push(w, ticks, copy[i].function, copy[i].bound, diag);
+            error = push(w, ticks, copy[i].function, open_bound(copy[i].bound), diag);
         }
     }
     free(copy);
@@ -317,7 +323,8 @@ static bool tell_begin(struct nsc_walk *w, struct nsc_walk_event *event)
             .kind = NSC_WALK_BEGIN,
             .function = f->function,
             .depth = (uint32_t)w->shown++,
-            .bound = (f->bound & NSC_BOUND_START) | (cut ? NSC_WALK_CUT_START : 0),
+            .bound =
+                (f->bound & (NSC_BOUND_START | NSC_WALK_OPEN)) | (cut ? NSC_WALK_CUT_START : 0),
         };
         return true;
     }
@@ -397,7 +404,7 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
         w->last_ticks = e->ticks;
     switch ((enum nsc_event_kind)e->kind) {
     case NSC_EVENT_ENTER:
-        error = push(w, w->last_ticks, e->function, (uint32_t)e->value, diag);
+        error = push(w, w->last_ticks, e->function, open_bound((uint32_t)e->value), diag);
         return error != 0 ? error : pass_moment(w, diag);
     case NSC_EVENT_EXIT:
     case NSC_EVENT_UNWIND:

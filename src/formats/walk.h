@@ -24,6 +24,16 @@ enum nsc_walk_kind {
 #define NSC_WALK_CUT_START (NSC_BOUND_START << NSC_WALK_CUT_SHIFT) /* began before the window */
 #define NSC_WALK_CUT_END   (NSC_BOUND_END << NSC_WALK_CUT_SHIFT)   /* ended after the window */
 
+/* The call was open where the trace, a part of a longer one, begins. */
+#define NSC_WALK_OPEN (1u << 16)
+
+/* Sides on which the call is known to go on beyond the window or the trace, as NSC_BOUND_*. */
+static inline uint32_t nsc_walk_clipped(uint32_t bound)
+{
+    return (bound >> NSC_WALK_CUT_SHIFT & (NSC_BOUND_START | NSC_BOUND_END)) |
+           ((bound & NSC_WALK_OPEN) != 0 ? NSC_BOUND_START : 0);
+}
+
 struct nsc_walk_event {
     uint64_t ticks;
     uint64_t start_ticks; /* END: of the call */

@@ -257,6 +257,9 @@ struct nsc_left_out {
 #define NSC_META_PROGRAM_EVENTS   "program_events"   /* those of the file that it emitted itself */
 #define NSC_META_RECOVERED        "recovered" /* what is missing of a file made of a cut one */
 #define NSC_META_WINDOW           "window" /* from and to, in ticks: the file is a part of a longer one */
+#define NSC_META_EARLIER          "earlier_calls" /* where they are, if not as with a window: */
+#define NSC_EARLIER_FIRST         "first chunks"  /* of threads */
+#define NSC_EARLIER_ANYWHERE      "anywhere"
 #define NSC_META_LEFT_OUT         "left_out_events"    /* those that were not wanted */
 #define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */
