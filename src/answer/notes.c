@@ -17,7 +17,8 @@
 #define MARKS_MAX    10000u
 #define LEFT_OUT     10000u
 #define LEFT_OUT_MAX 100000u
-#define STATES_KNOWN 128u /* larger numbers are as good as unknown */
+#define STATES_KNOWN 128u      /* larger numbers are as good as unknown */
+#define BACK_NS      10000000u /* what held before a window is looked for so far back at first */
 
 /* A window in columns. */
 struct columns {
@@ -57,6 +58,60 @@ static int open_notes(struct nsc_answer_ask *ask, enum nsc_note_kind kind, uint3
     uint64_t ticks = from_ns > 0 ? nsc_clock_ticks(nsc_trace_clock(ask->trace), from_ns) : 0;
 
     return nsc_note_cursor_open(ask->trace, kind, owner, of_process, ticks, out, &ask->diag);
+}
+
+/* Whose notes, and of counters the name. */
+struct whose {
+    enum nsc_note_kind kind;
+    uint32_t owner;
+    bool of_process;
+    const char *name; /* NULL: any */
+};
+
+static bool is_of(const struct nsc_note *note, const struct whose *w)
+{
+    return w->name == NULL || strcmp(note->counter.name, w->name) == 0;
+}
+
+/* The last note before @end_ns, of those from about @begin_ns on. 1: found, 0: there is none. */
+static int last_note(struct nsc_answer_ask *ask, const struct whose *w, uint64_t begin_ns,
+                     uint64_t end_ns, struct nsc_note *out)
+{
+    const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
+    struct nsc_note_cursor *cursor;
+    struct nsc_note note;
+    int found = 0;
+    int more = open_notes(ask, w->kind, w->owner, w->of_process, begin_ns, &cursor);
+
+    if (more != 0)
+        return more;
+    while ((more = nsc_note_cursor_next(cursor, &note, &ask->diag)) > 0 &&
+           nsc_clock_ns(clock, note.ticks) < end_ns)
+        if (is_of(&note, w)) {
+            *out = note;
+            found = 1;
+        }
+    nsc_note_cursor_close(cursor);
+    return more < 0 ? more : found;
+}
+
+/* What held when the window began: the last note before it, looked for ever further back. Texts of
+ * the note are not to be used. 1: found, 0: there is none. */
+static int note_before(struct nsc_answer_ask *ask, const struct whose *w, const struct columns *c,
+                       struct nsc_note *out)
+{
+    uint64_t back = c->to_ns - c->from_ns;
+    int found = 0;
+
+    if (c->from_ns == 0)
+        return 0;
+    back = back > BACK_NS ? back : BACK_NS;
+    for (uint64_t begin = c->from_ns; begin > 0 && found == 0; back *= 8) {
+        /* All the rest at once, where the next step would go beyond the begin. */
+        begin = back < c->from_ns / 8 ? c->from_ns - back : 0;
+        found = last_note(ask, w, begin, c->from_ns, out);
+    }
+    return found;
 }
 
 /* ---- /api/states ----------------------------------------------------------------------------- */
@@ -201,22 +256,30 @@ static void put_sample(struct nsc_answer_ask *ask, const struct nsc_note *note)
     nsc_json_close_array(j);
 }
 
+/* With the samples on either side of the window: between two of them is what they tell. */
 static int put_samples(struct nsc_answer_ask *ask, uint32_t thread, const struct columns *c)
 {
+    const struct whose whose = {NSC_NOTE_SAMPLE, thread, false, NULL};
     struct nsc_note_cursor *cursor;
-    struct nsc_note note, last = {0};
-    bool holds = false;
-    int more = open_notes(ask, NSC_NOTE_SAMPLE, thread, false, c->from_ns, &cursor);
+    struct nsc_note note, last = {0}, after = {0};
+    bool holds = false, ends = false;
+    int more = note_before(ask, &whose, c, &last);
 
-    if (more != 0)
+    if (more > 0)
+        put_sample(ask, &last);
+    if (more < 0 ||
+        (more = open_notes(ask, NSC_NOTE_SAMPLE, thread, false, c->from_ns, &cursor)) != 0)
         return more;
-    while ((more = nsc_note_cursor_next(cursor, &note, &ask->diag)) > 0) {
+    while (!ends && (more = nsc_note_cursor_next(cursor, &note, &ask->diag)) > 0) {
         uint64_t ns = nsc_clock_ns(c->clock, note.ticks);
 
-        if (ns >= c->to_ns)
-            break;
         if (ns < c->from_ns)
             continue;
+        if (ns >= c->to_ns) {
+            after = note;
+            ends = true;
+            continue;
+        }
         if (holds && column_of(c, nsc_clock_ns(c->clock, last.ticks)) != column_of(c, ns))
             put_sample(ask, &last);
         last = note;
@@ -224,6 +287,8 @@ static int put_samples(struct nsc_answer_ask *ask, uint32_t thread, const struct
     }
     if (holds)
         put_sample(ask, &last);
+    if (ends)
+        put_sample(ask, &after);
     nsc_note_cursor_close(cursor);
     return more < 0 ? more : 0;
 }
@@ -287,16 +352,22 @@ static void put_counted(struct nsc_json *j, const struct counted *c)
     nsc_json_close_array(j);
 }
 
+/* With the value from before the window, which holds at its begin. */
 static int put_counter(struct nsc_answer_ask *ask, uint32_t owner, bool of_process,
                        const char *name, const struct columns *c)
 {
+    const struct whose whose = {NSC_NOTE_COUNTER, owner, of_process, name};
     struct nsc_note_cursor *cursor;
-    struct nsc_note note;
+    struct nsc_note note = {0};
     struct counted row = {0};
     bool holds = false;
-    int more = open_notes(ask, NSC_NOTE_COUNTER, owner, of_process, c->from_ns, &cursor);
+    int more = note_before(ask, &whose, c, &note);
 
-    if (more != 0)
+    if (more > 0)
+        put_counted(&ask->json, &(struct counted){nsc_clock_ns(c->clock, note.ticks), note.counter,
+                                                  note.counter, note.counter});
+    if (more < 0 ||
+        (more = open_notes(ask, NSC_NOTE_COUNTER, owner, of_process, c->from_ns, &cursor)) != 0)
         return more;
     while ((more = nsc_note_cursor_next(cursor, &note, &ask->diag)) > 0) {
         const struct nsc_counter *v = &note.counter;
@@ -304,7 +375,7 @@ static int put_counter(struct nsc_answer_ask *ask, uint32_t owner, bool of_proce
 
         if (ns >= c->to_ns)
             break;
-        if (ns < c->from_ns || strcmp(v->name, name) != 0)
+        if (ns < c->from_ns || !is_of(&note, &whose))
             continue;
         if (holds && column_of(c, row.ns) != column_of(c, ns)) {
             put_counted(&ask->json, &row);

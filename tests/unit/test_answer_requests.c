@@ -338,6 +338,65 @@ static void test_hostile_names(void)
     rig_free(&rig);
 }
 
+/* ---- What stands beside the calls ------------------------------------------------------------ */
+
+static void put_counter(struct nsc_writer *w, uint64_t ticks, const char *name, int64_t value)
+{
+    struct nsc_note note = {.ticks = ticks, .kind = NSC_NOTE_COUNTER, .owner = 0};
+
+    note.counter = (struct nsc_counter){.name = name, .integer = value};
+    nsc_writer_note(w, &note);
+}
+
+static void put_sample(struct nsc_writer *w, uint64_t ticks, uint64_t cpu_ns)
+{
+    struct nsc_note note = {.ticks = ticks, .kind = NSC_NOTE_SAMPLE, .owner = 0};
+
+    note.sample.known = 1;
+    note.sample.values[0] = cpu_ns;
+    nsc_writer_note(w, &note);
+}
+
+/* In a window in which nothing changes, what changed before it still holds. */
+static void test_notes_around_a_window(void)
+{
+    struct nsc_writer *w = begin();
+    struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "p"};
+    struct nsc_thread thread = {.tid = 1, .name = "main"};
+    struct nsc_function f = {.name = "f", .symbol = "f", .file = "", .module = NSC_NO_ID};
+    struct nsc_lane *lane;
+    struct rig rig;
+    uint32_t id;
+
+    nsc_writer_add_process(w, &process, &id);
+    nsc_writer_add_function(w, &f, &id);
+    nsc_writer_add_thread(w, &thread, &id, &lane);
+    put_counter(w, 5, "queue", 7);
+    put_sample(w, 10, 3);
+    for (uint64_t i = 0; i < 28000; i++)
+        put_counter(w, 1000 + i * 1000000, "other", (int64_t)i);
+    put_counter(w, 29000000000, "queue", 8);
+    put_sample(w, 29000000500, 900);
+    put_sample(w, 29500000000, 1000);
+    nsc_lane_enter(lane, 30000000000, 0, 1);
+    nsc_lane_close(lane, 31000000000);
+    CHECK(end(w, &rig));
+
+    rig_ask(&rig, "/api/counters?thread=0&name=queue&from=20000000000&to=20000000100");
+    CHECK_STR(rig_text(&rig), "{\"rows\":[[5,7,7,7]]}");
+    rig_ask(&rig, "/api/counters?thread=0&name=queue&from=20000000000&to=29000000001&width=5");
+    CHECK_STR(rig_text(&rig), "{\"rows\":[[5,7,7,7],[29000000000,8,8,8]]}");
+    rig_ask(&rig, "/api/counters?thread=0&name=queue&from=0&to=5");
+    CHECK_STR(rig_text(&rig), "{\"rows\":[]}");
+    rig_ask(&rig, "/api/counters?thread=0&name=none&from=20000000000&to=20000000100");
+    CHECK_STR(rig_text(&rig), "{\"rows\":[]}");
+    rig_ask(&rig, "/api/samples?thread=0&from=20000000000&to=20000000100");
+    CHECK(strstr(rig_text(&rig), "\"rows\":[[10,3,") != NULL);
+    CHECK(strstr(rig_text(&rig), "],[29000000500,900,") != NULL);
+    CHECK(strstr(rig_text(&rig), "29500000000") == NULL);
+    rig_free(&rig);
+}
+
 /* ---- Wrong requests -------------------------------------------------------------------------- */
 
 static const struct {
@@ -521,6 +580,7 @@ int main(void)
     test_deep();
     test_many_threads();
     test_hostile_names();
+    test_notes_around_a_window();
     test_wrong();
     test_added();
     test_gone();

@@ -175,7 +175,8 @@ export function drawChart(frame: Frame, lane: ChartLane, y: number): void {
         const { name, process, thread } = lane;
         const query = thread === null ? { process, name } : { thread, name };
         const data = notes.get<Counters>("counters", query, view, width, whole);
-        series = data === null ? null : chartSeries.counter(data);
+        const end = thread === null ? whole.to : app.trace.threads[thread]!.end;
+        series = data === null ? null : chartSeries.counter(data, end);
     } else {
         const data = notes.get<Samples>("samples", { thread: lane.thread }, view, width, whole);
         series = data === null ? null : chartSeries.samples(data, lane.name);

@@ -72,12 +72,18 @@ export const CHART_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 };
 
 export const chartSeries = {
-    counter(counters: Counters): Series {
+    /** @end: until then the last value holds. */
+    counter(counters: Counters, end: number): Series {
         const { rows } = counters;
+        const times = rows.map((row) => row[0]);
         const values = rows.map((row) => row[3]);
         const top = greatest(rows.map((row) => row[2]));
+        if (times.length > 0) {
+            times.push(Math.max(end, times.at(-1)!));
+            values.push(NaN);
+        }
         return {
-            times: rows.map((row) => row[0]),
+            times,
             values,
             top,
             tell: (value) => units.shortCount(value),

@@ -153,6 +153,19 @@ test("samples become rates, memory stays an amount", () => {
     assert.equal(chartSeries.samples(samples, "switches"), null);
 });
 
+test("a counter holds its last value to the end", () => {
+    const rows: [number, number, number, number][] = [
+        [100, 1, 9, 5],
+        [200, 10, 10, 10],
+    ];
+    const line = chartSeries.counter({ rows }, 500);
+    assert.deepEqual(line.times, [100, 200, 500]);
+    assert.deepEqual(line.values, [5, 10, NaN]);
+    assert.equal(line.top, 10);
+    assert.deepEqual(chartSeries.counter({ rows: [] }, 500).times, []);
+    assert.deepEqual(chartSeries.counter({ rows }, 150).times, [100, 200, 200], "set behind it");
+});
+
 test("a name's arguments and return type go first when there is no room", () => {
     assert.equal(shortName("main"), "main");
     assert.equal(
