@@ -153,7 +153,7 @@ export function bindings(
             group: "Range",
             keys: ["g"],
             what: "marks every 16.67 ms, from the range's begin",
-            run: () => app.toggleFrames(),
+            run: () => commands.frames(),
         },
         {
             group: "Range",

@@ -28,6 +28,15 @@ export class Commands {
         return call;
     }
 
+    /** Fills the window with the call of a span, or with short ones that it stands for. */
+    async fill(span: SeenSpan, time: number): Promise<void> {
+        const { app } = this;
+        // What is seen of a call ends where its tile does.
+        const call = span.several ? null : await this.lookAt(span, time);
+        const { from, to } = call === null ? span : { from: call.start, to: call.end };
+        app.show(view.around({ from, to }, app.whole), true);
+    }
+
     setFold(thread: number, fold: Fold): void {
         this.timeline.layout.setFold(thread, fold);
         this.app.emit("tracks");
@@ -135,6 +144,24 @@ export class Commands {
             app.say("Select a range or click a call first.");
         } else {
             app.show(view.around(shown, app.whole), true);
+        }
+        if (call !== null) {
+            // Charts or other threads may have pushed its row out of sight.
+            this.timeline.reveal(call.thread, call.depth);
+        }
+    }
+
+    /** Says so where the marks are too close to be shown, or begin somewhere else than one may think. */
+    frames(): void {
+        const { app, timeline } = this;
+        app.toggleFrames();
+        if (!app.frames) {
+            app.say("");
+        } else if (!timeline.showsFrames) {
+            app.say("Marks every 16.67 ms are on: zoom in to see them.");
+        } else {
+            const from = app.range === null ? "the trace's begin" : "the range's begin";
+            app.say(`Marks every 16.67 ms, from ${from}`);
         }
     }
 

@@ -16,7 +16,6 @@ import { Search } from "./search";
 import { Minimap, RulerStrip } from "./strips";
 import { Timeline, type Spot } from "./timeline";
 import { Tooltip } from "./tooltip";
-import * as view from "./view";
 
 /** A double click beside the calls. */
 const ZOOM_STEP = 1.6;
@@ -262,10 +261,10 @@ export class Page {
         }
     }
 
-    doubleClick({ span, lane }: Spot): void {
+    doubleClick({ span, lane, time }: Spot): void {
         const { app } = this;
         if (span !== null) {
-            app.show(view.around({ from: span.from, to: span.to }, app.whole), true);
+            void this.commands.fill(span, time);
         } else if (lane.kind === "calls") {
             app.zoom(1 / ZOOM_STEP, 0.5, true);
         }

@@ -1,5 +1,6 @@
 // strips.ts - the two strips above the tracks: the minimap with the whole trace, and the ruler.
 import type { App } from "./app";
+import { FRAME_NS } from "./app";
 import { css } from "./palette";
 import { Pen, SMALL_FONT, STRONG_FONT } from "./pen";
 import type { Overview } from "./protocol";
@@ -161,7 +162,9 @@ export class RulerStrip {
         }
         const x0 = Math.min(Math.max(timeToX(app.view, width, app.range.from), 0), width);
         const x1 = Math.min(Math.max(timeToX(app.view, width, app.range.to), 0), width);
-        const text = units.time(duration(app.range));
+        const length = duration(app.range);
+        const frames = app.frames ? `, ${(length / FRAME_NS).toFixed(1)} frames` : "";
+        const text = units.time(length) + frames;
         const size = pen.fit(STRONG_FONT).width(text) + 12;
         const x = Math.min(Math.max((x0 + x1 - size) / 2, 0), Math.max(width - size, 0));
         return x1 > x0 ? { x0, x1, x, size, text } : null;

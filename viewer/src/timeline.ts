@@ -33,6 +33,10 @@ const REST_MS = 150;
 /** The strip of outermost calls in the head of a folded thread. */
 const STRIP = 10;
 const BAND_ROOM = 8;
+/** A loss at one instant is to be seen, too. */
+const LOSS_PIXELS = 4;
+/** Marks of frames that are closer are not shown. */
+const FRAME_PIXELS = 4;
 
 export interface Spot {
     lane: Lane;
@@ -335,7 +339,7 @@ export class Timeline {
                 this.drawLifetime(lane, scroll);
             }
         }
-        if (app.frames) {
+        if (this.showsFrames) {
             this.drawFrameMarks();
         }
         pen.fill(css(surface.lane), 0, 0, gutter, pen.height);
@@ -395,17 +399,26 @@ export class Timeline {
                 const x0 = Math.max(timeToX(app.view, width, timeIn(piece, gap.x0)), left, 0);
                 const x1 = Math.min(timeToX(app.view, width, timeIn(piece, gap.x1 + 1)), right);
                 if (x1 > x0) {
-                    pen.fill(pattern, gutter + x0, top, Math.max(x1 - x0, 1.5), bottom - top);
+                    pen.fill(
+                        pattern,
+                        gutter + x0,
+                        top,
+                        Math.max(x1 - x0, LOSS_PIXELS),
+                        bottom - top,
+                    );
                 }
             }
         }
     }
 
+    /** Whether the marks of frames are far enough from each other. */
+    get showsFrames(): boolean {
+        const { app } = this;
+        return app.frames && (FRAME_NS / duration(app.view)) * this.width >= FRAME_PIXELS;
+    }
+
     private drawFrameMarks(): void {
         const { pen, app, gutter, width } = this;
-        if ((FRAME_NS / duration(app.view)) * width < 4) {
-            return;
-        }
         const origin = app.range?.from ?? app.whole.from;
         const colour = css(pen.surface.accent, 0.45);
         for (

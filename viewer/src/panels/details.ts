@@ -46,10 +46,17 @@ export class DetailsPanel implements Panel {
         this.share.textContent = units.share(this.inWindow(call), view.duration(this.app.view));
         if (call !== this.shown) {
             this.shown = call;
+            const focused = this.controls().findIndex((one) => one === document.activeElement);
             this.element.replaceChildren(
                 h("div", { class: "columns" }, this.facts(call), this.stack(call)),
             );
+            // Who goes from call to call by a button stays on it.
+            this.controls()[focused]?.focus();
         }
+    }
+
+    private controls(): HTMLElement[] {
+        return [...this.element.querySelectorAll<HTMLElement>(".buttons button, .buttons input")];
     }
 
     /** The part of the call's time that is in the window. */
