@@ -238,6 +238,40 @@ static void test_dead_thread(void)
     CHECK_U64(info.calls, 15);
 }
 
+/*
+ * A process that begins, runs and ends between two looks: the pass has looked through the chunks
+ * before there were any of it, then finds it dead and without threads. These must still be found.
+ */
+static void test_short_life(void)
+{
+    struct nsc_trace_info info;
+    pid_t child = fork();
+    struct rig r;
+
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
+    CHECK_U64(pass(&r), 0);
+    add_process(&r, 0, child);
+    add_thread(&r, 0, 0, child, child);
+    fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
+    fill_chunk(&r, 1, 0, 2, 5, NSC_LIVE_CHUNK_OWNED, 0);
+    r.session.threads[0].lost = 3;
+    nsc_tracees_scan(&r.tracees, false); /* the rest of that pass: not one that looks for threads */
+    nsc_tracees_reap(&r.tracees);
+    CHECK(r.session.processes[0].state != NSC_LIVE_FREE);
+    pass(&r);
+    pass(&r);
+    CHECK(is_clear(&r, 0) && is_clear(&r, 1));
+    CHECK_U64(r.session.threads[0].state, NSC_LIVE_FREE);
+    CHECK_U64(r.session.processes[0].state, NSC_LIVE_FREE);
+    info = rig_end(&r);
+    CHECK_U64(info.calls, 15);
+    CHECK_U64(info.lost, 3);
+    CHECK_U64(info.thread_count, 1);
+}
+
 /* A process that calls exec registers again: what was under its old slot is over. */
 static void test_exec(void)
 {
@@ -588,6 +622,7 @@ int main(void)
     test_size_stays();
     test_order();
     test_dead_thread();
+    test_short_life();
     test_exec();
     test_open_slot();
     test_notes();
