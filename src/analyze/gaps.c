@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/feed.h"
+#include "analyze/left_out.h"
 #include "util/array.h"
 
 /* Nothing that the chunks tell would miss a gap of unknown size: it counts no events. They come
@@ -16,6 +17,12 @@
 static bool may_have_unknown(const struct nsc_trace *t)
 {
     return nsc_trace_info(t)->recovered || nsc_trace_meta(t, NSC_META_RECOVERED) != NULL;
+}
+
+bool nsc_gaps_may_hide(const struct nsc_trace *t)
+{
+    return may_have_unknown(t) || nsc_trace_meta(t, NSC_META_WINDOW) != NULL ||
+           nsc_left_out_events(t, NSC_LEFT_OUT_BUDGET) > 0;
 }
 
 /* Narrow @s to the part of a thread that has all its gaps. Returns whether there is one. */

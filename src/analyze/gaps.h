@@ -1,8 +1,8 @@
 /*
  * gaps.h - where a recording lost events: what its results cannot tell.
  *
- * Called by cli/, query/ and reader/. Reads the events of threads that lost any, and of those
- * nothing but what lies between their first loss and their last; a trace without losses costs
+ * Called by cli/, query/, reader/ and late.c. Reads the events of threads that lost any, and of
+ * those nothing but what lies between their first loss and their last; a trace without losses costs
  * nothing.
  */
 #ifndef NSC_ANALYZE_GAPS_H
@@ -24,6 +24,11 @@ struct nsc_gaps {
     uint64_t count;       /* gaps that lie in the window */
     uint64_t first_ticks; /* the earliest of them, if there are any */
 };
+
+/* Whether a chunk may have gaps though it tells no lost events: of what a budget turned away, where
+ * a longer recording was cut, of unknown size after recovery. A file that still grows may say so
+ * only at its end. */
+bool nsc_gaps_may_hide(const struct nsc_trace *t);
 
 /* Called for each gap, thread by thread, in the order of time within each. */
 typedef void (*nsc_gap_fn)(void *context, const struct nsc_gap *gap);

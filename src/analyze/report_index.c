@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/gaps.h"
 #include "analyze/report_state.h"
 #include "trace/levels.h"
 
@@ -115,22 +116,20 @@ static uint32_t find_bound(const struct nsc_report_counter *c)
 
 /*
  * Where a run of chunks that need not be read ends. While a LATE EXIT is to come, the present epoch
- * must not end in them; a gap of a recovered file may be one of 0 events, which no head tells.
+ * must not end in them; it may in a gap that no head tells.
  */
 static uint32_t find_run(const struct nsc_report_counter *c, const struct nsc_report_index *x,
                          uint32_t first)
 {
     uint32_t bound = find_bound(c), at;
-    bool recovered = nsc_trace_meta(c->trace, NSC_META_RECOVERED) != NULL ||
-                     nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL ||
-                     nsc_trace_info(c->trace)->recovered;
+    bool gaps_hide = nsc_gaps_may_hide(c->trace);
 
     for (at = first; at < x->end; at++) {
         const struct nsc_chunk *k = &x->chunks[at];
 
         if (nsc_chunk_may_have_late(x->chunks, x->count, at) || k->min_depth < bound)
             break;
-        if (at < x->last_late && (recovered || k->lost > 0 || k->min_depth < c->epoch_depth))
+        if (at < x->last_late && (gaps_hide || k->lost > 0 || k->min_depth < c->epoch_depth))
             break;
     }
     return at;

@@ -18,6 +18,7 @@ static char path[] = "/tmp/nsc-test-index-XXXXXX";
 struct kind {
     bool late;      /* in the first and the last ninth */
     bool gaps;      /* for a quarter of the time */
+    bool budget;    /* it makes gaps, which no head tells, for an eighth */
     uint32_t alias; /* of function 0, or 0 */
     uint32_t max_depth;
     bool deep; /* most of the time */
@@ -30,8 +31,11 @@ static void step(struct model_thread *t, struct model_random *r, const struct ki
     t->ticks += model_random(r) % (what % 16 == 0 ? 3000 : 60);
     if (k->deep && t->depth < 5) {
         model_enter(t, model_random(r) % FUNCTIONS);
-    } else if (what < 8 && k->late && (i < STEPS / 9 || i > STEPS / 9 * 8)) {
+    } else if (what < 8 && k->late && (!k->budget || t->depth == 0) &&
+               (i < STEPS / 9 || i > STEPS / 9 * 8)) {
         nsc_lane_late_exit(t->lane, t->ticks, what);
+    } else if (what >= 990 && k->budget && i / 5000 % 8 == 0) {
+        nsc_lane_left_out(t->lane, t->ticks, lost);
     } else if (what >= 990 && k->gaps && i / 5000 % 4 == 1) {
         nsc_lane_lost(t->lane, t->ticks, lost);
     } else if (t->depth == 0 || (t->depth < k->max_depth && what < 510)) {
@@ -52,6 +56,8 @@ static struct nsc_trace *make_trace(const struct kind *k, uint64_t seed)
     if (nsc_writer_create(path, &options, &w, NULL) != 0)
         abort();
     model_tables(w, threads, THREADS, FUNCTIONS);
+    if (k->budget)
+        nsc_writer_meta(w, "left_out_budget_events", "1000");
     if (k->alias != 0)
         nsc_writer_alias_function(w, k->alias, 0);
     for (uint32_t i = 0; i < STEPS; i++) {
@@ -176,6 +182,8 @@ int main(void)
     check_kind(&(struct kind){.max_depth = 40, .deep = true}, "always deep", true);
     check_kind(&(struct kind){.max_depth = 9, .gaps = true}, "gaps", true);
     check_kind(&(struct kind){.max_depth = 9, .gaps = true, .late = true}, "late exits", true);
+    check_kind(&(struct kind){.max_depth = 9, .budget = true, .late = true},
+               "late exits and a budget", true);
     check_kind(&(struct kind){.max_depth = 20, .late = true, .deep = true}, "late exits, deep",
                true);
     check_kind(&(struct kind){.max_depth = 8, .gaps = true, .late = true, .deep = true},
