@@ -14,9 +14,10 @@
  * seen to begin.
  * @from_ticks, @to_ticks, @depth, @callers_max, @out: as for nsc_at_find(); what it calls is not
  *                                                     known.
- * Reads the thread from its start, as the gap that it begins at may lie anywhere before: a call
- * that ends behind its first NSC_AT_CHUNKS_MAX chunks is not found, and no other one in its place.
- * Where the index shows that there is none, nothing is read. Returns as nsc_at_find().
+ * Reads some chunks, wherever the call lies: those in which the gap is that it begins at, in which
+ * a call before it returned likewise, and in which it returns itself. If gaps may hide from the
+ * index (gaps.h), those between are read, too; and a thread of which chunks are missing is from its
+ * start. Where the index shows that there is none, nothing is read. Returns as nsc_at_find().
  */
 int nsc_late_find(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks, uint64_t to_ticks,
                   uint32_t depth, uint32_t callers_max, struct nsc_at *out, struct nsc_diag *diag);
