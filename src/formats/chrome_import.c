@@ -67,6 +67,7 @@ struct chrome_import {
     uint64_t left_out[KINDS];
     uint64_t arguments; /* events that have some which are not kept */
     uint64_t events;
+    bool own;   /* written by nanoscope: times count from the trace's begin already */
     bool found; /* an array of events: there is one with a phase in it, or nothing */
 };
 
@@ -551,6 +552,24 @@ static int read_events(struct chrome_import *c, struct nsc_diag *diag)
     return token;
 }
 
+/* What is known of the recording, whose bracket is behind us. Returns the last token. */
+static int read_other_data(struct chrome_import *c, struct nsc_diag *diag)
+{
+    int token;
+
+    while ((token = nsc_json_pull_next(&c->json, diag)) == NSC_JSON_KEY) {
+        bool writer = strcmp(c->json.text, "writer") == 0;
+
+        token = nsc_json_pull_next(&c->json, diag);
+        if (writer && token == NSC_JSON_STRING)
+            c->own = strncmp(c->json.text, "nanoscope ", 10) == 0;
+        token = nsc_json_pull_skip(&c->json, token, diag);
+        if (token <= 0)
+            return token;
+    }
+    return token;
+}
+
 /* Returns the last token: 0 when the input was cut. */
 static int read_file(struct chrome_import *c, struct nsc_diag *diag)
 {
@@ -564,10 +583,13 @@ static int read_file(struct chrome_import *c, struct nsc_diag *diag)
         return token;
     while ((token = nsc_json_pull_next(&c->json, diag)) == NSC_JSON_KEY) {
         bool events = strcmp(c->json.text, "traceEvents") == 0;
+        bool other = strcmp(c->json.text, "otherData") == 0;
 
         token = nsc_json_pull_next(&c->json, diag);
         if (events && token == NSC_JSON_ARRAY)
             token = read_events(c, diag);
+        else if (other && token == NSC_JSON_OBJECT)
+            token = read_other_data(c, diag);
         else
             token = nsc_json_pull_skip(&c->json, token, diag);
         if (token <= 0)
@@ -627,6 +649,8 @@ static int import_chrome(struct nsc_import *job, struct nsc_diag *diag)
             *diag = fault;
         if (error == 0)
             error = nsc_intake_finish(c->in, diag);
+        if (error == 0 && !c->own)
+            error = nsc_import_clock(job, NULL, nsc_intake_first_ns(c->in), diag);
         if (error == 0)
             note_left_out(c);
     }

@@ -292,20 +292,19 @@ static int read_streams(struct ctf *c, struct nsc_diag *diag)
     return error;
 }
 
-/* When the clock's zero was. */
-static int write_clock(struct ctf *c)
+/* When the clock's zero was. Times of our own traces count from there, those of others from the
+ * first event. */
+static int write_clock(struct ctf *c, struct nsc_diag *diag)
 {
     bool monotonic = c->base != NULL && nsc_ctf_is_name(c->base->name, "monotonic");
     struct nsc_clock_point point = {.ticks = c->own || c->first_ns == UINT64_MAX ? 0 : c->first_ns};
     int64_t realtime_ns = c->base_ns != 0 ? c->base_ns + (int64_t)point.ticks : 0;
-    int error;
 
-    if (realtime_ns <= 0 && !monotonic)
+    if (c->own && realtime_ns <= 0)
         return 0;
     point.realtime_ns = realtime_ns > 0 ? (uint64_t)realtime_ns : 0;
     point.monotonic_ns = monotonic ? point.ticks : 0;
-    error = nsc_writer_clock_frequency(c->job->writer, 1000000000);
-    return error == 0 ? nsc_writer_clock(c->job->writer, &point) : error;
+    return nsc_import_clock(c->job, &point, c->first_ns, diag);
 }
 
 static int compare_seen(const void *a, const void *b)
@@ -358,9 +357,9 @@ static void note_threads(struct ctf *c)
                       c->unattributed == 1 ? " was" : "s were");
 }
 
-static int finish(struct ctf *c)
+static int finish(struct ctf *c, struct nsc_diag *diag)
 {
-    int error = write_clock(c);
+    int error = write_clock(c, diag);
 
     note_threads(c);
     if (error == 0)
@@ -431,7 +430,7 @@ static int import_ctf(struct nsc_import *job, struct nsc_diag *diag)
     if (error == 0)
         error = read_streams(&c, diag);
     if (error == 0)
-        error = finish(&c);
+        error = finish(&c, diag);
     release(&c);
     free(text);
     free(folder);

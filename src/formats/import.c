@@ -54,6 +54,35 @@ int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, con
     return 0;
 }
 
+static uint64_t less(uint64_t ns, uint64_t by)
+{
+    return ns > by ? ns - by : 0;
+}
+
+int nsc_import_clock(struct nsc_import *job, const struct nsc_clock_point *point, uint64_t first_ns,
+                     struct nsc_diag *diag)
+{
+    struct nsc_clock_point zero = {.ticks = first_ns};
+    int error;
+
+    if (point == NULL && first_ns == UINT64_MAX)
+        return 0;
+    if (point != NULL)
+        zero = *point;
+    if (first_ns < zero.ticks) { /* a point is where times begin for notes, too */
+        uint64_t by = zero.ticks - first_ns;
+
+        zero = (struct nsc_clock_point){first_ns, less(zero.monotonic_ns, by),
+                                        less(zero.boottime_ns, by), less(zero.realtime_ns, by)};
+    }
+    error = nsc_writer_clock_frequency(job->writer, 1000000000);
+    if (error == 0)
+        error = nsc_writer_clock(job->writer, &zero);
+    return error == 0 ? 0
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the clock: %s",
+                                     strerror(-error));
+}
+
 const char *nsc_formats_import_name(unsigned index)
 {
     return index < IMPORTER_COUNT ? importers[index]->name : NULL;

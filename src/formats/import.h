@@ -53,6 +53,16 @@ extern const struct nsc_importer nsc_folded_importer;
 int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, const char *what,
                      const struct nsc_diag *fault);
 
+/**
+ * nsc_import_clock - ticks are nanoseconds, and times count from a reading of the clocks or the
+ * first event, whichever is earlier; without either they stay as they are.
+ * @point: or NULL. What it does not know is 0.
+ * @first_ns: of all events, notes too; UINT64_MAX: there are none.
+ * Returns 0 or -errno with @diag.
+ */
+int nsc_import_clock(struct nsc_import *job, const struct nsc_clock_point *point, uint64_t first_ns,
+                     struct nsc_diag *diag);
+
 /* Tell how much of @in, the job's input or one beside it, has been read. */
 void nsc_import_progress(const struct nsc_import *job, const struct nsc_input *in);
 

@@ -50,6 +50,7 @@ struct nsc_intake {
     uint32_t track_count, track_room;
     uint32_t free_tids; /* given to tracks of no thread */
     uint32_t unknown;   /* function, or NSC_NO_ID */
+    uint64_t first_ns;  /* of the earliest event */
     uint64_t too_late;  /* events beyond the limit of times */
     struct nsc_nest_counts counts;
     int error;
@@ -63,6 +64,7 @@ int nsc_intake_open(struct nsc_import *job, struct nsc_intake **out, struct nsc_
     if (in != NULL) {
         in->job = job;
         in->unknown = NSC_NO_ID;
+        in->first_ns = UINT64_MAX;
         in->spill = nsc_spill_new(0);
     }
     if (in == NULL || in->spill == NULL) {
@@ -109,6 +111,11 @@ int nsc_intake_error(const struct nsc_intake *in, struct nsc_diag *diag)
 uint64_t nsc_intake_events(const struct nsc_intake *in)
 {
     return nsc_spill_count(in->spill);
+}
+
+uint64_t nsc_intake_first_ns(const struct nsc_intake *in)
+{
+    return in->first_ns;
 }
 
 /* ---- Processes and tracks ----------------------------------------------------------------- */
@@ -383,6 +390,8 @@ static void add(struct nsc_intake *in, const struct nsc_spill_item *item)
         in->too_late++;
         return;
     }
+    if (item->ns < in->first_ns)
+        in->first_ns = item->ns;
     in->error = nsc_spill_add(in->spill, item, &in->fault);
 }
 

@@ -91,6 +91,8 @@ void nsc_intake_count(struct nsc_intake *in, uint32_t track, uint64_t ns, const 
 void nsc_intake_count_real(struct nsc_intake *in, uint32_t track, uint64_t ns, const char *name,
                            size_t bytes, double value);
 
+/* The earliest time of all events that were added, notes too; UINT64_MAX: there are none. */
+uint64_t nsc_intake_first_ns(const struct nsc_intake *in);
 /* Events added so far, notes too. */
 uint64_t nsc_intake_events(const struct nsc_intake *in);
 

@@ -88,23 +88,20 @@ static uint8_t *put_clock(uint8_t *at, uint64_t id, uint64_t timestamp, bool inc
     return at;
 }
 
-/* How the boot clock, the monotonic clock and the calendar stand to each other. */
+/* How the boot clock, the monotonic clock and the calendar stand to each other when the trace
+ * begins; times count from here when it is read. */
 static void put_clocks(struct perfetto *p)
 {
-    const struct nsc_clock_point *point;
+    struct nsc_clock_point zero = nsc_trace_zero(p->job->trace);
     uint8_t *at, *packet, *m;
 
-    if (p->job->info->clock_count == 0)
-        return;
-    point = nsc_trace_clock_point(p->job->trace, 0);
-    if (point->boottime_ns == 0)
-        return;
     at = packet_open(p, 1, 0, 0, &packet);
     m = nsc_proto_open(&at, PACKET_CLOCK_SNAPSHOT);
-    at = put_clock(at, CLOCK_BOOTTIME_ID, point->boottime_ns, false);
-    at = put_clock(at, CLOCK_MONOTONIC_ID, point->monotonic_ns, false);
-    if (point->realtime_ns != 0)
-        at = put_clock(at, CLOCK_REALTIME_ID, point->realtime_ns, false);
+    at = put_clock(at, CLOCK_BOOTTIME_ID, p->offset_ns, false);
+    if (zero.monotonic_ns != 0)
+        at = put_clock(at, CLOCK_MONOTONIC_ID, zero.monotonic_ns, false);
+    if (zero.realtime_ns != 0)
+        at = put_clock(at, CLOCK_REALTIME_ID, zero.realtime_ns, false);
     at = nsc_proto_u64(at, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
     nsc_proto_close(m, at);
     packet_close(p, packet, at);

@@ -608,18 +608,14 @@ static void note_left_out(struct perfetto_import *p)
                       p->state.untied);
 }
 
-/* Ticks are nanoseconds of the boot clock; times count from the snapshot, or an event before it. */
+/* Ticks are nanoseconds of the boot clock. Where some times are of an unknown clock, its readings
+ * say nothing of when they were. */
 static int write_clock(struct perfetto_import *p, struct nsc_diag *diag)
 {
-    const struct nsc_clock_point *point = &p->state.calendar;
-    int error =
-        point->realtime_ns != 0 ? nsc_writer_clock_frequency(p->job->writer, 1000000000) : 0;
+    const struct nsc_perfetto_state *s = &p->state;
 
-    if (error == 0 && point->realtime_ns != 0)
-        error = nsc_writer_clock(p->job->writer, point);
-    return error == 0 ? 0
-                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the clock: %s",
-                                     strerror(-error));
+    return nsc_import_clock(p->job, s->has_clocks && s->untied == 0 ? &s->clocks_read : NULL,
+                            nsc_intake_first_ns(p->in), diag);
 }
 
 static int import_packets(struct perfetto_import *p, struct nsc_diag *diag)

@@ -202,23 +202,31 @@ static int set_clock(struct nsc_perfetto_state *s, uint32_t sequence, const stru
     return 0;
 }
 
-/* The calendar's time is kept where it is known first, beside that of the boot clock. */
-static void note_calendar(struct nsc_perfetto_state *s, const struct reading *all, uint32_t count)
+/* Keep the first reading of the system's clocks, at @ns, or the first that knows the calendar. */
+static void note_clocks(struct nsc_perfetto_state *s, const struct reading *all, uint32_t count,
+                        uint64_t ns)
 {
-    struct nsc_clock_point point = {0};
+    struct nsc_clock_point point = {.ticks = ns};
+    bool known = false;
 
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t ns = all[i].timestamp * all[i].multiplier;
+        uint64_t reading = all[i].timestamp * all[i].multiplier;
 
         if (all[i].id == CLOCK_BOOTTIME_ID)
-            point.ticks = point.boottime_ns = ns;
+            point.boottime_ns = reading;
         else if (all[i].id == CLOCK_MONOTONIC_ID)
-            point.monotonic_ns = ns;
+            point.monotonic_ns = reading;
         else if (all[i].id == CLOCK_REALTIME_ID)
-            point.realtime_ns = ns;
+            point.realtime_ns = reading;
+        else
+            continue;
+        known = true;
     }
-    if (s->calendar.realtime_ns == 0 && point.ticks != 0 && point.realtime_ns != 0)
-        s->calendar = point;
+    if (!known || ns >= NSC_INTAKE_TIME_LIMIT)
+        return;
+    if (!s->has_clocks || (s->clocks_read.realtime_ns == 0 && point.realtime_ns != 0))
+        s->clocks_read = point;
+    s->has_clocks = true;
 }
 
 int nsc_perfetto_take_clocks(struct nsc_perfetto_state *s, uint32_t sequence,
@@ -237,7 +245,7 @@ int nsc_perfetto_take_clocks(struct nsc_perfetto_state *s, uint32_t sequence,
     if (message.bad)
         return -EBADMSG;
     ns = snapshot_ns(s, sequence, all, count);
-    note_calendar(s, all, count);
+    note_clocks(s, all, count, ns);
     for (uint32_t i = 0; i < count && error == 0; i++)
         if (all[i].id != CLOCK_BOOTTIME_ID)
             error = set_clock(s, sequence, &all[i], ns);

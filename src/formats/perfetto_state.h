@@ -76,7 +76,9 @@ struct nsc_perfetto_state {
     uint32_t sequence_count, sequence_room;
     struct nsc_perfetto_clock *clocks;
     uint32_t clock_count, clock_room;
-    struct nsc_clock_point calendar; /* when a snapshot first told its time; 0: none did */
+    /* The first snapshot of the system's clocks, or the first that has the calendar's time. */
+    struct nsc_clock_point clocks_read;
+    bool has_clocks;
     struct nsc_perfetto_track *tracks;
     uint32_t track_count, track_room;
     uint32_t descriptions; /* how often a track has become another's */

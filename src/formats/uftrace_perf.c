@@ -103,7 +103,7 @@ static int take_switch(struct perf *p, const struct cpu *c, const struct uft_thr
     else
         *state = (c->misc & SWITCH_PREEMPT) != 0 ? NSC_STATE_RUNNABLE : NSC_STATE_SLEEPING;
     note.state.new_state = *state;
-    return nsc_writer_note(p->u->job->writer, &note);
+    return nsc_uft_note(p->u, &note);
 }
 
 static int take_next(struct perf *p, struct cpu *c)
@@ -232,7 +232,7 @@ static int take_mark(struct uft *u, char *line)
         return 0;
     note.mark.name = at;
     note.mark.metadata = "";
-    return nsc_writer_note(u->job->writer, &note);
+    return nsc_uft_note(u, &note);
 }
 
 int nsc_uft_extern(struct uft *u, struct nsc_diag *diag)

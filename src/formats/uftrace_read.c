@@ -189,6 +189,13 @@ static const struct {
 
 #define EVENT_CPU 100011u /* the processor that the thread is on, in 4 bytes */
 
+int nsc_uft_note(struct uft *u, const struct nsc_note *note)
+{
+    if (note->ticks < u->first_note_ns && note->ticks + EARLY_MAX_NS >= u->first_ns)
+        u->first_note_ns = note->ticks;
+    return nsc_writer_note(u->job->writer, note);
+}
+
 static int add_counter(struct reading *f, uint64_t ns, const char *name, uint64_t value)
 {
     struct nsc_note note = {.ticks = ns,
@@ -196,7 +203,7 @@ static int add_counter(struct reading *f, uint64_t ns, const char *name, uint64_
                             .owner = f->thread->id,
                             .counter = {.name = name, .integer = (int64_t)value}};
 
-    return nsc_writer_note(f->u->job->writer, &note);
+    return nsc_uft_note(f->u, &note);
 }
 
 static int take_event(struct reading *f, const struct record *r)
@@ -443,12 +450,11 @@ static void survey(struct uft *u, char **names, size_t count)
 }
 
 /* Times are those of CLOCK_MONOTONIC. */
-static int write_clock(struct uft *u)
+static int write_clock(struct uft *u, struct nsc_diag *diag)
 {
     struct nsc_clock_point point = {.ticks = u->first_ns, .monotonic_ns = u->first_ns};
-    int error = nsc_writer_clock_frequency(u->job->writer, 1000000000);
 
-    return error == 0 ? nsc_writer_clock(u->job->writer, &point) : error;
+    return nsc_import_clock(u->job, &point, u->first_note_ns, diag);
 }
 
 static int read_threads(struct uft *u, struct nsc_diag *diag)
@@ -462,7 +468,6 @@ static int read_threads(struct uft *u, struct nsc_diag *diag)
     if (count > 0)
         qsort(names, count, sizeof *names, compare_tids);
     survey(u, names, count);
-    error = write_clock(u);
     for (size_t i = 0; i < count && error == 0; i++) {
         struct nsc_bytes *b;
         struct nsc_diag why;
@@ -495,6 +500,8 @@ static int read_rest(struct uft *u, struct nsc_diag *diag)
     error = nsc_uft_perf(u, diag);
     if (error == 0)
         error = nsc_uft_extern(u, diag);
+    if (error == 0)
+        error = write_clock(u, diag);
     if (error == 0 && u->others > 0)
         nsc_notes_add(u->job->notes, "%llu event%s of uftrace have no place in a trace of calls",
                       (unsigned long long)u->others, nsc_units_plural(u->others));
@@ -570,7 +577,7 @@ static int import_uftrace(struct nsc_import *job, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     u->job = job;
     u->folder = job->path;
-    u->first_ns = UINT64_MAX;
+    u->first_ns = u->first_note_ns = UINT64_MAX;
     error = nsc_bytes_text(u->folder, "info", INFO_MAX, &text, &bytes, diag);
     if (error == 0) {
         error = take_info(u, text, bytes, diag);

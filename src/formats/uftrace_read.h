@@ -78,6 +78,7 @@ struct uft {
     const char *folder;
     bool relative;              /* addresses of .sym files count from where the module was loaded */
     uint64_t first_ns, last_ns; /* no record is before, none behind arguments after */
+    uint64_t first_note_ns;     /* of notes that are not much earlier; UINT64_MAX: there are none */
     uint64_t length_ns;         /* of the recording, at most */
     struct uft_module *modules;
     uint32_t module_count, module_room;
@@ -123,6 +124,9 @@ bool nsc_uft_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t addre
 const char *nsc_uft_names_program(const struct uft *u, uint32_t pid);
 /* Give functions of C++ their readable names. */
 int nsc_uft_names_finish(struct uft *u);
+
+/* Put a note into the trace. Returns 0 or the writer's error. */
+int nsc_uft_note(struct uft *u, const struct nsc_note *note);
 
 /* The kernel's notes on when threads ran, and their names. Returns 0 or -errno with @diag. */
 int nsc_uft_perf(struct uft *u, struct nsc_diag *diag);

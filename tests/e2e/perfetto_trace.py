@@ -193,5 +193,13 @@ def stacks():
     return bytes(out)
 
 
-KINDS = plain, state, calendar, compressed, legacy, late, rename, places, gap, zstd, stacks
+def boot():
+    """Times since a boot some hours before, and no snapshot of clocks."""
+    now = 20000 * 10**9
+    out = thread(10, 501, "main")
+    out += packet(1, (8, now), event(BEGIN, (11, 10), (23, "f"))) + call(now + 10**8, now + 3 * 10**8, (11, 10), (23, "g"))
+    return out + packet(1, (8, now + 2 * 10**9), event(END, (11, 10)))
+
+
+KINDS = boot, plain, state, calendar, compressed, legacy, late, rename, places, gap, zstd, stacks
 sys.stdout.buffer.write({kind.__name__: kind for kind in KINDS}[sys.argv[1]]())
