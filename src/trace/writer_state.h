@@ -1,6 +1,6 @@
 /*
- * writer_state.h - the writer's inside, shared by writer.c (tables, file), lane.c (events),
- * level_writer.c (upper levels of the index) and note_writer.c.
+ * writer_state.h - the writer's inside, shared by writer.c (the file), table_writer.c, lane.c
+ * (events), level_writer.c (upper levels of the index) and note_writer.c.
  */
 #ifndef NSC_TRACE_WRITER_STATE_H
 #define NSC_TRACE_WRITER_STATE_H
@@ -118,6 +118,9 @@ struct nsc_writer {
 void nsc_writer_fail(struct nsc_writer *w, int error);
 struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id);
 struct nsc_entry_function *nsc_writer_function_at(struct nsc_writer *w, uint32_t id);
+/* Write entries [first, count) of a table as blocks. @final: the directory lists them. */
+void nsc_writer_put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, uint32_t first,
+                            bool final);
 /* Put table entries into the file that chunks may now refer to. */
 void nsc_writer_put_new_entries(struct nsc_writer *w);
 /* Add a chunk to the index. */
