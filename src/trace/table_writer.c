@@ -7,6 +7,7 @@
 
 #include "trace/writer_state.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 #define TABLE_BLOCK_BYTES ((size_t)256 << 10) /* tables are cut into blocks of about this size */
 
@@ -295,10 +296,8 @@ static const char *file_at(const struct nsc_writer *w, uint32_t index)
 /* The slot of @file or the free one where it belongs (linear probing, half full at most). */
 static uint32_t *file_slot(const struct nsc_writer *w, const char *file)
 {
-    uint64_t hash = 14695981039346656037u; /* FNV-1a */
+    uint64_t hash = nsc_hash_bytes(nsc_hash_seed(), file, strlen(file));
 
-    for (const char *c = file; *c != '\0'; c++)
-        hash = (hash ^ (uint8_t)*c) * 1099511628211u;
     for (uint32_t i = (uint32_t)hash;; i++) {
         uint32_t *slot = &w->file_slots[i & (w->file_slot_count - 1)];
 
