@@ -79,6 +79,46 @@ async function run() {
         // Either end is rounded to a nanosecond, and so is the duration.
         assert.ok(Math.abs(call.end - call.start - slowest.duration_ns) <= 1);
     });
+    await test("its details and its source", async () => {
+        await view.page.evaluate(() => globalThis.nanoscope.app.setPanel("details"));
+        await view.rest();
+        const facts = await view.text(".facts");
+        for (const name of ["Duration", "Self", "Share of window", "Start", "End", "Thread"]) {
+            assert.ok(facts.includes(name), `${name} in ${facts}`);
+        }
+        assert.match(facts, /ldo\.c:\d+/);
+        assert.match(await view.text(".stack"), /^main/);
+        await view.page.evaluate(() => globalThis.nanoscope.app.setPanel("source"));
+        await view.rest();
+        assert.match(await view.text(".source .marked"), /luaD_throw/);
+    });
+    await test("charts of its samples are of the recording", async () => {
+        await view.press("0", "m");
+        const names = await view.page.evaluate(() =>
+            globalThis.nanoscope.timeline.layout.lanes
+                .filter((lane) => lane.kind === "samples")
+                .map((lane) => lane.name),
+        );
+        assert.deepEqual(names, ["CPU", "faults", "switches", "memory"]);
+        const picture = await view.picture();
+        const box = await view.page.$eval(
+            ".tracks",
+            (tracks) => tracks.getBoundingClientRect().top,
+        );
+        const tops = await view.page.evaluate(() =>
+            globalThis.nanoscope.timeline.layout.lanes
+                .filter((lane) => lane.kind === "samples")
+                .map((lane) => lane.y),
+        );
+        const { x } = await view.places(0, 0);
+        const { from } = await view.window();
+        tops.forEach((top, i) => {
+            const left = Math.round(x(from));
+            const colours = picture.colours(left, Math.round(box + top) + 2, 1000, 22);
+            assert.ok(colours > 2, `${names[i]}: a line, and what is below it`);
+        });
+        await view.press("m", "m");
+    });
     await test("frames come soon enough while zooming", async () => {
         const frames = await view.page.evaluate(async () => {
             const { app } = globalThis.nanoscope;

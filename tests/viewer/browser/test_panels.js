@@ -1,9 +1,10 @@
 // test_panels.js - what the panels tell of a trace whose calls are known; that all can be done by keyboard; and that the
 // rules for accessible pages hold everywhere.
 "use strict";
+const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const { assert, done, test } = require("./tap");
-const { View, describedTrace, launch, serve } = require("./viewer");
+const { View, describedTrace, launch, nanoscope, serve } = require("./viewer");
 
 const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
@@ -44,7 +45,8 @@ async function selectMs(view, from, to) {
 }
 
 async function run() {
-    const server = await serve(describedTrace("tests/viewer/browser/traces/known.txt"));
+    const trace = describedTrace("tests/viewer/browser/traces/known.txt");
+    const server = await serve(trace);
     const browser = await launch();
     const view = await View.open(browser, server.address);
     const { page } = view;
@@ -137,6 +139,40 @@ async function run() {
         assert.doesNotMatch(await view.text(".flame-bar"), /Show all/);
     });
 
+    await test("SQL answers as the command line does, and sorts no calls at first", async () => {
+        await panel(view, "SQL");
+        const sql = await page.$eval("textarea.sql", (box) => box.value);
+        const ask = (text) =>
+            JSON.parse(execFileSync(nanoscope, ["query", "--json", text, trace])).rows;
+        const plan = ask(`EXPLAIN QUERY PLAN ${sql}`).map((row) => row.at(-1));
+        assert.ok(plan.length > 2);
+        assert.deepEqual(
+            plan.filter((step) => /GROUP BY/.test(step)),
+            [],
+            "what groups must not sort: a large trace has more calls than memory",
+        );
+        await page.focus("textarea.sql");
+        await page.keyboard.down("Control");
+        await view.press("Enter");
+        await page.keyboard.up("Control");
+        await page.waitForSelector("#panel-sql tbody tr");
+        assert.deepEqual(
+            await lines(view),
+            ask(sql).map((row) => row.join("|")),
+        );
+        await page.$eval("textarea.sql", (box) => {
+            box.value = "SELECT nowhere FROM calls";
+        });
+        await page.evaluate(() => {
+            [...document.querySelectorAll("#panel-sql button")]
+                .find((button) => button.textContent === "Run")
+                .click();
+        });
+        await view.rest();
+        assert.match(await view.text("#panel-sql .hint"), /no such column: nowhere/);
+        view.wrong.length = 0; // the browser tells of the answer's status
+        await page.evaluate(() => document.activeElement.blur());
+    });
     await test("from call to call by keyboard", async () => {
         await page.focus(".tracks .mirror");
         await view.press("0", "Escape", "Escape", "Enter");
