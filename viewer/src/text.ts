@@ -64,8 +64,12 @@ export function shortName(name: string): string {
     return head.slice(blank + 1) || name;
 }
 
+/** What a compiler adds to the name of a part or a copy of a function: match.part.0.isra.0 */
+const COPY = /(?:\.(?:part|isra|constprop|lto_priv|clone|llvm)\.\d+|\.cold|\.localalias|\.\d+)+$/;
+
 /** What stands behind the last "::" or "." that is outside of <> and (): the method without its class. */
-export function lastName(name: string): string {
+export function lastName(whole: string): string {
+    const name = whole.replace(COPY, "") || whole;
     const operator = name.search(/\boperator\b/);
     if (operator >= 0) {
         return name.slice(operator);

@@ -189,6 +189,9 @@ test("of a name in a tight place the last part is left", () => {
     assert.equal(lastName("ns::Functor<long>::operator()"), "operator()");
     assert.equal(lastName("main"), "main");
     assert.equal(lastName("odd::"), "odd::");
+    assert.equal(lastName("singlematch.part.0.isra.0"), "singlematch");
+    assert.equal(lastName("ns::work.constprop.0.cold"), "work");
+    assert.equal(lastName("shop.Basket.part"), "part");
 });
 
 test("a merged tree stays within its parents, whatever its numbers", () => {
