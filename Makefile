@@ -432,8 +432,10 @@ check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
 
-check-tsan: ## unit tests under ThreadSanitizer
-	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread check-unit
+# The unit tests that have threads.
+TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/thread_rig\.h|serve/)' tests/unit/test_*.c))
+check-tsan: ## unit tests that have threads, under ThreadSanitizer
+	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread UNIT_TESTS="$(TSAN_TESTS)" check-unit
 
 # The oracle: generated programs that know their own call tree (tests/oracle/run has the options).
 ORACLE_TOOLS := $(addprefix $(BUILD)/oracle/,generate check oracle.o)
