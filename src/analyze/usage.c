@@ -65,13 +65,21 @@ static void add_state(const struct nsc_trace *t, const struct nsc_selection *sel
 {
     const struct nsc_clock *clock = nsc_trace_clock(t);
 
+    uint64_t from_ns, to_ns;
+
     from = from > selection->from_ticks ? from : selection->from_ticks;
     to = to < selection->to_ticks ? to : selection->to_ticks;
     if (to <= from)
         return;
     row->has_states = true;
-    row->state_ns[state < NSC_STATES ? state : NSC_STATE_UNKNOWN] +=
-        nsc_clock_ns(clock, to) - nsc_clock_ns(clock, from);
+    from_ns = nsc_clock_ns(clock, from);
+    to_ns = nsc_clock_ns(clock, to);
+    row->state_ns[state < NSC_STATES ? state : NSC_STATE_UNKNOWN] += to_ns - from_ns;
+    if (state == NSC_STATE_UNKNOWN || state == NSC_STATE_DEAD || state >= NSC_STATES)
+        return;
+    if (row->states_to_ns == 0)
+        row->states_from_ns = from_ns;
+    row->states_to_ns = to_ns;
 }
 
 /* All changes are read, as what the thread did when the window began was said before. */

@@ -17,6 +17,8 @@ struct nsc_usage_row {
     /* What was added from the first sample to the last; of the process's memory, the most. */
     uint64_t values[NSC_SAMPLE_FIELDS];
     bool has_states;
+    /* From the first known state of the window to the last one's end: neither unknown nor dead. */
+    uint64_t states_from_ns, states_to_ns;
     /* How long the thread was in each state; other numbers count as unknown. What it did before
      * its first change and after the last is known from these. */
     uint64_t state_ns[NSC_STATES];

@@ -18,7 +18,7 @@ static const struct nsc_table_column share_columns[] = {
     {"functions", "FUNCTIONS", NSC_TABLE_COUNT, 0},
     {"calls", "CALLS", NSC_TABLE_COUNT, 0},
     {"self_ns", "SELF", NSC_TABLE_NS, 0},
-    {"share", "SHARE", NSC_TABLE_TEXT, NSC_TABLE_RIGHT | NSC_TABLE_NO_CSV | NSC_TABLE_NO_JSON},
+    {"share", "SHARE", NSC_TABLE_SHARE, NSC_TABLE_NO_CSV},
     {"process", "PROCESS", NSC_TABLE_TEXT, 0},
 };
 #define SHARE_COLUMNS (sizeof share_columns / sizeof share_columns[0])
@@ -33,13 +33,13 @@ static struct nsc_table *table_of_shares(const struct nsc_cli_view *view,
 
     for (size_t i = 0; table != NULL && i < shares->count && i < options->top; i++) {
         const struct nsc_share *share = &shares->rows[i];
-        char text[NSC_UNITS_MAX], process[128];
+        char process[128];
 
         nsc_table_add_text(table, categories->names[share->category]);
         nsc_table_add(table, share->functions);
         nsc_table_add(table, share->calls);
         nsc_table_add(table, share->self_ns);
-        nsc_table_add_text(table, nsc_units_format_share(text, share->self_ns, shares->self_ns));
+        nsc_table_add_share(table, share->self_ns, shares->self_ns);
         if (options->per_process)
             nsc_table_add_text(
                 table, nsc_cli_process_label(view->trace, share->process, process, sizeof process));
@@ -50,9 +50,9 @@ static struct nsc_table *table_of_shares(const struct nsc_cli_view *view,
 /* ---- Load ------------------------------------------------------------------------------------ */
 
 static const struct nsc_table_column load_columns[] = {
-    {"load", "LOAD", NSC_TABLE_TEXT, NSC_TABLE_RIGHT | NSC_TABLE_NO_JSON},
+    {"load", "LOAD", NSC_TABLE_SHARE, 0},
     {"cpu_ns", "CPU", NSC_TABLE_NS, 0},
-    {"sampled_ns", "OVER", NSC_TABLE_NS, 0},
+    {"over_ns", "OVER", NSC_TABLE_NS, 0},
     {"pid", "PID", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
     {"tid", "TID", NSC_TABLE_NUMBER, NSC_TABLE_NO_HUMAN},
     {"name", "", NSC_TABLE_TEXT, NSC_TABLE_NO_HUMAN},
@@ -60,7 +60,8 @@ static const struct nsc_table_column load_columns[] = {
 };
 #define LOAD_COLUMNS (sizeof load_columns / sizeof load_columns[0])
 
-/* CPU time of a thread, or of the threads of a process, while it was sampled. */
+/* CPU time of a thread, or of the threads of a process, while it was sampled, or while it is known
+ * what state it was in. */
 struct load {
     uint32_t process, thread; /* thread NSC_NO_ID: the process */
     uint64_t cpu_ns, from_ns, to_ns;
@@ -69,6 +70,7 @@ struct load {
 struct loads {
     struct load *rows; /* processes with their threads behind them */
     size_t count;
+    bool by_states; /* no thread was sampled */
 };
 
 /* Processes first, then what took most. */
@@ -100,6 +102,34 @@ static void add_to_process(struct load *rows, const struct load *thread)
     process->to_ns = thread->to_ns > process->to_ns ? thread->to_ns : process->to_ns;
 }
 
+/* What a thread took by its samples or, if there are no samples, by its states. False: that is not
+ * known. */
+static bool load_of(const struct nsc_usage_row *row, bool by_states, struct load *load)
+{
+    if (by_states)
+        *load = (struct load){.cpu_ns = row->state_ns[NSC_STATE_RUNNING],
+                              .from_ns = row->states_from_ns,
+                              .to_ns = row->states_to_ns};
+    else if ((row->known & 1u << NSC_SAMPLE_CPU_NS) != 0)
+        *load = (struct load){.cpu_ns = row->values[NSC_SAMPLE_CPU_NS],
+                              .from_ns = row->first_ns,
+                              .to_ns = row->first_ns + row->sampled_ns};
+    else
+        return false;
+    load->thread = row->thread;
+    return load->to_ns > load->from_ns;
+}
+
+static bool is_sampled(const struct nsc_usage *usage)
+{
+    struct load load;
+    bool sampled = false;
+
+    for (size_t i = 0; i < usage->count; i++)
+        sampled = sampled || load_of(&usage->rows[i], false, &load);
+    return sampled;
+}
+
 static int find_loads(const struct nsc_cli_view *view, struct loads *out, struct nsc_diag *diag)
 {
     uint32_t processes = nsc_trace_info(view->trace)->process_count;
@@ -111,17 +141,13 @@ static int find_loads(const struct nsc_cli_view *view, struct loads *out, struct
         return error;
     loads.rows = calloc(processes + usage.count + 1, sizeof *loads.rows);
     loads.count = processes;
+    loads.by_states = !is_sampled(&usage);
     for (size_t i = 0; loads.rows != NULL && i < usage.count; i++) {
-        const struct nsc_usage_row *row = &usage.rows[i];
         struct load *load = &loads.rows[loads.count];
 
-        if ((row->known & 1u << NSC_SAMPLE_CPU_NS) == 0 || row->sampled_ns == 0)
+        if (!load_of(&usage.rows[i], loads.by_states, load))
             continue;
-        *load = (struct load){.process = nsc_trace_thread(view->trace, row->thread)->process,
-                              .thread = row->thread,
-                              .cpu_ns = row->values[NSC_SAMPLE_CPU_NS],
-                              .from_ns = row->first_ns,
-                              .to_ns = row->first_ns + row->sampled_ns};
+        load->process = nsc_trace_thread(view->trace, load->thread)->process;
         add_to_process(loads.rows, load);
         loads.count++;
     }
@@ -136,10 +162,9 @@ static int find_loads(const struct nsc_cli_view *view, struct loads *out, struct
 static void add_load(struct nsc_table *table, const struct nsc_trace *t, const struct load *load)
 {
     const struct nsc_process *process = nsc_trace_process(t, load->process);
-    char text[NSC_UNITS_MAX], who[160];
+    char who[160];
 
-    nsc_table_add_text(table,
-                       nsc_units_format_share(text, load->cpu_ns, load->to_ns - load->from_ns));
+    nsc_table_add_share(table, load->cpu_ns, load->to_ns - load->from_ns);
     nsc_table_add(table, load->cpu_ns);
     nsc_table_add(table, load->to_ns - load->from_ns);
     nsc_table_add(table, process->pid);
@@ -175,7 +200,7 @@ static struct nsc_table *table_of_loads(const struct nsc_trace *t, const struct 
 
 static int print_json(const struct nsc_cli_view *view, const struct nsc_shares *shares,
                       const struct nsc_report *r, const struct nsc_table *table,
-                      const struct nsc_table *load_table)
+                      const struct nsc_table *load_table, const char *source)
 {
     struct nsc_json j;
     int error;
@@ -189,6 +214,10 @@ static int print_json(const struct nsc_cli_view *view, const struct nsc_shares *
     error = nsc_table_write_json(table, &j, "categories");
     if (error == 0)
         error = nsc_table_write_json(load_table, &j, "cpu");
+    if (nsc_table_rows(load_table) > 0)
+        nsc_json_text(&j, "cpu_from", source);
+    else
+        nsc_json_null(&j, "cpu_from");
     nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
@@ -196,15 +225,15 @@ static int print_json(const struct nsc_cli_view *view, const struct nsc_shares *
 
 static int print_tables(const struct nsc_cli_view *view, const struct nsc_shares *shares,
                         const struct nsc_report *r, const struct nsc_table *table,
-                        const struct nsc_table *load_table)
+                        const struct nsc_table *load_table, const char *source)
 {
     int error;
 
     if (view->format == NSC_TABLE_JSON)
-        return print_json(view, shares, r, table, load_table);
+        return print_json(view, shares, r, table, load_table, source);
     error = nsc_table_write(table, view->format, stdout);
     if (error == 0 && view->format == NSC_TABLE_ALIGNED && nsc_table_rows(load_table) > 0) {
-        puts("\nof one processor:");
+        printf("\nof one processor, by %s:\n", source);
         error = nsc_table_write(load_table, view->format, stdout);
     }
     return error;
@@ -225,8 +254,10 @@ static int print(const struct nsc_cli_view *view, const struct nsc_cli_shares *o
     load_table = table_of_loads(view->trace, &loads,
                                 view->format == NSC_TABLE_ALIGNED ? LOADS_SHOWN : SIZE_MAX);
     free(loads.rows);
-    error = table != NULL && load_table != NULL ? print_tables(view, shares, r, table, load_table)
-                                                : -ENOMEM;
+    error = table != NULL && load_table != NULL
+                ? print_tables(view, shares, r, table, load_table,
+                               loads.by_states ? "states" : "samples")
+                : -ENOMEM;
     nsc_table_free(table);
     nsc_table_free(load_table);
     if (error == 0)

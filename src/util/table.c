@@ -20,6 +20,9 @@ struct cell {
     enum cell_state state;
 };
 
+#define RATIO_ONE 1000u
+#define SHARE_ONE 1000000u
+
 struct nsc_table {
     const struct nsc_table_column *columns;
     size_t column_count;
@@ -100,6 +103,14 @@ void nsc_table_add(struct nsc_table *t, uint64_t value)
     add_cell(t, (struct cell){.value = value, .state = CELL_VALUE});
 }
 
+void nsc_table_add_share(struct nsc_table *t, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        nsc_table_add_nothing(t);
+    else
+        nsc_table_add(t, (uint64_t)((double)part / (double)whole * SHARE_ONE + 0.5));
+}
+
 void nsc_table_add_change(struct nsc_table *t, int64_t value)
 {
     nsc_table_add(t, (uint64_t)value);
@@ -126,7 +137,6 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
 }
 
 #define SHOWN_MAX (NSC_UNITS_MAX + 1) /* with the mark of an estimate, or a sign */
-#define RATIO_ONE 1000u
 
 /* The amount of a number that may be negative; its sign goes before. */
 static uint64_t put_sign(char **number, uint64_t value)
@@ -149,6 +159,9 @@ static const char *plain(enum nsc_table_kind kind, uint64_t value, char buffer[N
 {
     if (kind == NSC_TABLE_RATIO)
         put_ratio(buffer, NSC_UNITS_MAX, value);
+    else if (kind == NSC_TABLE_SHARE)
+        snprintf(buffer, NSC_UNITS_MAX, "%" PRIu64 ".%06u", value / SHARE_ONE,
+                 (unsigned)(value % SHARE_ONE));
     else if (kind == NSC_TABLE_CHANGE || kind == NSC_TABLE_CHANGE_NS)
         snprintf(buffer, NSC_UNITS_MAX, "%" PRId64, (int64_t)value);
     else
@@ -193,6 +206,9 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
         break;
     case NSC_TABLE_RATIO:
         put_ratio(number, NSC_UNITS_MAX, cell->value);
+        break;
+    case NSC_TABLE_SHARE:
+        nsc_units_format_share(number, cell->value, SHARE_ONE);
         break;
     case NSC_TABLE_TEXT:
     case NSC_TABLE_NUMBER:
@@ -348,6 +364,8 @@ int nsc_table_write_json(const struct nsc_table *t, struct nsc_json *j, const ch
                 nsc_json_text(j, column->key, t->text + cell->value);
             else if (column->kind == NSC_TABLE_RATIO)
                 nsc_json_real(j, column->key, (double)cell->value / RATIO_ONE, 3);
+            else if (column->kind == NSC_TABLE_SHARE)
+                nsc_json_real(j, column->key, (double)cell->value / SHARE_ONE, 6);
             else if (column->kind == NSC_TABLE_CHANGE || column->kind == NSC_TABLE_CHANGE_NS)
                 nsc_json_i64(j, column->key, (int64_t)cell->value);
             else

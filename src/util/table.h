@@ -30,6 +30,7 @@ enum nsc_table_kind {
     NSC_TABLE_CHANGE = 6,    /* may be negative; aligned: with sign and thousands marks */
     NSC_TABLE_CHANGE_NS = 7, /* may be negative; aligned: +1.234 ms */
     NSC_TABLE_RATIO = 8,     /* in thousandths: 1.250 */
+    NSC_TABLE_SHARE = 9,     /* in millionths: 0.785714; aligned: 78.57% */
 };
 
 #define NSC_TABLE_LAST     1u  /* aligned: goes last whatever its place (long names) */
@@ -60,6 +61,8 @@ void nsc_table_free(struct nsc_table *t);
  * copied. A lack of memory is remembered and returned by the writing functions. */
 void nsc_table_add_text(struct nsc_table *t, const char *text);
 void nsc_table_add(struct nsc_table *t, uint64_t value);
+/* A cell of the kind NSC_TABLE_SHARE; no value if there is no whole. */
+void nsc_table_add_share(struct nsc_table *t, uint64_t part, uint64_t whole);
 /* The same for a kind of number that may be negative. */
 void nsc_table_add_change(struct nsc_table *t, int64_t value);
 /* A number that is no more than an estimate: aligned, "~" stands before it. */
