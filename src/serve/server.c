@@ -431,12 +431,13 @@ static int listen_on(struct nsc_serve *s, uint16_t port, struct nsc_diag *diag)
 
 static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
 {
+    /* Not strict: the library would answer requests without a Host itself, where the gate does. */
     s->daemon = s->mhd.start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, on_accept, s, on_request, s,
         /* */
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, NSC_LINKS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_EACH, MHD_OPTION_CONNECTION_TIMEOUT,
-        SILENCE_S, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
+        SILENCE_S, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
         MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
         MHD_OPTION_EXTERNAL_LOGGER, say_nothing, s, MHD_OPTION_END);
     if (s->daemon == NULL) {

@@ -19,12 +19,13 @@
 #include "util/json.h"
 #include "util/now.h"
 
-enum { QUICK, SLOW, CLASSES };
+enum { QUICK, SLOW, STATEMENTS, CLASSES };
 enum { THREADS_EACH = 2, THREADS = CLASSES * THREADS_EACH };
 
-/* What a worker may keep of what it decoded. Pictures come back to the same places, analyses keep
- * nothing. */
-static const size_t cache_bytes[CLASSES] = {[QUICK] = 6u << 20, [SLOW] = 1u << 20};
+/* What a worker may keep of what it decoded. Pictures come back to the same places, analyses and
+ * statements keep nothing. */
+static const size_t cache_bytes[CLASSES] = {
+    [QUICK] = 6u << 20, [SLOW] = 1u << 20, [STATEMENTS] = 1u << 20};
 
 #define GROWING_EVERY_NS 1000000000u /* how often a file that grows is opened anew */
 
@@ -53,18 +54,31 @@ struct nsc_workers {
     size_t started;
 };
 
-bool nsc_workers_is_slow(const char *request)
+static bool is_for(const char *request, const char *path)
 {
-    static const char *const slow[] = {
-        "/api/report", "/api/tree", "/api/sandwich", "/api/histogram", "/api/shares",
-        "/api/step",   "/api/diff", "/api/query",    "/api/left-out",
-    };
     size_t length = strcspn(request, "?");
 
+    return strlen(path) == length && memcmp(path, request, length) == 0;
+}
+
+static unsigned class_of(const char *request)
+{
+    static const char *const slow[] = {
+        "/api/report", "/api/tree", "/api/sandwich", "/api/histogram",
+        "/api/shares", "/api/step", "/api/diff",     "/api/left-out",
+    };
+
+    if (is_for(request, "/api/query"))
+        return STATEMENTS;
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++)
-        if (strlen(slow[i]) == length && memcmp(slow[i], request, length) == 0)
-            return true;
-    return false;
+        if (is_for(request, slow[i]))
+            return SLOW;
+    return QUICK;
+}
+
+bool nsc_workers_is_slow(const char *request)
+{
+    return class_of(request) != QUICK;
 }
 
 /* ---- A worker's engine ----------------------------------------------------------------------- */
@@ -237,7 +251,7 @@ static void *work(void *argument)
 static void share_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_ARENA_MAX, CLASSES);
+    mallopt(M_ARENA_MAX, 2);
     mallopt(M_MMAP_THRESHOLD, 4 << 20);
 #endif
 }
@@ -272,7 +286,7 @@ int nsc_workers_start(const struct nsc_workers_options *options, struct nsc_work
 
 void nsc_workers_submit(struct nsc_workers *w, struct nsc_task *task)
 {
-    struct queue *queue = &w->queues[nsc_workers_is_slow(task->request) ? SLOW : QUICK];
+    struct queue *queue = &w->queues[class_of(task->request)];
     bool ending;
 
     pthread_mutex_lock(&w->lock);

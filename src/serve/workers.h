@@ -1,8 +1,9 @@
 /*
  * workers.h - the threads that answer, each with an engine of its own over the same files.
  *
- * Called by the server. There are two kinds, so that pictures are not kept waiting by analyses:
- * what reads a whole trace is a slow request. A worker opens its traces when it has the first
+ * Called by the server. There are three kinds, so that pictures are not kept waiting by analyses,
+ * nor both by SQL, which may take as long as it likes: what reads a whole trace is a slow request,
+ * and two statements run at once while others wait. A worker opens its traces when it has the first
  * request.
  */
 #ifndef NSC_SERVE_WORKERS_H

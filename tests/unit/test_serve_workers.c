@@ -1,4 +1,4 @@
-/* test_serve_workers.c - tasks of both kinds are all answered, given up or dropped, each once. */
+/* test_serve_workers.c - tasks of every kind are all answered, given up or dropped, each once. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -80,6 +80,9 @@ def odd():
     host = f"Host: 127.0.0.1:{port}\r\n"
     for name, text in {
         "no host": "GET / HTTP/1.1\r\n\r\n",
+        "no host, data": f"GET /api/trace HTTP/1.1\r\nCookie: {cookie}\r\n\r\n",
+        "no host, login": "POST /login HTTP/1.1\r\nContent-Length: 1\r\n\r\n0",
+        "a blank in its name": f"GET / HTTP/1.1\r\nHost : 127.0.0.1:{port}\r\n\r\n",
         "two hosts": f"GET / HTTP/1.1\r\n{host}Host: evil\r\n\r\n",
         "two cookies": f"GET /api/trace HTTP/1.1\r\n{host}Cookie: a=b\r\nCookie: {cookie}\r\n\r\n",
         "absolute": f"GET http://127.0.0.1:{port}/api/trace HTTP/1.1\r\n{host}Cookie: {cookie}\r\n\r\n",

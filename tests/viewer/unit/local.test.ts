@@ -134,7 +134,8 @@ test("page and server hold the same requests for slow", () => {
     const source = readFileSync("src/serve/workers.c", "utf8");
     const list = /slow\[\] = \{([^}]*)\}/.exec(source)?.[1] ?? "";
     const served = [...list.matchAll(/"([^"]+)"/g)].map((found) => found[1]!);
-    assert.ok(served.includes("/api/query"));
-    // Only the server has SQL.
-    assert.deepEqual([...SLOW].sort(), served.filter((path) => path !== "/api/query").sort());
+    assert.ok(served.includes("/api/report"));
+    // Statements have workers of their own, in the server only.
+    assert.ok(!served.includes("/api/query"));
+    assert.deepEqual([...SLOW].sort(), served.sort());
 });
