@@ -214,8 +214,8 @@ static int import_folded(struct nsc_import *job, struct nsc_diag *diag)
     return error;
 }
 
-/* Every line is a stack and a number, and one at least has two frames: else any list of numbers
- * would do. */
+/* The first line, and what else stands before one that is damaged, are stacks and numbers, and one
+ * at least has two frames: else any list of numbers would do. */
 static bool sniff_folded(const uint8_t *bytes, size_t count)
 {
     const char *at = (const char *)bytes, *end = at + count;
@@ -229,11 +229,11 @@ static bool sniff_folded(const uint8_t *bytes, size_t count)
         size_t length = (size_t)((line_end != NULL ? line_end : end) - at);
 
         length -= length > 0 && at[length - 1] == '\r';
-        stack = stack || memchr(at, ';', length) != NULL;
         if (line_end == NULL && count >= 4096) /* the rest of it is not there */
-            return stack;
+            return stack || memchr(at, ';', length) != NULL;
         if (length > 0 && split_line(at, length, &weight) == NULL)
-            return false;
+            return stack;
+        stack = stack || memchr(at, ';', length) != NULL;
         at = line_end != NULL ? line_end + 1 : end;
     }
     return stack;

@@ -112,6 +112,9 @@ static const char *looks_like(const uint8_t *bytes, size_t count)
 
     if (count == 0)
         return "empty";
+    /* Of its first field, a ValueType, both members are numbers. */
+    if (count > 5 && bytes[0] == 0x0a && bytes[1] == 4 && bytes[2] == 0x08 && bytes[4] == 0x10)
+        return "perhaps a profile for pprof";
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (count >= known[i].bytes && memcmp(bytes, known[i].magic, known[i].bytes) == 0)
             return known[i].what;

@@ -656,6 +656,18 @@ static int import_perfetto(struct nsc_import *job, struct nsc_diag *diag)
     return error;
 }
 
+/* Whether a packet may have this field. Of those below 100 all but these hold messages or bytes: so
+ * a protobuf of something else (a profile for pprof, whose first field is 1, too) is told apart. */
+static bool is_plausible(const struct nsc_proto_field *field)
+{
+    static const uint8_t numbers[] = {3, 8, 10, 13, 41, 42, 58, 79, 87, 98};
+
+    for (size_t i = 0; i < sizeof numbers; i++)
+        if (field->number == numbers[i])
+            return !field->is_bytes;
+    return field->is_bytes || field->number >= 100;
+}
+
 /* A packet that holds fields, and where it ends another one or the end. */
 static bool sniff_perfetto(const uint8_t *bytes, size_t count)
 {
@@ -673,7 +685,8 @@ static bool sniff_perfetto(const uint8_t *bytes, size_t count)
         return false;
     body = nsc_span_part(&span, whole ? length : nsc_span_left(&span));
     while (nsc_proto_next(&body, &field))
-        ;
+        if (!is_plausible(&field))
+            return false;
     if (!whole) /* its last field is cut */
         return count >= 4096 && (field.number < 4096);
     return !body.bad && (nsc_span_left(&span) == 0 || *span.at == bytes[0]);
