@@ -141,11 +141,16 @@ static void add_sample(struct nsc_note_records *r, const uint64_t *words, size_t
     struct nsc_note note = {.ticks = ticks, .kind = NSC_NOTE_SAMPLE};
 
     for (size_t i = 0; i < SAMPLE_SLOTS && i + 1 < slots; i++) {
+        if (load(&words[2 * (i + 1)]) == 0) /* who stored them was left for good */
+            break;
         note.sample.known |= 1u << fields[i];
         note.sample.values[fields[i]] = load(&words[2 * (i + 1) + 1]);
     }
-    if (note.sample.known != 0)
-        r->take(r->context, &note);
+    /* A handler that interrupted the one which took this sample was sampled itself, later. */
+    if (note.sample.known == 0 || note.sample.values[NSC_SAMPLE_CPU_NS] < r->cpu_ns)
+        return;
+    r->cpu_ns = note.sample.values[NSC_SAMPLE_CPU_NS];
+    r->take(r->context, &note);
 }
 
 void nsc_note_records_add(struct nsc_note_records *r, const uint64_t *words, size_t slots,

@@ -22,6 +22,8 @@ struct nsc_note_records {
     char *text;
     size_t bytes;
     bool cut;
+
+    uint64_t cpu_ns; /* of the latest sample */
 };
 
 /**

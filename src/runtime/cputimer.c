@@ -46,9 +46,12 @@ static void on_tick(uint64_t value, int timer)
         return; /* of a timer of the program's, which happens to use this signal */
     if (s == NULL || s->serial != (uint32_t)value)
         nsc_os_tick_stop(timer); /* one that was started while its session ended */
-    else if (NSC_LOAD(&s->off) || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
+    else if (NSC_LOAD(&s->off) || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
         nsc_cputimer_disarm(s); /* of the threads that have ended, too, which get no tick */
-    else
+        /* A handler of the program's that interrupted this and never came back may have left the
+         * timer without a word that knows it. Numbers are not given again for a long time. */
+        nsc_os_tick_stop(timer);
+    } else
         take_sample();
 }
 

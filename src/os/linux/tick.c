@@ -41,6 +41,7 @@ enum {
     FLAG_RESTORER = 0x04000000,
     FLAG_ONSTACK = 0x08000000,
     FLAG_RESTART = 0x10000000,
+    FLAG_NODEFER = 0x40000000,
     /* Does nothing where nobody handles it: a program that sets all signals back to their default
      * goes on living. Few use it, and those have to bear more of them than there is reason for. */
     SIGNAL = 23, /* SIGURG */
@@ -90,12 +91,21 @@ static long signal_action(const struct action *to, struct action *old)
 
 int nsc_os_take_ticks(void (*tick)(uint64_t value, int timer))
 {
-    /* No other handler may interrupt ours and leave it for good. */
+    /*
+     * Blocks nothing. A signal to the whole process that is pending when a thread blocks it is
+     * given to another thread, whose system call it cuts short: the program would see EINTR where
+     * it never did. So a handler of the program's may interrupt ours, call traced functions, and
+     * leave it for good; and a tick may come while it does. Ours bears that as the hooks do, by the
+     * rules of runtime/thread.h: @tick holds no lock, and each of its steps is one atomic operation
+     * or done anew. Not even SIGURG is blocked: a program's longjmp() that restores no mask would
+     * leave it so, and what its handler does would not be sampled. The next tick is an interval of
+     * CPU time away, which is many times what ours takes, so that they do not pile up.
+     */
     const struct action ours = {
         .handler = on_signal,
-        .flags = FLAG_SIGINFO | FLAG_ONSTACK | FLAG_RESTART | RESTORER_FLAG,
+        .flags = FLAG_SIGINFO | FLAG_ONSTACK | FLAG_RESTART | FLAG_NODEFER | RESTORER_FLAG,
         .restorer = RESTORER,
-        .mask = ~0ull,
+        .mask = 0,
     };
     struct action old;
     long error = signal_action(NULL, &old);

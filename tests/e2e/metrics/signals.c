@@ -225,6 +225,96 @@ static void profile(void)
     printf("SIGPROF: %s\n", profiled > 0 ? "some" : "none");
 }
 
+static volatile sig_atomic_t over;
+
+static void *keep_busy(void *argument)
+{
+    while (!over)
+        busy_us(1000);
+    return argument;
+}
+
+/* Sleeps, which end early if a handler runs in this thread; how many did? */
+static void *sleep_often(void *cut)
+{
+    const struct timespec moment = {.tv_nsec = 3000000};
+
+    for (int i = 0; i < 150; i++) {
+        *(unsigned *)cut += nanosleep(&moment, NULL) != 0;
+        *(unsigned *)cut += poll(NULL, 0, 3) != 0;
+    }
+    return NULL;
+}
+
+/*
+ * Signals to the whole process, by timers of its CPU time: the kernel gives them to the thread that
+ * runs, so that those that sleep never notice. The first thread waits for others meanwhile, which
+ * goes on after any handler.
+ */
+static void process_signals(void)
+{
+    enum { SLEEPERS = 3 };
+    struct sigaction action = {.sa_handler = on_profile, .sa_flags = SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+    struct itimerspec twice = {.it_interval = {.tv_nsec = 8000000}, .it_value = {.tv_nsec = 1}};
+    struct itimerval every = {.it_interval = {.tv_usec = 8000}, .it_value = {.tv_usec = 8000}};
+    pthread_t worker, sleepers[SLEEPERS];
+    unsigned cut[SLEEPERS] = {0}, sum = 0;
+    timer_t timer;
+
+    sigaction(SIGPROF, &action, NULL);
+    sigaction(SIGRTMIN, &action, NULL);
+    pthread_create(&worker, NULL, keep_busy, NULL);
+    for (int i = 0; i < SLEEPERS; i++)
+        pthread_create(&sleepers[i], NULL, sleep_often, &cut[i]);
+    setitimer(ITIMER_PROF, &every, NULL);
+    timer_create(CLOCK_PROCESS_CPUTIME_ID, &event, &timer);
+    timer_settime(timer, 0, &twice, NULL);
+    for (int i = 0; i < SLEEPERS; i++) {
+        pthread_join(sleepers[i], NULL);
+        sum += cut[i];
+    }
+    timer_delete(timer);
+    memset(&every, 0, sizeof every);
+    setitimer(ITIMER_PROF, &every, NULL);
+    over = 1;
+    pthread_join(worker, NULL);
+    printf("sleeps cut short by signals to the process: %u\n", sum);
+}
+
+static sigjmp_buf again;
+
+static void on_jump(int signal)
+{
+    (void)signal;
+    busy_us(100);
+    siglongjmp(again, 1);
+}
+
+/* A handler that takes a while and does not return, at any instant, and often at that at which
+ * another timer's does; afterwards nothing is blocked. */
+static void jumps(void)
+{
+    struct sigaction action = {.sa_handler = on_jump, .sa_flags = SA_NODEFER};
+    struct itimerval every = {.it_interval = {.tv_usec = 1000}, .it_value = {.tv_usec = 1000}};
+    volatile int count = 0, blocked = 0;
+    sigset_t set;
+
+    sigaction(SIGPROF, &action, NULL);
+    setitimer(ITIMER_PROF, &every, NULL);
+    if (sigsetjmp(again, 0) != 0)
+        count++; /* the mask stays as it was in the handler */
+    while (count < 60)
+        busy_us(500);
+    memset(&every, 0, sizeof every);
+    setitimer(ITIMER_PROF, &every, NULL);
+    pthread_sigmask(SIG_SETMASK, NULL, &set);
+    for (int i = 1; i < NSIG; i++)
+        blocked += sigismember(&set, i) == 1;
+    signal(SIGPROF, SIG_DFL);
+    printf("jumped, %d blocked\n", blocked);
+}
+
 static void children(void)
 {
     int status = 0;
@@ -271,6 +361,8 @@ int main(int argc, char **argv)
     handlers();
     coroutines();
     profile();
+    process_signals();
+    jumps();
     children();
     threads();
     printf("%s\n", argc > 1 ? argv[1] : "done");
