@@ -348,6 +348,15 @@ static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
     return 0;
 }
 
+static bool is_empty(const struct nsc_export_result *r)
+{
+    uint64_t written = r->calls;
+
+    for (int kind = 0; kind < NSC_NOTE_KINDS; kind++)
+        written += r->others[kind];
+    return written == 0;
+}
+
 static void note_rest(const struct nsc_export *job)
 {
     struct nsc_export_result *r = job->result;
@@ -356,6 +365,9 @@ static void note_rest(const struct nsc_export *job)
     if (job->info->exits_bound)
         nsc_notes_add(&r->notes, "only entries were timed: calls may have ended earlier than they "
                                  "seem to");
+    if (is_empty(r))
+        nsc_notes_add(&r->notes, "there is nothing to write: no calls, samples, states, marks or "
+                                 "counters");
     if (lost > 0)
         nsc_notes_add(&r->notes, "%llu event%s that the recording lost %s no place in time",
                       (unsigned long long)lost, nsc_units_plural(lost), lost == 1 ? "has" : "have");

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/nanoscope_files.h"
 #include "trace/format.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -166,8 +167,8 @@ static int find_for_folder(const char *path, const struct nsc_importer **importe
                         accepted(list, sizeof list));
 }
 
-static int find_importer(struct nsc_input *in, const struct nsc_importer **importer,
-                         struct nsc_diag *diag)
+static int find_importer(struct nsc_input *in, const char *path,
+                         const struct nsc_importer **importer, struct nsc_diag *diag)
 {
     char list[256];
     const uint8_t *bytes;
@@ -181,6 +182,11 @@ static int find_importer(struct nsc_input *in, const struct nsc_importer **impor
             *importer = importers[i];
             return 0;
         }
+    }
+    /* Text of which no thread has a call. */
+    if (count == 0 && strcmp(path, "-") != 0 && nsc_text_has_timer(path, nsc_input_is_gzip(in))) {
+        *importer = &nsc_nanoscope_importer;
+        return 0;
     }
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPROTO, "%s is no trace (%s); accepted: %s",
                         nsc_input_name(in), looks_like(bytes, count), accepted(list, sizeof list));
@@ -275,7 +281,7 @@ static int begin_import(struct nsc_import *job, const char *format,
     if (format != NULL)
         return find_by_name(format, folder, importer, diag);
     return folder ? find_for_folder(job->path, importer, diag)
-                  : find_importer(job->in, importer, diag);
+                  : find_importer(job->in, job->path, importer, diag);
 }
 
 /*

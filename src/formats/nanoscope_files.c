@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Whether @tail is ".TID" or ".TID.STACK", followed by @suffix. */
 static bool parse_tail(const char *tail, const char *suffix, struct nsc_text_sibling *s)
@@ -100,4 +101,18 @@ int nsc_text_find_siblings(const char *path, bool gzip, struct nsc_text_sibling 
     *out = all;
     *out_count = count;
     return 0;
+}
+
+bool nsc_text_has_timer(const char *path, bool gzip)
+{
+    size_t folder_bytes, base_bytes;
+    bool has = false;
+    char *name;
+
+    nsc_text_split_path(path, gzip, &folder_bytes, &base_bytes);
+    if (asprintf(&name, "%.*s.timer%s", (int)base_bytes, path, path + base_bytes) >= 0) {
+        has = access(name, R_OK) == 0;
+        free(name);
+    }
+    return has;
 }

@@ -17,6 +17,8 @@ struct nsc_text_sibling {
 
 /* Where the name of @path begins, and how many of its bytes count: all, less a ".gz". */
 void nsc_text_split_path(const char *path, bool gzip, size_t *folder_bytes, size_t *base_bytes);
+/* Whether FILE.timer lies beside @path: even if FILE is empty, it is a trace then. */
+bool nsc_text_has_timer(const char *path, bool gzip);
 /* The further files beside @path, by thread and stack. Returns 0 or -ENOMEM. */
 int nsc_text_find_siblings(const char *path, bool gzip, struct nsc_text_sibling **out,
                            size_t *out_count);
