@@ -54,7 +54,7 @@ export class Page {
         const ruler = h("canvas", { class: "ruler", "aria-hidden": "true" });
         this.minimap = new Minimap(app, minimap);
         this.ruler = new RulerStrip(app, ruler);
-        this.searchBox = new Search(app);
+        this.searchBox = new Search(app, () => this.mirror.element.focus({ preventScroll: true }));
         this.tooltip = new Tooltip(app);
         const panels = makePanels(app);
         const host = new PanelHost(app, panels, this.timeline.layout.order);

@@ -34,7 +34,11 @@ export class Search {
     private abort: AbortController | null = null;
     private chosen = -1;
 
-    constructor(private readonly app: App) {
+    /** @leave: gives the focus to the tracks, whose keys go on from what was found. */
+    constructor(
+        private readonly app: App,
+        private readonly leave: () => void,
+    ) {
         this.box.append(this.list);
         this.element = h("div", { class: "search-box" }, this.input, this.told, this.box);
         this.input.addEventListener("input", () => {
@@ -162,7 +166,20 @@ export class Search {
         const row = this.app.found?.rows[i];
         if (row !== undefined) {
             this.open(false);
+            this.leave();
             void this.app.jump({ function: row.function, go: "longest", nth: 1 });
+        }
+    }
+
+    /** Goes to what was chosen, or else to the first. What has just been typed is looked for before. */
+    private async enter(): Promise<void> {
+        const text = this.input.value;
+        if (text !== (this.app.found?.text ?? "")) {
+            window.clearTimeout(this.timer);
+            await this.run(text);
+        }
+        if (text === this.app.found?.text && text === this.input.value) {
+            this.take(Math.max(this.chosen, 0));
         }
     }
 
@@ -175,7 +192,7 @@ export class Search {
                 this.choose(Math.min(Math.max(this.chosen + step, 0), count - 1));
             }
         } else if (event.key === "Enter") {
-            this.take(Math.max(this.chosen, 0));
+            void this.enter();
         } else if (event.key === "Escape") {
             if (!this.box.hidden) {
                 this.open(false);

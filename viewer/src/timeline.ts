@@ -118,7 +118,8 @@ export class Timeline {
 
     resized(): void {
         this.gutter = this.scroller.clientWidth < 700 ? 120 : 200;
-        this.spacer.style.height = `${Math.max(0, this.layout.height - this.scroller.clientHeight)}px`;
+        // The stage above it has no height of its own: the spacer alone says how far it can be scrolled.
+        this.spacer.style.height = `${this.layout.height}px`;
         this.pen.resize(this.scroller.clientWidth, this.scroller.clientHeight);
         this.app.emit("view");
     }

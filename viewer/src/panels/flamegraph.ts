@@ -83,7 +83,7 @@ export class FlameGraph<N> {
         const { clientWidth, clientHeight } = this.scroller;
         if (clientWidth > 0) {
             this.pen.resize(clientWidth, clientHeight);
-            this.spacer.style.height = `${Math.max(0, this.depth * ROW - clientHeight)}px`;
+            this.spacer.style.height = `${this.depth * ROW}px`;
             this.draw();
         }
     }
