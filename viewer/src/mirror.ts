@@ -2,9 +2,12 @@
 // be seen. Screen readers read it, and the focus of the tracks is in it. It lies under the canvas and is never seen.
 import type { App } from "./app";
 import { h, printable } from "./dom";
+import { Known } from "./known";
 import { threadTitle } from "./lanes";
 import type { SeenSpan } from "./picture";
+import type { Call } from "./protocol";
 import type { Timeline } from "./timeline";
+import { bound } from "./tooltip";
 import * as units from "./units";
 
 const AFTER_MS = 250;
@@ -23,6 +26,41 @@ function row(
     return h("div", { id, role: "row", "aria-level": level, ...extra }, head, ...others);
 }
 
+function rowId(span: SeenSpan): string {
+    return `call-${span.thread}-${span.depth}-${Math.floor(span.from)}`;
+}
+
+/** What the engine says of a call. */
+function callCells(app: App, call: Call): string[] {
+    return [
+        printable(app.functions.name(call.function)),
+        `${call.start_bound ? "about " : ""}${units.instant(call.start)}`,
+        `${bound(call)}${units.time(call.end - call.start)}, self ${units.time(call.self)}`,
+    ];
+}
+
+function callRow(app: App, span: SeenSpan, call: Call): HTMLElement {
+    return row(rowId(span), span.depth + 2, callCells(app, call));
+}
+
+/** What the picture knows of short calls in a row, and of a call until the engine has told of it. */
+function seenRow(app: App, span: SeenSpan): HTMLElement {
+    const length = units.time(Math.max(1, Math.round(span.to - span.from)), 3);
+    const start = units.instant(Math.floor(span.from));
+    const isCut = span.before || span.after;
+    return row(rowId(span), span.depth + 2, [
+        printable(app.functions.name(span.function)),
+        span.before ? `began before ${start}` : `about ${start}`,
+        [
+            isCut ? `more than ${length}` : `about ${length}`,
+            span.after ? `goes on after ${units.instant(Math.floor(span.to))}` : "",
+            span.several ? "several calls" : "",
+        ]
+            .filter((text) => text !== "")
+            .join(", "),
+    ]);
+}
+
 export class Mirror {
     readonly element = h("div", {
         class: "mirror",
@@ -33,11 +71,14 @@ export class Mirror {
         "data-tracks": true,
     });
     private timer = 0;
+    /** The picture knows to a column when calls begin and end, and not at all beyond its tiles: they are asked for. */
+    private readonly known: Known;
 
     constructor(
         private readonly app: App,
         private readonly timeline: Timeline,
     ) {
+        this.known = new Known(app);
         app.on("call", () => this.point());
         this.element.append(this.head());
     }
@@ -50,12 +91,14 @@ export class Mirror {
     /** Called after each frame; the tree is made when the picture has come to rest. */
     later(): void {
         window.clearTimeout(this.timer);
+        this.known.stop();
         this.timer = window.setTimeout(() => this.build(), AFTER_MS);
     }
 
     private build(): void {
         const { app, timeline } = this;
         const rows: HTMLElement[] = [this.head()];
+        const unknown: SeenSpan[] = [];
         for (const shown of timeline.visibleThreads()) {
             const { thread } = shown;
             if (rows.length >= ROWS_AT_MOST) {
@@ -73,22 +116,18 @@ export class Mirror {
             rows.push(row(`thread-${thread}`, 1, cells, expanded));
             const left = Math.min(ROWS_A_THREAD, ROWS_AT_MOST - rows.length);
             for (const span of timeline.picture.wideSpans(shown, LEAST_PIXELS, Math.max(left, 0))) {
-                rows.push(this.callRow(span));
+                const call = span.several ? null : this.known.find(span);
+                rows.push(call === null ? seenRow(app, span) : callRow(app, span, call));
+                if (call === null && !span.several) {
+                    unknown.push(span);
+                }
             }
         }
         this.element.replaceChildren(...rows);
         this.point();
-    }
-
-    private callRow(span: SeenSpan): HTMLElement {
-        const id = `call-${span.thread}-${span.depth}-${Math.floor(span.from)}`;
-        const length = units.time(Math.max(1, Math.round(span.to - span.from)), 3);
-        const cells = [
-            printable(this.app.functions.name(span.function)),
-            units.instant(Math.floor(span.from)),
-            span.several ? `about ${length}, several calls` : `about ${length}`,
-        ];
-        return row(id, span.depth + 2, cells);
+        this.known.ask(unknown, (span, call) => {
+            this.element.querySelector(`#${rowId(span)}`)?.replaceWith(callRow(app, span, call));
+        });
     }
 
     /** The call that is looked at is where the focus is. */
@@ -99,11 +138,7 @@ export class Mirror {
             this.element.removeAttribute("aria-activedescendant");
             return;
         }
-        const cells = [
-            printable(this.app.functions.name(call.function)),
-            units.instant(call.start),
-            `${units.time(call.end - call.start)}, self ${units.time(call.self)}`,
-        ];
+        const cells = callCells(this.app, call);
         const id = "call-looked-at";
         const made = row(id, call.depth + 2, cells, { "aria-selected": "true" });
         const old = this.element.querySelector(`#${id}`);

@@ -2,7 +2,15 @@
 // to call, and for the mirror of the canvas. Exact times come from the engine.
 import type { App } from "./app";
 import type { Call } from "./protocol";
-import { findSpan, SPAN_SEVERAL, SPAN_WORDS, spanFunction, type Gap } from "./tile";
+import {
+    findSpan,
+    SPAN_AFTER,
+    SPAN_BEFORE,
+    SPAN_SEVERAL,
+    SPAN_WORDS,
+    spanFunction,
+    type Gap,
+} from "./tile";
 import { BLOCK_ROWS, placeIn, timeIn, type Piece } from "./tiles";
 import { duration } from "./view";
 
@@ -14,6 +22,9 @@ export interface SeenSpan {
     from: number;
     to: number;
     several: boolean;
+    /** It begins before the tile, or goes on behind it: what it has there is not known here. */
+    before: boolean;
+    after: boolean;
 }
 
 export type Neighbour = "callee" | "left" | "right";
@@ -21,14 +32,24 @@ export type Neighbour = "callee" | "left" | "right";
 function seen(thread: number, depth: number, piece: Piece, span: number): SeenSpan {
     const { spans } = piece.tile;
     const at = span * SPAN_WORDS;
+    const flags = spans[at + 3]!;
     return {
         thread,
         depth,
         function: spanFunction(piece.tile, span),
         from: timeIn(piece, spans[at]!),
         to: timeIn(piece, spans[at + 1]! + 1),
-        several: (spans[at + 3]! & SPAN_SEVERAL) !== 0,
+        several: (flags & SPAN_SEVERAL) !== 0,
+        before: (flags & SPAN_BEFORE) !== 0,
+        after: (flags & SPAN_AFTER) !== 0,
     };
+}
+
+/** Whether it is the same call in the next tile, or the same span of a tile that stands in for two; or short calls in a row. */
+function goesOn(span: SeenSpan, next: SeenSpan): boolean {
+    const isSame = span.after && next.before && next.from <= span.to;
+    const areShort = span.several && next.several && next.from <= span.to;
+    return span.function === next.function && (isSame || areShort || next.from === span.from);
 }
 
 /** How well a span fits as a neighbour of a call: more is better, null is not at all. */
@@ -106,9 +127,9 @@ export class Picture {
                 if (list.length >= limit) {
                     return list;
                 }
-                if (last !== null && last.function === span.function && span.from <= last.to) {
-                    // A call that goes on in the next tile.
+                if (last !== null && goesOn(last, span)) {
                     last.to = Math.max(last.to, span.to);
+                    last.after = span.after;
                 } else if (
                     span.to - span.from >= shortest &&
                     span.to > view.from &&

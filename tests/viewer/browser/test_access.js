@@ -72,6 +72,31 @@ async function run() {
         }
         await view.close();
     });
+    await test("... with the calls' own times, also of those that reach out of the window", async () => {
+        const view = await View.open(browser, server.address);
+        const rows = async (from, to) => {
+            await view.page.evaluate((range) => globalThis.nanoscope.app.show(range), { from, to });
+            await new Promise((go) => setTimeout(go, 500));
+            await view.rest();
+            return await view.page.$$eval('[role="treegrid"] [role="row"]', (all) =>
+                all.map((row) => [...row.children].map((cell) => cell.textContent).join("|")),
+            );
+        };
+        const close = await rows(5.2e6, 5.56e6);
+        assert.deepEqual(
+            close.filter((row) => /^(main|render|parse|work)\|/.test(row)),
+            [
+                "main|0.000000000 s|10.00 ms, self 3.000 ms",
+                "render|0.005000000 s|4.000 ms, self 3.900 ms",
+                "parse|0.005500000 s|100.0 µs, self 100.0 µs",
+            ],
+        );
+        const whole = await rows(0, 10e6);
+        assert.ok(whole.includes("load|0.001000000 s|3.000 ms, self 1.000 ms"), whole.join("\n"));
+        assert.ok(!whole.some((row) => row.includes("about")), whole.join("\n"));
+        assert.deepEqual(view.wrong, []);
+        await view.close();
+    });
     await test("everything is reached by Tab", async () => {
         const view = await View.open(browser, server.address);
         const reached = new Set();
