@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/ps_options.h"
+#include "reach/endpoint.h"
 #include "reach/find.h"
 #include "util/json.h"
 #include "util/table.h"
@@ -133,6 +134,7 @@ int nsc_cmd_ps(const struct nsc_cli_args *args)
     }
     if (args->operand_count != 0)
         return nsc_cli_usage(args, "unexpected argument '%s'", args->operands[0]);
+    nsc_endpoint_sweep();
     if (nsc_reach_list(&list, &count, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (json) {

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/run_options.h"
 #include "nanoscope/control.h"
+#include "reach/endpoint.h"
 #include "record/spawn.h"
 
 int nsc_cmd_run(const struct nsc_cli_args *args)
@@ -19,6 +20,7 @@ int nsc_cmd_run(const struct nsc_cli_args *args)
 
     if (args->operand_count == 0)
         return nsc_cli_usage(args, "a program to run is needed");
+    nsc_endpoint_sweep();
     error = nsc_spawn_find(args->operands[0], &path, &diag);
     if (error == 0) {
         if (setenv(NSC_CONTROL_LISTEN_ENV, "1", 1) == 0)

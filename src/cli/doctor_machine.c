@@ -235,7 +235,8 @@ static void check_perf(struct nsc_doctor *d)
 {
     int error, level = perf_paranoid();
     const char *remedy = level > 2 ? "sysctl kernel.perf_event_paranoid=2"
-                                   : "a container's seccomp profile must permit perf_event_open";
+                                   : "in a container: start it with --security-opt "
+                                     "seccomp=unconfined, or a profile with perf_event_open";
 
     switch (nsc_perf_probe(&error)) {
     case NSC_PERF_ALL:

@@ -86,6 +86,7 @@ static int read_ext(const struct nsc_cli_args *args, const struct nsc_cli_given 
     if (status != 0)
         return status;
     r->options.cpu_timer = kind == 2;
+    r->no_samples = kind == 0;
     if (kind == 0)
         r->options.sample_ns = 0;
     else if (r->options.sample_ns == 0)
@@ -114,7 +115,7 @@ static int read_interval(const struct nsc_cli_args *args, const struct nsc_cli_g
         ns > NSC_METRICS_INTERVAL_MAX_NS)
         return nsc_cli_usage(args, "--interval: a time from 100us to 1s is needed, not \"%s\"",
                              given->value);
-    r->options.sample_ns = ns;
+    r->options.sample_ns = r->no_samples ? 0 : ns;
     return 0;
 }
 

@@ -13,6 +13,7 @@ struct nsc_recording {
     struct nsc_record_options options;
     char *output; /* when not given */
     bool quiet, progress_shown;
+    bool no_samples;  /* by --ext none, whatever --interval says */
     bool filtered;    /* some filter was in force, whatever the options say */
     char remark[480]; /* on what the trace became, or empty */
 };

@@ -2,6 +2,7 @@
 #include "reach/endpoint.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +22,8 @@
 #define REPLY_MS      2000
 #define LONG_REPLY_MS 20000
 #define RETRY_NS      2000000
+/* A socket is made before it is listened at. */
+#define BORN_S        10
 
 static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
 {
@@ -206,4 +209,48 @@ int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, in
         error = receive_reply(socket, pid, patience_ms(verb), result, diag);
     close(socket);
     return error;
+}
+
+/* ---- What killed programs left ----------------------------------------------------------------
+ */
+
+/* Whoever listens may be in another namespace, so that its process tells nothing: the kernel is
+ * asked. */
+static bool is_left(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct stat st;
+    bool refused;
+    int fd;
+
+    if (!is_theirs(path, geteuid()) || lstat(path, &st) != 0 || time(NULL) - st.st_mtime < BORN_S ||
+        strlen(path) >= sizeof address.sun_path)
+        return false;
+    strcpy(address.sun_path, path);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    refused = connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 &&
+              errno == ECONNREFUSED;
+    close(fd);
+    return refused;
+}
+
+void nsc_endpoint_sweep(void)
+{
+    static const char *const kinds[] = {"sock", "rec"};
+    char pattern[64];
+    size_t kind, i;
+    glob_t found;
+
+    for (kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
+        snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "%lu/*.%s",
+                 (unsigned long)geteuid(), kinds[kind]);
+        if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+            continue;
+        for (i = 0; i < found.gl_pathc; i++)
+            if (is_left(found.gl_pathv[i]))
+                unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
 }

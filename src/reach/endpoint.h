@@ -2,8 +2,8 @@
  * endpoint.h - client of a program's endpoint (include/nanoscope/control.h).
  *
  * One connection a call, so that nobody keeps the endpoint from others. The other side is checked
- * to be the process that is meant, and never waited for longer than a deadline. Called by reach.c
- * and find.c.
+ * to be the process that is meant, and never waited for longer than a deadline. Called by reach.c,
+ * find.c and the commands.
  */
 #ifndef NSC_REACH_ENDPOINT_H
 #define NSC_REACH_ENDPOINT_H
@@ -28,5 +28,9 @@ bool nsc_endpoint_listens(pid_t pid, uid_t uid);
  */
 int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, int fd,
                       int64_t *result, struct nsc_diag *diag);
+
+/* Removes the sockets of this user's programs and recorders that were killed: such as nobody
+ * listens at, for longer than it takes a program to begin to. */
+void nsc_endpoint_sweep(void);
 
 #endif

@@ -353,8 +353,9 @@ static int begin_running(struct attach *a, struct nsc_diag *diag)
         return error;
     }
     r->phase = NSC_COMMAND_RECORDING;
+    r->start_ns = nsc_now_ns();
     if (a->options->duration_ns != 0)
-        a->end_ns = nsc_now_ns() + a->options->duration_ns;
+        a->end_ns = r->start_ns + a->options->duration_ns;
     if (a->options->begun != NULL)
         a->options->begun(a->options->context, target->pid);
     return 0;

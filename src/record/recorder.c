@@ -583,6 +583,7 @@ static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
 int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
                           struct nsc_diag *diag)
 {
+    uint64_t end_ns = nsc_now_ns(); /* of what is recorded; what follows takes its time, too */
     int error = 0;
 
     tell_phase(r, NSC_COMMAND_ENDING);
@@ -591,7 +592,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     fill_result(r, result);
     nsc_measure_end(r, result);
     nsc_budget_end(&r->budget, result);
-    result->elapsed_ns = nsc_now_ns() - r->start_ns;
+    result->elapsed_ns = end_ns - r->start_ns;
     if (result->recorded) {
         write_counts(r);
         write_hook_cost(r);

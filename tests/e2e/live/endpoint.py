@@ -212,12 +212,23 @@ def scenario_fork():
     program.finish()
 
 
+def ps():
+    subprocess.run([os.environ["NANOSCOPE"], "ps"], stdout=subprocess.DEVNULL, check=True)
+
+
 def scenario_kill():
     program = Program()
     program.process.kill()
     program.process.wait()
     must(os.path.exists(program.path), "who removed the socket?")
-    os.unlink(program.path)
+    other = Program()
+    must(ps() is None and os.path.exists(program.path), "a young socket was removed")
+    for path in (program.path, other.path):
+        os.utime(path, (0, 0))
+    ps()
+    must(not os.path.exists(program.path), "a killed program's socket is still there")
+    must(other.call(HELLO) == 1, "a living program's socket is gone")
+    other.finish()
 
 
 def scenario_silent():
