@@ -63,24 +63,28 @@ int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct n
     return status;
 }
 
+int nsc_cli_read_rules_text(const char *path, char **text, size_t *bytes)
+{
+    struct nsc_category_rules *rules = NULL;
+    int status = nsc_cli_read_rules(path, &rules);
+
+    nsc_category_rules_free(rules);
+    return status == 0 ? read_file(path, text, bytes) : status;
+}
+
 int nsc_cli_print_rules(const char *path)
 {
-    struct nsc_category_rules *rules;
     char *text = NULL;
     size_t bytes = 0;
-    int status = nsc_cli_read_rules(path, &rules);
+    int status = path != NULL ? nsc_cli_read_rules_text(path, &text, &bytes) : 0;
 
     if (status != 0)
         return status;
-    nsc_category_rules_free(rules);
     fputs(nsc_category_ready_rules(), stdout);
-    if (path == NULL)
-        return 0;
-    status = read_file(path, &text, &bytes);
-    if (status == 0) {
+    if (path != NULL) {
         printf("\n# %s\n", path);
         fwrite(text, 1, bytes, stdout);
     }
     free(text);
-    return status;
+    return 0;
 }

@@ -1,5 +1,6 @@
 /*
- * categories.h - the option --categories FILE of report, query and open: rules that sort functions.
+ * categories.h - the option --categories FILE of report, query, open and whatever writes a page:
+ * rules that sort functions.
  */
 #ifndef NSC_CLI_CATEGORIES_H
 #define NSC_CLI_CATEGORIES_H
@@ -15,6 +16,10 @@ int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out);
 
 /* The same, and what they say of a trace: nsc_categories_free() frees that. */
 int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct nsc_categories *out);
+
+/* The text of a file, once its rules are found right; free() it. Returns 0 or an exit status after
+ * a message. */
+int nsc_cli_read_rules_text(const char *path, char **text, size_t *bytes);
 
 /* Print the ready rules and, behind them, those of a file (NULL: none), once they are found right.
  * Returns an exit status. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/diff.h"
+#include "cli/categories.h"
 #include "cli/diff_options.h"
 #include "cli/export_own.h"
 #include "cli/progress.h"
@@ -19,8 +20,9 @@ struct settings {
     enum nsc_table_format format;
     bool page; /* instead of tables */
     const char *output;
-    bool for_tables; /* an option was given that only tables have */
-    unsigned sort;   /* enum nsc_diff_key */
+    const char *categories; /* file of rules, or NULL */
+    bool for_tables;        /* an option was given that only tables have */
+    unsigned sort;          /* enum nsc_diff_key */
     uint64_t top, paths;
     uint64_t min_change_ns;
     double min_change_share; /* of what it was in A */
@@ -71,6 +73,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         return read_format(args, given, s);
     case NSC_DIFF_OPT_OUTPUT:
         s->output = given->value;
+        return 0;
+    case NSC_DIFF_OPT_CATEGORIES:
+        s->categories = given->value;
         return 0;
     case NSC_DIFF_OPT_SORT:
         return nsc_cli_choice(args, given, keys, &s->sort);
@@ -465,11 +470,18 @@ static int write_page(const struct settings *s)
     const struct nsc_formats_progress on_progress = {tick, &progress};
     char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
     struct nsc_export_result result;
-    int error;
+    struct nsc_page_rules rules = {0};
+    int error = s->categories != NULL
+                    ? nsc_cli_read_rules_text(s->categories, &rules.text, &rules.bytes)
+                    : 0;
 
+    if (error != 0)
+        return error;
     nsc_progress_begin(&progress);
-    error = nsc_cli_export_page(parts, NSC_DIFF_SIDES, s->output, &on_progress, &result, &diag);
+    error =
+        nsc_cli_export_page(parts, NSC_DIFF_SIDES, &rules, s->output, &on_progress, &result, &diag);
     nsc_progress_end(&progress);
+    free(rules.text);
     if (error != 0)
         return nsc_cli_fail(&diag);
     for (uint32_t i = 0; i < result.notes.count; i++)
@@ -487,11 +499,10 @@ static int check_page(const struct nsc_cli_args *args, struct settings *s)
     const char *guess = s->output != NULL ? nsc_cli_own_guess(s->output) : NULL;
 
     s->page |= guess != NULL && strcmp(guess, "html") == 0;
+    if (!s->page && s->output != NULL)
+        return nsc_cli_usage(args, "-o names a page (--format html); redirect what is printed");
     if (!s->page)
-        return s->output != NULL
-                   ? nsc_cli_usage(args,
-                                   "-o names a page (--format html); redirect what is printed")
-                   : 0;
+        return s->categories != NULL ? nsc_cli_usage(args, "--categories is for a page") : 0;
     if (s->for_tables)
         return nsc_cli_usage(args, "a page has all functions and paths: --sort, --top, --paths and "
                                    "--min-change are for what is printed");

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/categories.h"
 #include "cli/export_options.h"
 #include "cli/export_own.h"
 #include "cli/progress.h"
@@ -16,8 +17,10 @@
 
 struct request {
     const char *input;
-    const char *output; /* NULL: made of the input's name */
-    const char *format; /* NULL: of the output's name */
+    const char *output;     /* NULL: made of the input's name */
+    const char *format;     /* NULL: of the output's name */
+    const char *categories; /* file of rules, or NULL */
+    struct nsc_page_rules rules;
     bool json;
     struct nsc_cli_view view;
     struct nsc_export_options options;
@@ -61,6 +64,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         status = nsc_cli_number(args, given, 1, 1u << 20, &depth);
         r->options.max_depth = (uint32_t)depth;
         break;
+    case NSC_EXPORT_OPT_CATEGORIES:
+        r->categories = given->value;
+        break;
     case NSC_EXPORT_OPT_JSON:
         r->json = true;
         break;
@@ -84,6 +90,8 @@ static int check_options(const struct nsc_cli_args *args, const char *format)
                                  args->options[i].name, format);
         if (!deep && id == NSC_EXPORT_OPT_DEPTH)
             return nsc_cli_usage(args, "--depth is for folded, pprof and pdf, not for %s", format);
+        if (id == NSC_EXPORT_OPT_CATEGORIES && strcmp(format, "html") != 0)
+            return nsc_cli_usage(args, "--categories is for html, not for %s", format);
     }
     return 0;
 }
@@ -191,8 +199,8 @@ static int export_trace(const struct request *r, const char *output)
     options.progress = (struct nsc_formats_progress){tick, &progress};
     nsc_progress_begin(&progress);
     if (nsc_cli_own_suffix(r->format) != NULL)
-        error = nsc_cli_export_own(r->view.trace, selection, r->format, output, &options.progress,
-                                   &result, &diag);
+        error = nsc_cli_export_own(r->view.trace, selection, r->format, &r->rules, output,
+                                   &options.progress, &result, &diag);
     else
         error = nsc_formats_export(r->view.trace, r->format, output, &options, &result, &diag);
     nsc_progress_end(&progress);
@@ -224,10 +232,14 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
     char *output;
     int status = read_request(args, &r);
 
+    if (status == 0 && r.categories != NULL)
+        status = nsc_cli_read_rules_text(r.categories, &r.rules.text, &r.rules.bytes);
     if (status == 0)
         status = nsc_cli_view_open(args, 0, &r.view);
-    if (status != 0)
+    if (status != 0) {
+        free(r.rules.text);
         return status;
+    }
     output = r.output != NULL ? strdup(r.output) : default_output(&r);
     if (output == NULL)
         status = nsc_cli_error("out of memory");
@@ -236,6 +248,7 @@ int nsc_cmd_export(const struct nsc_cli_args *args)
     else
         status = export_trace(&r, output);
     free(output);
+    free(r.rules.text);
     nsc_cli_view_close(&r.view);
     return status;
 }

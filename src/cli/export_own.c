@@ -114,7 +114,8 @@ static int cut_aside(struct nsc_trace *t, const struct nsc_selection *selection,
 }
 
 /* The traces that were cut aside, as a page. */
-static int write_page(const struct nsc_page_trace *traces, size_t count, const char *path,
+static int write_page(const struct nsc_page_trace *traces, size_t count,
+                      const struct nsc_page_rules *rules, const char *path,
                       struct nsc_export_result *result, struct nsc_diag *diag)
 {
     struct nsc_output *out;
@@ -122,7 +123,7 @@ static int write_page(const struct nsc_page_trace *traces, size_t count, const c
 
     if (error != 0)
         return error;
-    error = nsc_page_write(traces, count, out, diag);
+    error = nsc_page_write(traces, count, rules, out, diag);
     if (error == 0)
         error = nsc_output_finish(out, diag);
     result->bytes = nsc_output_bytes(out);
@@ -133,7 +134,8 @@ static int write_page(const struct nsc_page_trace *traces, size_t count, const c
     return error;
 }
 
-int nsc_cli_export_page(const struct nsc_cli_page_part *parts, size_t count, const char *path,
+int nsc_cli_export_page(const struct nsc_cli_page_part *parts, size_t count,
+                        const struct nsc_page_rules *rules, const char *path,
                         const struct nsc_formats_progress *progress,
                         struct nsc_export_result *result, struct nsc_diag *diag)
 {
@@ -152,21 +154,21 @@ int nsc_cli_export_page(const struct nsc_cli_page_part *parts, size_t count, con
     }
     note_clipped(result);
     if (error == 0)
-        error = write_page(traces, n, path, result, diag);
+        error = write_page(traces, n, rules, path, result, diag);
     while (n > 0)
         close(traces[--n].fd);
     return error;
 }
 
 int nsc_cli_export_own(struct nsc_trace *t, const struct nsc_selection *selection,
-                       const char *format, const char *path,
+                       const char *format, const struct nsc_page_rules *rules, const char *path,
                        const struct nsc_formats_progress *progress,
                        struct nsc_export_result *result, struct nsc_diag *diag)
 {
     const struct nsc_cli_page_part part = {t, selection};
 
     if (strcmp(format, "nst") != 0)
-        return nsc_cli_export_page(&part, 1, path, progress, result, diag);
+        return nsc_cli_export_page(&part, 1, rules, path, progress, result, diag);
     *result = (struct nsc_export_result){.format = format};
     return export_nst(t, selection, path, progress, result, diag);
 }

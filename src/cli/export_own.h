@@ -22,12 +22,13 @@ int nsc_cli_own_check(const char *format, const char *path, struct nsc_diag *dia
 
 /**
  * nsc_cli_export_own - write a selection of a trace in one of them.
+ * @rules: of a page's categories; NULL: none.
  * @path: the output; a page may go to "-".
  * @result: filled on success.
  * Returns 0 or -errno with @diag.
  */
 int nsc_cli_export_own(struct nsc_trace *t, const struct nsc_selection *selection,
-                       const char *format, const char *path,
+                       const char *format, const struct nsc_page_rules *rules, const char *path,
                        const struct nsc_formats_progress *progress,
                        struct nsc_export_result *result, struct nsc_diag *diag);
 
@@ -38,7 +39,8 @@ struct nsc_cli_page_part {
 };
 
 /* The same for a page of @count traces: one, or two that it compares. */
-int nsc_cli_export_page(const struct nsc_cli_page_part *parts, size_t count, const char *path,
+int nsc_cli_export_page(const struct nsc_cli_page_part *parts, size_t count,
+                        const struct nsc_page_rules *rules, const char *path,
                         const struct nsc_formats_progress *progress,
                         struct nsc_export_result *result, struct nsc_diag *diag);
 

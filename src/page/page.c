@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/category.h"
 #include "answer/answer.h"
 #include "util/diag.h"
 
@@ -19,6 +20,7 @@
 
 uint8_t *nsc_page_room(size_t bytes);
 int nsc_page_open(int fd, size_t name_bytes);
+int nsc_page_rules(size_t bytes);
 int nsc_page_begin(void);
 int nsc_page_ask(size_t bytes);
 const uint8_t *nsc_page_answer(void);
@@ -29,6 +31,7 @@ static struct {
     size_t room_bytes;
     struct nsc_trace *traces[NSC_ANSWER_TRACES_MAX];
     size_t trace_count;
+    struct nsc_category_rules *rules; /* NULL: the ready ones */
     struct nsc_answer *engine;
     struct nsc_answer_reply reply; /* what goes out */
 } page;
@@ -109,10 +112,23 @@ PAGE_ENTRY(nsc_page_open) int nsc_page_open(int fd, size_t name_bytes)
     return error == 0 ? 0 : tell(error, diag.message);
 }
 
+/* Sort functions by the rules of @bytes in the room, too. Returns 0 or -errno as above. */
+PAGE_ENTRY(nsc_page_rules) int nsc_page_rules(size_t bytes)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    int error;
+
+    if (bytes >= page.room_bytes || page.rules != NULL)
+        return tell(-EINVAL, "too many rules");
+    error = nsc_category_rules_read(page.room, bytes, &page.rules, &diag);
+    return error == 0 ? 0 : tell(error, diag.message[0] != '\0' ? diag.message : "out of memory");
+}
+
 /* All traces are open: make the engine. Returns 0 or -errno as above. */
 PAGE_ENTRY(nsc_page_begin) int nsc_page_begin(void)
 {
-    struct nsc_answer_options options = {.size = sizeof options, .cache_bytes = CACHE_BYTES};
+    struct nsc_answer_options options = {
+        .size = sizeof options, .cache_bytes = CACHE_BYTES, .rules = page.rules};
     int error = nsc_answer_open(page.traces, page.trace_count, &options, &page.engine);
 
     return error == 0 ? 0 : tell(error, "out of memory");

@@ -20,15 +20,23 @@ struct nsc_page_trace {
     const char *name; /* as it is shown; any text */
 };
 
+/* Rules for the categories of functions, beside the ready ones (analyze/category.h). */
+struct nsc_page_rules {
+    char *text; /* NULL: none */
+    size_t bytes;
+};
+
 /* Whether this program was built with what a page needs. If not, @diag says what to install. */
 bool nsc_page_is_possible(struct nsc_diag *diag);
 
 /**
  * nsc_page_write - write a page that shows one trace, or compares two.
+ * @rules: of its categories, found right before; NULL: none.
  * @out: the caller finishes it, and asks it for write errors.
  * Returns 0 or -errno with @diag.
  */
-int nsc_page_write(const struct nsc_page_trace *traces, size_t count, struct nsc_output *out,
+int nsc_page_write(const struct nsc_page_trace *traces, size_t count,
+                   const struct nsc_page_rules *rules, struct nsc_output *out,
                    struct nsc_diag *diag);
 
 #endif

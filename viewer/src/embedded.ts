@@ -4,6 +4,7 @@ import { inflate, type Packed } from "./inflate";
 import type { TraceData } from "./worker";
 
 const ENGINE = 'script[type="application/x-nanoscope-engine"]';
+const RULES = 'script[type="application/x-nanoscope-rules"]';
 const TRACES = 'script[type="application/x-nanoscope-trace"]';
 
 /** Newer browsers have it built in. */
@@ -34,11 +35,14 @@ function take(element: Element): Packed {
 export interface Embedded {
     code: Promise<WebAssembly.Module>;
     traces: TraceData[];
+    /** For the categories of functions. */
+    rules: Packed | null;
 }
 
 /** Null if the page holds none: it is served, then. */
 export function takeEmbedded(): Embedded | null {
     const engine = document.querySelector(ENGINE);
+    const rules = document.querySelector(RULES);
     const elements = [...document.querySelectorAll(TRACES)];
     if (engine === null || elements.length === 0) {
         return null;
@@ -48,5 +52,5 @@ export function takeEmbedded(): Embedded | null {
         name: element.getAttribute("data-name") ?? "trace",
         data: take(element),
     }));
-    return { code, traces };
+    return { code, traces, rules: rules === null ? null : take(rules) };
 }

@@ -190,8 +190,9 @@ export class LocalEngine implements Engine {
     static async open(
         code: WebAssembly.Module,
         traces: readonly TraceData[],
+        rules: Opening["rules"] = null,
     ): Promise<LocalEngine> {
-        const opening = { code, traces };
+        const opening = { code, traces, rules };
         const quick = new Lane(opening);
         await new Promise<void>((resolve, reject) => quick.start({ resolve, reject })).catch(
             (error: unknown) => {

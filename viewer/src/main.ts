@@ -73,7 +73,7 @@ class Viewer {
         }
         const { code } = embedded;
         this.code = () => code;
-        return await LocalEngine.open(await code, embedded.traces);
+        return await LocalEngine.open(await code, embedded.traces, embedded.rules);
     }
 
     /** @begin: runs just before it is shown. */

@@ -19,6 +19,7 @@ interface Exports {
     _initialize(): void;
     nsc_page_room(bytes: number): number;
     nsc_page_open(fd: number, nameBytes: number): number;
+    nsc_page_rules(bytes: number): number;
     nsc_page_begin(): number;
     nsc_page_ask(bytes: number): number;
     nsc_page_answer(): number;
@@ -28,10 +29,11 @@ interface Exports {
 export class Module {
     private constructor(private readonly exports: Exports) {}
 
-    /** Opens traces. Rejects with an error whose message says in one line why one cannot be read. */
+    /** Opens traces; functions are sorted by rules, too, if there are any. Rejects with an error whose message says in one line why one cannot be read. */
     static async open(
         code: BufferSource | WebAssembly.Module,
         traces: readonly NamedSource[],
+        rules: Uint8Array | null = null,
     ): Promise<Module> {
         const wasi = new Wasi();
         const compiled =
@@ -44,6 +46,9 @@ export class Module {
         for (const { name, source } of traces) {
             module.check(exports.nsc_page_open(wasi.add(source), module.put(name)));
         }
+        if (rules !== null) {
+            module.check(exports.nsc_page_rules(module.put(rules)));
+        }
         module.check(exports.nsc_page_begin());
         return module;
     }
@@ -53,8 +58,8 @@ export class Module {
         return { status, bytes: this.answer() };
     }
 
-    private put(text: string): number {
-        const bytes = new TextEncoder().encode(text);
+    private put(text: string | Uint8Array): number {
+        const bytes = typeof text === "string" ? new TextEncoder().encode(text) : text;
         const at = this.exports.nsc_page_room(bytes.length);
         if (at === 0) {
             throw new Error("Out of memory.");

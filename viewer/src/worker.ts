@@ -13,6 +13,8 @@ export interface TraceData {
 export interface Opening {
     code: WebAssembly.Module;
     traces: readonly TraceData[];
+    /** For the categories of functions, beside the ready ones. */
+    rules: Packed | null;
 }
 
 export type Told =
@@ -90,12 +92,12 @@ async function sourceOf(data: Packed | Blob): Promise<Source> {
         : new BlobSource(data);
 }
 
-async function open({ code, traces }: Opening): Promise<Module> {
+async function open({ code, traces, rules }: Opening): Promise<Module> {
     const named = [];
     for (const { name, data } of traces) {
         named.push({ name, source: await sourceOf(data) });
     }
-    return await Module.open(code, named);
+    return await Module.open(code, named, rules === null ? null : await inflate(rules));
 }
 
 const scope = globalThis as unknown as Scope;
