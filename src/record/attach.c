@@ -15,6 +15,7 @@
 
 #include "reach/reach.h"
 #include "record/await.h"
+#include "record/clockpoint.h"
 #include "record/patchable.h"
 #include "record/recorder.h"
 #include "record/verdict.h"
@@ -308,8 +309,11 @@ static int switch_on(struct attach *a, struct nsc_diag *diag)
 
     a->result->switch_on_ns = stats.ns;
     if (error == -EPERM || error == -EACCES)
-        return switch_on_inside(a, diag);
-    return error != 0 ? error : nsc_patchable_follow(&r->tracees, diag);
+        error = switch_on_inside(a, diag);
+    else if (error == 0)
+        error = nsc_patchable_follow(&r->tracees, diag);
+    nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    return error;
 }
 
 /* Hooks that are no sleds, and sleds that we may not switch, are the program's to switch off. A

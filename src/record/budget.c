@@ -271,6 +271,7 @@ static bool make_changes(struct nsc_budget *b)
     struct nsc_modules *modules = &b->tracees->modules;
     uint64_t ticks = nsc_clockpoint_ticks();
     uint32_t i;
+    uint64_t before;
     int error;
 
     for (i = 0; i < b->policy.change_count; i++) {
@@ -287,9 +288,12 @@ static bool make_changes(struct nsc_budget *b)
     }
     if (b->policy.change_count > 0)
         nsc_tracees_set_switched(b->tracees);
+    before = b->flips.writes;
     error = nsc_onoff_follow_bars(b->tracees, &b->flips, &b->diag);
     if (error != 0)
         b->error = error;
+    if (b->flips.writes != before)
+        nsc_tracees_switched_on(b->tracees, nsc_clockpoint_ticks());
     return b->policy.change_count > 0;
 }
 

@@ -322,7 +322,10 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
     error = nsc_onoff_follow(&r->tracees, &stats, diag);
-    return error != 0 ? error : nsc_patchable_follow(&r->tracees, diag);
+    if (error == 0)
+        error = nsc_patchable_follow(&r->tracees, diag);
+    nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    return error;
 }
 
 void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)

@@ -160,6 +160,7 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
         return NULL;
     unwind_below(victim, UINT64_MAX, victim->left_ticks);
     victim->low = victim->high = victim->name = 0;
+    victim->outer = victim->outer_on = 0;
     victim->gone = false;
     return victim;
 }
@@ -369,6 +370,14 @@ static void close_equal(struct nsc_stack *st, const struct nsc_stack_event *even
         stack_unwind(st, dead_ticks);
 }
 
+static void note_outermost(const struct nsc_stacks *s, const struct nsc_stack_event *event)
+{
+    uint64_t *outer = event->ticks < s->on_ticks ? &s->current->outer : &s->current->outer_on;
+
+    if (event->key > *outer)
+        *outer = event->key;
+}
+
 void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
                      const struct nsc_code *code)
 {
@@ -378,6 +387,7 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
     unwind_below(st, event->key, dead_ticks);
     close_equal(st, event, code, dead_ticks);
     stack_push(s, event, code);
+    note_outermost(s, event);
 }
 
 /* The depth down to which an exit at @event closes frames, or UINT32_MAX if none of them matches.
@@ -398,11 +408,46 @@ static uint32_t match_exit(struct nsc_stack *st, const struct nsc_stack_event *e
     return UINT32_MAX;
 }
 
+/*
+ * An exit without entry, outside of all open calls, while sleds were being switched on: exits are
+ * on before entries, so this may be any call that began and ended meanwhile. Those that were open
+ * before are one chain and end from the inside outwards: none of them lies where an event was
+ * before, or deeper. (It does if events after the switching were there, too: no call at that place
+ * can be without its entry then, and this is of another stack near by.)
+ */
+static bool began_meanwhile(const struct nsc_stacks *s, const struct nsc_stack_event *event,
+                            const struct nsc_code *code)
+{
+    const struct nsc_stack *st = s->current;
+    bool shares = (code->flags & NSC_CODE_HEADER) != 0; /* a position, with its caller */
+    uint64_t least = event->key + (shares ? KEY_STEP : 0);
+
+    return s->switched && st->outer >= least && st->outer_on < least;
+}
+
+void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks)
+{
+    uint32_t i;
+
+    s->switched = true;
+    s->on_ticks = ticks;
+    for (i = 0; i < s->count; i++) {
+        struct nsc_stack *st = s->stacks[i];
+
+        st->outer = st->outer > st->outer_on ? st->outer : st->outer_on;
+        st->outer_on = 0;
+    }
+}
+
 static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                       const struct nsc_code *code)
 {
     struct nsc_stack *st = s->current;
 
+    if ((code->flags & NSC_CODE_LEFT_OUT) == 0 && began_meanwhile(s, event, code)) {
+        s->stats.left_out[NSC_LEFT_OUT_OTHER]++;
+        return;
+    }
     if (st->sieve != NULL) {
         nsc_sieve_late_exit(st, event->ticks, s->since_ticks, code);
         return;
@@ -435,6 +480,7 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         else
             nsc_stack_miss(s, &s->stats.unmatched);
     }
+    note_outermost(s, event);
 }
 
 /* Handlers may still run on the stack that is left: knowing where the other one is keeps their
@@ -503,6 +549,7 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks)
 
         unwind_below(st, UINT64_MAX, st == s->current ? s->last_ticks : st->left_ticks);
         st->gone = false;
+        st->outer = st->outer_on = 0; /* calls may have begun in the gap */
     }
     s->since_ticks = ticks;
     nsc_note_records_break(&s->notes);

@@ -10,6 +10,8 @@
  * the tree is right after longjmp, throw and tail calls, whatever events are missing.
  * With the header hook a function inlined into its caller has its caller's position: such an entry
  * closes an equal frame only if that is the same hook site again, and exits match by function too.
+ * An exit outside of all open calls is the end of one that began unseen; docs/adr/007-recorder.md
+ * says which of them can have been open when the thread's recording began.
  */
 #ifndef NSC_RECORD_STACK_H
 #define NSC_RECORD_STACK_H
@@ -45,9 +47,10 @@ struct nsc_stacks {
     int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
     void *context;
     uint8_t exit_bit;
-    bool keep;     /* false: run the rule only, keep nothing (a ring that turns over) */
-    bool switched; /* sleds are switched while the thread runs */
-    bool marked;   /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
+    bool keep;         /* false: run the rule only, keep nothing (a ring that turns over) */
+    bool switched;     /* sleds are switched while the thread runs */
+    uint64_t on_ticks; /* nsc_stacks_switched_on(); 0: from the start, what is wanted is on */
+    bool marked;       /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
     /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
      * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
     const struct nsc_rules *rules;
@@ -110,6 +113,9 @@ void nsc_stacks_keep(struct nsc_stacks *s);
 /* The rules that are in force have an end (rules->until_ticks), though they began without: the
  * thread's first ones are @rules. */
 void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
+/* Sleds were switched on, and all of that was done at @ticks: till then functions may have had
+ * their exits on and not yet their entries. Called before later events are run. */
+void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks);
 /* Ask again whether the thread is wanted: its name has changed. */
 void nsc_stacks_renamed(struct nsc_stacks *s);
 

@@ -26,15 +26,18 @@ struct nsc_stack {
      * no event matches. Under a sieve, `bound` holds marks (enum nsc_frame_mark), and `child_ticks`
      * how many of the frames up to this one are wanted. */
     struct nsc_lane_frame *shadow;
-    uint32_t depth, capacity;  /* of shadow, without the floor */
-    struct nsc_sieve *sieve;   /* the thread's; NULL: none */
-    uint32_t pending;          /* the first frame that is pending; none is if >= depth */
-    uint32_t held_depth;       /* where among the frames the losses belong */
-    uint64_t held_lost;        /* events lost while a frame was pending */
-    uint64_t held_ticks;       /* when, the last ones */
-    uint32_t number;           /* in the trace: 0 = the thread's first stack */
-    uint64_t name;             /* by NSC_LIVE_ESC_SWITCH; 0 = none */
-    uint64_t low, high;        /* keys of outermost frames seen; high 0 = nothing seen yet */
+    uint32_t depth, capacity; /* of shadow, without the floor */
+    struct nsc_sieve *sieve;  /* the thread's; NULL: none */
+    uint32_t pending;         /* the first frame that is pending; none is if >= depth */
+    uint32_t held_depth;      /* where among the frames the losses belong */
+    uint64_t held_lost;       /* events lost while a frame was pending */
+    uint64_t held_ticks;      /* when, the last ones */
+    uint32_t number;          /* in the trace: 0 = the thread's first stack */
+    uint64_t name;            /* by NSC_LIVE_ESC_SWITCH; 0 = none */
+    uint64_t low, high;       /* keys of outermost frames seen; high 0 = nothing seen yet */
+    /* Keys of the outermost events since the last gap, of those that the rule takes one by one:
+     * before all that is wanted was on (nsc_stacks.on_ticks), and from then on; 0: none. */
+    uint64_t outer, outer_on;
     uint64_t left_ticks, used; /* when it was left, in ticks and in `switches` */
     bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
 };

@@ -83,6 +83,7 @@ struct nsc_tracees {
     bool dead;                             /* nobody lives: process ids are not to be asked about */
     bool keep;                             /* threads begin with calls kept (false: ring) */
     bool switched;                         /* sleds are switched while programs run */
+    uint64_t on_ticks;                     /* when the last switching on was done; 0: never was */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
@@ -122,6 +123,10 @@ void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 void nsc_tracees_reap(struct nsc_tracees *all);
 /* From now on sleds are switched while programs run (see nsc_stacks.switched). */
 void nsc_tracees_set_switched(struct nsc_tracees *all);
+/* Sleds have been switched on, all that were to be, at @ticks (see nsc_stacks_switched_on()); a
+ * time that never comes: they are about to be switched off. Called before any event is read that
+ * came since. */
+void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks);
 /**
  * nsc_tracees_set_filter - another filter, for events from @ticks on, whenever they are read.
  * @filter: its contents are taken over.

@@ -555,6 +555,49 @@ static void test_switched(void)
     rig_end(&rig);
 }
 
+/* Exits are switched on before entries: what ends meanwhile and can not have been open before is
+ * not made a call of. */
+static void test_switching_on(void)
+{
+    const uint64_t words[] = {
+        OUT(1, TOP - 64, 1), OUT(2, TOP - 64, 2), OUT(1, TOP - 64, 3),  OUT(3, TOP - 96, 4),
+        OUT(4, TOP, 5),      OUT(1, TOP - 64, 6), OUT(4, TOP, 7),       IN(5, TOP, 8),
+        OUT(6, TOP - 32, 9), OUT(5, TOP, 11),     OUT(7, TOP + 64, 12), OUT(8, TOP - 32, 13),
+    };
+    const uint64_t after[] = {OUT(1, TOP - 64, 14), NSC_LIVE_ESC_LOST, 7, OUT(9, TOP, 15)};
+    struct rig rig;
+
+    rig_begin(&rig, false, true);
+    nsc_stacks_switched_on(&rig.stacks, 10);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
+    /* Where the 8 was, events came after the switching: it is of a stack of its own near by. */
+    CHECK_STR(log_text(&rig.log), "<1 <4 +5 -5 <7 <8");
+    CHECK_U64(rig.stacks.stats.recorded, 6);
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 6);
+    nsc_stacks_switched_on(&rig.stacks, 20); /* as another filter does */
+    nsc_stacks_run(&rig.stacks, after, 0, 3, false);
+    CHECK_STR(log_text(&rig.log), "<1 <4 +5 -5 <7 <8 !7 <9");
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 7);
+    CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 7);
+    rig_end(&rig);
+}
+
+/* With the header hook a function that was inlined shares the position of its caller. */
+static void test_switching_on_inlined(void)
+{
+    const uint64_t words[] = {OUT(2, TOP - 64, 1), OUT(1, TOP - 64, 2), OUT(3, TOP - 96, 3)};
+    struct rig rig;
+
+    rig_begin(&rig, true, true);
+    nsc_stacks_switched_on(&rig.stacks, 10);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
+    CHECK_STR(log_text(&rig.log), "<2 <1");
+    CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 1);
+    rig_end(&rig);
+}
+
 /* Once a thread's time stands at its end, each event asks for its code at a time that no table
  * holds for: still one place for one address. */
 static void test_time_at_its_end(void)
@@ -575,6 +618,8 @@ int main(void)
     test_by_hand();
     test_turned_away();
     test_switched();
+    test_switching_on();
+    test_switching_on_inlined();
     test_stacks_by_hand();
     test_jumps_by_hand();
     test_ticks();
