@@ -128,6 +128,7 @@ static int put_report(struct nsc_answer_ask *ask, const struct nsc_selection *s,
     /* Of a window only what is known to lie in it. */
     nsc_json_u64(j, "lost", windowed ? r->gaps.placed : r->gaps.lost);
     nsc_json_u64(j, "functions", r->report.row_count);
+    nsc_json_bool(j, "rough", r->report.coarse);
     nsc_json_u64(j, "more", r->report.row_count - shown);
     nsc_json_open_array(j, "rows");
     for (size_t i = 0; i < shown; i++)

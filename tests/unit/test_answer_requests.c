@@ -103,6 +103,7 @@ static bool report_agrees(struct rig *rig)
     if (nsc_report_make(rig->trace, &everything, false, &report, &diag) != 0 ||
         rig_ask(rig, "/api/report?limit=10000") != 200)
         return false;
+    fits = strstr(rig_text(rig), report.coarse ? "\"rough\":true" : "\"rough\":false") != NULL;
     for (size_t i = 0; i < report.row_count && fits; i++) {
         const struct nsc_report_row *r = &report.rows[i];
         char want[512];

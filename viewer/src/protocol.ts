@@ -101,6 +101,8 @@ export interface Report {
     bounds: number;
     lost: number;
     functions: number;
+    /** Quantiles come from the index: within 6.3 %. */
+    rough: boolean;
     more: number;
     rows: ReportRow[];
 }

@@ -55,7 +55,7 @@ export class TopPanel implements Panel {
             return;
         }
         const body = h("tbody", {}, ...this.rows(report.rows));
-        const table = h("table", { class: "table" }, this.head(), body);
+        const table = h("table", { class: "table" }, this.head(report.rough), body);
         const focused = document.activeElement?.closest("[data-sort]")?.getAttribute("data-sort");
         const scroll = this.element.scrollTop;
         this.element.replaceChildren(table, this.foot(report));
@@ -73,7 +73,10 @@ export class TopPanel implements Panel {
             facts.push(`${units.count(report.bounds)} with a start or end that was not seen`);
         }
         if (report.lost > 0) {
-            facts.push(`${units.count(report.lost)} events lost`);
+            facts.push(`${units.several(report.lost, "event")} lost`);
+        }
+        if (report.rough) {
+            facts.push("quantiles are within 6.3 %, from the index");
         }
         const foot = h("p", { class: "foot" }, facts.join(", "));
         if (report.more > 0 && this.limit + 1 < LIMITS.length) {
@@ -87,11 +90,13 @@ export class TopPanel implements Panel {
         return foot;
     }
 
-    private head(): HTMLElement {
-        return h("thead", {}, h("tr", {}, ...COLUMNS.map((column) => this.headCell(column))));
+    private head(rough: boolean): HTMLElement {
+        const cells = COLUMNS.map((column) => this.headCell(column, rough));
+        return h("thead", {}, h("tr", {}, ...cells));
     }
 
-    private headCell({ id, title, about }: (typeof COLUMNS)[number]): HTMLElement {
+    private headCell({ id, title, about }: (typeof COLUMNS)[number], rough: boolean): HTMLElement {
+        const isRough = rough && /^p\d/.test(id);
         const isSorted = id === this.sort;
         const mark = h("span", { "aria-hidden": "true", class: "mark" }, id === "name" ? "▲" : "▼");
         const sort = (): void => {
@@ -100,7 +105,13 @@ export class TopPanel implements Panel {
         };
         const button = h(
             "button",
-            { type: "button", class: "plain", title: about, "data-sort": id, on: { click: sort } },
+            {
+                type: "button",
+                class: "plain",
+                title: isRough ? `${about}: within 6.3 %, from the index` : about,
+                "data-sort": id,
+                on: { click: sort },
+            },
             title,
             isSorted ? mark : null,
         );
@@ -180,5 +191,5 @@ function leftOut(row: ReportRow): string {
         return "Its calls were left out for a part of the time.";
     }
     const [calls, error] = row.more_calls;
-    return `About ${units.count(calls)} calls (±${units.count(error)}) more were left out.`;
+    return `About ${units.several(calls, "call")} (±${units.count(error)}) more were left out.`;
 }
