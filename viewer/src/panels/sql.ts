@@ -2,7 +2,7 @@
 import type { App } from "../app";
 import { h, printable } from "../dom";
 import type { Panel } from "./host";
-import { hint, more, table, type Cell } from "./parts";
+import { hint, table, type Cell } from "./parts";
 
 const LIMIT = 1000;
 /** Groups by the id alone: that sorts nothing, and so goes with traces of any size. */
@@ -31,6 +31,12 @@ export class SqlPanel implements Panel {
         "aria-label": "Question in SQL",
     });
     private readonly result = h("div", { "aria-live": "polite" });
+    /** While a statement runs: it may take long. */
+    private readonly cancel = h(
+        "button",
+        { type: "button", hidden: true, on: { click: () => this.stop() } },
+        "Cancel",
+    );
     private abort: AbortController | null = null;
 
     constructor(private readonly app: App) {
@@ -44,7 +50,13 @@ export class SqlPanel implements Panel {
         const run = h("button", { type: "button", on: { click: () => void this.run() } }, "Run");
         const about =
             "Ctrl + Enter. Tables: calls, functions, threads, processes, samples, states, marks, counters, losses, left_out, categories.";
-        const bar = h("div", { class: "buttons" }, run, h("span", { class: "quiet" }, about));
+        const bar = h(
+            "div",
+            { class: "buttons" },
+            run,
+            this.cancel,
+            h("span", { class: "quiet" }, about),
+        );
         this.element = h("div", { class: "sql-panel" }, this.box, bar, this.result);
     }
 
@@ -54,7 +66,9 @@ export class SqlPanel implements Panel {
 
     private async run(): Promise<void> {
         this.abort?.abort();
-        const { signal } = (this.abort = new AbortController());
+        const abort = (this.abort = new AbortController());
+        const { signal } = abort;
+        this.cancel.hidden = false;
         this.result.replaceChildren(hint("Working..."));
         try {
             const query = { sql: this.box.value, limit: LIMIT };
@@ -66,7 +80,19 @@ export class SqlPanel implements Panel {
                     hint(error instanceof Error ? error.message : String(error)),
                 );
             }
+        } finally {
+            if (this.abort === abort) {
+                this.abort = null;
+                this.cancel.hidden = true;
+            }
         }
+    }
+
+    private stop(): void {
+        this.abort?.abort();
+        this.result.replaceChildren(hint("Cancelled."));
+        // The button that had the focus is gone.
+        this.box.focus();
     }
 
     private show({ columns, rows, more: left }: Answer): void {
@@ -81,6 +107,9 @@ export class SqlPanel implements Panel {
         const lines = rows.map((row): Cell[] =>
             row.map((value) => (value === null ? "NULL" : printable(String(value)))),
         );
-        this.result.replaceChildren(table("Answer", heads, lines), more(left, "rows"));
+        this.result.replaceChildren(
+            table("Answer", heads, lines),
+            left > 0 ? h("p", { class: "foot" }, "There are more rows.") : "",
+        );
     }
 }
