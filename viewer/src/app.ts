@@ -181,7 +181,9 @@ export class App {
         this.show(view.pan(this.goal, share, this.whole), smooth);
     }
 
-    select(range: Range | null, threads: readonly number[] | null = this.threads): void {
+    /** Of whole nanoseconds, as the engine measures it. */
+    select(part: Range | null, threads: readonly number[] | null = this.threads): void {
+        const range = part === null ? null : view.wholeNs(part);
         if (view.sameRange(range, this.range) && threads === this.threads) {
             return;
         }

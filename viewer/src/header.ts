@@ -12,7 +12,10 @@ function makeChips(trace: Trace): HTMLElement[] {
         chips.push(h("span", { class: "chip", title }, text));
     };
     if (trace.lost > 0) {
-        chip(`${units.shortCount(trace.lost)} events lost`, "Hatched where they are missing");
+        chip(
+            `${units.shortCount(trace.lost)} event${trace.lost === 1 ? "" : "s"} lost`,
+            "Hatched where they are missing",
+        );
     }
     if (trace.left_out.functions > 0) {
         chip(

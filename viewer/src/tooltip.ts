@@ -11,12 +11,14 @@ import { duration } from "./view";
 const REST_MS = 70;
 
 function gapText({ lost, leftOut }: Gap): string {
-    const left = `the budget left ${units.count(leftOut)} events out here`;
+    const left = `the budget left ${units.several(leftOut, "event")} out here`;
     if (leftOut > 0 && lost === 0) {
         return left;
     }
     const text =
-        lost === null ? "events were lost here" : `${units.count(lost)} events were lost here`;
+        lost === null
+            ? "events were lost here"
+            : `${units.several(lost, "event")} ${lost === 1 ? "was" : "were"} lost here`;
     return leftOut > 0 ? `${text}, and ${left}` : text;
 }
 

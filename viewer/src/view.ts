@@ -5,6 +5,11 @@ import type { Range } from "./protocol";
 /** Nothing happens in less than a nanosecond; a few of them fill the screen at most. */
 export const SHORTEST_WINDOW = 16;
 
+/** The range widened to whole nanoseconds. */
+export function wholeNs(range: Range): Range {
+    return { from: Math.max(0, Math.floor(range.from)), to: Math.max(0, Math.ceil(range.to)) };
+}
+
 export function duration(range: Range): number {
     return range.to - range.from;
 }

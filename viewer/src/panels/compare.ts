@@ -302,7 +302,7 @@ export class ComparePanel implements Panel {
                 side.bounds > 0
                     ? `, ${units.count(side.bounds)} with a start or end that was not seen`
                     : "";
-            return `${name}: ${units.count(side.calls)} calls, ${units.time(side.self)} in them${bounds}`;
+            return `${name}: ${units.several(side.calls, "call")}, ${units.time(side.self)} in them${bounds}`;
         });
         return [...sides, ...this.threadFacts()].join(". ");
     }

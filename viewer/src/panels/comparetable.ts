@@ -210,7 +210,11 @@ export class CompareTable {
     private foot(hidden: number): HTMLElement {
         const parts = [this.facts];
         if (this.left > 0) {
-            parts.push(`${units.count(this.left)} that differ less are not told`);
+            parts.push(
+                this.left === 1
+                    ? "1 that differs less is not told"
+                    : `${units.count(this.left)} that differ less are not told`,
+            );
         }
         const foot = h("p", { class: "foot" }, `${parts.join(". ")}.`);
         if (hidden > 0 && this.limit + 1 < LIMITS.length) {

@@ -70,17 +70,13 @@ export class DetailsPanel implements Panel {
         const row = functions.row(call.function);
         const total = call.end - call.start;
         const list = h("dl", { class: "facts" });
-        const fact = (name: string, value: string | null | undefined, title?: string): void => {
+        const fact = (name: string, value: string | null | undefined): void => {
             if (value !== null && value !== undefined && value !== "") {
-                list.append(h("dt", {}, name), h("dd", { title }, printable(value)));
+                list.append(h("dt", {}, name), h("dd", {}, printable(value)));
             }
         };
-        fact("Duration", `${bound(call)}${units.time(total)}`, units.exactTime(total));
-        fact(
-            "Self",
-            `${units.time(call.self)} (${units.share(call.self, total)})`,
-            units.exactTime(call.self),
-        );
+        fact("Duration", `${bound(call)}${toTheNs(total)}`);
+        fact("Self", `${toTheNs(call.self)}, ${units.share(call.self, total)}`);
         list.append(h("dt", {}, "Share of window"), this.share);
         fact("Start", units.instant(call.start));
         fact("End", units.instant(call.end));
@@ -197,6 +193,11 @@ export class DetailsPanel implements Panel {
             h("span", { class: "quiet" }, units.time(frame.end - frame.start)),
         );
     }
+}
+
+/** "16.67 ms (16,666,667 ns)" */
+function toTheNs(ns: number): string {
+    return ns < 1000 ? units.time(ns) : `${units.time(ns)} (${units.exactTime(ns)})`;
 }
 
 function whatIsBound(call: Call): string {

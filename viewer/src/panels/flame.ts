@@ -41,7 +41,11 @@ export class FlamePanel implements Panel {
     private content(tree: Tree): FlameContent<TreeNode> {
         const { functions, found } = this.app;
         const folded =
-            tree.folded > 0 ? ` ${units.count(tree.folded)} light branches are folded.` : "";
+            tree.folded === 0
+                ? ""
+                : tree.folded === 1
+                  ? " 1 light branch is folded."
+                  : ` ${units.count(tree.folded)} light branches are folded.`;
         return {
             nodes: tree.nodes,
             total: tree.total,

@@ -44,7 +44,7 @@ export class LeftOutPanel implements Panel {
         const lines = answer.rows.map((row) => this.line(row));
         this.element.replaceChildren(
             table("Functions left out", columns, lines),
-            more(answer.more, "functions"),
+            more(answer.more, "function"),
         );
     }
 

@@ -53,6 +53,6 @@ export class MarksPanel implements Panel {
             { title: "Since the one before", number: true },
             { title: "Thread" },
         ];
-        this.element.replaceChildren(table("Marks", columns, lines), more(answer.more, "marks"));
+        this.element.replaceChildren(table("Marks", columns, lines), more(answer.more, "mark"));
     }
 }

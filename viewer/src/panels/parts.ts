@@ -90,6 +90,7 @@ export function functionHead(app: App, id: number, ...facts: string[]): HTMLElem
 
 export const NO_FUNCTION = "Click a call, choose a function in Top functions, or search for one.";
 
-export function more(count: number, what: string): HTMLElement | "" {
-    return count > 0 ? h("p", { class: "foot" }, `${units.count(count)} more ${what}`) : "";
+/** "1 more mark", "2 more marks". */
+export function more(count: number, noun: string): HTMLElement | "" {
+    return count > 0 ? h("p", { class: "foot" }, units.several(count, `more ${noun}`)) : "";
 }

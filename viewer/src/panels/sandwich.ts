@@ -73,6 +73,6 @@ export class SandwichPanel implements Panel {
             { title: "Time", number: true },
             { title: "Share", number: true },
         ];
-        return h("div", { class: "column" }, table(title, columns, lines), more(left, "functions"));
+        return h("div", { class: "column" }, table(title, columns, lines), more(left, "function"));
     }
 }

@@ -2,7 +2,6 @@
 import type { App } from "../app";
 import { h, printable } from "../dom";
 import { EngineError } from "../engine";
-import * as units from "../units";
 import type { Panel } from "./host";
 import { functionHead, hint, NO_FUNCTION } from "./parts";
 
@@ -15,7 +14,8 @@ export class SourcePanel implements Panel {
     readonly title = "Source";
     readonly topics = ["function", "functions"] as const;
     readonly unscoped = true;
-    readonly element = h("div");
+    /** Scrolled by keys: there is nothing else in it that could have the focus. */
+    readonly element = h("div", { tabindex: 0, "data-keys": true });
     private shown: number | null = null;
 
     constructor(private readonly app: App) {}
@@ -68,7 +68,7 @@ export class SourcePanel implements Panel {
             }
             list.append(item);
         }
-        const place = `${source.file}:${units.count(source.line)}`;
+        const place = `${source.file}:${source.line}`;
         this.element.replaceChildren(functionHead(this.app, id, printable(place)), list);
         marked?.scrollIntoView({ block: "center" });
     }
