@@ -14,7 +14,9 @@ struct nsc_usage_row {
     uint64_t first_ns;   /* when the first sample of the window was, since the trace's origin */
     uint64_t sampled_ns; /* from that one to the last */
     uint32_t known;      /* bits 1 << enum nsc_sample_field; one sample tells the levels only */
-    /* What was added from the first sample to the last; of the process's memory, the most. */
+    /* What was added from the first sample to the last (of a thread that
+     * began in the recording, the first is of zeros at its start); of the process's memory, the
+     * most. */
     uint64_t values[NSC_SAMPLE_FIELDS];
     bool has_states;
     /* From the first known state of the window to the last one's end: neither unknown nor dead. */

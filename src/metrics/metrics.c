@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "metrics/state.h"
+#include "trace/writer.h"
 #include "util/array.h"
 #include "util/now.h"
 
@@ -131,6 +132,19 @@ struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *m, pid_t pid, pid
     t->index = m->count;
     m->threads[m->count++] = t;
     return t;
+}
+
+void nsc_metrics_began(struct nsc_metrics_thread *t, uint64_t ticks)
+{
+    const struct nsc_metrics *m = t->all;
+    struct nsc_note note = {.kind = NSC_NOTE_SAMPLE, .owner = t->id, .ticks = ticks};
+
+    note.sample.known = 1u << NSC_SAMPLE_CPU_NS | 1u << NSC_SAMPLE_MAJOR_FAULTS |
+                        1u << NSC_SAMPLE_MINOR_FAULTS | 1u << NSC_SAMPLE_SWITCHES;
+    if (m->heap != NULL)
+        note.sample.known |= 1u << NSC_SAMPLE_ALLOCATED_BYTES | 1u << NSC_SAMPLE_FREED_BYTES;
+    nsc_writer_note(m->writer, &note);
+    t->began = true;
 }
 
 void nsc_metrics_miss(struct nsc_metrics *m)

@@ -67,6 +67,9 @@ int nsc_metrics_open(struct nsc_writer *writer, const struct nsc_metrics_options
  */
 struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pid, pid_t tid,
                                            uint32_t id);
+/* The thread began at @ticks and the recording was there: its counters are 0 then. Said at once
+ * after nsc_metrics_add(); of others, what they had is found out when they are looked at first. */
+void nsc_metrics_began(struct nsc_metrics_thread *thread, uint64_t ticks);
 /* A thread that cannot be added, because it is over or unknown to this process; counts it. */
 void nsc_metrics_miss(struct nsc_metrics *metrics);
 /* The thread has taken a sample of itself. May be NULL. */

@@ -87,7 +87,8 @@ int nsc_proc_parse_stat(const char *text, uint64_t tick_ns, struct nsc_proc_look
     return 0;
 }
 
-int nsc_proc_parse_schedstat(const char *text, uint64_t *cpu_ns, uint64_t *turns)
+int nsc_proc_parse_schedstat(const char *text, uint64_t *cpu_ns, uint64_t *turns,
+                             uint64_t *waited_ns)
 {
     uint64_t cpu, waited, count;
 
@@ -95,6 +96,7 @@ int nsc_proc_parse_schedstat(const char *text, uint64_t *cpu_ns, uint64_t *turns
         return -EBADMSG;
     *cpu_ns = cpu;
     *turns = count;
+    *waited_ns = waited;
     return 0;
 }
 
@@ -239,17 +241,18 @@ void nsc_proc_close(struct nsc_proc *proc)
         close(proc->schedstat_fd);
 }
 
-int nsc_proc_ran(const struct nsc_proc *proc, uint64_t *cpu_ns, uint64_t *turns)
+int nsc_proc_ran(const struct nsc_proc *proc, uint64_t *cpu_ns, uint64_t *turns,
+                 uint64_t *waited_ns)
 {
     char text[TEXT_BYTES];
     int error = proc->schedstat_fd >= 0 ? read_file(proc->schedstat_fd, text) : -ENOENT;
 
-    return error == 0 ? nsc_proc_parse_schedstat(text, cpu_ns, turns) : error;
+    return error == 0 ? nsc_proc_parse_schedstat(text, cpu_ns, turns, waited_ns) : error;
 }
 
 int nsc_proc_look(const struct nsc_proc *proc, struct nsc_proc_look *look)
 {
-    uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK), cpu_ns, turns;
+    uint64_t tick_ns = NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK), cpu_ns, turns, waited_ns;
     struct nsc_proc_look found = {.state = NSC_STATE_UNKNOWN};
     char text[TEXT_BYTES];
     int error = read_file(proc->stat_fd, text);
@@ -258,9 +261,10 @@ int nsc_proc_look(const struct nsc_proc *proc, struct nsc_proc_look *look)
         error = nsc_proc_parse_stat(text, tick_ns, &found);
     if (error != 0)
         return error;
-    if (nsc_proc_ran(proc, &cpu_ns, &turns) == 0) {
+    if (nsc_proc_ran(proc, &cpu_ns, &turns, &waited_ns) == 0) {
         found.counters[NSC_METRICS_CPU_NS] = cpu_ns;
         found.counters[NSC_METRICS_SWITCHES] = turns;
+        found.waited_ns = waited_ns;
     }
     *look = found;
     return 0;

@@ -21,15 +21,18 @@ struct nsc_proc {
 struct nsc_proc_look {
     uint64_t counters[NSC_METRICS_COUNTERS]; /* SWITCHES: how often it got a processor */
     enum nsc_thread_state state;             /* running stands for runnable, too */
+    uint64_t waited_ns; /* runnable, without a processor, since its start; 0: not told */
 };
 
 /* Returns 0 or -errno (-ENOENT, -ESRCH: there is no such thread; -EMFILE). */
 int nsc_proc_open(struct nsc_proc *proc, pid_t pid, pid_t tid);
 void nsc_proc_close(struct nsc_proc *proc);
 
-/* CPU time and processors given: enough to see whether the thread has run. Returns 0, or -errno
+/* CPU time, processors given and the waiting for them: enough to see whether the thread has run.
+ * Returns 0, or -errno
  * (-ENOENT: the kernel does not tell). */
-int nsc_proc_ran(const struct nsc_proc *proc, uint64_t *cpu_ns, uint64_t *turns);
+int nsc_proc_ran(const struct nsc_proc *proc, uint64_t *cpu_ns, uint64_t *turns,
+                 uint64_t *waited_ns);
 /* Everything. Returns 0 or -errno (-ESRCH: the thread has ended). */
 int nsc_proc_look(const struct nsc_proc *proc, struct nsc_proc_look *look);
 
@@ -49,7 +52,8 @@ int nsc_proc_memory(int fd, uint64_t *bytes); /* 0 or -errno (-ESRCH: it is at i
 
 /* `stat`: state, faults, and CPU time in whole clock ticks of @tick_ns. */
 int nsc_proc_parse_stat(const char *text, uint64_t tick_ns, struct nsc_proc_look *look);
-int nsc_proc_parse_schedstat(const char *text, uint64_t *cpu_ns, uint64_t *turns);
+int nsc_proc_parse_schedstat(const char *text, uint64_t *cpu_ns, uint64_t *turns,
+                             uint64_t *waited_ns);
 int nsc_proc_parse_switches(const char *text, uint64_t *switches);
 /* `syscall`: what a thread within this system call waits for; SLEEPING if nothing known. */
 enum nsc_thread_state nsc_proc_parse_syscall(const char *text);

@@ -40,11 +40,15 @@ struct nsc_metrics_thread {
     uint64_t begin_cpu_ns;               /* without base, when we began */
     uint64_t last_ns;                    /* when the thread was last heard of */
     uint64_t sample_ns;                  /* when its latest sample was taken, or we began */
+    uint64_t state_ns;                   /* when its state changed last */
+    uint64_t waited_ns;     /* by /proc only: waited for a processor, and not stored as such */
+    uint64_t waited_all_ns; /* the same since its start, as of the last look */
     uint64_t taken;
     uint64_t switched;  /* user mode only: switches as the ring tells them */
     uint64_t rebase_ns; /* user mode only: CPU time at which base is to be put right */
     enum nsc_thread_state state;
     uint32_t heap_slot; /* its hint for nsc_heap_thread() */
+    bool began;         /* its counters were 0 when the trace says that it began */
     bool explained;     /* by /proc only: what it sleeps for has been asked */
     uint64_t asleep_ns; /* since then, and what for is not known yet; 0: no */
 };

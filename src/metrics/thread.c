@@ -8,6 +8,8 @@
 #include "trace/writer.h"
 #include "util/now.h"
 
+/* Waiting for a processor that is shorter is stored with the next. */
+#define WAITED_NS     20000u
 /* A sleep of this length is looked at: what for? */
 #define ASLEEP_NS     1000000u
 /* In user mode only: CPU time after which /proc is asked for what perf does not count. */
@@ -36,6 +38,7 @@ static void set_state(struct nsc_metrics_thread *t, uint64_t ns, enum nsc_thread
     note.state.new_state = state;
     nsc_writer_note(t->all->writer, &note);
     t->state = state;
+    t->state_ns = ns;
 }
 
 /* A sleep that has not been looked at is over, or nothing more can be learned of it. */
@@ -271,6 +274,7 @@ static int open_perf(struct nsc_metrics_thread *t)
                                               : RING_PAGES_MANY;
     uint64_t interval_ns = m->sum.by_program ? 0 : m->sum.interval_ns;
     int error = nsc_perf_open(&t->perf, t->tid, interval_ns, m->access, pages);
+    uint64_t counters[NSC_METRICS_COUNTERS];
     enum nsc_thread_state state;
     struct nsc_ring ring;
 
@@ -279,6 +283,8 @@ static int open_perf(struct nsc_metrics_thread *t)
     t->way = NSC_METRICS_BY_PERF;
     t->rebase_ns = REBASE_CPU_NS;
     state = rebase(t);
+    if (!t->began && read_counters(t, counters))
+        put_sample(t, t->last_ns, t->last_ns, counters);
     /* Until it is switched, nobody else says what it does. */
     ring = nsc_perf_ring(&t->perf);
     if (ring.head != ring.tail)
@@ -311,6 +317,9 @@ static int open_proc(struct nsc_metrics_thread *t)
     /* How often a processor was given: goes on as the number of switches does. */
     t->base[NSC_METRICS_SWITCHES] =
         first.counters[NSC_METRICS_SWITCHES] - look.counters[NSC_METRICS_SWITCHES];
+    t->waited_all_ns = look.waited_ns;
+    if (!t->began)
+        put_sample(t, t->last_ns, t->last_ns, look.counters);
     set_state(t, t->last_ns, look.state);
     return 0;
 }
@@ -329,15 +338,38 @@ static void explain_sleep(struct nsc_metrics_thread *t, uint64_t now_ns)
         set_state(t, now_ns, state);
 }
 
+/*
+ * /proc calls a thread running, too, that waits for a processor. How long it waited, it says once
+ * it has one. That time is taken out of the running just before, as far as that goes; waiting after
+ * a sleep that was not seen to end is in the sleep.
+ */
+static void tell_waiting(struct nsc_metrics_thread *t, uint64_t now_ns, uint64_t waited_all_ns)
+{
+    uint64_t room_ns = now_ns > t->state_ns ? now_ns - t->state_ns : 0, waited_ns;
+
+    if (waited_all_ns > t->waited_all_ns) {
+        t->waited_ns += waited_all_ns - t->waited_all_ns;
+        t->waited_all_ns = waited_all_ns;
+    }
+    if (t->state != NSC_STATE_RUNNING)
+        t->waited_ns = 0;
+    waited_ns = t->waited_ns < room_ns ? t->waited_ns : room_ns;
+    if (waited_ns < WAITED_NS)
+        return;
+    set_state(t, now_ns - waited_ns, NSC_STATE_RUNNABLE);
+    set_state(t, now_ns, NSC_STATE_RUNNING);
+    t->waited_ns -= waited_ns;
+}
+
 static void poll_proc(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
-    uint64_t cpu_ns, turns;
+    uint64_t cpu_ns, turns, waited_ns;
     struct nsc_proc_look look;
 
     if (now_ns - t->last_ns < t->all->sum.interval_ns)
         return;
     t->last_ns = now_ns;
-    if (t->state != NSC_STATE_RUNNING && nsc_proc_ran(&t->proc, &cpu_ns, &turns) == 0 &&
+    if (t->state != NSC_STATE_RUNNING && nsc_proc_ran(&t->proc, &cpu_ns, &turns, &waited_ns) == 0 &&
         cpu_ns == t->last[NSC_METRICS_CPU_NS] && turns == t->last[NSC_METRICS_SWITCHES]) {
         explain_sleep(t, now_ns);
         return;
@@ -345,6 +377,7 @@ static void poll_proc(struct nsc_metrics_thread *t, uint64_t now_ns)
     if (nsc_proc_look(&t->proc, &look) != 0)
         return; /* ended; whoever added it will see that */
     t->explained = false;
+    tell_waiting(t, now_ns, look.waited_ns);
     set_state(t, now_ns, look.state);
     if (look.counters[NSC_METRICS_CPU_NS] != t->last[NSC_METRICS_CPU_NS]) {
         put_sample(t, now_ns, now_ns, look.counters);

@@ -267,6 +267,7 @@ static int join(struct attach *a, struct nsc_diag *diag)
     if (error != 0)
         return error;
     describe(a);
+    r->tracees.attached = true;
     nsc_tracees_set_switched(&r->tracees);
     nsc_recorder_begin(r);
     error = nsc_reach_join(a->reach, diag);
@@ -407,6 +408,7 @@ static int begin_asked(struct attach *a, struct nsc_diag *diag)
     r->phase = NSC_COMMAND_WAITING;
     a->waits = true;
     describe(a);
+    r->tracees.attached = true;
     nsc_tracees_set_switched(&r->tracees);
     nsc_recorder_begin(r);
     if (a->options->begun != NULL)

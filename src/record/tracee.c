@@ -487,6 +487,8 @@ static void measure_thread(struct nsc_tracee_thread *t)
     id = p->in_sight && !p->dead ? nsc_tracee_thread_id(t) : NSC_NO_ID;
     if (id != NSC_NO_ID)
         t->metrics = nsc_metrics_add(p->all->metrics, p->pid, t->tid, id);
+    if (t->metrics != NULL && !p->all->attached)
+        nsc_metrics_began(t->metrics, t->start_ticks);
     if (t->metrics == NULL)
         nsc_metrics_miss(p->all->metrics);
 }

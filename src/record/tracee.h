@@ -82,6 +82,7 @@ struct nsc_tracees {
     bool no_children;
     bool dead;                             /* nobody lives: process ids are not to be asked about */
     bool keep;                             /* threads begin with calls kept (false: ring) */
+    bool attached;                         /* to a program that ran before */
     bool switched;                         /* sleds are switched while programs run */
     uint64_t on_ticks;                     /* when the last switching on was done; 0: never was */
     struct nsc_tracee_process **processes; /* by slot */

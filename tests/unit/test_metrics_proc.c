@@ -59,12 +59,12 @@ static void test_states(void)
 
 static void test_others(void)
 {
-    uint64_t cpu_ns = 1, turns = 2, switches = 3;
+    uint64_t cpu_ns = 1, turns = 2, waited_ns = 4, switches = 3;
 
-    CHECK(nsc_proc_parse_schedstat("123456 789 42\n", &cpu_ns, &turns) == 0);
-    CHECK(cpu_ns == 123456 && turns == 42);
-    CHECK(nsc_proc_parse_schedstat("123456 789", &cpu_ns, &turns) == -EBADMSG);
-    CHECK(nsc_proc_parse_schedstat("", &cpu_ns, &turns) == -EBADMSG);
+    CHECK(nsc_proc_parse_schedstat("123456 789 42\n", &cpu_ns, &turns, &waited_ns) == 0);
+    CHECK(cpu_ns == 123456 && turns == 42 && waited_ns == 789);
+    CHECK(nsc_proc_parse_schedstat("123456 789", &cpu_ns, &turns, &waited_ns) == -EBADMSG);
+    CHECK(nsc_proc_parse_schedstat("", &cpu_ns, &turns, &waited_ns) == -EBADMSG);
     CHECK(nsc_proc_parse_switches("Name:\tx\nvoluntary_ctxt_switches:\t10\n"
                                   "nonvoluntary_ctxt_switches:\t5\n",
                                   &switches) == 0 &&
