@@ -39,7 +39,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         s->sort = (enum nsc_calls_key)choice;
         return status;
     case NSC_CALLS_OPT_TOP:
-        status = nsc_cli_count(args, given, &s->top);
+        status = nsc_cli_top(args, given, &s->top);
         if (status == 0 && s->top > TOP_MAX)
             status = nsc_cli_usage(args, "--%s can be %u at most", given->name, TOP_MAX);
         return status;

@@ -54,7 +54,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
         s->print_rules = true;
         return 0;
     case NSC_REPORT_OPT_TOP:
-        return nsc_cli_count(args, given, &s->top);
+        return nsc_cli_top(args, given, &s->top);
     case NSC_REPORT_OPT_PER_PROCESS:
         s->per_process = true;
         return 0;

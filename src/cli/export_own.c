@@ -70,10 +70,10 @@ static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struc
 static void note_clipped(struct nsc_export_result *result)
 {
     if (result->clipped > 0)
-        nsc_notes_add(
-            &result->notes, "%llu call%s beyond the window, and %s marked there as a bound",
-            (unsigned long long)result->clipped, result->clipped == 1 ? " reaches" : "s reach",
-            result->clipped == 1 ? "is" : "are");
+        nsc_notes_add(&result->notes, "%s call%s beyond the window, and %s marked there as a bound",
+                      nsc_units_count(result->clipped).text,
+                      result->clipped == 1 ? " reaches" : "s reach",
+                      result->clipped == 1 ? "is" : "are");
 }
 
 static int export_nst(struct nsc_trace *t, const struct nsc_selection *selection, const char *path,

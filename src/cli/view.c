@@ -53,6 +53,18 @@ int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *g
                          given->value);
 }
 
+int nsc_cli_top(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *top)
+{
+    uint64_t count = 0;
+    int status = nsc_cli_count(args, given, &count);
+
+    if (status == 0 && count == 0)
+        status = nsc_cli_usage(args, "--%s 0 would show nothing", given->name);
+    if (status == 0)
+        *top = count;
+    return status;
+}
+
 int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given, double most,
                   double *share)
 {

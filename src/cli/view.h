@@ -70,6 +70,8 @@ void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds);
 /* An option's value as a number of things, k and M allowed. Returns 0 or NSC_CLI_USAGE. */
 int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                   uint64_t *count);
+/* The same for how many lines to show: one at least. */
+int nsc_cli_top(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *top);
 /* An option's value as a share, "1%", "0.5%" or "0", of @most at most (1: the whole). Returns 0 or
  * NSC_CLI_USAGE. */
 int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given, double most,

@@ -551,8 +551,8 @@ static int read_records(struct android *a, struct nsc_diag *diag)
         if (++steps % PROGRESS_EVERY == 0)
             nsc_import_progress(a->job, a->job->in);
     if (more == -EBADMSG) {
-        nsc_notes_add(a->job->notes, "%s; kept what comes before it: %llu record%s", fault.message,
-                      (unsigned long long)a->records, nsc_units_plural(a->records));
+        nsc_notes_add(a->job->notes, "%s; kept what comes before it: %s record%s", fault.message,
+                      nsc_units_count(a->records).text, nsc_units_plural(a->records));
         more = 0;
     }
     if (more != 0)
@@ -596,14 +596,15 @@ static void note_end(const struct android *a)
                       "by side",
                       name);
     if (a->backwards > 0)
-        nsc_notes_add(notes, "%s: %llu record%s back in time, read as the time before", name,
-                      (unsigned long long)a->backwards, a->backwards == 1 ? " goes" : "s go");
+        nsc_notes_add(notes, "%s: %s record%s back in time, read as the time before", name,
+                      nsc_units_count(a->backwards).text, a->backwards == 1 ? " goes" : "s go");
     if (a->unknown_actions > 0)
-        nsc_notes_add(notes, "%s: %llu record%s of an unknown sort", name,
-                      (unsigned long long)a->unknown_actions, nsc_units_plural(a->unknown_actions));
+        nsc_notes_add(notes, "%s: %s record%s of an unknown sort", name,
+                      nsc_units_count(a->unknown_actions).text,
+                      nsc_units_plural(a->unknown_actions));
     if (a->too_deep > 0)
-        nsc_notes_add(notes, "%s: %llu calls below %u others are left out", name,
-                      (unsigned long long)a->too_deep, DEPTH_LIMIT);
+        nsc_notes_add(notes, "%s: %s calls below %s others are left out", name,
+                      nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
 }
 
 static int read_all(struct android *a, struct nsc_diag *diag)

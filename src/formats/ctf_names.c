@@ -11,6 +11,7 @@
 #include "formats/ctf_read.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
+#include "util/units.h"
 
 #define LOADS_MAX 65536u
 
@@ -333,9 +334,10 @@ int nsc_ctf_names_finish(struct ctf *c)
     int error;
 
     if (c->loads_left_out > 0)
-        nsc_notes_add(
-            c->job->notes, "%llu module%s beyond the first %u: functions there have no names",
-            (unsigned long long)c->loads_left_out, c->loads_left_out == 1 ? "" : "s", LOADS_MAX);
+        nsc_notes_add(c->job->notes,
+                      "%s module%s beyond the first %s: functions there have no names",
+                      nsc_units_count(c->loads_left_out).text, c->loads_left_out == 1 ? "" : "s",
+                      nsc_units_count(LOADS_MAX).text);
     if (c->address_count == 0)
         return 0;
     f.symbols = calloc((size_t)count + 1, sizeof *f.symbols);
@@ -349,8 +351,8 @@ int nsc_ctf_names_finish(struct ctf *c)
         error = set_names(&f, count);
     if (error == 0 && unknown > 0)
         nsc_notes_add(c->job->notes,
-                      "the trace does not say which program is at the addresses of %llu function%s",
-                      (unsigned long long)unknown, unknown == 1 ? "" : "s");
+                      "the trace does not say which program is at the addresses of %s function%s",
+                      nsc_units_count(unknown).text, unknown == 1 ? "" : "s");
     for (uint32_t i = 0; f.names != NULL && i < count; i++)
         free(f.names[i]);
     for (uint32_t i = 0; i < f.count; i++)

@@ -333,9 +333,9 @@ static void note_marks(struct ctf *c)
                                  most[i]->name, (unsigned long long)most[i]->seen);
     if (kinds > 0)
         nsc_notes_add(c->job->notes,
-                      "%llu event%s that neither enter nor leave a function became "
+                      "%s event%s that neither enter nor leave a function became "
                       "marks: %s%s",
-                      (unsigned long long)c->marks, nsc_units_plural(c->marks), text,
+                      nsc_units_count(c->marks).text, nsc_units_plural(c->marks), text,
                       kinds > 3 ? " and others" : "");
 }
 
@@ -349,11 +349,11 @@ static void note_threads(struct ctf *c)
         nsc_notes_add(c->job->notes, "events do not say which thread they are of (`lttng "
                                      "add-context -u -t vpid -t vtid`): each stream counts as one");
     if (c->too_late > 0)
-        nsc_notes_add(c->job->notes, "%llu event%s later than 2^62 ns: put at that time",
-                      (unsigned long long)c->too_late, c->too_late == 1 ? " is" : "s are");
+        nsc_notes_add(c->job->notes, "%s event%s later than 2^62 ns: put at that time",
+                      nsc_units_count(c->too_late).text, c->too_late == 1 ? " is" : "s are");
     if (c->unattributed > 0)
-        nsc_notes_add(c->job->notes, "%llu event%s lost in streams of many threads",
-                      (unsigned long long)c->unattributed,
+        nsc_notes_add(c->job->notes, "%s event%s lost in streams of many threads",
+                      nsc_units_count(c->unattributed).text,
                       c->unattributed == 1 ? " was" : "s were");
 }
 

@@ -191,7 +191,7 @@ void nsc_export_note_left_out(struct nsc_export *job, const char *format, uint32
             snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", names[i]);
         }
     if (text[0] != '\0')
-        nsc_notes_add(&job->result->notes, "%s has no place for: %s", format, text);
+        nsc_notes_add(&job->result->notes, "there is no place in %s for: %s", format, text);
 }
 
 const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function)
@@ -341,8 +341,8 @@ static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
                       list.all_functions, nsc_units_plural(list.all_functions));
     if (events > 0)
         nsc_notes_add(&job->result->notes,
-                      "%llu event%s of calls %s left out of the recording (see nanoscope info)",
-                      (unsigned long long)events, nsc_units_plural(events),
+                      "%s event%s of calls %s left out of the recording (see nanoscope info)",
+                      nsc_units_count(events).text, nsc_units_plural(events),
                       events == 1 ? "was" : "were");
     nsc_left_out_free(&list);
     return 0;
@@ -369,11 +369,12 @@ static void note_rest(const struct nsc_export *job)
         nsc_notes_add(&r->notes, "there is nothing to write: no calls, samples, states, marks or "
                                  "counters");
     if (lost > 0)
-        nsc_notes_add(&r->notes, "%llu event%s that the recording lost %s no place in time",
-                      (unsigned long long)lost, nsc_units_plural(lost), lost == 1 ? "has" : "have");
+        nsc_notes_add(&r->notes, "%s event%s that the recording lost %s no place in time",
+                      nsc_units_count(lost).text, nsc_units_plural(lost),
+                      lost == 1 ? "has" : "have");
     if (r->clipped > 0)
-        nsc_notes_add(&r->notes, "%llu call%s beyond the window and %s clipped to it",
-                      (unsigned long long)r->clipped, r->clipped == 1 ? " reaches" : "s reach",
+        nsc_notes_add(&r->notes, "%s call%s beyond the window and %s clipped to it",
+                      nsc_units_count(r->clipped).text, r->clipped == 1 ? " reaches" : "s reach",
                       r->clipped == 1 ? "is" : "are");
 }
 

@@ -15,6 +15,7 @@
 #include "formats/export.h"
 #include "formats/names.h"
 #include "formats/paths.h"
+#include "util/units.h"
 
 static const char file_start[] = "{\"meta\":{\"preprocessedProfileVersion\":48,";
 
@@ -382,8 +383,8 @@ static int export_firefox(struct nsc_export *job, struct nsc_diag *diag)
     error = put_threads(&f, diag);
     if (f.momentary > 0)
         nsc_notes_add(&job->result->notes,
-                      "the Firefox Profiler has no place for %llu call%s of no time",
-                      (unsigned long long)f.momentary, f.momentary == 1 ? "" : "s");
+                      "the Firefox Profiler has no place for %s call%s of no time",
+                      nsc_units_count(f.momentary).text, f.momentary == 1 ? "" : "s");
     nsc_export_note_unmarked(job, "the Firefox Profiler's format");
     nsc_export_note_left_out(job, "the Firefox Profiler's format, as written here,", ~0u);
     free(f.local);

@@ -50,8 +50,8 @@ int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, con
 {
     if ((error != -EBADMSG && error != -EMSGSIZE) || kept == 0)
         return error;
-    nsc_notes_add(job->notes, "%s; kept what comes before it: %llu %s%s", fault->message,
-                  (unsigned long long)kept, what, nsc_units_plural(kept));
+    nsc_notes_add(job->notes, "%s; kept what comes before it: %s %s%s", fault->message,
+                  nsc_units_count(kept).text, what, nsc_units_plural(kept));
     return 0;
 }
 

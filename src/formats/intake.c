@@ -677,8 +677,8 @@ static void note_counts(struct nsc_intake *in)
     if (in->too_late == 1)
         nsc_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
     else if (in->too_late > 1)
-        nsc_notes_add(in->job->notes, "%llu events have times beyond 2^62 ns and are left out",
-                      (unsigned long long)in->too_late);
+        nsc_notes_add(in->job->notes, "%s events have times beyond 2^62 ns and are left out",
+                      nsc_units_count(in->too_late).text);
 }
 
 static int write_all(struct output *o, struct nsc_diag *diag)

@@ -250,8 +250,8 @@ static void note_losses(struct text_export *x)
     nsc_export_note_unmarked(x->job, "the text format");
     if (x->late > 0)
         nsc_notes_add(&x->job->result->notes,
-                      "%llu returns of calls that began before the trace are POPs without a call",
-                      (unsigned long long)x->late);
+                      "%s returns of calls that began before the trace are POPs without a call",
+                      nsc_units_count(x->late).text);
     if (strcmp(x->job->path, "-") == 0)
         nsc_export_note_left_out(x->job, "one file of text", ~0u);
     else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "util/array.h"
+#include "util/units.h"
 
 /*
  * Invariant: end_ns of a frame is at most that of the frame below it, so the first one to end is
@@ -252,6 +253,6 @@ void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (lines[i].count > 0)
-            nsc_notes_add(notes, "%llu %s", (unsigned long long)lines[i].count,
+            nsc_notes_add(notes, "%s %s", nsc_units_count(lines[i].count).text,
                           lines[i].count == 1 ? lines[i].one : lines[i].many);
 }

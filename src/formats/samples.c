@@ -169,13 +169,12 @@ static void tell(struct nsc_import *job, int error, const char *path, const stru
                  const struct nsc_diag *fault)
 {
     if (error != 0)
-        nsc_notes_add(job->notes, "%s; kept what comes before it: %llu line%s", fault->message,
-                      (unsigned long long)r->kept, nsc_units_plural(r->kept));
+        nsc_notes_add(job->notes, "%s; kept what comes before it: %s line%s", fault->message,
+                      nsc_units_count(r->kept).text, nsc_units_plural(r->kept));
     if (r->backwards > 0)
-        nsc_notes_add(job->notes,
-                      "%s: line %llu goes back in time, as do %llu in all; read as the time before",
-                      path, (unsigned long long)r->backwards_line,
-                      (unsigned long long)r->backwards);
+        nsc_notes_add(
+            job->notes, "%s: line %llu goes back in time, as do %s in all; read as the time before",
+            path, (unsigned long long)r->backwards_line, nsc_units_count(r->backwards).text);
 }
 
 int nsc_samples_read(struct nsc_import *job, enum nsc_note_kind kind, uint32_t thread,

@@ -17,6 +17,7 @@
 #include "formats/id_map.h"
 #include "formats/names.h"
 #include "util/text.h"
+#include "util/units.h"
 
 #define FILE_VERSION   4
 #define HEADER_BYTES   40
@@ -272,8 +273,8 @@ static void note_lost(const struct uftrace *u)
 
     if (u->too_deep > 0)
         nsc_notes_add(&job->result->notes,
-                      "uftrace has no place for calls below %u others: %llu are left out", DEPTHS,
-                      (unsigned long long)u->too_deep);
+                      "uftrace has no place for calls below %s others: %s are left out",
+                      nsc_units_count(DEPTHS).text, nsc_units_count(u->too_deep).text);
     if (u->renamed > 0)
         nsc_notes_add(&job->result->notes,
                       "uftrace knows threads by their ids only: %u stacks or threads with an id "

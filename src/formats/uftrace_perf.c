@@ -174,8 +174,8 @@ static int merge(struct perf *p, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the states: %s",
                             strerror(-error));
     if (p->lost > 0)
-        nsc_notes_add(p->u->job->notes, "the kernel lost %llu of its notes on when threads ran",
-                      (unsigned long long)p->lost);
+        nsc_notes_add(p->u->job->notes, "the kernel lost %s of its notes on when threads ran",
+                      nsc_units_count(p->lost).text);
     return 0;
 }
 

@@ -311,13 +311,13 @@ static int take_records(struct reading *f, struct nsc_diag *diag)
             tell_progress(f);
     if (f->backwards > 0)
         nsc_notes_add(f->u->job->notes,
-                      "%s: the record at byte %llu goes back in time, as do %llu in all; read as "
+                      "%s: the record at byte %llu goes back in time, as do %s in all; read as "
                       "the time before",
                       f->file->path, (unsigned long long)f->backwards_at,
-                      (unsigned long long)f->backwards);
+                      nsc_units_count(f->backwards).text);
     if (more == -EBADMSG || more == -EIO) {
-        nsc_notes_add(f->u->job->notes, "%s; kept what comes before it: %llu record%s",
-                      fault.message, (unsigned long long)f->records, nsc_units_plural(f->records));
+        nsc_notes_add(f->u->job->notes, "%s; kept what comes before it: %s record%s", fault.message,
+                      nsc_units_count(f->records).text, nsc_units_plural(f->records));
         more = 0;
     }
     if (more != 0 && diag != NULL)
@@ -503,8 +503,8 @@ static int read_rest(struct uft *u, struct nsc_diag *diag)
     if (error == 0)
         error = write_clock(u, diag);
     if (error == 0 && u->others > 0)
-        nsc_notes_add(u->job->notes, "%llu event%s of uftrace have no place in a trace of calls",
-                      (unsigned long long)u->others, nsc_units_plural(u->others));
+        nsc_notes_add(u->job->notes, "%s event%s of uftrace have no place in a trace of calls",
+                      nsc_units_count(u->others).text, nsc_units_plural(u->others));
     if (error == 0)
         error = nsc_uft_names_finish(u);
     if (error == 0 && u->command != NULL)

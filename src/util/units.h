@@ -47,6 +47,17 @@ const char *nsc_units_format_time(char out[NSC_UNITS_MAX], uint64_t ns);
 const char *nsc_units_format_bytes(char out[NSC_UNITS_MAX], uint64_t bytes);
 /* "1,234,567". Returns @out. */
 const char *nsc_units_format_count(char out[NSC_UNITS_MAX], uint64_t count);
+/* The same for an argument of printf's kind: nsc_units_count(n).text. */
+struct nsc_units_text {
+    char text[NSC_UNITS_MAX];
+};
+static inline struct nsc_units_text nsc_units_count(uint64_t count)
+{
+    struct nsc_units_text text = {""};
+
+    nsc_units_format_count(text.text, count);
+    return text;
+}
 /* @part of @whole as "12.34%"; "-" if @whole is 0. Returns @out. */
 const char *nsc_units_format_share(char out[NSC_UNITS_MAX], uint64_t part, uint64_t whole);
 
