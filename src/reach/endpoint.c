@@ -226,7 +226,7 @@ static bool is_left(const char *path)
     if (!is_theirs(path, geteuid()) || lstat(path, &st) != 0 || time(NULL) - st.st_mtime < BORN_S ||
         strlen(path) >= sizeof address.sun_path)
         return false;
-    strcpy(address.sun_path, path);
+    memcpy(address.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return false;
