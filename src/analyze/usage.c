@@ -16,8 +16,15 @@ static bool is_level(int field)
     return field == NSC_SAMPLE_PROCESS_BYTES || field == NSC_SAMPLE_PROCESS_OBJECTS;
 }
 
-static void take_sample(const struct nsc_sample *sample, uint64_t first[NSC_SAMPLE_FIELDS],
-                        struct nsc_usage_row *row)
+/* Not in a thread's first sample: whether its calls of malloc are counted at all shows later. */
+static bool is_of_heap(int field)
+{
+    return field == NSC_SAMPLE_ALLOCATED_BYTES || field == NSC_SAMPLE_FREED_BYTES;
+}
+
+/* @began: the first sample was that of the thread's start, which is in the window. */
+static void take_sample(bool began, const struct nsc_sample *sample,
+                        uint64_t first[NSC_SAMPLE_FIELDS], struct nsc_usage_row *row)
 {
     for (int i = 0; i < NSC_SAMPLE_FIELDS; i++) {
         uint64_t value = sample->values[i];
@@ -25,12 +32,18 @@ static void take_sample(const struct nsc_sample *sample, uint64_t first[NSC_SAMP
         if ((sample->known >> i & 1) == 0)
             continue;
         if ((row->known >> i & 1) == 0)
-            first[i] = is_level(i) ? 0 : value;
+            first[i] = is_level(i) || (began && is_of_heap(i)) ? 0 : value;
         row->known |= 1u << i;
         if (value >= first[i] && value - first[i] > row->values[i])
             row->values[i] = value - first[i];
     }
     row->samples++;
+}
+
+/* Nothing but the start of a thread comes without any CPU time. */
+static bool is_start(const struct nsc_sample *sample)
+{
+    return (sample->known >> NSC_SAMPLE_CPU_NS & 1) != 0 && sample->values[NSC_SAMPLE_CPU_NS] == 0;
 }
 
 static int read_samples(struct nsc_trace *t, const struct nsc_selection *selection,
@@ -39,6 +52,7 @@ static int read_samples(struct nsc_trace *t, const struct nsc_selection *selecti
     uint64_t first[NSC_SAMPLE_FIELDS] = {0}, from = 0, to = 0;
     struct nsc_note_cursor *cursor;
     struct nsc_note note;
+    bool began = false;
     int more = nsc_note_cursor_open(t, NSC_NOTE_SAMPLE, row->thread, false, selection->from_ticks,
                                     &cursor, diag);
 
@@ -48,7 +62,8 @@ static int read_samples(struct nsc_trace *t, const struct nsc_selection *selecti
            note.ticks < selection->to_ticks) {
         from = row->samples == 0 ? note.ticks : from;
         to = note.ticks;
-        take_sample(&note.sample, first, row);
+        began = began || (row->samples == 0 && is_start(&note.sample));
+        take_sample(began, &note.sample, first, row);
     }
     nsc_note_cursor_close(cursor);
     for (int i = 0; i < NSC_SAMPLE_FIELDS && row->samples < 2; i++)

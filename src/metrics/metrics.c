@@ -141,8 +141,6 @@ void nsc_metrics_began(struct nsc_metrics_thread *t, uint64_t ticks)
 
     note.sample.known = 1u << NSC_SAMPLE_CPU_NS | 1u << NSC_SAMPLE_MAJOR_FAULTS |
                         1u << NSC_SAMPLE_MINOR_FAULTS | 1u << NSC_SAMPLE_SWITCHES;
-    if (m->heap != NULL)
-        note.sample.known |= 1u << NSC_SAMPLE_ALLOCATED_BYTES | 1u << NSC_SAMPLE_FREED_BYTES;
     nsc_writer_note(m->writer, &note);
     t->began = true;
 }
