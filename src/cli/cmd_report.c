@@ -117,6 +117,12 @@ static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32
     }
 }
 
+/* The budget left calls out, and nothing is known of how many. */
+static bool lacks(const struct nsc_report_row *row, uint32_t which)
+{
+    return (row->left_out >> NSC_LEFT_OUT_BUDGET & 1) != 0 && (row->more_known & which) == 0;
+}
+
 /* A recorded number, in a table for people with what is known of the calls that were left out. */
 static void add_sum(const struct settings *s, struct nsc_table *table,
                     const struct nsc_report_row *row, uint64_t recorded, uint32_t which,
@@ -126,6 +132,8 @@ static void add_sum(const struct settings *s, struct nsc_table *table,
 
     if (shown && (row->more_estimated & which) != 0)
         nsc_table_add_estimate(table, recorded + more->value);
+    else if (shown && lacks(row, which))
+        nsc_table_add_least(table, recorded);
     else
         nsc_table_add(table, recorded + (shown ? more->value : 0));
 }
@@ -318,8 +326,11 @@ static int add_estimates(struct settings *s, struct nsc_report *r)
         return 0;
     if (nsc_report_add_left_out(r, &s->view.left_out, &diag) < 0)
         return nsc_cli_fail(&diag);
-    for (size_t i = 0; i < r->row_count; i++)
+    for (size_t i = 0; i < r->row_count; i++) {
         s->view.shows_estimates |= r->rows[i].more_estimated != 0;
+        s->view.shows_least |= lacks(&r->rows[i], NSC_LEFT_OUT_CALLS | NSC_LEFT_OUT_TOTAL) ||
+                               lacks(&r->rows[i], NSC_LEFT_OUT_SELF);
+    }
     return 0;
 }
 

@@ -356,7 +356,9 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
             fprintf(out, "%scalls of %s function%s were left out%s\n", prefix,
                     nsc_units_format_count(text, count), nsc_units_plural(count), reason);
         if (events > 0 && i == NSC_LEFT_OUT_BUDGET)
-            fprintf(out, "%s%s event%s of whatever functions %s left out by the budget, in gaps\n",
+            fprintf(out,
+                    "%s%s event%s of whatever functions %s left out by the budget, in gaps; a call "
+                    "around a gap may count as two\n",
                     prefix, nsc_units_format_count(text, events), nsc_units_plural(events),
                     events == 1 ? "was" : "were");
         else if (count == 0 && events > 0)
@@ -374,7 +376,9 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
                 prefix, list->worst * 100 < 1 ? 1 : list->worst * 100);
     else if (view->shows_estimates)
         fprintf(out, "%s~ marks what is estimated of them\n", prefix);
-    else if (list->unplaced)
+    if (view->shows_least)
+        fprintf(out, "%s>= marks what lacks calls of which nothing is known\n", prefix);
+    if (!view->shows_estimates && list->unplaced)
         fprintf(out, "%sthey are estimated for whole processes only, not for single threads\n",
                 prefix);
 }

@@ -25,6 +25,7 @@ struct nsc_cli_view {
     struct nsc_gaps gaps;
     struct nsc_left_out_list left_out;
     bool shows_estimates; /* the results above contain what is estimated of the left-out calls */
+    bool shows_least;     /* ...or numbers that lack them, as nothing is known of them */
 };
 
 /**

@@ -13,7 +13,7 @@
 #include "util/text.h"
 #include "util/units.h"
 
-enum cell_state { CELL_NOTHING = 0, CELL_VALUE = 1, CELL_ESTIMATE = 2 };
+enum cell_state { CELL_NOTHING = 0, CELL_VALUE = 1, CELL_ESTIMATE = 2, CELL_LEAST = 3 };
 
 struct cell {
     uint64_t value; /* of text: offset into the text arena */
@@ -121,6 +121,11 @@ void nsc_table_add_estimate(struct nsc_table *t, uint64_t value)
     add_cell(t, (struct cell){.value = value, .state = CELL_ESTIMATE});
 }
 
+void nsc_table_add_least(struct nsc_table *t, uint64_t value)
+{
+    add_cell(t, (struct cell){.value = value, .state = CELL_LEAST});
+}
+
 void nsc_table_add_nothing(struct nsc_table *t)
 {
     add_cell(t, (struct cell){.state = CELL_NOTHING});
@@ -136,7 +141,7 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
     return &t->cells[row * t->column_count + column];
 }
 
-#define SHOWN_MAX (NSC_UNITS_MAX + 1) /* with the mark of an estimate, or a sign */
+#define SHOWN_MAX (NSC_UNITS_MAX + 2) /* with the mark of an estimate or a bound, or a sign */
 
 /* The amount of a number that may be negative; its sign goes before. */
 static uint64_t put_sign(char **number, uint64_t value)
@@ -183,6 +188,8 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
         return t->text + cell->value;
     if (cell->state == CELL_ESTIMATE)
         *number++ = '~';
+    if (cell->state == CELL_LEAST)
+        number = stpcpy(number, ">=");
     switch (t->columns[column].kind) {
     case NSC_TABLE_COUNT:
         nsc_units_format_count(number, cell->value);

@@ -67,6 +67,8 @@ void nsc_table_add_share(struct nsc_table *t, uint64_t part, uint64_t whole);
 void nsc_table_add_change(struct nsc_table *t, int64_t value);
 /* A number that is no more than an estimate: aligned, "~" stands before it. */
 void nsc_table_add_estimate(struct nsc_table *t, uint64_t value);
+/* A number that is less than the truth, it is not known by how much: ">=" stands before it. */
+void nsc_table_add_least(struct nsc_table *t, uint64_t value);
 /* The next cell has no value: "-", an empty field, null. */
 void nsc_table_add_nothing(struct nsc_table *t);
 
