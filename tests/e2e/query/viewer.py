@@ -72,7 +72,7 @@ def check_depth(statement, losses):
         depth[min(column, len(depth) - 1)] = most
     check("depth", depth, overview["depth"])
     lost = [0] * len(depth)
-    rows = sql(losses.replace("time_ns / 10000000 * 10 AS ms", f"(time_ns - {begin}) / {step}"))
+    rows = sql(losses.replace("time_ns / 10000000 * 10", f"(time_ns - {begin}) / {step}"))
     for column, events in rows:
         if column is not None:
             lost[min(column, len(lost) - 1)] = events
