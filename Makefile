@@ -430,7 +430,7 @@ check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program
 ASAN_TESTS := $(addprefix tests/e2e/test_,calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
 check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
-	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
+	TESTS_AGAIN= $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
 
 # The unit tests that have threads.
 TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/thread_rig\.h|serve/)' tests/unit/test_*.c))
