@@ -41,7 +41,7 @@ static void run_ring(const uint8_t *data, size_t bytes)
 static void run_text(uint8_t which, const uint8_t *data, size_t bytes)
 {
     struct nsc_proc_look look;
-    uint64_t a, b;
+    uint64_t a, b, c;
     char *text = malloc(bytes + 1);
 
     if (text == NULL)
@@ -53,7 +53,7 @@ static void run_text(uint8_t which, const uint8_t *data, size_t bytes)
         nsc_proc_parse_stat(text, 10000000, &look);
         break;
     case 1:
-        nsc_proc_parse_schedstat(text, &a, &b);
+        nsc_proc_parse_schedstat(text, &a, &b, &c);
         break;
     case 2:
         nsc_proc_parse_switches(text, &a);
