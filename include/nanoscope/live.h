@@ -200,7 +200,10 @@ struct nsc_live_header {
     /* What the program asks of a recorder that it has started itself (nanoscope.h): enum
      * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
     uint32_t request;
-    uint32_t reserved1;
+    /* Ring only: struct nsc_live_overwritten for each thread slot begins at this page of the region
+     * (of 4096 bytes), before the chunks, and threads may overwrite full chunks. 0: they must not.
+     */
+    uint32_t overwritten_page;
     /* The timer beside the system's clocks, when the recording began and a second ago at most: for
      * who finds this memory in a core dump. Written by the recorder. */
     struct nsc_live_clock clock[2];
@@ -314,18 +317,34 @@ struct nsc_live_thread {
     uint64_t rewound; /* calls taken back because they were short */
 };
 
+/* What other threads, or it itself, have overwritten of a thread's events. All atomic, and only
+ * grow. */
+struct nsc_live_overwritten {
+    uint64_t events, chunks;
+    uint64_t lost; /* of those chunks: their lost_before */
+    uint64_t reserved;
+};
+
 /*
  * A chunk's state word: owner and phase in one, so that one compare-and-swap moves it.
  *   bits 0..1   enum nsc_live_chunk_phase   bits 2..31  thread slot   bits 32..63  sequence number
  * FREE is the all-zero word. FREE -> OWNED by a thread (claim), OWNED -> FULL by that thread
  * (publish), FULL or (its thread being dead) OWNED -> FREE by the recorder, which has filled the
  * chunk's data with zeros before.
+ *
+ * Where header.overwritten_page is not 0, whoever wants the room of a chunk, recorder or thread,
+ * swaps its state for TAKEN first, and nobody else touches it until he is done. Bits 2..31 remain;
+ * instead of the sequence number there is NSC_LIVE_TAKEN_WHOLE while the chunk still holds all its
+ * events, and then how many it held, until they are counted as overwritten: 0. Of a thread, TAKEN
+ * -> OWNED by it; of the recorder, TAKEN -> FREE. docs/adr/021-ring.md tells why.
  */
 enum nsc_live_chunk_phase {
     NSC_LIVE_CHUNK_FREE = 0,
     NSC_LIVE_CHUNK_OWNED = 1,
     NSC_LIVE_CHUNK_FULL = 2,
+    NSC_LIVE_CHUNK_TAKEN = 3,
 };
+#define NSC_LIVE_TAKEN_WHOLE 0xffffffffu
 #define NSC_LIVE_CHUNK_STATE(phase, thread, seq)                                                   \
     ((uint64_t)(phase) | (uint64_t)(thread) << 2 | (uint64_t)(seq) << 32)
 #define NSC_LIVE_CHUNK_PHASE(state)  ((uint32_t)(state)&3u)
@@ -351,6 +370,7 @@ NSC_LIVE_ASSERT(sizeof(struct nsc_live_process) == 64);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_module) == 1024);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_thread) == 64);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_chunk) == 32);
+NSC_LIVE_ASSERT(sizeof(struct nsc_live_overwritten) == 32);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_site) == 8);
 #endif
 

@@ -49,4 +49,18 @@ static inline int nsc_live_header_fits(const struct nsc_live_header *h)
            h->filter_off <= end && h->filter_bytes <= end - h->filter_off;
 }
 
+/**
+ * nsc_live_overwritten_at - the offset of the table that header.overwritten_page tells of; 0 if
+ * there is none, or if it is not where it could be. Context: any.
+ */
+static inline uint64_t nsc_live_overwritten_at(const struct nsc_live_header *h)
+{
+    const uint64_t at = (uint64_t)h->overwritten_page * NSC_LIVE_PAGE_BYTES;
+
+    return at != 0 && nsc_live_table_fits(at, h->threads_max, sizeof(struct nsc_live_overwritten),
+                                          h->data_off)
+               ? at
+               : 0;
+}
+
 #endif

@@ -52,6 +52,9 @@ void nsc_os_sleep_ns(uint32_t ns);      /* below a second; may return early */
  * gone, even if nobody has asked for its status. */
 int nsc_os_process_lives(uint32_t pid);
 
+/* Whether a thread has ended, as far as this pid namespace goes; false where that is not known. */
+int nsc_os_thread_ended(uint32_t pid, uint32_t tid);
+
 /* Blocks every signal of this thread; returns the mask that was, for nsc_os_set_signals(). */
 uint64_t nsc_os_block_signals(void);
 void nsc_os_set_signals(uint64_t mask);

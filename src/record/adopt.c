@@ -44,5 +44,7 @@ int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
         .entry_timing = (h->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0,
         .fixed = true,
     };
+    if (nsc_live_overwritten_at(h) != 0)
+        session->overwritten = (void *)(base + nsc_live_overwritten_at(h));
     return 0;
 }

@@ -155,9 +155,9 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 }
 
 /*
- * Chunks before this one are gone: from a snapshot, whose ring went on; or from a core dump, which
- * has no word of what the recorder dropped. Then there were as many events as chunks hold without a
- * signal handler: an estimate.
+ * Chunks before this one are gone: the program has overwritten and counted them; or from a
+ * snapshot, whose ring went on; or from a core dump, which has no word of what the recorder
+ * dropped. Then there were as many events as chunks hold without a signal handler: an estimate.
  */
 static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
@@ -165,13 +165,37 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
     const struct nsc_session *s = d->tracees->session;
     uint64_t chunks = entry->seq - t->next_seq, slots = s->chunk_bytes / 16 - UNUSED_SLOTS;
     uint64_t ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
+    uint64_t counted, events = nsc_tracee_overwritten(t, &counted);
 
-    nsc_stacks_lost(&t->stacks, ticks, d->tracees->dead ? chunks * slots : 0);
+    if (d->tracees->dead && chunks > counted)
+        events += (chunks - counted) * slots;
+    nsc_stacks_lost(&t->stacks, ticks, events);
 }
 
-void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
+/* Where threads take chunks, too: swaps the chunk's state, so that it is ours alone. False: a
+ * thread was quicker. */
+static bool take(const struct nsc_session *s, const struct nsc_drain_entry *entry)
+{
+    const uint64_t full = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, entry->thread, entry->seq);
+    const uint64_t taken =
+        NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, entry->thread, NSC_LIVE_TAKEN_WHOLE);
+    uint64_t state = full;
+
+    if (s->overwritten == NULL ||
+        __atomic_compare_exchange_n(&s->chunks[entry->chunk].state, &state, taken, false,
+                                    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return true;
+    /* A dead thread's last one. */
+    state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, entry->thread, entry->seq);
+    return __atomic_compare_exchange_n(&s->chunks[entry->chunk].state, &state, taken, false,
+                                       __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+bool nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                            const struct nsc_drain_entry *entry)
 {
+    if (!take(d->tracees->session, entry))
+        return false;
     if (entry->seq > t->next_seq && d->mode == NSC_RECORD_RING && !t->process->left_out)
         miss_chunks(d, t, entry);
     if (!t->process->left_out)
@@ -181,6 +205,7 @@ void nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     t->held = 0;
     t->resume_seq = 0;
     give_back(d, entry->chunk);
+    return true;
 }
 
 /* Too few to wait for anything. Half of the pool may be in the hands of idle threads. */
@@ -237,7 +262,7 @@ static uint32_t drain_thread(struct nsc_drain *d, struct nsc_tracee_thread *t,
                 read_partly(d, t, &entries[i]);
             return i;
         }
-        nsc_drain_empty_chunk(d, t, &entries[i]);
+        (void)nsc_drain_empty_chunk(d, t, &entries[i]);
         if (d->between != NULL)
             d->between(d->context);
     }
@@ -284,6 +309,11 @@ static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc
         if (i < s->chunk_count) {
             d->chunks_free--;
             d->chunks_owned += NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED;
+        }
+        if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_TAKEN) {
+            if (depth == NSC_DRAIN_THE_END)
+                nsc_drain_count_taken(d, i, state);
+            continue;
         }
         if (at_rest(d, state, depth))
             continue;

@@ -69,8 +69,13 @@ void nsc_drain_drop_before(struct nsc_drain *drain, uint64_t ticks);
 /* The ring stands still: what is in it now is kept. */
 void nsc_drain_keep_ring(struct nsc_drain *drain);
 
-/* Run a chunk through its thread's stack rule, clear it and give it back. */
-void nsc_drain_empty_chunk(struct nsc_drain *drain, struct nsc_tracee_thread *thread,
+/* Run a chunk through its thread's stack rule, clear it and give it back. False: a thread has
+ * overwritten it. */
+bool nsc_drain_empty_chunk(struct nsc_drain *drain, struct nsc_tracee_thread *thread,
                            const struct nsc_drain_entry *entry);
+
+/* The end of a ring (ring.c): @chunk is in state @state, TAKEN by a thread that did not get to
+ * count its events, or by a recorder that died: does so. */
+void nsc_drain_count_taken(struct nsc_drain *drain, uint32_t chunk, uint64_t state);
 
 #endif

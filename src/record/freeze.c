@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "record/clockpoint.h"
 #include "record/session.h"
 
 /* A chunk that is in use, and when it was begun. */
@@ -25,11 +26,17 @@ static uint64_t state_of(const struct nsc_session *s, uint32_t chunk)
     return __atomic_load_n(&s->chunks[chunk].state, __ATOMIC_ACQUIRE);
 }
 
+/* Does it hold events? Not while it is being emptied. */
+static bool in_use(uint64_t state)
+{
+    return NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_FREE &&
+           NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_TAKEN;
+}
+
 /* Does the chunk belong to the same thread, at the same turn? It may have become full. */
 static bool same_owner(uint64_t a, uint64_t b)
 {
-    return NSC_LIVE_CHUNK_PHASE(b) != NSC_LIVE_CHUNK_FREE &&
-           NSC_LIVE_CHUNK_THREAD(a) == NSC_LIVE_CHUNK_THREAD(b) &&
+    return in_use(b) && NSC_LIVE_CHUNK_THREAD(a) == NSC_LIVE_CHUNK_THREAD(b) &&
            NSC_LIVE_CHUNK_SEQ(a) == NSC_LIVE_CHUNK_SEQ(b);
 }
 
@@ -41,20 +48,22 @@ static bool is_cleared(const struct nsc_session *s, uint64_t state, uint32_t chu
            __atomic_load_n(nsc_session_chunk_words(s, chunk), __ATOMIC_ACQUIRE) == 0;
 }
 
-/* @to: the copy's directory entry of the chunk, still free. */
-static void copy_chunk(const struct nsc_session *s, uint8_t *copy, uint32_t chunk)
+/* @ticks: what was begun later is left out: of its forerunners, some may have escaped us. */
+static void copy_chunk(const struct nsc_session *s, uint8_t *copy, uint32_t chunk, uint64_t ticks)
 {
     size_t at = (size_t)(s->data - s->base) + (size_t)chunk * s->chunk_bytes;
+    /* The copy's directory entry of the chunk, still free. */
     struct nsc_live_chunk *to =
         (struct nsc_live_chunk *)(void *)(copy + ((uint8_t *)s->chunks - s->base)) + chunk;
     uint64_t state = state_of(s, chunk);
     struct nsc_live_chunk entry = s->chunks[chunk];
 
-    if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FREE)
+    if (!in_use(state) || entry.open_ticks > ticks)
         return;
     memcpy(copy + at, s->base + at, s->chunk_bytes);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (!same_owner(state, state_of(s, chunk)) || is_cleared(s, state, chunk))
+    if (!same_owner(state, state_of(s, chunk)) || is_cleared(s, state, chunk) ||
+        __atomic_load_n(&s->chunks[chunk].open_ticks, __ATOMIC_RELAXED) != entry.open_ticks)
         return; /* what was copied is nobody's: the entry stays free */
     *to = entry;
     to->state = state;
@@ -65,7 +74,7 @@ static uint32_t list_used(const struct nsc_session *s, struct used *list)
     uint32_t i, n = 0;
 
     for (i = 0; i < s->chunks_max; i++)
-        if (NSC_LIVE_CHUNK_PHASE(state_of(s, i)) != NSC_LIVE_CHUNK_FREE)
+        if (in_use(state_of(s, i)))
             list[n++] = (struct used){
                 .open_ticks = __atomic_load_n(&s->chunks[i].open_ticks, __ATOMIC_RELAXED),
                 .chunk = i};
@@ -80,22 +89,28 @@ int nsc_session_freeze(struct nsc_session *s)
     size_t chunks_bytes = s->chunks_max * sizeof *s->chunks;
     uint8_t *copy = mmap(NULL, s->total_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    uint64_t ticks = nsc_clockpoint_ticks();
+    size_t tables_end = (size_t)(s->data - s->base);
     uint32_t count, i;
 
+    if (s->overwritten != NULL)
+        tables_end = (size_t)((uint8_t *)s->overwritten - s->base);
     if (list == NULL || copy == MAP_FAILED) {
         free(list);
         if (copy != MAP_FAILED)
             munmap(copy, s->total_bytes);
         return -ENOMEM;
     }
+    /* Before the chunks: what is overwritten once we have it is not missing here. */
+    memcpy(copy + tables_end, s->base + tables_end, (size_t)(s->data - s->base) - tables_end);
     /* The oldest first: they are the first to go. */
     count = list_used(s, list);
     for (i = 0; i < count; i++)
-        copy_chunk(s, copy, list[i].chunk);
+        copy_chunk(s, copy, list[i].chunk, ticks);
     free(list);
     memcpy(copy, s->base, chunks_at);
     memcpy(copy + chunks_at + chunks_bytes, s->base + chunks_at + chunks_bytes,
-           (size_t)(s->data - s->base) - chunks_at - chunks_bytes);
+           tables_end - chunks_at - chunks_bytes);
     if (mremap(copy, s->total_bytes, s->total_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, s->base) ==
         MAP_FAILED) {
         munmap(copy, s->total_bytes);

@@ -41,7 +41,10 @@ static uint32_t find_newest(const struct nsc_tracees *all, struct newest *newest
 
     for (i = 0; i < s->chunk_count; i++) {
         uint64_t state = __atomic_load_n(&s->chunks[i].state, __ATOMIC_ACQUIRE);
-        struct nsc_tracee_thread *t = state == 0 ? NULL : thread_of(all, state);
+        struct nsc_tracee_thread *t = NULL;
+
+        if (state != 0 && NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_TAKEN)
+            t = thread_of(all, state);
 
         if (t == NULL)
             continue;

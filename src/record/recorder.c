@@ -164,6 +164,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
         .entry_timing = o->entry_timing,
         /* The budget wants to see every call. */
         .rewind = nsc_filter_rewind_ns(r->in_force) != 0 && o->budget == 0,
+        .ring = o->mode == NSC_RECORD_RING,
         .dump = o->mode == NSC_RECORD_RING,
         .sample_ns = o->cpu_timer ? o->sample_ns : 0,
     };

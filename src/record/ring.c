@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "nanoscope/live_count.h"
 #include "record/drain.h"
 
 static int compare_ages(const void *a, const void *b)
@@ -52,8 +53,7 @@ uint32_t nsc_drain_turn_ring(struct nsc_drain *d)
             break;
         if (t == NULL)
             continue;
-        nsc_drain_empty_chunk(d, t, &d->entries[i]);
-        dropped++;
+        dropped += nsc_drain_empty_chunk(d, t, &d->entries[i]);
     }
     return dropped;
 }
@@ -80,7 +80,7 @@ void nsc_drain_drop_before(struct nsc_drain *d, uint64_t ticks)
 
         if (t != NULL && entry->phase == NSC_LIVE_CHUNK_FULL && next->thread == entry->thread &&
             __atomic_load_n(&s->chunks[next->chunk].open_ticks, __ATOMIC_RELAXED) < ticks)
-            nsc_drain_empty_chunk(d, t, entry);
+            (void)nsc_drain_empty_chunk(d, t, entry);
     }
     d->entry_count = 0; /* some are free by now */
 }
@@ -94,4 +94,25 @@ void nsc_drain_keep_ring(struct nsc_drain *d)
         if (all->threads[i] != NULL && !all->threads[i]->process->left_out)
             nsc_stacks_keep(&all->threads[i]->stacks);
     all->keep = true;
+}
+
+void nsc_drain_count_taken(struct nsc_drain *d, uint32_t chunk, uint64_t state)
+{
+    const struct nsc_session *s = d->tracees->session;
+    uint32_t thread = NSC_LIVE_CHUNK_THREAD(state);
+    uint64_t events = NSC_LIVE_CHUNK_SEQ(state);
+
+    if (s->overwritten == NULL || thread >= s->threads_max || events == 0 ||
+        !__atomic_compare_exchange_n(&s->chunks[chunk].state, &state,
+                                     NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, thread, 0), false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return;
+    if (events == NSC_LIVE_TAKEN_WHOLE)
+        events = nsc_live_count(nsc_session_chunk_words(s, chunk), s->chunk_bytes / 16, s->exit_bit,
+                                s->entry_timing);
+    __atomic_fetch_add(&s->overwritten[thread].events, events, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&s->overwritten[thread].lost,
+                       __atomic_load_n(&s->chunks[chunk].lost_before, __ATOMIC_RELAXED),
+                       __ATOMIC_RELAXED);
+    __atomic_fetch_add(&s->overwritten[thread].chunks, 1, __ATOMIC_RELAXED);
 }

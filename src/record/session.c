@@ -57,7 +57,12 @@ static uint64_t lay_out(const struct nsc_session *s, struct nsc_live_header *h)
     h->chunks_off = at;
     at = align_up(at + (uint64_t)s->chunks_max * sizeof *s->chunks, PAGE);
     h->filter_off = at;
-    at = align_up(at + s->filter_bytes, s->chunk_bytes);
+    at = align_up(at + s->filter_bytes, PAGE);
+    if (s->ring) { /* next to the chunks: freeze.c copies it at another time than what is before */
+        h->overwritten_page = (uint32_t)(at / PAGE);
+        at += (uint64_t)s->threads_max * sizeof *s->overwritten;
+    }
+    at = align_up(at, s->chunk_bytes);
     h->data_off = at;
     return at + (uint64_t)s->chunks_max * s->chunk_bytes;
 }
@@ -220,6 +225,7 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->fixed = options->fixed;
     s->entry_timing = options->entry_timing;
     s->rewind = options->rewind;
+    s->ring = options->ring;
     s->chunk_bytes = CHUNK_BYTES;
     while (s->chunk_bytes > CHUNK_BYTES_MIN && bytes / s->chunk_bytes < CHUNKS_WANTED)
         s->chunk_bytes /= 2;
@@ -254,6 +260,8 @@ static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
     s->chunks = (void *)(s->base + h->chunks_off);
     s->filter = s->base + h->filter_off;
     s->data = s->base + h->data_off;
+    if (s->ring)
+        s->overwritten = (void *)(s->base + (uint64_t)h->overwritten_page * PAGE);
     return 0;
 }
 

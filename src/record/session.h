@@ -24,6 +24,7 @@ struct nsc_session {
     struct nsc_live_module *modules;
     struct nsc_live_thread *threads;
     struct nsc_live_chunk *chunks;
+    struct nsc_live_overwritten *overwritten; /* by thread slot; NULL: chunks are not taken */
     uint8_t *filter;
     uint8_t *data;
     uint32_t processes_max, modules_max, threads_max, chunks_max;
@@ -37,6 +38,7 @@ struct nsc_session {
     uint8_t exit_bit;
     uint32_t filter_used;
     bool entry_timing; /* exits do not read the timer */
+    bool ring;         /* threads may overwrite chunks that are full */
     bool rewind;       /* slots of a chunk in use may be written again */
     bool promised;     /* memory need not be allocated before it is touched */
     bool fixed; /* the pool must not grow: the user gave its size, or there is no more memory */
@@ -50,6 +52,7 @@ struct nsc_session_options {
     bool filter;           /* modules are to wait for a verdict on their sites */
     bool entry_timing;     /* exits do not read the timer */
     bool rewind;           /* short calls may be taken back by the hooks */
+    bool ring;             /* threads may overwrite the oldest chunks */
     bool dump;             /* programs that dump core have it in there */
     uint64_t sample_ns;    /* threads take samples of themselves; 0: they do not */
 };

@@ -716,10 +716,35 @@ uint64_t nsc_tracee_turned_away(struct nsc_tracee_thread *t, uint64_t lost)
     return turned;
 }
 
+/* Of counts that only grow, unless the program writes there itself. */
+static uint64_t grown(const uint64_t *count, uint64_t *told)
+{
+    uint64_t now = __atomic_load_n(count, __ATOMIC_RELAXED), more = now > *told ? now - *told : 0;
+
+    *told += more;
+    return more;
+}
+
+uint64_t nsc_tracee_overwritten(struct nsc_tracee_thread *t, uint64_t *chunks)
+{
+    const struct nsc_live_overwritten *now = t->process->all->session->overwritten;
+
+    *chunks = 0;
+    if (now == NULL)
+        return 0;
+    now += t->slot;
+    *chunks = grown(&now->chunks, &t->overwritten.chunks);
+    return grown(&now->events, &t->overwritten.events) + grown(&now->lost, &t->overwritten.lost);
+}
+
 /* What the thread had no room for behind its last event. */
 static void tell_last_losses(struct nsc_tracee_thread *t, uint64_t lost, uint64_t ticks)
 {
-    uint64_t told = t->stacks.stats.lost + t->turned_told, turned;
+    uint64_t chunks, told, turned, overwritten = nsc_tracee_overwritten(t, &chunks);
+
+    if (overwritten > 0)
+        nsc_stacks_lost(&t->stacks, ticks, overwritten);
+    told = t->stacks.stats.lost - t->overwritten.events + t->turned_told;
 
     if (lost <= told)
         return;

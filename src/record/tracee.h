@@ -48,6 +48,7 @@ struct nsc_tracee_thread {
     /* Events that it had no room for: by the last pass; those that a ration turned away, not the
      * pool; and those of them that have been told. */
     uint64_t lost_seen, turned_away, turned_told;
+    struct nsc_live_overwritten overwritten; /* that has been told */
     char name[17];
     struct nsc_stacks stacks;
     uint32_t *ids; /* thread id in the trace, by stack */
@@ -118,6 +119,9 @@ void nsc_tracee_check(struct nsc_tracee_thread *thread);
 /* Of @lost events that the thread had no room for, how many did a ration turn away? Those come
  * first. */
 uint64_t nsc_tracee_turned_away(struct nsc_tracee_thread *thread, uint64_t lost);
+/* Events of the thread that were overwritten, or lost just before those, and have not been told
+ * yet; now they have. @chunks: receives how many chunks they were in. */
+uint64_t nsc_tracee_overwritten(struct nsc_tracee_thread *thread, uint64_t *chunks);
 /* The thread has no chunk left: close its streams, count its losses, free its slot. */
 void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 /* Free the slots of processes that are dead and have no thread left. */

@@ -119,11 +119,14 @@ void nsc_session_map_pool(const struct nsc_session *s)
 static void find_tables(struct nsc_session *s, const struct nsc_live_header *h)
 {
     uint8_t *base = (uint8_t *)s->header;
+    uint64_t overwritten_at = nsc_live_overwritten_at(h);
 
     s->processes = (struct nsc_live_process *)(void *)(base + h->processes_off);
     s->modules = (struct nsc_live_module *)(void *)(base + h->modules_off);
     s->threads = (struct nsc_live_thread *)(void *)(base + h->threads_off);
     s->chunks = (struct nsc_live_chunk *)(void *)(base + h->chunks_off);
+    if (overwritten_at != 0)
+        s->overwritten = (struct nsc_live_overwritten *)(void *)(base + overwritten_at);
     s->filter = base + h->filter_off;
     s->data = base + h->data_off;
     s->processes_max = h->processes_max;

@@ -51,6 +51,7 @@ struct nsc_session {
     struct nsc_live_module *modules;
     struct nsc_live_thread *threads;
     struct nsc_live_chunk *chunks;
+    struct nsc_live_overwritten *overwritten; /* NULL: full chunks are the recorder's */
     uint8_t *filter;
     uint8_t *data;
     size_t bytes; /* of the mapping, which begins at the header */

@@ -7,6 +7,7 @@
 #include "arch/arch.h"
 #include "os/os.h"
 #include "runtime/cputimer.h"
+#include "runtime/overwrite.h"
 
 /* How often a full table of threads is doubted. */
 #define RETRY_EVENTS 1024u
@@ -195,6 +196,7 @@ enum nsc_slot_place nsc_slot_place(const struct nsc_place *p, uint64_t slot)
         return NSC_SLOT_NOWHERE;
     state = NSC_LOAD(&chunk_of(s, number)->state);
     if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FREE ||
+        NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_TAKEN ||
         NSC_LIVE_CHUNK_THREAD(state) != p->thread)
         return NSC_SLOT_TAKEN;
     return NSC_SLOT_MINE;
@@ -388,6 +390,8 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     uint64_t anchor_low, lost, claimed;
     struct nsc_live_chunk *chunk;
 
+    if (number == 0)
+        number = nsc_chunk_overwrite(p, seq, pool_count(p->session));
     if (number == 0) {
         if (previous != 0) /* publish what there is: it may be what the recorder waits for */
             nsc_cas64(&t->chunks, chunks, generation | previous);
@@ -458,6 +462,8 @@ enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t positio
         if (NSC_CHUNKS_CURRENT(chunks) == 0) {
             settle(p);
             publish_previous(p, chunks);
+            if (NSC_CHUNKS_PREVIOUS(chunks) != 0 && p->session->overwritten != NULL)
+                continue; /* now there is one to overwrite */
             nsc_session_gone(p->session);
             return NSC_CHUNK_NONE;
         }

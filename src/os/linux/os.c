@@ -337,6 +337,11 @@ int nsc_os_process_lives(uint32_t pid)
     return result == 0;
 }
 
+int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
+{
+    return nsc_syscall3(SYS_tgkill, (long)pid, (long)tid, 0) == -ESRCH;
+}
+
 uint64_t nsc_os_block_signals(void)
 {
     uint64_t all = ~0ull, old = 0;
