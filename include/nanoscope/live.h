@@ -333,10 +333,11 @@ struct nsc_live_overwritten {
  * chunk's data with zeros before.
  *
  * Where header.overwritten_page is not 0, whoever wants the room of a chunk, recorder or thread,
- * swaps its state for TAKEN first, and nobody else touches it until he is done. Bits 2..31 remain;
- * instead of the sequence number there is NSC_LIVE_TAKEN_WHOLE while the chunk still holds all its
- * events, and then how many it held, until they are counted as overwritten: 0. Of a thread, TAKEN
- * -> OWNED by it; of the recorder, TAKEN -> FREE. docs/adr/021-ring.md tells why.
+ * swaps its state for TAKEN first. Bits 2..31 remain. Instead of the sequence number there is
+ * NSC_LIVE_TAKEN_RECORDER, and nobody else touches the chunk until the recorder makes it FREE; or,
+ * in bits 32..51, NSC_LIVE_TAKEN_WHOLE while the chunk still holds all its events, then how many it
+ * held, until they are counted as overwritten: 0, and the thread makes it OWNED. Bits 52..63 change
+ * when another takes over from a thread that did not finish. docs/adr/021-ring.md tells why.
  */
 enum nsc_live_chunk_phase {
     NSC_LIVE_CHUNK_FREE = 0,
@@ -344,7 +345,9 @@ enum nsc_live_chunk_phase {
     NSC_LIVE_CHUNK_FULL = 2,
     NSC_LIVE_CHUNK_TAKEN = 3,
 };
-#define NSC_LIVE_TAKEN_WHOLE 0xffffffffu
+#define NSC_LIVE_TAKEN_RECORDER    0xffffffffu
+#define NSC_LIVE_TAKEN_WHOLE       0xfffffu
+#define NSC_LIVE_TAKEN_EVENTS(seq) ((seq)&0xfffffu)
 #define NSC_LIVE_CHUNK_STATE(phase, thread, seq)                                                   \
     ((uint64_t)(phase) | (uint64_t)(thread) << 2 | (uint64_t)(seq) << 32)
 #define NSC_LIVE_CHUNK_PHASE(state)  ((uint32_t)(state)&3u)

@@ -178,7 +178,7 @@ static bool take(const struct nsc_session *s, const struct nsc_drain_entry *entr
 {
     const uint64_t full = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, entry->thread, entry->seq);
     const uint64_t taken =
-        NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, entry->thread, NSC_LIVE_TAKEN_WHOLE);
+        NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, entry->thread, NSC_LIVE_TAKEN_RECORDER);
     uint64_t state = full;
 
     if (s->overwritten == NULL ||

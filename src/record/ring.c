@@ -100,9 +100,10 @@ void nsc_drain_count_taken(struct nsc_drain *d, uint32_t chunk, uint64_t state)
 {
     const struct nsc_session *s = d->tracees->session;
     uint32_t thread = NSC_LIVE_CHUNK_THREAD(state);
-    uint64_t events = NSC_LIVE_CHUNK_SEQ(state);
+    uint64_t events = NSC_LIVE_TAKEN_EVENTS(NSC_LIVE_CHUNK_SEQ(state));
 
     if (s->overwritten == NULL || thread >= s->threads_max || events == 0 ||
+        NSC_LIVE_CHUNK_SEQ(state) == NSC_LIVE_TAKEN_RECORDER ||
         !__atomic_compare_exchange_n(&s->chunks[chunk].state, &state,
                                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, thread, 0), false,
                                      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))

@@ -292,6 +292,32 @@ static void test_killed(void)
     }
 }
 
+/* Whoever began to take a chunk and did not finish, another goes on, once the chunk is the oldest.
+ */
+static void test_taken_over(void)
+{
+    const uint64_t states[] = {NSC_LIVE_TAKEN_WHOLE, 2ull * PAIRS, 0};
+    struct traced_thread t;
+    uint32_t i, at;
+    struct rig r;
+
+    for (i = 0; i < 3; i++) {
+        rig_begin(&r, 1 << 20);
+        thread_begin(&r, &t, 0, r.session.chunk_count);
+        work(&t);
+        for (at = 0; NSC_LIVE_CHUNK_SEQ(r.session.chunks[at].state) != 1; at++)
+            ;
+        r.session.chunks[at].state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, 0, states[i]);
+        t.chunks = 1;
+        work(&t);
+        CHECK_U64(r.session.chunks[at].state,
+                  NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, 0, (uint64_t)t.seq));
+        CHECK_U64(t.dirty, 0);
+        CHECK_U64(r.session.overwritten[0].events, i == 2 ? 0 : 2 * PAIRS);
+        rig_end(&r);
+    }
+}
+
 /* In a forked child, what its parent had begun stays as it is. */
 static void test_forked(void)
 {
@@ -346,6 +372,7 @@ int main(void)
     test_of_others();
     test_left_behind();
     test_killed();
+    test_taken_over();
     test_forked();
     test_at_once(1 << 20, 4, false);
     test_at_once(1 << 20, 4, true);
