@@ -167,6 +167,9 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
     uint64_t ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
     uint64_t counted, events = nsc_tracee_overwritten(t, &counted);
 
+    /* No chunk is missing: the last one that was got its count when the recorder had passed it. */
+    if (chunks == 0 && events == 0)
+        return;
     if (d->tracees->dead && chunks > counted)
         events += (chunks - counted) * slots;
     nsc_stacks_lost(&t->stacks, ticks, events);
@@ -196,7 +199,8 @@ bool nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 {
     if (!take(d->tracees->session, entry))
         return false;
-    if (entry->seq > t->next_seq && d->mode == NSC_RECORD_RING && !t->process->left_out)
+    if ((entry->seq > t->next_seq || (entry->seq == t->next_seq && d->tracees->keep)) &&
+        d->mode == NSC_RECORD_RING && !t->process->left_out)
         miss_chunks(d, t, entry);
     if (!t->process->left_out)
         read_chunk(d, t, entry, false);
