@@ -333,11 +333,14 @@ struct nsc_live_overwritten {
  * chunk's data with zeros before.
  *
  * Where header.overwritten_page is not 0, whoever wants the room of a chunk, recorder or thread,
- * swaps its state for TAKEN first. Bits 2..31 remain. Instead of the sequence number there is
- * NSC_LIVE_TAKEN_RECORDER, and nobody else touches the chunk until the recorder makes it FREE; or,
- * in bits 32..51, NSC_LIVE_TAKEN_WHOLE while the chunk still holds all its events, then how many it
- * held, until they are counted as overwritten: 0, and the thread makes it OWNED. Bits 52..63 change
- * when another takes over from a thread that did not finish. docs/adr/021-ring.md tells why.
+ * swaps its state for TAKEN first. From then on nobody else touches the chunk:
+ *   bits 2..16  the thread slot whose events it holds   bits 17..31  who has taken it: a thread
+ * slot or NSC_LIVE_TAKEN_RECORDER   bits 32..47  NSC_LIVE_TAKEN_WHOLE while it still holds all its
+ *   events, then 1 more than it held, and 0 once they are counted as overwritten   bits 48..63  of
+ *   the sequence number; another each time somebody begins anew
+ * Of a thread, TAKEN -> OWNED by it; of the recorder, TAKEN -> FREE. A thread may begin anew what
+ * it has TAKEN itself and left undone; what one that has ended left so, the recorder or another
+ * thread takes. docs/adr/021-ring.md tells why.
  */
 enum nsc_live_chunk_phase {
     NSC_LIVE_CHUNK_FREE = 0,
@@ -345,9 +348,16 @@ enum nsc_live_chunk_phase {
     NSC_LIVE_CHUNK_FULL = 2,
     NSC_LIVE_CHUNK_TAKEN = 3,
 };
-#define NSC_LIVE_TAKEN_RECORDER    0xffffffffu
-#define NSC_LIVE_TAKEN_WHOLE       0xfffffu
-#define NSC_LIVE_TAKEN_EVENTS(seq) ((seq)&0xfffffu)
+#define NSC_LIVE_TAKEN_RECORDER 0x7fffu /* thread slots are below, where there is such a table */
+#define NSC_LIVE_TAKEN_WHOLE    0xffffu /* no chunk there holds as many */
+#define NSC_LIVE_TAKEN(owner, taker, held, turn)                                                   \
+    ((uint64_t)NSC_LIVE_CHUNK_TAKEN | (uint64_t)((owner)&0x7fffu) << 2 |                           \
+     (uint64_t)((taker)&0x7fffu) << 17 | (uint64_t)((held)&0xffffu) << 32 |                        \
+     (uint64_t)((turn)&0xffffu) << 48)
+#define NSC_LIVE_TAKEN_OWNER(state) ((uint32_t)(state) >> 2 & 0x7fffu)
+#define NSC_LIVE_TAKEN_TAKER(state) ((uint32_t)(state) >> 17)
+#define NSC_LIVE_TAKEN_HELD(state)  ((uint32_t)((state) >> 32) & 0xffffu)
+#define NSC_LIVE_TAKEN_TURN(state)  ((uint32_t)((state) >> 48))
 #define NSC_LIVE_CHUNK_STATE(phase, thread, seq)                                                   \
     ((uint64_t)(phase) | (uint64_t)(thread) << 2 | (uint64_t)(seq) << 32)
 #define NSC_LIVE_CHUNK_PHASE(state)  ((uint32_t)(state)&3u)

@@ -51,12 +51,15 @@ static inline int nsc_live_header_fits(const struct nsc_live_header *h)
 
 /**
  * nsc_live_overwritten_at - the offset of the table that header.overwritten_page tells of; 0 if
- * there is none, or if it is not where it could be. Context: any.
+ * there is none, if it is not where it could be, or if the states of chunks have no room for so
+ * many threads or events. Context: any.
  */
 static inline uint64_t nsc_live_overwritten_at(const struct nsc_live_header *h)
 {
     const uint64_t at = (uint64_t)h->overwritten_page * NSC_LIVE_PAGE_BYTES;
 
+    if (h->threads_max > NSC_LIVE_TAKEN_RECORDER || h->chunk_bytes / 8 >= NSC_LIVE_TAKEN_WHOLE)
+        return 0; /* a slot of 16 bytes may be two events */
     return at != 0 && nsc_live_table_fits(at, h->threads_max, sizeof(struct nsc_live_overwritten),
                                           h->data_off)
                ? at

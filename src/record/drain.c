@@ -180,8 +180,7 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
 static bool take(const struct nsc_session *s, const struct nsc_drain_entry *entry)
 {
     const uint64_t full = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, entry->thread, entry->seq);
-    const uint64_t taken =
-        NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, entry->thread, NSC_LIVE_TAKEN_RECORDER);
+    const uint64_t taken = NSC_LIVE_TAKEN(entry->thread, NSC_LIVE_TAKEN_RECORDER, 0, 0);
     uint64_t state = full;
 
     if (s->overwritten == NULL ||
@@ -266,7 +265,8 @@ static uint32_t drain_thread(struct nsc_drain *d, struct nsc_tracee_thread *t,
                 read_partly(d, t, &entries[i]);
             return i;
         }
-        (void)nsc_drain_empty_chunk(d, t, &entries[i]);
+        if (!nsc_drain_empty_chunk(d, t, &entries[i]) && depth == NSC_DRAIN_THE_END)
+            (void)nsc_drain_take_over(d, entries[i].chunk, true);
         if (d->between != NULL)
             d->between(d->context);
     }
@@ -315,8 +315,8 @@ static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc
             d->chunks_owned += NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED;
         }
         if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_TAKEN) {
-            if (depth == NSC_DRAIN_THE_END)
-                nsc_drain_count_taken(d, i, state);
+            if (nsc_drain_take_over(d, i, depth == NSC_DRAIN_THE_END))
+                give_back(d, i);
             continue;
         }
         if (at_rest(d, state, depth))

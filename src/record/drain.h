@@ -74,8 +74,8 @@ void nsc_drain_keep_ring(struct nsc_drain *drain);
 bool nsc_drain_empty_chunk(struct nsc_drain *drain, struct nsc_tracee_thread *thread,
                            const struct nsc_drain_entry *entry);
 
-/* The end of a ring (ring.c): @chunk is in state @state, TAKEN by a thread that did not get to
- * count its events, or by a recorder that died: does so. */
-void nsc_drain_count_taken(struct nsc_drain *drain, uint32_t chunk, uint64_t state);
+/* A ring (ring.c): if @chunk is TAKEN by a thread that has ended, or, at @the_end, by whichever,
+ * and its events are not counted yet: does so. True: the chunk is to be cleared and given back. */
+bool nsc_drain_take_over(struct nsc_drain *drain, uint32_t chunk, bool the_end);
 
 #endif

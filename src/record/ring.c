@@ -96,24 +96,44 @@ void nsc_drain_keep_ring(struct nsc_drain *d)
     all->keep = true;
 }
 
-void nsc_drain_count_taken(struct nsc_drain *d, uint32_t chunk, uint64_t state)
+/* What a thread had to count, and did not get to. @state: the chunk's, before it was ours. */
+static void count_overwritten(const struct nsc_session *s, uint32_t chunk, uint64_t state)
 {
-    const struct nsc_session *s = d->tracees->session;
-    uint32_t thread = NSC_LIVE_CHUNK_THREAD(state);
-    uint64_t events = NSC_LIVE_TAKEN_EVENTS(NSC_LIVE_CHUNK_SEQ(state));
+    struct nsc_live_overwritten *count = &s->overwritten[NSC_LIVE_TAKEN_OWNER(state)];
+    uint64_t held = NSC_LIVE_TAKEN_HELD(state);
 
-    if (s->overwritten == NULL || thread >= s->threads_max || events == 0 ||
-        NSC_LIVE_CHUNK_SEQ(state) == NSC_LIVE_TAKEN_RECORDER ||
-        !__atomic_compare_exchange_n(&s->chunks[chunk].state, &state,
-                                     NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_TAKEN, thread, 0), false,
-                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    if (held == 0)
         return;
-    if (events == NSC_LIVE_TAKEN_WHOLE)
-        events = nsc_live_count(nsc_session_chunk_words(s, chunk), s->chunk_bytes / 16, s->exit_bit,
-                                s->entry_timing);
-    __atomic_fetch_add(&s->overwritten[thread].events, events, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&s->overwritten[thread].lost,
+    if (held == NSC_LIVE_TAKEN_WHOLE)
+        held = 1 + nsc_live_count(nsc_session_chunk_words(s, chunk), s->chunk_bytes / 16,
+                                  s->exit_bit, s->entry_timing);
+    __atomic_fetch_add(&count->events, held - 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&count->lost,
                        __atomic_load_n(&s->chunks[chunk].lost_before, __ATOMIC_RELAXED),
                        __ATOMIC_RELAXED);
-    __atomic_fetch_add(&s->overwritten[thread].chunks, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&count->chunks, 1, __ATOMIC_RELAXED);
+}
+
+bool nsc_drain_take_over(struct nsc_drain *d, uint32_t chunk, bool the_end)
+{
+    const struct nsc_tracees *all = d->tracees;
+    const struct nsc_session *s = all->session;
+    uint64_t state = __atomic_load_n(&s->chunks[chunk].state, __ATOMIC_ACQUIRE);
+    uint32_t owner, taker;
+    bool ended;
+
+    do { /* until it is ours, or the thread has done its part */
+        owner = NSC_LIVE_TAKEN_OWNER(state);
+        taker = NSC_LIVE_TAKEN_TAKER(state);
+        if (s->overwritten == NULL || NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_TAKEN ||
+            owner >= s->threads_max || taker >= s->threads_max)
+            return false;
+        ended = all->threads[taker] != NULL && all->threads[taker]->dead;
+        if (!ended && !the_end)
+            return false;
+    } while (!__atomic_compare_exchange_n(&s->chunks[chunk].state, &state,
+                                          NSC_LIVE_TAKEN(owner, NSC_LIVE_TAKEN_RECORDER, 0, 0),
+                                          false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    count_overwritten(s, chunk, state);
+    return ended;
 }

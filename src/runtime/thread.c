@@ -406,9 +406,9 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     }
     lost = NSC_LOAD(&live_thread(p)->lost);
     claimed = NSC_LOAD(&t->lost_claimed);
-    chunk->open_ticks = nsc_arch_ticks();
+    NSC_STORE(&chunk->open_ticks, nsc_arch_ticks());
     chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
-    chunk->lost_before = lost - claimed;
+    NSC_STORE(&chunk->lost_before, lost - claimed);
     if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
         nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq), 0);
         if (number <= p->session->pool_max)
