@@ -49,7 +49,7 @@ static struct rig *the_rig;
 int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
 {
     (void)pid;
-    return (the_rig->ended >> tid & 1) != 0;
+    return tid < 64 && (the_rig->ended >> tid & 1) != 0;
 }
 
 static void rig_begin(struct rig *r, uint64_t bytes)
