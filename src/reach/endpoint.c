@@ -214,43 +214,43 @@ int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, in
 /* ---- What killed programs left ----------------------------------------------------------------
  */
 
-/* Whoever listens may be in another namespace, so that its process tells nothing: the kernel is
- * asked. */
-static bool is_left(const char *path)
+bool nsc_endpoint_is_left(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct stat st;
-    bool refused;
+    bool left;
     int fd;
 
-    if (!is_theirs(path, geteuid()) || lstat(path, &st) != 0 || time(NULL) - st.st_mtime < BORN_S ||
-        strlen(path) >= sizeof address.sun_path)
+    if (strlen(path) >= sizeof address.sun_path)
         return false;
     memcpy(address.sun_path, path, strlen(path) + 1);
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return false;
-    refused = connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 &&
-              errno == ECONNREFUSED;
+    left = connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 &&
+           errno == ECONNREFUSED;
     close(fd);
-    return refused;
+    return left;
+}
+
+static bool is_old(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= BORN_S;
 }
 
 void nsc_endpoint_sweep(void)
 {
-    static const char *const kinds[] = {"sock", "rec"};
     char pattern[64];
-    size_t kind, i;
     glob_t found;
+    size_t i;
 
-    for (kind = 0; kind < sizeof kinds / sizeof *kinds; kind++) {
-        snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "%lu/*.%s",
-                 (unsigned long)geteuid(), kinds[kind]);
-        if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
-            continue;
-        for (i = 0; i < found.gl_pathc; i++)
-            if (is_left(found.gl_pathv[i]))
-                unlink(found.gl_pathv[i]);
-        globfree(&found);
-    }
+    snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "%lu/*.sock", (unsigned long)geteuid());
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (i = 0; i < found.gl_pathc; i++)
+        if (is_theirs(found.gl_pathv[i], geteuid()) && is_old(found.gl_pathv[i]) &&
+            nsc_endpoint_is_left(found.gl_pathv[i]))
+            unlink(found.gl_pathv[i]);
+    globfree(&found);
 }

@@ -29,8 +29,12 @@ bool nsc_endpoint_listens(pid_t pid, uid_t uid);
 int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, int fd,
                       int64_t *result, struct nsc_diag *diag);
 
-/* Removes the sockets of this user's programs and recorders that were killed: such as nobody
- * listens at, for longer than it takes a program to begin to. */
+/* Has whoever listened at the socket gone without removing it? The kernel is asked: a process that
+ * may be in another namespace tells nothing. One that is not listened at yet looks the same. */
+bool nsc_endpoint_is_left(const char *path);
+
+/* Removes the sockets of this user's programs that were killed: such as nobody listens at, for
+ * longer than it takes a program to begin to. */
 void nsc_endpoint_sweep(void);
 
 #endif

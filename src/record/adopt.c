@@ -12,6 +12,7 @@ int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
 {
     const struct nsc_live_header *h = memory;
     uint8_t *base = memory;
+    uint64_t overwritten_at;
 
     if (!nsc_live_header_fits(h) || h->total_bytes > bytes ||
         (h->exit_bit != 47 && h->exit_bit != 0))
@@ -44,7 +45,8 @@ int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
         .entry_timing = (h->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0,
         .fixed = true,
     };
-    if (nsc_live_overwritten_at(h) != 0)
-        session->overwritten = (void *)(base + nsc_live_overwritten_at(h));
+    overwritten_at = nsc_live_overwritten_at(h);
+    if (overwritten_at != 0)
+        session->overwritten = (void *)(base + overwritten_at);
     return 0;
 }

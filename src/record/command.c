@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "nanoscope/control.h"
+#include "reach/endpoint.h"
 
 #define MS            1000000ull
 /* Between looks: nobody who asks notices, and it costs nothing. */
@@ -67,20 +68,13 @@ static void socket_address(const char *name, struct sockaddr_un *address)
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Does nobody listen at @name any more? Called with the directory locked: nobody is about to. */
+/* Called with the directory locked: nobody is about to listen. */
 static bool is_stale(const char *name)
 {
-    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     struct sockaddr_un address;
-    bool stale;
 
-    if (fd < 0)
-        return false;
     socket_address(name, &address);
-    stale = connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 &&
-            errno == ECONNREFUSED;
-    close(fd);
-    return stale;
+    return nsc_endpoint_is_left(address.sun_path);
 }
 
 /* Removes the sockets of recorders that were killed. */
