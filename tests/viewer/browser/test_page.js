@@ -117,11 +117,7 @@ async function known(browser, trace) {
             ["Source", /nanoscope open TRACE, with --source/],
             ["SQL", /nanoscope query/],
         ]) {
-            await page.evaluate((name) => {
-                [...document.querySelectorAll('[role="tab"]')]
-                    .find((tab) => tab.textContent === name)
-                    .click();
-            }, title);
+            await view.panel(title);
             assert.match(await view.text(".panel:not([hidden])"), why);
         }
     });

@@ -15,15 +15,6 @@ async function lines(view, selector = ".panel:not([hidden]) tbody tr") {
     );
 }
 
-async function panel(view, title) {
-    await view.page.evaluate((name) => {
-        [...document.querySelectorAll('[role="tab"]')]
-            .find((tab) => tab.textContent === name)
-            .click();
-    }, title);
-    await view.rest();
-}
-
 async function violations(view) {
     const found = await view.page.evaluate(async () => {
         const answer = await globalThis.axe.run();
@@ -90,7 +81,7 @@ async function run() {
         assert.equal(found.depth, 2);
     });
     await test("callers and callees of it", async () => {
-        await panel(view, "Callers and callees");
+        await view.panel("Callers and callees");
         const rows = await lines(view);
         assert.ok(
             rows.some((row) => row.startsWith("load|1|")),
@@ -102,7 +93,7 @@ async function run() {
         );
     });
     await test("its histogram and its slowest calls", async () => {
-        await panel(view, "Histogram");
+        await view.panel("Histogram");
         assert.match(await view.text(".panel:not([hidden])"), /2 calls/);
         const rows = await lines(view);
         assert.equal(rows.length, 2);
@@ -113,14 +104,14 @@ async function run() {
         assert.ok(bars.length > 0);
     });
     await test("shares by category are of the whole", async () => {
-        await panel(view, "Shares");
+        await view.panel("Shares");
         const rows = await lines(view);
         assert.ok(rows.length >= 1);
         const sum = rows.reduce((total, row) => total + parseFloat(row.split("|")[1]), 0);
         assert.ok(Math.abs(sum - 100) < 0.1, rows.join("\n"));
     });
     await test("the flame graph has all functions, and goes by keyboard", async () => {
-        await panel(view, "Flame graph");
+        await view.panel("Flame graph");
         const rows = await page.$$eval("#panel-flame [role=row]", (all) =>
             all.map((row) => row.textContent),
         );
@@ -140,7 +131,7 @@ async function run() {
     });
 
     await test("SQL answers as the command line does, and sorts no calls at first", async () => {
-        await panel(view, "SQL");
+        await view.panel("SQL");
         const sql = await page.$eval("textarea.sql", (box) => box.value);
         const ask = (text) =>
             JSON.parse(execFileSync(nanoscope, ["query", "--json", text, trace])).rows;
@@ -242,7 +233,7 @@ async function run() {
             tabs.map((tab) => tab.textContent),
         );
         for (const title of titles) {
-            await panel(page2, title);
+            await page2.panel(title);
             await test(`${theme}: accessible with ${title}`, async () => {
                 assert.deepEqual(await violations(page2), []);
             });

@@ -132,12 +132,7 @@ async function run() {
         await view.press("Escape", "Escape");
     });
     await test("the deepest row of a flame graph can be scrolled into sight", async () => {
-        await view.page.evaluate(() => {
-            [...document.querySelectorAll('[role="tab"]')]
-                .find((tab) => tab.textContent === "Flame graph")
-                .click();
-        });
-        await view.rest();
+        await view.panel("Flame graph");
         await scrollDown(view, "#panel-flame .flame-scroller");
         const { scrollTop, clientHeight } = await view.page.$eval(
             "#panel-flame .flame-scroller",

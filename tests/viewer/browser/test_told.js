@@ -34,12 +34,7 @@ function record() {
 }
 
 async function panel(view, title) {
-    await view.page.evaluate((name) => {
-        [...document.querySelectorAll('[role="tab"]')]
-            .find((tab) => tab.textContent === name)
-            .click();
-    }, title);
-    await view.rest();
+    await view.panel(title);
     return await view.text(".panel:not([hidden])");
 }
 

@@ -37,12 +37,7 @@ async function tracksOf(view, kind) {
 }
 
 async function panel(view, title) {
-    await view.page.evaluate((name) => {
-        [...document.querySelectorAll('[role="tab"]')]
-            .find((tab) => tab.textContent === name)
-            .click();
-    }, title);
-    await view.rest();
+    await view.panel(title);
     return await view.page.$$eval(".panel:not([hidden]) tbody tr", (rows) =>
         rows.map((row) => [...row.children].map((cell) => cell.textContent.trim()).join("|")),
     );

@@ -122,6 +122,16 @@ class View {
         await this.rest();
     }
 
+    /** Opens the panel with this title. */
+    async panel(title) {
+        await this.page.evaluate((name) => {
+            [...document.querySelectorAll('[role="tab"]')]
+                .find((tab) => tab.textContent === name)
+                .click();
+        }, title);
+        await this.rest();
+    }
+
     async text(selector = "body") {
         return await this.page.$eval(selector, (element) => element.innerText);
     }
