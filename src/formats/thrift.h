@@ -9,7 +9,7 @@
 #ifndef NSC_FORMATS_THRIFT_H
 #define NSC_FORMATS_THRIFT_H
 
-#include "trace/buffer.h"
+#include "util/buffer.h"
 
 enum nsc_thrift_type {
     NSC_THRIFT_I16 = 4,

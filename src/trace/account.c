@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "trace/bucket.h"
-#include "trace/buffer.h"
 #include "util/array.h"
+#include "util/buffer.h"
 
 void nsc_account_begin(struct nsc_account *a, const struct nsc_chunk_head *head)
 {

@@ -7,8 +7,8 @@
 #ifndef NSC_TRACE_BLOCK_H
 #define NSC_TRACE_BLOCK_H
 
-#include "trace/buffer.h"
 #include "trace/format.h"
+#include "util/buffer.h"
 #include "util/diag.h"
 
 struct nsc_block {

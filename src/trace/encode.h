@@ -14,9 +14,9 @@
 #define NSC_TRACE_ENCODE_H
 
 #include "trace/bucket.h"
-#include "trace/buffer.h"
 #include "trace/format.h"
 #include "trace/writer.h"
+#include "util/buffer.h"
 
 /* An open call. */
 struct nsc_lane_frame {

@@ -9,8 +9,8 @@
 
 #include "base/span.h"
 #include "trace/arena.h"
-#include "trace/buffer.h"
 #include "trace/model.h"
+#include "util/buffer.h"
 
 struct nsc_meta {
     const char *key;

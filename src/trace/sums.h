@@ -9,8 +9,8 @@
 
 #include "base/span.h"
 #include "trace/bucket.h"
-#include "trace/buffer.h"
 #include "trace/reader.h"
+#include "util/buffer.h"
 
 /**
  * nsc_sums_put - append a row to both sections.

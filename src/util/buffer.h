@@ -1,11 +1,11 @@
 /*
  * buffer.h - a byte buffer that grows, and the ways numbers are put into it.
  *
- * Used inside trace/ and by the Parquet exporter. When memory runs out the buffer remembers it
+ * Used by all rooms of the host world. When memory runs out the buffer remembers it
  * (`failed`) and takes nothing more: a caller builds a whole block and looks once.
  */
-#ifndef NSC_TRACE_BUFFER_H
-#define NSC_TRACE_BUFFER_H
+#ifndef NSC_UTIL_BUFFER_H
+#define NSC_UTIL_BUFFER_H
 
 #include <stdbool.h>
 #include <stdint.h>
