@@ -432,6 +432,19 @@ static int is_replaced(const struct nsc_place *p)
     return 1;
 }
 
+/*
+ * Whether chunk @number, not 0, is this thread's for as long as it has not published it. It is not
+ * any more when the recorder has ended and given back the memory, which reads zero then: no slot
+ * can be had there, however often somebody tries.
+ */
+static int has_chunk(const struct nsc_place *p, uint32_t number)
+{
+    uint64_t state = NSC_LOAD(&chunk_of(p->session, number)->state);
+
+    return NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED &&
+           NSC_LIVE_CHUNK_THREAD(state) == p->thread;
+}
+
 enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t position)
 {
     struct nsc_runtime_thread *t = p->words;
@@ -448,7 +461,7 @@ enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t positio
             continue;
         }
         if (current != 0 && NSC_LOAD(&t->chunks) == chunks &&
-            NSC_LOAD(&t->pos) < chunk_soft_end(p->session, current))
+            NSC_LOAD(&t->pos) < chunk_soft_end(p->session, current) && has_chunk(p, current))
             return NSC_CHUNK_READY;
         if (NSC_LOAD(&p->session->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
             nsc_session_gone(p->session);

@@ -15,9 +15,9 @@ meta = info["meta"]
 print(int(meta["program_events"]) + info["lost"] + int(meta.get("left_out_events", 0)))'
 }
 
-# work THREADS: the program that obeys orders, in $worker
+# work THREADS: the program that obeys orders, in $worker; if it spins, it ends
 work() {
-    "$program" orders "$1" <"$t_tmp/in" >"$t_tmp/answers" &
+    (ulimit -t 60 && exec "$program" orders "$1" <"$t_tmp/in" >"$t_tmp/answers") &
     worker=$!
     exec 3>"$t_tmp/in" 4<"$t_tmp/answers"
     order hello
