@@ -83,7 +83,7 @@ struct nanoscope_facts {
     uint64_t samples, states, marks, counters;                 /* how many of each */
     uint32_t processes, threads, functions, modules, left_out; /* entries of the tables */
     uint32_t whole;        /* 1: the file was finished by whoever wrote it */
-    uint32_t entries_only; /* 1: ends of calls were not timed; all are bounds */
+    uint32_t entries_only; /* 1: ends of calls, or of some, were not timed and are bounds */
     uint32_t reserved;
     const char *command; /* what was recorded, or "" */
     const char *warning; /* what recovery left out, or "" */

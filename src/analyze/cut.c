@@ -44,6 +44,8 @@ static bool is_of_part(const struct cut *c, const char *key)
                                          NSC_META_SAMPLES_TAKEN};
     const char *end = strrchr(key, '_');
 
+    if (strcmp(key, NSC_META_TIMED_FULL) == 0) /* of modules that have other ids now */
+        return false;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(key, counts[i]) == 0)
             return !c->windowed && c->selection->threads == NULL && c->selection->hidden == NULL &&
@@ -466,6 +468,8 @@ static int write_all(struct cut *c, struct nsc_diag *diag)
         error = add_left_out(c);
     if (error == 0)
         error = add_mappings(c);
+    if (error == 0)
+        error = nsc_trace_copy_timing(c->trace, c->modules, c->writer);
     if (error == 0 && !c->windowed)
         nsc_writer_set_lost_unattributed(c->writer, c->info->lost_unattributed);
     if (error == 0)

@@ -42,9 +42,12 @@ static bool is_end(const struct nsc_event *e)
     return e && (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND);
 }
 
-static uint32_t bound_of_end(const struct nsc_event *e)
+/* The end of a call, told by @e. */
+static void take_end(struct nsc_replay_item *item, const struct nsc_event *e)
 {
-    return e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0;
+    item->bound |= nsc_event_end_bound(e);
+    item->open = e->kind == NSC_EVENT_UNWIND && e->value != 0;
+    item->untimed = e->kind != NSC_EVENT_UNWIND && nsc_event_end_bound(e) != 0;
 }
 
 /* Follow an event. Returns 1 when @item is to be told, 0 when not, -ENOMEM. */
@@ -63,8 +66,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         lane->told = is_end(m->next);
         if (lane->told) {
             item->kind = NSC_REPLAY_CALL;
-            item->bound |= bound_of_end(m->next);
-            item->open = m->next->value != 0;
+            take_end(item, m->next);
             item->duration_ticks = m->next->ticks - e->ticks;
         }
         return 1;
@@ -78,14 +80,15 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
         call = &lane->open[--lane->depth];
         item->kind = NSC_REPLAY_END;
         item->depth = lane->depth;
-        item->bound = call->bound | bound_of_end(e);
-        item->open = e->value != 0;
+        item->bound = call->bound;
+        take_end(item, e);
         item->duration_ticks = e->ticks - call->start_ticks;
         return !told;
     }
     if (e->kind == NSC_EVENT_LATE_EXIT) {
         item->kind = NSC_REPLAY_LATE;
         item->bound = NSC_BOUND_START;
+        take_end(item, e);
         return 1;
     }
     if (e->value == NSC_FEED_WINDOW)

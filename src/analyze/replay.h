@@ -26,6 +26,7 @@ struct nsc_replay_item {
     uint32_t bound;          /* NSC_BOUND_*; at BEGIN those known so far */
     uint64_t lost;           /* LOST, LEFT_OUT: number of events, 0 if unknown */
     bool open;               /* END and CALL: has not ended, but what is read ends here */
+    bool untimed;            /* END, CALL and LATE: nobody read the timer when it returned */
     uint64_t ticks;          /* when: CALL its start */
     uint64_t duration_ticks; /* of END and CALL; else 0 */
 };

@@ -82,7 +82,7 @@ static inline void leave(struct nsc_report_counter *c, const struct nsc_event *e
 
     if (--f->active == 0)
         f->total_ticks += inside;
-    if (call->bound || e->kind == NSC_EVENT_UNWIND)
+    if ((call->bound | nsc_event_end_bound(e)) != 0)
         f->bounds++;
     count_call(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
     c->stack[--c->depth].child_ticks += inside;

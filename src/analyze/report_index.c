@@ -181,7 +181,8 @@ static void add_total(struct nsc_report_counter *c, const struct nsc_chunk_total
     begin_function(c, f);
     f->total_ticks += total->total_ticks;
     f->self_ticks += total->self_ticks;
-    f->bounds += total->unwinds;
+    f->bounds +=
+        nsc_trace_end_bound(c->trace, total->function) != 0 ? total->calls : total->unwinds;
     if (f->process != c->process)
         f->process = NSC_NO_ID;
     add_durations(c, dist, total);

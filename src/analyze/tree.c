@@ -177,7 +177,7 @@ static void leave(struct builder *b, const struct nsc_event *e)
     uint64_t from = b->selection->from_ticks;
     const struct open_call *call = &b->stack[b->depth], *caller = call - 1;
     uint64_t inside = e->ticks - (call->start_ticks > from ? call->start_ticks : from);
-    bool bound = call->bound || e->kind == NSC_EVENT_UNWIND;
+    bool bound = (call->bound | nsc_event_end_bound(e)) != 0;
 
     if (b->direct) {
         count_call(call, caller->folded, &b->result, caller->node, inside, bound);

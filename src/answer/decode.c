@@ -259,7 +259,7 @@ static bool end_late(struct maker *m, const struct nsc_event *e)
                         .first = start,
                         .last = end,
                         .function = e->function,
-                        .bound = NSC_BOUND_START,
+                        .bound = (uint16_t)(NSC_BOUND_START | nsc_event_end_bound(e)),
                     });
 }
 
@@ -276,9 +276,7 @@ static inline bool follow(struct maker *m, const struct nsc_event *e, bool told)
         if (m->depth == 0)
             return true;
         frame = &m->stack[--m->depth];
-        return !told ||
-               end_call(m, frame, frame->bound | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0),
-                        e->ticks);
+        return !told || end_call(m, frame, frame->bound | nsc_event_end_bound(e), e->ticks);
     case NSC_EVENT_LATE_EXIT:
         return !told || end_late(m, e);
     case NSC_EVENT_LOST:

@@ -87,13 +87,20 @@ static bool is_told_elsewhere(const char *key)
 {
     static const char *const keys[] = {
         NSC_META_PROGRAM_EVENTS, BUFFER_BYTES,           NSC_META_METRICS_INTERVAL,
-        NSC_META_SAMPLES_DUE,    NSC_META_SAMPLES_TAKEN,
+        NSC_META_SAMPLES_DUE,    NSC_META_SAMPLES_TAKEN, NSC_META_TIMED_FULL,
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (strcmp(key, keys[i]) == 0)
             return true;
     return starts_with(key, "left_out_");
+}
+
+static void show_timing(const struct nsc_trace *t)
+{
+    for (uint32_t i = 0; i < nsc_trace_info(t)->module_count; i++)
+        if (nsc_trace_timed_in_full(t, i))
+            line("timed in full", nsc_trace_module(t, i)->path);
 }
 
 static void show_meta(const struct nsc_trace *t)
@@ -295,6 +302,7 @@ static void show(const struct nsc_trace *t)
     char text[NSC_UNITS_MAX + 64];
 
     show_meta(t);
+    show_timing(t);
     show_buffer(t);
     if (start_time(t, text, sizeof text))
         line("date", text);

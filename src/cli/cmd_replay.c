@@ -61,7 +61,7 @@ static const char *remark_of(const struct nsc_replay_item *item)
 
     if (item->open)
         return no_start ? "start not seen, still open" : "still open";
-    if (item->bound & NSC_BOUND_END)
+    if ((item->bound & NSC_BOUND_END) != 0 && !item->untimed)
         return no_start ? "start and end not seen" : "end not seen";
     return no_start ? "start not seen" : NULL;
 }
@@ -104,11 +104,13 @@ static void print_line(const struct print *p, const struct nsc_replay_item *item
 {
     const struct nsc_clock *clock = nsc_trace_clock(p->trace);
     char time[NSC_UNITS_MAX], duration[NSC_UNITS_MAX] = "", label[128];
+    char shown[NSC_UNITS_MAX + 1];
 
     nsc_units_format_time(time, nsc_clock_ns(clock, item->ticks));
     if (item->kind == NSC_REPLAY_CALL || item->kind == NSC_REPLAY_END)
         nsc_units_format_ns(duration, nsc_clock_span_ns(clock, item->duration_ticks));
-    printf("%14s %13s  ", time, duration);
+    snprintf(shown, sizeof shown, "%s%s", item->untimed && duration[0] != 0 ? "~" : "", duration);
+    printf("%14s %13s  ", time, shown);
     if (p->thread_width > 0) {
         size_t own = nsc_text_put(
             stdout, nsc_cli_thread_label(p->trace, item->thread, label, sizeof(label)));

@@ -96,8 +96,9 @@ static const struct nsc_table_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* Columns about calls that were left out; JSON has them only where some were. */
-enum { LEFT_OUT_FIRST = 12, LEFT_OUT_LAST = 18 };
+/* Calls with a bound, which CSV has only where ends were not timed; columns about calls that were
+ * left out, which JSON has only where some were. */
+enum { BOUNDS = 9, LEFT_OUT_FIRST = 12, LEFT_OUT_LAST = 18 };
 
 /* Where the function is: its program or library, and its line of source. */
 static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32_t function)
@@ -300,6 +301,8 @@ static int print_report(const struct settings *s, const struct nsc_report *r)
     memcpy(own_columns, columns, sizeof(columns));
     if (s->per_process)
         own_columns[COLUMNS - 1].flags = 0; /* in CSV too, whose columns are else the same always */
+    if (nsc_trace_info(s->view.trace)->exits_bound)
+        own_columns[BOUNDS].flags &= ~(unsigned)NSC_TABLE_NO_CSV;
     for (size_t i = LEFT_OUT_FIRST; i <= LEFT_OUT_LAST && s->view.left_out.all_functions == 0; i++)
         own_columns[i].flags |= NSC_TABLE_NO_JSON;
     table = make_table(s, r, own_columns);

@@ -293,6 +293,20 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
                      (unsigned long long)result->clamped);
 }
 
+/* --timing entry was asked for, and is not what all of the program's hooks do. */
+static void say_timing(const struct nsc_record_result *result)
+{
+    uint32_t full = result->modules_in_full, all = result->modules_hooked;
+
+    if (full > 0 && full == all)
+        nsc_cli_warn("all calls were timed in full: the program's hooks, the header's or those of "
+                     "patchable entries, always read the timer");
+    else if (full > 0)
+        nsc_cli_warn("calls of %u of %u modules were timed in full: their hooks, the header's or "
+                     "those of patchable entries, always read the timer",
+                     full, all);
+}
+
 /* A trace without a call has a reason, which the user would have to guess. */
 static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
@@ -387,5 +401,6 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
         nsc_cli_warn("no memory for samples: there are none");
     say_budget(r, result);
     warn_problems(r, result);
+    say_timing(result);
     warn_no_calls(r, result);
 }

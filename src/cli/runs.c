@@ -286,7 +286,8 @@ static bool tell_inexact(const struct run *run, const char *prefix, FILE *out)
     const struct fact facts[] = {
         {run->lost, "event was lost", "events were lost", NULL},
         {run->lost == 0 && run->gaps > 0, NULL, NULL, "events were lost, it is not known how many"},
-        {run->bounds, "call has no seen start or end", "calls have no seen start or end", NULL},
+        {run->exits_bound ? 0 : run->bounds, "call has no seen start or end",
+         "calls have no seen start or end", NULL},
         {run->left_out, "function was left out", "functions were left out", NULL},
         {run->exits_bound, NULL, NULL, "only entries were timed"},
     };

@@ -383,19 +383,32 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
                 prefix);
 }
 
+static void tell_untimed(const struct nsc_trace_info *info, uint64_t bounds, FILE *out,
+                         const char *prefix)
+{
+    char count[NSC_UNITS_MAX + 1] = "";
+
+    /* Of callers and callees it is not known of how many that is true. */
+    if (info->some_exits_timed && bounds > 0)
+        snprintf(count, sizeof count, "%s ", nsc_units_count(bounds).text);
+    fprintf(out, "%sonly entries were timed%s: %scall%s may have ended earlier than is shown\n",
+            prefix, info->some_exits_timed ? ", but for some modules" : "", count,
+            count[0] != 0 ? nsc_units_plural(bounds) : "s");
+}
+
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
 {
     const char *prefix;
     FILE *out = nsc_cli_view_remarks(view, &prefix);
+    const struct nsc_trace_info *info = nsc_trace_info(view->trace);
     bool ends_early = view->selection.to_ticks != UINT64_MAX;
     char count[NSC_UNITS_MAX];
 
     if (!out)
         return;
-    if (nsc_trace_info(view->trace)->exits_bound)
-        fprintf(out, "%sonly entries were timed: calls may have ended earlier than is shown\n",
-                prefix);
-    if (bounds == 1)
+    if (info->exits_bound)
+        tell_untimed(info, bounds, out, prefix);
+    else if (bounds == 1)
         fprintf(out, "%s1 call %s: its duration is an estimate\n", prefix,
                 ends_early ? "is open at the window's end, or has no seen start or end"
                            : "has no seen start or end");

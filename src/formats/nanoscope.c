@@ -129,7 +129,7 @@ static int put_event(struct text_export *x, struct nsc_output *out, const struct
     if (e->kind == NSC_WALK_LOST)
         return 0;
     if (e->kind == NSC_WALK_END && (e->bound & (NSC_BOUND_END | NSC_WALK_CUT_END)) != 0 &&
-        (w->count == 0 || e->ticks == w->ticks)) {
+        (e->bound & NSC_WALK_UNTIMED) == 0 && (w->count == 0 || e->ticks == w->ticks)) {
         w->ticks = e->ticks;
         w->count++;
         return 0;

@@ -381,15 +381,23 @@ static int close_one(struct nsc_walk *w, uint32_t bound, struct nsc_walk_event *
     return tell_end(w, w->last_ticks, bound, event);
 }
 
+/* What is not known of the end that @e tells. */
+static uint32_t end_bound(const struct nsc_event *e)
+{
+    uint32_t bound = nsc_event_end_bound(e);
+
+    return bound | (bound != 0 && e->kind != NSC_EVENT_UNWIND ? NSC_WALK_UNTIMED : 0);
+}
+
 static int take_late(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_event *event,
                      struct nsc_diag *diag)
 {
     if (!w->options.raw_late)
-        return close_one(w, 0, event, diag);
+        return close_one(w, end_bound(e), event, diag);
     *event = (struct nsc_walk_event){.ticks = w->last_ticks,
                                      .kind = NSC_WALK_LATE,
                                      .function = e->function,
-                                     .bound = NSC_BOUND_START};
+                                     .bound = NSC_BOUND_START | end_bound(e)};
     return w->inside && !is_hidden(w, e->function);
 }
 
@@ -409,7 +417,7 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
     case NSC_EVENT_EXIT:
     case NSC_EVENT_UNWIND:
         spans_gap = w->depth > 0 && w->frames[w->depth - 1].gaps < w->gaps;
-        told = close_one(w, e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0, event, diag);
+        told = close_one(w, end_bound(e), event, diag);
         error = told >= 0 && spans_gap ? pass_moment(w, diag) : 0;
         return error != 0 ? error : told;
     case NSC_EVENT_LATE_EXIT:

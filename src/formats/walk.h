@@ -27,6 +27,9 @@ enum nsc_walk_kind {
 /* The call was open where the trace, a part of a longer one, begins. */
 #define NSC_WALK_OPEN (1u << 16)
 
+/* With NSC_BOUND_END: the call returned, when nobody read the timer. */
+#define NSC_WALK_UNTIMED (1u << 17)
+
 /* Sides on which the call is known to go on beyond the window or the trace, as NSC_BOUND_*. */
 static inline uint32_t nsc_walk_clipped(uint32_t bound)
 {

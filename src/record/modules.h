@@ -31,7 +31,8 @@ struct nsc_module_file {
     char *path;
     uint8_t build_id[32];
     uint32_t build_id_bytes;
-    int fd; /* kept open, for files that are gone by the end; -1 = not */
+    uint32_t kinds; /* of hooks, 1 << enum nsc_live_hook; known with --timing entry only */
+    int fd;         /* kept open, for files that are gone by the end; -1 = not */
     bool symbols_tried;
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
     struct nsc_id_map *functions;

@@ -71,6 +71,9 @@ struct nsc_record_result {
     uint64_t clamped;            /* events whose time ran backwards */
     uint64_t file_bytes, elapsed_ns;
     uint32_t threads, processes, problems;
+    /* With entry timing: modules that took part, and those whose exits read the timer all the same.
+     */
+    uint32_t modules_hooked, modules_in_full;
     bool measured;                      /* samples were wanted: */
     struct nsc_metrics_summary metrics; /* how they were taken */
     uint32_t heap_uncounted;            /* threads whose calls of malloc could not be counted */

@@ -23,6 +23,7 @@
 #include "record/patchable.h"
 #include "record/snapshot.h"
 #include "record/spawn.h"
+#include "record/timing.h"
 #include "record/turns.h"
 #include "symbols/symbols.h"
 #include "trace/format.h"
@@ -599,6 +600,7 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     result->elapsed_ns = end_ns - r->start_ns;
     if (result->recorded) {
         write_counts(r);
+        nsc_timing_end(&r->tracees.modules, result);
         write_hook_cost(r);
         tell_phase(r, NSC_COMMAND_NAMING);
         nsc_names_resolve(&r->tracees.modules);

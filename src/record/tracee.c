@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/clockpoint.h"
+#include "record/timing.h"
 #include "record/verdict.h"
 #include "trace/encode.h"
 
@@ -363,6 +364,8 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
                         &mapping.module) != 0)
         return;
+    if (all->session->entry_timing)
+        nsc_timing_note(&all->modules, mapping.module, copy.hooks);
     mapping.start = copy.text_start;
     mapping.end = copy.text_end;
     mapping.bias = copy.bias;

@@ -330,6 +330,7 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
             return NULL;
         e->kind = NSC_EVENT_LATE_EXIT;
         e->function = c->trace->canonical[value];
+        e->value = nsc_trace_end_bound(c->trace, e->function);
         c->decoded++;
     } else if (what == NSC_FORMAT_OTHER_LOST) {
         if (value >= NSC_GAP_LEFT_OUT)
@@ -377,6 +378,8 @@ static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct n
     if (e->kind == NSC_EVENT_EXIT)
         e->kind = nsc_trace_stand_in(c->trace, &function) ? NSC_EVENT_LATE_EXIT : NSC_EVENT_UNWIND;
     e->function = (uint32_t)function;
+    if (e->kind == NSC_EVENT_LATE_EXIT)
+        e->value = nsc_trace_end_bound(c->trace, e->function);
     return true;
 }
 
@@ -398,6 +401,7 @@ static inline uint64_t time_of(uint64_t v, uint64_t ticks, uint64_t *untold, uin
 static int decode(struct nsc_cursor *c)
 {
     const uint32_t *canonical = c->trace->canonical;
+    const uint8_t *untimed = c->trace->untimed;
     uint32_t functions = c->trace->functions.count, depth = c->depth;
     const uint8_t *at = c->at, *end = c->end;
     uint64_t ticks = c->last_ticks, decoded = 0, untold = c->untold;
@@ -433,6 +437,8 @@ static int decode(struct nsc_cursor *c)
                 depth--;
                 e->function = c->stack.frames[depth].function;
                 e->depth = depth;
+                if (untimed != NULL && e->kind == NSC_EVENT_EXIT)
+                    e->value = untimed[e->function];
             } else if (end_unknown(c, e)) {
                 e -= e->kind == NSC_EVENT_UNWIND;
             } else {

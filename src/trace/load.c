@@ -416,8 +416,8 @@ int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag)
     if (error != 0)
         return error;
     sum_up(t);
-    text = nsc_trace_meta(t, NSC_META_TIMING);
-    t->info.exits_bound = text != NULL && strcmp(text, NSC_TIMING_ENTRY) == 0;
+    if (nsc_trace_link_timing(t) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     text = nsc_trace_meta(t, NSC_META_FREQUENCY);
     return nsc_clock_build(&t->clock, t->clocks.items, t->clocks.count,
                            text == NULL ? 0 : strtoull(text, NULL, 10),

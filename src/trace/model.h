@@ -69,7 +69,8 @@ struct nsc_function {
 };
 
 /* Why a frame's time is not exact. */
-#define NSC_BOUND_END   1u /* unwound (longjmp, throw) or still open: ended by the next event */
+#define NSC_BOUND_END                                                                              \
+    1u /* unwound (longjmp, throw), still open or untimed: ended by the next event */
 #define NSC_BOUND_START 2u /* entered before recording began or in a gap */
 
 /* What people and programs are told of a set of bounds: "start", "end", "both"; NULL for none. */
@@ -107,11 +108,18 @@ static inline uint64_t nsc_gap_left_out(uint64_t value)
 struct nsc_event {
     uint64_t ticks;
     uint64_t value; /* LOST: number of events, perhaps NSC_GAP_LEFT_OUT; ENTER: NSC_BOUND_* known so
-                       far; else 0 */
+                       far; EXIT, LATE_EXIT: NSC_BOUND_END where nobody read the timer; else 0 */
     uint32_t function; /* of ENTER, EXIT, UNWIND, LATE_EXIT; else NSC_NO_ID */
     uint32_t depth;    /* number of open calls below this one */
     uint32_t kind;     /* enum nsc_event_kind */
 };
+
+/* What is not known of the end of a call that @e (EXIT, UNWIND, LATE_EXIT) ends: NSC_BOUND_END, 0.
+ */
+static inline uint32_t nsc_event_end_bound(const struct nsc_event *e)
+{
+    return ((uint32_t)e->value & NSC_BOUND_END) | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0);
+}
 
 /* An open call at some point of a thread. */
 struct nsc_frame {
@@ -264,8 +272,10 @@ struct nsc_left_out {
 #define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */
 #define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
-#define NSC_META_TIMING           "timing"    /* NSC_TIMING_ENTRY or absent */
+#define NSC_META_TIMING           "timing"    /* NSC_TIMING_* or absent */
 #define NSC_TIMING_ENTRY          "entry"     /* only entries read the timer: see docs/format.md */
+#define NSC_TIMING_FULL           "full"      /* all do, though less was asked for */
+#define NSC_META_TIMED_FULL       "timing.full" /* but in these modules all do: ids, blanks between */
 /* What a recorded call costs, in ticks: all of it, and the part between its two readings. */
 #define NSC_META_HOOK_TICKS       "hook_ticks"
 #define NSC_META_HOOK_INNER_TICKS "hook_inner_ticks"

@@ -21,6 +21,8 @@ void nsc_trace_clear(struct nsc_trace *t)
         memset(tables[i], 0, sizeof *tables[i]);
     }
     free(t->canonical);
+    free(t->untimed);
+    free(t->timed);
     free(t->chunks);
     free(t->thread_chunks);
     free(t->note_blocks);
@@ -30,6 +32,7 @@ void nsc_trace_clear(struct nsc_trace *t)
     t->levels = NULL;
     t->level_count = t->level_room = t->level_max = 0;
     t->canonical = NULL;
+    t->untimed = t->timed = NULL;
     t->chunks = NULL;
     t->thread_chunks = NULL;
     t->chunk_count = t->chunk_room = 0;

@@ -36,11 +36,12 @@ struct nsc_trace_info {
     uint32_t process_count, thread_count, module_count, mapping_count, function_count;
     uint32_t meta_count, clock_count, left_out_count;
     uint64_t notes[NSC_NOTE_KINDS]; /* how many of each kind */
-    bool exits_bound; /* only entries read the timer: every call's end is a bound (meta `timing`) */
-    bool complete;    /* finished by the writer */
-    bool recovered;   /* opened by scanning the blocks: see `warning` */
-    bool compressed;  /* compression was asked for */
-    char warning[480]; /* what recovery left out; empty if nothing */
+    bool exits_bound; /* only entries read the timer: ends of calls are bounds (meta `timing`) */
+    bool some_exits_timed; /* in some modules they did all the same (meta `timing.full`) */
+    bool complete;         /* finished by the writer */
+    bool recovered;        /* opened by scanning the blocks: see `warning` */
+    bool compressed;       /* compression was asked for */
+    char warning[480];     /* what recovery left out; empty if nothing */
 };
 
 /**
@@ -181,6 +182,15 @@ int nsc_trace_set_function(struct nsc_trace *t, uint32_t id, const struct nsc_fu
 int nsc_trace_alias_function(struct nsc_trace *t, uint32_t id, uint32_t canonical);
 /* The function that @id stands for: itself unless it is an alias. */
 uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
+
+/* NSC_BOUND_END if the ends of the function's calls were not timed, else 0. */
+uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function);
+/* Only entries were timed, but of this module's calls both ends were? */
+bool nsc_trace_timed_in_full(const struct nsc_trace *t, uint32_t module);
+/* Tell a trace that is made of @t which of its modules are timed in full: @modules has their ids
+ * there, or NSC_NO_ID. Returns 0, -ENOMEM or the writer's error. */
+struct nsc_writer;
+int nsc_trace_copy_timing(const struct nsc_trace *t, const uint32_t *modules, struct nsc_writer *w);
 
 /**
  * nsc_cursor_open - read one thread's events from the chunk that holds @from_ticks on.

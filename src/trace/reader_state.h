@@ -42,6 +42,8 @@ struct nsc_trace {
     struct nsc_trace_table processes, threads, modules, mappings, functions, files, clocks, metas,
         left_out;
     uint32_t *canonical;      /* by function id */
+    uint8_t *untimed;         /* by function id: what is bound of its calls' ends; NULL: nothing */
+    uint8_t *timed;           /* by module: not 0 if timed in full all the same */
     struct nsc_chunk *chunks; /* by thread, then sequence */
     uint32_t chunk_count, chunk_room;
     uint32_t *thread_chunks; /* index of each thread's first chunk; one more at the end */
@@ -104,6 +106,8 @@ int nsc_trace_link_notes(struct nsc_trace *t, struct nsc_diag *diag);
 struct nsc_chunk *nsc_trace_add_chunk(struct nsc_trace *t);
 /* After all tables: resolve ids, sort chunks by thread, sum up. */
 int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag);
+/* Of that: whose ends were not timed. Returns 0 or -ENOMEM. */
+int nsc_trace_link_timing(struct nsc_trace *t);
 /* Read what is whole of an incomplete or damaged file. */
 int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag);
 /* Forget all tables and chunks. */

@@ -107,7 +107,7 @@ export class Tooltip {
     }
 }
 
-/** A bound is at least so long: the start or the end was not seen. */
+/** A bound is an estimate: the start or the end was not seen, or not timed. */
 export function bound(call: Call): string {
     return call.start_bound || call.end_bound ? "about " : "";
 }

@@ -83,7 +83,7 @@ export class DetailsPanel implements Panel {
         fact("Thread", threadTitle(trace.threads[call.thread]!));
         fact("Depth", String(call.depth));
         fact("Calls made", call.children === null ? null : units.count(call.children));
-        fact("Not exact", whatIsBound(call));
+        fact("Not exact", whatIsBound(call, trace.exits_bound));
         const line = row?.line ?? 0;
         fact("Source", row?.file && line > 0 ? `${row.file}:${line}` : row?.file);
         fact("Module", row?.module);
@@ -200,13 +200,13 @@ function toTheNs(ns: number): string {
     return ns < 1000 ? units.time(ns) : `${units.time(ns)} (${units.exactTime(ns)})`;
 }
 
-function whatIsBound(call: Call): string {
+/** @param untimed the recording has the times of entries only */
+function whatIsBound(call: Call, untimed: boolean): string {
     if (call.start_bound && call.end_bound) {
         return "neither start nor end was seen";
     }
-    return call.start_bound
-        ? "the start was not seen"
-        : call.end_bound
-          ? "the end was not seen"
-          : "";
+    if (call.end_bound) {
+        return untimed ? "the end was not timed" : "the end was not seen";
+    }
+    return call.start_bound ? "the start was not seen" : "";
 }
