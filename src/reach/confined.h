@@ -32,4 +32,20 @@ bool nsc_confined_read(pid_t tid, struct nsc_confined *to);
  */
 bool nsc_confined_alike(pid_t pid, const struct nsc_confined *thread);
 
+/* How no thread of a process may be called in. */
+enum nsc_confined_refusal {
+    NSC_CONFINED_NOT,      /* some thread may, or nobody can tell before it is tried */
+    NSC_CONFINED_STRICTLY, /* to read and write: nothing else may be done there */
+    NSC_CONFINED_BY_FILTERS,
+};
+
+/**
+ * nsc_confined_refuses - whether a call in any thread of @pid is out of the question.
+ *
+ * By filters only where it is certain that we may not suspend them: that takes CAP_SYS_ADMIN
+ * outside of any user namespace, and no filter of our own. Of very many threads not all are looked
+ * at.
+ */
+enum nsc_confined_refusal nsc_confined_refuses(pid_t pid);
+
 #endif

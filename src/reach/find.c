@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "reach/confined.h"
 #include "reach/endpoint.h"
 #include "reach/locate.h"
 #include "reach/maps.h"
@@ -25,6 +27,8 @@ struct clues {
     int mem_error;
     bool zombie, is_32_bit, other_version;
     pid_t tracer;
+    bool ignores_segv;
+    enum nsc_confined_refusal confined;
 };
 
 /* ---- Where the control function is ----------------------------------------------------------- */
@@ -172,7 +176,7 @@ static pid_t find_tracer(pid_t pid)
 
 static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
 {
-    uint64_t user = 0, threads = 0;
+    uint64_t user = 0, threads = 0, ignored = 0;
     char status[NSC_PROCFS_STATUS_MAX], stat[512];
     int got = nsc_procfs_read(t->pid, "status", status, sizeof status);
 
@@ -184,6 +188,8 @@ static int read_status(struct nsc_reach_target *t, struct clues *clues, struct n
                             (long)t->pid);
     nsc_procfs_field(status, "Uid", 10, &user);
     nsc_procfs_field(status, "Threads", 10, &threads);
+    nsc_procfs_field(status, "SigIgn", 16, &ignored);
+    clues->ignores_segv = (ignored >> (SIGSEGV - 1) & 1) != 0;
     t->uid = (uid_t)user;
     t->threads = (uint32_t)threads;
     clues->tracer = find_tracer(t->pid);
@@ -246,13 +252,33 @@ static void explain_denied(struct nsc_reach_target *t, const struct clues *clues
                  strerror(clues->mem_error));
 }
 
+/* The system would let us, and inject.c will not. */
+static void explain_refused(struct nsc_reach_target *t, const struct clues *clues)
+{
+    const char *why = NULL;
+
+    if (clues->ignores_segv)
+        why = "ignores SIGSEGV, which would be changed by a call from outside: start it with "
+              "`nanoscope run`";
+    else if (clues->confined == NSC_CONFINED_STRICTLY)
+        why = "is confined to read and write (seccomp)";
+    else if (clues->confined == NSC_CONFINED_BY_FILTERS)
+        why = "restricts its own system calls (seccomp), and might be killed: try as root, or "
+              "start it with `nanoscope run`";
+    t->refuses = why != NULL;
+    if (why != NULL)
+        snprintf(t->reason, sizeof t->reason, "%s", why);
+}
+
 static void explain(struct nsc_reach_target *t, const struct clues *clues)
 {
     t->reason[0] = 0;
     if (clues->zombie)
         snprintf(t->reason, sizeof t->reason, "has ended, its parent has not noticed yet");
-    else if (t->endpoint || (t->built && t->ptrace))
+    else if (t->endpoint)
         return;
+    else if (t->built && t->ptrace)
+        explain_refused(t, clues);
     else if (clues->is_32_bit)
         snprintf(t->reason, sizeof t->reason,
                  "is a 32-bit program: only 64-bit ones can be traced");
@@ -289,6 +315,8 @@ int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *
     find_control(&t, mem, &maps, program, &clues);
     if (mem >= 0)
         close(mem);
+    if (t.built && t.ptrace)
+        clues.confined = nsc_confined_refuses(pid);
     if (!clues.zombie)
         t.endpoint = nsc_endpoint_listens(pid, t.uid);
     nsc_reach_recorder(pid, &maps, &t.recorder, &t.output);

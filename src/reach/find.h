@@ -23,6 +23,7 @@ struct nsc_reach_target {
     bool built;                    /* holds the runtime */
     bool endpoint;                 /* its endpoint takes connections */
     bool ptrace;                   /* the system lets us call in it */
+    bool refuses;                  /* but we would do it harm: reason says how */
     /* Run-time addresses of the control function and of the note's field that leads to it; 0 when
      * not built. */
     uint64_t control, note;

@@ -93,6 +93,7 @@ int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **rea
     r->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
     if (target->reason[0] != 0) {
         error = target->built || target->endpoint ? EPERM : ENOEXEC;
+        error = target->refuses ? ENOTSUP : error;
         error = fail(r, diag, error, target->reason);
     } else if (r->pidfd < 0) {
         error = fail(r, diag, errno, errno == ESRCH ? "has ended" : strerror(errno));
