@@ -307,10 +307,16 @@ static void say_timing(const struct nsc_record_result *result)
                      full, all);
 }
 
+/* Of a program with these problems it is told already why calls are missing. */
+#define WITHOUT_CALLS                                                                              \
+    (NSC_LIVE_PROBLEM_MPROTECT | NSC_LIVE_PROBLEM_FAR | NSC_LIVE_PROBLEM_BARRIER |                 \
+     NSC_LIVE_PROBLEM_NOPS | NSC_LIVE_PROBLEM_MIXED | NSC_LIVE_PROBLEM_FILTER_TIMEOUT |            \
+     NSC_LIVE_PROBLEM_STATE)
+
 /* A trace without a call has a reason, which the user would have to guess. */
 static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
-    if (result->calls > 0 || result->lost > 0)
+    if (result->calls > 0 || result->lost > 0 || (result->problems & WITHOUT_CALLS) != 0)
         return;
     if (result->left_out > 0)
         nsc_cli_warn("no call was recorded: the filter left out all there were");
@@ -381,14 +387,16 @@ static void say_budget(const struct nsc_recording *r, const struct nsc_record_re
 void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     char calls[NSC_UNITS_MAX], lost[NSC_UNITS_MAX], size[NSC_UNITS_MAX], time[NSC_UNITS_MAX];
-    char processes[NSC_UNITS_MAX + 16] = "";
+    char processes[NSC_UNITS_MAX + 16] = "", calling[NSC_UNITS_MAX + 16] = "";
     const char *format = nsc_deliver_format(r->options.output);
 
     if (result->processes > 1)
         snprintf(processes, sizeof processes, "%u processes, ", result->processes);
-    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s, %s lost, %s, %s -> %s%s%s\n",
+    if (result->calling < result->threads) /* as many as `report` tells of */
+        snprintf(calling, sizeof calling, " (%u with calls)", result->calling);
+    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s%s, %s lost, %s, %s -> %s%s%s\n",
             nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
-            processes, result->threads, nsc_units_plural(result->threads),
+            processes, result->threads, nsc_units_plural(result->threads), calling,
             nsc_units_format_count(lost, result->lost),
             nsc_units_format_bytes(size, result->file_bytes),
             nsc_units_format_ns(time, result->elapsed_ns), r->options.output,

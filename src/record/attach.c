@@ -424,15 +424,19 @@ static int begin(struct attach *a, struct nsc_diag *diag)
 }
 
 /* How long its code was being written, for whoever wants to know what recording did to the program.
- */
+ * What the program did to its code itself, as where it asked for the recording, nobody measures. */
 static void write_switching(struct attach *a)
 {
-    char text[64];
+    unsigned long long on = a->result->switch_on_ns, off = a->result->switch_off_ns;
+    char text[64] = "";
+    int at = 0;
 
-    snprintf(text, sizeof text, "on in %llu ns, off in %llu ns",
-             (unsigned long long)a->result->switch_on_ns,
-             (unsigned long long)a->result->switch_off_ns);
-    nsc_writer_meta(a->recorder.writer, "switching", text);
+    if (on > 0)
+        at = snprintf(text, sizeof text, "on in %llu ns%s", on, off > 0 ? ", " : "");
+    if (off > 0)
+        snprintf(text + at, sizeof text - (size_t)at, "off in %llu ns", off);
+    if (text[0] != 0)
+        nsc_writer_meta(a->recorder.writer, "switching", text);
 }
 
 /* ---- The whole ------------------------------------------------------------------------------- */

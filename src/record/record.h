@@ -71,6 +71,7 @@ struct nsc_record_result {
     uint64_t clamped;            /* events whose time ran backwards */
     uint64_t file_bytes, elapsed_ns;
     uint32_t threads, processes, problems;
+    uint32_t calling; /* of the threads: those with calls in the trace; known at the end */
     /* With entry timing: modules that took part, and those whose exits read the timer all the same.
      */
     uint32_t modules_hooked, modules_in_full;

@@ -486,6 +486,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->left_out = left_out_events(r);
     result->clamped = stats->clamped;
     result->threads = stats->threads;
+    result->calling = stats->calling;
     result->processes = stats->processes;
     result->problems = stats->problems;
 }

@@ -779,6 +779,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         nsc_stacks_close(&t->stacks, end);
         write_thread(t, lost);
         all->stats.recorded += stats->recorded;
+        all->stats.calling += stats->recorded > 0;
         all->stats.lost += lost;
         for (i = 0; i < NSC_LEFT_OUT_REASONS; i++)
             all->stats.left_out[i] += stats->left_out[i];

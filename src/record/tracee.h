@@ -63,6 +63,7 @@ struct nsc_tracee_stats {
     uint64_t left_out[NSC_LEFT_OUT_REASONS];
     uint64_t clamped, unmatched, holes;
     uint32_t threads, processes; /* that have an entry in the trace */
+    uint32_t calling;            /* threads that are finished and have calls there */
     uint32_t problems;           /* NSC_LIVE_PROBLEM_* of any process */
 };
 

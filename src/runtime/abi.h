@@ -92,7 +92,7 @@ struct nsc_runtime_dfi {
     int64_t distance;    /* from an entry to its landing */
     uint64_t text_start, text_end;
     uint64_t anywhere; /* the distance is none of nsc_arch_dfi_distance() */
-    uint64_t broken;   /* the kernel did not write all of it: nothing more is switched on */
+    uint64_t broken;   /* NSC_LIVE_PROBLEM_*: it could not be made; nothing more is switched on */
 };
 
 /* Static description of a module, in the module itself. Hidden symbols: each module has its own. */

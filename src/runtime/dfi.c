@@ -397,31 +397,30 @@ static int failed(const struct work *w)
     return w->code.failed || w->landings.failed || w->stubs.failed;
 }
 
-/* Makes the chosen functions ready to be switched on. Returns 0, or -1 if that went wrong. */
-static int prepare(struct work *w)
+/* Makes the chosen functions ready to be switched on. Returns 0, or what went wrong. */
+static uint32_t prepare(struct work *w)
 {
     if (make_all(w) == 0)
         return 0;
     if (failed(w))
-        return -1;
-    if (nsc_os_sync_cores() < 0) {
-        w->problems |= NSC_LIVE_PROBLEM_BARRIER;
-        return -1;
-    }
+        return NSC_LIVE_PROBLEM_MPROTECT;
+    if (nsc_os_sync_cores() < 0)
+        return NSC_LIVE_PROBLEM_BARRIER;
     fill_all(w);
-    return failed(w) ? -1 : nsc_os_sync_cores();
+    if (failed(w))
+        return NSC_LIVE_PROBLEM_MPROTECT;
+    return nsc_os_sync_cores() < 0 ? NSC_LIVE_PROBLEM_BARRIER : 0;
 }
 
 static void choose(struct work *w)
 {
     static const struct nsc_patch_verdict none = {.on = 0};
 
-    if (w->verdict->on && !w->module->dfi->broken && prepare(w) < 0)
-        w->module->dfi->broken = 1;
+    if (w->verdict->on && !w->module->dfi->broken)
+        w->module->dfi->broken = prepare(w);
     if (w->module->dfi->broken) {
         w->verdict = &none;
-        if ((w->problems & NSC_LIVE_PROBLEM_BARRIER) == 0)
-            w->problems |= NSC_LIVE_PROBLEM_MPROTECT;
+        w->problems |= (uint32_t)w->module->dfi->broken;
     }
     switch_all(w);
 }
