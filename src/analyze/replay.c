@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "analyze/feed.h"
+#include "analyze/mark_feed.h"
 #include "analyze/merge.h"
 
 struct open_call {
@@ -50,8 +51,10 @@ static void take_end(struct nsc_replay_item *item, const struct nsc_event *e)
     item->untimed = e->kind != NSC_EVENT_UNWIND && nsc_event_end_bound(e) != 0;
 }
 
-/* Follow an event. Returns 1 when @item is to be told, 0 when not, -ENOMEM. */
-static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_replay_item *item)
+/* Follow an event. @mark_ticks: of the thread's next mark. Returns 1 when @item is to be told, 0
+ * when not, -ENOMEM. */
+static int follow(struct lane *lane, const struct nsc_merged *m, uint64_t mark_ticks,
+                  struct nsc_replay_item *item)
 {
     const struct nsc_event *e = &m->event;
     const struct open_call *call;
@@ -63,7 +66,7 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
             return -ENOMEM;
         item->kind = NSC_REPLAY_BEGIN;
         item->bound = (uint32_t)e->value;
-        lane->told = is_end(m->next);
+        lane->told = is_end(m->next) && mark_ticks > m->next->ticks;
         if (lane->told) {
             item->kind = NSC_REPLAY_CALL;
             take_end(item, m->next);
@@ -98,36 +101,82 @@ static int follow(struct lane *lane, const struct nsc_merged *m, struct nsc_repl
     return 1;
 }
 
+struct replay {
+    struct lane *lanes; /* by thread */
+    struct nsc_merge *merge;
+    struct nsc_mark_feed *marks;
+    nsc_replay_fn tell;
+    void *context;
+    bool over; /* nobody wants more */
+};
+
+/* Tell the marks ahead of what comes next, @m or, if NULL, nothing. A mark at the time of an end
+ * was made before it, one at that of a beginning behind it. */
+static int tell_marks(struct replay *r, const struct nsc_merged *m, struct nsc_diag *diag)
+{
+    const struct nsc_note *note;
+    int error = 0;
+
+    while (error == 0 && !r->over && (note = nsc_mark_feed_head(r->marks)) != NULL) {
+        struct nsc_replay_item item = {.kind = NSC_REPLAY_MARK,
+                                       .thread = note->owner,
+                                       .function = NSC_NO_ID,
+                                       .depth = r->lanes[note->owner].depth,
+                                       .ticks = note->ticks,
+                                       .mark = &note->mark};
+        bool at_end = m && is_end(&m->event) && m->thread == note->owner;
+
+        if (m && (at_end ? note->ticks > m->event.ticks : note->ticks >= m->event.ticks))
+            break;
+        r->over = !r->tell(r->context, &item);
+        error = nsc_mark_feed_pass(r->marks, diag);
+    }
+    return error;
+}
+
+/* Returns 0 or -errno with @diag. */
+static int tell_event(struct replay *r, const struct nsc_merged *m, struct nsc_diag *diag)
+{
+    struct lane *lane = &r->lanes[m->thread];
+    struct nsc_replay_item item;
+    int news, error = tell_marks(r, m, diag);
+
+    if (error || r->over)
+        return error;
+    news = follow(lane, m, nsc_mark_feed_ticks(r->marks, m->thread), &item);
+    if (news < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for open calls");
+    r->over = news > 0 && !r->tell(r->context, &item);
+    if (!m->next) {
+        free(lane->open);
+        *lane = (struct lane){0};
+    }
+    return 0;
+}
+
 int nsc_replay(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t max_depth,
                nsc_replay_fn tell, void *context, struct nsc_diag *diag)
 {
     uint32_t count = nsc_trace_info(t)->thread_count;
-    struct lane *lanes = calloc(count + 1u, sizeof(*lanes));
-    struct nsc_merge *merge = NULL;
-    struct nsc_replay_item item;
+    struct replay r = {
+        .lanes = calloc(count + 1u, sizeof(*r.lanes)), .tell = tell, .context = context};
     struct nsc_merged m;
-    int result = -ENOMEM;
+    int result = 0, more = 1;
 
-    if (lanes)
-        result = nsc_merge_open(t, selection, max_depth, &merge, diag);
-    else
-        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for %u threads", count);
-    while (result >= 0 && (result = nsc_merge_next(merge, &m, diag)) > 0) {
-        struct lane *lane = &lanes[m.thread];
-        int news = follow(lane, &m, &item);
-
-        if (news < 0)
-            result = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for open calls");
-        else if (news > 0 && !tell(context, &item))
-            break;
-        if (!m.next) {
-            free(lane->open);
-            *lane = (struct lane){0};
-        }
-    }
-    nsc_merge_close(merge);
-    for (uint32_t i = 0; lanes && i < count; i++)
-        free(lanes[i].open);
-    free(lanes);
-    return result < 0 ? result : 0;
+    if (!r.lanes)
+        result = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for %u threads", count);
+    if (result == 0)
+        result = nsc_mark_feed_open(t, selection, &r.marks, diag);
+    if (result == 0)
+        result = nsc_merge_open(t, selection, max_depth, &r.merge, diag);
+    while (result == 0 && !r.over && (more = nsc_merge_next(r.merge, &m, diag)) > 0)
+        result = tell_event(&r, &m, diag);
+    if (result == 0 && more == 0)
+        result = tell_marks(&r, NULL, diag);
+    nsc_merge_close(r.merge);
+    nsc_mark_feed_close(r.marks);
+    for (uint32_t i = 0; r.lanes && i < count; i++)
+        free(r.lanes[i].open);
+    free(r.lanes);
+    return result < 0 ? result : more < 0 ? more : 0;
 }

@@ -97,6 +97,15 @@ static void put_action(const struct print *p, const struct nsc_replay_item *item
         printf("/* %" PRIu64 " event%s left out by the budget */", item->lost,
                nsc_units_plural(item->lost));
         break;
+    case NSC_REPLAY_MARK:
+        fputs("/* mark ", stdout);
+        nsc_text_put(stdout, item->mark->name);
+        if (item->mark->metadata[0] != 0) {
+            fputs(": ", stdout);
+            nsc_text_put(stdout, item->mark->metadata);
+        }
+        printf("%s */", item->mark->cut ? "..." : "");
+        break;
     }
 }
 
@@ -126,7 +135,8 @@ static void print_line(const struct print *p, const struct nsc_replay_item *item
 
 static const char *kind_name(enum nsc_replay_kind kind)
 {
-    static const char *const names[] = {"begin", "end", "call", "late_end", "lost", "left_out"};
+    static const char *const names[] = {"begin", "end",      "call", "late_end",
+                                        "lost",  "left_out", "mark"};
 
     return names[kind];
 }
@@ -160,6 +170,10 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
         nsc_json_u64(&j, "lost", item->lost);
     if (item->kind == NSC_REPLAY_LEFT_OUT)
         nsc_json_u64(&j, "left_out", item->lost);
+    if (item->kind == NSC_REPLAY_MARK) {
+        nsc_json_text(&j, "name", item->mark->name);
+        nsc_json_text(&j, "text", item->mark->metadata);
+    }
     nsc_json_close_object(&j);
     nsc_json_end(&j);
 }
@@ -180,6 +194,14 @@ static void print_csv(const struct print *p, const struct nsc_replay_item *item)
     printf(",%s,", item->bound ? nsc_bound_name(item->bound) : "");
     if (item->kind == NSC_REPLAY_LOST || item->kind == NSC_REPLAY_LEFT_OUT)
         printf("%" PRIu64, item->lost);
+    putchar(',');
+    if (item->kind == NSC_REPLAY_MARK) {
+        nsc_text_put_csv(stdout, item->mark->name, p->csv_terminal);
+        putchar(',');
+        nsc_text_put_csv(stdout, item->mark->metadata, p->csv_terminal);
+    } else {
+        putchar(',');
+    }
     putchar('\n');
 }
 
@@ -226,7 +248,7 @@ static void print_heading(const struct print *p)
     bool colour = nsc_text_wants_colour(stdout);
 
     if (p->format == NSC_TABLE_CSV)
-        puts("kind,time_ns,duration_ns,pid,tid,stack,depth,function,bound,lost");
+        puts("kind,time_ns,duration_ns,pid,tid,stack,depth,function,bound,lost,mark,text");
     if (p->format != NSC_TABLE_ALIGNED)
         return;
     printf("%s%13s %13s  ", colour ? "\x1b[1m" : "", "TIME", "DURATION");

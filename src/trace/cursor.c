@@ -397,6 +397,12 @@ static inline uint64_t time_of(uint64_t v, uint64_t ticks, uint64_t *untold, uin
     return ticks + here + (v >> 2);
 }
 
+/* Nobody read the timer when the call that @e (EXIT, UNWIND) ends returned? */
+static inline uint64_t exit_bound(const uint8_t *untimed, const struct nsc_event *e)
+{
+    return untimed != NULL && e->kind == NSC_EVENT_EXIT ? untimed[e->function] : 0;
+}
+
 /* Fill the batch from the chunk. Returns the number of events, or -errno. */
 static int decode(struct nsc_cursor *c)
 {
@@ -437,8 +443,7 @@ static int decode(struct nsc_cursor *c)
                 depth--;
                 e->function = c->stack.frames[depth].function;
                 e->depth = depth;
-                if (untimed != NULL && e->kind == NSC_EVENT_EXIT)
-                    e->value = untimed[e->function];
+                e->value = exit_bound(untimed, e);
             } else if (end_unknown(c, e)) {
                 e -= e->kind == NSC_EVENT_UNWIND;
             } else {

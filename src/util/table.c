@@ -141,7 +141,10 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
     return &t->cells[row * t->column_count + column];
 }
 
-#define SHOWN_MAX (NSC_UNITS_MAX + 2) /* with the mark of an estimate or a bound, or a sign */
+/* Wider texts push what stands behind them in their row to the right; the other rows are not padded
+ * for their sake. */
+#define PADDED_MAX 64
+#define SHOWN_MAX  (NSC_UNITS_MAX + 2) /* with the mark of an estimate or a bound, or a sign */
 
 /* The amount of a number that may be negative; its sign goes before. */
 static uint64_t put_sign(char **number, uint64_t value)
@@ -259,17 +262,21 @@ static void put_aligned(FILE *out, const char *text, size_t width, bool left, bo
         put_spaces(out, (left ? padding : 0) + 2);
 }
 
+static bool is_left(const struct nsc_table_column *column)
+{
+    return (column->kind == NSC_TABLE_TEXT && (column->flags & NSC_TABLE_RIGHT) == 0) ||
+           (column->flags & NSC_TABLE_LEFT) != 0;
+}
+
 static void put_aligned_row(const struct nsc_table *t, FILE *out, const size_t *order,
                             const size_t *width, size_t n, size_t row, bool heading)
 {
     for (size_t i = 0; i < n; i++) {
         const struct nsc_table_column *column = &t->columns[order[i]];
-        bool left = (column->kind == NSC_TABLE_TEXT && (column->flags & NSC_TABLE_RIGHT) == 0) ||
-                    (column->flags & NSC_TABLE_LEFT) != 0;
         char buffer[SHOWN_MAX];
 
-        put_aligned(out, heading ? column->title : shown(t, row, order[i], buffer), width[i], left,
-                    i + 1 == n);
+        put_aligned(out, heading ? column->title : shown(t, row, order[i], buffer), width[i],
+                    is_left(column), i + 1 == n);
     }
 }
 
@@ -289,7 +296,8 @@ static int write_aligned(const struct nsc_table *t, FILE *out)
             char buffer[SHOWN_MAX];
             size_t own = nsc_text_width(shown(t, row, order[i], buffer));
 
-            width[i] = own > width[i] ? own : width[i];
+            if (own > width[i] && (own <= PADDED_MAX || !is_left(&t->columns[order[i]])))
+                width[i] = own;
         }
     }
     if (colour)

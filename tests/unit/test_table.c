@@ -170,8 +170,36 @@ static void test_table(void)
     nsc_table_free(t);
 }
 
+/* A text of very many columns moves its own row, and no other. */
+static void test_wide(void)
+{
+    static const struct nsc_table_column heads[] = {{"a", "A", NSC_TABLE_TEXT, 0},
+                                                    {"b", "B", NSC_TABLE_TEXT, 0},
+                                                    {"c", "C", NSC_TABLE_TEXT, 0}};
+    struct nsc_table *t = nsc_table_new(heads, 3);
+    char wide[66], padded[65], want[512];
+    FILE *f = capture();
+
+    memset(wide, 'w', sizeof(wide) - 1);
+    wide[sizeof(wide) - 1] = 0;
+    memset(padded, 'p', sizeof(padded) - 1);
+    padded[sizeof(padded) - 1] = 0;
+    nsc_table_add_text(t, wide);
+    nsc_table_add_text(t, padded);
+    nsc_table_add_text(t, "1");
+    nsc_table_add_text(t, "four");
+    nsc_table_add_text(t, "b");
+    nsc_table_add_text(t, "2");
+    CHECK(nsc_table_write(t, NSC_TABLE_ALIGNED, f) == 0);
+    snprintf(want, sizeof(want), "A     %-64s  C\n%s  %s  1\nfour  %-64s  2\n", "B", wide, padded,
+             "b");
+    check_written(f, want);
+    nsc_table_free(t);
+}
+
 int main(void)
 {
+    test_wide();
     test_text();
     test_csv();
     test_json();

@@ -8,3 +8,7 @@ echo "--- csv"
 nanoscope replay --thread worker --format csv sample.nst
 echo "--- json"
 nanoscope replay --limit 3 --json sample.nst
+echo "--- marks, of a thread that makes no calls too"
+nanoscope replay notes.nst
+nanoscope replay --json notes.nst
+nanoscope replay --to 7us --format csv notes.nst
