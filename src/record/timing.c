@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "nanoscope/live.h"
-#include "trace/buffer.h"
+#include "util/buffer.h"
 
 /* Where a module has both kinds, it is not known of which one a function is. */
 static bool in_full(const struct nsc_module_file *file)

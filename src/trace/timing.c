@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/buffer.h"
 #include "trace/reader_state.h"
 #include "trace/writer.h"
+#include "util/buffer.h"
 
 /* The modules that @text lists, as bytes that are not 0. NULL without memory. */
 static uint8_t *timed_modules(const struct nsc_trace *t, const char *text)
