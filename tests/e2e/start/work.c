@@ -9,9 +9,10 @@
  *            go ROUNDS     all threads, which exist and wait: that many rounds
  *            new ROUNDS    a new thread: that many
  *            fork ROUNDS   a child: that many
- *            leave         main's thread: a call that is left by longjmp(), then a mark and a
- * counter exec PROGRAM  becomes another program idle          a child that calls nothing code says,
- * behind the answer, how leaf() begins here and in that child
+ *            leave         main() leaves a call by longjmp(), then sets a mark and a counter
+ *            exec PROGRAM  becomes another program
+ *            idle          a child that calls nothing
+ *            code          says, behind the answer, how leaf() begins here and in that child
  *            ...           else it does nothing
  *        The answer is `events N`: how many entries and exits all of this was until now.
  */
