@@ -288,6 +288,12 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
     if ((result->problems & NSC_LIVE_PROBLEM_TIMER) != 0)
         nsc_cli_warn("some threads took no samples: the program handles SIGURG itself, or has too "
                      "many timers (ulimit -i); --ext perf_timer needs neither");
+    if (result->unread_modules > 0)
+        nsc_cli_warn(
+            "%u of the files that were loaded could not be read: deleted or replaced since "
+            "(only root may read those that are no program's own file); their functions have "
+            "no names, and sleds in them stay off",
+            result->unread_modules);
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);
@@ -316,7 +322,8 @@ static void say_timing(const struct nsc_record_result *result)
 /* A trace without a call has a reason, which the user would have to guess. */
 static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
-    if (result->calls > 0 || result->lost > 0 || (result->problems & WITHOUT_CALLS) != 0)
+    if (result->calls > 0 || result->lost > 0 || result->unread_modules > 0 ||
+        (result->problems & WITHOUT_CALLS) != 0)
         return;
     if (result->left_out > 0)
         nsc_cli_warn("no call was recorded: the filter left out all there were");

@@ -14,6 +14,7 @@
 #include "reach/confined.h"
 #include "reach/endpoint.h"
 #include "reach/locate.h"
+#include "reach/mapped.h"
 #include "reach/maps.h"
 #include "reach/procfs.h"
 #include "reach/session.h"
@@ -45,38 +46,6 @@ static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
     return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
 }
 
-static int open_regular(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-/* The file behind a mapping, where the memory itself is closed to us. */
-static int open_mapped(pid_t pid, const struct nsc_map *map, const char *program)
-{
-    char path[4200];
-    int fd;
-
-    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
-             (unsigned long long)map->start, (unsigned long long)map->end);
-    fd = open_regular(path); /* takes a capability */
-    if (fd >= 0)
-        return fd;
-    if (strcmp(map->path, program) == 0)
-        snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-    else if (map->deleted)
-        return -1;
-    else
-        snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
-    return open_regular(path);
-}
-
 static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
                                        const char *program, struct nsc_located *located)
 {
@@ -86,7 +55,7 @@ static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map 
 
     if (mem >= 0)
         return nsc_locate(&image, located);
-    source = (struct source){.fd = open_mapped(pid, map, program)};
+    source = (struct source){.fd = nsc_mapped_open(pid, map, program)};
     image.mapped = false;
     if (source.fd < 0)
         return NSC_LOCATE_NOT_ELF;
@@ -129,21 +98,6 @@ static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_m
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
-
-/* The program's file, as it was called in its own file system. */
-static void read_program(pid_t pid, char *path, size_t bytes)
-{
-    static const char deleted[] = " (deleted)";
-    char link[64];
-    ssize_t length;
-
-    snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
-    length = readlink(link, path, bytes - 1);
-    path[length > 0 ? length : 0] = 0;
-    if (length >= (ssize_t)sizeof deleted &&
-        strcmp(path + length - (ssize_t)sizeof deleted + 1, deleted) == 0)
-        path[length - (ssize_t)sizeof deleted + 1] = 0;
-}
 
 static void read_name(struct nsc_reach_target *t, const char *program)
 {
@@ -305,7 +259,7 @@ int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *
 
     if (error != 0)
         return error;
-    read_program(pid, program, sizeof program);
+    nsc_mapped_program(pid, program, sizeof program);
     read_name(&t, program);
     clues.maps_error = nsc_maps_read(pid, &maps);
     if (clues.maps_error == -ENOMEM)

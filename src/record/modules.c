@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "nanoscope/live.h"
+#include "reach/mapped.h"
 #include "util/array.h"
 
 enum { OPEN_FDS_MAX = 200, MAP_FIRST_BITS = 8 };
@@ -158,8 +159,35 @@ static int open_regular(const char *path)
     return -1;
 }
 
+/*
+ * The file that was loaded from @path: the one that is there, if its build id is right; else, as
+ * the path may be of another file by now or of another file system, what the process itself has
+ * mapped. -1 if neither can be had.
+ */
+static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build_id_bytes,
+                       const struct nsc_module_at *at)
+{
+    int fd = open_regular(path), mapped;
+
+    if (fd >= 0 && build_id_bytes > 0 && nsc_symbols_is_build(fd, build_id, build_id_bytes))
+        return fd;
+    mapped = nsc_reach_open_mapped(at->pid, at->address);
+    if (mapped < 0 && build_id_bytes == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    /* The process may be another one: it goes by its number in its own pid namespace. */
+    if (mapped >= 0 && build_id_bytes > 0 &&
+        !nsc_symbols_is_build(mapped, build_id, build_id_bytes)) {
+        close(mapped);
+        return -1;
+    }
+    return mapped;
+}
+
 static int file_new(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
-                    uint32_t build_id_bytes, struct nsc_module_file **out)
+                    uint32_t build_id_bytes, const struct nsc_module_at *at,
+                    struct nsc_module_file **out)
 {
     struct nsc_module_file *file = calloc(1, sizeof *file);
     struct nsc_module entry = {.path = path, .build_id_bytes = build_id_bytes};
@@ -180,15 +208,16 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
         return error;
     }
     if (modules->open_fds < OPEN_FDS_MAX) {
-        file->fd = open_regular(path);
+        file->fd = open_loaded(path, build_id, build_id_bytes, at);
         modules->open_fds += file->fd >= 0;
+        modules->unread += file->fd < 0;
     }
     *out = file;
     return 0;
 }
 
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
-                    uint32_t build_id_bytes, uint32_t *index)
+                    uint32_t build_id_bytes, const struct nsc_module_at *at, uint32_t *index)
 {
     struct nsc_module_file **files, *file;
     uint32_t i;
@@ -207,7 +236,7 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
     if (files == NULL)
         return -ENOMEM;
     modules->files = files;
-    error = file_new(modules, path, build_id, build_id_bytes, &file);
+    error = file_new(modules, path, build_id, build_id_bytes, at, &file);
     if (error != 0)
         return error;
     modules->files[modules->count] = file;

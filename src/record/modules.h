@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "record/codes.h"
 #include "record/rules.h"
@@ -57,6 +58,7 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
+    uint32_t unread;          /* files that could not be had: what of them is hooked is not known */
     struct nsc_place *places; /* by function id */
     uint32_t place_count, place_capacity;
     struct nsc_id_map *unknown; /* addresses that no module holds */
@@ -70,9 +72,15 @@ void nsc_modules_free(struct nsc_modules *modules);
 int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter,
                            uint64_t ticks);
 
+/* A process that has loaded a module, and an address in the module's code there. */
+struct nsc_module_at {
+    pid_t pid;
+    uint64_t address;
+};
+
 /* The module of that path and build id, new or known; 0 or -errno. @index: in modules->files. */
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
-                    uint32_t build_id_bytes, uint32_t *index);
+                    uint32_t build_id_bytes, const struct nsc_module_at *at, uint32_t *index);
 
 /* The id of the function at @va of a module (NSC_NO_ID: at a run-time address that none holds).
  * When memory runs out, 0: some function's id. */

@@ -489,6 +489,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->calling = stats->calling;
     result->processes = stats->processes;
     result->problems = stats->problems;
+    result->unread_modules = r->tracees.modules.unread;
 }
 
 /* Entries and exits as the program emitted them: together with the losses, all that it did emit.

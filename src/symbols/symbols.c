@@ -50,6 +50,19 @@ static int load_symbols(struct nsc_symbols *s, struct nsc_diag *diag)
     return other == 1 || rc == 0 ? 0 : rc;
 }
 
+bool nsc_symbols_is_build(int fd, const uint8_t *build_id, uint32_t bytes)
+{
+    struct nsc_elf elf;
+    bool same;
+
+    if (nsc_elf_open(fd, "", &elf, NULL) != 0)
+        return false;
+    same = elf.build_id_bytes == bytes && memcmp(elf.build_id, build_id, bytes) == 0;
+    elf.fd = -1; /* stays with the caller */
+    nsc_elf_close(&elf);
+    return same;
+}
+
 static int check_build_id(const struct nsc_symbols *s, const struct nsc_symbols_options *o,
                           struct nsc_diag *diag)
 {

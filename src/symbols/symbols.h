@@ -54,6 +54,9 @@ int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_optio
                         struct nsc_symbols **out, struct nsc_diag *diag);
 void nsc_symbols_close(struct nsc_symbols *s);
 
+/* Whether an open ELF file has that build id. Reads its headers and notes only. */
+bool nsc_symbols_is_build(int fd, const uint8_t *build_id, uint32_t bytes);
+
 /* Build id (at most 32 bytes, 0 bytes = none); owned by @s. */
 uint32_t nsc_symbols_build_id(const struct nsc_symbols *s, const uint8_t **id);
 /* Where the symbols came from: ".symtab", ".dynsym", the path of a debug file, or "". */

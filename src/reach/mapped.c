@@ -1,0 +1,73 @@
+/* mapped.c - see mapped.h. */
+#include "reach/mapped.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "reach/maps.h"
+
+static int open_regular(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program)
+{
+    char path[4200];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
+             (unsigned long long)map->start, (unsigned long long)map->end);
+    fd = open_regular(path); /* takes a capability */
+    if (fd >= 0)
+        return fd;
+    if (strcmp(map->path, program) == 0)
+        snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    else if (map->deleted)
+        return -1;
+    else
+        snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
+    return open_regular(path);
+}
+
+void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
+{
+    static const char deleted[] = " (deleted)";
+    char link[64];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
+    length = readlink(link, path, bytes - 1);
+    path[length > 0 ? length : 0] = 0;
+    if (length >= (ssize_t)sizeof deleted &&
+        strcmp(path + length - (ssize_t)sizeof deleted + 1, deleted) == 0)
+        path[length - (ssize_t)sizeof deleted + 1] = 0;
+}
+
+int nsc_reach_open_mapped(pid_t pid, uint64_t address)
+{
+    char program[PATH_MAX];
+    struct nsc_maps maps;
+    int error = nsc_maps_read(pid, &maps), fd = -1;
+
+    if (error != 0)
+        return error;
+    nsc_mapped_program(pid, program, sizeof program);
+    for (size_t i = 0; i < maps.count; i++)
+        if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
+            fd = nsc_mapped_open(pid, &maps.at[i], program);
+    nsc_maps_free(&maps);
+    return fd >= 0 ? fd : -ENOENT;
+}
