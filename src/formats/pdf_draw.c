@@ -22,6 +22,9 @@
 #define LABEL_BYTES   (NSC_UNITS_MAX + 8)
 #define ELLIPSIS      "\xe2\x80\xa6"
 #define ELLIPSIS_ROOM 4
+/* Of a name: no more has room on a page, and each box has its name looked at. Names may be 64 KiB.
+ */
+#define NAME_MOST     1024
 
 struct colour {
     double red, green, blue;
@@ -42,13 +45,13 @@ static void set(struct nsc_pdf_pen *pen, const struct colour *c)
     pen->api.set_source_rgb(pen->to, c->red, c->green, c->blue);
 }
 
-/* The same for the same name, in every document. */
+/* The same for the same name, in every document; names with the same beginning share it. */
 static const struct colour *tint_of(const char *name)
 {
     uint32_t hash = 2166136261u;
 
-    for (; *name != '\0'; name++)
-        hash = (hash ^ (uint8_t)*name) * 16777619u;
+    for (size_t i = 0; i < NAME_MOST && name[i] != '\0'; i++)
+        hash = (hash ^ (uint8_t)name[i]) * 16777619u;
     return &tints[(hash >> 8) % (sizeof tints / sizeof tints[0])];
 }
 
@@ -89,7 +92,7 @@ double nsc_pdf_text_width(struct nsc_pdf_pen *pen, const char *text)
  * that is nothing. */
 static char *shorten(struct nsc_pdf_pen *pen, const char *text, double width)
 {
-    size_t bytes = strlen(text), low = 0, high = bytes - 1;
+    size_t bytes = strnlen(text, NAME_MOST), low = 0, high = bytes - 1;
     char *cut = malloc(bytes + ELLIPSIS_ROOM);
 
     while (cut != NULL && low < high) {
@@ -114,10 +117,11 @@ static char *shorten(struct nsc_pdf_pen *pen, const char *text, double width)
 
 double nsc_pdf_text(struct nsc_pdf_pen *pen, const char *text, double x, double y, double width)
 {
-    double taken = nsc_pdf_text_width(pen, text);
+    bool is_long = strnlen(text, NAME_MOST + 1) > NAME_MOST;
+    double taken = is_long ? 0 : nsc_pdf_text_width(pen, text);
     char *cut = NULL;
 
-    if (taken > width) {
+    if (is_long || taken > width) {
         cut = shorten(pen, text, width);
         if (cut == NULL)
             return 0;
