@@ -9,100 +9,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "drain_rig.h"
 #include "record/clockpoint.h"
-#include "record/drain.h"
 #include "record/glance.h"
 #include "tap.h"
-#include "trace/reader.h"
 
 #define TOP    0x7ffd00001000ull
 #define CODE   0x400000ull
 #define MINUTE 60000000000ull
 #define MS     1000000ull
 
-struct rig {
-    struct nsc_session session;
-    struct nsc_writer *writer;
-    struct nsc_tracees tracees;
-    struct nsc_drain drain;
-    struct nsc_filter filter;
-    char path[64];
-    uint64_t now_ns;
-};
-
 /* @buffer_bytes: 0 for a pool that grows, with homes. */
-static void rig_begin(struct rig *r, enum nsc_record_mode mode, uint64_t buffer_bytes)
+static void rig_begin(struct drain_rig *r, enum nsc_record_mode mode, uint64_t buffer_bytes)
 {
     struct nsc_session_options options = {
         .buffer_bytes = buffer_bytes != 0 ? buffer_bytes : 32 << 20,
         .fixed = buffer_bytes != 0,
     };
-    struct nsc_writer_options writing = {.size = sizeof writing, .overwrite = true};
-    struct nsc_diag diag;
 
-    memset(r, 0, sizeof *r);
-    r->now_ns = MINUTE;
-    snprintf(r->path, sizeof r->path, "/tmp/test_record_drain.%d.nst", (int)getpid());
-    if (nsc_writer_create(r->path, &writing, &r->writer, &diag) != 0 ||
-        nsc_session_create(&options, &r->session, &diag) != 0) {
-        printf("Bail out! %s\n", diag.message);
-        exit(1);
-    }
-    nsc_tracees_init(&r->tracees, &r->session, r->writer, &r->filter);
-    nsc_drain_init(&r->drain, &r->tracees, mode);
+    drain_rig_begin(r, mode, &options);
 }
 
-/* Returns what the finished file says. */
-static struct nsc_trace_info rig_end(struct rig *r)
+static uint32_t pass(struct drain_rig *r)
 {
-    struct nsc_trace_info info = {0};
-    struct nsc_trace *trace;
-    struct nsc_diag diag;
-    uint32_t i;
-
-    nsc_session_close(&r->session);
-    if (r->drain.mode == NSC_RECORD_RING)
-        nsc_drain_keep_ring(&r->drain);
-    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, r->now_ns);
-    for (i = 0; i < r->session.threads_max; i++)
-        if (r->tracees.threads[i] != NULL)
-            nsc_tracee_finish(r->tracees.threads[i], false);
-    nsc_tracees_complete(&r->tracees);
-    if (nsc_writer_finish(r->writer, &diag) != 0)
-        printf("# %s\n", diag.message);
-    else if (nsc_trace_verify(r->path, NULL, NULL, &diag) == 0 &&
-             nsc_trace_open(r->path, 0, &trace, &diag) == 0) {
-        info = *nsc_trace_info(trace);
-        nsc_trace_close(trace);
-    }
-    nsc_drain_free(&r->drain);
-    nsc_tracees_free(&r->tracees);
-    nsc_session_destroy(&r->session);
-    unlink(r->path);
-    return info;
-}
-
-static uint32_t pass_at_depth(struct rig *r, enum nsc_drain_depth depth)
-{
-    r->now_ns += 200 * MS; /* so that nothing is left for later */
-    return nsc_drain_pass(&r->drain, depth, r->now_ns);
-}
-
-static uint32_t pass(struct rig *r)
-{
-    return pass_at_depth(r, NSC_DRAIN_FULL);
+    return drain_rig_pass(r, NSC_DRAIN_FULL);
 }
 
 /* ---- The traced side --------------------------------------------------------------------------
  */
 
-static void add_process(struct rig *r, uint32_t slot, pid_t pid)
+static void add_process(struct drain_rig *r, uint32_t slot, pid_t pid)
 {
     r->session.processes[slot] = (struct nsc_live_process){.pid = (uint32_t)pid, .start_ticks = 1};
     r->session.processes[slot].state = NSC_LIVE_LIVE;
 }
 
-static void add_thread(struct rig *r, uint32_t slot, uint32_t process, pid_t pid, pid_t tid)
+static void add_thread(struct drain_rig *r, uint32_t slot, uint32_t process, pid_t pid, pid_t tid)
 {
     r->session.threads[slot] = (struct nsc_live_thread){.process = process,
                                                         .pid = (uint32_t)pid,
@@ -113,7 +55,8 @@ static void add_thread(struct rig *r, uint32_t slot, uint32_t process, pid_t pid
 }
 
 /* Calls from slot @from to @to, both even. */
-static void fill_slots(struct rig *r, uint32_t chunk, uint64_t ticks, uint32_t from, uint32_t to)
+static void fill_slots(struct drain_rig *r, uint32_t chunk, uint64_t ticks, uint32_t from,
+                       uint32_t to)
 {
     uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
     uint32_t i;
@@ -126,8 +69,8 @@ static void fill_slots(struct rig *r, uint32_t chunk, uint64_t ticks, uint32_t f
 }
 
 /* A chunk of @pairs calls. */
-static void fill_chunk(struct rig *r, uint32_t chunk, uint32_t thread, uint32_t seq, uint32_t pairs,
-                       enum nsc_live_chunk_phase phase, uint64_t lost_before)
+static void fill_chunk(struct drain_rig *r, uint32_t chunk, uint32_t thread, uint32_t seq,
+                       uint32_t pairs, enum nsc_live_chunk_phase phase, uint64_t lost_before)
 {
     uint64_t ticks = 1000000ull * seq;
 
@@ -139,7 +82,7 @@ static void fill_chunk(struct rig *r, uint32_t chunk, uint32_t thread, uint32_t 
 }
 
 /* A mark and a counter, in slots @at and behind. Returns the slot after them. */
-static uint32_t fill_notes(struct rig *r, uint32_t chunk, uint64_t ticks, uint32_t at)
+static uint32_t fill_notes(struct drain_rig *r, uint32_t chunk, uint64_t ticks, uint32_t at)
 {
     const uint64_t slots[][2] = {
         {NSC_LIVE_ESC_MARK | 1ull << 12 | 3ull << 48, ticks},
@@ -154,7 +97,7 @@ static uint32_t fill_notes(struct rig *r, uint32_t chunk, uint64_t ticks, uint32
     return at + count;
 }
 
-static bool is_clear(const struct rig *r, uint32_t chunk)
+static bool is_clear(const struct drain_rig *r, uint32_t chunk)
 {
     const uint64_t *words = nsc_session_chunk_words(&r->session, chunk);
     uint32_t i;
@@ -176,7 +119,7 @@ static pid_t own_tid(void)
 /* Whoever opens the memory could cut it under all that have it mapped. */
 static void test_size_stays(void)
 {
-    struct rig r;
+    struct drain_rig r;
     int fd;
 
     rig_begin(&r, NSC_RECORD_STREAM, 256 << 10);
@@ -186,13 +129,13 @@ static void test_size_stays(void)
     close(fd);
     CHECK(nsc_session_alone(&r.session));
     CHECK(is_clear(&r, 0));
-    rig_end(&r);
+    drain_rig_end(&r);
 }
 
 static void test_order(void)
 {
     struct nsc_trace_info info;
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
     add_process(&r, 3, getpid());
@@ -209,7 +152,7 @@ static void test_order(void)
     fill_chunk(&r, 1, 5, 6, 10, NSC_LIVE_CHUNK_OWNED, 0);
     CHECK_U64(pass(&r), 0); /* its thread lives */
     r.session.threads[5].lost = 14;
-    info = rig_end(&r);
+    info = drain_rig_end(&r);
     CHECK_U64(info.calls, 410);
     CHECK_U64(info.lost, 14);
     CHECK_U64(info.thread_count, 1);
@@ -218,7 +161,7 @@ static void test_order(void)
 static void test_dead_thread(void)
 {
     struct nsc_trace_info info;
-    struct rig r;
+    struct drain_rig r;
     pid_t child = fork();
 
     if (child == 0)
@@ -234,7 +177,7 @@ static void test_dead_thread(void)
     CHECK(is_clear(&r, 0) && is_clear(&r, 1));
     CHECK_U64(r.session.threads[0].state, NSC_LIVE_FREE);
     CHECK_U64(r.session.processes[0].state, NSC_LIVE_FREE);
-    info = rig_end(&r);
+    info = drain_rig_end(&r);
     CHECK_U64(info.calls, 15);
 }
 
@@ -246,7 +189,7 @@ static void test_short_life(void)
 {
     struct nsc_trace_info info;
     pid_t child = fork();
-    struct rig r;
+    struct drain_rig r;
 
     if (child == 0)
         _exit(0);
@@ -266,7 +209,7 @@ static void test_short_life(void)
     CHECK(is_clear(&r, 0) && is_clear(&r, 1));
     CHECK_U64(r.session.threads[0].state, NSC_LIVE_FREE);
     CHECK_U64(r.session.processes[0].state, NSC_LIVE_FREE);
-    info = rig_end(&r);
+    info = drain_rig_end(&r);
     CHECK_U64(info.calls, 15);
     CHECK_U64(info.lost, 3);
     CHECK_U64(info.thread_count, 1);
@@ -275,7 +218,7 @@ static void test_short_life(void)
 /* A process that calls exec registers again: what was under its old slot is over. */
 static void test_exec(void)
 {
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
     add_process(&r, 0, getpid());
@@ -289,14 +232,14 @@ static void test_exec(void)
     pass(&r);
     CHECK(is_clear(&r, 0));
     CHECK(!is_clear(&r, 1));
-    CHECK_U64(rig_end(&r).calls, 30);
+    CHECK_U64(drain_rig_end(&r).calls, 30);
 }
 
 /* A slot that a hook has reserved and not filled yet holds the chunk up, for a while. */
 static void test_open_slot(void)
 {
     uint64_t *words, word;
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
     add_process(&r, 0, getpid());
@@ -308,7 +251,7 @@ static void test_open_slot(void)
     CHECK_U64(pass(&r), 0);
     words[8] = word;
     CHECK_U64(pass(&r), 1);
-    CHECK_U64(rig_end(&r).lost, 0);
+    CHECK_U64(drain_rig_end(&r).lost, 0);
 }
 
 /* Marks and counters reach the thread's one entry, also before its first event; one that is not
@@ -318,7 +261,7 @@ static void test_notes(void)
     struct nsc_trace_info info;
     uint64_t *words, word;
     uint32_t at;
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
     add_process(&r, 0, getpid());
@@ -334,7 +277,7 @@ static void test_notes(void)
     CHECK(!is_clear(&r, 1));
     words[0] = word;
     CHECK_U64(pass(&r), 1);
-    info = rig_end(&r);
+    info = drain_rig_end(&r);
     CHECK_U64(info.thread_count, 1);
     CHECK_U64(info.calls, 10);
     CHECK_U64(info.lost, 0);
@@ -346,7 +289,7 @@ static void test_ring(void)
 {
     struct nsc_trace_info info;
     uint32_t seq, chunk, emitted = 0;
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_RING, 1 << 20);
     add_process(&r, 0, getpid());
@@ -358,7 +301,7 @@ static void test_ring(void)
         emitted += 100;
         pass(&r);
     }
-    info = rig_end(&r);
+    info = drain_rig_end(&r);
     CHECK(info.calls >= 50 * 11 && info.calls <= 50 * 16);
     CHECK_U64(info.events + info.lost, emitted);
 }
@@ -366,7 +309,7 @@ static void test_ring(void)
 /* What threads had to turn away is the ration's doing as long as the pool had chunks. */
 static void test_ration(void)
 {
-    struct rig r;
+    struct drain_rig r;
     const struct nsc_tracee_thread *t;
     uint32_t chunk;
 
@@ -400,7 +343,7 @@ static void test_ration(void)
     CHECK_U64(t->turned_away, 7);
     for (chunk = 0; chunk < r.session.chunk_count; chunk++)
         r.session.chunks[chunk].state = 0;
-    rig_end(&r);
+    drain_rig_end(&r);
 }
 
 struct seen {
@@ -428,7 +371,7 @@ static void test_glance(void)
     struct nsc_glance glance;
     struct seen seen = {0};
     uint64_t now = nsc_clockpoint_ticks(), *words;
-    struct rig r;
+    struct drain_rig r;
     uint32_t i;
 
     rig_begin(&r, NSC_RECORD_STREAM, 1 << 20);
@@ -460,16 +403,16 @@ static void test_glance(void)
     glance = nsc_glance_look(&r.tracees, 1.0, saw, &seen);
     CHECK_U64(seen.calls, 0);
     CHECK(glance.calls == 0 && glance.threads == 0);
-    rig_end(&r);
+    drain_rig_end(&r);
 }
 
-static uint32_t home_of(const struct rig *r, uint32_t thread)
+static uint32_t home_of(const struct drain_rig *r, uint32_t thread)
 {
     return r->session.pool_max + thread % r->session.home_count;
 }
 
 /* Pages of memory that the session takes beyond @before. */
-static uint64_t pages_since(const struct rig *r, uint64_t before)
+static uint64_t pages_since(const struct drain_rig *r, uint64_t before)
 {
     return (nsc_session_bytes(&r->session) - before) / 4096;
 }
@@ -479,12 +422,12 @@ static void test_home(void)
 {
     uint64_t before;
     uint32_t home;
-    struct rig r;
+    struct drain_rig r;
 
     rig_begin(&r, NSC_RECORD_STREAM, 0);
     if (r.session.home_count == 0) {
         printf("# no homes: memory is not promised here\n");
-        rig_end(&r);
+        drain_rig_end(&r);
         return;
     }
     add_process(&r, 0, getpid());
@@ -493,22 +436,22 @@ static void test_home(void)
     before = nsc_session_bytes(&r.session);
     fill_chunk(&r, home, 700, 1, 10, NSC_LIVE_CHUNK_OWNED, 0);
     CHECK_U64(pages_since(&r, before), 1);
-    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    CHECK_U64(drain_rig_pass(&r, NSC_DRAIN_PARTLY), 0);
     CHECK_U64(pages_since(&r, before), 1); /* to look at it has not made more */
     fill_slots(&r, home, 1000000, 20, 2000);
     CHECK_U64(pages_since(&r, before), 8);
     CHECK_U64(pass(&r), 0);
     CHECK_U64(pages_since(&r, before), 8);
-    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    CHECK_U64(drain_rig_pass(&r, NSC_DRAIN_PARTLY), 0);
     CHECK_U64(pages_since(&r, before), 1); /* that of the last slot */
-    CHECK_U64(pass_at_depth(&r, NSC_DRAIN_PARTLY), 0);
+    CHECK_U64(drain_rig_pass(&r, NSC_DRAIN_PARTLY), 0);
     fill_slots(&r, home, 1000000, 2000, 3000);
     r.session.chunks[home].state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, 700u, 1);
     fill_chunk(&r, 3, 700, 2, 10, NSC_LIVE_CHUNK_OWNED, 0);
     CHECK_U64(pass(&r), 1);
     CHECK_U64(pages_since(&r, before), 0);
     CHECK(is_clear(&r, home));
-    CHECK_U64(rig_end(&r).calls, 1510);
+    CHECK_U64(drain_rig_end(&r).calls, 1510);
 }
 
 /* Killed in a handler that came into a hook's slot: a whole page is reserved, and never written. */
@@ -516,7 +459,7 @@ static void test_home_with_holes(void)
 {
     struct nsc_trace_info info;
     pid_t child = fork();
-    struct rig r;
+    struct drain_rig r;
 
     if (child == 0)
         _exit(0);
@@ -530,11 +473,11 @@ static void test_home_with_holes(void)
         pass(&r);
         pass(&r);
         CHECK(is_clear(&r, home_of(&r, 9000)));
-        info = rig_end(&r);
+        info = drain_rig_end(&r);
         CHECK_U64(info.calls, 20);
         CHECK_U64(info.lost, 2048 - 20);
     } else {
-        rig_end(&r);
+        drain_rig_end(&r);
     }
 }
 
@@ -543,7 +486,7 @@ static void test_home_with_holes(void)
 static void test_growth(void)
 {
     uint32_t threads, i, held = 0;
-    struct rig r;
+    struct drain_rig r;
     uint64_t before;
 
     rig_begin(&r, NSC_RECORD_STREAM, 0);
@@ -575,7 +518,7 @@ static void test_growth(void)
     pass(&r);
     CHECK(r.session.header->chunks_free <= r.session.kept - 10);
     r.drain.mode = NSC_RECORD_STREAM;
-    rig_end(&r);
+    drain_rig_end(&r);
 }
 
 /* A program that writes nonsense into its session: the recorder must survive and finish. */
@@ -585,7 +528,7 @@ static void test_liar(void)
     uint64_t seed = 1;
 
     for (round = 0; round < 40; round++) {
-        struct rig r;
+        struct drain_rig r;
         uint8_t *tables;
         size_t bytes;
 
@@ -612,7 +555,7 @@ static void test_liar(void)
             if (i % 300 == 0)
                 pass(&r);
         }
-        sound += rig_end(&r).file_bytes > 0;
+        sound += drain_rig_end(&r).file_bytes > 0;
     }
     CHECK_U64(sound, 40);
 }

@@ -8,9 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "record/drain.h"
+#include "drain_rig.h"
 #include "tap.h"
-#include "trace/reader.h"
 
 /* Both sides have their own view of the same memory, and other things by the same names. */
 #define nsc_session nsc_traced_session
@@ -25,15 +24,10 @@
 enum { PAIRS = 100, THREADS_MOST = 8, STORM = 200 };
 
 struct rig {
-    struct nsc_session session;
+    struct drain_rig recorder;
     struct nsc_traced_session traced;
-    struct nsc_writer *writer;
-    struct nsc_tracees tracees;
-    struct nsc_drain drain;
-    struct nsc_filter filter;
-    uint64_t presence, now_ns;
+    uint64_t presence;
     uint64_t ended; /* thread slots, by bit: what the kernel says */
-    char path[64];
 };
 
 struct traced_thread {
@@ -55,66 +49,32 @@ int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
 static void rig_begin(struct rig *r, uint64_t bytes)
 {
     struct nsc_session_options options = {.buffer_bytes = bytes, .fixed = true, .ring = true};
-    struct nsc_writer_options writing = {.size = sizeof writing, .overwrite = true};
-    struct nsc_diag diag;
+    const struct nsc_session *session = &r->recorder.session;
 
     memset(r, 0, sizeof *r);
     the_rig = r;
-    r->now_ns = 60000000000ull;
-    snprintf(r->path, sizeof r->path, "/tmp/test_record_ring.%d.nst", (int)getpid());
-    if (nsc_writer_create(r->path, &writing, &r->writer, &diag) != 0 ||
-        nsc_session_create(&options, &r->session, &diag) != 0) {
-        printf("Bail out! %s\n", diag.message);
-        exit(1);
-    }
-    nsc_tracees_init(&r->tracees, &r->session, r->writer, &r->filter);
-    nsc_drain_init(&r->drain, &r->tracees, NSC_RECORD_RING);
+    drain_rig_begin(&r->recorder, NSC_RECORD_RING, &options);
     r->presence = NSC_PRESENCE_JOINED;
-    r->traced = (struct nsc_traced_session){.header = r->session.header,
-                                            .threads = r->session.threads,
-                                            .chunks = r->session.chunks,
-                                            .overwritten = r->session.overwritten,
-                                            .data = r->session.data,
-                                            .threads_max = r->session.threads_max,
-                                            .chunk_bytes = r->session.chunk_bytes,
+    r->traced = (struct nsc_traced_session){.header = session->header,
+                                            .threads = session->threads,
+                                            .chunks = session->chunks,
+                                            .overwritten = session->overwritten,
+                                            .data = session->data,
+                                            .threads_max = session->threads_max,
+                                            .chunk_bytes = session->chunk_bytes,
                                             .wiped = &r->presence};
-    r->session.processes[0] =
-        (struct nsc_live_process){.pid = (uint32_t)getpid(), .start_ticks = 1};
-    r->session.processes[0].state = NSC_LIVE_LIVE;
+    session->processes[0] = (struct nsc_live_process){.pid = (uint32_t)getpid(), .start_ticks = 1};
+    session->processes[0].state = NSC_LIVE_LIVE;
 }
 
 static void pass(struct rig *r)
 {
-    r->now_ns += 200000000;
-    nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, r->now_ns);
+    drain_rig_pass(&r->recorder, NSC_DRAIN_FULL);
 }
 
 static struct nsc_trace_info rig_end(struct rig *r)
 {
-    struct nsc_trace_info info = {0};
-    struct nsc_trace *trace;
-    struct nsc_diag diag;
-    uint32_t i;
-
-    nsc_session_close(&r->session);
-    nsc_drain_keep_ring(&r->drain);
-    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, r->now_ns);
-    for (i = 0; i < r->session.threads_max; i++)
-        if (r->tracees.threads[i] != NULL)
-            nsc_tracee_finish(r->tracees.threads[i], false);
-    nsc_tracees_complete(&r->tracees);
-    if (nsc_writer_finish(r->writer, &diag) != 0)
-        printf("# %s\n", diag.message);
-    else if (nsc_trace_verify(r->path, NULL, NULL, &diag) == 0 &&
-             nsc_trace_open(r->path, 0, &trace, &diag) == 0) {
-        info = *nsc_trace_info(trace);
-        nsc_trace_close(trace);
-    }
-    nsc_drain_free(&r->drain);
-    nsc_tracees_free(&r->tracees);
-    nsc_session_destroy(&r->session);
-    unlink(r->path);
-    return info;
+    return drain_rig_end(&r->recorder);
 }
 
 /* ---- The traced side ------------------------------------------------------------------------- */
@@ -122,9 +82,9 @@ static struct nsc_trace_info rig_end(struct rig *r)
 static void thread_begin(struct rig *r, struct traced_thread *t, uint32_t slot, uint32_t chunks)
 {
     *t = (struct traced_thread){.rig = r, .slot = slot, .chunks = chunks};
-    r->session.threads[slot] = (struct nsc_live_thread){
+    r->recorder.session.threads[slot] = (struct nsc_live_thread){
         .pid = (uint32_t)getpid(), .tid = (uint32_t)gettid(), .start_ticks = 1, .name = "fake"};
-    __atomic_store_n(&r->session.threads[slot].state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+    __atomic_store_n(&r->recorder.session.threads[slot].state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
 /* A chunk of the thread's, free or overwritten; its number, or 0. */
@@ -132,10 +92,10 @@ static uint32_t claim(struct traced_thread *t, uint32_t seq)
 {
     struct nsc_traced_place place = {
         .session = &t->rig->traced, .words = &t->words, .thread = t->slot};
-    uint32_t count = t->rig->session.chunk_count, i;
+    uint32_t count = t->rig->recorder.session.chunk_count, i;
 
     for (i = 0; i < count; i++)
-        if (nsc_cas64(&t->rig->session.chunks[i].state, 0,
+        if (nsc_cas64(&t->rig->recorder.session.chunks[i].state, 0,
                       NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, seq)))
             return i + 1;
     return nsc_chunk_overwrite(&place, seq, count);
@@ -143,8 +103,8 @@ static uint32_t claim(struct traced_thread *t, uint32_t seq)
 
 static void store_events(struct traced_thread *t, uint32_t number)
 {
-    struct nsc_live_chunk *chunk = t->rig->session.chunks + (number - 1);
-    uint64_t *words = nsc_session_chunk_words(&t->rig->session, number - 1);
+    struct nsc_live_chunk *chunk = t->rig->recorder.session.chunks + (number - 1);
+    uint64_t *words = nsc_session_chunk_words(&t->rig->recorder.session, number - 1);
     uint64_t ticks = nsc_arch_ticks(), i;
 
     NSC_STORE(&chunk->open_ticks, ticks);
@@ -176,13 +136,13 @@ static uint32_t fill(struct traced_thread *t)
     NSC_ADD(&t->seq, -1u);
     t->lost += 2 * PAIRS;
     t->emitted += 2 * PAIRS;
-    NSC_ADD(&t->rig->session.threads[t->slot].lost, 2 * PAIRS);
+    NSC_ADD(&t->rig->recorder.session.threads[t->slot].lost, 2 * PAIRS);
     return 0;
 }
 
 static void publish(struct traced_thread *t, uint32_t number)
 {
-    uint64_t *state = &t->rig->session.chunks[number - 1].state, owned = NSC_LOAD(state);
+    uint64_t *state = &t->rig->recorder.session.chunks[number - 1].state, owned = NSC_LOAD(state);
 
     nsc_cas64(state, owned,
               NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, t->slot, NSC_LIVE_CHUNK_SEQ(owned)));
@@ -205,8 +165,9 @@ static bool holds(const struct rig *r, uint32_t slot, uint32_t seq)
 {
     uint32_t i;
 
-    for (i = 0; i < r->session.chunk_count; i++)
-        if (r->session.chunks[i].state == NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, slot, seq))
+    for (i = 0; i < r->recorder.session.chunk_count; i++)
+        if (r->recorder.session.chunks[i].state ==
+            NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, slot, seq))
             return true;
     return false;
 }
@@ -223,7 +184,7 @@ static void test_no_recorder(void)
     rig_begin(&r, 1 << 20);
     thread_begin(&r, &t, 0, 100);
     work(&t);
-    kept = r.session.chunk_count;
+    kept = r.recorder.session.chunk_count;
     for (i = 0; i < kept; i++)
         CHECK(holds(&r, 0, 100 - i));
     CHECK_U64(t.lost, 0);
@@ -240,18 +201,18 @@ static void test_of_others(void)
     struct rig r;
 
     rig_begin(&r, 1 << 20);
-    thread_begin(&r, &a, 3, r.session.chunk_count);
+    thread_begin(&r, &a, 3, r.recorder.session.chunk_count);
     thread_begin(&r, &b, 5, 4);
     work(&a);
     work(&b);
     CHECK(!holds(&r, 3, 4));
     CHECK(holds(&r, 3, 5));
     CHECK(holds(&r, 5, 1));
-    CHECK_U64(r.session.overwritten[3].events, 4ull * 2 * PAIRS);
-    CHECK_U64(r.session.overwritten[3].chunks, 4);
+    CHECK_U64(r.recorder.session.overwritten[3].events, 4ull * 2 * PAIRS);
+    CHECK_U64(r.recorder.session.overwritten[3].chunks, 4);
     info = rig_end(&r);
     CHECK_U64(info.thread_count, 2);
-    CHECK_U64(info.calls, (uint64_t)r.session.chunk_count * PAIRS);
+    CHECK_U64(info.calls, (uint64_t)r.recorder.session.chunk_count * PAIRS);
     CHECK_U64(info.events + info.lost, a.emitted + b.emitted);
 }
 
@@ -264,18 +225,18 @@ static void test_left_behind(void)
     struct rig r;
 
     rig_begin(&r, 1 << 20);
-    count = r.session.chunk_count;
+    count = r.recorder.session.chunk_count;
     for (i = 0; i < count; i++) {
         thread_begin(&r, &threads[i], i, 1);
         CHECK(fill(&threads[i]) != 0);
-        r.session.threads[i].tid = i;
+        r.recorder.session.threads[i].tid = i;
     }
     thread_begin(&r, &threads[count], count, 1);
     CHECK_U64(fill(&threads[count]), 0);
     r.ended = 1u << 4 | 1u << 7;
     number = fill(&threads[count]);
     CHECK(number != 0);
-    CHECK_U64(r.session.overwritten[4].events, 2 * PAIRS);
+    CHECK_U64(r.recorder.session.overwritten[4].events, 2 * PAIRS);
     CHECK_U64(fill(&threads[count]), 0); /* it has one: no look at the others */
     info = rig_end(&r);
     CHECK_U64(info.events + info.lost, (count + 3) * 2ull * PAIRS);
@@ -286,9 +247,10 @@ static struct nsc_live_chunk *chunk_with(struct rig *r, uint32_t slot, uint32_t 
 {
     uint32_t i;
 
-    for (i = 0; i < r->session.chunk_count; i++)
-        if (r->session.chunks[i].state == NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, slot, seq))
-            return &r->session.chunks[i];
+    for (i = 0; i < r->recorder.session.chunk_count; i++)
+        if (r->recorder.session.chunks[i].state ==
+            NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, slot, seq))
+            return &r->recorder.session.chunks[i];
     printf("Bail out! no chunk %u of thread %u\n", seq, slot);
     exit(1);
 }
@@ -299,13 +261,14 @@ static void leave_at(struct rig *r, struct nsc_live_chunk *chunk, uint32_t taker
 {
     const uint32_t held[STEPS] = {NSC_LIVE_TAKEN_WHOLE, 1 + 2 * PAIRS, 0};
     uint32_t owner = NSC_LIVE_CHUNK_THREAD(chunk->state), seq = NSC_LIVE_CHUNK_SEQ(chunk->state);
-    uint64_t *words = nsc_session_chunk_words(&r->session, (uint32_t)(chunk - r->session.chunks));
+    uint64_t *words = nsc_session_chunk_words(&r->recorder.session,
+                                              (uint32_t)(chunk - r->recorder.session.chunks));
 
     if (step > 0)
         memset(words, 0, (step == 1 ? PAIRS : 2 * PAIRS) * 16);
     if (step == 2) {
-        r->session.overwritten[owner].events += 2ull * PAIRS;
-        r->session.overwritten[owner].chunks++;
+        r->recorder.session.overwritten[owner].events += 2ull * PAIRS;
+        r->recorder.session.overwritten[owner].chunks++;
     }
     chunk->state = NSC_LIVE_TAKEN(owner, taker, held[step], seq);
 }
@@ -320,7 +283,7 @@ static void test_killed(void)
 
     for (step = 0; step < STEPS; step++) {
         rig_begin(&r, 1 << 20);
-        thread_begin(&r, &t, 0, r.session.chunk_count);
+        thread_begin(&r, &t, 0, r.recorder.session.chunk_count);
         work(&t);
         leave_at(&r, chunk_with(&r, 0, 1), 0, step);
         info = rig_end(&r);
@@ -340,7 +303,7 @@ static void test_begun_anew(void)
 
     for (step = 0; step < STEPS; step++) {
         rig_begin(&r, 1 << 20);
-        thread_begin(&r, &t, 0, r.session.chunk_count);
+        thread_begin(&r, &t, 0, r.recorder.session.chunk_count);
         work(&t);
         chunk = chunk_with(&r, 0, 3);
         leave_at(&r, chunk, 0, step);
@@ -351,7 +314,7 @@ static void test_begun_anew(void)
         work(&t);
         CHECK_U64(chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, 0, (uint64_t)t.seq));
         CHECK_U64(t.dirty, 0);
-        CHECK_U64(r.session.overwritten[0].events, 3 * 2 * PAIRS);
+        CHECK_U64(r.recorder.session.overwritten[0].events, 3 * 2 * PAIRS);
         info = rig_end(&r);
         CHECK_U64(info.events + info.lost, t.emitted);
     }
@@ -365,7 +328,7 @@ static void test_left_often(void)
     struct rig r;
 
     rig_begin(&r, 1 << 20);
-    thread_begin(&r, &t, 0, r.session.chunk_count);
+    thread_begin(&r, &t, 0, r.recorder.session.chunk_count);
     work(&t);
     chunk = chunk_with(&r, 0, 5);
     leave_at(&r, chunk_with(&r, 0, 6), 0, 0);
@@ -393,11 +356,11 @@ static void test_of_the_dead(bool recorder)
 
     for (step = 0; step < STEPS; step++) {
         rig_begin(&r, 1 << 20);
-        count = r.session.chunk_count;
+        count = r.recorder.session.chunk_count;
         thread_begin(&r, &a, 0, count);
         work(&a);
         thread_begin(&r, &b, 1, 1);
-        r.session.threads[1].tid = 1;
+        r.recorder.session.threads[1].tid = 1;
         chunk = chunk_with(&r, 0, 1);
         leave_at(&r, chunk, 1, step);
         left = chunk->state;
@@ -407,16 +370,17 @@ static void test_of_the_dead(bool recorder)
         if (recorder) {
             pass(&r);
             CHECK_U64(chunk->state, left);
-            r.session.threads[1].state = NSC_LIVE_DEAD; /* as one that has ended */
+            r.recorder.session.threads[1].state = NSC_LIVE_DEAD; /* as one that has ended */
             pass(&r);
             CHECK_U64(chunk->state, 0);
-            CHECK_U64(nsc_session_chunk_words(&r.session, (uint32_t)(chunk - r.session.chunks))[2],
+            CHECK_U64(nsc_session_chunk_words(&r.recorder.session,
+                                              (uint32_t)(chunk - r.recorder.session.chunks))[2],
                       0);
         } else {
             thread_begin(&r, &c, 2, 1);
             for (; a.chunks > 0; a.chunks--) /* nothing is full */
-                if (r.session.chunks[a.chunks % count].state % 4 == NSC_LIVE_CHUNK_FULL)
-                    r.session.chunks[a.chunks % count].state--;
+                if (r.recorder.session.chunks[a.chunks % count].state % 4 == NSC_LIVE_CHUNK_FULL)
+                    r.recorder.session.chunks[a.chunks % count].state--;
             CHECK_U64(fill(&c), 0);
             CHECK_U64(chunk->state, left);
             r.ended = 1u << 1;
@@ -437,7 +401,7 @@ static void test_forked(void)
     struct rig r;
 
     rig_begin(&r, 1 << 20);
-    thread_begin(&r, &t, 0, r.session.chunk_count);
+    thread_begin(&r, &t, 0, r.recorder.session.chunk_count);
     work(&t);
     r.presence = NSC_PRESENCE_FORKED;
     CHECK_U64(fill(&t), 0);
@@ -482,8 +446,8 @@ static void give_back_claimed(struct traced_thread *t)
 {
     uint32_t i;
 
-    for (i = 0; i < t->rig->session.chunk_count; i++)
-        nsc_cas64(&t->rig->session.chunks[i].state,
+    for (i = 0; i < t->rig->recorder.session.chunk_count; i++)
+        nsc_cas64(&t->rig->recorder.session.chunks[i].state,
                   NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, t->seq), 0);
 }
 
@@ -520,7 +484,7 @@ static void test_interrupted(bool leave)
     signal(SIGUSR1, SIG_IGN);
     printf("# interrupted %d times\n", (int)was_inside);
     CHECK(was_inside > 0);
-    CHECK_U64(r.session.threads[0].lost, 0); /* there is always one to take */
+    CHECK_U64(r.recorder.session.threads[0].lost, 0); /* there is always one to take */
     CHECK_U64(t.dirty, 0);
     info = rig_end(&r);
     if (leave) /* between uncounted and counted, see docs/adr/021-ring.md */
@@ -556,7 +520,7 @@ static void test_at_once(uint64_t bytes, uint32_t threads, bool slow)
         dirty += t[i].dirty;
     }
     for (i = 0; i < threads; i++)
-        overwritten += r.session.overwritten[i].chunks;
+        overwritten += r.recorder.session.overwritten[i].chunks;
     info = rig_end(&r);
     CHECK_U64(info.events + info.lost, emitted);
     CHECK_U64(dirty, 0);

@@ -1,22 +1,8 @@
 // test_access.js - the page for those who do not see or do not point: axe-core's rules in both themes and all panels, and
 // the tree that stands for the picture.
 "use strict";
-const fs = require("node:fs");
 const { assert, done, test } = require("./tap");
-const { View, describedTrace, launch, serve } = require("./viewer");
-
-const axe = fs.readFileSync(require.resolve("axe-core"), "utf8");
-
-/** What axe-core finds wrong, a line each. */
-async function violations(view) {
-    await view.page.evaluate(axe);
-    const found = await view.page.evaluate(() =>
-        globalThis.axe.run(document, { resultTypes: ["violations"] }),
-    );
-    return found.violations.map(
-        (each) => `${each.id}: ${each.help}: ${each.nodes.map((node) => node.html).join(" ")}`,
-    );
-}
+const { View, describedTrace, launch, serve, violations } = require("./viewer");
 
 async function run() {
     const server = await serve(describedTrace("tests/viewer/browser/traces/known.txt"));

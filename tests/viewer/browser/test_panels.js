@@ -2,25 +2,14 @@
 // rules for accessible pages hold everywhere.
 "use strict";
 const { execFileSync } = require("node:child_process");
-const fs = require("node:fs");
 const { assert, done, test } = require("./tap");
-const { View, describedTrace, launch, nanoscope, serve } = require("./viewer");
-
-const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const { View, describedTrace, launch, nanoscope, serve, violations } = require("./viewer");
 
 /** The lines of the table in the panel that is shown, cells joined by "|". */
 async function lines(view, selector = ".panel:not([hidden]) tbody tr") {
     return await view.page.$$eval(selector, (rows) =>
         rows.map((row) => [...row.children].map((cell) => cell.textContent.trim()).join("|")),
     );
-}
-
-async function violations(view) {
-    const found = await view.page.evaluate(async () => {
-        const answer = await globalThis.axe.run();
-        return answer.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
-    });
-    return found;
 }
 
 async function selectMs(view, from, to) {
@@ -224,7 +213,6 @@ async function run() {
 
     for (const theme of ["light", "dark"]) {
         const page2 = await View.open(browser, server.base, { theme });
-        await page2.page.evaluate(AXE);
         await test(`${theme}: accessible as it opens`, async () => {
             assert.deepEqual(await violations(page2), []);
         });

@@ -5,9 +5,8 @@ const { execFileSync } = require("node:child_process");
 const fs = require("node:fs");
 const path = require("node:path");
 const { assert, done, test } = require("./tap");
-const { View, folder, launch, nanoscope, serve } = require("./viewer");
+const { View, folder, launch, nanoscope, serve, violations } = require("./viewer");
 
-const AXE = fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const LINE = 1234;
 
 /** So many calls that their quantiles come from the index; far down in its file. */
@@ -36,14 +35,6 @@ function record() {
 async function panel(view, title) {
     await view.panel(title);
     return await view.text(".panel:not([hidden])");
-}
-
-async function violations(view) {
-    await view.page.evaluate(AXE);
-    return await view.page.evaluate(async () => {
-        const answer = await globalThis.axe.run();
-        return answer.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html)}`);
-    });
 }
 
 async function press(view, label) {

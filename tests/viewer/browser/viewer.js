@@ -178,4 +178,28 @@ class View {
     }
 }
 
-module.exports = { View, build, describedTrace, folder, launch, makeTrace, nanoscope, root, serve };
+/** What axe-core finds wrong, a line each. The page's own policy lets no script in: the browser puts this one beside it. */
+async function violations({ page }) {
+    if (!(await page.evaluate(() => "axe" in globalThis))) {
+        await page.evaluate(fs.readFileSync(require.resolve("axe-core/axe.min.js"), "utf8"));
+    }
+    return await page.evaluate(async () => {
+        const found = await globalThis.axe.run(document, { resultTypes: ["violations"] });
+        return found.violations.map(
+            ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map((node) => node.html).join(" ")}`,
+        );
+    });
+}
+
+module.exports = {
+    View,
+    build,
+    describedTrace,
+    folder,
+    launch,
+    makeTrace,
+    nanoscope,
+    root,
+    serve,
+    violations,
+};
