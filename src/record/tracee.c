@@ -349,13 +349,11 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         process_at(all, __atomic_load_n(&live->process, __ATOMIC_RELAXED));
     struct nsc_space_mapping mapping = {0};
     struct nsc_live_module copy;
-    struct nsc_module_at at;
     uint32_t index;
 
     if (p == NULL)
         return;
     memcpy(&copy, live, sizeof copy);
-    at = (struct nsc_module_at){.pid = p->pid, .address = copy.text_start};
     copy.path[sizeof copy.path - 1] = 0;
     if (copy.build_id_bytes > sizeof copy.build_id)
         copy.build_id_bytes = 0;
@@ -363,8 +361,8 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
         all->module_high = slot + 1;
     all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
     if (p->left_out || copy.text_end <= copy.text_start ||
-        nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes, &at,
-                        &mapping.module) != 0)
+        nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
+                        &(struct nsc_module_at){p->pid, copy.text_start}, &mapping.module) != 0)
         return;
     if (all->session->entry_timing)
         nsc_timing_note(&all->modules, mapping.module, copy.hooks);
