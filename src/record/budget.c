@@ -31,6 +31,7 @@
 /* Beside the timer, an event costs so much: half a nanosecond where nothing else is called (ADR 2),
  * 2 to 6 in programs that do something between, whose caches hooks and slots share (ADR 12). */
 #define REST_NS     4.0
+#define HOT_REST_NS 1.0
 /* From this share of the processors on, the program has to wait for the recorder. */
 #define SATURATED   0.9
 
@@ -335,11 +336,14 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
                     struct nsc_tracees *tracees, struct nsc_drain *drain)
 {
     cpu_set_t set;
+    double timer;
 
     *b = (struct nsc_budget){.share = share, .tracees = tracees, .drain = drain};
     if (share <= 0)
         return 0;
-    nsc_policy_init(&b->policy, share, (entry_timing ? 1 : 2) * timer_ns() + 2 * REST_NS);
+    timer = (entry_timing ? 1 : 2) * timer_ns();
+    nsc_policy_init(&b->policy, share, timer + 2 * REST_NS);
+    b->policy.clock.call_ns = timer + 2 * HOT_REST_NS;
     b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     drain->between = between;
     drain->context = b;
@@ -355,16 +359,24 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
 static void take_step(struct nsc_budget *b, bool moving)
 {
     struct nsc_policy_step step = {.moving = moving};
-    uint64_t now_ns, cpu_ns;
+    uint64_t now_ns, cpu_ns, late_ns = 0;
 
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
     now_ns = nsc_now_ns();
     cpu_ns = nsc_cputime_since(&b->cputime);
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     count_calls(b);
-    step.cpu_ns = (double)cpu_ns;
-    step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
     step.lost_calls = (double)lost_events(b) / 2;
+    if (b->policy.window_open) { /* we may have waited for a processor in between */
+        late_ns = nsc_cputime_since(&b->cputime);
+        step.cpu_doubt_ns = (double)late_ns / 2;
+    }
+    step.cpu_ns = b->owed_ns + (double)cpu_ns + step.cpu_doubt_ns;
+    b->owed_ns = (double)late_ns - step.cpu_doubt_ns;
+    step.charged_ns = (double)charged_ns(b, now_ns - b->step_ns, cpu_ns);
+    if (b->step_ns != 0)
+        step.ticks =
+            (double)(now_ns - b->step_ns) * b->ticks_a_ns * (double)b->tracees->live_threads;
     b->step_ns = now_ns;
     nsc_policy_step(&b->policy, &step);
     nsc_drain_ration(b->drain, ration(b));

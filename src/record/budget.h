@@ -32,6 +32,7 @@ struct nsc_budget {
     uint64_t lost;       /* events, of the threads that live */
     double look_ns;      /* what a step takes, in the mean */
     double ticks_a_ns;   /* of the event timer */
+    double owed_ns;      /* processor time that is the next step's */
     double busy;         /* threads that ran, in the mean of the last step */
     unsigned processors; /* that the recorder and, most likely, the program may use */
     struct nsc_flip_stats flips;

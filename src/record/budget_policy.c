@@ -10,46 +10,48 @@
 #define MS 1e6
 
 /* Rates are means over this much plain time... */
-#define MEAN_NS      (200 * MS)
+#define MEAN_NS        (200 * MS)
 /* ...of which a function that is switched keeps so much: what it does now soon counts for more. */
-#define KEPT_NS      (1 * MS)
+#define KEPT_NS        (1 * MS)
 /* The same while it is off, and seen in windows only. */
-#define OFF_NS       (3 * MS)
-#define RECENT_NS    (2 * MS)
+#define OFF_NS         (3 * MS)
+#define RECENT_NS      (2 * MS)
 /* Debts are paid and savings spent over this time. */
-#define HORIZON_NS   (150 * MS)
+#define HORIZON_NS     (150 * MS)
 /* Time whose share may be saved up, and that is given at first: it pays for finding out. */
-#define SAVED_NS     (50 * MS)
-#define FIRST_NS     (15 * MS)
+#define SAVED_NS       (50 * MS)
+#define FIRST_NS       (15 * MS)
 /* Deeper in debt than the share of this time, the last few ms decide instead of the mean. */
-#define PATIENCE_NS  (8 * MS)
-#define DEBT_MAX_NS  (1000 * MS)
+#define PATIENCE_NS    (8 * MS)
+#define DEBT_MAX_NS    (1000 * MS)
 /* A function that was switched off is left alone for so long, and twice as long each time that it
  * comes back and has to go again soon. */
-#define HOLD_NS      (15 * MS)
-#define HOLD_MAX_NS  (4000 * MS)
+#define HOLD_NS        (15 * MS)
+#define HOLD_MAX_NS    (4000 * MS)
 /* Of the budget, what windows may take. */
-#define WINDOW_SHARE 0.12
-#define WINDOW_NS    (1 * MS)
-#define WHOLE_NS     (0.2 * MS)
-#define WINDOW_SLACK 2.0
+#define WINDOW_SHARE   0.12
+#define WINDOW_NS      (1 * MS)
+#define WHOLE_NS       (0.2 * MS)
+/* ...and where calls cost many times the program's own time, as long as this takes in all: shorter
+ * ones, but more of them. */
+#define WHOLE_CPU_NS   (1 * MS)
+#define WINDOW_SLACK   2.0
+/* ...and so much of what nothing else spends: where there is little to keep, as in a program that
+ * is one hot loop, estimates are what is left to be had. */
+#define WINDOW_UNSPENT 0.5
 /* Time whose share of the share is there at first, and may be saved up. */
-#define WINDOW_FIRST (60 * MS)
-#define WINDOW_SAVED (800 * MS)
+#define WINDOW_FIRST   (60 * MS)
+#define WINDOW_SAVED   (800 * MS)
 /* Functions are in a window from the coolest up, as long as they cost no more than so many times
  * the budget; every so often all are. */
-#define WINDOW_COST  4.0
-#define WHOLE_EVERY  3
+#define WINDOW_COST    4.0
+#define WHOLE_EVERY    3
 /* Between taking functions out and letting them in again. */
-#define TOO_MUCH     1.05
-#define ENOUGH       0.93
+#define TOO_MUCH       1.05
+#define ENOUGH         0.93
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
-#define CAUTION      0.74
+#define CAUTION        0.74
 
-/* From this share of plain time on, the cost that was calibrated tells how much that is; below,
- * calls do, with what the calibration says as good as so many of them. */
-#define CLEAR_SHARE 0.5
-#define CLOCK_PRIOR 0.5
 #define BLOCK_NS    (100 * MS)
 #define BLOCK_SLACK 1.1
 
@@ -63,14 +65,26 @@
 /* What costs more than so many times the budget may go at a glance. */
 #define ALARM 3.0
 
-/* See few(). */
-#define FEW 4.0
+/* A function goes off when it is called more than usual: of the rate that it had, so much is taken
+ * for the time to come, and may be so wrong. */
+#define OFF_PART    0.5
+#define OFF_DOUBT   0.5
+/* From this share of the time on, plain time is clear. */
+#define CLEAR_SHARE 0.5
+/* The functions of calls that are lost are taken to be those of the others, which may be
+ * wrong by so much. */
+#define LOST_DOUBT  0.3
+/* More lost calls than so many times those that were seen: these tell nothing of those. */
+#define LOST_BLIND  50
+/* Of a time in windows, the part that is recording may be so wrong. */
+#define TIME_DOUBT  0.5
 
 enum { CALLS, TOTAL, SELF };
 
 void nsc_policy_init(struct nsc_policy *p, double share, double call_ns)
 {
-    *p = (struct nsc_policy){.share = share * CAUTION, .call_ns = call_ns};
+    *p =
+        (struct nsc_policy){.share = share * CAUTION, .call_ns = call_ns, .clock.call_ns = call_ns};
     p->credit_ns = p->share * FIRST_NS;
     p->window_credit_ns = WINDOW_SHARE * p->share * WINDOW_FIRST;
 }
@@ -170,39 +184,121 @@ static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, doub
             continue;
         f->weight = fmin(f->weight + plain, f->off ? OFF_NS : MEAN_NS);
         f->rate += (rate - f->rate) * fmin(plain / f->weight, 1);
-        f->recent += (rate - f->recent) * plain / fmin(plain + RECENT_NS, f->weight);
+        f->recent += (rate - f->recent) * fmin(plain / fmin(plain + RECENT_NS, f->weight), 1);
     }
 }
 
-static void add_sample(struct nsc_policy_samples *s, double value, double time)
+/* Times that the threads cannot have had are those of calls that were open when their function went
+ * off, and ended when that was noticed: then what calls took before is the better guess. */
+static void make_sense(struct nsc_policy_function *f, const struct nsc_policy_step *step)
 {
-    s->count++;
-    s->sum += value;
-    s->sum_squares += value * value;
-    s->time += time;
-    s->time_squares += time * time;
-    s->product += value * time;
+    double by = f->calls / fmax(f->seen[CALLS], 1);
+
+    if (step->ticks > 0 && f->total_ticks > step->ticks) {
+        f->total_ticks = f->seen[CALLS] > 0 ? fmin(f->seen[TOTAL] * by, step->ticks) : 0;
+        f->self_ticks = f->seen[CALLS] > 0 ? fmin(f->seen[SELF] * by, f->total_ticks) : 0;
+        return;
+    }
+    f->seen[CALLS] += f->calls;
+    f->seen[TOTAL] += f->total_ticks;
+    f->seen[SELF] += f->self_ticks;
 }
 
-/* Adds what the step saw to the window, and to the time that the others are off. */
+/* Of a quantity, what is in a call. */
+static double one_of(const struct nsc_policy_function *f, int which)
+{
+    return which == CALLS ? 1 : f->seen[which] / fmax(f->seen[CALLS], 1);
+}
+
+static void add_times(double to[3], const struct nsc_policy_function *f, double by)
+{
+    to[CALLS] += f->calls * by;
+    to[TOTAL] += f->total_ticks * by;
+    to[SELF] += f->self_ticks * by;
+}
+
+/* Nothing of it is recorded for that time. */
+static void leave_out(struct nsc_policy_function *f, const struct nsc_policy_step *step,
+                      double plain)
+{
+    nsc_strata_pass(&f->strata[CALLS], plain);
+    nsc_strata_pass(&f->strata[TOTAL], step->cpu_ns);
+    nsc_strata_pass(&f->strata[SELF], step->cpu_ns);
+    f->off_ticks += step->ticks;
+}
+
+/* So few calls of a step were seen that they cannot stand for those that were lost. */
+static bool is_blind(const struct nsc_budget_tally *t)
+{
+    return t->lost > LOST_BLIND * t->calls;
+}
+
+/*
+ * Adds what the step saw to the window, and to the time that the others are off. Where calls were
+ * lost, those that were seen stand for them, and what was lost of functions that are on is missing
+ * as well; where nothing was seen, it is time without.
+ */
 static void sample(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
 {
+    double more = 1 + step->lost_calls / fmax(p->step.calls, 1);
+    bool blind = is_blind(&p->step);
     uint32_t i;
 
+    for (i = 0; i < p->touched_count; i++)
+        make_sense(&p->functions[p->touched[i]], step);
     for (i = 0; i < p->count; i++) {
         struct nsc_policy_function *f = &p->functions[i];
+        bool on = is_on(f) || f->leaving;
 
-        if (!f->off)
-            continue;
-        if (!f->sampled) {
-            f->off_plain += plain;
-            f->off_cpu += step->cpu_ns;
-        } else if (!step->moving) {
-            f->in_window[CALLS] += f->calls;
-            f->in_window[TOTAL] += f->total_ticks;
-            f->in_window[SELF] += f->self_ticks;
+        if (on && more > 1 && !blind && f->calls > 0) {
+            add_times(f->missed, f, more - 1);
+            f->off_ticks += step->ticks * (1 - 1 / more);
         }
+        if (!on || (f->sampled && !step->moving && blind))
+            leave_out(f, step, plain);
+        else if (f->sampled && !step->moving)
+            add_times(f->in_window, f, more);
     }
+}
+
+/* ---- The program's own time ------------------------------------------------------------------ */
+
+/* Calls a plain ns of the functions that are always on. */
+static double steady_rate(const struct nsc_policy *p)
+{
+    double rate = 0;
+    uint32_t i;
+
+    for (i = 0; i < p->count; i++)
+        if (!p->functions[i].off)
+            rate += p->functions[i].recent;
+    return rate;
+}
+
+static struct nsc_budget_tally tally(const struct nsc_policy *p, const struct nsc_policy_step *step)
+{
+    struct nsc_budget_tally t = {
+        .cpu_ns = step->cpu_ns, .doubt_ns = step->cpu_doubt_ns, .lost = step->lost_calls};
+    uint32_t i;
+
+    for (i = 0; i < p->touched_count; i++) {
+        const struct nsc_policy_function *f = &p->functions[p->touched[i]];
+
+        t.calls += f->calls;
+        t.steady += f->off ? 0 : f->calls;
+    }
+    return t;
+}
+
+/* What of the step's time was the program's own. */
+static double plain_time(const struct nsc_policy *p)
+{
+    const struct nsc_budget_tally *t = &p->step;
+    double plain = t->cpu_ns - t->calls * p->call_ns - t->lost * LOST_NS;
+
+    if (p->window_open)
+        return nsc_budget_clock_read(&p->clock, t, p->window_rate).ns;
+    return plain > t->cpu_ns * CLEAR_SHARE ? plain : nsc_budget_clock_read(&p->clock, t, 0).ns;
 }
 
 static void forget_step(struct nsc_policy *p)
@@ -227,6 +323,14 @@ static void change(struct nsc_policy *p, uint32_t function, bool on)
     p->changes[p->change_count++] = (struct nsc_policy_change){function, on};
 }
 
+/* From here on it is off, and was called so often until now. */
+static void start_span(struct nsc_policy_function *f, double rate)
+{
+    f->peak = rate;
+    for (int i = CALLS; i <= SELF; i++)
+        nsc_strata_start(&f->strata[i], OFF_PART * rate * one_of(f, i), OFF_DOUBT);
+}
+
 static void switch_off(struct nsc_policy *p, uint32_t function)
 {
     struct nsc_policy_function *f = &p->functions[function];
@@ -237,6 +341,7 @@ static void switch_off(struct nsc_policy *p, uint32_t function)
     f->retry_at = p->plain_ns + f->hold;
     f->off = true;
     f->weight = fmin(f->weight, KEPT_NS);
+    start_span(f, nsc_budget_clock_least_rate(&p->clock, f->recent, p->call_ns));
     p->off_count++;
     change(p, function, false);
 }
@@ -250,6 +355,8 @@ static void switch_on(struct nsc_policy *p, uint32_t function)
     f->recent = f->rate;
     f->weight = fmin(f->weight, KEPT_NS);
     p->off_count--;
+    for (int i = CALLS; i <= SELF; i++)
+        nsc_strata_end(&f->strata[i]);
     change(p, function, true);
 }
 
@@ -384,6 +491,11 @@ void nsc_policy_glance(struct nsc_policy *p, double threads)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
+static double window_credit_most(const struct nsc_policy *p)
+{
+    return WINDOW_SHARE * p->share * WINDOW_SAVED;
+}
+
 /* The functions of the next window, from the front of p->scratch; what they cost is returned in
  * @cost, a share of plain time. */
 static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
@@ -391,7 +503,8 @@ static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
     uint32_t n = sort_off(p, true), i;
     double sum = 0;
 
-    *whole = p->windows % WHOLE_EVERY == WHOLE_EVERY - 1;
+    *whole = p->windows % WHOLE_EVERY == WHOLE_EVERY - 1 ||
+             p->window_credit_ns > window_credit_most(p) / 2;
     for (i = 0; i < n; i++) {
         double more = cost_of(p, p->functions[p->scratch[i]].recent);
 
@@ -414,9 +527,9 @@ static void open_window(struct nsc_policy *p)
     if (p->off_count == 0 || p->window_credit_ns <= 0)
         return;
     n = plan_window(p, &whole, &cost);
-    length = cost > WINDOW_COST * p->share ? WHOLE_NS : WINDOW_NS;
+    length = cost > WINDOW_COST * p->share ? fmin(WHOLE_NS, WHOLE_CPU_NS / (1 + cost)) : WINDOW_NS;
     /* Never more than can be saved. */
-    length = fmin(length, WINDOW_SHARE * p->share * WINDOW_SAVED / 2 / fmax(cost, DBL_MIN));
+    length = fmin(length, window_credit_most(p) / 2 / fmax(cost, DBL_MIN));
     if (p->window_credit_ns < cost * length * (1 + p->window_wait))
         return;
     p->window_open = true;
@@ -424,7 +537,8 @@ static void open_window(struct nsc_policy *p)
     p->window_length = length;
     p->window_cost = cost;
     p->window_plain = p->window_cpu = p->window_spent = 0;
-    p->window_lost = false;
+    p->window = (struct nsc_budget_tally){0};
+    p->window_rate = steady_rate(p);
     p->windows++;
     for (i = 0; i < n; i++) {
         struct nsc_policy_function *f = &p->functions[p->scratch[i]];
@@ -442,10 +556,30 @@ static double random_wait(struct nsc_policy *p)
     return (double)(p->random >> 32) / 0x1p32;
 }
 
+/* What the window that is open tells of a function. */
+static void end_sample(const struct nsc_policy *p, struct nsc_policy_function *f,
+                       struct nsc_budget_time plain)
+{
+    const struct nsc_budget_tally *w = &p->window;
+    double middle = (plain.least + plain.most) / 2;
+    double clock = (middle / plain.least - middle / plain.most) / 2;
+    double lost = LOST_DOUBT * w->lost / fmax(w->calls + w->lost, 1);
+    double times = TIME_DOUBT * fmax(1 - plain.ns / w->cpu_ns, 0) + w->doubt_ns / w->cpu_ns;
+
+    f->recent = (f->recent + f->in_window[CALLS] / middle) / 2;
+    nsc_strata_window(&f->strata[CALLS], f->in_window[CALLS], middle, hypot(clock, lost));
+    nsc_strata_window(&f->strata[TOTAL], f->in_window[TOTAL], w->cpu_ns, hypot(times, lost));
+    if (p->window_whole)
+        nsc_strata_window(&f->strata[SELF], f->in_window[SELF], w->cpu_ns, hypot(times, lost));
+}
+
 static void close_window(struct nsc_policy *p)
 {
+    struct nsc_budget_time plain;
     uint32_t i;
 
+    p->window.doubt_ns = hypot(p->window.doubt_ns, p->step.doubt_ns);
+    plain = nsc_budget_clock_read(&p->clock, &p->window, p->window_rate);
     p->window_open = false;
     p->window_wait = random_wait(p);
     for (i = 0; i < p->count; i++) {
@@ -454,13 +588,8 @@ static void close_window(struct nsc_policy *p)
         if (!f->sampled)
             continue;
         f->sampled = false;
-        if (p->window_plain > 0 && !p->window_lost) {
-            f->recent = (f->recent + f->in_window[CALLS] / p->window_plain) / 2;
-            add_sample(&f->samples[CALLS], f->in_window[CALLS], p->window_plain);
-            add_sample(&f->samples[TOTAL], f->in_window[TOTAL], p->window_cpu);
-            if (p->window_whole)
-                add_sample(&f->samples[SELF], f->in_window[SELF], p->window_cpu);
-        }
+        if (p->window.cpu_ns > 0)
+            end_sample(p, f, plain);
         change(p, i, false);
     }
 }
@@ -489,48 +618,24 @@ static void watch_blocks(struct nsc_policy *p, double plain, double spent)
     p->block_plain = p->block_spent = 0;
 }
 
-/*
- * What of the step's time was the program's own. Where recording takes most of it, the difference
- * of two large numbers says little; then the functions that are always on are the better clock.
- */
-static double plain_time(const struct nsc_policy *p, const struct nsc_policy_step *step)
-{
-    double calls = 0, steady_calls = 0, steady_rate = 0, plain;
-    uint32_t i;
-
-    for (i = 0; i < p->touched_count; i++) {
-        const struct nsc_policy_function *f = &p->functions[p->touched[i]];
-
-        calls += f->calls;
-        steady_calls += f->off ? 0 : f->calls;
-    }
-    steady_calls *= 1 + step->lost_calls / fmax(calls, 1);
-    plain = step->cpu_ns - calls * p->call_ns - step->lost_calls * LOST_NS;
-    plain = fmax(plain, step->cpu_ns / 50);
-    if (!p->window_open || plain > step->cpu_ns * CLEAR_SHARE)
-        return plain;
-    for (i = 0; i < p->count; i++)
-        if (!p->functions[i].off)
-            steady_rate += p->functions[i].rate;
-    plain = (steady_calls + CLOCK_PRIOR) / (steady_rate + CLOCK_PRIOR / plain);
-    return fmin(fmax(plain, step->cpu_ns / 200), step->cpu_ns);
-}
-
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
 {
-    double plain = step->cpu_ns > 0 ? plain_time(p, step) : 0, spent;
+    double plain, spent, unspent;
 
     p->change_count = 0;
+    p->step = tally(p, step);
+    plain = step->cpu_ns > 0 ? plain_time(p) : 0;
     spent = step->cpu_ns - plain + step->charged_ns;
     p->cpu_ns += step->cpu_ns;
     p->plain_ns += plain;
     p->spent_ns += spent;
     if (!p->window_open)
         watch_blocks(p, plain, spent);
-    p->credit_ns = fmin(p->credit_ns + p->share * plain - spent, p->share * SAVED_NS);
-    p->credit_ns = fmax(p->credit_ns, -p->share * DEBT_MAX_NS);
-    p->window_credit_ns = fmin(p->window_credit_ns + WINDOW_SHARE * p->share * plain,
-                               WINDOW_SHARE * p->share * WINDOW_SAVED);
+    p->credit_ns += p->share * plain - spent;
+    unspent = fmax(p->credit_ns - p->share * SAVED_NS, 0);
+    p->credit_ns = fmax(p->credit_ns - unspent, -p->share * DEBT_MAX_NS);
+    p->window_credit_ns += WINDOW_SHARE * p->share * plain + WINDOW_UNSPENT * unspent;
+    p->window_credit_ns = fmin(p->window_credit_ns, window_credit_most(p));
     if (p->window_open) {
         p->window_spent += spent;
         p->window_credit_ns -= spent;
@@ -538,10 +643,15 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     if (plain > 0) {
         sample(p, step, plain);
         if (!step->moving) {
+            if (!p->window_open)
+                nsc_budget_clock_watch(&p->clock, p->step.steady, steady_rate(p) * plain, plain);
             learn(p, step, plain);
             p->window_plain += plain;
             p->window_cpu += step->cpu_ns;
-            p->window_lost |= step->lost_calls > 0;
+            if (!is_blind(&p->step))
+                nsc_budget_clock_add(&p->window, &p->step);
+        } else if (p->window_open) { /* it begins here */
+            p->window.doubt_ns = p->step.doubt_ns;
         }
     }
     /* Calls in no time: the clock has yet to move on. */
@@ -579,49 +689,38 @@ double nsc_policy_ration_ns(const struct nsc_policy *p)
 
 /* ---- Estimates ------------------------------------------------------------------------------- */
 
-/* Where few windows have most of a sum, they may well be alike, or all low, by chance: so much more
- * is the error squared, roughly as Student has it. */
-static double few(double sum, double squares)
+/* Of one quantity: what was left out, and what was turned away. */
+static void estimate(const struct nsc_policy_function *f, int which, struct nsc_policy_estimate *e)
 {
-    return sum > 0 ? 1 + FEW * squares / (sum * sum) : 1;
-}
+    double one = one_of(f, which);
+    double value, error;
 
-/* A ratio of sums, times @time; its standard error is that of the windows, or of a count if that is
- * more. */
-static void estimate(const struct nsc_policy_samples *s, double time, double least, double *value,
-                     double *error)
-{
-    double ratio = s->sum / s->time, mean = s->time / s->count, residue, counted;
-
-    residue = s->sum_squares - 2 * ratio * s->product + ratio * ratio * s->time_squares;
-    if (s->count > 1)
-        residue = fmax(residue, 0) / (s->count * (s->count - 1)) / (mean * mean) *
-                  few(s->sum, s->sum_squares);
-    else
-        residue = ratio * ratio;
-    counted = fmax(s->sum, least) * least / (s->time * s->time);
-    *value = ratio * time;
-    *error = sqrt(fmax(residue, counted)) * time;
+    nsc_strata_estimate(&f->strata[which], f->peak * one, one, &value, &error);
+    e->value[which] = value + f->missed[which];
+    e->error[which] = hypot(error, LOST_DOUBT * f->missed[which]);
 }
 
 struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint32_t function)
 {
     const struct nsc_policy_function *f = &p->functions[function];
-    const struct nsc_policy_samples *s = f->samples;
     struct nsc_policy_estimate e = {0};
-    double one_total, one_self;
 
-    if (s[CALLS].time <= 0)
+    if (f->strata[CALLS].windows == 0)
         return e;
     e.known = true;
-    /* What one call more would have added. */
-    one_total = s[CALLS].sum > 0 ? s[TOTAL].sum / s[CALLS].sum : 0;
-    estimate(&s[CALLS], f->off_plain, 1, &e.value[CALLS], &e.error[CALLS]);
-    estimate(&s[TOTAL], f->off_cpu, one_total, &e.value[TOTAL], &e.error[TOTAL]);
-    if (s[SELF].time <= 0)
+    estimate(f, CALLS, &e);
+    estimate(f, TOTAL, &e);
+    /* No more than there was. */
+    if (f->off_ticks > 0) {
+        e.value[TOTAL] = fmin(e.value[TOTAL], f->off_ticks);
+        e.error[TOTAL] = fmin(e.error[TOTAL], f->off_ticks);
+    }
+    if (f->strata[SELF].windows == 0)
         return e;
     e.self_known = true;
-    one_self = s[CALLS].sum > 0 ? fmin(one_total, s[SELF].sum / s[CALLS].sum) : 0;
-    estimate(&s[SELF], f->off_cpu, one_self, &e.value[SELF], &e.error[SELF]);
+    estimate(f, SELF, &e);
+    e.value[SELF] = fmin(e.value[SELF], e.value[TOTAL]);
+    if (f->off_ticks > 0)
+        e.error[SELF] = fmin(e.error[SELF], f->off_ticks);
     return e;
 }

@@ -15,12 +15,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was seen of a quantity in the windows of a function that is off. Each window contributes how
- * much of it there was, and how much time. */
-struct nsc_policy_samples {
-    double count, sum, sum_squares; /* windows; the quantity in them */
-    double time, time_squares, product;
-};
+#include "record/budget_clock.h"
+#include "record/budget_strata.h"
 
 struct nsc_policy_function {
     bool off;
@@ -37,8 +33,11 @@ struct nsc_policy_function {
     bool leaving;                          /* went in the present step, at a glance */
     double in_window[3];                   /* the same in the window that is open */
     /* While off, windows excepted: */
-    double off_plain, off_cpu;
-    struct nsc_policy_samples samples[3]; /* of calls, total and self ticks */
+    double off_ticks;            /* that threads had */
+    struct nsc_strata strata[3]; /* of calls, by plain time; of total and self ticks, by time */
+    double missed[3];            /* while on, but turned away */
+    double seen[3];              /* calls and times that were recorded and make sense */
+    double peak;                 /* calls a plain ns when it was last switched off */
 };
 
 /* A function is to be switched. */
@@ -61,9 +60,11 @@ struct nsc_policy {
     double credit_ns;                  /* what may be spent beside the share; negative: debt */
     double window_credit_ns;
     bool window_open, window_whole; /* whole: nothing is off in it */
-    bool window_lost;               /* calls were lost in it: it is no sample */
     double window_plain, window_cpu, window_spent;
-    double window_length, window_cost; /* as planned; the cost as a share of plain time */
+    double window_rate; /* of the steady calls, before it */
+    struct nsc_budget_clock clock;
+    struct nsc_budget_tally step, window; /* the present ones */
+    double window_length, window_cost;    /* as planned; the cost as a share of plain time */
     double window_wait; /* of what the next one costs, what must be there beside that */
     uint64_t random;
     double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
@@ -73,10 +74,12 @@ struct nsc_policy {
 
 /* What a step saw beside the calls. */
 struct nsc_policy_step {
-    double cpu_ns;     /* of the program */
-    double charged_ns; /* of the recorder, as far as the program had to wait for it */
-    double lost_calls; /* of whatever functions: the program ran out of room for them */
-    bool moving;       /* sleds were switched in it: it costs, but tells nothing of rates */
+    double cpu_ns;       /* of the program */
+    double cpu_doubt_ns; /* how far its end and that of the calls may be apart */
+    double charged_ns;   /* of the recorder, as far as the program had to wait for it */
+    double lost_calls;   /* of whatever functions: the program ran out of room for them */
+    double ticks;        /* that threads had, running or not; 0: not known */
+    bool moving;         /* sleds were switched in it: it costs, but tells nothing of rates */
 };
 
 /* What is estimated of the calls that were not recorded; errors are standard errors. */

@@ -394,6 +394,184 @@ static void estimates(double call_ns)
     free(g);
 }
 
+/* A hot loop and a warm one take turns, of 60 and of 90 ms: each is off, and either way of half of
+ * the time nothing is to be seen of it. */
+static double in_turns(const struct program *g, uint32_t i, double plain)
+{
+    bool first = fmod(plain, 150 * MS) < 60 * MS;
+
+    (void)g;
+    if (i > 1)
+        return 1e-6;
+    return (i == 0) == first ? (i == 0 ? 0.5 : 0.02) : 0;
+}
+
+static void estimates_phases(double seconds)
+{
+    uint32_t in_bar = 0, near = 0, known = 0;
+
+    for (uint32_t k = 0; k < 12; k++) {
+        struct nsc_policy p;
+        struct program *g = begin(&p, 10, in_turns);
+
+        p.random = k * 0x9e3779b97f4a7c15u; /* windows come at other times */
+        run_for(g, &p, seconds * 1000 * MS);
+        for (uint32_t i = 0; i < 2; i++) {
+            struct nsc_policy_estimate e = nsc_policy_estimate(&p, i);
+            double truth = g->made[i] - g->recorded[i];
+
+            known += e.known;
+            in_bar += fabs(e.value[0] - truth) <= 1.5 * e.error[0];
+            near += e.value[0] <= truth * 2 && e.value[0] >= truth / 2;
+            CHECK(e.value[2] <= e.value[1]);
+        }
+        nsc_policy_free(&p);
+        free(g);
+    }
+    printf(
+        "# phases, %.0f s: of 24 estimates %u are there, %u within 1.5 standard errors, %u within "
+        "a factor of two\n",
+        seconds, known, in_bar, near);
+    CHECK(known == 24);
+    CHECK(in_bar >= 20);
+    CHECK(near >= 20);
+}
+
+/* The same window ten times, then another for a long time: time counts, not the number of windows.
+ */
+static void weighs_by_time(void)
+{
+    struct nsc_strata s = {0}, steady = {0};
+    double value, error;
+
+    nsc_strata_start(&s, 100, 0);
+    for (int i = 0; i < 10; i++) {
+        nsc_strata_pass(&s, 1);
+        nsc_strata_window(&s, 100, 1, 0);
+    }
+    nsc_strata_pass(&s, 90);
+    nsc_strata_window(&s, 0, 1, 0);
+    nsc_strata_pass(&s, 900);
+    nsc_strata_estimate(&s, 100, 1, &value, &error);
+    CHECK(fabs(value - (1000 + 90 * 50)) < 1e-6);
+    CHECK(error >= 90 * 50);
+    nsc_strata_start(&steady, 1000, 0);
+    for (int i = 0; i < 50; i++) {
+        nsc_strata_pass(&steady, 20);
+        nsc_strata_window(&steady, 1000 + i % 2, 1, 0.01);
+    }
+    nsc_strata_estimate(&steady, 1000, 1, &value, &error);
+    CHECK(fabs(value / 1e6 - 1) < 0.01);
+    CHECK(error < 0.03e6 && error >= 0.01e6);
+}
+
+/* One window, or none that saw it, do not pretend to know. What is recorded in between is no part
+ * of any span. */
+static void admits_not_knowing(void)
+{
+    struct nsc_strata once = {0}, never = {0};
+    double value, error;
+
+    nsc_strata_start(&once, 10, 0.5);
+    nsc_strata_pass(&once, 100);
+    nsc_strata_window(&once, 10, 1, 0);
+    nsc_strata_estimate(&once, 10, 1, &value, &error);
+    CHECK(fabs(value - 1000) < 1e-6 && error >= 500);
+    nsc_strata_start(&never, 0, 0.5);
+    for (int i = 0; i < 9; i++) {
+        nsc_strata_pass(&never, 100);
+        nsc_strata_window(&never, 0, 1, 0);
+    }
+    nsc_strata_estimate(&never, 10, 1, &value, &error); /* as it was when it went off */
+    CHECK(value == 0 && error >= 10 * 900 / 10.0);
+    nsc_strata_end(&never);
+    nsc_strata_start(&never, 5, 0.5);
+    nsc_strata_pass(&never, 50);
+    nsc_strata_window(&never, 5, 1, 0);
+    nsc_strata_estimate(&never, 10, 1, &value, &error);
+    CHECK(fabs(value - 250) < 1e-6); /* the time before stays as it was */
+}
+
+/* A function of a nanosecond or two is nothing beside what it costs to record it; another, which is
+ * always on, tells the time. */
+static double tiny(const struct program *g, uint32_t i, double plain)
+{
+    (void)plain;
+    return i == 0 ? 0.7 : i == 1 && g->count > 1 ? 2e-3 : 1e-7;
+}
+
+static void estimates_tiny(uint32_t functions, double call_ns, double factor)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, functions, tiny);
+    struct nsc_policy_estimate e;
+    double truth;
+
+    true_call_ns = call_ns;
+    run_for(g, &p, 3000 * MS);
+    true_call_ns = CALL_NS;
+    e = nsc_policy_estimate(&p, 0);
+    truth = g->made[0] - g->recorded[0];
+    printf("# a tiny function, %s: %.4g calls, estimated %.4g +- %.2g in %.0f windows\n",
+           functions > 1 ? "and a steady one" : "alone", truth, e.value[0], e.error[0],
+           p.functions[0].strata[0].windows);
+    CHECK(e.known && p.functions[0].off);
+    CHECK(fabs(e.value[0] - truth) <= e.error[0]);
+    CHECK(e.value[0] <= truth * factor && e.value[0] >= truth / factor);
+    CHECK(g->cpu / g->plain <= 1 + budget * 1.1);
+    nsc_policy_free(&p);
+    free(g);
+}
+
+/* More plain time than a mean rests on: what was called before is forgotten, not taken off. */
+static void forgets(void)
+{
+    struct nsc_policy p;
+
+    nsc_policy_init(&p, budget, CALL_NS);
+    nsc_policy_add(&p, false);
+    for (int i = 0; i < 400; i++) {
+        bool on = p.window_open || !p.functions[0].off;
+
+        nsc_policy_saw(&p, 0, on && i < 2 ? 0.1 * MS : 0, 0, 0);
+        nsc_policy_step(&p, &(struct nsc_policy_step){.cpu_ns = 8 * MS});
+        if (p.change_count > 0)
+            nsc_policy_step(&p, &(struct nsc_policy_step){.cpu_ns = MS / 10, .moving = true});
+        CHECK(p.functions[0].recent >= 0);
+    }
+    nsc_policy_free(&p);
+}
+
+/* A call that was open when its function went off ends when that is noticed: it did not take so
+ * long. No function takes more time than threads had. */
+static void bounds_times(void)
+{
+    struct nsc_policy p;
+    struct program *g = begin(&p, 1, in_turns);
+    struct nsc_policy_estimate e;
+
+    nsc_policy_saw(&p, 0, 1e6, 1e7, 1e7);
+    nsc_policy_step(&p, &(struct nsc_policy_step){.cpu_ns = 20 * MS, .ticks = 20 * MS});
+    CHECK(p.functions[0].off);
+    for (int i = 0; i < 400 && p.functions[0].strata[0].windows < 3; i++) {
+        bool open = p.window_open;
+
+        if (open)
+            nsc_policy_saw(&p, 0, 1e4, 300 * MS, 300 * MS);
+        nsc_policy_step(&p, &(struct nsc_policy_step){.cpu_ns = MS, .ticks = MS});
+        if (p.change_count > 0)
+            nsc_policy_step(
+                &p, &(struct nsc_policy_step){.cpu_ns = MS / 10, .ticks = MS / 10, .moving = true});
+    }
+    e = nsc_policy_estimate(&p, 0);
+    CHECK(e.known && e.value[0] > 0);
+    CHECK(e.value[1] <= p.functions[0].off_ticks);
+    CHECK(e.value[1] > 0 && e.value[1] < p.functions[0].off_ticks / 2); /* 10 ns a call */
+    CHECK(e.value[2] <= e.value[1]);
+    nsc_policy_free(&p);
+    free(g);
+}
+
 /* No function is off: nothing is estimated; a function without any call; time that stands still. */
 static void edges(void)
 {
@@ -436,6 +614,16 @@ int main(void)
     estimates(CALL_NS);
     estimates(CALL_NS * 0.8);
     estimates(CALL_NS * 1.3);
+    estimates_phases(2);
+    estimates_phases(8);
+    for (int i = 0; i < 3; i++) {
+        estimates_tiny(2, CALL_NS * (0.8 + 0.2 * i), 1.3);
+        estimates_tiny(1, CALL_NS * (0.8 + 0.2 * i), 4);
+    }
+    forgets();
+    weighs_by_time();
+    admits_not_knowing();
+    bounds_times();
     edges();
     return t_done();
 }
