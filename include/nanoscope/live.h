@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define NSC_LIVE_MAGIC   0x314556494c43534eull /* "NSCLIVE1", little endian */
-#define NSC_LIVE_VERSION 1u
+#define NSC_LIVE_VERSION 2u
 /* Environment of a traced program: path that opens the session's shared memory. */
 #define NSC_LIVE_ENV     "NANOSCOPE_LIVE"
 
@@ -370,6 +370,8 @@ struct nsc_live_chunk {
     uint64_t open_ticks;
     uint64_t anchor;      /* full position in force at the chunk's first slot */
     uint64_t lost_before; /* events this thread lost between its previous chunk and this one */
+    /* The highest position of those, so what lies above it is still open; 0: not known. */
+    uint64_t lost_highest;
 };
 
 #ifdef __cplusplus
@@ -382,7 +384,7 @@ NSC_LIVE_ASSERT(sizeof(struct nsc_live_header) <= 4096);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_process) == 64);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_module) == 1024);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_thread) == 64);
-NSC_LIVE_ASSERT(sizeof(struct nsc_live_chunk) == 32);
+NSC_LIVE_ASSERT(sizeof(struct nsc_live_chunk) == 40);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_overwritten) == 32);
 NSC_LIVE_ASSERT(sizeof(struct nsc_live_site) == 8);
 #endif

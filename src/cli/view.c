@@ -302,8 +302,8 @@ FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix)
     return view->format == NSC_TABLE_CSV ? stderr : stdout;
 }
 
-/* What was lost, and where to look for it. A recording cannot know whether the calls that are open
- * when a gap begins are those that return after it, so it counts them as two. */
+/* What was lost, and where to look for it. A recording does not always know whether the calls that
+ * are open when a gap begins are those that return after it; then it counts them as two. */
 static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *prefix)
 {
     const struct nsc_gaps *gaps = &view->gaps;
@@ -357,8 +357,8 @@ static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char
                     nsc_units_format_count(text, count), nsc_units_plural(count), reason);
         if (events > 0 && i == NSC_LEFT_OUT_BUDGET)
             fprintf(out,
-                    "%s%s event%s of whatever functions %s left out by the budget, in gaps; a call "
-                    "around a gap may count as two\n",
+                    "%s%s event%s of whatever functions %s left out by the budget, in gaps, whose "
+                    "time is that of the calls around them\n",
                     prefix, nsc_units_format_count(text, events), nsc_units_plural(events),
                     events == 1 ? "was" : "were");
         else if (count == 0 && events > 0)

@@ -203,7 +203,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->stacks = NULL;
     s->count = s->capacity = 0;
     s->switches = 0;
-    s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = 0;
+    s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = s->since_key = 0;
     s->stats = (struct nsc_stacks_stats){0};
     s->sieve = (struct nsc_sieve){.stats = &s->stats};
     if (s->rules != NULL)
@@ -457,6 +457,19 @@ static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     count_event(s, st);
 }
 
+/*
+ * An exit without entry inside open calls: is it that of a call which was begun in a gap, or was
+ * open when that began? All calls that it lies in are from before the last one, and itself it lies
+ * where events were missing at some time.
+ */
+static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_event *event)
+{
+    const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
+
+    return top != NULL && stack_depth(s->current) <= s->current->kept &&
+           top->start_ticks <= s->current->kept_ticks && event->key < s->since_key;
+}
+
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                     const struct nsc_code *code)
 {
@@ -471,7 +484,7 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         while (stack_depth(st) > depth + 1)
             stack_unwind(st, dead_ticks);
         stack_exit(s, event->ticks);
-    } else if (stack_depth(st) == 0) {
+    } else if (stack_depth(st) == 0 || began_in_gap(s, event)) {
         late_exit(s, event, code);
     } else {
         /* Its entry is missing though its caller's is there. */
@@ -537,9 +550,26 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
 
 /* ---- the whole thread ------------------------------------------------------------------------ */
 
-/* Nobody saw what became of what was open. Returns the instant from which on it is known again. */
-static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks)
+/*
+ * The key from which on calls were open all through a gap. A call that returns says so at its
+ * position, and one that is left by a jump is followed by others there or further out: so what lies
+ * above all that was lost is untouched. Not where calls wait to be written (their entries would
+ * come behind the gap), and not on a stack that was most likely left for good.
+ */
+static uint64_t kept_from(const struct nsc_stacks *s, const struct nsc_stack *st, uint64_t highest)
 {
+    if (highest == 0 || highest >= 1ull << (64 - KEY_SHIFT - 1) || st->gone ||
+        (s->sieve.rules != NULL && s->sieve.rules->min_ticks != 0))
+        return UINT64_MAX;
+    return (highest << KEY_SHIFT | KEY_PC) + 1;
+}
+
+/* Nobody saw what became of what was open at @highest or below it. Returns the instant from which
+ * on it is known again. */
+static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highest)
+{
+    const struct nsc_lane_frame *top;
+    uint64_t key;
     uint32_t i;
 
     if (ticks < s->last_ticks)
@@ -547,11 +577,18 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks)
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
 
-        unwind_below(st, UINT64_MAX, st == s->current ? s->last_ticks : st->left_ticks);
+        unwind_below(st, kept_from(s, st, highest),
+                     st == s->current ? s->last_ticks : st->left_ticks);
         st->gone = false;
         st->outer = st->outer_on = 0; /* calls may have begun in the gap */
+        /* Of other stacks nothing tells that there was one. */
+        top = st == s->current ? nsc_stack_innermost(st) : NULL;
+        st->kept = top != NULL ? stack_depth(st) : 0;
+        st->kept_ticks = top != NULL ? top->start_ticks : 0;
     }
     s->since_ticks = ticks;
+    key = kept_from(s, s->current, highest);
+    s->since_key = key > s->since_key ? key : s->since_key;
     nsc_note_records_break(&s->notes);
     return ticks;
 }
@@ -563,20 +600,26 @@ static bool has_lane(struct nsc_stacks *s, uint64_t ticks)
                        s->open_lane(s->context, s->current->number, ticks, &s->current->lane) == 0);
 }
 
+void nsc_stacks_gap(struct nsc_stacks *s, uint64_t ticks, uint64_t lost, uint64_t left_out,
+                    uint64_t highest)
+{
+    ticks = begin_again(s, ticks, highest);
+    s->stats.lost += lost;
+    s->stats.left_out[NSC_LEFT_OUT_BUDGET] += left_out;
+    if (lost > 0 && has_lane(s, ticks))
+        nsc_lane_lost(s->current->lane, ticks, lost);
+    if (left_out > 0 && has_lane(s, ticks))
+        nsc_lane_left_out(s->current->lane, ticks, left_out);
+}
+
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
 {
-    ticks = begin_again(s, ticks);
-    s->stats.lost += events;
-    if (events > 0 && has_lane(s, ticks))
-        nsc_lane_lost(s->current->lane, ticks, events);
+    nsc_stacks_gap(s, ticks, events, 0, 0);
 }
 
 void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
 {
-    ticks = begin_again(s, ticks);
-    s->stats.left_out[NSC_LEFT_OUT_BUDGET] += events;
-    if (events > 0 && has_lane(s, ticks))
-        nsc_lane_left_out(s->current->lane, ticks, events);
+    nsc_stacks_gap(s, ticks, 0, events, 0);
 }
 
 /* Does an open frame of the shadow go into the lane: is its entry counted as dropped? */

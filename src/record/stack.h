@@ -63,7 +63,8 @@ struct nsc_stacks {
     uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
     uint64_t
         next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
-    uint64_t since_ticks; /* nothing is open that began before: the thread's start, or a gap */
+    uint64_t since_ticks; /* nothing is closed unseen since: the thread's start, or a gap */
+    uint64_t since_key;   /* from where on no event was lost in any gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;
 
@@ -100,10 +101,17 @@ static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
     return s->stats.lost + s->stats.unmatched + s->stats.holes + s->stats.cut + s->stats.dropped;
 }
 
-/* A gap: @events were lost just here, 0: that is not known. What was open is closed, as nobody saw
- * what became of it. */
+/**
+ * nsc_stacks_gap - events are missing just here.
+ * @lost, @left_out: how many were lost, and how many the budget turned away.
+ * @highest: no position of theirs is above; 0: that is not known. What lies above was open all the
+ *           time, and stays so. Of what else was open nobody saw what became: it is closed.
+ */
+void nsc_stacks_gap(struct nsc_stacks *s, uint64_t ticks, uint64_t lost, uint64_t left_out,
+                    uint64_t highest);
+/* The same if that is not known: @events were lost just here, 0: as many as nobody knows. */
 void nsc_stacks_lost(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
-/* The same for events that the budget turned away: they are left out, not lost. */
+/* The same for events that the budget turned away. */
 void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
 
 /* From now on calls are kept (the ring's last round): open calls enter the trace with their true

@@ -38,6 +38,8 @@ struct nsc_stack {
     /* Keys of the outermost events since the last gap, of those that the rule takes one by one:
      * before all that is wanted was on (nsc_stacks.on_ticks), and from then on; 0: none. */
     uint64_t outer, outer_on;
+    uint32_t kept;             /* frames that were open when the last gap began */
+    uint64_t kept_ticks;       /* when the innermost of them did */
     uint64_t left_ticks, used; /* when it was left, in ticks and in `switches` */
     bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
 };

@@ -23,7 +23,7 @@
 
 #include "runtime/abi_asm.h"
 
-#define NSC_RUNTIME_ABI_VERSION 5u
+#define NSC_RUNTIME_ABI_VERSION 6u
 
 #define NSC_RUNTIME_EXPORT __attribute__((visibility("default")))
 

@@ -20,6 +20,9 @@
 #define NSC_RUNTIME_END_FREE    32
 /* cputimer.c's */
 #define NSC_RUNTIME_END_TIMER   40
+/* No address: the highest position of the events lost since the thread's chunk began; 0: none was
+ * lost. Raised before an event is counted. */
+#define NSC_RUNTIME_END_HIGHEST 48
 
 /* NSC_LIVE_TICKS_RETURNED */
 #define NSC_RUNTIME_RETURNED_BIT 63

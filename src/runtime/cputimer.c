@@ -35,7 +35,7 @@ static void take_sample(void)
     slots[2].word1 = usage.faults_major;
     slots[3].word1 = usage.faults_minor;
     slots[4].word1 = usage.switches;
-    nsc_runtime_record(slots, sizeof(slots) / sizeof(slots[0]));
+    nsc_runtime_record(slots, sizeof(slots) / sizeof(slots[0]), 0);
 }
 
 static void on_tick(uint64_t value, int timer)

@@ -63,7 +63,7 @@ int nsc_runtime_dfi_room(uint64_t position)
     if (make_room(position))
         return 1;
     if (nsc_thread_present(&place))
-        nsc_thread_lose(&place, 2);
+        nsc_thread_lose(&place, 2, position);
     return 0;
 }
 

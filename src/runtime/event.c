@@ -145,7 +145,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     struct nsc_place p;
     int stored;
 
-    if (nsc_thread_lose_at_once(slot))
+    if (nsc_thread_lose_at_once(slot, position))
         return;
     if (!nsc_thread_present(&p)) {
         nsc_session_hooks_follow(NSC_LOAD(&nsc_session_current));
@@ -168,7 +168,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     do {
         state = ready(&p, position);
         if (state == NSC_CHUNK_NONE)
-            nsc_thread_lose(&p, 1);
+            nsc_thread_lose(&p, 1, position);
         if (state != NSC_CHUNK_READY)
             return;
         stored = in_reach(p.words, position) ? put_in_reach(&p, word0, word1, position)
@@ -176,17 +176,23 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     } while (!stored);
 }
 
-/* Stores a record; without a free chunk it is left out. From its head on, which says how many slots
- * there are: text without a head would look like events. Who reads meanwhile waits for all of it.
+/* Stores a record; without a free chunk it is left out, and what it tells of @position is not
+ * known. From its head on, which says how many slots there are: text without a head would look like
+ * events. Who reads meanwhile waits for all of it.
  */
-static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count)
+static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count,
+                       uint64_t position)
 {
     /* An exit that takes its call back looks at the slot before: never at text. */
     unsigned filler = (p->session->flags & NSC_LIVE_FLAG_REWIND) != 0, i;
     uint64_t at;
 
     do {
-        if (ready(p, (uint64_t)(uintptr_t)&at) != NSC_CHUNK_READY)
+        enum nsc_chunk_state state = ready(p, (uint64_t)(uintptr_t)&at);
+
+        if (state == NSC_CHUNK_NONE)
+            nsc_thread_lose(p, 0, position);
+        if (state != NSC_CHUNK_READY)
             return;
         at = reserve(p, count + filler);
     } while (at == 0);
@@ -196,12 +202,12 @@ static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsign
         put(at + count * NSC_SLOT_BYTES, FILLER, 0);
 }
 
-void nsc_runtime_record(const struct nsc_slot *slots, unsigned count)
+void nsc_runtime_record(const struct nsc_slot *slots, unsigned count, uint64_t position)
 {
     struct nsc_place p;
 
     if (nsc_thread_present(&p))
-        put_record(&p, slots, count);
+        put_record(&p, slots, count, position);
 }
 
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer)
@@ -210,7 +216,7 @@ void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_point
     const struct nsc_slot slots[] = {
         {NSC_RECORD(NSC_LIVE_ESC_SWITCH, more), from_key}, {1, to_key}, {1, stack_pointer}};
 
-    nsc_runtime_record(slots, 1 + more);
+    nsc_runtime_record(slots, 1 + more, UINT64_MAX);
 }
 
 NSC_RUNTIME_EXPORT void nanoscope_stack_switch(unsigned long long from_key,
@@ -230,7 +236,7 @@ void nsc_runtime_unwound(uint64_t position)
     /* A thread that has recorded nothing in this session, or since it was forked off, has no frames
      * to leave. */
     if (s != NULL && (uint32_t)place != 0 && place >> 32 == s->generation && nsc_thread_present(&p))
-        put_record(&p, slots, 2);
+        put_record(&p, slots, 2, position);
 }
 
 NSC_RUNTIME_EXPORT const char *nanoscope_version(void)

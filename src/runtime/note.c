@@ -89,7 +89,7 @@ NSC_RUNTIME_EXPORT void nanoscope_put_mark(const char *name, const char *metadat
                             (uint64_t)(text.at - before) << TEXT_AT | more;
         slots[head].word1 = ticks;
     } while (text.at < text.bytes);
-    nsc_runtime_record(slots, count);
+    nsc_runtime_record(slots, count, 0);
 }
 
 NSC_RUNTIME_EXPORT void nanoscope_put_counter(const char *name, unsigned long long value, int real)
@@ -106,5 +106,5 @@ NSC_RUNTIME_EXPORT void nanoscope_put_counter(const char *name, unsigned long lo
     slots[1].word1 = value;
     count = 2 + put_text(&slots[2], FOLLOWING_MAX - 1, &text);
     slots[0].word0 = NSC_RECORD(NSC_LIVE_ESC_COUNTER, count - 1) | (uint64_t)text.bytes << TEXT_AT;
-    nsc_runtime_record(slots, count);
+    nsc_runtime_record(slots, count, 0);
 }

@@ -58,14 +58,28 @@ static uint64_t *end_word(const struct nsc_place *p)
     return nsc_session_end_word(p->session, p->thread);
 }
 
-void nsc_thread_lose(const struct nsc_place *p, uint64_t events)
+/* Raises the word to @position. A handler that comes in between loses events of its own calls,
+ * which lie below those that it interrupts, or on a stack of their own: they may go unheard. */
+static void raise_highest(uint64_t *highest, uint64_t position)
 {
+    if (position > NSC_LOAD(highest))
+        NSC_STORE(highest, position);
+}
+
+static uint64_t *highest_word(const struct nsc_place *p)
+{
+    return end_word(p) + NSC_RUNTIME_END_HIGHEST / 8;
+}
+
+void nsc_thread_lose(const struct nsc_place *p, uint64_t events, uint64_t position)
+{
+    raise_highest(highest_word(p), position);
     NSC_ADD(&live_thread(p)->lost, events);
 }
 
-int nsc_thread_lose_at_once(uint64_t slot)
+int nsc_thread_lose_at_once(uint64_t slot, uint64_t position)
 {
-    const uint64_t *end = NSC_LOAD(&nsc_runtime_tls.endp);
+    uint64_t *end = (uint64_t *)(uintptr_t)NSC_LOAD(&nsc_runtime_tls.endp);
     uint64_t *lost = (uint64_t *)(uintptr_t)NSC_LOAD(&end[NSC_RUNTIME_END_LOST / 8]);
     const uint32_t *chunks_free =
         (const uint32_t *)(uintptr_t)NSC_LOAD(&end[NSC_RUNTIME_END_FREE / 8]);
@@ -73,6 +87,7 @@ int nsc_thread_lose_at_once(uint64_t slot)
     if (slot >> NSC_RUNTIME_NOWHERE_BIT != 1 || lost == NULL || chunks_free == NULL ||
         NSC_LOAD(chunks_free) != 0 || NSC_LOAD(lost) % NSC_RUNTIME_LOST_LOOK == 0)
         return 0;
+    raise_highest(&end[NSC_RUNTIME_END_HIGHEST / 8], position);
     NSC_ADD(lost, 1);
     return 1;
 }
@@ -143,6 +158,7 @@ static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
     NSC_STORE(&slot->state, NSC_LIVE_LIVE);
     end = nsc_session_end_word(s, (uint32_t)at);
     NSC_STORE(&end[0], 0);
+    NSC_STORE(&end[NSC_RUNTIME_END_HIGHEST / 8], 0);
     NSC_STORE(&end[NSC_RUNTIME_END_REWOUND / 8], (uint64_t)(uintptr_t)&slot->rewound);
     NSC_STORE(&end[NSC_RUNTIME_END_LEAST / 8], (uint64_t)(uintptr_t)&s->header->rewind_ticks);
     NSC_STORE(&end[NSC_RUNTIME_END_LOST / 8], (uint64_t)(uintptr_t)&slot->lost);
@@ -387,7 +403,7 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     uint32_t number = claim_chunk(p, seq);
     uint64_t previous = (uint64_t)NSC_CHUNKS_CURRENT(chunks) << 20;
     uint64_t generation = (chunks & ~(NSC_CHUNKS_GENERATION - 1)) + NSC_CHUNKS_GENERATION;
-    uint64_t anchor_low, lost, claimed;
+    uint64_t anchor_low, lost, claimed, highest;
     struct nsc_live_chunk *chunk;
 
     if (number == 0)
@@ -406,9 +422,11 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     }
     lost = NSC_LOAD(&live_thread(p)->lost);
     claimed = NSC_LOAD(&t->lost_claimed);
+    highest = NSC_LOAD(highest_word(p)); /* behind the count, which goes up last */
     NSC_STORE(&chunk->open_ticks, nsc_arch_ticks());
     chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
     NSC_STORE(&chunk->lost_before, lost - claimed);
+    NSC_STORE(&chunk->lost_highest, highest);
     if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
         nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq), 0);
         if (number <= p->session->pool_max)
@@ -416,6 +434,7 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
         return 1;
     }
     nsc_cas64(&t->lost_claimed, claimed, lost);
+    nsc_cas64(highest_word(p), highest, 0);
     return 1;
 }
 

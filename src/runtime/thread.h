@@ -68,8 +68,9 @@ struct nsc_slot {
  * calling thread, if it is being recorded. Without a free chunk they are left out.
  * @slots: as live.h wants them; no word 0 is zero.
  * @count: at most NSC_HEADROOM_SLOTS / 2.
+ * @position: where calls may have ended by what the records tell, and none above; 0: none have.
  */
-void nsc_runtime_record(const struct nsc_slot *slots, unsigned count);
+void nsc_runtime_record(const struct nsc_slot *slots, unsigned count, uint64_t position);
 
 /** nsc_runtime_unwound - record that all frames of this thread at or below @position are over. */
 void nsc_runtime_unwound(uint64_t position);
@@ -80,18 +81,18 @@ void nsc_runtime_unwound(uint64_t position);
  */
 void nsc_runtime_switch(uint64_t from_key, uint64_t to_key, uint64_t stack_pointer);
 
-/** nsc_thread_lose - count @events as lost by this thread. */
-void nsc_thread_lose(const struct nsc_place *p, uint64_t events);
+/** nsc_thread_lose - count @events as lost by this thread, none of them above @position. */
+void nsc_thread_lose(const struct nsc_place *p, uint64_t events, uint64_t position);
 
 /**
  * nsc_thread_lose_at_once - count an event as lost if the calling thread had no chunk before and
  * nobody has freed one since, without looking for one: that takes several times what recording
  * does. The hooks of sleds on x86-64 do the same by themselves.
- * @slot: of the event, as the hook found it.
+ * @slot, @position: of the event, as the hook found it.
  * Returns 0 if it has to be looked for: also each NSC_RUNTIME_LOST_LOOKth time, because there are
  * chunks that the count does not know of, and to notice that the recorder is gone.
  */
-int nsc_thread_lose_at_once(uint64_t slot);
+int nsc_thread_lose_at_once(uint64_t slot, uint64_t position);
 
 /** nsc_thread_moved - whether the thread has another place by now. What was read of its words
  * before this call belongs to @p, if it has not. */

@@ -37,6 +37,7 @@ struct nsc_lane {
     struct nsc_lane_frame *frames; /* the floor, then one a call */
     uint32_t room;
     uint64_t last_ticks;
+    uint32_t gap_depth; /* the least since the last one */
 };
 
 #define NSC_LANE_NOWHERE     0x10000ull
@@ -92,6 +93,7 @@ static void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks)
         abort();
     lane->last_ticks = ticks;
     log_add(lane->log, EXIT, lane->number, ticks, lane->frames[lane->depth--].function, 0);
+    lane->gap_depth = lane->gap_depth < lane->depth ? lane->gap_depth : lane->depth;
 }
 
 static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
@@ -99,6 +101,7 @@ static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
     if (lane->depth == 0)
         abort();
     log_add(lane->log, UNWIND, lane->number, ticks, lane->frames[lane->depth--].function, 0);
+    lane->gap_depth = lane->gap_depth < lane->depth ? lane->gap_depth : lane->depth;
 }
 
 static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
@@ -201,18 +204,21 @@ static bool nsc_lane_run_short_leaf(struct nsc_lane *lane, struct nsc_lane_run *
 
 static void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function)
 {
-    if (lane->depth != 0)
+    /* Inside of others only if those are from before a gap. */
+    if (lane->depth > lane->gap_depth)
         abort();
     log_add(lane->log, LATE, lane->number, ticks, function, 0);
 }
 
 static void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
 {
+    lane->gap_depth = lane->depth;
     log_add(lane->log, LOST, lane->number, ticks, 0, events);
 }
 
 static void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events)
 {
+    lane->gap_depth = lane->depth;
     log_add(lane->log, LEFT_OUT, lane->number, ticks, 0, events);
 }
 

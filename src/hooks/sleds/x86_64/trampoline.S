@@ -85,23 +85,27 @@
 /*
  * The thread has no chunk, and none is free: the event is lost, and counted; else on to 9. As
  * nsc_thread_lose_at_once(), here because the program must not take longer without a recorder than
- * with one. %rdx and FREE are as RESERVE left them; %rdx is lost, %r11 is not.
+ * with one. %rdx and FREE are as RESERVE left them; %rdx is lost, and %r11 unless it goes on to 9.
  */
-.macro LOSE free
+.macro LOSE free, over
     btq     $NSC_RUNTIME_NOWHERE_BIT, %r11
     jnc     9f
     movq    %fs:NSC_RUNTIME_ENDP(%rdx), \free
-    movq    NSC_RUNTIME_END_LOST(\free), %rdx
-    movq    NSC_RUNTIME_END_FREE(\free), \free
+    movq    NSC_RUNTIME_END_FREE(\free), %rdx
     testq   %rdx, %rdx
     jz      9f
-    testq   \free, \free               /* a signal handler may have come to another session */
-    jz      9f
-    cmpl    $0, (\free)
+    cmpl    $0, (%rdx)
     jne     9f
+    movq    NSC_RUNTIME_END_LOST(\free), %rdx
+    testq   %rdx, %rdx                 /* a signal handler may have come to another session */
+    jz      9f
     testl   $(NSC_RUNTIME_LOST_LOOK - 1), (%rdx)
     jz      9f
-    incq    (%rdx)
+    leaq    8 + \over(%rsp), %r11
+    cmpq    %r11, NSC_RUNTIME_END_HIGHEST(\free)
+    jae     8f
+    movq    %r11, NSC_RUNTIME_END_HIGHEST(\free)
+8:  incq    (%rdx)
     movq    SAVED_RDX(%rsp), %rdx
 .endm
 
@@ -142,7 +146,7 @@
     BEGIN \name
     RECORD %r10, 0, \over
     ret
-1:  LOSE %r10
+1:  LOSE %r10, \over
     ret
 9:  movq    %rcx, SAVED_RCX(%rsp)
     GO_SLOW 0, \over
@@ -157,7 +161,7 @@
 .endif
     RECORD %rcx, 4, 0
     RETURN \keep_r11
-1:  LOSE %rcx
+1:  LOSE %rcx, 0
     RETURN \keep_r11
 9:  GO_SLOW 4, 0
     END \name
@@ -222,7 +226,7 @@
 2:  movq    SAVED_RAX(%rsp), %rax
     RECORD_UNTIMED %rcx, 4
     RETURN \keep_r11
-1:  LOSE %rcx
+1:  LOSE %rcx, 0
     RETURN \keep_r11
 9:  GO_SLOW 4, 0
     END \name
@@ -263,7 +267,7 @@
 2:  movq    SAVED_RAX(%rsp), %rax
     RECORD %rcx, 4, 0
     RETURN \keep_r11
-1:  LOSE %rcx
+1:  LOSE %rcx, 0
     RETURN \keep_r11
 9:  GO_SLOW 4, 0
     END \name
