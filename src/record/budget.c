@@ -42,6 +42,7 @@ struct nsc_budget_function {
     uint32_t left_out;       /* of the trace; NSC_NO_ID: it was always recorded */
     bool on;
     uint64_t from_ticks, on_ticks; /* when it first went off; when it last went on */
+    uint64_t off_ticks;            /* when it last went off */
     uint64_t windows, window_ticks;
 };
 
@@ -256,6 +257,7 @@ static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64
                                  .reason = NSC_LEFT_OUT_BUDGET,
                                  .from_ticks = ticks};
 
+    f->off_ticks = ticks;
     if (f->left_out == NSC_NO_ID) {
         f->from_ticks = ticks;
         if (nsc_writer_add_left_out(b->tracees->writer, &entry, &f->left_out) != 0)
@@ -266,13 +268,33 @@ static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64
     f->window_ticks += ticks - f->on_ticks;
 }
 
+/* The threads hear which functions went off at @ticks. */
+static void tell_offs(struct nsc_budget *b, uint64_t ticks)
+{
+    struct nsc_off off = {.from_ticks = ticks,
+                          .until_ticks = nsc_clockpoint_ticks(),
+                          .functions = malloc((size_t)b->id_count * sizeof *off.functions)};
+    uint32_t i;
+
+    for (i = 0; off.functions != NULL && i < b->id_count; i++) {
+        const struct nsc_budget_function *f = &b->functions[b->index[i]];
+
+        if (!f->on && f->off_ticks == ticks)
+            off.functions[off.count++] = i;
+    }
+    if (off.count > 0)
+        nsc_tracees_switched_off(b->tracees, &off);
+    else
+        free(off.functions);
+}
+
 /* Does what the policy has decided; returns whether anything was switched. */
 static bool make_changes(struct nsc_budget *b)
 {
     struct nsc_modules *modules = &b->tracees->modules;
     uint64_t ticks = nsc_clockpoint_ticks();
     uint32_t i;
-    uint64_t before;
+    uint64_t writes, off;
     int error;
 
     for (i = 0; i < b->policy.change_count; i++) {
@@ -289,11 +311,14 @@ static bool make_changes(struct nsc_budget *b)
     }
     if (b->policy.change_count > 0)
         nsc_tracees_set_switched(b->tracees);
-    before = b->flips.writes;
+    writes = b->flips.writes;
+    off = b->flips.off;
     error = nsc_onoff_follow_bars(b->tracees, &b->flips, &b->diag);
     if (error != 0)
         b->error = error;
-    if (b->flips.writes != before)
+    if (b->flips.off != off)
+        tell_offs(b, ticks);
+    if (b->flips.writes != writes)
         nsc_tracees_switched_on(b->tracees, nsc_clockpoint_ticks());
     return b->policy.change_count > 0;
 }

@@ -258,6 +258,48 @@ int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, stru
     return switch_all(all, true, stats, diag);
 }
 
+/* Does the function have an exit sled, and is none of them wanted? */
+static bool ends_unseen(struct nsc_modules *modules, const struct nsc_place *place)
+{
+    struct nsc_module_file *file =
+        place->module == NSC_NO_ID ? NULL : modules->files[place->module];
+    const struct nsc_sleds *sleds = file != NULL ? file->sleds : NULL;
+    uint32_t function = sleds != NULL ? nsc_sleds_function(sleds, place->va) : NSC_SLEDS_NONE, i;
+    const uint8_t *wanted = sleds != NULL ? filtered(modules, file, sleds) : NULL;
+    bool found = false;
+
+    for (i = 0; function != NSC_SLEDS_NONE && i < sleds->functions[function].count; i++) {
+        uint32_t site = sleds->of_functions[sleds->functions[function].first + i];
+        uint8_t bit = (uint8_t)(1u << (site % 8));
+
+        if (sleds->sites[site].kind != NSC_LIVE_SITE_EXIT)
+            continue;
+        if ((wanted == NULL || (wanted[site / 8] & bit) != 0) &&
+            (file->barred == NULL || (file->barred[site / 8] & bit) == 0))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks)
+{
+    struct nsc_modules *modules = &all->modules;
+    struct nsc_off off = {.from_ticks = from_ticks,
+                          .until_ticks = until_ticks,
+                          .functions =
+                              malloc((size_t)modules->place_count * sizeof *off.functions)};
+    uint32_t i;
+
+    for (i = 0; off.functions != NULL && i < modules->place_count; i++)
+        if (ends_unseen(modules, &modules->places[i]))
+            off.functions[off.count++] = i;
+    if (off.count > 0)
+        nsc_tracees_switched_off(all, &off);
+    else
+        free(off.functions);
+}
+
 /* A module that is loaded and whose sleds the runtime leaves to us. */
 static bool is_ours(const struct nsc_tracees *all, uint32_t slot)
 {

@@ -42,6 +42,10 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
  */
 int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
 
+/* The threads hear which functions are off since the filter was followed, from the one time to the
+ * other. */
+void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks);
+
 /* Does the filter that was followed last leave not one function of the files that are loaded? False
  * where that is not known of one of them: hooks of the header are not told apart by it. */
 bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules);

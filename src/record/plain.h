@@ -27,7 +27,7 @@ struct nsc_plain {
     uint64_t exit_mask, address_mask, anchor;
     bool marked;         /* see stack.h */
     uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
-    uint64_t until;      /* ticks until which the codes hold */
+    uint64_t until;      /* ticks until which the codes hold, and no function has gone off */
     const uint64_t *end; /* the last slot that may be read */
 };
 
@@ -90,7 +90,7 @@ static inline struct nsc_plain plain_begin(const struct nsc_stacks *s, const uin
         .marked = s->marked,
         .low = st->high - st->low < REACH_BELOW ? st->low : st->high - REACH_BELOW,
         .high = st->high,
-        .until = s->codes->until_ticks,
+        .until = s->codes->until_ticks < s->off_ticks ? s->codes->until_ticks : s->off_ticks,
         .exit_mask = 1ull << s->exit_bit,
         .address_mask = NSC_LIVE_ADDRESS_MASK & ~(1ull << s->exit_bit),
         .anchor = s->anchor,

@@ -300,7 +300,7 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
 {
     struct nsc_flip_stats stats = {0};
     struct nsc_filter filter;
-    uint64_t ticks;
+    uint64_t ticks, from;
     int error = nsc_filter_read(text, bytes, &filter, diag);
 
     if (error != 0)
@@ -323,7 +323,10 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
     if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
+    from = nsc_clockpoint_ticks();
     error = nsc_onoff_follow(&r->tracees, &stats, diag);
+    if (error == 0)
+        nsc_onoff_tell_offs(&r->tracees, from, nsc_clockpoint_ticks());
     if (error == 0)
         error = nsc_patchable_follow(&r->tracees, diag);
     nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());

@@ -223,7 +223,8 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     size_t room, slots = 1, spare;
 
     if (p.lane == NULL || (room = nsc_lane_run_begin(p.lane, &run)) == 0 || ticks < s->last_ticks ||
-        !nsc_lane_run_fits(p.lane, &run, ticks) || !nsc_codes_hold(s->codes, ticks))
+        !nsc_lane_run_fits(p.lane, &run, ticks) || ticks >= s->off_ticks ||
+        !nsc_codes_hold(s->codes, ticks))
         return from;
     do {
         const uint64_t *end = p.end;
@@ -451,7 +452,7 @@ static inline __attribute__((always_inline)) size_t run_sifted(struct nsc_stacks
     size_t slots;
 
     if ((st->lane == NULL && s->keep) || st->held_lost != 0 || ticks < s->last_ticks ||
-        ticks >= rules->until_ticks || !nsc_codes_hold(s->codes, ticks))
+        ticks >= rules->until_ticks || ticks >= s->off_ticks || !nsc_codes_hold(s->codes, ticks))
         return from;
     r.stats = &s->stats;
     r.top = &st->shadow[st->depth];
@@ -614,6 +615,9 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             event.ticks = s->last_ticks;
             s->stats.clamped++;
         }
+        if (__builtin_expect(event.ticks >= s->off_ticks, 0))
+            nsc_stack_turn_off(s, event.ticks, true);
+        s->before_ticks = s->last_ticks;
         s->last_ticks = s->near_ticks = event.ticks;
         take(s, &event, by_function, kind);
         if (__builtin_expect(end != 0 && !event.exit, 0)) {

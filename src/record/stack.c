@@ -16,19 +16,6 @@ enum { STACKS_MAX = 1024 };
 
 /* ---- frames of one stack, kept or not ------------------------------------------------------- */
 
-static inline uint32_t stack_depth(const struct nsc_stack *st)
-{
-    return nsc_stack_in_lane(st) ? nsc_lane_depth(st->lane) : st->depth;
-}
-
-/* The frame at @depth below the top counts from 0 = outermost. */
-static struct nsc_lane_frame *stack_frame(struct nsc_stack *st, uint32_t index)
-{
-    if (nsc_stack_in_lane(st))
-        return nsc_lane_top(st->lane) - (nsc_lane_depth(st->lane) - 1 - index);
-    return &st->shadow[index + 1];
-}
-
 static int shadow_grow(struct nsc_stack *st)
 {
     uint32_t capacity = st->capacity == 0 ? 64 : st->capacity * 2;
@@ -102,8 +89,13 @@ static void stack_exit(struct nsc_stacks *s, uint64_t ticks)
     count_event(s, st);
 }
 
-static void stack_unwind(struct nsc_stack *st, uint64_t ticks)
+void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks)
 {
+    const struct nsc_lane_frame *top = nsc_stack_innermost(st);
+
+    /* Nothing was seen of it since. */
+    if (top != NULL && top->position == KEY_ORPHAN && ticks > s->before_ticks)
+        ticks = s->before_ticks;
     if (nsc_stack_in_lane(st))
         nsc_lane_unwind(st->lane, ticks);
     else if (st->sieve != NULL)
@@ -113,22 +105,22 @@ static void stack_unwind(struct nsc_stack *st, uint64_t ticks)
 }
 
 /* Close every frame whose position is below that of @key. */
-static void unwind_below(struct nsc_stack *st, uint64_t key, uint64_t ticks)
+static void unwind_below(struct nsc_stacks *s, struct nsc_stack *st, uint64_t key, uint64_t ticks)
 {
     const struct nsc_lane_frame *top;
 
     while ((top = nsc_stack_innermost(st)) != NULL && top->position < key)
-        stack_unwind(st, ticks);
+        nsc_stack_unwind(s, st, ticks);
 }
 
 /* Is a frame open at exactly the position of @key? */
 static bool stack_holds(struct nsc_stack *st, uint64_t key)
 {
-    uint32_t low = 0, high = stack_depth(st);
+    uint32_t low = 0, high = nsc_stack_depth(st);
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        uint64_t position = stack_frame(st, middle)->position;
+        uint64_t position = nsc_stack_frame(st, middle)->position;
 
         if (position < key)
             high = middle;
@@ -152,13 +144,14 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
 
         if (st == s->current)
             continue;
-        if (victim == NULL || (stack_depth(st) == 0 && stack_depth(victim) != 0) ||
-            ((stack_depth(st) == 0) == (stack_depth(victim) == 0) && st->used < victim->used))
+        if (victim == NULL || (nsc_stack_depth(st) == 0 && nsc_stack_depth(victim) != 0) ||
+            ((nsc_stack_depth(st) == 0) == (nsc_stack_depth(victim) == 0) &&
+             st->used < victim->used))
             victim = st;
     }
     if (victim == NULL)
         return NULL;
-    unwind_below(victim, UINT64_MAX, victim->left_ticks);
+    unwind_below(s, victim, UINT64_MAX, victim->left_ticks);
     victim->low = victim->high = victim->name = 0;
     victim->outer = victim->outer_on = 0;
     victim->gone = false;
@@ -203,11 +196,14 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->stacks = NULL;
     s->count = s->capacity = 0;
     s->switches = 0;
+    s->before_ticks = 0;
+    s->offs_passed = 0;
     s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = s->since_key = 0;
     s->stats = (struct nsc_stacks_stats){0};
     s->sieve = (struct nsc_sieve){.stats = &s->stats};
     if (s->rules != NULL)
         begin_rules(s, s->rules);
+    nsc_stacks_offs_added(s);
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
 }
@@ -280,7 +276,7 @@ static struct nsc_stack *stack_find(struct nsc_stacks *s, const struct nsc_stack
     if (current->high == 0)
         return current;
     distance = stack_distance(current, event->key, event->exit);
-    if (distance != UNREACHABLE && (s->count == 1 || stack_depth(current) > 0 ||
+    if (distance != UNREACHABLE && (s->count == 1 || nsc_stack_depth(current) > 0 ||
                                     (event->key >= current->low && event->key <= current->high)))
         return current;
     if (distance != UNREACHABLE) {
@@ -329,7 +325,7 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event 
     if (st->high == 0 || event->key > st->high)
         st->high = event->key;
     /* Inner calls do not count: most of them never come here. */
-    if (st->low == 0 || (event->key < st->low && stack_depth(st) == 0))
+    if (st->low == 0 || (event->key < st->low && nsc_stack_depth(st) == 0))
         st->low = event->key;
     return dead_ticks;
 }
@@ -350,15 +346,16 @@ void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count)
  * caller shares the caller's position; only the same hook site again means that the frame of its
  * last run was left without an exit.
  */
-static void close_equal(struct nsc_stack *st, const struct nsc_stack_event *event,
-                        const struct nsc_code *code, uint64_t dead_ticks)
+static void close_equal(struct nsc_stacks *s, struct nsc_stack *st,
+                        const struct nsc_stack_event *event, const struct nsc_code *code,
+                        uint64_t dead_ticks)
 {
     bool known = (code->flags & NSC_CODE_REAL_PC) != 0;
     bool real = (code->flags & NSC_CODE_HEADER) == 0 || (known && event->pc16 == code->real_pc16);
-    uint32_t depth = stack_depth(st), i;
+    uint32_t depth = nsc_stack_depth(st), i;
 
     for (i = depth; i > 0; i--) {
-        const struct nsc_lane_frame *frame = stack_frame(st, i - 1);
+        const struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 1);
 
         if (frame->position - event->key >= KEY_STEP)
             break;
@@ -366,8 +363,8 @@ static void close_equal(struct nsc_stack *st, const struct nsc_stack_event *even
                      (!known || (frame->position & KEY_PC) == event->pc16)))
             depth = i - 1;
     }
-    while (stack_depth(st) > depth)
-        stack_unwind(st, dead_ticks);
+    while (nsc_stack_depth(st) > depth)
+        nsc_stack_unwind(s, st, dead_ticks);
 }
 
 static void note_outermost(const struct nsc_stacks *s, const struct nsc_stack_event *event)
@@ -384,8 +381,8 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
     uint64_t dead_ticks = stack_arrive(s, event);
     struct nsc_stack *st = s->current;
 
-    unwind_below(st, event->key, dead_ticks);
-    close_equal(st, event, code, dead_ticks);
+    unwind_below(s, st, event->key, dead_ticks);
+    close_equal(s, st, event, code, dead_ticks);
     stack_push(s, event, code);
     note_outermost(s, event);
 }
@@ -397,8 +394,8 @@ static uint32_t match_exit(struct nsc_stack *st, const struct nsc_stack_event *e
 {
     uint32_t i;
 
-    for (i = stack_depth(st); i > 0; i--) {
-        const struct nsc_lane_frame *frame = stack_frame(st, i - 1);
+    for (i = nsc_stack_depth(st); i > 0; i--) {
+        const struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 1);
 
         if (frame->position - event->key >= KEY_STEP)
             break;
@@ -466,7 +463,7 @@ static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_even
 {
     const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
 
-    return top != NULL && stack_depth(s->current) <= s->current->kept &&
+    return top != NULL && nsc_stack_depth(s->current) <= s->current->kept &&
            top->start_ticks <= s->current->kept_ticks && event->key < s->since_key;
 }
 
@@ -478,13 +475,13 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     uint32_t depth;
 
     s->last_ticks = event->ticks;
-    unwind_below(st, event->key, dead_ticks);
+    unwind_below(s, st, event->key, dead_ticks);
     depth = match_exit(st, event, code);
     if (depth != UINT32_MAX) {
-        while (stack_depth(st) > depth + 1)
-            stack_unwind(st, dead_ticks);
+        while (nsc_stack_depth(st) > depth + 1)
+            nsc_stack_unwind(s, st, dead_ticks);
         stack_exit(s, event->ticks);
-    } else if (stack_depth(st) == 0 || began_in_gap(s, event)) {
+    } else if (nsc_stack_depth(st) == 0 || began_in_gap(s, event)) {
         late_exit(s, event, code);
     } else {
         /* Its entry is missing though its caller's is there. */
@@ -540,12 +537,15 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
         return;
     if (ticks < s->last_ticks)
         event.ticks = s->last_ticks;
+    if (event.ticks >= s->off_ticks)
+        nsc_stack_turn_off(s, event.ticks, true);
+    s->before_ticks = s->last_ticks;
     s->last_ticks = event.ticks;
     if (s->sieve.rules != NULL)
         nsc_stack_turn(s, event.ticks);
     stack_go(s, st, event.ticks, false);
     st->gone = false;
-    unwind_below(st, event.key + KEY_STEP, event.ticks);
+    unwind_below(s, st, event.key + KEY_STEP, event.ticks);
 }
 
 /* ---- the whole thread ------------------------------------------------------------------------ */
@@ -574,16 +574,19 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highe
 
     if (ticks < s->last_ticks)
         ticks = s->last_ticks;
+    s->before_ticks = s->last_ticks;
+    if (ticks >= s->off_ticks)
+        nsc_stack_turn_off(s, ticks, false);
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
 
-        unwind_below(st, kept_from(s, st, highest),
+        unwind_below(s, st, kept_from(s, st, highest),
                      st == s->current ? s->last_ticks : st->left_ticks);
         st->gone = false;
         st->outer = st->outer_on = 0; /* calls may have begun in the gap */
         /* Of other stacks nothing tells that there was one. */
         top = st == s->current ? nsc_stack_innermost(st) : NULL;
-        st->kept = top != NULL ? stack_depth(st) : 0;
+        st->kept = top != NULL ? nsc_stack_depth(st) : 0;
         st->kept_ticks = top != NULL ? top->start_ticks : 0;
     }
     s->since_ticks = ticks;
@@ -682,13 +685,13 @@ void nsc_stacks_keep(struct nsc_stacks *s)
 /* The frames of the lane become those of the shadow, all of them written. */
 static int move_to_shadow(struct nsc_stack *st)
 {
-    uint32_t count = stack_depth(st), i;
+    uint32_t count = nsc_stack_depth(st), i;
 
     while (st->capacity <= count)
         if (shadow_grow(st) != 0)
             return -ENOMEM;
     for (i = 0; st->lane != NULL && i < count; i++)
-        st->shadow[i + 1] = *stack_frame(st, i);
+        st->shadow[i + 1] = *nsc_stack_frame(st, i);
     for (i = 0; i < count; i++) {
         st->shadow[i + 1].bound = NSC_FRAME_WRITTEN;
         st->shadow[i + 1].child_ticks = i + 1;

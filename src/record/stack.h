@@ -22,6 +22,7 @@
 
 #include "record/codes.h"
 #include "record/notes.h"
+#include "record/offs.h"
 #include "record/sieve.h"
 #include "trace/model.h"
 
@@ -57,14 +58,18 @@ struct nsc_stacks {
     bool (*is_wanted)(void *context, const struct nsc_rules *rules);
     uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
     struct nsc_note_records notes;
+    const struct nsc_offs *offs; /* NULL: nothing is switched off while the thread runs */
 
     uint64_t anchor;     /* position in force */
     uint64_t last_ticks; /* of the thread's last event; 0 before its first */
     uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
     uint64_t
         next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
-    uint64_t since_ticks; /* nothing is closed unseen since: the thread's start, or a gap */
-    uint64_t since_key;   /* from where on no event was lost in any gap */
+    uint64_t since_ticks;  /* nothing is closed unseen since: the thread's start, or a gap */
+    uint64_t before_ticks; /* of the event before the one at hand */
+    uint64_t off_ticks;    /* when the next of the offs was done; UINT64_MAX: there is none */
+    uint64_t offs_passed;  /* how many of them the thread's events are behind */
+    uint64_t since_key;    /* from where on no event was lost in any gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;
 

@@ -20,6 +20,10 @@
 #define REACH_BELOW (1ull << REACH_SHIFT)
 #define REACH_SHIFT (24 + KEY_SHIFT) /* 16 MiB */
 
+/* Where a call is that other open calls lie in, and whose function has been switched off (offs.c):
+ * whatever comes next lies outside of it. No event is here, as positions are multiples of 8. */
+#define KEY_ORPHAN (2ull << KEY_SHIFT)
+
 struct nsc_stack {
     struct nsc_lane *lane; /* NULL while calls are not kept, or before the first event */
     /* The open frames while lane is NULL, and under a sieve: below them, in [0], the floor, which
@@ -65,6 +69,26 @@ static inline struct nsc_lane_frame *nsc_stack_innermost(struct nsc_stack *st)
         return nsc_lane_top(st->lane);
     return st->depth > 0 ? &st->shadow[st->depth] : NULL;
 }
+
+static inline uint32_t nsc_stack_depth(const struct nsc_stack *st)
+{
+    return nsc_stack_in_lane(st) ? nsc_lane_depth(st->lane) : st->depth;
+}
+
+/* The frame at @index, counted from 0 = outermost. */
+static inline struct nsc_lane_frame *nsc_stack_frame(struct nsc_stack *st, uint32_t index)
+{
+    if (nsc_stack_in_lane(st))
+        return nsc_lane_top(st->lane) - (nsc_lane_depth(st->lane) - 1 - index);
+    return &st->shadow[index + 1];
+}
+
+/* The innermost call, there is one, is over without an exit. */
+void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks);
+
+/* Functions were switched off before @ticks. @seen: an event is at hand; else a gap, or nobody
+ * waits for one. */
+void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen);
 
 /* An event that does not nest plainly on the current stack. */
 void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,

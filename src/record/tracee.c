@@ -64,6 +64,7 @@ void nsc_tracees_free(struct nsc_tracees *all)
     free(all->threads);
     free(all->processes);
     free(all->module_slots);
+    nsc_offs_free(&all->offs);
     nsc_modules_free(&all->modules);
 }
 
@@ -571,6 +572,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.keep = all->keep;
     t->stacks.switched = all->switched;
     t->stacks.on_ticks = all->on_ticks;
+    t->stacks.offs = &all->offs;
     t->stacks.marked = all->session->entry_timing;
     t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
     t->stacks.is_wanted = is_wanted;
@@ -608,27 +610,6 @@ void nsc_tracees_scan_threads(struct nsc_tracees *all)
         if (all->threads[i] == NULL &&
             __atomic_load_n(&all->session->threads[i].state, __ATOMIC_RELAXED) != NSC_LIVE_FREE)
             thread_adopt(all, i);
-}
-
-void nsc_tracees_set_switched(struct nsc_tracees *all)
-{
-    uint32_t i;
-
-    all->switched = true;
-    for (i = 0; i < all->thread_high; i++)
-        if (all->threads[i] != NULL)
-            all->threads[i]->stacks.switched = true;
-}
-
-void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks)
-{
-    uint32_t i;
-
-    all->switched = true;
-    all->on_ticks = ticks;
-    for (i = 0; i < all->thread_high; i++)
-        if (all->threads[i] != NULL)
-            nsc_stacks_switched_on(&all->threads[i]->stacks, ticks);
 }
 
 bool nsc_tracees_have_header(const struct nsc_tracees *all)

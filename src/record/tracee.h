@@ -86,6 +86,7 @@ struct nsc_tracees {
     bool keep;                             /* threads begin with calls kept (false: ring) */
     bool attached;                         /* to a program that ran before */
     bool switched;                         /* sleds are switched while programs run */
+    struct nsc_offs offs;                  /* functions that were switched off */
     uint64_t on_ticks;                     /* when the last switching on was done; 0: never was */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
@@ -133,6 +134,9 @@ void nsc_tracees_set_switched(struct nsc_tracees *all);
  * time that never comes: they are about to be switched off. Called before any event is read that
  * came since. */
 void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks);
+/* Functions have been switched off while the program runs. @off->functions is taken over. Called
+ * before any event is read that came since. */
+void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off);
 /**
  * nsc_tracees_set_filter - another filter, for events from @ticks on, whenever they are read.
  * @filter: its contents are taken over.

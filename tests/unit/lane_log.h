@@ -74,6 +74,15 @@ static struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
     return lane->depth == 0 ? NULL : &lane->frames[lane->depth];
 }
 
+static uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t function)
+{
+    uint32_t i, open = 0;
+
+    for (i = 1; i <= lane->depth; i++)
+        open += lane->frames[i].function == function;
+    return open;
+}
+
 static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
                            uint64_t position)
 {

@@ -11,6 +11,7 @@
 #include "unit/lane_log.h"
 
 /* The sources themselves, over those lanes. */
+#include "record/offs.c"
 #include "record/quick.c"
 #include "record/sieve.c"
 #include "record/slots.c"

@@ -1,0 +1,44 @@
+/*
+ * offs.h - calls that were open when their function was switched off: nobody sees them end.
+ *
+ * Whoever switches sleds (budget.c, recorder.c) writes down when which functions went off; each
+ * thread looks it up as its events pass that time, and ends such calls (docs/adr/007-recorder.md).
+ */
+#ifndef NSC_RECORD_OFFS_H
+#define NSC_RECORD_OFFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nsc_stacks;
+
+/* Functions were switched off. */
+struct nsc_off {
+    uint64_t from_ticks;  /* all their sleds were still on */
+    uint64_t until_ticks; /* none was any more */
+    uint32_t *functions;  /* of the trace, ascending */
+    uint32_t count;
+};
+
+/* The last ones, in order of time. */
+struct nsc_offs {
+    struct nsc_off *list;
+    uint32_t count, capacity;
+    uint64_t first;     /* number of list[0], from 0 */
+    uint64_t functions; /* of all in the list */
+};
+
+void nsc_offs_free(struct nsc_offs *offs);
+/* Are there so many that the older half should go? nsc_stacks_offs_pass() of each thread first. */
+bool nsc_offs_many(const struct nsc_offs *offs);
+void nsc_offs_drop(struct nsc_offs *offs);
+/* One more; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with it freed. */
+int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off);
+
+/* There is one more: from then on, events are told apart. */
+void nsc_stacks_offs_added(struct nsc_stacks *s);
+/* What nsc_offs_drop() is about to forget counts for what is open, wherever the thread's events
+ * are. */
+void nsc_stacks_offs_pass(struct nsc_stacks *s);
+
+#endif

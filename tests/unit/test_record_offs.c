@@ -1,0 +1,305 @@
+/*
+ * test_record_offs.c - the stack rule where functions are switched off while calls of theirs are
+ * open: what is told of these is never longer than they were.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "nanoscope/live.h"
+#include "tap.h"
+#include "unit/lane_log.h"
+
+/* The sources themselves, over those lanes. */
+#include "record/offs.c"
+#include "record/quick.c"
+#include "record/sieve.c"
+#include "record/slots.c"
+#include "record/stack.c"
+#include "unit/thread_rig.h"
+
+#define AT(depth) (TOP - 32 * (uint64_t)(depth))
+
+static const struct nsc_rules all_rules = {
+    .min_ticks = 0, .depth = UINT32_MAX, .until_ticks = UINT64_MAX};
+
+/* @sift: under rules that let everything through. */
+static void set_up(struct rig *rig, struct nsc_offs *offs, bool sift)
+{
+    rig_begin(rig, false, true);
+    nsc_stacks_free(&rig->stacks);
+    *offs = (struct nsc_offs){0};
+    rig->stacks.offs = offs;
+    rig->stacks.rules = sift ? &all_rules : NULL;
+    rig->stacks.switched = true;
+    nsc_stacks_init(&rig->stacks);
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 1, 0);
+}
+
+static void tear_down(struct rig *rig, struct nsc_offs *offs)
+{
+    nsc_offs_free(offs);
+    rig_end(rig);
+}
+
+static void switch_off(struct rig *rig, struct nsc_offs *offs, uint32_t function, uint64_t from,
+                       uint64_t until)
+{
+    struct nsc_off off = {
+        .from_ticks = from, .until_ticks = until, .functions = malloc(4), .count = 1};
+
+    off.functions[0] = function;
+    nsc_offs_add(offs, &off);
+    nsc_stacks_offs_added(&rig->stacks);
+}
+
+/* When calls of the function were left without an exit, the first time. */
+static uint64_t unwound(const struct rig *rig, uint32_t function)
+{
+    size_t i;
+
+    for (i = 0; i < rig->log.count; i++)
+        if (rig->log.entries[i].kind == UNWIND && rig->log.entries[i].function == function)
+            return rig->log.entries[i].ticks;
+    return 0;
+}
+
+/* Function 2 is switched off from 20 to 25, then come @words. @end: when its call ended without
+ * exit, 0: it did not. */
+static void expect(const uint64_t *words, size_t slots, uint64_t end, uint64_t left_out,
+                   const char *want, const char *what)
+{
+    bool sift = false;
+
+    do {
+        struct nsc_offs offs;
+        struct rig rig;
+
+        set_up(&rig, &offs, sift);
+        switch_off(&rig, &offs, 2, 20, 25);
+        nsc_stacks_switched_on(&rig.stacks, 26);
+        nsc_stacks_run(&rig.stacks, words, 0, slots, false);
+        nsc_stacks_close(&rig.stacks, 9000);
+        t_report_str(log_text(&rig.log), want, __FILE__, __LINE__, what);
+        t_report_u64(unwound(&rig, 2), end, __FILE__, __LINE__, what);
+        CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], left_out);
+        CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 0);
+        CHECK_U64(rig.stacks.stats.recorded + left_out, slots);
+        tear_down(&rig, &offs);
+        sift = !sift;
+    } while (sift);
+}
+
+#define EXPECT(end, left_out, want, what, ...)                                                     \
+    do {                                                                                           \
+        const uint64_t words_[] = {__VA_ARGS__};                                                   \
+        expect(words_, sizeof words_ / 16, end, left_out, want, what);                             \
+    } while (0)
+
+static void test_by_hand(void)
+{
+    EXPECT(20, 0, "+1 +2 ~2 +3 -3 -1", "it ends when its function went off", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), IN(3, AT(1), 8000), OUT(3, AT(1), 8001), OUT(1, AT(0), 8002));
+    EXPECT(20, 0, "+1 +2 ~2 -1", "the same before the caller's exit", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), OUT(1, AT(0), 8002));
+    EXPECT(20, 0, "+1 +2 ~2 +3 -3 -1", "and before calls that lie deeper", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), IN(3, AT(2), 8000), OUT(3, AT(2), 8001), OUT(1, AT(0), 8002));
+    EXPECT(0, 0, "+1 +2 -2 -1", "an exit is still seen while it goes off", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), OUT(2, AT(1), 22), OUT(1, AT(0), 8002));
+    EXPECT(22, 0, "+1 +2 ~2 -1", "so is an entry", IN(1, AT(0), 10), IN(2, AT(1), 22),
+           OUT(1, AT(0), 8002));
+    EXPECT(20, 1, "+1 +2 ~2 -1", "a later exit is not known to be of the same call",
+           IN(1, AT(0), 10), IN(2, AT(1), 11), OUT(2, AT(1), 7000), OUT(1, AT(0), 8002));
+    EXPECT(20, 1, "+2 ~2", "nor where nothing else is open", IN(2, AT(1), 11),
+           OUT(2, AT(1), 7000));
+    EXPECT(7000, 0, "+1 +2 +3 -3 ~2 +4 -4 -1", "it lasts as long as what it called",
+           IN(1, AT(0), 10), IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000),
+           IN(4, AT(3), 8000), OUT(4, AT(3), 8001), OUT(1, AT(0), 8002));
+    EXPECT(7000, 1, "+1 +2 +3 -3 ~2 -1", "and its exit is left out then, too", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000), OUT(2, AT(1), 8001),
+           OUT(1, AT(0), 8002));
+    EXPECT(20, 0, "+1 +2 +2 ~2 ~2 -1", "a recursion ends as a whole", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), IN(2, AT(2), 12), OUT(1, AT(0), 8002));
+}
+
+/* Nothing is known of the time between a gap and the switch. */
+static void test_gap(void)
+{
+    const uint64_t before[] = {IN(1, AT(0), 10), IN(2, AT(1), 11)};
+    const uint64_t behind[] = {OUT(1, AT(0), 8000)};
+    struct nsc_offs offs;
+    struct rig rig;
+
+    set_up(&rig, &offs, false);
+    switch_off(&rig, &offs, 2, 20, 25);
+    nsc_stacks_run(&rig.stacks, before, 0, 2, false);
+    nsc_stacks_gap(&rig.stacks, 7000, 0, 8, AT(2));
+    nsc_stacks_run(&rig.stacks, behind, 0, 1, false);
+    CHECK_STR(log_text(&rig.log), "+1 +2 ~2 ?8 -1");
+    CHECK_U64(unwound(&rig, 2), 11);
+    tear_down(&rig, &offs);
+}
+
+/* A thread whose events are far behind when the switch is forgotten. */
+static void test_forgotten(void)
+{
+    const uint64_t before[] = {IN(1, AT(0), 10), IN(2, AT(1), 11)};
+    const uint64_t behind[] = {OUT(1, AT(0), 8000)};
+    struct nsc_offs offs;
+    struct rig rig;
+    uint64_t i;
+
+    set_up(&rig, &offs, false);
+    nsc_stacks_run(&rig.stacks, before, 0, 2, false);
+    switch_off(&rig, &offs, 2, 20, 25);
+    for (i = 1; !nsc_offs_many(&offs); i++)
+        switch_off(&rig, &offs, 3, 100 * i, 100 * i + 5);
+    nsc_stacks_offs_pass(&rig.stacks);
+    nsc_offs_drop(&offs);
+    CHECK(!nsc_offs_many(&offs));
+    CHECK_U64(offs.count + offs.first, i);
+    nsc_stacks_run(&rig.stacks, behind, 0, 1, false);
+    CHECK_STR(log_text(&rig.log), "+1 +2 ~2 -1");
+    CHECK_U64(unwound(&rig, 2), 11);
+    CHECK_U64(rig.log.entries[3].ticks, 8000);
+    tear_down(&rig, &offs);
+}
+
+/* ---- A thread whose functions go off and on -------------------------------------------------- */
+
+enum { STEPS = 30000, FUNCTIONS = 6 };
+
+struct sim {
+    struct thread t;
+    struct nsc_offs offs;
+    struct {
+        uint32_t function;
+        uint64_t position, start;
+    } open[DEPTH_MAX];
+    uint32_t depth;
+    bool off[FUNCTIONS];
+    uint64_t ends[STEPS * 40]; /* by the tick of the entry: when the call returned */
+};
+
+static void flush_sim(struct sim *s)
+{
+    nsc_stacks_run(&s->t.rig.stacks, s->t.words, 0, s->t.slots, false);
+    s->t.slots = 0;
+    nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks, 0);
+}
+
+static void event(struct sim *s, bool exit)
+{
+    uint32_t function = s->open[s->depth - 1].function;
+
+    s->t.ticks += 1 + draw(&s->t, 30);
+    if (exit)
+        s->ends[s->open[s->depth - 1].start] = s->t.ticks;
+    else
+        s->open[s->depth - 1].start = s->t.ticks;
+    if (s->off[function])
+        return;
+    s->t.emitted++;
+    if (s->t.slots > 1000)
+        flush_sim(s);
+    put(&s->t, word_of(function, s->open[s->depth - 1].position, exit), s->t.ticks);
+}
+
+static void step(struct sim *s)
+{
+    struct thread *t = &s->t;
+
+    if (draw(t, 60) == 0) {
+        uint32_t function = draw(t, FUNCTIONS - 1); /* one is always on */
+
+        s->off[function] = !s->off[function];
+        t->ticks++;
+        if (s->off[function])
+            switch_off(&t->rig, &s->offs, function, t->ticks, t->ticks);
+        else { /* exits and entries at once: on_ticks holds for what comes */
+            flush_sim(s);
+            nsc_stacks_switched_on(&t->rig.stacks, t->ticks);
+        }
+        if (nsc_offs_many(&s->offs)) {
+            nsc_stacks_offs_pass(&t->rig.stacks);
+            nsc_offs_drop(&s->offs);
+        }
+    }
+    if (s->depth == 0 || (s->depth < 12 && draw(t, 2) == 0)) {
+        uint64_t above = s->depth == 0 ? TOP + 16 : s->open[s->depth - 1].position;
+
+        s->open[s->depth].function = draw(t, FUNCTIONS);
+        s->open[s->depth].position = above - 16 - 16 * draw(t, 3);
+        s->depth++;
+        event(s, false);
+    } else {
+        event(s, true);
+        s->depth--;
+    }
+}
+
+/* Each call ends when it did, or before. */
+static void check_ends(const struct sim *s, unsigned seed)
+{
+    uint64_t starts[DEPTH_MAX + 1], longer = 0, exact = 0, bounds = 0, late = 0;
+    uint32_t depth = 0;
+    size_t i;
+
+    for (i = 0; i < s->t.rig.log.count; i++) {
+        const struct entry *e = &s->t.rig.log.entries[i];
+
+        if (e->kind == ENTER)
+            starts[depth++] = e->ticks;
+        else if (e->kind == EXIT)
+            exact += e->ticks != s->ends[starts[--depth]];
+        else if (e->kind == UNWIND)
+            longer += e->ticks > s->ends[starts[--depth]], bounds++;
+        else if (e->kind == LATE)
+            late++;
+    }
+    printf("# seed %u: %llu ended without exit, %llu late, of %llu events %llu left out\n", seed,
+           (unsigned long long)bounds, (unsigned long long)late, (unsigned long long)s->t.emitted,
+           (unsigned long long)s->t.rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER]);
+    CHECK_U64(longer, 0);
+    CHECK_U64(exact, 0);
+    CHECK(bounds > 100);
+}
+
+static void test_simulated(unsigned seed)
+{
+    struct sim *s = calloc(1, sizeof *s);
+    size_t i;
+
+    set_up(&s->t.rig, &s->offs, seed % 3 == 0);
+    s->t.seed = seed;
+    s->t.ticks = 1;
+    for (i = 0; i < STEPS; i++)
+        step(s);
+    while (s->depth > 0) {
+        event(s, true);
+        s->depth--;
+    }
+    flush_sim(s);
+    nsc_stacks_close(&s->t.rig.stacks, s->t.ticks);
+    check_ends(s, seed);
+    CHECK_U64(s->t.rig.stacks.stats.recorded + nsc_stacks_lost_total(&s->t.rig.stacks) +
+                  s->t.rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER],
+              s->t.emitted);
+    tear_down(&s->t.rig, &s->offs);
+    free(s);
+}
+
+int main(void)
+{
+    unsigned seed;
+
+    test_by_hand();
+    test_gap();
+    test_forgotten();
+    for (seed = 1; seed <= 6; seed++)
+        test_simulated(seed);
+    no_runs = true;
+    for (seed = 7; seed <= 8; seed++)
+        test_simulated(seed);
+    return t_done();
+}
