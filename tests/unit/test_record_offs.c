@@ -110,8 +110,7 @@ static void test_by_hand(void)
            OUT(1, AT(0), 8002));
     EXPECT(20, 1, "+1 +2 ~2 -1", "a later exit is not known to be of the same call",
            IN(1, AT(0), 10), IN(2, AT(1), 11), OUT(2, AT(1), 7000), OUT(1, AT(0), 8002));
-    EXPECT(20, 1, "+2 ~2", "nor where nothing else is open", IN(2, AT(1), 11),
-           OUT(2, AT(1), 7000));
+    EXPECT(20, 1, "+2 ~2", "nor where nothing else is open", IN(2, AT(1), 11), OUT(2, AT(1), 7000));
     EXPECT(7000, 0, "+1 +2 +3 -3 ~2 +4 -4 -1", "it lasts as long as what it called",
            IN(1, AT(0), 10), IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000),
            IN(4, AT(3), 8000), OUT(4, AT(3), 8001), OUT(1, AT(0), 8002));

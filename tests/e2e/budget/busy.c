@@ -2,8 +2,9 @@
  * busy.c - a program with a few small functions that are called all the time and many that are not;
  * says at its end how often each was called.
  *
- * usage: busy MS THREADS [fork]   MS: milliseconds of processor time, of each thread. fork: the
- * half of it in a child, which says its own counts.
+ * usage: busy MS THREADS [fork | climb]   MS: milliseconds of processor time, of each thread. fork:
+ * the half of it in a child, which says its own counts. climb: before that, a recursion is called
+ * from a loop that calls nothing else; says how long one took at most.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -56,6 +57,36 @@ static uint64_t cpu_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/* Some of its calls are open at any time. */
+KEEP uint64_t rise(uint64_t x, int steps)
+{
+    return steps == 0 ? x + 1 : rise(rise(x, steps - 1) + 1, steps - 1) + 1;
+}
+
+static inline __attribute__((always_inline)) uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+KEEP uint64_t climb(uint64_t ms)
+{
+    uint64_t start = now_ns(), from = start, x = 1, longest = 0;
+
+    while (from - start < ms * 1000000) {
+        uint64_t to;
+
+        x = rise(x, 12);
+        to = now_ns();
+        longest = to - from > longest ? to - from : longest;
+        from = to;
+    }
+    printf("longest %llu\n", (unsigned long long)longest);
+    return x;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t hot_sum, warm_sum, cool_sum, result;
 
@@ -93,6 +124,8 @@ int main(int argc, char **argv)
             hot_sum = warm_sum = cool_sum = 0;
         ms -= half;
     }
+    if (argc > 3 && strcmp(argv[3], "climb") == 0)
+        result |= climb(ms);
     for (int i = 0; i < threads; i++)
         pthread_create(&ids[i], NULL, work, &ms);
     for (int i = 0; i < threads; i++)
