@@ -67,8 +67,8 @@ void nsc_flip_want_all(struct nsc_flip *flip, bool on);
  *
  * To be recorded whole, a call needs its entry before its exit: exits are switched on before
  * entries and entries off before exits. Calls that are open when their function is switched on end
- * with an exit that has no entry; those that are open when it is switched off end unseen, with the
- * next event outside of them.
+ * with an exit that has no entry; those that are open when it is switched off end unseen
+ * (offs.h).
  *
  * Returns 0 or -errno as nsc_flip_init(), and -EPERM where the kernel does not write code for
  * others (proc_mem.force_override); what was switched before is remembered as such. Must not be
