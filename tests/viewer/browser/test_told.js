@@ -32,6 +32,14 @@ function record() {
     return at("told.nst");
 }
 
+/** The same program, of whose calls only the entries were timed. */
+function recordEntries() {
+    const trace = path.join(folder, "entries.nst");
+    const program = path.join(folder, "told");
+    execFileSync(nanoscope, ["record", "-q", "--timing", "entry", "-o", trace, "--", program]);
+    return trace;
+}
+
 async function panel(view, title) {
     await view.panel(title);
     return await view.text(".panel:not([hidden])");
@@ -108,6 +116,7 @@ async function run() {
         const text = await panel(view, "Details");
         assert.ok(text.includes(`(${count(call.end - call.start)})`), text);
         assert.ok(text.includes(`(${count(call.self)})`), text);
+        assert.doesNotMatch(text, /about \d|not timed|not seen/);
     });
     await test("a line's number is plain", async () => {
         await page.evaluate(() => {
@@ -161,6 +170,17 @@ async function run() {
     await test("nothing went wrong meanwhile", async () => assert.deepEqual(view.wrong, []));
     await view.close();
     await server.end();
+
+    await test("an end that was not timed is told with the call", async () => {
+        const entries = await serve(recordEntries());
+        const other = await View.open(browser, entries.address);
+        await other.press("Enter");
+        const text = await panel(other, "Details");
+        assert.match(text, /about \d/);
+        assert.match(text, /the end was not timed/);
+        await other.close();
+        await entries.end();
+    });
     await browser.close();
     done();
 }
