@@ -43,12 +43,15 @@
 #define WINDOW_FIRST   (60 * MS)
 #define WINDOW_SAVED   (800 * MS)
 /* Functions are in a window from the coolest up, as long as they cost no more than so many times
- * the budget; every so often all are. */
+ * the budget; half of what windows may take is for some that have all. */
 #define WINDOW_COST    4.0
-#define WHOLE_EVERY    3
 /* Between taking functions out and letting them in again. */
 #define TOO_MUCH       1.05
 #define ENOUGH         0.93
+/* A function makes room for another one when it has been on for so long, and is called so many
+ * times as often. */
+#define TRIED_NS       (30 * MS)
+#define BETTER         1.5
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
 #define CAUTION        0.74
 
@@ -86,7 +89,7 @@ void nsc_policy_init(struct nsc_policy *p, double share, double call_ns)
     *p =
         (struct nsc_policy){.share = share * CAUTION, .call_ns = call_ns, .clock.call_ns = call_ns};
     p->credit_ns = p->share * FIRST_NS;
-    p->window_credit_ns = WINDOW_SHARE * p->share * WINDOW_FIRST;
+    p->window_credit_ns = p->whole_credit_ns = WINDOW_SHARE / 2 * p->share * WINDOW_FIRST;
 }
 
 void nsc_policy_free(struct nsc_policy *p)
@@ -445,6 +448,33 @@ static double present_target(const struct nsc_policy *p)
     return fmax(p->share + p->credit_ns / HORIZON_NS, p->share / 4);
 }
 
+/*
+ * What was seen first need not be right: where the account is in order and nothing would move, the
+ * hottest function makes room for the coolest one that is off, if that is called much less often.
+ * So the same calls keep more functions.
+ */
+static void exchange(struct nsc_policy *p)
+{
+    uint32_t n = sort_off(p, false), i, in, out = p->count;
+
+    for (i = 0; i < n && p->functions[p->scratch[i]].retry_at > p->plain_ns; i++)
+        ;
+    if (i == n)
+        return;
+    in = p->scratch[i];
+    for (i = 0; i < p->count; i++) {
+        const struct nsc_policy_function *f = &p->functions[i];
+
+        if (!f->off && !f->fixed && f->weight >= TRIED_NS &&
+            (out == p->count || f->rate > p->functions[out].rate))
+            out = i;
+    }
+    if (out == p->count || p->functions[out].rate < BETTER * p->functions[in].rate)
+        return;
+    switch_off(p, out);
+    switch_on(p, in);
+}
+
 static void control(struct nsc_policy *p)
 {
     double target = present_target(p), cost;
@@ -455,6 +485,8 @@ static void control(struct nsc_policy *p)
         take_out(p, cost, target, in_debt);
     else if (p->off_count > 0 && (cost = present_cost(p, false)) < target * ENOUGH)
         let_in(p, cost, target * ENOUGH);
+    if (p->change_count == 0 && p->off_count > 0 && !in_debt)
+        exchange(p);
 }
 
 /* ---- At a glance ----------------------------------------------------------------------------- */
@@ -503,8 +535,6 @@ static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
     uint32_t n = sort_off(p, true), i;
     double sum = 0;
 
-    *whole = p->windows % WHOLE_EVERY == WHOLE_EVERY - 1 ||
-             p->window_credit_ns > window_credit_most(p) / 2;
     for (i = 0; i < n; i++) {
         double more = cost_of(p, p->functions[p->scratch[i]].recent);
 
@@ -518,22 +548,22 @@ static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
     return i;
 }
 
-static void open_window(struct nsc_policy *p)
+static bool open_window(struct nsc_policy *p, bool whole)
 {
-    bool whole;
-    double cost, length;
+    double cost, length, *credit = whole ? &p->whole_credit_ns : &p->window_credit_ns;
     uint32_t n, i;
 
-    if (p->off_count == 0 || p->window_credit_ns <= 0)
-        return;
+    if (p->off_count == 0 || *credit <= 0)
+        return false;
     n = plan_window(p, &whole, &cost);
     length = cost > WINDOW_COST * p->share ? fmin(WHOLE_NS, WHOLE_CPU_NS / (1 + cost)) : WINDOW_NS;
     /* Never more than can be saved. */
-    length = fmin(length, window_credit_most(p) / 2 / fmax(cost, DBL_MIN));
-    if (p->window_credit_ns < cost * length * (1 + p->window_wait))
-        return;
+    length = fmin(length, window_credit_most(p) / 4 / fmax(cost, DBL_MIN));
+    if (*credit < cost * length * (1 + p->window_wait))
+        return false;
     p->window_open = true;
     p->window_whole = whole;
+    p->window_account = credit;
     p->window_length = length;
     p->window_cost = cost;
     p->window_plain = p->window_cpu = p->window_spent = 0;
@@ -547,6 +577,7 @@ static void open_window(struct nsc_policy *p)
         memset(f->in_window, 0, sizeof f->in_window);
         change(p, p->scratch[i], true);
     }
+    return true;
 }
 
 /* A regular program might meet every window in the same phase: from none to as much again. */
@@ -620,7 +651,7 @@ static void watch_blocks(struct nsc_policy *p, double plain, double spent)
 
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
 {
-    double plain, spent, unspent;
+    double plain, spent, unspent, earned, most = window_credit_most(p) / 2;
 
     p->change_count = 0;
     p->step = tally(p, step);
@@ -634,11 +665,12 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
     p->credit_ns += p->share * plain - spent;
     unspent = fmax(p->credit_ns - p->share * SAVED_NS, 0);
     p->credit_ns = fmax(p->credit_ns - unspent, -p->share * DEBT_MAX_NS);
-    p->window_credit_ns += WINDOW_SHARE * p->share * plain + WINDOW_UNSPENT * unspent;
-    p->window_credit_ns = fmin(p->window_credit_ns, window_credit_most(p));
+    earned = WINDOW_SHARE * p->share * plain + WINDOW_UNSPENT * unspent;
+    p->window_credit_ns = fmin(p->window_credit_ns + earned / 2, most);
+    p->whole_credit_ns = fmin(p->whole_credit_ns + earned / 2, most);
     if (p->window_open) {
         p->window_spent += spent;
-        p->window_credit_ns -= spent;
+        *p->window_account -= spent;
     }
     if (plain > 0) {
         sample(p, step, plain);
@@ -665,8 +697,8 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
         return;
     }
     control(p);
-    if (p->change_count == 0)
-        open_window(p);
+    if (p->change_count == 0 && !open_window(p, true))
+        open_window(p, false);
 }
 
 double nsc_policy_patience_ns(const struct nsc_policy *p)

@@ -58,8 +58,9 @@ struct nsc_policy {
     uint32_t *scratch;
     double plain_ns, cpu_ns, spent_ns; /* in all */
     double credit_ns;                  /* what may be spent beside the share; negative: debt */
-    double window_credit_ns;
-    bool window_open, window_whole; /* whole: nothing is off in it */
+    double window_credit_ns, whole_credit_ns; /* of windows, and of those that have all */
+    double *window_account;                   /* which of them pays for the one that is open */
+    bool window_open, window_whole;           /* whole: nothing is off in it */
     double window_plain, window_cpu, window_spent;
     double window_rate; /* of the steady calls, before it */
     struct nsc_budget_clock clock;
