@@ -55,9 +55,6 @@
 /* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
 #define CAUTION        0.74
 
-/* A hook that is called again after this time is half out of the caches. */
-#define WARM_NS 10e3
-
 #define BLOCK_NS    (100 * MS)
 #define BLOCK_SLACK 1.1
 
@@ -158,17 +155,9 @@ static bool is_on(const struct nsc_policy_function *f)
     return !f->off || f->sampled;
 }
 
-/* What a call costs of a function that is called so often: the more, the warmer its hook is. */
-static double call_cost(const struct nsc_policy *p, double rate)
-{
-    double warm = p->clock.call_ns;
-
-    return warm + (p->call_ns - warm) / (1 + rate * WARM_NS);
-}
-
 static double cost_of(const struct nsc_policy *p, double rate)
 {
-    return rate * call_cost(p, rate);
+    return rate * p->call_ns;
 }
 
 /* ---- What was seen --------------------------------------------------------------------------- */
@@ -304,25 +293,11 @@ static struct nsc_budget_tally tally(const struct nsc_policy *p, const struct ns
     return t;
 }
 
-/* What the step's calls cost. */
-static double step_cost(const struct nsc_policy *p)
-{
-    double cost = 0;
-    uint32_t i;
-
-    for (i = 0; i < p->touched_count; i++) {
-        const struct nsc_policy_function *f = &p->functions[p->touched[i]];
-
-        cost += f->calls * call_cost(p, f->rate);
-    }
-    return cost;
-}
-
 /* What of the step's time was the program's own. */
 static double plain_time(const struct nsc_policy *p)
 {
     const struct nsc_budget_tally *t = &p->step;
-    double plain = t->cpu_ns - step_cost(p) - t->lost * LOST_NS;
+    double plain = t->cpu_ns - t->calls * p->call_ns - t->lost * LOST_NS;
 
     if (p->window_open)
         return nsc_budget_clock_read(&p->clock, t, p->window_rate).ns;
@@ -369,7 +344,7 @@ static void switch_off(struct nsc_policy *p, uint32_t function)
     f->retry_at = p->plain_ns + f->hold;
     f->off = true;
     f->weight = fmin(f->weight, KEPT_NS);
-    start_span(f, nsc_budget_clock_least_rate(&p->clock, f->recent, call_cost(p, f->recent)));
+    start_span(f, nsc_budget_clock_least_rate(&p->clock, f->recent, p->call_ns));
     p->off_count++;
     change(p, function, false);
 }
@@ -532,7 +507,7 @@ void nsc_policy_glance(struct nsc_policy *p, double threads)
         on += p->functions[i].off ? 0 : p->functions[i].glimpse; /* others have just gone */
     }
     plain = fmax(threads - calls * p->call_ns, threads / 50);
-    cost = on * p->call_ns / plain;
+    cost = cost_of(p, on) / plain;
     if (!p->window_open && cost > p->share * ALARM &&
         p->credit_ns - (cost - p->share) * nsc_policy_patience_ns(p) < -p->share * PATIENCE_NS) {
         for (i = 0; i < p->count; i++)

@@ -48,8 +48,7 @@ struct nsc_policy_change {
 
 struct nsc_policy {
     double share;   /* of the program's plain time that recording may take */
-    double call_ns; /* what recording a call costs, entry and exit, of functions that are seldom
-                     * called; clock.call_ns: of those that are often */
+    double call_ns; /* what recording a call costs: entry and exit */
     struct nsc_policy_function *functions;
     uint32_t count, room;
     uint32_t *touched;

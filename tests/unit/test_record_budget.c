@@ -671,27 +671,6 @@ static void exchanges_for_cooler_ones(void)
     free(g);
 }
 
-/* Functions that are called often cost less a call: there is room for more of them. */
-static void trusts_warm_hooks(void)
-{
-    double on[2];
-
-    for (int warm = 0; warm < 2; warm++) {
-        struct nsc_policy p;
-        struct program *g = begin(&p, 140, misleading);
-
-        g->variant = 1;
-        if (warm)
-            p.clock.call_ns = CALL_NS / 2;
-        run_for(g, &p, 2000 * MS);
-        on[warm] = count_on(g);
-        show(warm ? "warm hooks" : "cold hooks", g, &p);
-        nsc_policy_free(&p);
-        free(g);
-    }
-    CHECK(on[1] >= on[0] + 3);
-}
-
 int main(void)
 {
     static const double budgets[] = {0.10, 0.02, 0.30};
@@ -709,7 +688,6 @@ int main(void)
     works_around_fixed_ones();
     outlives_its_start();
     exchanges_for_cooler_ones();
-    trusts_warm_hooks();
     comes_late();
     acts_at_a_glance();
     counts_what_is_lost();
