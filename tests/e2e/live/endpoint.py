@@ -88,7 +88,7 @@ class Program:
 def session():
     """A memory file with an empty session, and its mapping."""
     exit_bit = 47 if os.uname().machine == "x86_64" else 0
-    header = struct.pack("<QIIQBB2xIIIQ6Q6I4I2IQQII", 0x314556494C43534E, 1, PAGE, TOTAL, 16, exit_bit,
+    header = struct.pack("<QIIQBB2xIIIQ6Q6I4I2IQQII", 0x314556494C43534E, 2, PAGE, TOTAL, 16, exit_bit,
                          0, os.getpid(), 1, 0,
                          1 * PAGE, 24 * PAGE, 8 * PAGE, 16 * PAGE, 96 * PAGE, 128 * PAGE,
                          64, 64, 64, CHUNKS, CHUNK, PAGE,
@@ -103,7 +103,7 @@ def count(memory):
     """Recorded events and lost ones."""
     events = lost = 0
     for at in range(CHUNKS):
-        if struct.unpack_from("<Q", memory, 16 * PAGE + 32 * at)[0] != 0:
+        if struct.unpack_from("<Q", memory, 16 * PAGE + 40 * at)[0] != 0:
             start = 128 * PAGE + at * CHUNK
             for slot in range(start, start + CHUNK, 16):
                 events += struct.unpack_from("<Q", memory, slot)[0] & (1 << 48) - 1 >= 0x10000
