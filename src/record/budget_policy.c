@@ -414,15 +414,23 @@ static void take_out(struct nsc_policy *p, double cost, double target, bool rece
     }
 }
 
-/* The functions that are off, coolest first, in p->scratch; returns how many. */
-static uint32_t sort_off(struct nsc_policy *p, bool recent)
+/* The functions that are off, in p->scratch; returns how many. */
+static uint32_t list_off(struct nsc_policy *p)
 {
-    struct order order = {p->functions, recent, false};
     uint32_t i, n = 0;
 
     for (i = 0; i < p->count; i++)
         if (p->functions[i].off)
             p->scratch[n++] = i;
+    return n;
+}
+
+/* The same, coolest first. */
+static uint32_t sort_off(struct nsc_policy *p, bool recent)
+{
+    struct order order = {p->functions, recent, false};
+    uint32_t n = list_off(p);
+
     qsort_r(p->scratch, n, sizeof *p->scratch, compare, &order);
     return n;
 }
@@ -455,21 +463,20 @@ static double present_target(const struct nsc_policy *p)
  */
 static void exchange(struct nsc_policy *p)
 {
-    uint32_t n = sort_off(p, false), i, in, out = p->count;
+    uint32_t none = p->count, in = none, out = none, i;
 
-    for (i = 0; i < n && p->functions[p->scratch[i]].retry_at > p->plain_ns; i++)
-        ;
-    if (i == n)
-        return;
-    in = p->scratch[i];
     for (i = 0; i < p->count; i++) {
         const struct nsc_policy_function *f = &p->functions[i];
 
-        if (!f->off && !f->fixed && f->weight >= TRIED_NS &&
-            (out == p->count || f->rate > p->functions[out].rate))
-            out = i;
+        if (f->off && f->retry_at <= p->plain_ns) {
+            if (in == none || f->rate < p->functions[in].rate)
+                in = i;
+        } else if (!f->off && !f->fixed && f->weight >= TRIED_NS) {
+            if (out == none || f->rate > p->functions[out].rate)
+                out = i;
+        }
     }
-    if (out == p->count || p->functions[out].rate < BETTER * p->functions[in].rate)
+    if (in == none || out == none || p->functions[out].rate < BETTER * p->functions[in].rate)
         return;
     switch_off(p, out);
     switch_on(p, in);
@@ -532,7 +539,7 @@ static double window_credit_most(const struct nsc_policy *p)
  * @cost, a share of plain time. */
 static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
 {
-    uint32_t n = sort_off(p, true), i;
+    uint32_t n = *whole ? list_off(p) : sort_off(p, true), i;
     double sum = 0;
 
     for (i = 0; i < n; i++) {
