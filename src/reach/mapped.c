@@ -11,7 +11,7 @@
 
 #include "reach/maps.h"
 
-static int open_regular(const char *path)
+int nsc_reach_open_regular(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     struct stat st;
@@ -30,7 +30,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program)
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    fd = open_regular(path); /* takes a capability */
+    fd = nsc_reach_open_regular(path); /* takes a capability */
     if (fd >= 0)
         return fd;
     if (strcmp(map->path, program) == 0)
@@ -39,7 +39,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program)
         return -1;
     else
         snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
-    return open_regular(path);
+    return nsc_reach_open_regular(path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
@@ -65,7 +65,7 @@ int nsc_reach_open_mapped(pid_t pid, uint64_t address)
     if (error != 0)
         return error;
     nsc_mapped_program(pid, program, sizeof program);
-    for (size_t i = 0; i < maps.count; i++)
+    for (size_t i = 0; i < maps.count && fd < 0; i++)
         if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
             fd = nsc_mapped_open(pid, &maps.at[i], program);
     nsc_maps_free(&maps);

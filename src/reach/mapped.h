@@ -13,6 +13,10 @@
 
 struct nsc_map;
 
+/* Open a path that came out of a traced program, and may be a FIFO or a device. Returns a
+ * descriptor of a regular file, or -1. */
+int nsc_reach_open_regular(const char *path);
+
 /**
  * nsc_reach_open_mapped - open the file of the mapping that holds an address.
  * Returns a descriptor of a regular file, or -errno: -ENOENT (no process, no such mapping, or the

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nanoscope/live.h"
@@ -145,20 +144,6 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
     return 0;
 }
 
-/* The path came out of the traced program: it may be a FIFO or a device. */
-static int open_regular(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    close(fd);
-    return -1;
-}
-
 /*
  * The file that was loaded from @path: the one that is there, if its build id is right; else, as
  * the path may be of another file by now or of another file system, what the process itself has
@@ -167,7 +152,7 @@ static int open_regular(const char *path)
 static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build_id_bytes,
                        const struct nsc_module_at *at)
 {
-    int fd = open_regular(path), mapped;
+    int fd = nsc_reach_open_regular(path), mapped;
 
     if (fd >= 0 && build_id_bytes > 0 && nsc_symbols_is_build(fd, build_id, build_id_bytes))
         return fd;
@@ -293,7 +278,7 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
         options.build_id = file->build_id;
         options.build_id_bytes = file->build_id_bytes;
     }
-    fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 3) : open_regular(file->path);
+    fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 3) : nsc_reach_open_regular(file->path);
     if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
         file->symbols = NULL;
     return file->symbols;
