@@ -282,10 +282,7 @@ static void tell_offs(struct nsc_budget *b, uint64_t ticks)
         if (!f->on && f->off_ticks == ticks)
             off.functions[off.count++] = i;
     }
-    if (off.count > 0)
-        nsc_tracees_switched_off(b->tracees, &off);
-    else
-        free(off.functions);
+    nsc_tracees_switched_off(b->tracees, &off);
 }
 
 /* Does what the policy has decided; returns whether anything was switched. */

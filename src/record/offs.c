@@ -134,7 +134,7 @@ static const struct nsc_off *next_off(const struct nsc_stacks *s)
     return &offs->list[s->offs_passed > offs->first ? s->offs_passed - offs->first : 0];
 }
 
-static void look_ahead(struct nsc_stacks *s)
+void nsc_stacks_offs_next(struct nsc_stacks *s)
 {
     const struct nsc_off *off = next_off(s);
 
@@ -153,12 +153,7 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
         pass(s, off, seen);
         s->offs_passed = s->offs->first + (uint64_t)(off - s->offs->list) + 1;
     }
-    look_ahead(s);
-}
-
-void nsc_stacks_offs_added(struct nsc_stacks *s)
-{
-    look_ahead(s);
+    nsc_stacks_offs_next(s);
 }
 
 void nsc_stacks_offs_pass(struct nsc_stacks *s)

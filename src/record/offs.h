@@ -35,8 +35,8 @@ void nsc_offs_drop(struct nsc_offs *offs);
 /* One more; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with it freed. */
 int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off);
 
-/* There is one more: from then on, events are told apart. */
-void nsc_stacks_offs_added(struct nsc_stacks *s);
+/* Look for the next one, as when there is one more: events are told apart from then on. */
+void nsc_stacks_offs_next(struct nsc_stacks *s);
 /* What nsc_offs_drop() is about to forget counts for what is open, wherever the thread's events
  * are. */
 void nsc_stacks_offs_pass(struct nsc_stacks *s);

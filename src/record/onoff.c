@@ -294,10 +294,7 @@ void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t 
     for (i = 0; off.functions != NULL && i < modules->place_count; i++)
         if (ends_unseen(modules, &modules->places[i]))
             off.functions[off.count++] = i;
-    if (off.count > 0)
-        nsc_tracees_switched_off(all, &off);
-    else
-        free(off.functions);
+    nsc_tracees_switched_off(all, &off);
 }
 
 /* A module that is loaded and whose sleds the runtime leaves to us. */

@@ -203,7 +203,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->sieve = (struct nsc_sieve){.stats = &s->stats};
     if (s->rules != NULL)
         begin_rules(s, s->rules);
-    nsc_stacks_offs_added(s);
+    nsc_stacks_offs_next(s);
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
 }

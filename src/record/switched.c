@@ -2,6 +2,8 @@
  * switched.c - what the threads of a session hear of sleds that are switched while they run; see
  * tracee.h. Called by whoever has them switched: recorder.c, attach.c, budget.c, onoff.c.
  */
+#include <stdlib.h>
+
 #include "record/tracee.h"
 
 void nsc_tracees_set_switched(struct nsc_tracees *all)
@@ -40,11 +42,15 @@ void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off
 {
     uint32_t i;
 
+    if (off->count == 0) {
+        free(off->functions);
+        return;
+    }
     if (nsc_offs_many(&all->offs))
         forget_offs(all);
     if (nsc_offs_add(&all->offs, off) != 0)
         return; /* such calls end where they are found to have ended */
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
-            nsc_stacks_offs_added(&all->threads[i]->stacks);
+            nsc_stacks_offs_next(&all->threads[i]->stacks);
 }

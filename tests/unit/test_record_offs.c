@@ -50,7 +50,7 @@ static void switch_off(struct rig *rig, struct nsc_offs *offs, uint32_t function
 
     off.functions[0] = function;
     nsc_offs_add(offs, &off);
-    nsc_stacks_offs_added(&rig->stacks);
+    nsc_stacks_offs_next(&rig->stacks);
 }
 
 /* When calls of the function were left without an exit, the first time. */
