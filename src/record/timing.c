@@ -1,10 +1,8 @@
 /* timing.c - see timing.h; docs/format.md 6, `timing`. */
 #include "record/timing.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "nanoscope/live.h"
+#include "trace/reader.h"
 #include "util/buffer.h"
 
 /* Where a module has both kinds, it is not known of which one a function is. */
@@ -22,15 +20,9 @@ void nsc_timing_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks
     noted->kinds |= hooks;
     if (in_full(noted) == before)
         return;
-    for (uint32_t i = 0; i < modules->count; i++) {
-        char number[16];
-
-        if (!in_full(modules->files[i]))
-            continue;
-        snprintf(number, sizeof number, "%s%" PRIu32, list.used > 0 ? " " : "",
-                 modules->files[i]->id);
-        nsc_buffer_bytes(&list, number, strlen(number));
-    }
+    for (uint32_t i = 0; i < modules->count; i++)
+        if (in_full(modules->files[i]))
+            nsc_trace_put_timed(&list, modules->files[i]->id);
     nsc_buffer_bytes(&list, "", 1);
     /* Without memory the list stays too short: bounds are told that are none. */
     if (!list.failed)

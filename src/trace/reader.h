@@ -187,6 +187,9 @@ uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function);
 /* Only entries were timed, but of this module's calls both ends were? */
 bool nsc_trace_timed_in_full(const struct nsc_trace *t, uint32_t module);
+/* Add a module's number to the text of `timing.full`. */
+struct nsc_buffer;
+void nsc_trace_put_timed(struct nsc_buffer *list, uint32_t module);
 /* Tell a trace that is made of @t which of its modules are timed in full: @modules has their ids
  * there, or NSC_NO_ID. Returns 0, -ENOMEM or the writer's error. */
 struct nsc_writer;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace/reader_state.h"
 #include "trace/writer.h"
@@ -40,8 +41,7 @@ int nsc_trace_link_timing(struct nsc_trace *t)
     t->timed = timed_modules(t, nsc_trace_meta(t, NSC_META_TIMED_FULL));
     t->untimed = calloc((size_t)t->functions.count + 1, sizeof *t->untimed);
     for (uint32_t i = 0; t->timed != NULL && t->untimed != NULL && i < t->functions.count; i++) {
-        uint32_t module = functions[i].f.module;
-        bool in_full = module < t->modules.count && t->timed[module] != 0;
+        bool in_full = nsc_trace_timed_in_full(t, functions[i].f.module);
 
         t->untimed[i] = (uint8_t)(in_full ? 0 : NSC_BOUND_END);
         t->info.exits_bound |= !in_full;
@@ -60,19 +60,22 @@ uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function)
     return t->untimed != NULL && function < t->functions.count ? t->untimed[function] : 0;
 }
 
+void nsc_trace_put_timed(struct nsc_buffer *list, uint32_t module)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "%s%" PRIu32, list->used > 0 ? " " : "", module);
+    nsc_buffer_bytes(list, number, strlen(number));
+}
+
 int nsc_trace_copy_timing(const struct nsc_trace *t, const uint32_t *modules, struct nsc_writer *w)
 {
     struct nsc_buffer list = {0};
     bool failed;
 
-    for (uint32_t i = 0; t->timed != NULL && i < t->modules.count; i++) {
-        char number[16];
-
-        if (!nsc_trace_timed_in_full(t, i) || modules[i] == NSC_NO_ID)
-            continue;
-        snprintf(number, sizeof number, "%s%" PRIu32, list.used > 0 ? " " : "", modules[i]);
-        nsc_buffer_bytes(&list, number, strlen(number));
-    }
+    for (uint32_t i = 0; i < t->modules.count; i++)
+        if (nsc_trace_timed_in_full(t, i) && modules[i] != NSC_NO_ID)
+            nsc_trace_put_timed(&list, modules[i]);
     if (list.used > 0)
         nsc_buffer_bytes(&list, "", 1);
     failed = list.failed;
