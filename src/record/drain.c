@@ -119,7 +119,7 @@ static void begin_chunk(struct nsc_tracee_thread *t, const struct nsc_live_chunk
     uint64_t lost = __atomic_load_n(&live->lost_before, __ATOMIC_RELAXED);
     uint64_t turned = nsc_tracee_turned_away(t, lost);
 
-    nsc_stacks_begin_chunk(&t->stacks, __atomic_load_n(&live->anchor, __ATOMIC_RELAXED), ticks, 0);
+    nsc_stacks_begin_chunk(&t->stacks, __atomic_load_n(&live->anchor, __ATOMIC_RELAXED), ticks);
     if (lost > 0)
         nsc_stacks_gap(&t->stacks, ticks, lost - turned, turned,
                        __atomic_load_n(&live->lost_highest, __ATOMIC_RELAXED));

@@ -630,15 +630,12 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
     return i < to ? i : to;
 }
 
-void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks,
-                            uint64_t lost_before)
+void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks)
 {
     if (open_ticks > s->near_ticks)
         s->near_ticks = open_ticks;
     if (s->since_ticks == 0)
         s->since_ticks = open_ticks;
-    if (lost_before != 0)
-        nsc_stacks_lost(s, open_ticks, lost_before);
     s->anchor = anchor;
 }
 

@@ -84,9 +84,8 @@ int nsc_stacks_init(struct nsc_stacks *s);
 /* Frees memory; lanes belong to the trace writer. */
 void nsc_stacks_free(struct nsc_stacks *s);
 
-/* A chunk begins: its anchor, the instant it was opened and the events lost just before it. */
-void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks,
-                            uint64_t lost_before);
+/* A chunk begins: its anchor, and the instant it was opened. */
+void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open_ticks);
 
 /**
  * nsc_stacks_run - run the rule over slots.

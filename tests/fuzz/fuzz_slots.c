@@ -122,15 +122,18 @@ static void run(struct machine *m)
 
 static void next_chunk(struct machine *m, struct input *in)
 {
-    uint64_t kind = take(in, 1);
+    uint64_t kind = take(in, 1), anchor, ticks, lost;
 
     run(m);
     if (m->read < m->used) /* holes that nobody will fill any more */
         m->read = nsc_stacks_run(&m->stacks, m->words, m->read, m->used, false);
     memset(m->words, 0, m->used * 16);
     m->used = m->read = 0;
-    nsc_stacks_begin_chunk(&m->stacks, kind % 4 == 0 ? take(in, 8) : TOP,
-                           kind % 5 == 0 ? take(in, 8) : m->ticks, kind % 7 == 0 ? take(in, 2) : 0);
+    anchor = kind % 4 == 0 ? take(in, 8) : TOP;
+    ticks = kind % 5 == 0 ? take(in, 8) : m->ticks;
+    if (kind % 7 == 0 && (lost = take(in, 2)) > 0)
+        nsc_stacks_lost(&m->stacks, ticks, lost);
+    nsc_stacks_begin_chunk(&m->stacks, anchor, ticks);
 }
 
 static void put(struct machine *m, struct input *in, uint64_t word, uint64_t ticks)
@@ -297,7 +300,7 @@ static void begin(struct machine *m, int fd, unsigned mode)
     m->codes.by_function = (mode & HEADER) != 0;
     m->codes.resolve = resolve;
     m->codes.context = m;
-    nsc_stacks_begin_chunk(&m->stacks, TOP, m->ticks, 0);
+    nsc_stacks_begin_chunk(&m->stacks, TOP, m->ticks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

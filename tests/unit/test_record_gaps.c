@@ -28,7 +28,7 @@ static void feed(struct rig *rig, const uint64_t *words, size_t bytes)
 static void set_up(struct rig *rig)
 {
     rig_begin(rig, false, true);
-    nsc_stacks_begin_chunk(&rig->stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 1);
 }
 
 /* Two calls are open when @lost and @left_out events go missing, up to @highest; then they return.
@@ -121,7 +121,7 @@ static void test_pending(void)
     nsc_stacks_free(&rig.stacks);
     rig.stacks.rules = &rules;
     nsc_stacks_init(&rig.stacks);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     feed(&rig, before, sizeof before);
     nsc_stacks_gap(&rig.stacks, 200, 0, 2, AT(2));
     feed(&rig, behind, sizeof behind);
@@ -161,7 +161,7 @@ static void event(struct sim *s, bool exit)
     if (s->lost > 0 || s->t.slots > 1000) {
         nsc_stacks_run(&s->t.rig.stacks, s->t.words, 0, s->t.slots, false);
         s->t.slots = 0;
-        nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks, 0);
+        nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks);
         if (s->lost > 0)
             nsc_stacks_gap(&s->t.rig.stacks, s->t.ticks, s->lost, 0, s->highest);
         s->lost = s->highest = 0;
@@ -205,7 +205,7 @@ static void test_simulated(bool jumps, unsigned seed)
     rig_begin(&s->t.rig, false, true);
     s->t.seed = seed;
     s->t.ticks = 1;
-    nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, 1);
     for (i = 0; i < STEPS; i++)
         step(s, jumps);
     s->losing = false;

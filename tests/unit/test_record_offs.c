@@ -33,7 +33,7 @@ static void set_up(struct rig *rig, struct nsc_offs *offs, bool sift)
     rig->stacks.rules = sift ? &all_rules : NULL;
     rig->stacks.switched = true;
     nsc_stacks_init(&rig->stacks);
-    nsc_stacks_begin_chunk(&rig->stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 1);
 }
 
 static void tear_down(struct rig *rig, struct nsc_offs *offs)
@@ -184,7 +184,7 @@ static void flush_sim(struct sim *s)
 {
     nsc_stacks_run(&s->t.rig.stacks, s->t.words, 0, s->t.slots, false);
     s->t.slots = 0;
-    nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks, 0);
+    nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks);
 }
 
 static void event(struct sim *s, bool exit)

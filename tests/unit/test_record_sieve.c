@@ -369,7 +369,7 @@ static void begin_thread(struct thread *t, unsigned seed, const struct setting *
     t->rig.stacks.roles = roles_of;
     nsc_stacks_init(&t->rig.stacks);
     t->rig.codes.until_ticks = 0;
-    nsc_stacks_begin_chunk(&t->rig.stacks, t->anchor, t->ticks, 0);
+    nsc_stacks_begin_chunk(&t->rig.stacks, t->anchor, t->ticks);
 }
 
 static bool simulate(unsigned seed, const struct setting *setting)

@@ -26,7 +26,7 @@ static void expect(const uint64_t *words, size_t slots, const char *want, const 
     struct rig rig;
 
     rig_begin(&rig, false, true);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, words, 0, slots, false);
     nsc_stacks_close(&rig.stacks, 100000);
     t_report_str(log_text(&rig.log), want, __FILE__, __LINE__, what);
@@ -128,7 +128,7 @@ static void test_ticks(void)
                               OUT(3, TOP + 64, 40)};
 
     rig_begin(&rig, false, true);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, words, 0, 7, false);
     CHECK_STR(log_text(&rig.log), "+1 +2 +8 -8 -2 -1 <3");
     CHECK_U64(rig.log.entries[1].ticks, 20);
@@ -145,7 +145,7 @@ static void test_hole_and_late_switch_ticks(void)
     size_t at;
 
     rig_begin(&rig, false, true);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     at = nsc_stacks_run(&rig.stacks, words, 0, 4, true);
     CHECK_U64(at, 2);
     words[4] = word_of(3, TOP - 64, false);
@@ -174,7 +174,7 @@ static void test_header(void)
     struct rig rig;
 
     rig_begin(&rig, true, true);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, far - 1000, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, far - 1000);
     nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
     CHECK_STR(log_text(&rig.log), "+1 +2 +3 -3 -2 +2 ~2 +2 -2 +4 ~4 +5 ~5 -1 +1 ~1 +6 -6");
     CHECK_U64(rig.log.entries[0].ticks, far);
@@ -193,7 +193,7 @@ static void test_header_found_late(void)
 
     rig_begin(&rig, false, true);
     rig.late = true;
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     CHECK_U64(nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false), 8);
     CHECK_STR(log_text(&rig.log), "+1 +20 +21 -21 -20 +2 -2 -1");
     for (i = 0; i < rig.log.count; i++)
@@ -211,11 +211,11 @@ static void test_ring(void)
     struct rig rig;
 
     rig_begin(&rig, false, false);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, old, 0, 4, false);
     CHECK_U64(rig.log.count, 0);
     nsc_stacks_keep(&rig.stacks);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 13, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 13);
     nsc_stacks_run(&rig.stacks, new, 0, 4, false);
     nsc_stacks_close(&rig.stacks, 20);
     CHECK_STR(log_text(&rig.log), "!2 +1 +3 +4 -4 -3 -1");
@@ -232,9 +232,10 @@ static void test_turned_away(void)
     struct rig rig;
 
     rig_begin(&rig, false, true);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, old, 0, 2, false);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 19, 2);
+    nsc_stacks_lost(&rig.stacks, 19, 2);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 19);
     nsc_stacks_left_out(&rig.stacks, 19, 40);
     nsc_stacks_run(&rig.stacks, new, 0, 3, false);
     nsc_stacks_close(&rig.stacks, 23);
@@ -294,7 +295,7 @@ static bool simulate(unsigned seed, bool header, bool fibres)
     t.lanes = 1;
     t.fibres[0].used = true;
     rig_begin(&t.rig, header, true);
-    nsc_stacks_begin_chunk(&t.rig.stacks, t.anchor, t.ticks, 0);
+    nsc_stacks_begin_chunk(&t.rig.stacks, t.anchor, t.ticks);
     ops = 1 + draw(&t, OPS);
     for (op = 0; op < ops; op++) {
         uint32_t what = draw(&t, 1000);
@@ -441,7 +442,7 @@ static void run_mixed(struct rig *rig, const struct mixer *m, unsigned seed, boo
     if (rig->epoch != 0)
         rig->codes.until_ticks = 0;
     no_runs = !runs;
-    nsc_stacks_begin_chunk(&rig->stacks, TOP, 5000, 0);
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 5000);
     for (t->seed = seed; at < t->slots; at = to) {
         to = at + 1 + draw(t, 300) < t->slots ? at + 1 + draw(t, 300) : t->slots;
         to = to < t->slots ? to : t->slots;
@@ -528,7 +529,7 @@ static void test_garbage(void)
                 calls++;
         }
         t->rig.stacks.stats.recorded = 0;
-        nsc_stacks_begin_chunk(&t->rig.stacks, draw(t, UINT32_MAX), 5, 0);
+        nsc_stacks_begin_chunk(&t->rig.stacks, draw(t, UINT32_MAX), 5);
         nsc_stacks_run(&t->rig.stacks, t->words, 0, 2000, false);
         total += stats->recorded;
         nsc_stacks_close(&t->rig.stacks, 0);
@@ -547,7 +548,7 @@ static void test_switched(void)
 
     rig_begin(&rig, false, true);
     rig.stacks.switched = true;
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, words, 0, 4, false);
     CHECK_STR(log_text(&rig.log), "<4 +1 -1");
     CHECK_U64(rig.stacks.stats.recorded, 3);
@@ -570,7 +571,7 @@ static void test_switching_on(void)
 
     rig_begin(&rig, false, true);
     nsc_stacks_switched_on(&rig.stacks, 10);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
     /* Where the 8 was, events came after the switching: it is of a stack of its own near by. */
     CHECK_STR(log_text(&rig.log), "<1 <4 +5 -5 <7 <8");
@@ -592,7 +593,7 @@ static void test_switching_on_inlined(void)
 
     rig_begin(&rig, true, true);
     nsc_stacks_switched_on(&rig.stacks, 10);
-    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1, 0);
+    nsc_stacks_begin_chunk(&rig.stacks, TOP, 1);
     nsc_stacks_run(&rig.stacks, words, 0, sizeof words / 16, false);
     CHECK_STR(log_text(&rig.log), "<2 <1");
     CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 1);

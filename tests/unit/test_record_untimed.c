@@ -120,7 +120,7 @@ static void begin(struct rig *rig, bool keep, bool marked)
 {
     rig_begin(rig, false, keep);
     rig->stacks.marked = marked;
-    nsc_stacks_begin_chunk(&rig->stacks, TOP, 900, 0);
+    nsc_stacks_begin_chunk(&rig->stacks, TOP, 900);
 }
 
 /* In pieces, as a recorder comes upon them; what has to wait is run again with more behind. */

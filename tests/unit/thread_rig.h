@@ -152,7 +152,7 @@ static inline void flush(struct thread *t)
 {
     nsc_stacks_run(&t->rig.stacks, t->words, 0, t->slots, false);
     t->slots = 0;
-    nsc_stacks_begin_chunk(&t->rig.stacks, t->anchor, t->ticks, 0);
+    nsc_stacks_begin_chunk(&t->rig.stacks, t->anchor, t->ticks);
 }
 
 static inline void put(struct thread *t, uint64_t word, uint64_t second)
