@@ -23,7 +23,7 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query reader serve
+HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query reader serve dex
 HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
 have_header = $(shell $(CC) $(CPPFLAGS) $(CAIRO_FLAGS) -include $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
 # `nanoscope open` needs the headers of an HTTP library; the library itself is loaded when it is used.
@@ -41,7 +41,7 @@ HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
 CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
               $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
-HOST_LIBS  := -ldw -lelf -lzstd -lz -lstdc++ -lm -lpthread
+HOST_LIBS  := -ldw -lelf -lzstd -lz -lcrypto -lstdc++ -lm -lpthread
 
 HOST_LIB := $(BUILD)/obj/libnsc-host.a
 CLI_LIB  := $(BUILD)/obj/libnsc-cli.a
