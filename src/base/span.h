@@ -87,6 +87,11 @@ static inline struct nsc_span nsc_span_part(struct nsc_span *span, uint64_t byte
 }
 
 /* Fixed-width little-endian numbers, whatever the machine's own order. */
+static inline uint16_t nsc_span_get16(const uint8_t *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
 static inline uint32_t nsc_span_get32(const uint8_t *at)
 {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
@@ -95,6 +100,12 @@ static inline uint32_t nsc_span_get32(const uint8_t *at)
 static inline uint64_t nsc_span_get64(const uint8_t *at)
 {
     return nsc_span_get32(at) | (uint64_t)nsc_span_get32(at + 4) << 32;
+}
+
+static inline void nsc_span_put16(uint8_t *at, uint16_t v)
+{
+    at[0] = (uint8_t)v;
+    at[1] = (uint8_t)(v >> 8);
 }
 
 static inline void nsc_span_put32(uint8_t *at, uint32_t v)
