@@ -1,0 +1,44 @@
+/*
+ * debug.h - debug information written anew: other indices, other addresses, the same lines. Of dex/
+ * alone.
+ */
+#ifndef NSC_DEX_DEBUG_H
+#define NSC_DEX_DEBUG_H
+
+#include <errno.h>
+
+#include "dex/code.h"
+
+/* Where instructions went. */
+struct nsc_dex_moved {
+    /* New unit of old unit @at, never less than that of a smaller one. */
+    uint32_t (*to)(const void *context, uint32_t at);
+    const void *context;
+    uint32_t size; /* old units: what the information says of later ones is left out */
+};
+
+/**
+ * nsc_dex_debug_convert - append a debug_info_item in its new form.
+ * @maps: new indices, or NULL.
+ * @moved: new addresses, or NULL.
+ *
+ * Returns 0, -EBADMSG or -ENOMEM.
+ */
+int nsc_dex_debug_convert(const uint8_t *debug, size_t bytes, const struct nsc_dex_maps *maps,
+                          const struct nsc_dex_moved *moved, struct nsc_buffer *out,
+                          struct nsc_diag *diag);
+
+void nsc_dex_put_sleb(struct nsc_buffer *out, int64_t v);
+
+/* A new index for an old one: 0 or -EBADMSG. @map NULL: the same. */
+static inline int nsc_dex_map(const uint32_t *map, uint32_t count, uint32_t *index)
+{
+    if (map == NULL)
+        return 0;
+    if (*index >= count)
+        return -EBADMSG;
+    *index = map[*index];
+    return 0;
+}
+
+#endif
