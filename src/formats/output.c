@@ -2,24 +2,19 @@
 #include "formats/output.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "util/outfile.h"
 
 #define PACKED_BYTES (64u * 1024)
 
 struct nsc_output_sink {
-    int fd;
+    struct nsc_outfile file;
     int error; /* first failure, -errno */
     bool gzip;
-    bool to_stdout;
     uint64_t written;
-    char *path;
-    char *partial; /* name until published; NULL for standard output */
-    bool named;    /* the file has that name; before, it has none and goes if we die */
     z_stream z;
     uint8_t *packed; /* PACKED_BYTES, with gzip only */
 };
@@ -27,7 +22,7 @@ struct nsc_output_sink {
 static void write_all(struct nsc_output_sink *s, const uint8_t *data, size_t bytes)
 {
     while (bytes > 0 && s->error == 0) {
-        ssize_t n = write(s->fd, data, bytes);
+        ssize_t n = write(s->file.fd, data, bytes);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -139,105 +134,26 @@ static void output_free(struct nsc_output *out)
 
     if (s != NULL) {
         end_gzip(s);
-        if (s->fd >= 0 && !s->to_stdout)
-            close(s->fd);
-        free(s->path);
-        free(s->partial);
         free(s);
     }
     free(out->buffer);
     free(out);
 }
 
-/* Only a name that is free, or a regular file, may be replaced. */
-static int check_target(const char *path, struct nsc_diag *diag)
-{
-    struct stat st;
-
-    if (lstat(path, &st) != 0)
-        return errno == ENOENT ? 0
-                               : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
-                                              "cannot write %s: %s", path, strerror(errno));
-    if (S_ISLNK(st.st_mode))
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
-                            "%s is a symbolic link: give the file it should point to", path);
-    if (S_ISDIR(st.st_mode))
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "%s is a directory: name a file",
-                            path);
-    if (!S_ISREG(st.st_mode))
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "%s is not a regular file: use -o - and redirect", path);
-    return 0;
-}
-
-/* A file without a name beside @path, where the file system can; else -errno. */
-static int open_nameless(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
-    int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
-
-    free(folder);
-    return fd;
-}
-
-static int open_partial(struct nsc_output_sink *s, struct nsc_diag *diag)
-{
-    int error = check_target(s->path, diag);
-
-    if (error != 0)
-        return error;
-    if (asprintf(&s->partial, "%s.%d.unfinished", s->path, (int)getpid()) < 0) {
-        s->partial = NULL;
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    }
-    s->fd = open_nameless(s->path);
-    if (s->fd >= 0)
-        return 0;
-    s->fd = open(s->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (s->fd < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
-                            strerror(errno));
-    s->named = true;
-    return 0;
-}
-
-/* Give a nameless file its temporary name: many of a set must not all stay open. */
-static void name_partial(struct nsc_output_sink *s)
-{
-    char self[32];
-
-    if (s->named || s->partial == NULL || s->error != 0)
-        return;
-    snprintf(self, sizeof self, "/proc/self/fd/%d", s->fd);
-    if (linkat(AT_FDCWD, self, AT_FDCWD, s->partial, AT_SYMLINK_FOLLOW) != 0)
-        s->error = -errno;
-    else
-        s->named = true;
-}
-
 int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, struct nsc_diag *diag)
 {
     struct nsc_output *o = calloc(1, sizeof *o);
     struct nsc_output_sink *s = o != NULL ? calloc(1, sizeof *s) : NULL;
-    int error = 0;
+    int error;
 
     if (s == NULL) {
         free(o);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     o->sink = s;
-    s->fd = -1;
-    s->to_stdout = strcmp(path, "-") == 0;
-    s->path = strdup(s->to_stdout ? "standard output" : path);
+    error = nsc_outfile_create(path, &s->file, diag);
     o->buffer = malloc(NSC_OUTPUT_BUFFER);
-    if (s->path == NULL || o->buffer == NULL)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    else if (s->to_stdout)
-        s->fd = STDOUT_FILENO;
-    else
-        error = open_partial(s, diag);
-    if (error == 0 && gzip && start_gzip(s) != 0)
+    if (error == 0 && (o->buffer == NULL || (gzip && start_gzip(s) != 0)))
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error != 0) {
         nsc_output_abandon(o);
@@ -252,50 +168,36 @@ int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, stru
 int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
 {
     struct nsc_output_sink *s = out->sink;
+    int error;
 
     nsc_output_flush(out);
     if (s->gzip && s->error == 0)
         deflate_all(s, out->buffer, 0, Z_FINISH);
-    name_partial(s);
-    if (!s->to_stdout && s->fd >= 0) {
-        if (close(s->fd) != 0 && s->error == 0)
-            s->error = -errno;
-        s->fd = -1;
-    }
+    error = s->error == 0 ? nsc_outfile_close(&s->file) : 0;
+    if (error != 0)
+        s->error = error;
     /* A set of files may be thousands of outputs that wait to be published. */
     end_gzip(s);
     free(out->buffer);
     out->buffer = out->at = out->end = NULL;
     if (s->error != 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, s->error, "cannot write %s: %s", s->path,
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, s->error, "cannot write %s: %s", s->file.path,
                             strerror(-s->error));
     return 0;
 }
 
 int nsc_output_publish(struct nsc_output *out, struct nsc_diag *diag)
 {
-    struct nsc_output_sink *s = out->sink;
+    int error = nsc_outfile_publish(&out->sink->file, diag);
 
-    if (s->partial != NULL) {
-        int error = check_target(s->path, diag);
-
-        if (error == 0 && rename(s->partial, s->path) != 0)
-            error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", s->path,
-                                 strerror(errno));
-        if (error != 0) {
-            nsc_output_abandon(out);
-            return error;
-        }
-    }
     output_free(out);
-    return 0;
+    return error;
 }
 
 void nsc_output_abandon(struct nsc_output *out)
 {
     if (out == NULL)
         return;
-    if (out->sink->named && out->sink->partial != NULL)
-        unlink(out->sink->partial);
+    nsc_outfile_abandon(&out->sink->file);
     output_free(out);
 }
