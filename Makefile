@@ -35,6 +35,9 @@ HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out 
 # And with cairo and pages of PDF.
 HAVE_CAIRO := $(call have_header,cairo-pdf.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_CAIRO),src/formats/pdf_without.c,$(addprefix src/formats/,pdf.c pdf_draw.c cairo.c)),$(HOST_SRCS))
+# And with libcrypto and the signatures of APKs.
+HAVE_CRYPTO := $(call have_header,openssl/provider.h)
+HOST_SRCS  := $(filter-out $(if $(HAVE_CRYPTO),src/apk/crypto_without.c,$(addprefix src/apk/,crypto.c crypto_key.c crypto_pkcs12.c)),$(HOST_SRCS))
 CPPFLAGS_ALL += $(if $(HAVE_CAIRO),$(CAIRO_FLAGS))
 CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
@@ -78,7 +81,8 @@ HOST_LIST := $(BUILD)/obj/host.list
 $(HOST_LIST): again
 	@mkdir -p $(@D)
 	@echo '$(HOST_OBJS)' | cmp -s - $@ || { echo '$(HOST_OBJS)' >$@; $(if $(HAVE_CAIRO),,\
-	    echo "pdf: left out, so \`nanoscope export --format pdf\` does nothing: no cairo-pdf.h here (Debian: apt install libcairo2-dev)" >&2;) }
+	    echo "pdf: left out, so \`nanoscope export --format pdf\` does nothing: no cairo-pdf.h here (Debian: apt install libcairo2-dev)" >&2;) \
+	    $(if $(HAVE_CRYPTO),,echo "signatures: left out, so \`nanoscope apk\` and \`inject\` cannot sign: no openssl/provider.h here (Debian: apt install libssl-dev)" >&2;) }
 
 $(HOST_LIB): $(HOST_OBJS) $(HOST_LIST)
 $(CLI_LIB): $(CLI_OBJS)
