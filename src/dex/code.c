@@ -222,9 +222,17 @@ static int check_switch(const struct reader *r, const struct nsc_dex_scan *scan,
     return 0;
 }
 
+/* Tables that several switches share are written for each of them: no more of that than there may
+ * be in proportion to the code. */
+static bool too_shared(const struct reader *r, uint64_t targets)
+{
+    return targets > (uint64_t)r->code->size * 2;
+}
+
 static int check_insns(const struct reader *r, const struct nsc_dex_scan *scan)
 {
     const uint16_t *insns = r->code->insns;
+    uint64_t targets = 0;
     int error = 0;
 
     for (uint32_t i = 0; i < scan->count && error == 0; i++) {
@@ -237,11 +245,16 @@ static int check_insns(const struct reader *r, const struct nsc_dex_scan *scan)
             continue;
         to = (int64_t)unit + nsc_dex_insn_offset(insns + unit, op->format);
         if (to < 0 || !nsc_dex_scan_begins(scan, (uint64_t)to))
-            error = bad_at(r, unit, "a branch that goes to no instruction");
-        else if (op->format == NSC_DEX_31T)
-            error = check_switch(r, scan, unit, (uint32_t)to);
-        else if (nsc_dex_is_payload(insns[to]))
-            error = bad_at(r, unit, "a branch into data");
+            return bad_at(r, unit, "a branch that goes to no instruction");
+        if (op->format != NSC_DEX_31T) {
+            if (nsc_dex_is_payload(insns[to]))
+                error = bad_at(r, unit, "a branch into data");
+            continue;
+        }
+        if ((op->flags & NSC_DEX_SWITCHES) != 0 && nsc_dex_is_payload(insns[to]))
+            targets += insns[to + 1];
+        error = too_shared(r, targets) ? bad_at(r, unit, "too many switches share a table")
+                                       : check_switch(r, scan, unit, (uint32_t)to);
     }
     return error;
 }
