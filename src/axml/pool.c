@@ -14,11 +14,6 @@
 #define SPAN_END 0xffffffffu
 #define NOWHERE  0xfffffffcu /* offset of a string that cannot be read */
 
-static int bad(struct nsc_diag *diag, size_t at, const char *what)
-{
-    return nsc_diag_set(diag, at, EBADMSG, "%s at byte %zu", what, at);
-}
-
 void nsc_axml_pool_free(struct nsc_axml_pool *pool)
 {
     free(pool->offsets);
@@ -46,11 +41,11 @@ static const char *check(const struct nsc_axml_pool *pool, uint32_t data_at, uin
 
     *data_end = pool->style_count > 0 ? styles_at : bytes;
     if (pool->header_bytes + offsets > bytes)
-        return "there are more strings than their pool has room for: it says so";
+        return "the pool of strings has no room for as many as it says";
     if (pool->style_count > 0 && (styles_at >= bytes || bytes - styles_at < 4))
-        return "the styles are not inside the pool of strings: it says so";
+        return "the styles are said to lie outside the pool of strings";
     if (pool->count > 0 && (data_at >= *data_end || *data_end - data_at < 2))
-        return "the strings are not inside their pool: it says so";
+        return "the strings are said to lie outside their pool";
     return NULL;
 }
 
@@ -93,7 +88,7 @@ int nsc_axml_pool_read(struct nsc_axml_pool *pool, const uint8_t *was, uint32_t 
     nsc_axml_pool_free(pool);
     pool->header_bytes = nsc_axml_get16(was + 2);
     if (pool->header_bytes < NSC_AXML_POOL_BYTES)
-        return bad(diag, at, "the header of the pool of strings is cut off");
+        return nsc_diag_set(diag, at, EBADMSG, "the header of the pool of strings is cut off");
     pool->was = was;
     pool->was_bytes = bytes;
     pool->count = nsc_span_get32(was + 8);
@@ -105,7 +100,7 @@ int nsc_axml_pool_read(struct nsc_axml_pool *pool, const uint8_t *was, uint32_t 
     wrong = check(pool, data_at, styles_at, &data_end);
     if (wrong != NULL) {
         pool->count = pool->style_count = 0;
-        return bad(diag, at + 8, wrong);
+        return nsc_diag_set(diag, at + 8, EBADMSG, "%s", wrong);
     }
     return take(pool, data_at, styles_at, data_end);
 }

@@ -32,7 +32,7 @@ struct chunk {
 
 static int bad(const struct reading *r, size_t at, const char *what)
 {
-    return nsc_diag_set(r->diag, at, EBADMSG, "%s at byte %zu", what, at);
+    return nsc_diag_set(r->diag, at, EBADMSG, "%s", what);
 }
 
 static const char *read_chunk(const struct reading *r, struct chunk *c)
@@ -234,10 +234,10 @@ static int read_header(struct reading *r)
     if (x->header_bytes < CHUNK_BYTES || bytes < x->header_bytes)
         return bad(r, 2, "not compiled XML: its header is wrong");
     if (bytes > x->size)
-        return nsc_diag_set(r->diag, 4, EBADMSG,
-                            "not compiled XML, or cut off: %zu bytes, and the header at byte 0 "
-                            "says %u",
-                            x->size, bytes);
+        return nsc_diag_set(
+            r->diag, 4, EBADMSG,
+            "not compiled XML, or cut off: it has %zu bytes and says that it has %u", x->size,
+            bytes);
     r->at = x->header_bytes;
     r->end = bytes;
     x->trailer = x->bytes + bytes;

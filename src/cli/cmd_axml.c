@@ -1,0 +1,280 @@
+/* cmd_axml.c - nanoscope axml: show and change compiled XML. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "apk/zip.h"
+#include "axml/axml.h"
+#include "axml/dump.h"
+#include "axml/path.h"
+#include "cli/axml_options.h"
+#include "cli/command.h"
+#include "util/json.h"
+#include "util/outfile.h"
+
+#define INPUT_MAX (256u << 20) /* bytes of XML */
+#define MANIFEST  "AndroidManifest.xml"
+
+struct request {
+    const struct nsc_cli_args *args;
+    const char *input, *output; /* output: NULL if not given */
+    const char *entry;          /* NULL if not given */
+    bool json;
+    bool changes; /* --add or --remove was given */
+};
+
+static int read_request(const struct nsc_cli_args *args, struct request *r)
+{
+    r->args = args;
+    for (size_t i = 0; i < args->option_count; i++) {
+        const char *value = args->options[i].value;
+
+        switch ((enum nsc_axml_option)args->options[i].id) {
+        case NSC_AXML_OPT_OUTPUT:
+            r->output = value;
+            break;
+        case NSC_AXML_OPT_ENTRY:
+            r->entry = value;
+            break;
+        case NSC_AXML_OPT_JSON:
+            r->json = true;
+            break;
+        case NSC_AXML_OPT_ADD:
+        case NSC_AXML_OPT_REMOVE:
+            r->changes = true;
+            break;
+        }
+    }
+    if (args->operand_count < 1)
+        return nsc_cli_usage(args, "dump or set is needed");
+    if (args->operand_count < 2)
+        return nsc_cli_usage(args, "a file is needed");
+    r->input = args->operands[1];
+    return 0;
+}
+
+/* ---- Input
+ * --------------------------------------------------------------------------------------- */
+
+/* All that a descriptor gives. */
+static int read_all(int fd, const char *path, struct nsc_buffer *out, struct nsc_diag *diag)
+{
+    for (;;) {
+        uint8_t *at = nsc_buffer_reserve(out, 65536);
+        ssize_t n;
+
+        if (at == NULL)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+        n = read(fd, at, 65536);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
+                                strerror(errno));
+        if (n == 0)
+            return 0;
+        out->used += (size_t)n;
+        if (out->used > INPUT_MAX)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
+                                "%s has more than %u MiB: that is no compiled XML", path,
+                                INPUT_MAX >> 20);
+    }
+}
+
+static int read_entry(const char *path, const char *entry, struct nsc_axml **x,
+                      struct nsc_diag *diag)
+{
+    const struct nsc_zip_entry *e;
+    struct nsc_zip *zip = NULL;
+    uint8_t *data = NULL;
+    size_t bytes = 0;
+    int error = nsc_zip_open(path, &zip, diag);
+
+    if (error != 0)
+        return error;
+    e = nsc_zip_find(zip, entry);
+    if (e == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT, "%s has no %s", path, entry);
+    else
+        error = nsc_zip_read(zip, e, INPUT_MAX, &data, &bytes, diag);
+    if (error == 0)
+        error = nsc_axml_read(data, bytes, x, diag);
+    free(data);
+    nsc_zip_close(zip);
+    return error;
+}
+
+/* Whether it begins as archives do; only of what can be read twice. */
+static bool is_archive(int fd)
+{
+    char magic[4];
+
+    return pread(fd, magic, sizeof magic, 0) == (ssize_t)sizeof magic &&
+           memcmp(magic, "PK\3\4", sizeof magic) == 0;
+}
+
+static int read_input(const struct request *r, bool archives, struct nsc_axml **x,
+                      struct nsc_diag *diag)
+{
+    struct nsc_buffer bytes = {0};
+    int fd = strcmp(r->input, "-") == 0 ? STDIN_FILENO : open(r->input, O_RDONLY | O_CLOEXEC);
+    bool is_apk;
+    int error;
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", r->input,
+                            strerror(errno));
+    is_apk = fd != STDIN_FILENO && is_archive(fd);
+    if (is_apk && archives)
+        error = read_entry(r->input, r->entry != NULL ? r->entry : MANIFEST, x, diag);
+    else if (is_apk)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                             "%s is an archive: `axml set` changes compiled XML alone", r->input);
+    else if (r->entry != NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                             "%s is no APK, so there is no %s in it", r->input, r->entry);
+    else
+        error = read_all(fd, r->input, &bytes, diag);
+    if (error == 0 && !is_apk)
+        error = nsc_axml_read(bytes.data, bytes.used, x, diag);
+    nsc_buffer_free(&bytes);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return error;
+}
+
+/* ---- Dump
+ * ---------------------------------------------------------------------------------------- */
+
+static int dump(const struct request *r)
+{
+    struct nsc_axml *x = NULL;
+    struct nsc_json json;
+    struct nsc_diag diag;
+    int error;
+
+    if (r->args->operand_count > 2)
+        return nsc_cli_usage(r->args, "dump takes one file");
+    if (r->output != NULL || r->changes)
+        return nsc_cli_usage(r->args, "dump changes nothing: -o, --add and --remove are for set");
+    error = read_input(r, true, &x, &diag);
+    if (error != 0)
+        return nsc_cli_fail_in(r->input, &diag);
+    if (r->json) {
+        nsc_json_begin(&json, stdout, false);
+        nsc_json_open_object(&json, NULL);
+        error = nsc_axml_dump_json(x, &json);
+        nsc_json_close_object(&json);
+        nsc_json_end(&json);
+    } else {
+        error = nsc_axml_dump(x, stdout);
+    }
+    nsc_axml_free(x);
+    return error != 0 ? nsc_cli_error("out of memory") : NSC_CLI_OK;
+}
+
+/* ---- Set
+ * ----------------------------------------------------------------------------------------- */
+
+/* All changes of one option. */
+static int change_all(const struct request *r, enum nsc_axml_option option, struct nsc_axml *x,
+                      int (*change)(struct nsc_axml *x, const char *what, struct nsc_diag *diag),
+                      struct nsc_diag *diag)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < r->args->option_count && error == 0; i++)
+        if (r->args->options[i].id == (int)option)
+            error = change(x, r->args->options[i].value, diag);
+    return error;
+}
+
+static int change(const struct request *r, struct nsc_axml *x, struct nsc_diag *diag)
+{
+    int error = change_all(r, NSC_AXML_OPT_REMOVE, x, nsc_axml_remove_path, diag);
+
+    if (error == 0)
+        error = change_all(r, NSC_AXML_OPT_ADD, x, nsc_axml_add_path, diag);
+    for (size_t i = 2; i < r->args->operand_count && error == 0; i++)
+        error = nsc_axml_set_path(x, r->args->operands[i], diag);
+    return error;
+}
+
+static int write_all(int fd, const char *path, const struct nsc_buffer *bytes,
+                     struct nsc_diag *diag)
+{
+    for (size_t done = 0; done < bytes->used;) {
+        ssize_t n = write(fd, bytes->data + done, bytes->used - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", path,
+                                strerror(errno));
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+static int deliver(const char *path, const struct nsc_buffer *bytes, struct nsc_diag *diag)
+{
+    struct nsc_outfile file;
+    int error = nsc_outfile_create(path, &file, diag);
+
+    if (error != 0)
+        return error;
+    error = write_all(file.fd, path, bytes, diag);
+    if (error == 0) {
+        error = nsc_outfile_close(&file);
+        if (error != 0)
+            (void)nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", path,
+                               strerror(-error));
+    }
+    if (error == 0)
+        return nsc_outfile_publish(&file, diag);
+    nsc_outfile_abandon(&file);
+    return error;
+}
+
+static int set(const struct request *r)
+{
+    const char *output = r->output != NULL ? r->output : r->input;
+    struct nsc_buffer bytes = {0};
+    struct nsc_axml *x = NULL;
+    struct nsc_diag diag;
+    int error;
+
+    if (r->json || r->entry != NULL)
+        return nsc_cli_usage(r->args, "--json and --entry are for dump");
+    if (r->args->operand_count < 3 && !r->changes)
+        return nsc_cli_usage(r->args, "nothing to change: give PATH@ATTRIBUTE=VALUE");
+    if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
+        return nsc_cli_usage(r->args, "compiled XML does not go to a terminal: give -o FILE");
+    error = read_input(r, false, &x, &diag);
+    if (error == 0)
+        error = change(r, x, &diag);
+    if (error == 0)
+        error = nsc_axml_write(x, &bytes, &diag);
+    nsc_axml_free(x);
+    if (error == 0)
+        error = deliver(output, &bytes, &diag);
+    nsc_buffer_free(&bytes);
+    return error != 0 ? nsc_cli_fail_in(r->input, &diag) : NSC_CLI_OK;
+}
+
+int nsc_cmd_axml(const struct nsc_cli_args *args)
+{
+    struct request r = {0};
+    int status = read_request(args, &r);
+
+    if (status != 0)
+        return status;
+    if (strcmp(args->operands[0], "dump") == 0)
+        return dump(&r);
+    if (strcmp(args->operands[0], "set") == 0)
+        return set(&r);
+    return nsc_cli_usage(args, "no such thing to do: %s (dump or set)", args->operands[0]);
+}
