@@ -1,6 +1,6 @@
 /*
- * optimize.c - functions with optimisation options of their own. gcc works these out anew for each, and may
- * then keep values in registers that the called function is known to leave alone.
+ * optimize.c - functions with optimisation options of their own. gcc works these out anew for each,
+ * and may then keep values in registers that the called function is known to leave alone.
  *
  * usage: optimize ROUNDS   prints a number that all registers have a part in
  */
