@@ -69,6 +69,8 @@ enum nsc_dex_visibility {
 struct nsc_dex_blob {
     const uint8_t *data;
     uint32_t bytes;
+    uint32_t users; /* of debug information: code items that have it; it has no data when the last
+                       of them got other, and is not written then */
 };
 
 /* MUTF-8; a NUL follows the last byte. */
@@ -266,7 +268,8 @@ int nsc_dex_settle(struct nsc_dex *dex, struct nsc_diag *diag);
 /* ---- walk -------------------------------------------------------------------------------------
  */
 
-/* Begin with {0}. The pointers are good until something is added. */
+/* Begin with {0}. The pointers are good until something is added; `code` also only until
+ * nsc_dex_set_code(). */
 struct nsc_dex_walk {
     const struct nsc_dex_class *class;
     struct nsc_dex_member *member; /* a method with code */
@@ -301,7 +304,8 @@ uint32_t nsc_dex_first_line(const struct nsc_dex *dex, const struct nsc_dex_code
  */
 int nsc_dex_set_code(struct nsc_dex *dex, struct nsc_dex_member *member, const void *data,
                      size_t bytes, uint32_t debug);
-/* A new debug_info_item; @data is copied. Returns its index, NSC_DEX_NONE without memory. */
+/* Find or add a debug_info_item; @data is copied. Returns its index, NSC_DEX_NONE without memory.
+ */
 uint32_t nsc_dex_add_debug(struct nsc_dex *dex, const void *data, size_t bytes);
 
 /* ---- build ------------------------------------------------------------------------------------
@@ -317,7 +321,8 @@ struct nsc_dex_new_method {
     const char *name;
     const char *signature; /* "(I)V" */
     uint32_t access;       /* enum nsc_dex_access */
-    const uint16_t *units; /* code units; NULL: no code */
+    const uint16_t
+        *units; /* code units, with the indices that nsc_dex_add_...() gave; NULL: none */
     uint32_t unit_count;
     uint16_t registers, outs; /* of the code; what comes in follows from signature and access */
     const char *annotation;   /* descriptor of a marker annotation; NULL: none */

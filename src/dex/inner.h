@@ -75,6 +75,8 @@ struct nsc_dex_own {
     uint32_t rooms[NSC_DEX_TABLES];
     uint32_t class_room, class_data_room, code_room, debug_room, list_room, set_room;
     uint32_t annotation_room, directory_room;
+    uint32_t *debug_slots; /* indices plus one by content; see change.c */
+    uint32_t debug_mask;
     uint32_t hidden_classes; /* classes that struct nsc_dex.hidden knows */
     int error;               /* the first addition that failed, as -errno */
     char why[200];
@@ -89,8 +91,22 @@ struct nsc_dex *nsc_dex_empty(void);
 /* How many elements a table has. */
 uint32_t nsc_dex_count(const struct nsc_dex *dex, enum nsc_dex_table table);
 
+/* Remember the first addition that failed. Returns NSC_DEX_NONE. */
+uint32_t nsc_dex_fail(struct nsc_dex *dex, int error, const char *what);
+/* Room for one more element in a table of the model, whose pointer is at @table; false, and the
+ * model knows it, without memory. */
+bool nsc_dex_grow(struct nsc_dex *dex, void *table, uint32_t *room, uint32_t count, size_t item);
+/* Give code other debug information; what nobody has then is dropped. */
+void nsc_dex_set_debug(struct nsc_dex *dex, struct nsc_dex_code_item *code, uint32_t debug);
+/* nsc_dex_add_debug() for what must not be found, nor find. */
+uint32_t nsc_dex_append_debug(struct nsc_dex *dex, const void *data, size_t bytes);
+/* The debug information is about to change: it must not be found by what it was. */
+void nsc_dex_forget_debugs(struct nsc_dex *dex);
+
 /* Order of two strings of MUTF-8 by their UTF-16 code units. 0 only if the bytes are the same. */
 int nsc_dex_compare_text(const uint8_t *a, const uint8_t *b);
+/* Order of two lists, element by element. */
+int nsc_dex_compare_lists(const struct nsc_dex_list *a, const struct nsc_dex_list *b);
 /* The order of the tables; parameters are compared type by type. */
 int nsc_dex_compare_protos(const struct nsc_dex *dex, const struct nsc_dex_proto *a,
                            const struct nsc_dex_proto *b);

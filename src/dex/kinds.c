@@ -97,6 +97,7 @@ void nsc_dex_free(struct nsc_dex *dex)
     }
     for (int i = 0; i < NSC_DEX_TABLES; i++)
         free(dex->own->tails[i].order);
+    free(dex->own->debug_slots);
     free(dex->own);
     free(dex->strings);
     free(dex->types);

@@ -59,21 +59,24 @@ static int compare(uint32_t a, uint32_t b)
     return a < b ? -1 : a > b;
 }
 
+int nsc_dex_compare_lists(const struct nsc_dex_list *a, const struct nsc_dex_list *b)
+{
+    for (uint32_t i = 0; i < a->count && i < b->count; i++)
+        if (a->items[i] != b->items[i])
+            return compare(a->items[i], b->items[i]);
+    return compare(a->count, b->count);
+}
+
 int nsc_dex_compare_protos(const struct nsc_dex *dex, const struct nsc_dex_proto *a,
                            const struct nsc_dex_proto *b)
 {
     static const struct nsc_dex_list none = {NULL, 0};
-    const struct nsc_dex_list *x =
-        a->parameters == NSC_DEX_NONE ? &none : &dex->lists[a->parameters];
-    const struct nsc_dex_list *y =
-        b->parameters == NSC_DEX_NONE ? &none : &dex->lists[b->parameters];
 
     if (a->returns != b->returns)
         return compare(a->returns, b->returns);
-    for (uint32_t i = 0; i < x->count && i < y->count; i++)
-        if (x->items[i] != y->items[i])
-            return compare(x->items[i], y->items[i]);
-    return compare(x->count, y->count);
+    return nsc_dex_compare_lists(a->parameters == NSC_DEX_NONE ? &none : &dex->lists[a->parameters],
+                                 b->parameters == NSC_DEX_NONE ? &none
+                                                               : &dex->lists[b->parameters]);
 }
 
 int nsc_dex_compare_fields(const struct nsc_dex_field *a, const struct nsc_dex_field *b)

@@ -164,6 +164,8 @@ static int read_code(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t 
         nsc_dex_resolve(r, NSC_DEX_DEBUGS, nsc_span_get32(at + 8), place(r, at) + 8u, &code->debug);
     if (error != 0)
         return error;
+    if (code->debug != NSC_DEX_NONE)
+        r->dex->debugs[code->debug].users++;
     nsc_span_take(span, 2 * (uint64_t)nsc_span_get32(at + 12));
     if (tries > 0) {
         nsc_span_take(span, (nsc_span_get32(at + 12) & 1) != 0 ? 2 : 0);

@@ -73,7 +73,11 @@ static uint32_t place(const struct writing *w, enum nsc_dex_kind kind, uint32_t 
 
 static void put_debug(struct writing *w, uint32_t i)
 {
-    nsc_buffer_bytes(w->out, w->dex->debugs[i].data, w->dex->debugs[i].bytes);
+    const struct nsc_dex_blob *debug = &w->dex->debugs[i];
+
+    if (debug->data == NULL)
+        w->count[NSC_DEX_DEBUGS]--; /* dropped */
+    nsc_buffer_bytes(w->out, debug->data, debug->bytes);
 }
 
 static void put_code(struct writing *w, uint32_t i)
@@ -332,6 +336,7 @@ static void put_section(struct writing *w, enum nsc_dex_kind kind,
                         void (*item)(struct writing *w, uint32_t i))
 {
     const struct nsc_dex_section_kind *k = &nsc_dex_section_kinds[kind];
+    const uint32_t items = w->count[kind];
 
     if (item == NULL) { /* filled in later */
         w->section[kind] = here(w);
@@ -341,10 +346,10 @@ static void put_section(struct writing *w, enum nsc_dex_kind kind,
     if (w->count[kind] != 0)
         align_to(w, k->align);
     w->section[kind] = here(w);
-    w->offsets[kind] = calloc((size_t)w->count[kind] + 1, sizeof *w->offsets[kind]);
+    w->offsets[kind] = calloc((size_t)items + 1, sizeof *w->offsets[kind]);
     if (w->offsets[kind] == NULL)
         w->out->failed = true;
-    for (uint32_t i = 0; !w->out->failed && i < w->count[kind]; i++) {
+    for (uint32_t i = 0; !w->out->failed && i < items; i++) {
         align_to(w, k->align);
         w->offsets[kind][i] = here(w);
         item(w, i);
