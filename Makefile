@@ -323,7 +323,7 @@ GENDOC    := $(BUILD)/tools/gendoc
 VERB_DOCS := $(sort $(wildcard docs/man/nanoscope-*.md))
 VERBS     := $(VERB_DOCS:docs/man/nanoscope-%.md=%)
 # Options that several commands share.
-SHARED_DOCS := docs/man/filters.md docs/man/metrics.md
+SHARED_DOCS := docs/man/filters.md docs/man/metrics.md docs/man/signing.md
 OPTIONS_H := $(VERBS:%=$(BUILD)/gen/cli/%_options.h)
 MAN_PAGES := $(BUILD)/share/man/man1/nanoscope.1 $(VERBS:%=$(BUILD)/share/man/man1/nanoscope-%.1)
 COMPLETION := $(BUILD)/share/bash-completion/completions/nanoscope \
