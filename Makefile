@@ -317,6 +317,61 @@ check-nm: runtime ## what the runtime imports, and what its fast path must not c
 
 -include $(sort $(TRACED_OBJS:.o=.d) $(HEAP_OBJS:.o=.d)) $(MODULE_OBJS:.o=.d)
 
+# ---- The library in an APK --------------------------------------------------------------------------
+#
+# For Android's four processors, with clang and lld and without the NDK: its C library and log are
+# declared by ourselves (bionic.h), and what is imported of them comes from libraries of empty
+# functions. No TLS: older platforms have none. Without clang or lld it is left out.
+
+APP_CC      ?= clang
+APP_ABIS    := arm64-v8a armeabi-v7a x86_64 x86
+APP_TARGET_arm64-v8a   := aarch64-linux-android21
+APP_TARGET_armeabi-v7a := armv7a-linux-androideabi21
+APP_TARGET_x86_64      := x86_64-linux-android21
+APP_TARGET_x86         := i686-linux-android21
+# AArch64: no calls into libgcc for atomics.
+APP_FLAGS_arm64-v8a    := -mno-outline-atomics
+APP_FLAGS_armeabi-v7a  := -mthumb
+APP_CFLAGS  := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -ffreestanding -fno-builtin -fno-stack-protector \
+               -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-exceptions -fomit-frame-pointer
+APP_LDFLAGS := -nostdlib -shared -fuse-ld=lld
+APP_SRCS    := $(sort $(wildcard src/hooks/jni/*.c src/hooks/jni/*.S))
+APP_OUT     := $(BUILD)/app
+HAVE_APP    := $(shell command -v ld.lld >/dev/null && t=$$(mktemp) && $(APP_CC) --target=aarch64-linux-android21 $(APP_LDFLAGS) \
+                 -x c -o $$t /dev/null >/dev/null 2>&1 && echo yes; rm -f "$$t")
+APP_LIBS    := $(if $(HAVE_APP),$(APP_ABIS:%=$(BUILD)/lib/android/%/libnanoscope-app.so))
+
+.PHONY: app
+all: app
+app: $(APP_LIBS) ## the library in an APK, for every ABI of Android
+	$(if $(HAVE_APP),,@echo "app: left out, so \`nanoscope inject\` has no library to add: no clang and lld here (Debian: apt install clang lld)" >&2)
+
+# app_rules ABI: objects, empty libraries, the library
+define app_rules
+$(APP_OUT)/$1/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(call show,APP)
+	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) -Iinclude -Isrc $(APP_CFLAGS) $(APP_FLAGS_$1) -MMD -MP -c $$< -o $$@
+
+$(APP_OUT)/$1/%.o: %.S
+	@mkdir -p $$(@D)
+	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) -c $$< -o $$@
+
+$(APP_OUT)/$1/%.so: src/hooks/jni/%.symbols
+	@mkdir -p $$(@D)
+	$$(Q)sed 's/.*/void &(void); void &(void) {}/' $$< | $(APP_CC) --target=$(APP_TARGET_$1) $(APP_LDFLAGS) -w -fno-builtin \
+	    -Wl,-soname,$$(@F) -x c -o $$@ -
+
+$(BUILD)/lib/android/$1/libnanoscope-app.so: $(addprefix $(APP_OUT)/$1/,$(addsuffix .o,$(basename $(APP_SRCS))) libc.so liblog.so)
+	@mkdir -p $$(@D)
+	$$(call show,LINK)
+	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) $(APP_LDFLAGS) -Wl,-soname,$$(@F),--hash-style=both,--build-id=sha1,--strip-all \
+	    -Wl,-z,max-page-size=16384,-z,now,-z,relro,-z,defs,-z,text,-z,noexecstack,-z,nodelete -o $$@ $$^
+
+-include $(patsubst %.c,$(APP_OUT)/$1/%.d,$(filter %.c,$(APP_SRCS)))
+endef
+$(foreach abi,$(APP_ABIS),$(eval $(call app_rules,$(abi))))
+
 # ---- From docs/man: options, table of commands, manual pages, completion (see tools/gendoc/doc.h) ---
 
 GENDOC    := $(BUILD)/tools/gendoc
