@@ -1,0 +1,91 @@
+/* content.c - see content.h. */
+#include "cli/content.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/outfile.h"
+
+static int read_on(int fd, const char *path, size_t max, struct nsc_buffer *out,
+                   struct nsc_diag *diag)
+{
+    struct stat st;
+    size_t piece = 65536;
+
+    if (fstat(fd, &st) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
+                            strerror(errno));
+    /* All at once, and one byte more to see the end. */
+    if (S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < max)
+        piece = (size_t)st.st_size + 1;
+    for (;;) {
+        uint8_t *at = nsc_buffer_reserve(out, piece);
+        ssize_t n = at == NULL ? 0 : read(fd, at, piece);
+
+        if (at == NULL)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "%s: out of memory", path);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
+                                strerror(errno));
+        if (n == 0)
+            return 0;
+        out->used += (size_t)n;
+        piece = piece > (size_t)n ? piece - (size_t)n : 65536;
+        if (out->used > max)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG, "%s has more than %zu bytes", path,
+                                max);
+    }
+}
+
+int nsc_cli_read_content(const char *path, size_t max, struct nsc_buffer *out,
+                         struct nsc_diag *diag)
+{
+    int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), error;
+
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
+                            strerror(errno));
+    error = read_on(fd, path, max, out, diag);
+    if (fd != STDIN_FILENO)
+        close(fd);
+    return error;
+}
+
+static int cannot_write(const char *path, int error, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", path,
+                        strerror(error < 0 ? -error : error));
+}
+
+int nsc_cli_write_content(const char *path, const struct nsc_buffer *content, struct nsc_diag *diag)
+{
+    struct nsc_outfile file;
+    int error = nsc_outfile_create(path, &file, diag);
+
+    if (error != 0) {
+        nsc_outfile_abandon(&file);
+        return error;
+    }
+    for (size_t done = 0; error == 0 && done < content->used;) {
+        ssize_t n = write(file.fd, content->data + done, content->used - done);
+
+        if (n >= 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            error = cannot_write(path, errno, diag);
+    }
+    if (error == 0) {
+        error = nsc_outfile_close(&file);
+        if (error != 0)
+            error = cannot_write(path, error, diag);
+    }
+    if (error == 0)
+        return nsc_outfile_publish(&file, diag);
+    nsc_outfile_abandon(&file);
+    return error;
+}
