@@ -41,6 +41,7 @@ struct rig {
     uint32_t monitors[64], held;
     uint32_t open[64], depth; /* ids entered and not left */
     uint32_t enters, exits;   /* of the method itself */
+    bool loose;               /* exceptions leave calls open: an exit closes them */
     const char *wrong;        /* what the hook did wrong */
     struct rig_log *log;
 };
@@ -64,6 +65,13 @@ static inline uint64_t rig_mix(uint64_t a, uint64_t b)
     return a ^ a >> 29;
 }
 
+static inline uint8_t rig_byte(struct nsc_span *s)
+{
+    const uint8_t *byte = nsc_span_take(s, 1);
+
+    return byte == NULL ? 0 : *byte;
+}
+
 /* The line of a unit, as a debugger would find it. */
 static inline uint32_t rig_line(const struct nsc_dex_code *code, uint32_t unit)
 {
@@ -73,24 +81,24 @@ static inline uint32_t rig_line(const struct nsc_dex_code *code, uint32_t unit)
     for (uint32_t n = nsc_span_leb32(&s); n > 0; n--)
         nsc_span_leb32(&s);
     while (!s.bad && nsc_span_left(&s) > 0) {
-        uint8_t op = *nsc_span_take(&s, 1);
+        uint8_t op = rig_byte(&s);
 
         if (op == 0)
             break;
         if (op == 1) {
             addr += nsc_span_leb32(&s);
         } else if (op == 2) {
-            int32_t delta = 0, shift = 0;
+            uint32_t delta = 0, shift = 0;
             uint8_t byte;
 
             do {
-                byte = *nsc_span_take(&s, 1);
-                delta |= (int32_t)((uint32_t)(byte & 0x7f) << shift);
+                byte = rig_byte(&s);
+                delta |= (uint32_t)(byte & 0x7f) << shift;
                 shift += 7;
-            } while ((byte & 0x80) != 0);
+            } while ((byte & 0x80) != 0 && shift < 32);
             if ((byte & 0x40) != 0 && shift < 32)
-                delta |= (int32_t)(~0u << shift);
-            line += (uint32_t)delta;
+                delta |= ~0u << shift;
+            line += delta;
         } else if (op >= 10) {
             line += (uint32_t)((op - 10) % 15 - 4);
             addr += (uint32_t)(op - 10) / 15;
@@ -147,6 +155,8 @@ static inline void rig_event(struct rig *r, bool enter, uint32_t id)
             r->open[r->depth++] = id;
         return;
     }
+    while (r->loose && r->depth > 0 && r->open[r->depth - 1] != id)
+        r->depth--;
     if (r->depth == 0 || r->open[r->depth - 1] != id)
         r->wrong = "an exit without its enter";
     else

@@ -139,7 +139,7 @@ static const char *compare(const struct nsc_dex_code *was, const struct nsc_dex_
                            uint64_t seed, bool catch_all, bool calls, const uint32_t *strings)
 {
     static struct rig_log one, two;
-    struct rig a = {.strings = strings}, b = {0};
+    struct rig a = {.strings = strings}, b = {.loose = !catch_all};
     uint32_t last;
 
     one.used = two.used = 0;
