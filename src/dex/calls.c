@@ -67,6 +67,25 @@ static bool find_registers(const struct nsc_dex_rewrite *rw, uint32_t i, uint32_
     return found == needed;
 }
 
+/* Whether the result of the call at @i takes the place of what a handler around it reads: then the
+ * exit behind it cannot be under that handler, as far as a verifier sees. */
+static bool result_hides(const struct nsc_dex_rewrite *rw, uint32_t i)
+{
+    uint32_t base = rw->plan.base[i];
+    struct nsc_dex_live caught;
+    uint16_t result;
+
+    if (call_length(rw, i) == 1 || base == NSC_DEX_NONE)
+        return false;
+    if (rw->live == NULL)
+        return true;
+    result = insn_at(rw, i + 1)[0];
+    caught = nsc_dex_live_caught(&rw->plan, rw->live, base);
+    return nsc_dex_live_has(&caught, result >> 8) ||
+           ((nsc_dex_opcode(result)->flags & NSC_DEX_WIDE_A) != 0 &&
+            nsc_dex_live_has(&caught, (result >> 8) + 1u));
+}
+
 int nsc_dex_calls_begin(struct nsc_dex_rewrite *rw, uint32_t *grow)
 {
     uint32_t regs[2], needed = rw->hook->catch_all ? 2 : 1;
@@ -90,7 +109,8 @@ uint32_t nsc_dex_calls_id(const struct nsc_dex_rewrite *rw, uint32_t i)
 
     if (id == 0)
         return 0;
-    if (!find_registers(rw, i, regs)) {
+    /* With a monitor held nothing of ours may be without a handler. */
+    if (!find_registers(rw, i, regs) || (rw->held[i] != 0 && result_hides(rw, i))) {
         rw->done->calls_left++;
         return 0;
     }
@@ -137,7 +157,8 @@ uint32_t nsc_dex_calls_put(struct nsc_dex_rewrite *rw, uint32_t i, uint32_t id)
         nsc_dex_plan_mark(&rw->plan, i + 1);
         nsc_dex_plan_keep(&rw->plan, i + 1, rw->plan.base[i + 1], true);
     }
-    nsc_dex_put_event(&rw->plan, rw->hook->exit, id, regs[0], cover);
+    nsc_dex_put_event(&rw->plan, rw->hook->exit, id, regs[0],
+                      result_hides(rw, i) ? NSC_DEX_NONE : cover);
     return length;
 }
 

@@ -40,6 +40,10 @@ int nsc_dex_live(const struct nsc_dex_plan *plan, struct nsc_dex_live **live);
 struct nsc_dex_live nsc_dex_live_behind(const struct nsc_dex_plan *plan,
                                         const struct nsc_dex_live *live, uint32_t i);
 
+/* What is live in the handlers of @list, a list of the code or NSC_DEX_NONE. */
+struct nsc_dex_live nsc_dex_live_caught(const struct nsc_dex_plan *plan,
+                                        const struct nsc_dex_live *live, uint32_t list);
+
 static inline bool nsc_dex_live_has(const struct nsc_dex_live *live, uint32_t reg)
 {
     return reg >= NSC_DEX_LIVE_REGISTERS || (live->bits[reg / 64] >> (reg % 64) & 1) != 0;

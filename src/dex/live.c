@@ -49,6 +49,15 @@ static void join_handlers(const struct nsc_dex_plan *plan, const struct nsc_dex_
         join(to, &live[plan->scan.index[code->catches[code->lists[list].first + c].addr]]);
 }
 
+struct nsc_dex_live nsc_dex_live_caught(const struct nsc_dex_plan *plan,
+                                        const struct nsc_dex_live *live, uint32_t list)
+{
+    struct nsc_dex_live all = {0};
+
+    join_handlers(plan, live, list, &all);
+    return all;
+}
+
 struct nsc_dex_live nsc_dex_live_behind(const struct nsc_dex_plan *plan,
                                         const struct nsc_dex_live *live, uint32_t i)
 {
