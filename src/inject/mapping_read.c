@@ -119,12 +119,12 @@ static int read_class(struct reading *r, part t)
     if (r->skipped)
         return 0;
     classes = nsc_array_grow(m->classes, &m->class_room, m->class_count, sizeof *classes);
-    if (classes == NULL || !nsc_mapping_table_grow(&m->by_original, m, hash_original) ||
-        !nsc_mapping_table_grow(&m->by_obfuscated, m, hash_obfuscated)) {
-        m->classes = classes != NULL ? classes : m->classes;
+    if (classes == NULL)
         return no_memory(r);
-    }
     m->classes = classes;
+    if (!nsc_mapping_table_grow(&m->by_original, m, hash_original) ||
+        !nsc_mapping_table_grow(&m->by_obfuscated, m, hash_obfuscated))
+        return no_memory(r);
     classes[m->class_count] = c;
     if (nsc_mapping_class_find(m, true, c.original) == NSC_MAPPING_NO)
         put(&m->by_original, hash_original(m, m->class_count), m->class_count);

@@ -180,6 +180,48 @@ static void test_refusals(void)
     refused("a -> b\0:\n", 9, "line 1: no mapping of ProGuard or R8: it is no text");
 }
 
+#define CLASSES 500
+#define METHODS 40
+
+/* Enough for all tables to grow. */
+static void test_many(void)
+{
+    struct nsc_buffer text = {0}, signature = {0};
+    struct nsc_mapping_found found;
+    struct nsc_mapping *m = NULL;
+    unsigned wrong = 0;
+    char line[128], holder[32], wanted[128];
+
+    for (int i = 0; i < CLASSES; i++) {
+        snprintf(line, sizeof line, "p.Class%d -> c%d:\n", i, i);
+        nsc_buffer_bytes(&text, line, strlen(line));
+        for (int k = 0; k < METHODS; k++) {
+            snprintf(line, sizeof line, "    1:2:p.Class%d run%d(p.Class%d,int):%d:%d -> %c\n", k,
+                     k, k, 10 * k + 1, 10 * k + 2, 'a' + k % 4);
+            nsc_buffer_bytes(&text, line, strlen(line));
+        }
+    }
+    CHECK(nsc_mapping_read((const char *)text.data, text.used, &m, &diag) == 0);
+    for (int i = 0; i < CLASSES; i++) {
+        for (int k = 0; k < METHODS; k++) {
+            char name[2] = {(char)('a' + k % 4), 0};
+            struct nsc_mapping_query q = {holder, name, line, 2};
+
+            snprintf(holder, sizeof holder, "Lc%d;", i);
+            snprintf(line, sizeof line, "(Lc%d;I)Lc%d;", k, k);
+            snprintf(wanted, sizeof wanted, "p.Class%d p.Class%d.run%d(p.Class%d, int)", k, i, k,
+                     k);
+            wrong += nsc_mapping_method(m, &q, &signature, &found) != 0 || found.others != 0 ||
+                     found.line != (uint32_t)(10 * k + 2) ||
+                     strcmp((const char *)signature.data, wanted) != 0;
+        }
+    }
+    CHECK_U64(wrong, 0);
+    nsc_mapping_free(m);
+    nsc_buffer_free(&text);
+    nsc_buffer_free(&signature);
+}
+
 /* No damage does more than change what is found. */
 static void test_damage(void)
 {
@@ -217,6 +259,7 @@ int main(void)
     test_proguard();
     test_r8();
     test_refusals();
+    test_many();
     test_damage();
     return t_done();
 }
