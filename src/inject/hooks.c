@@ -2,61 +2,36 @@
 #include "inject/hooks.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "dex/dex.h"
 
 #define CRITICAL_NATIVE "Ldalvik/annotation/optimization/CriticalNative;"
 #define STRING_TYPE     "Ljava/lang/String;"
-#define THREAD_TYPE     "Ljava/lang/Thread;"
 
 /* Instructions. Source: Dalvik bytecode. */
-#define RETURN_VOID       0x000e
-#define CONST_STRING(r)   (0x001a | (r) << 8) /* , string */
-#define IF_EQZ(r)         (0x0038 | (r) << 8) /* , offset in units */
-#define IF_NEZ(r)         (0x0039 | (r) << 8)
-#define MOVE_RESULT(r)    (0x000a | (r) << 8)
-#define INVOKE_STATIC_1   0x1071 /* , method, register */
-#define INVOKE_VIRTUAL_2  0x206e /* , method, registers */
-#define REGISTERS_2(a, b) ((a) | (b) << 4)
+#define RETURN_VOID     0x000e
+#define CONST_STRING_V0 0x001a /* , string */
+#define SPUT_OBJECT_V0  0x0069 /* , field */
+#define INVOKE_STATIC_1 0x1071 /* , method, register */
 
-#define ACCESS_NATIVE (NSC_DEX_STATIC | NSC_DEX_NATIVE)
+#define ACCESS_NATIVE (NSC_DEX_PUBLIC | NSC_DEX_STATIC | NSC_DEX_NATIVE)
 
-/* What code names, by index before settling: a file as small as this has no index beyond 16 bits.
- */
-struct names {
-    uint16_t library, build;                         /* strings */
-    uint16_t load_library, begin, control, set_name; /* methods */
-};
-
-static struct names add_names(struct nsc_dex *dex, const char *build)
+static void add_class(struct nsc_dex *dex, const char *build)
 {
-    return (struct names){
-        .library = (uint16_t)nsc_dex_add_string(dex, NSC_INJECT_LIBRARY),
-        .build = (uint16_t)nsc_dex_add_string(dex, build),
-        .load_library = (uint16_t)nsc_dex_add_method(dex, "Ljava/lang/System;", "loadLibrary",
-                                                     "(" STRING_TYPE ")V"),
-        .begin = (uint16_t)nsc_dex_add_method(dex, NSC_INJECT_HOOKS_CLASS, "begin",
-                                              "(" STRING_TYPE ")V"),
-        .control = (uint16_t)nsc_dex_add_method(dex, NSC_INJECT_HOOKS_CLASS, "control",
-                                                "(" STRING_TYPE ")Z"),
-        .set_name = (uint16_t)nsc_dex_add_method(dex, THREAD_TYPE, "setName", "(" STRING_TYPE ")V"),
-    };
-}
-
-static int add_class(struct nsc_dex *dex, const struct names *n)
-{
+    /* A file as small as this has no index beyond 16 bits. */
     const uint16_t initialize[] = {
-        CONST_STRING(0), n->library, INVOKE_STATIC_1, n->load_library, 0,
-        CONST_STRING(0), n->build,   INVOKE_STATIC_1, n->begin,        0,
-        RETURN_VOID,
-    };
-    /* v0 is our own, v1 the thread, v2 the name. Offsets count from the jump itself. */
-    const uint16_t set_name[] = {
-        IF_EQZ(1),        10,             /* to: virtual */
-        IF_EQZ(2),        8,              /* to: virtual */
-        INVOKE_STATIC_1,  n->control,  2, /* control(name) */
-        MOVE_RESULT(0),   IF_NEZ(0),   5, /* to: return */
-        INVOKE_VIRTUAL_2, n->set_name, REGISTERS_2(1, 2),
+        CONST_STRING_V0,
+        (uint16_t)nsc_dex_add_string(dex, build),
+        SPUT_OBJECT_V0,
+        (uint16_t)nsc_dex_add_field(dex, NSC_INJECT_HOOKS_CLASS, "BUILD", STRING_TYPE),
+        CONST_STRING_V0,
+        (uint16_t)nsc_dex_add_string(dex, NSC_INJECT_LIBRARY),
+        INVOKE_STATIC_1,
+        (uint16_t)nsc_dex_add_method(dex, "Ljava/lang/System;", "loadLibrary",
+                                     "(" STRING_TYPE ")V"),
+        0,
         RETURN_VOID,
     };
     const struct nsc_dex_new_method methods[] = {
@@ -67,29 +42,17 @@ static int add_class(struct nsc_dex *dex, const struct names *n)
          .unit_count = sizeof initialize / sizeof initialize[0],
          .registers = 1,
          .outs = 1},
-        {.name = "begin",
-         .signature = "(" STRING_TYPE ")V",
-         .access = ACCESS_NATIVE | NSC_DEX_PRIVATE},
-        {.name = "control",
-         .signature = "(" STRING_TYPE ")Z",
-         .access = ACCESS_NATIVE | NSC_DEX_PRIVATE},
         {.name = "enter",
          .signature = "(I)V",
-         .access = ACCESS_NATIVE | NSC_DEX_PUBLIC,
+         .access = ACCESS_NATIVE,
          .annotation = CRITICAL_NATIVE,
          .visibility = NSC_DEX_BUILD},
         {.name = "exit",
          .signature = "(I)V",
-         .access = ACCESS_NATIVE | NSC_DEX_PUBLIC,
+         .access = ACCESS_NATIVE,
          .annotation = CRITICAL_NATIVE,
          .visibility = NSC_DEX_BUILD},
-        {.name = "setName",
-         .signature = "(" THREAD_TYPE STRING_TYPE ")V",
-         .access = NSC_DEX_PUBLIC | NSC_DEX_STATIC,
-         .units = set_name,
-         .unit_count = sizeof set_name / sizeof set_name[0],
-         .registers = 3,
-         .outs = 2},
+        {.name = "setName", .signature = NSC_INJECT_SET_NAME, .access = ACCESS_NATIVE},
     };
     const struct nsc_dex_new_class class = {
         .descriptor = NSC_INJECT_HOOKS_CLASS,
@@ -98,22 +61,46 @@ static int add_class(struct nsc_dex *dex, const struct names *n)
         .method_count = sizeof methods / sizeof methods[0],
     };
 
-    return nsc_dex_add_class(dex, &class);
+    /* What fails is remembered by the model. */
+    nsc_dex_add_class(dex, &class);
+}
+
+/* The class gets its field, before its methods: those that build classes know methods only.
+ * @members: receives the new members, for free() when the model is gone. */
+static int add_field(struct nsc_dex *dex, struct nsc_dex_member **members)
+{
+    struct nsc_dex_class_data *data = &dex->class_data[dex->classes[0].data];
+    uint32_t count = data->direct_methods + data->virtual_methods;
+
+    *members = calloc((size_t)count + 1, sizeof **members);
+    if (*members == NULL)
+        return -ENOMEM;
+    (*members)[0] = (struct nsc_dex_member){
+        .index = nsc_dex_add_field(dex, NSC_INJECT_HOOKS_CLASS, "BUILD", STRING_TYPE),
+        .access = NSC_DEX_STATIC | NSC_DEX_FINAL,
+        .code = NSC_DEX_NONE,
+    };
+    memcpy(*members + 1, data->members, count * sizeof **members);
+    data->members = *members;
+    data->static_fields = 1;
+    return 0;
 }
 
 int nsc_inject_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag)
 {
     struct nsc_dex *dex = nsc_dex_new(NSC_DEX_OLDEST);
-    struct names names;
+    struct nsc_dex_member *members = NULL;
     int error;
 
     if (dex == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    names = add_names(dex, build);
-    add_class(dex, &names); /* what fails is told by those below */
+    add_class(dex, build);
     error = nsc_dex_settle(dex, diag);
+    if (error == 0 && add_field(dex, &members) != 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error == 0)
         error = nsc_dex_write(dex, out, diag);
     nsc_dex_free(dex);
+    free(members);
     return error;
 }

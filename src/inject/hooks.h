@@ -4,22 +4,14 @@
  *     package dev.nanoscope;
  *
  *     public final class Hooks {
- *         static { System.loadLibrary("nanoscope-app"); begin("0123456789abcdef"); }
+ *         static final String BUILD = "0123456789abcdef";
+ *         static { System.loadLibrary("nanoscope-app"); }
  *         @CriticalNative public static native void enter(int id);
  *         @CriticalNative public static native void exit(int id);
- *         public static void setName(Thread thread, String name)
- *         {
- *             if (thread != null && name != null && control(name))
- *                 return;
- *             thread.setName(name);
- *         }
- *         private static native void begin(String build);
- *         private static native boolean control(String name);
+ *         public static native void setName(Thread thread, String name);
  *     }
  *
- * The natives are registered by the library's JNI_OnLoad. begin() is told the build whose methods
- * the ids are of; control() takes names that are orders (START_TRACING) and is false for all
- * others.
+ * nanoscope/app.h says what the library makes of it.
  */
 #ifndef NSC_INJECT_HOOKS_H
 #define NSC_INJECT_HOOKS_H
@@ -29,6 +21,7 @@
 
 #define NSC_INJECT_HOOKS_CLASS "Ldev/nanoscope/Hooks;"
 #define NSC_INJECT_LIBRARY     "nanoscope-app" /* without "lib" and ".so" */
+#define NSC_INJECT_SET_NAME    "(Ljava/lang/Thread;Ljava/lang/String;)V"
 
 /**
  * nsc_inject_hooks - write the dex file.

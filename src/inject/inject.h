@@ -14,7 +14,7 @@
 #include "util/diag.h"
 #include "util/match.h"
 
-struct nsc_apk_key;
+struct nsc_crypto_key;
 
 /* Kinds of methods that can be left out: bits of nsc_inject_options.skip. */
 enum nsc_inject_skip {
@@ -43,7 +43,7 @@ struct nsc_inject_options {
     bool keep_debuggable;
     const char *const *permissions; /* full names */
     size_t permission_count;
-    const struct nsc_apk_key *key;
+    const struct nsc_crypto_key *key;
     /* Called now and then: @done of @total bytes of dex. May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context;
