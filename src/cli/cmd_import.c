@@ -35,6 +35,9 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
         case NSC_IMPORT_OPT_NAME:
             r->options.name = value;
             break;
+        case NSC_IMPORT_OPT_METHODS:
+            r->options.methods = value;
+            break;
         case NSC_IMPORT_OPT_FORCE:
             r->options.overwrite = true;
             break;

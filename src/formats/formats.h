@@ -65,11 +65,12 @@ int nsc_formats_file(const char *path, const struct nsc_formats_progress *progre
 int nsc_import_temporary(struct nsc_diag *diag);
 
 struct nsc_import_options {
-    size_t size;        /* sizeof(struct nsc_import_options) */
-    const char *name;   /* of processes that the input has no name for; NULL = the file's name */
-    const char *format; /* read it as that, whatever it looks like; NULL = find out */
-    bool overwrite;     /* replace an existing trace */
-    bool compress;      /* zstd blocks */
+    size_t size;         /* sizeof(struct nsc_import_options) */
+    const char *name;    /* of processes that the input has no name for; NULL = the file's name */
+    const char *format;  /* read it as that, whatever it looks like; NULL = find out */
+    const char *methods; /* of recordings of apps: the table of methods, or an APK that holds it */
+    bool overwrite;      /* replace an existing trace */
+    bool compress;       /* zstd blocks */
     struct nsc_formats_progress progress; /* tick may be NULL */
 };
 

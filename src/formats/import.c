@@ -16,8 +16,8 @@
 #include "util/units.h"
 
 static const struct nsc_importer *const importers[] = {
-    &nsc_nanoscope_importer, &nsc_android_importer, &nsc_ctf_importer,    &nsc_uftrace_importer,
-    &nsc_perfetto_importer,  &nsc_chrome_importer,  &nsc_folded_importer,
+    &nsc_nanoscope_importer, &nsc_android_importer,  &nsc_app_importer,    &nsc_ctf_importer,
+    &nsc_uftrace_importer,   &nsc_perfetto_importer, &nsc_chrome_importer, &nsc_folded_importer,
 };
 
 #define IMPORTER_COUNT (sizeof importers / sizeof importers[0])
@@ -298,6 +298,7 @@ static int import_path(const char *path, const char *out_path, int out_fd,
     struct nsc_import job = {
         .path = path,
         .name = options->name != NULL ? options->name : input_name(path),
+        .methods = options->methods,
         .notes = &result->notes,
         .progress = &options->progress,
     };
@@ -305,6 +306,10 @@ static int import_path(const char *path, const char *out_path, int out_fd,
     const struct nsc_importer *importer = NULL;
     int error = begin_import(&job, options->format, &importer, diag);
 
+    if (error == 0 && options->methods != NULL && !importer->takes_methods)
+        error =
+            nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                         "%s is no recording of an app: a table of methods is not for it", path);
     if (error == 0)
         error = out_path != NULL
                     ? nsc_writer_create(out_path, &writer_options, &job.writer, diag)

@@ -12,9 +12,10 @@
 struct nsc_import {
     struct nsc_input *in; /* NULL when the input is a folder */
     struct nsc_writer *writer;
-    const char *path; /* of the input, "-" for standard input: siblings lie beside it */
-    const char *name; /* of the process */
-    uint32_t threads; /* with events; counted by the importer */
+    const char *path;    /* of the input, "-" for standard input: siblings lie beside it */
+    const char *name;    /* of the process */
+    const char *methods; /* file with the table of methods; NULL = look beside the input */
+    uint32_t threads;    /* with events; counted by the importer */
     struct nsc_notes *notes;
     const struct nsc_formats_progress *progress;
 };
@@ -32,10 +33,12 @@ struct nsc_importer {
      * with what came before it. Returns 0 or -errno with @diag filled.
      */
     int (*run)(struct nsc_import *job, struct nsc_diag *diag);
+    bool takes_methods; /* uses the table of methods that a user names */
 };
 
 extern const struct nsc_importer nsc_nanoscope_importer;
 extern const struct nsc_importer nsc_android_importer;
+extern const struct nsc_importer nsc_app_importer;
 extern const struct nsc_importer nsc_ctf_importer;
 extern const struct nsc_importer nsc_uftrace_importer;
 extern const struct nsc_importer nsc_perfetto_importer;
