@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "apk/build.h"
 #include "apk/zip.h"
 #include "axml/axml.h"
 #include "axml/dump.h"
@@ -84,26 +85,27 @@ static int read_all(int fd, const char *path, struct nsc_buffer *out, struct nsc
     }
 }
 
-static int read_entry(const char *path, const char *entry, struct nsc_axml **x,
+/* What is read or changed in an archive. */
+static const char *entry_of(const struct request *r)
+{
+    return r->entry != NULL ? r->entry : MANIFEST;
+}
+
+static int read_entry(const struct nsc_zip *zip, const char *entry, struct nsc_axml **x,
                       struct nsc_diag *diag)
 {
-    const struct nsc_zip_entry *e;
-    struct nsc_zip *zip = NULL;
+    const struct nsc_zip_entry *e = nsc_zip_find(zip, entry);
     uint8_t *data = NULL;
     size_t bytes = 0;
-    int error = nsc_zip_open(path, &zip, diag);
+    int error;
 
-    if (error != 0)
-        return error;
-    e = nsc_zip_find(zip, entry);
     if (e == NULL)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT, "%s has no %s", path, entry);
-    else
-        error = nsc_zip_read(zip, e, INPUT_MAX, &data, &bytes, diag);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT, "%s has no %s", nsc_zip_path(zip),
+                            entry);
+    error = nsc_zip_read(zip, e, INPUT_MAX, &data, &bytes, diag);
     if (error == 0)
         error = nsc_axml_read(data, bytes, x, diag);
     free(data);
-    nsc_zip_close(zip);
     return error;
 }
 
@@ -116,29 +118,27 @@ static bool is_archive(int fd)
            memcmp(magic, "PK\3\4", sizeof magic) == 0;
 }
 
-static int read_input(const struct request *r, bool archives, struct nsc_axml **x,
+/* @zip: receives the archive, if it is one. */
+static int read_input(const struct request *r, struct nsc_axml **x, struct nsc_zip **zip,
                       struct nsc_diag *diag)
 {
     struct nsc_buffer bytes = {0};
     int fd = strcmp(r->input, "-") == 0 ? STDIN_FILENO : open(r->input, O_RDONLY | O_CLOEXEC);
-    bool is_apk;
     int error;
 
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", r->input,
                             strerror(errno));
-    is_apk = fd != STDIN_FILENO && is_archive(fd);
-    if (is_apk && archives)
-        error = read_entry(r->input, r->entry != NULL ? r->entry : MANIFEST, x, diag);
-    else if (is_apk)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                             "%s is an archive: `axml set` changes compiled XML alone", r->input);
-    else if (r->entry != NULL)
+    if (fd != STDIN_FILENO && is_archive(fd)) {
+        error = nsc_zip_open_fd(fd, r->input, zip, diag);
+        return error != 0 ? error : read_entry(*zip, entry_of(r), x, diag);
+    }
+    if (r->entry != NULL)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                              "%s is no APK, so there is no %s in it", r->input, r->entry);
     else
         error = read_all(fd, r->input, &bytes, diag);
-    if (error == 0 && !is_apk)
+    if (error == 0)
         error = nsc_axml_read(bytes.data, bytes.used, x, diag);
     nsc_buffer_free(&bytes);
     if (fd != STDIN_FILENO)
@@ -152,6 +152,7 @@ static int read_input(const struct request *r, bool archives, struct nsc_axml **
 static int dump(const struct request *r)
 {
     struct nsc_axml *x = NULL;
+    struct nsc_zip *zip = NULL;
     struct nsc_json json;
     struct nsc_diag diag;
     int error;
@@ -160,7 +161,8 @@ static int dump(const struct request *r)
         return nsc_cli_usage(r->args, "dump takes one file");
     if (r->output != NULL || r->changes)
         return nsc_cli_usage(r->args, "dump changes nothing: -o, --add and --remove are for set");
-    error = read_input(r, true, &x, &diag);
+    error = read_input(r, &x, &zip, &diag);
+    nsc_zip_close(zip);
     if (error != 0)
         return nsc_cli_fail_in(r->input, &diag);
     if (r->json) {
@@ -239,30 +241,74 @@ static int deliver(const char *path, const struct nsc_buffer *bytes, struct nsc_
     return error;
 }
 
+/* An archive with other bytes for one entry. It is not signed: that is another command's. */
+static int deliver_archive(const struct nsc_zip *zip, const char *entry, const char *path,
+                           const struct nsc_buffer *bytes, struct nsc_diag *diag)
+{
+    const struct nsc_zip_entry *old = nsc_zip_find(zip, entry);
+    struct nsc_apk_build *build = NULL;
+    int error = nsc_apk_build_create(path, NULL, &build, diag);
+
+    for (uint32_t i = 0; i < nsc_zip_count(zip) && error == 0; i++) {
+        const struct nsc_zip_entry *e = nsc_zip_at(zip, i);
+
+        if (e == old)
+            error = nsc_apk_build_add(build, e->name, (enum nsc_zip_method)e->method, bytes->data,
+                                      bytes->used, diag);
+        else
+            error = nsc_apk_build_copy(build, zip, e, diag);
+    }
+    if (error == 0)
+        error = nsc_apk_build_comment(build, zip, diag);
+    if (error == 0)
+        return nsc_apk_build_finish(build, NULL, diag);
+    nsc_apk_build_abandon(build);
+    return error;
+}
+
+static int set_all(const struct request *r, const char *output, bool *unsigned_apk,
+                   struct nsc_diag *diag)
+{
+    struct nsc_buffer bytes = {0};
+    struct nsc_axml *x = NULL;
+    struct nsc_zip *zip = NULL;
+    int error = read_input(r, &x, &zip, diag);
+
+    if (error == 0 && zip != NULL && r->output == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                             "%s loses its signature when it is changed: give -o for the new APK",
+                             r->input);
+    if (error == 0)
+        error = change(r, x, diag);
+    if (error == 0)
+        error = nsc_axml_write(x, &bytes, diag);
+    nsc_axml_free(x);
+    if (error == 0)
+        error = zip == NULL ? deliver(output, &bytes, diag)
+                            : deliver_archive(zip, entry_of(r), output, &bytes, diag);
+    *unsigned_apk = zip != NULL;
+    nsc_zip_close(zip);
+    nsc_buffer_free(&bytes);
+    return error;
+}
+
 static int set(const struct request *r)
 {
     const char *output = r->output != NULL ? r->output : r->input;
-    struct nsc_buffer bytes = {0};
-    struct nsc_axml *x = NULL;
+    bool unsigned_apk = false;
     struct nsc_diag diag;
-    int error;
 
-    if (r->json || r->entry != NULL)
-        return nsc_cli_usage(r->args, "--json and --entry are for dump");
+    if (r->json)
+        return nsc_cli_usage(r->args, "--json is for dump");
     if (r->args->operand_count < 3 && !r->changes)
         return nsc_cli_usage(r->args, "nothing to change: give PATH@ATTRIBUTE=VALUE");
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "compiled XML does not go to a terminal: give -o FILE");
-    error = read_input(r, false, &x, &diag);
-    if (error == 0)
-        error = change(r, x, &diag);
-    if (error == 0)
-        error = nsc_axml_write(x, &bytes, &diag);
-    nsc_axml_free(x);
-    if (error == 0)
-        error = deliver(output, &bytes, &diag);
-    nsc_buffer_free(&bytes);
-    return error != 0 ? nsc_cli_fail_in(r->input, &diag) : NSC_CLI_OK;
+    if (set_all(r, output, &unsigned_apk, &diag) != 0)
+        return nsc_cli_fail_in(r->input, &diag);
+    if (unsigned_apk)
+        nsc_cli_warn("%s is not signed: nanoscope apk sign does that", output);
+    return NSC_CLI_OK;
 }
 
 int nsc_cmd_axml(const struct nsc_cli_args *args)
