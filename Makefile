@@ -486,7 +486,7 @@ check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program
 	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/test_start_busy
 
 # The end-to-end tests whose work is done by nanoscope itself.
-ASAN_TESTS := $(addprefix tests/e2e/test_,calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
+ASAN_TESTS := $(addprefix tests/e2e/test_,axml calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
 check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
 	TESTS_AGAIN= $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e

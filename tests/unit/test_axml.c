@@ -228,6 +228,36 @@ static void test_short_pool(void)
     nsc_axml_free(x);
 }
 
+/* A count that is too high, and a type that is none: phones do not mind. */
+static void test_wrong_counts(void)
+{
+    for (int utf8 = 0; utf8 < 2; utf8++) {
+        struct nsc_buffer in = ax_make((struct ax_options){.utf8 = utf8}), out = {0};
+        struct nsc_axml *x;
+        char *before, *after;
+
+        in.data[0] = 0;
+        nsc_span_put32(in.data + 16, nsc_span_get32(in.data + 16) + 5); /* of strings */
+        x = read_all(&in);
+        CHECK(x != NULL && nsc_axml_write(x, &out, &diag) == 0);
+        CHECK(out.used == in.used && memcmp(out.data, in.data, in.used) == 0);
+        before = meaning(x);
+        CHECK(nsc_manifest_set_debuggable(x, true, &diag) == 0);
+        x = again(x);
+        CHECK_U64(x->pool.count, AX_STRINGS + 6);
+        nsc_axml_unset(x, nsc_manifest_application(x),
+                       nsc_axml_attr(x, nsc_manifest_application(x), NSC_MANIFEST_DEBUGGABLE));
+        x = again(x);
+        after = meaning(x);
+        CHECK_STR(after, before);
+        free(before);
+        free(after);
+        nsc_axml_free(x);
+        nsc_buffer_free(&in);
+        nsc_buffer_free(&out);
+    }
+}
+
 static void test_strings(void)
 {
     static const char *const texts[] = {"", "plain", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80 end"};
@@ -421,6 +451,7 @@ int main(void)
     test_places();
     test_manifest();
     test_short_pool();
+    test_wrong_counts();
     test_strings();
     test_elements();
     test_refusals();
