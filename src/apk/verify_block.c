@@ -276,6 +276,8 @@ static int check_signer(struct check *c, struct nsc_span *from, struct nsc_diag 
     s.key = take_part(from);
     if (from->bad)
         return wrong(c, c->block, "a signer is cut off", diag);
+    if (s.min_sdk > s.max_sdk)
+        return wrong(c, s.data.at, "a signer is for no version of Android", diag);
     error = check_signatures(c, &s, diag);
     return error == 0 ? check_data(c, &s, diag) : error;
 }

@@ -165,25 +165,43 @@ static void show_app(const struct nsc_apk_info *info)
         line("permissions", "none");
 }
 
-static void show_signers(const struct nsc_apk_info *info, enum nsc_apk_scheme_kind scheme)
+/* Is this the first of the signers with its certificate? */
+static bool is_first(const struct nsc_apk_signatures *s, uint32_t index)
 {
-    char text[400], digest[65];
+    for (uint32_t i = 0; i < index; i++)
+        if (memcmp(s->signers[i].certificate.sha256, s->signers[index].certificate.sha256, 32) == 0)
+            return false;
+    return true;
+}
 
-    for (uint32_t i = 0; i < info->signatures.count; i++) {
-        const struct nsc_apk_signer *s = &info->signatures.signers[i];
+/* Each signer once: mostly one has signed with all schemes. */
+static void show_signers(const struct nsc_apk_signatures *s)
+{
+    char schemes[64], digest[65], text[400];
 
-        if (s->scheme != scheme)
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct nsc_crypto_certificate *c = &s->signers[i].certificate;
+        size_t used = 0;
+
+        if (!is_first(s, i))
             continue;
-        hex(s->certificate.sha256, sizeof s->certificate.sha256, digest);
-        snprintf(text, sizeof text, "%s by %s", nsc_apk_scheme_name(scheme),
-                 s->certificate.subject);
-        line("", text);
-        snprintf(text, sizeof text, "   SHA-256 %s", digest);
+        for (unsigned scheme = 0; scheme < NSC_APK_SCHEMES && used < sizeof schemes; scheme++)
+            for (uint32_t k = i; k < s->count; k++)
+                if (s->signers[k].scheme == scheme &&
+                    memcmp(s->signers[k].certificate.sha256, c->sha256, 32) == 0 &&
+                    used < sizeof schemes)
+                    used += (size_t)snprintf(schemes + used, sizeof schemes - used, "%s%s",
+                                             used > 0 ? ", " : "",
+                                             nsc_apk_scheme_name((enum nsc_apk_scheme_kind)scheme));
+        hex(c->sha256, sizeof c->sha256, digest);
+        snprintf(text, sizeof text, "%s (%s)", c->subject, schemes);
+        line("signed by", text);
+        snprintf(text, sizeof text, "SHA-256 %s", digest);
         line("", text);
     }
 }
 
-/* "v1, v2", then a line for each that is wrong, then the signers. */
+/* "v1, v2", a line for each that is wrong, then the signers. */
 static void show_signatures(const struct nsc_apk_info *info)
 {
     char text[640] = "";
@@ -204,13 +222,13 @@ static void show_signatures(const struct nsc_apk_info *info)
     for (unsigned i = 0; i < NSC_APK_SCHEMES; i++) {
         const struct nsc_apk_scheme *s = &info->signatures.schemes[i];
 
-        if (s->present && !s->valid) {
-            snprintf(text, sizeof text, "%s is wrong: %s",
-                     nsc_apk_scheme_name((enum nsc_apk_scheme_kind)i), s->diag.message);
-            line("", text);
-        }
-        show_signers(info, (enum nsc_apk_scheme_kind)i);
+        if (!s->present || s->valid)
+            continue;
+        snprintf(text, sizeof text, "%s is wrong: %s",
+                 nsc_apk_scheme_name((enum nsc_apk_scheme_kind)i), s->diag.message);
+        line("", text);
     }
+    show_signers(&info->signatures);
 }
 
 static void show_injected(const struct nsc_apk_info *info)

@@ -4,6 +4,7 @@
  *
  * Build and run: make fuzz-zip
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,8 +12,6 @@
 #include "apk/build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-#define OUT "/tmp/fuzz_zip.out"
 
 static void check(int condition)
 {
@@ -56,12 +55,15 @@ static void copy(const struct nsc_zip *z)
     struct nsc_apk_build *b = NULL;
     struct nsc_zip *again = NULL;
     uint32_t copied = 0;
+    char out[40];
 
-    check(nsc_apk_build_create(OUT, NULL, &b, &diag) == 0);
+    snprintf(out, sizeof out, "/tmp/fuzz_zip.%d", (int)getpid());
+    check(nsc_apk_build_create(out, NULL, &b, &diag) == 0);
     for (uint32_t i = 0; i < nsc_zip_count(z); i++)
         check(nsc_apk_build_copy(b, z, nsc_zip_at(z, i), &diag) == 0);
     check(nsc_apk_build_finish(b, NULL, &diag) == 0);
-    check(nsc_zip_open(OUT, &again, &diag) == 0);
+    check(nsc_zip_open(out, &again, &diag) == 0);
+    unlink(out);
     for (uint32_t i = 0; i < nsc_zip_count(again); i++) {
         const struct nsc_zip_entry *e = nsc_zip_at(again, i), *was = nsc_zip_find(z, e->name);
 
