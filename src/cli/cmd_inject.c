@@ -157,6 +157,9 @@ static int take(const struct nsc_cli_args *args, const struct nsc_cli_given *giv
         return status;
     case NSC_INJECT_OPT_SKIP:
         return take_skip(args, given->value, &r->options.skip);
+    case NSC_INJECT_OPT_MAPPING:
+        r->options.mapping = given->value;
+        return 0;
     case NSC_INJECT_OPT_NO_DEBUGGABLE:
         r->options.keep_debuggable = true;
         return 0;

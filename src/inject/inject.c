@@ -21,6 +21,7 @@
 #include "inject/hooks.h"
 #include "inject/input.h"
 #include "inject/manifest.h"
+#include "inject/mapping.h"
 #include "inject/report.h"
 #include "inject/rewrite.h"
 #include "util/now.h"
@@ -35,6 +36,8 @@ struct work {
     struct nsc_diag *diag;
     struct nsc_inject_input in;
     struct nsc_inject_manifest manifest;
+    struct nsc_buffer mapping_text; /* belongs to: */
+    struct nsc_mapping *mapping;
     struct nsc_inject_calls *calls;
     struct nsc_methods_writer methods;
     struct nsc_apk_build *out;
@@ -97,6 +100,7 @@ static int survey_calls(struct work *w)
 static int put_dex(struct work *w, const struct nsc_zip_entry *e)
 {
     const struct nsc_inject_rewrite r = {.options = w->options,
+                                         .mapping = w->mapping,
                                          .calls = w->calls,
                                          .methods = &w->methods,
                                          .report = w->report,
@@ -138,6 +142,55 @@ static bool is_dex(const struct work *w, const struct nsc_zip_entry *e)
     return false;
 }
 
+/* ---- Names ------------------------------------------------------------------------------------
+ */
+
+/* All of a file, at most @most bytes. Returns 0 or -errno. */
+static int read_file(const char *path, size_t most, struct nsc_buffer *to)
+{
+    FILE *file = fopen(path, "re");
+    int error = 0;
+
+    if (file == NULL)
+        return -errno;
+    for (;;) {
+        uint8_t *at = nsc_buffer_reserve(to, 64u << 10);
+        size_t n = at == NULL ? 0 : fread(at, 1, 64u << 10, file);
+
+        if (n == 0 || to->used > most)
+            break;
+        to->used += n;
+    }
+    if (ferror(file) != 0)
+        error = errno != 0 ? -errno : -EIO;
+    else if (to->failed)
+        error = -ENOMEM;
+    else if (to->used > most)
+        error = -EFBIG;
+    fclose(file);
+    return error;
+}
+
+static int open_mapping(struct work *w)
+{
+    const char *path = w->options->mapping;
+    struct nsc_diag was = {.offset = NSC_DIAG_NO_OFFSET};
+    int error;
+
+    if (path == NULL)
+        return 0;
+    error = read_file(path, UINT32_MAX, &w->mapping_text);
+    if (error != 0)
+        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, error, "cannot read %s: %s", path,
+                            strerror(-error));
+    error = nsc_mapping_read((const char *)w->mapping_text.data, w->mapping_text.used, &w->mapping,
+                             &was);
+    if (error != 0)
+        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, error, "cannot read %s: %.300s", path,
+                            was.message);
+    return 0;
+}
+
 /* ---- What is new ------------------------------------------------------------------------------
  */
 
@@ -172,32 +225,18 @@ static int put_hooks(struct work *w)
     return error;
 }
 
-/* All of a file of ours. */
-static int read_file(const struct work *w, const char *path, struct nsc_buffer *to)
+static int read_library(const struct work *w, const char *path, struct nsc_buffer *to)
 {
-    FILE *file = fopen(path, "re");
-    int error = 0;
+    int error = read_file(path, LIBRARY_MOST, to);
 
-    if (file == NULL)
-        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, errno,
-                            "cannot read %s: %s: it is a part of nanoscope that is not installed "
-                            "(make android)",
-                            path, strerror(errno));
-    for (;;) {
-        uint8_t *at = nsc_buffer_reserve(to, 64u << 10);
-        size_t n = at == NULL ? 0 : fread(at, 1, 64u << 10, file);
-
-        if (n == 0 || to->used > LIBRARY_MOST)
-            break;
-        to->used += n;
-    }
-    if (to->failed)
-        error = no_memory(w);
-    else if (ferror(file) != 0 || to->used == 0 || to->used > LIBRARY_MOST)
-        error = nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, EIO, "cannot read %s: it is no library",
-                             path);
-    fclose(file);
-    return error;
+    if (error == 0 && to->used == 0)
+        error = -ENODATA;
+    if (error != 0)
+        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, error,
+                            "cannot read %s: %s; it belongs to nanoscope, where it was built with "
+                            "clang and lld",
+                            path, strerror(-error));
+    return 0;
 }
 
 static int put_library(struct work *w, const struct nsc_inject_abi *abi)
@@ -214,7 +253,7 @@ static int put_library(struct work *w, const struct nsc_inject_abi *abi)
     if (path == NULL || name == NULL)
         error = no_memory(w);
     if (error == 0)
-        error = read_file(w, path, &library);
+        error = read_library(w, path, &library);
     if (error == 0)
         error = nsc_apk_build_add(w->out, name, stored ? NSC_ZIP_STORED : NSC_ZIP_DEFLATED,
                                   library.data, library.used, w->diag);
@@ -385,6 +424,8 @@ static int run(struct work *w)
             within(w, NSC_INJECT_MANIFEST,
                    nsc_inject_manifest(w->options, w->in.zip, &w->manifest, w->report, w->diag));
     if (error == 0)
+        error = open_mapping(w);
+    if (error == 0)
         error = survey_calls(w);
     if (error == 0)
         error = nsc_apk_build_create(w->options->output, w->options->key, &w->out, w->diag);
@@ -410,6 +451,8 @@ int nsc_inject(const struct nsc_inject_options *options, struct nsc_inject_repor
     nsc_apk_build_abandon(w.out);
     nsc_methods_writer_free(&w.methods);
     nsc_inject_calls_free(w.calls);
+    nsc_mapping_free(w.mapping);
+    nsc_buffer_free(&w.mapping_text);
     nsc_buffer_free(&w.manifest.bytes);
     nsc_inject_close(&w.in);
     return error;

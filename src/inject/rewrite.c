@@ -25,8 +25,10 @@ struct file {
     struct nsc_dex_hook hook;    /* what is the same for all methods */
     struct nsc_dex_reroute *reroutes;
     uint32_t reroute_count, reroute_room;
-    uint32_t *calls; /* ids by method; or NULL */
-    struct nsc_buffer signature, class_name, code;
+    uint32_t *calls;                                 /* ids by method; or NULL */
+    struct nsc_buffer signature, class_name, source; /* of the method at hand, NUL terminated */
+    uint32_t line;
+    struct nsc_buffer code;
     bool changed;
 };
 
@@ -160,13 +162,55 @@ static int prepare(struct file *f)
 /* ---- Methods ----------------------------------------------------------------------------------
  */
 
-/* What the options and the table are told of a method: f->signature and f->class_name. */
-static int name_method(struct file *f, uint32_t method)
+/* The original name, and where it stood in the source, behind what an obfuscator left. */
+static int map_method(struct file *f, uint32_t method)
 {
+    const struct nsc_dex_method *m = &f->dex->methods[method];
+    struct nsc_mapping_found found;
+    struct nsc_mapping_query query = {
+        .holder = nsc_dex_descriptor(f->dex, m->holder),
+        .name = nsc_dex_text(f->dex, m->name),
+        .line = f->line,
+    };
+
+    f->code.used = 0;
+    nsc_dex_signature(f->dex, method, &f->code);
+    nsc_buffer_bytes(&f->code, "", 1);
+    if (f->code.failed)
+        return no_memory(f);
+    query.descriptor = (const char *)f->code.data;
+    if (nsc_mapping_method(f->r->mapping, &query, &f->signature, &found) != 0)
+        return no_memory(f); /* the texts are descriptors: the file was read */
+    if (found.how == NSC_MAPPING_NONE)
+        return 0;
+    f->line = found.line;
+    f->source.used = 0;
+    nsc_buffer_bytes(&f->source, found.file, found.file_bytes);
+    nsc_buffer_bytes(&f->source, "", 1);
+    return f->source.failed ? no_memory(f) : 0;
+}
+
+/* What the options and the table are told of a method: signature, class_name, source and line. */
+static int name_method(struct file *f, const struct nsc_dex_class *class,
+                       const struct nsc_dex_member *member)
+{
+    const char *source = nsc_dex_text(f->dex, class->source);
+    int error = 0;
+
+    f->line =
+        member->code == NSC_DEX_NONE ? 0 : nsc_dex_first_line(f->dex, &f->dex->codes[member->code]);
+    f->source.used = 0;
+    nsc_buffer_bytes(&f->source, source, strlen(source) + 1);
     f->signature.used = 0;
-    nsc_dex_pretty(f->dex, method, &f->signature);
-    nsc_buffer_bytes(&f->signature, "", 1);
-    if (f->signature.failed)
+    if (f->r->mapping != NULL) {
+        error = map_method(f, member->index);
+    } else {
+        nsc_dex_pretty(f->dex, member->index, &f->signature);
+        nsc_buffer_bytes(&f->signature, "", 1);
+    }
+    if (error != 0)
+        return error;
+    if (f->signature.failed || f->source.failed)
         return no_memory(f);
     nsc_inject_class_of((const char *)f->signature.data, &f->class_name);
     return f->class_name.failed ? no_memory(f) : 0;
@@ -238,11 +282,9 @@ static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_d
 
 /* A method that was read. *@why: NSC_INJECT_RECORDED if it is to be; then perhaps left alone. */
 static int hook_method(struct file *f, struct nsc_dex_member *member, struct nsc_dex_code *code,
-                       const struct nsc_dex_class *class, enum nsc_inject_why *why)
+                       enum nsc_inject_why *why)
 {
     struct nsc_methods_writer *methods = f->r->methods;
-    uint32_t line = nsc_dex_first_line(f->dex, &f->dex->codes[member->code]);
-    const char *source = nsc_dex_text(f->dex, class->source);
     struct nsc_dex_hooked done;
     int error;
 
@@ -256,7 +298,8 @@ static int hook_method(struct file *f, struct nsc_dex_member *member, struct nsc
         return report_left(f, nsc_dex_refusal_text(done.refused));
     }
     /* What fails here is told when the table ends. */
-    nsc_methods_writer_add(methods, (const char *)f->signature.data, source, line);
+    nsc_methods_writer_add(methods, (const char *)f->signature.data, (const char *)f->source.data,
+                           f->line);
     return 0;
 }
 
@@ -266,7 +309,7 @@ static int take_method(struct file *f, struct nsc_dex_member *member,
     bool calls = f->calls != NULL || f->reroute_count > 0;
     enum nsc_inject_why why;
     struct nsc_diag diag;
-    int error = name_method(f, member->index);
+    int error = name_method(f, class, member);
 
     if (error != 0)
         return error;
@@ -280,7 +323,7 @@ static int take_method(struct file *f, struct nsc_dex_member *member,
 
         error = nsc_dex_code_read(&code, item->data, item->bytes, debug->data, debug->bytes, &diag);
         if (error == 0) {
-            error = hook_method(f, member, &code, class, &why);
+            error = hook_method(f, member, &code, &why);
             nsc_dex_code_free(&code);
         } else if (error == -EBADMSG && why == NSC_INJECT_RECORDED) {
             why = NSC_INJECT_LEFT;
@@ -386,6 +429,7 @@ int nsc_inject_dex(const struct nsc_inject_rewrite *r, const char *name, const u
     free(f.calls);
     nsc_buffer_free(&f.signature);
     nsc_buffer_free(&f.class_name);
+    nsc_buffer_free(&f.source);
     nsc_buffer_free(&f.code);
     return error;
 }

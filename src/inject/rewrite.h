@@ -8,6 +8,7 @@
 #include "dex/dex.h"
 #include "inject/calls.h"
 #include "inject/inject.h"
+#include "inject/mapping.h"
 #include "symbols/methods.h"
 
 /* What all dex files of an app share. */
