@@ -366,7 +366,7 @@ $(BUILD)/lib/android/$1/libnanoscope-app.so: $(addprefix $(APP_OUT)/$1/,$(addsuf
 	@mkdir -p $$(@D)
 	$$(call show,LINK)
 	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) $(APP_LDFLAGS) -Wl,-soname,$$(@F),--hash-style=both,--build-id=sha1,--strip-all \
-	    -Wl,-z,max-page-size=16384,-z,now,-z,relro,-z,defs,-z,text,-z,noexecstack,-z,nodelete -o $$@ $$^
+	    -Wl,-z,max-page-size=16384,-z,common-page-size=16384,-z,now,-z,relro,-z,defs,-z,text,-z,noexecstack,-z,nodelete -o $$@ $$^
 
 -include $(patsubst %.c,$(APP_OUT)/$1/%.d,$(filter %.c,$(APP_SRCS)))
 endef

@@ -36,6 +36,9 @@ typedef unsigned long nsc_bionic_thread; /* pthread_t */
 #define NSC_MADV_POPULATE_WRITE 23
 #define NSC_PR_GET_NAME         16
 
+#define NSC_SIG_SETMASK   2
+#define NSC_SIGNALS_BYTES 128 /* of a set, and more than bionic has */
+
 #define NSC_LOG_INFO 4
 #define NSC_LOG_WARN 5
 
@@ -66,6 +69,7 @@ void *pthread_getspecific(nsc_bionic_key key);
 int pthread_setspecific(nsc_bionic_key key, const void *value);
 int pthread_create(nsc_bionic_thread *thread, const void *attributes, void *(*run)(void *),
                    void *context);
+int pthread_sigmask(int how, const void *set, void *old);
 int pthread_detach(nsc_bionic_thread thread);
 int __cxa_atexit(void (*run)(void *), void *context, void *library);
 int __android_log_write(int priority, const char *tag, const char *text);

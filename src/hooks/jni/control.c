@@ -96,6 +96,23 @@ static void set_mode(uint32_t mode)
     __atomic_store_n(&nsc_jni.mode, mode, __ATOMIC_SEQ_CST);
 }
 
+/* A thread of ours, in which no signal handler of the app ever runs. */
+static bool run_apart(void *(*run)(void *))
+{
+    unsigned long all[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
+    unsigned long before[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
+    nsc_bionic_thread thread;
+    bool runs;
+
+    memset(all, 0xff, sizeof all);
+    pthread_sigmask(NSC_SIG_SETMASK, all, before);
+    runs = pthread_create(&thread, NULL, run, NULL) == 0;
+    pthread_sigmask(NSC_SIG_SETMASK, before, NULL);
+    if (runs)
+        pthread_detach(thread);
+    return runs;
+}
+
 static void start(void)
 {
     const char *error;
@@ -116,6 +133,7 @@ static void start(void)
     }
     nsc_jni_read_clock(&nsc_jni.start);
     set_mode(NSC_JNI_ON);
+    run_apart(nsc_jni_warm_memory);
     nsc_jni_log(NSC_LOG_INFO, "records");
 }
 
@@ -138,8 +156,6 @@ static void *write_session(void *context)
  * NULL = what was said at the start. */
 static void stop(const char *name, bool background)
 {
-    nsc_bionic_thread thread;
-
     if (!change(NSC_JNI_ON, NSC_JNI_CHANGING)) {
         if (background)
             nsc_jni_log(NSC_LOG_WARN, "does not record: nothing to stop");
@@ -148,9 +164,7 @@ static void stop(const char *name, bool background)
     nsc_jni_session_end();
     if (name != NULL)
         set_output(name);
-    if (background && pthread_create(&thread, NULL, write_session, NULL) == 0)
-        pthread_detach(thread);
-    else
+    if (!background || !run_apart(write_session))
         write_session(NULL);
 }
 

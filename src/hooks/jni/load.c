@@ -38,7 +38,7 @@ static inline __attribute__((always_inline)) void record(uint32_t code)
     if (NSC_JNI_LIKELY(at < limit && (uint32_t)(ticks >> 32) == hot->high))
         nsc_jni_store(at, code, (uint32_t)ticks);
     else
-        nsc_jni_slow(hot, at, ticks, code);
+        nsc_jni_slow(hot, at < limit ? at : 0, ticks, code);
 }
 
 static void enter_critical(int32_t id)

@@ -80,6 +80,7 @@ struct nsc_jni_state {
     uintptr_t lost;                   /* events of threads that are not in the table */
     uint8_t *memory;                  /* chunks */
     size_t memory_bytes, memory_room; /* claimed; in all. memory_bytes <= memory_room */
+    size_t warm_bytes;                /* of the memory, from its start, that have pages */
     uint8_t *pinned; /* a bit for each NSC_JNI_UNIT: still some thread's from the session before */
 };
 extern struct nsc_jni_state nsc_jni;
@@ -89,7 +90,7 @@ extern struct nsc_jni_state nsc_jni;
 
 /* ---- threads.c: the slow path ------------------------------------------------------------- */
 
-/* An event that found its place: @at was reserved there. */
+/* An event that found its place: @at was reserved there, 0 = there was no room. */
 void nsc_jni_slow(struct nsc_jni_hot *hot, uintptr_t at, uint64_t ticks, uint32_t code);
 /* An event of a thread that has no place in the table. */
 void nsc_jni_stranger(uint32_t code);
@@ -100,6 +101,9 @@ bool nsc_jni_threads_begin(void);
 const char *nsc_jni_session_begin(size_t bytes);
 /* No thread starts an event any more. Those that are in the midst of one may end it. */
 void nsc_jni_session_end(void);
+/* Give pages to memory before a hook wants it, as long as the session lasts: the work of a thread.
+ * A page fault takes more than many hooks. */
+void *nsc_jni_warm_memory(void *unused);
 /* Nothing is recorded here again: the child of a fork. */
 void nsc_jni_session_drop(void);
 

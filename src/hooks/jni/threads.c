@@ -9,10 +9,16 @@
 #include "hooks/jni/recording.h"
 #include "hooks/jni/ticks.h"
 
-#define CHUNK_MAX ((size_t)256 << 10)
+#define CHUNK_MAX  ((size_t)256 << 10)
+/* How much memory has pages before it is claimed, and in what steps. */
+#define WARM_AHEAD ((size_t)16 << 20)
+#define WARM_STEP  ((size_t)1 << 20)
+#define WARM_NS                                                                                    \
+    1000000 /* between two looks, while memory is being claimed; else ten times that               \
+             */
 /* A thread's entry lives until the third round of destructors (both C libraries make four): others'
  * destructors may call hooks. */
-#define PASSES    3
+#define PASSES 3
 
 struct nsc_jni_hot nsc_jni_table[1 << NSC_JNI_HOT_BITS];
 struct nsc_jni_state nsc_jni;
@@ -59,10 +65,45 @@ static void *claim_memory(size_t wanted, size_t *got)
             used += bytes;
     } while (pinned);
     *got = bytes;
-    /* One fault for all pages, where the kernel can (5.14): each of them costs more than a hook. */
-    if (bytes > NSC_JNI_UNIT)
+    /* One fault for all pages, where the kernel can (5.14). */
+    if (bytes > NSC_JNI_UNIT &&
+        used + bytes > __atomic_load_n(&nsc_jni.warm_bytes, __ATOMIC_RELAXED))
         madvise(nsc_jni.memory + used, bytes, NSC_MADV_POPULATE_WRITE);
     return nsc_jni.memory + used;
+}
+
+/* Pages for [@at, @at + @bytes), whose content stays, whoever writes there meanwhile. */
+static void warm(uint8_t *at, size_t bytes)
+{
+    if (madvise(at, bytes, NSC_MADV_POPULATE_WRITE) == 0)
+        return;
+    for (size_t i = 0; i < bytes; i += NSC_JNI_UNIT)
+        __atomic_fetch_or((uint32_t *)(void *)(at + i), 0, __ATOMIC_RELAXED);
+}
+
+void *nsc_jni_warm_memory(void *unused)
+{
+    struct nsc_bionic_time busy = {0, WARM_NS}, idle = {0, 10 * WARM_NS};
+    uint32_t session = nsc_jni.session;
+    size_t done = 0, used, bytes;
+
+    while (is_on() && nsc_jni.session == session) {
+        used = __atomic_load_n(&nsc_jni.memory_bytes, __ATOMIC_RELAXED);
+        done = used > done ? used : done;
+        bytes = nsc_jni.memory_room - done < WARM_STEP ? nsc_jni.memory_room - done : WARM_STEP;
+        if (bytes == 0)
+            break;
+        if (done - used >= WARM_AHEAD) {
+            nanosleep(&idle, NULL);
+            continue;
+        }
+        warm(nsc_jni.memory + done, bytes);
+        done += bytes;
+        __atomic_store_n(&nsc_jni.warm_bytes, done, __ATOMIC_RELAXED);
+        if (done - used >= WARM_AHEAD)
+            nanosleep(&busy, NULL);
+    }
+    return unused;
 }
 
 /* Let the thread record at @hot, unless the session has ended meanwhile: whoever ends it changes
@@ -107,8 +148,6 @@ static void join(struct nsc_jni_thread *thread, struct nsc_jni_hot *hot, uint64_
 {
     __atomic_store_n(&hot->limit, 0, __ATOMIC_RELAXED);
     thread->first = thread->chunk = NULL;
-    thread->lost = 0;
-    thread->told = 0;
     thread->start_ticks = ticks;
     __atomic_store_n(&thread->session, nsc_jni.session, __ATOMIC_RELEASE);
 }
@@ -194,6 +233,8 @@ static struct nsc_jni_thread *begin_thread(void)
     thread->session = 0;
     thread->passes = 0;
     thread->busy = 0;
+    thread->lost = 0;
+    thread->told = 0;
     thread->chunk = thread->first = NULL;
     thread->tid = gettid();
     thread->own.thread = thread;
@@ -345,13 +386,17 @@ const char *nsc_jni_session_begin(size_t bytes)
         struct nsc_jni_thread *thread = &nsc_jni.threads[i];
         uint32_t life = __atomic_load_n(&thread->life, __ATOMIC_ACQUIRE);
 
-        if (life == NSC_JNI_ALIVE)
+        if (life == NSC_JNI_ALIVE) {
             pin(thread);
-        else if (life == NSC_JNI_DEAD)
+            thread->lost = 0; /* while nobody counts: when it joins, a handler of signals may */
+            thread->told = 0;
+        } else if (life == NSC_JNI_DEAD) {
             __atomic_store_n(&thread->life, NSC_JNI_FREE, __ATOMIC_RELEASE);
+        }
     }
     clear_memory();
     nsc_jni.memory_bytes = 0;
+    nsc_jni.warm_bytes = 0;
     nsc_jni.threads_next = 0;
     nsc_jni.lost = 0;
     nsc_jni.session++;
