@@ -475,9 +475,16 @@ $(ASK): tests/e2e/answer/ask.c $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
+# Adds references to a DEX file.
+DEX_ADD := $(BUILD)/tests/e2e/dex_add
+$(DEX_ADD): tests/e2e/dex/add.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
 # An end-to-end test is an executable tests/e2e/test_* that prints TAP.
 E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
-check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) ## tests of the whole: build, record, read
+check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: build, record, read
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
 
 .PHONY: check-soak
