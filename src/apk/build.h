@@ -8,9 +8,9 @@
  *         nsc_apk_build_copy(b, z, e, &diag)   or   nsc_apk_build_add(b, e->name, ..., &diag);
  *     nsc_apk_build_finish(b, NULL, &diag);
  *
- * Signed with schemes v1, v2 and v3: every version of Android since 4.3 finds one that it knows,
- * and the later ones their own. One pass: what is written is hashed on its way. The file appears
- * under its name when it is whole, and may be the one that is read.
+ * Signed with schemes v1, v2 and v3: every version of Android since 4.3 (with an EC key, 5.0)
+ * finds one that it knows, and the later ones their own. One pass: what is written is hashed on its
+ * way. The file appears under its name when it is whole, and may be the one that is read.
  */
 #ifndef NSC_APK_BUILD_H
 #define NSC_APK_BUILD_H

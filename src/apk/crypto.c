@@ -230,23 +230,45 @@ static bool put_certificate(X509 *certificate, struct nsc_buffer *out)
     return true;
 }
 
+/* All signers of @p have signed what @digests has read. */
+static bool check_signers(PKCS7 *p, BIO *digests, OPENSSL_STACK *certificates)
+{
+    OPENSSL_STACK *signers = (OPENSSL_STACK *)LC(PKCS7_get_signer_info)(p);
+    int count = signers != NULL ? LC(OPENSSL_sk_num)(signers) : 0;
+    uint8_t piece[4096];
+    bool ok = count > 0 && LC(OPENSSL_sk_num)(certificates) == count;
+
+    while (LC(BIO_read)(digests, piece, sizeof piece) > 0)
+        continue;
+    for (int i = 0; ok && i < count; i++)
+        ok = LC(PKCS7_signatureVerify)(digests, p, LC(OPENSSL_sk_value)(signers, i),
+                                       LC(OPENSSL_sk_value)(certificates, i)) > 0;
+    return ok;
+}
+
+/* Step by step, as PKCS7_verify() does it: that one loses memory when a message is damaged. */
+static bool check_message(PKCS7 *p, struct nsc_crypto_bytes data, struct nsc_buffer *certificate)
+{
+    BIO *in = data.bytes <= INT_MAX ? LC(BIO_new_mem_buf)(data.at, (int)data.bytes) : NULL;
+    BIO *digests = in != NULL ? LC(PKCS7_dataInit)(p, in) : NULL;
+    OPENSSL_STACK *certificates = (OPENSSL_STACK *)LC(PKCS7_get0_signers)(p, NULL, 0);
+    bool ok = digests != NULL && certificates != NULL && check_signers(p, digests, certificates) &&
+              put_certificate(LC(OPENSSL_sk_value)(certificates, 0), certificate);
+
+    LC(OPENSSL_sk_free)(certificates);
+    LC(BIO_free_all)(digests != NULL ? digests : in);
+    return ok;
+}
+
 bool nsc_crypto_verify_pkcs7(struct nsc_crypto_bytes message, struct nsc_crypto_bytes data,
                              struct nsc_buffer *certificate)
 {
     const unsigned char *at = message.at;
     PKCS7 *p = message.bytes <= LONG_MAX ? LC(d2i_PKCS7)(NULL, &at, (long)message.bytes) : NULL;
-    BIO *in = data.bytes <= INT_MAX ? LC(BIO_new_mem_buf)(data.at, (int)data.bytes) : NULL;
-    OPENSSL_STACK *signers = NULL;
-    bool ok = p != NULL && in != NULL && LC(OBJ_obj2nid)(p->type) == NID_pkcs7_signed &&
-              LC(PKCS7_verify)(p, NULL, NULL, in, NULL, PKCS7_NOVERIFY | PKCS7_BINARY) == 1;
+    bool ok = p != NULL && LC(OBJ_obj2nid)(p->type) == NID_pkcs7_signed &&
+              check_message(p, data, certificate);
 
-    if (ok)
-        signers = (OPENSSL_STACK *)LC(PKCS7_get0_signers)(p, NULL, 0);
-    ok = ok && signers != NULL && LC(OPENSSL_sk_num)(signers) > 0 &&
-         put_certificate(LC(OPENSSL_sk_value)(signers, 0), certificate);
-    LC(OPENSSL_sk_free)(signers);
     LC(PKCS7_free)(p);
-    LC(BIO_free)(in);
     LC(ERR_clear_error)();
     return ok;
 }

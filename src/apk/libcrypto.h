@@ -35,7 +35,8 @@
 #define NSC_LIBCRYPTO_FILES(x)                                                                     \
     x(BIO_new) x(BIO_s_mem) x(BIO_new_mem_buf) x(BIO_free) x(BIO_ctrl) x(BIO_read)                 \
     x(PEM_read_bio_PrivateKey) x(PEM_read_bio_X509) x(PEM_write_bio_PrivateKey)                    \
-    x(PEM_write_bio_X509) x(PKCS7_sign) x(PKCS7_verify) x(PKCS7_get0_signers) x(PKCS7_free)        \
+    x(PEM_write_bio_X509) x(PKCS7_sign) x(PKCS7_get0_signers) x(PKCS7_free)                        \
+    x(PKCS7_dataInit) x(PKCS7_get_signer_info) x(PKCS7_signatureVerify) x(BIO_free_all)            \
     x(d2i_PKCS7) x(i2d_PKCS7) x(d2i_PKCS12) x(PKCS12_free) x(PKCS12_verify_mac)                    \
     x(PKCS12_mac_present) x(PKCS12_unpack_authsafes) x(PKCS12_unpack_p7data)                       \
     x(PKCS12_unpack_p7encdata) x(PKCS12_SAFEBAG_free) x(PKCS12_SAFEBAG_get_nid)        \

@@ -290,6 +290,8 @@ static int check_scheme(struct check *c, struct nsc_span value, struct nsc_diag 
     struct nsc_span signers = take_part(&value);
     uint32_t count = 0;
 
+    if (nsc_span_left(&value) != 0)
+        return wrong(c, value.at, "bytes are left over behind the signers", diag);
     if (l->zip64 || l->central_off + l->central_bytes != l->end_off)
         return nsc_diag_set(diag, l->end_off, EBADMSG,
                             "Android takes nothing between central directory and end");
