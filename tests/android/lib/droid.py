@@ -135,3 +135,19 @@ def on_art(path, *arguments, options=(), libraries=None, env=None, timeout=600):
     environment["VM_OPTIONS"] = " ".join(extra)
     return subprocess.run([os.path.join(ART, "run"), ":".join(path), *arguments], env=environment, timeout=timeout,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, errors="replace", check=False)
+
+
+def libraries(apk, folder):
+    """Where ART finds the native library of a rewritten app: FOLDER, with what stands in for Android's own libraries."""
+    with zipfile.ZipFile(apk) as archive:
+        for name in archive.namelist():
+            if name.startswith("lib/x86_64/"):
+                with open(os.path.join(folder, os.path.basename(name)), "wb") as out:
+                    out.write(archive.read(name))
+    for name in ("libc", "liblog"):
+        source = os.path.join(HERE, "shim", name + ".c")
+        shim = cached(f"shim/{name}.so", [source, __file__],
+                      lambda path, s=source, n=name: run("cc", "-O1", "-fPIC", "-shared", f"-Wl,-soname,{n}.so", "-o", path, s))
+        if not os.path.exists(os.path.join(folder, name + ".so")):
+            os.symlink(shim, os.path.join(folder, name + ".so"))
+    return folder
