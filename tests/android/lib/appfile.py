@@ -33,7 +33,7 @@ def read(path, methods):
     magic, version, header_bytes, event_bytes = struct.unpack_from("<QIII", data)
     if magic != MAGIC or version != 1 or event_bytes != 8:
         raise Broken(f"{path}: not a recording")
-    build = data[152:216].split(b"\0")[0].decode()
+    build = data[72:136].split(b"\0")[0].decode()
     at, threads, lost, ended = header_bytes, {}, 0, False
     while at < len(data) and not ended:
         kind, size, number, _ = struct.unpack_from("<4I", data, at)

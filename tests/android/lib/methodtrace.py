@@ -7,7 +7,7 @@ import struct
 
 import dexinfo
 
-ENTER = 0 # 1 is an exit, 2 one by an exception
+ENTER = 0  # 1 is an exit, 2 one by an exception
 # Threads of the runtime: they go on while a trace is ended.
 ENDLESS = {"FinalizerDaemon", "ReferenceQueueDaemon", "HeapTaskDaemon", "FinalizerWatchdogDaemon"}
 
@@ -56,7 +56,8 @@ def read(path, known):
     for tid, what in struct.iter_unpack("<HI8x", records[:len(records) // 14 * 14]):
         method = methods.get(what & ~3)
         if method:
-            short[tid].events.append(method if what & 3 == ENTER else "")
+            # ART forgets the names of threads that end while it stops.
+            short.setdefault(tid, threads.setdefault(tid, Thread(tid, ""))).events.append(method if what & 3 == ENTER else "")
     return {tid: t for tid, t in threads.items() if t.events}
 
 
@@ -91,28 +92,29 @@ def difference(name, one, other):
     return f"thread {name}: event {at} of {len(one)} and {len(other)}: {show(one)}, but {show(other)}; before it {one[max(0, at - 3):at]}"
 
 
+def by(threads, key):
+    groups = {}
+    for tid in sorted(threads):
+        groups.setdefault(key(threads[tid]), []).append(threads[tid])
+    return groups
+
+
 def compare(one, other, by_name):
     """Lines about what differs. Threads are matched by their numbers, or in two runs by names and the order in which they began."""
-    def keyed(threads):
-        keys = {}
-        for tid in sorted(threads):
-            t = threads[tid]
-            keys.setdefault(t.name if by_name else tid, []).append(t)
-        return keys
-
-    lines = []
-    left, right = keyed(one), keyed(other)
+    left, right = (by(threads, lambda t: t.name if by_name else t.tid) for threads in (one, other))
+    lines, strays = [], ([], [])
     for key in sorted(set(left) | set(right), key=str):
         a, b = left.get(key, []), right.get(key, [])
-        if len(a) != len(b):
-            name = (a or b)[0].name
-            if name not in ENDLESS:
-                lines.append(f"thread {key} {name}: {len(a)} such threads with events, but {len(b)}")
-            continue
-        for x, y in zip(a, b):
-            line = difference(x.name or y.name, x.events, y.events)
-            if line:
-                lines.append(line)
+        if len(a) == len(b):
+            pairs = (difference(x.name or y.name, x.events, y.events) for x, y in zip(a, b))
+            lines += [line for line in pairs if line]
+        elif (a or b)[0].name not in ENDLESS:
+            strays[0].extend(a)
+            strays[1].extend(b)
+    # Threads whose names ART forgot are known by what they did.
+    if not by_name or sorted(t.events for t in strays[0]) != sorted(t.events for t in strays[1]):
+        for side, threads in zip(("one", "the other"), strays):
+            lines += [f"thread {t.tid} {t.name}, {len(t.events)} events, is only in {side}" for t in threads]
     return lines
 
 
