@@ -535,6 +535,14 @@ check-arch: all ## hooks for AArch64, under an emulator
 	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc CROSS=aarch64-linux-gnu- check-nm
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(wildcard tests/check-arch/test_*)
 
+# Rewritten Android apps on a real ART, which is built here first; both it and the apps are kept.
+ANDROID_TESTS := $(sort $(wildcard tests/android/test_*))
+.PHONY: check-android
+check-android: all ## rewritten apps on Android's own runtime (builds it first: minutes, once)
+	tests/android/art/build
+	tests/android/corpus
+	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(ANDROID_TESTS)
+
 # Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
 FUZZ_SECONDS ?= 60
 FUZZ_SRCS    := $(wildcard tests/fuzz/fuzz_*.c)
