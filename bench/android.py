@@ -33,11 +33,12 @@ class AndroidBench:
         return time.monotonic() - begin, usage.ru_maxrss * 1024, json.loads(told)
 
     def apktool(self, apk):
-        """Decode and build it with apktool: seconds."""
+        """Decode and build its code with apktool: seconds. Resources stay as they are: the aapt of Debian cannot build
+        those of newer apps."""
         folder = self.path("apktool")
         shutil.rmtree(folder, ignore_errors=True)
         begin = time.monotonic()
-        for command in (["apktool", "-q", "d", "-f", "-o", folder, apk],
+        for command in (["apktool", "-q", "d", "-r", "-f", "-o", folder, apk],
                         ["apktool", "-q", "b", "-o", self.path("apktool.apk"), folder]):
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         return time.monotonic() - begin

@@ -83,7 +83,7 @@ static bool ends_with(const char *name, const char *suffix)
 static bool may_hold_table(const char *name)
 {
     return strcmp(name, NSC_METHODS_FILE) == 0 || ends_with(name, "." NSC_METHODS_FILE) ||
-           ends_with(name, ".apk");
+           ends_with(name, ".methods") || ends_with(name, ".apk");
 }
 
 struct search {

@@ -14,8 +14,8 @@
  * @out: receives the table for nsc_methods_free(), or NULL if there is none.
  *
  * The file that the user named must fit. Without one, the recording's folder is looked through for
- * methods.txt, then *.methods.txt and *.apk; those of other builds are left alone, with a note.
- * Returns 0 or -errno with @diag.
+ * methods.txt, then *.methods, *.methods.txt and *.apk; those of other builds are left alone, with
+ * a note. Returns 0 or -errno with @diag.
  */
 int nsc_app_methods_find(const struct nsc_import *job, const char *build, struct nsc_methods **out,
                          struct nsc_diag *diag);
