@@ -530,7 +530,7 @@ check-oracle: all $(ORACLE_TOOLS) ## one generated program under each of 32 conf
 oracle: all $(ORACLE_TOOLS) ## SEEDS=1-500 generated programs under every configuration
 	BUILD=$(abspath $(BUILD)) NANOSCOPE=$(abspath $(BIN)) tests/oracle/run --all --seeds $(or $(SEEDS),1-20)
 
-check-arch: all ## hooks for AArch64, under an emulator
+check-arch: all ## hooks for AArch64, and the library of an app for ARM, under an emulator
 	$(MAKE) target CROSS=aarch64-linux-gnu-
 	$(MAKE) BUILD=$(BUILD)/aarch64 CC=aarch64-linux-gnu-gcc CROSS=aarch64-linux-gnu- check-nm
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(wildcard tests/check-arch/test_*)

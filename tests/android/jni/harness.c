@@ -173,7 +173,7 @@ static inline void hook(function call, int32_t id)
 
 /* ---- Programs ----------------------------------------------------------------------------- */
 
-static _Atomic uint64_t emitted;
+static _Atomic unsigned long emitted; /* 64 bits need a library on ARM */
 
 static unsigned next_random(unsigned *r)
 {
@@ -435,6 +435,6 @@ int main(int argc, char **argv)
         set_name_call == NULL)
         return 1;
     run(argv + 2);
-    printf("emitted %llu\n", (unsigned long long)emitted);
+    printf("emitted %lu\n", (unsigned long)emitted);
     return 0;
 }

@@ -1,6 +1,6 @@
 # run.sh - the library of an app on Linux: a harness that stands for the VM, and in place of Android's C library
 # and log an empty one and our own. Sourced after tap.sh.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2154,SC2120 # names of tap.sh and of who sources this
 jni=$PWD/tests/android/jni
 
 # jni_build COMPILER: harness and libraries in $t_tmp/jni
