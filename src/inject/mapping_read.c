@@ -14,7 +14,7 @@
 struct line {
     struct nsc_mapping_method method;
     struct nsc_mapping_range range;
-    bool has_range;
+    bool has_range, has_source;
 };
 
 struct reading {
@@ -282,7 +282,8 @@ static const char *split_line(part t, struct line *line)
         return wrong;
     lines = part_of(close + 1, t.at + t.bytes);
     t.bytes = (uint32_t)(close + 1 - t.at);
-    if (lines.bytes > 0) {
+    line->has_source = lines.bytes > 0;
+    if (line->has_source) {
         if (*lines.at++ != ':')
             return wrong;
         lines.bytes--;
@@ -322,8 +323,11 @@ static int read_member(struct reading *r, part t)
         if (error != 0)
             return error;
     }
-    /* Without range, the source's lines are those of the APK. */
-    if (!line.has_range && line.range.source != 0 && line.range.source_last != 0) {
+    /* What is given once stands for both. */
+    if (line.has_range && !line.has_source) {
+        line.range.source = line.range.first;
+        line.range.source_last = line.range.last;
+    } else if (!line.has_range && line.range.source_last != 0) {
         line.range.first = line.range.source;
         line.range.last = line.range.source_last;
     }

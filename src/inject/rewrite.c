@@ -183,7 +183,10 @@ static int map_method(struct file *f, uint32_t method)
         return no_memory(f); /* the texts are descriptors: the file was read */
     if (found.how == NSC_MAPPING_NONE)
         return 0;
-    f->line = found.line;
+    if (found.how == NSC_MAPPING_METHOD)
+        f->line = found.line;
+    if (found.file == NULL) /* ProGuard does not say it: what the app itself says */
+        return 0;
     f->source.used = 0;
     nsc_buffer_bytes(&f->source, found.file, found.file_bytes);
     nsc_buffer_bytes(&f->source, "", 1);

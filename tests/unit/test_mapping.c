@@ -97,13 +97,14 @@ static void test_proguard(void)
     CHECK_U64(counts.ambiguous, 0);
     check(m, "La/a;", "<init>", "()V", 0, "void com.example.Main.<init>() 2 -:0 0");
     check(m, "La/a;", "main", "([Ljava/lang/String;)V", 0,
-          "void com.example.Main.main(java.lang.String[]) 2 -:0 0");
+          "void com.example.Main.main(java.lang.String[]) 2 -:12 0");
     check(m, "La/a;", "a", "(ILa/b;)V", 0,
-          "void com.example.Main.run(int, com.example.Other) 2 -:0 0");
+          "void com.example.Main.run(int, com.example.Other) 2 -:20 0");
     check(m, "La/a;", "a", "([[La/b;J)V", 0,
-          "void com.example.Main.run(com.example.Other[][], long) 2 -:0 0");
-    check(m, "La/a;", "a", "(I)Z", 0, "boolean com.example.Main.run(int) 2 -:0 0");
-    check(m, "La/a;", "a", "(I)I", 0, "int com.example.Main.run(int) 2 -:0 0");
+          "void com.example.Main.run(com.example.Other[][], long) 2 -:30 0");
+    check(m, "La/a;", "a", "(I)Z", 0, "boolean com.example.Main.run(int) 2 -:40 0");
+    check(m, "La/a;", "a", "(I)I", 0, "int com.example.Main.run(int) 2 -:50 0");
+    check(m, "La/a;", "a", "(I)I", 51, "int com.example.Main.run(int) 2 -:51 0");
     check(m, "La/a;", "a", "(J)I", 0, "int com.example.Main.a(long) 1 -:0 0");
     check(m, "La/a;", "b", "()V", 0, "void com.example.Main.outer() 2 -:90 0");
     check(m, "La/a;", "b", "()V", 92, "void com.example.Main.outer() 2 -:92 0");
