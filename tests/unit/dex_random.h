@@ -41,10 +41,11 @@ struct gen {
     bool reserved[GEN_MAX]; /* of usable: not to be written */
     uint32_t locks[8], lock_lists[8], lock_count;
     uint32_t registers, ins;
-    char shorty[12];
+    char shorty[16];
     char returns;
     bool is_static, narrow; /* narrow: goto of 8 bits where possible */
     uint32_t budget;
+    uint32_t far; /* units that the branch over the nops of gen_body() goes */
     bool broken;
 };
 
@@ -480,7 +481,7 @@ static inline void gen_signature(struct gen *g)
 {
     static const uint32_t classes[] = {0,  0,  1,   1,   2,   3,   5,   16,    17,
                                        18, 40, 255, 256, 257, 258, 300, 65534, 65535};
-    uint32_t n = gen_below(g, 7), used = 0;
+    uint32_t n = gen_below(g, 12), used = 0;
 
     g->is_static = gen_below(g, 2) == 0;
     g->ins = !g->is_static;
@@ -545,6 +546,7 @@ static inline bool gen_body(struct gen *g, uint64_t seed, bool narrow, uint32_t 
         gen_block(g, 2);
         gen_branch(g, back);
         g->labels[over] = g->used;
+        g->far = g->used - g->labels[back];
     }
     gen_block(g, 2);
     gen_return(g);

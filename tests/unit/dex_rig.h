@@ -20,8 +20,8 @@
 #define RIG_ENTER  60000u
 #define RIG_EXIT   60001u
 #define RIG_TICK   1u  /* ends the run after some calls, whatever handlers there are */
-#define RIG_SITE   40u /* methods from here to below RIG_SITES can be recorded at their place */
-#define RIG_SITES  44u
+#define RIG_SITE   30u /* methods from here to below RIG_SITES can be recorded at their place */
+#define RIG_SITES  52u
 #define RIG_ID     0x12345u
 #define RIG_STRAIN 512
 

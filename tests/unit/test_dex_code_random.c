@@ -176,10 +176,13 @@ static const char *try_seed(struct gen *g, uint64_t seed)
                                 .call_id = seed % 3 == 1 ? call_id : NULL};
     static uint32_t strings[1000];
     struct nsc_dex_maps maps = {.strings = strings, .string_count = 1000};
-    bool remap = seed % 4 == 2;
+    bool remap = seed % 4 == 2, near = size > 10000 && size < 33000;
     const char *wrong = NULL;
 
-    if (!gen_body(g, seed, true, size) && !gen_body(g, seed, false, size))
+    if (!gen_body(g, seed, true, size) && !gen_body(g, seed, false, size) && !near)
+        return NULL;
+    /* As far as the branch reaches, or just about. */
+    if (near && !gen_body(g, seed, false, size + 32760 + (uint32_t)(seed / 96 % 10) - g->far))
         return NULL;
     hook.shorty = g->shorty;
     hook.is_static = g->is_static;
