@@ -35,6 +35,32 @@ static void find_owners(struct nsc_dex_plan *plan)
     }
 }
 
+static void find_aims(struct nsc_dex_plan *plan)
+{
+    const struct nsc_dex_code *code = plan->code;
+
+    for (uint32_t i = 0; i < plan->scan.count; i++) {
+        uint32_t unit = plan->scan.at[i], first, count, payload;
+        const struct nsc_dex_opcode *op = nsc_dex_opcode(code->insns[unit]);
+        int32_t offset = nsc_dex_insn_offset(code->insns + unit, op->format);
+
+        if (nsc_dex_is_payload(code->insns[unit]))
+            continue;
+        if ((op->flags & NSC_DEX_BRANCHES) != 0)
+            plan->aimed[plan->scan.index[(int64_t)unit + offset]] = true;
+        if ((op->flags & NSC_DEX_SWITCHES) == 0)
+            continue;
+        payload = (uint32_t)(unit + (int64_t)offset);
+        count = nsc_dex_switch_targets(code->insns + payload, &first);
+        for (uint32_t t = 0; t < count; t++)
+            plan->aimed[plan->scan
+                            .index[unit + nsc_dex_units32(code->insns + payload + first + 2 * t)]] =
+                true;
+    }
+    for (uint32_t c = 0; c < code->catch_count; c++)
+        plan->aimed[plan->scan.index[code->catches[c].addr]] = true;
+}
+
 static void find_base(struct nsc_dex_plan *plan)
 {
     const struct nsc_dex_code *code = plan->code;
@@ -64,15 +90,17 @@ int nsc_dex_plan_begin(struct nsc_dex_plan *plan, const struct nsc_dex_code *cod
     plan->owner = uints(count);
     plan->self = uints(count);
     plan->label = uints(count);
+    plan->aimed = calloc((size_t)count + 1, sizeof *plan->aimed);
     plan->label_count = plan->label_room = count;
     plan->item_room = count + 32;
     plan->items = malloc(plan->item_room * sizeof *plan->items);
     if (plan->base == NULL || plan->owner == NULL || plan->self == NULL || plan->label == NULL ||
-        plan->items == NULL) {
+        plan->aimed == NULL || plan->items == NULL) {
         nsc_dex_plan_free(plan);
         return -ENOMEM;
     }
     find_owners(plan);
+    find_aims(plan);
     find_base(plan);
     return 0;
 }
@@ -83,6 +111,7 @@ void nsc_dex_plan_free(struct nsc_dex_plan *plan)
     free(plan->base);
     free(plan->owner);
     free(plan->self);
+    free(plan->aimed);
     free(plan->label);
     free(plan->items);
     free(plan->made);
@@ -232,8 +261,8 @@ bool nsc_dex_plan_is_padding(const struct nsc_dex_plan *plan, uint32_t i, bool r
 {
     const uint16_t *insns = plan->code->insns;
 
-    return !reached && insns[plan->scan.at[i]] == NSC_OP_NOP && i + 1 < plan->scan.count &&
-           nsc_dex_is_payload(insns[plan->scan.at[i + 1]]);
+    return !reached && !plan->aimed[i] && insns[plan->scan.at[i]] == NSC_OP_NOP &&
+           i + 1 < plan->scan.count && nsc_dex_is_payload(insns[plan->scan.at[i + 1]]);
 }
 
 /* Tables find the item of their switch; those of the second user of a table are added. */

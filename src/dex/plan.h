@@ -56,6 +56,7 @@ struct nsc_dex_plan {
     uint32_t *base;  /* by instruction: the code's list that covers it, or NSC_DEX_NONE */
     uint32_t *owner; /* by instruction: payload's first user, or NSC_DEX_NONE */
     uint32_t *self;  /* by instruction: its item */
+    bool *aimed;     /* by instruction: a branch, switch or handler goes there */
     uint32_t *label; /* item; labels below scan.count are those of instructions */
     struct nsc_dex_item *items;
     struct nsc_dex_made *made; /* list code->list_count + i */
@@ -87,7 +88,7 @@ void nsc_dex_plan_jump(struct nsc_dex_plan *plan, uint32_t label, uint32_t cover
 /* The list of @base's handlers with a catch-all at @handler behind them. */
 uint32_t nsc_dex_plan_list(struct nsc_dex_plan *plan, uint32_t base, uint32_t handler);
 
-/* A nop that only aligns the payload behind it: finish() aligns anew. */
+/* A nop that only aligns the payload behind it, where nothing goes to: finish() aligns anew. */
 bool nsc_dex_plan_is_padding(const struct nsc_dex_plan *plan, uint32_t i, bool reached);
 
 /**
