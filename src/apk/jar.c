@@ -144,6 +144,7 @@ static int sort(struct nsc_jar *jar, struct nsc_diag *diag)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is freed with the jar */
 int nsc_jar_parse(uint8_t *raw, size_t bytes, struct nsc_jar *out, struct nsc_diag *diag)
 {
     struct reader r = {.jar = out, .at = raw, .end = raw + bytes};

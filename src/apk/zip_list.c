@@ -64,6 +64,15 @@ static bool read_zip64(const uint8_t *extra, size_t bytes, uint64_t *plain, uint
     return true;
 }
 
+/* Of ASCII, or one of those that Unicode has beside them: terminals obey both. */
+static bool is_control(const char *at, size_t bytes)
+{
+    unsigned char c = (unsigned char)at[0];
+
+    return c < 0x20 || c == 0x7f ||
+           (c == 0xc2 && bytes > 1 && ((unsigned char)at[1] & 0xe0) == 0x80);
+}
+
 /* What is wrong with a name; NULL if nothing is. */
 static const char *fault_of_name(const char *name, size_t bytes)
 {
@@ -74,7 +83,7 @@ static const char *fault_of_name(const char *name, size_t bytes)
     if (name[0] == '/')
         return "an absolute name";
     for (size_t i = 0; i < bytes; i++) {
-        if ((unsigned char)name[i] < 0x20 || name[i] == 0x7f)
+        if (is_control(name + i, bytes - i))
             return "a control character in its name";
         if (name[i] == '\\')
             return "a backslash in its name";

@@ -71,8 +71,9 @@ static void refused(const char *what, struct zip_rig *r, int error)
 
 static void test_names(void)
 {
-    static const char *const bad[] = {"/etc/passwd", "../up",  "a/../../up", "a/..", "..",
-                                      "a\\b",        "a\nb.c", "./a",        ".",    "a/./b"};
+    static const char *const bad[] = {"/etc/passwd", "../up", "a/../../up", "a/..",
+                                      "..",          "a\\b",  "a\nb.c",     "a\302\233b",
+                                      "./a",         ".",     "a/./b"};
     struct zip_rig r = {0};
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
