@@ -360,16 +360,15 @@ static int publish(struct work *w)
 }
 
 /* Nothing is begun that would replace the input. */
-static int check_output(const struct work *w)
+static int check_output(const struct work *w, const char *path)
 {
     struct stat in, out;
 
-    if (stat(w->options->output, &out) == 0 && stat(w->options->input, &in) == 0 &&
-        in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "%s is the input: choose another name for the output",
-                            w->options->output);
-    return 0;
+    if (path == NULL || stat(path, &out) != 0 || stat(w->options->input, &in) != 0 ||
+        in.st_dev != out.st_dev || in.st_ino != out.st_ino)
+        return 0;
+    return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                        "%s is the input: choose another name for the output", path);
 }
 
 /* ---- Who signs --------------------------------------------------------------------------------
@@ -415,8 +414,10 @@ static int run(struct work *w)
 
     if (error == 0) {
         w->report->bytes_before = nsc_zip_layout(w->in.zip)->file_bytes;
-        error = check_output(w);
+        error = check_output(w, w->options->output);
     }
+    if (error == 0)
+        error = check_output(w, w->options->side_file);
     if (error == 0)
         error = tell_signers(w);
     if (error == 0)
