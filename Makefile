@@ -44,7 +44,7 @@ HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
 CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
               $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
-HOST_LIBS  := -ldw -lelf -lzstd -lz -lcrypto -lstdc++ -lm -lpthread
+HOST_LIBS  := -ldw -lelf -lzstd -lz -lstdc++ -lm -lpthread
 
 HOST_LIB := $(BUILD)/obj/libnsc-host.a
 CLI_LIB  := $(BUILD)/obj/libnsc-cli.a

@@ -4,11 +4,11 @@
  * Called through dex.h. Must not follow an offset that the map does not account for.
  */
 #include <errno.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "dex/reading.h"
+#include "dex/sha1.h"
 
 #define PARAMETERS_MAX 255
 
@@ -79,14 +79,13 @@ int nsc_dex_each_item(struct nsc_dex_reading *r, enum nsc_dex_kind kind,
 
 static void check_sums(struct nsc_dex_reading *r)
 {
-    uint8_t digest[EVP_MAX_MD_SIZE];
+    uint8_t digest[NSC_SHA1_BYTES];
     const uint8_t *from = r->data + NSC_DEX_HEADER_SIGNATURE;
     uLong sum = adler32(adler32(0, NULL, 0), from, r->bytes - NSC_DEX_HEADER_SIGNATURE);
 
     r->dex->checksum_ok = sum == nsc_span_get32(r->data + NSC_DEX_HEADER_CHECKSUM);
+    nsc_sha1(r->data + NSC_DEX_HEADER_FILE_SIZE, r->bytes - NSC_DEX_HEADER_FILE_SIZE, digest);
     r->dex->signature_ok =
-        EVP_Digest(r->data + NSC_DEX_HEADER_FILE_SIZE, r->bytes - NSC_DEX_HEADER_FILE_SIZE, digest,
-                   NULL, EVP_sha1(), NULL) == 1 &&
         memcmp(digest, r->data + NSC_DEX_HEADER_SIGNATURE, NSC_DEX_SIGNATURE_BYTES) == 0;
 }
 

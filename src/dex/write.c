@@ -7,11 +7,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <zlib.h>
 
 #include "dex/inner.h"
+#include "dex/sha1.h"
 
 struct writing {
     const struct nsc_dex *dex;
@@ -302,7 +302,7 @@ static void fill_header(const struct writing *w, uint8_t *file, uint32_t bytes)
                                     NSC_DEX_FIELD_IDS,  NSC_DEX_METHOD_IDS, NSC_DEX_CLASS_DEFS};
     bool container = w->dex->version >= 41;
     uint32_t data = w->section[NSC_DEX_DEBUGS]; /* the first section that is none of ids */
-    uint8_t digest[EVP_MAX_MD_SIZE] = {0};
+    uint8_t digest[NSC_SHA1_BYTES];
 
     memcpy(file, "dex\n000", 8);
     file[5] = (uint8_t)('0' + w->dex->version / 10);
@@ -321,8 +321,7 @@ static void fill_header(const struct writing *w, uint8_t *file, uint32_t bytes)
     nsc_span_put32(file + 108, container ? 0 : data);
     if (container)
         nsc_span_put32(file + 112, bytes);
-    EVP_Digest(file + NSC_DEX_HEADER_FILE_SIZE, bytes - NSC_DEX_HEADER_FILE_SIZE, digest, NULL,
-               EVP_sha1(), NULL);
+    nsc_sha1(file + NSC_DEX_HEADER_FILE_SIZE, bytes - NSC_DEX_HEADER_FILE_SIZE, digest);
     memcpy(file + NSC_DEX_HEADER_SIGNATURE, digest, NSC_DEX_SIGNATURE_BYTES);
     nsc_span_put32(file + NSC_DEX_HEADER_CHECKSUM,
                    (uint32_t)adler32(adler32(0, NULL, 0), file + NSC_DEX_HEADER_SIGNATURE,
