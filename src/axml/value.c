@@ -28,7 +28,7 @@ static void put_complex(char *text, size_t bytes, uint32_t data, const char *con
                         double scale)
 {
     static const double places[] = {1.0, 1.0 / (1 << 7), 1.0 / (1 << 15), 1.0 / (1 << 23)};
-    double mantissa = (double)((int32_t)(data & 0xffffff00u) / 256);
+    double mantissa = (double)(int32_t)(data & 0xffffff00u) / 256;
     unsigned unit = data & 0xf;
     size_t used;
 
