@@ -87,6 +87,8 @@ extern struct nsc_jni_state nsc_jni;
 
 #define NSC_JNI_THREADS_MAX 32768u
 #define NSC_JNI_UNIT        4096u /* chunks are multiples of it */
+/* The largest pages of any Android; others are parts of it. mmap() gives whole pages. */
+#define NSC_JNI_PAGE_MAX    16384u
 
 /* ---- threads.c: the slow path ------------------------------------------------------------- */
 

@@ -9,7 +9,9 @@
 #include "hooks/jni/recording.h"
 #include "hooks/jni/ticks.h"
 
-#define CHUNK_MAX  ((size_t)256 << 10)
+#define CHUNK_MAX ((size_t)256 << 10)
+#define MEMORY_LEAST                                                                               \
+    ((size_t)8 << 20) /* a recording with less is not worth it, if more is wanted */
 /* How much memory has pages before it is claimed, and in what steps. */
 #define WARM_AHEAD ((size_t)16 << 20)
 #define WARM_STEP  ((size_t)1 << 20)
@@ -309,16 +311,22 @@ static void *map(size_t bytes)
     return at == (void *)-1 ? NULL : at;
 }
 
+/* Events' memory: less than @bytes where the address space has no room for that. */
+static void map_memory(size_t bytes)
+{
+    while ((nsc_jni.memory = map(bytes)) == NULL && bytes > MEMORY_LEAST)
+        bytes = bytes / 2 / NSC_JNI_UNIT * NSC_JNI_UNIT;
+    nsc_jni.memory_room = nsc_jni.memory != NULL ? bytes : 0;
+}
+
 static bool map_all(size_t bytes)
 {
     if (nsc_jni.threads == NULL)
         nsc_jni.threads = map(NSC_JNI_THREADS_MAX * sizeof *nsc_jni.threads);
     if (nsc_jni.pinned == NULL)
         nsc_jni.pinned = map(bytes / NSC_JNI_UNIT / 8 + 1);
-    if (nsc_jni.memory == NULL) {
-        nsc_jni.memory = map(bytes);
-        nsc_jni.memory_room = bytes;
-    }
+    if (nsc_jni.memory == NULL)
+        map_memory(bytes);
     if (nsc_jni.threads == NULL || nsc_jni.pinned == NULL || nsc_jni.memory == NULL)
         return false;
     madvise(nsc_jni.memory, nsc_jni.memory_room, NSC_MADV_DONTDUMP);
@@ -358,7 +366,23 @@ static void pin(const struct nsc_jni_thread *thread)
         nsc_jni.pinned[at / NSC_JNI_UNIT / 8] |= (uint8_t)(1u << (at / NSC_JNI_UNIT % 8));
 }
 
-/* Everything that is not pinned is zero again, and costs nothing. */
+/*
+ * Zeros in [@from, @to). The kernel gives whole pages, of up to NSC_JNI_PAGE_MAX, and refuses where
+ * the app has locked its memory; what it would round is written.
+ */
+static void clear(size_t from, size_t to)
+{
+    size_t mask = NSC_JNI_PAGE_MAX - 1, first = (from + mask) & ~mask, last = to & ~mask;
+
+    if (first >= last || madvise(nsc_jni.memory + first, last - first, NSC_MADV_DONTNEED) != 0) {
+        memset(nsc_jni.memory + from, 0, to - from);
+        return;
+    }
+    memset(nsc_jni.memory + from, 0, first - from);
+    memset(nsc_jni.memory + last, 0, to - last);
+}
+
+/* Everything that is not pinned is zero again, and costs next to nothing. */
 static void clear_memory(void)
 {
     static size_t used; /* by any session: what was pinned then may be free now */
@@ -370,7 +394,7 @@ static void clear_memory(void)
         if (at < used && !is_pinned(at))
             continue;
         if (at > from)
-            madvise(nsc_jni.memory + from, at - from, NSC_MADV_DONTNEED);
+            clear(from, at);
         from = at + NSC_JNI_UNIT;
     }
 }

@@ -171,6 +171,37 @@ static inline void hook(function call, int32_t id)
         ((plain_fn)call)(&env, NULL, id);
 }
 
+/* ---- A kernel with larger pages, or one that gives less: in place of the C library's own ---- */
+
+static size_t page_of(const char *variable)
+{
+    const char *text = getenv(variable);
+
+    return text != NULL ? (size_t)atol(text) : 1;
+}
+
+void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+    void *(*real)(void *, size_t, int, int, int, off_t);
+    size_t page = page_of("HARNESS_PAGE");
+    uintptr_t got;
+
+    if (bytes > page_of("HARNESS_MAP") && getenv("HARNESS_MAP") != NULL)
+        return (void *)-1;
+    *(void **)&real = dlsym(RTLD_NEXT, "mmap");
+    got = (uintptr_t)real(at, bytes + page - 1, protection, flags, fd, offset);
+    return (void *)((got + page - 1) / page * page);
+}
+
+int madvise(void *at, size_t bytes, int advice)
+{
+    size_t page = page_of("HARNESS_PAGE");
+
+    if ((uintptr_t)at % page != 0 || (getenv("HARNESS_LOCKED") != NULL && advice == 4))
+        return -1;
+    return (int)syscall(SYS_madvise, at, (bytes + page - 1) / page * page, advice);
+}
+
 /* ---- Programs ----------------------------------------------------------------------------- */
 
 static _Atomic unsigned long emitted; /* 64 bits need a library on ARM */
@@ -284,6 +315,46 @@ static void run_commands(const char *folder)
     usleep(100000);
     set_name("STOP_TRACINGS");
     printf("%s\n", thread_name);
+}
+
+static pthread_barrier_t meet;
+static unsigned again_pairs;
+
+/* @little: not NULL = a few calls in the first session, so that its chunk lies amid the others'. */
+static void *run_pairs(void *little)
+{
+    for (int session = 0; session < 2; session++) {
+        pthread_barrier_wait(&meet); /* it records */
+        for (unsigned i = 0; i < (little != NULL && session == 0 ? 10 : again_pairs); i++) {
+            hook(enter_call, 5);
+            hook(exit_call, 5);
+        }
+        pthread_barrier_wait(&meet);
+    }
+    return NULL;
+}
+
+/* Two recordings by threads that live on; the first is the larger one. */
+static void run_again(const char *folder, unsigned pairs)
+{
+    pthread_t threads[3];
+    char command[700], path[600];
+
+    pthread_barrier_init(&meet, NULL, 4);
+    for (int i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, run_pairs, i == 1 ? &meet : NULL);
+    for (int session = 1; session <= 2; session++) {
+        again_pairs = session == 1 ? pairs : 2000;
+        set_name("START_TRACING");
+        pthread_barrier_wait(&meet);
+        pthread_barrier_wait(&meet);
+        snprintf(path, sizeof path, "%s/again%d.nsapp", folder, session);
+        snprintf(command, sizeof command, "STOP_TRACING:%s", path);
+        set_name(command);
+        wait_for(path);
+    }
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
 }
 
 static void handler(int number)
@@ -409,6 +480,8 @@ static void run(char **v)
         run_threads((unsigned)atoi(v[1]), (unsigned)atoi(v[2]), (unsigned)atoi(v[3]), v[4]);
     else if (strcmp(v[0], "commands") == 0)
         run_commands(v[1]);
+    else if (strcmp(v[0], "again") == 0) /* FOLDER PAIRS */
+        run_again(v[1], (unsigned)atoi(v[2]));
     else if (strcmp(v[0], "signals") == 0)
         run_signals((unsigned)atoi(v[1]));
     else if (strcmp(v[0], "fork") == 0)

@@ -6,7 +6,7 @@ jni=$PWD/tests/android/jni
 # jni_build COMPILER: harness and libraries in $t_tmp/jni
 jni_build() {
     mkdir -p "$t_tmp/jni"
-    "$1" -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror "$jni/harness.c" -o "$t_tmp/jni/harness" -ldl -lpthread &&
+    "$1" -D_GNU_SOURCE -std=gnu17 -O2 -Wall -Wextra -Werror -rdynamic "$jni/harness.c" -o "$t_tmp/jni/harness" -ldl -lpthread &&
         "$1" -shared -nostdlib -x c /dev/null -o "$t_tmp/jni/libc.so" &&
         "$1" -shared -fPIC -w "$jni/liblog.c" -o "$t_tmp/jni/liblog.so"
 }
