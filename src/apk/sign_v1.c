@@ -30,7 +30,8 @@ bool nsc_scheme_is_v1_file(const char *name)
 
 void nsc_scheme_base64(const uint8_t *data, size_t bytes, char out[NSC_SCHEME_DIGEST_TEXT])
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    static const char digits[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     size_t n = 0;
 
     for (size_t i = 0; i < bytes && n + 4 < NSC_SCHEME_DIGEST_TEXT; i += 3) {
@@ -39,8 +40,8 @@ void nsc_scheme_base64(const uint8_t *data, size_t bytes, char out[NSC_SCHEME_DI
 
         out[n++] = digits[v >> 18];
         out[n++] = digits[v >> 12 & 63];
-        out[n++] = i + 1 < bytes ? digits[v >> 6 & 63] : '=';
-        out[n++] = i + 2 < bytes ? digits[v & 63] : '=';
+        out[n++] = digits[i + 1 < bytes ? v >> 6 & 63 : 64];
+        out[n++] = digits[i + 2 < bytes ? v & 63 : 64];
     }
     out[n] = 0;
 }

@@ -318,7 +318,7 @@ static bool pack(const uint8_t *data, size_t bytes, struct nsc_buffer *out)
 
     if (deflateInit2(&s, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
-    s.next_in = (Bytef *)(uintptr_t)data;
+    memcpy(&s.next_in, &data, sizeof data); /* zlib only reads there */
     while (state != Z_STREAM_END) {
         uint8_t *to = nsc_buffer_reserve(out, 64 * 1024);
 

@@ -192,11 +192,11 @@ static int copy(const struct nsc_cli_args *args)
                           "be lost",
                           args->operands[1], (unsigned long long)dex->loose_bytes,
                           nsc_units_plural(dex->loose_bytes), dex->loose_bytes == 1 ? "s" : "");
-    else if (nsc_dex_write(dex, &out, &diag) != 0 ||
-             nsc_cli_write_content(args->operands[2], &out, &diag) != 0)
-        status = nsc_cli_fail(&diag);
     else
-        status = NSC_CLI_OK;
+        status = nsc_dex_write(dex, &out, &diag) == 0 &&
+                         nsc_cli_write_content(args->operands[2], &out, &diag) == 0
+                     ? NSC_CLI_OK
+                     : nsc_cli_fail(&diag);
     nsc_dex_free(dex);
     nsc_buffer_free(&in);
     nsc_buffer_free(&out);

@@ -298,7 +298,7 @@ int nsc_cmd_inject(const struct nsc_cli_args *args)
         status = nsc_cli_signing_key(args, &r.signing, &r.key);
     r.options.key = r.key;
     if (status == 0) {
-        strcat(libraries, "/android");
+        memcpy(libraries + strlen(libraries), "/android", sizeof "/android");
         r.options.libraries = libraries;
         status = rewrite(&r);
     }

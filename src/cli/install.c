@@ -17,8 +17,6 @@
 
 #include "cli/command.h"
 
-extern char **environ;
-
 #define SAID_MOST 16384 /* bytes of adb's output that are looked at */
 
 struct adb {
@@ -78,7 +76,7 @@ static int run(struct adb *adb, const char *a, const char *b, const char *c, con
 {
     const char *argv[8] = {adb->program, a, b, c, d, NULL};
     int ends[2], error;
-    pid_t pid;
+    pid_t pid = 0;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return -errno;

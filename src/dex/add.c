@@ -164,7 +164,7 @@ static bool take_type(void *context, const char *descriptor, bool last)
         return false;
     type = p->adding != NULL ? nsc_dex_add_type(p->adding, descriptor)
                              : nsc_dex_find_type(p->dex, descriptor);
-    p->shorty[last ? 0 : p->count + 1] = descriptor[0] == '[' ? 'L' : descriptor[0];
+    p->shorty[last ? 0 : p->count + 1] = *(descriptor[0] == '[' ? "L" : descriptor);
     p->types[p->count++] = type;
     return type != NSC_DEX_NONE;
 }

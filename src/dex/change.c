@@ -204,7 +204,7 @@ static uint32_t add_marker(struct nsc_dex *dex, const struct nsc_dex_new_method 
     copy = bytes.failed || item == NULL ? NULL : nsc_dex_copy(dex, bytes.data, bytes.used);
     if (copy == NULL)
         nsc_dex_fail(dex, -ENOMEM, "out of memory");
-    if (dex->own->error == 0 &&
+    if (copy != NULL && item != NULL && dex->own->error == 0 &&
         nsc_dex_grow(dex, &dex->annotations, &dex->own->annotation_room, dex->annotation_count,
                      sizeof *dex->annotations) &&
         nsc_dex_grow(dex, &dex->sets, &dex->own->set_room, dex->set_count, sizeof *dex->sets)) {

@@ -402,14 +402,14 @@ static bool put_lists(const struct nsc_dex_code *code, struct nsc_buffer *out, u
 
 static void put_tries(const struct nsc_dex_code *code, struct nsc_buffer *out)
 {
-    uint32_t *offsets = calloc(code->list_count, sizeof *offsets);
+    uint32_t *offsets = calloc((size_t)code->list_count + 1, sizeof *offsets);
     struct nsc_buffer lists = {0};
 
-    if (offsets == NULL || !put_lists(code, &lists, offsets))
-        out->failed = true;
     if (code->size % 2 != 0)
         put16(out, 0);
-    for (uint32_t i = 0; i < code->try_count && !out->failed; i++) {
+    if (offsets == NULL || !put_lists(code, &lists, offsets))
+        out->failed = true;
+    for (uint32_t i = 0; offsets != NULL && i < code->try_count && !out->failed; i++) {
         put32(out, code->tries[i].start);
         put16(out, code->tries[i].count);
         put16(out, offsets[code->tries[i].list]);

@@ -321,9 +321,8 @@ struct nsc_dex_new_method {
     const char *name;
     const char *signature; /* "(I)V" */
     uint32_t access;       /* enum nsc_dex_access */
-    const uint16_t
-        *units; /* code units, with the indices that nsc_dex_add_...() gave; NULL: none */
     uint32_t unit_count;
+    const uint16_t *units;    /* code, with the indices that nsc_dex_add_...() gave; NULL: none */
     uint16_t registers, outs; /* of the code; what comes in follows from signature and access */
     const char *annotation;   /* descriptor of a marker annotation; NULL: none */
     enum nsc_dex_visibility visibility;

@@ -28,12 +28,12 @@ struct nsc_dex_live {
 
 /**
  * nsc_dex_live - registers whose value is read later.
- * @live: receives what is live in front of each instruction; free() it. NULL when it would take too
+ * @out: receives what is live in front of each instruction; free() it. NULL when it would take too
  *   long to know: take all for live.
  *
  * Returns 0 or -ENOMEM.
  */
-int nsc_dex_live(const struct nsc_dex_plan *plan, struct nsc_dex_live **live);
+int nsc_dex_live(const struct nsc_dex_plan *plan, struct nsc_dex_live **out);
 
 /* What is live behind instruction @i, on every way that goes on from it, and in handlers that it
  * may go to. */

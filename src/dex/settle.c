@@ -245,7 +245,8 @@ static int keep_scratch(struct settling *s, struct nsc_dex_blob *blob)
 
     if (s->scratch.failed || s->scratch.used > UINT32_MAX)
         return out_of_memory(s->diag);
-    if (s->scratch.used == blob->bytes && memcmp(s->scratch.data, blob->data, blob->bytes) == 0)
+    if (blob->data != NULL && s->scratch.used == blob->bytes &&
+        memcmp(s->scratch.data, blob->data, blob->bytes) == 0)
         return 0;
     copy = nsc_dex_copy(s->dex, s->scratch.data, s->scratch.used);
     if (copy == NULL)

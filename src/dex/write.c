@@ -77,7 +77,8 @@ static void put_debug(struct writing *w, uint32_t i)
 
     if (debug->data == NULL)
         w->count[NSC_DEX_DEBUGS]--; /* dropped */
-    nsc_buffer_bytes(w->out, debug->data, debug->bytes);
+    else
+        nsc_buffer_bytes(w->out, debug->data, debug->bytes);
 }
 
 static void put_code(struct writing *w, uint32_t i)

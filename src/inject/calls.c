@@ -139,7 +139,7 @@ static int id_of(struct nsc_inject_calls *calls, const struct nsc_dex *dex, uint
     signature = (const char *)s->signature.data;
     nsc_inject_class_of(signature, &s->class_name);
     if (s->class_name.failed)
-        return -ENOMEM;
+        return -ENOMEM; /* NOLINT(clang-analyzer-unix.Malloc): @s is the caller's */
     if (!nsc_inject_match(calls->patterns, (const char *)s->class_name.data, signature))
         return 0;
     e = put(&calls->called, signature);

@@ -233,8 +233,8 @@ static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t
 
     if (lane->totals != NULL)
         return function < lane->totals_count ? lane->totals[function].active : 0;
-    for (const struct nsc_lane_frame *f = lane->top; f != lane->floor; f--)
-        open += f->function == function;
+    for (uint32_t depth = nsc_lane_depth(lane); depth > 0; depth--)
+        open += lane->floor[depth].function == function;
     return open;
 }
 
