@@ -226,8 +226,8 @@ static int sign(struct nsc_apk_build *b, struct nsc_diag *diag)
     return error;
 }
 
-int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_apk_build_result *result,
-                         struct nsc_diag *diag)
+int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_outfile *beside,
+                         struct nsc_apk_build_result *result, struct nsc_diag *diag)
 {
     struct nsc_apk_build_result r;
     int error = b->key != NULL ? sign(b, diag) : 0;
@@ -237,8 +237,10 @@ int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_apk_build_result *r
     if (error == 0) {
         r.bytes = nsc_zip_writer_at(b->writer);
         r.entries = nsc_zip_writer_entries(b->writer);
-        error = nsc_zip_writer_publish(b->writer, diag);
+        error = nsc_zip_writer_publish(b->writer, beside, diag);
         b->writer = NULL;
+    } else if (beside != NULL) {
+        nsc_outfile_abandon(beside);
     }
     if (error == 0 && result != NULL)
         *result = r;

@@ -6,7 +6,7 @@
  *     nsc_apk_build_create("out.apk", key, &b, &diag);
  *     for each entry e of the archive z:
  *         nsc_apk_build_copy(b, z, e, &diag)   or   nsc_apk_build_add(b, e->name, ..., &diag);
- *     nsc_apk_build_finish(b, NULL, &diag);
+ *     nsc_apk_build_finish(b, NULL, NULL, &diag);
  *
  * Signed with schemes v1, v2 and v3: every version of Android since 4.3 (with an EC key, 5.0)
  * finds one that it knows, and the later ones their own. One pass: what is written is hashed on its
@@ -17,6 +17,7 @@
 
 #include "apk/crypto.h"
 #include "apk/zip.h"
+#include "util/outfile.h"
 
 struct nsc_apk_build;
 
@@ -54,12 +55,14 @@ int nsc_apk_build_add(struct nsc_apk_build *b, const char *name, enum nsc_zip_me
 
 /**
  * nsc_apk_build_finish - sign, write the end, move the file to its name. Frees @b in any case.
+ * @beside: a file that is all written and gets its name if, and only if, the APK does; released in
+ *   any case. NULL: none.
  * @result: may be NULL.
  * Returns 0 or -errno with @diag: -EEXIST (an entry comes twice), -EFBIG (it is to be signed, and
  * needs ZIP64, which Android does not take), and what writing gives.
  */
-int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_apk_build_result *result,
-                         struct nsc_diag *diag);
+int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_outfile *beside,
+                         struct nsc_apk_build_result *result, struct nsc_diag *diag);
 /* Remove what there is, free @b (may be NULL). */
 void nsc_apk_build_abandon(struct nsc_apk_build *b);
 

@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/write.h"
+
 #define FILE_MAX (4u << 20)
 #define FOLDER   "nanoscope"
 #define FILENAME "debug.pem"
@@ -161,22 +163,6 @@ static int make_folders(const char *path, struct nsc_diag *diag)
                             : error;
 }
 
-static int write_fd(int fd, const struct nsc_buffer *b)
-{
-    size_t done = 0;
-
-    while (done < b->used) {
-        ssize_t n = write(fd, b->data + done, b->used - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        done += (size_t)n;
-    }
-    return fsync(fd) == 0 || errno == EINVAL ? 0 : -errno;
-}
-
 /* Gives the whole file @partial the name @path, unless that is taken. */
 static int publish(const char *partial, const char *path)
 {
@@ -203,7 +189,9 @@ static int write_key(const char *path, const struct nsc_buffer *pem, struct nsc_
         free(partial);
         return error;
     }
-    error = write_fd(fd, pem);
+    error = nsc_write_all(fd, pem->data, pem->used);
+    if (error == 0 && fsync(fd) != 0 && errno != EINVAL)
+        error = -errno;
     if (close(fd) != 0 && error == 0)
         error = -errno;
     if (error == 0)

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include "apk/zip_writer_state.h"
 #include "base/span.h"
+#include "util/write.h"
 
 #define LEVEL    6 /* of deflate */
 /* 1981-01-01 01:01:02, which other tools for APKs put into all entries: the epoch of ZIP is a day
@@ -66,18 +66,8 @@ static int cannot_write(const struct nsc_zip_writer *w, int error, struct nsc_di
 
 static void write_all(struct nsc_zip_writer *w, const uint8_t *data, size_t bytes)
 {
-    while (bytes > 0 && w->error == 0) {
-        ssize_t n = write(w->file.fd, data, bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            w->error = n < 0 ? -errno : -EIO;
-            return;
-        }
-        data += n;
-        bytes -= (size_t)n;
-    }
+    if (w->error == 0)
+        w->error = nsc_write_all(w->file.fd, data, bytes);
 }
 
 static void flush(struct nsc_zip_writer *w)
@@ -392,13 +382,20 @@ int nsc_zip_writer_comment(struct nsc_zip_writer *w, const void *data, size_t by
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_diag *diag)
+int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_outfile *beside,
+                           struct nsc_diag *diag)
 {
+    struct nsc_outfile none = {.fd = -1};
     int error;
 
     flush(w);
-    error = w->error == 0 ? nsc_outfile_close(&w->file) : w->error;
-    error = error == 0 ? nsc_outfile_publish(&w->file, diag) : cannot_write(w, error, diag);
+    if (beside == NULL)
+        beside = &none;
+    if (w->error == 0)
+        error = nsc_outfile_publish_both(beside, &w->file, diag);
+    else
+        error = cannot_write(w, w->error, diag);
+    nsc_outfile_abandon(beside);
     nsc_zip_writer_abandon(w);
     return error;
 }

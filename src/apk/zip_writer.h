@@ -11,6 +11,7 @@
 
 #include "apk/zip.h"
 #include "util/buffer.h"
+#include "util/outfile.h"
 
 #define NSC_ZIP_ALIGN         4u
 #define NSC_ZIP_ALIGN_LIBRARY 16384u
@@ -70,9 +71,10 @@ int nsc_zip_writer_tail(struct nsc_zip_writer *w, uint64_t central_off, struct n
 /* Whether an archive whose central directory begins at @central_off needs ZIP64. */
 bool nsc_zip_writer_is_large(const struct nsc_zip_writer *w, uint64_t central_off);
 
-/* All is written, tail included: move the file to its name. Frees @w in any case. Returns 0 or
- * -errno with @diag. */
-int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_diag *diag);
+/* All is written, tail included: move the file to its name, and @beside (or NULL), which is
+ * released, to its own; both or neither. Frees @w in any case. Returns 0 or -errno with @diag. */
+int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_outfile *beside,
+                           struct nsc_diag *diag);
 /* Remove the file, free @w (may be NULL). */
 void nsc_zip_writer_abandon(struct nsc_zip_writer *w);
 

@@ -113,7 +113,7 @@ static int sign(const struct request *r, const struct nsc_zip *z, const char *ou
         nsc_apk_build_abandon(b);
         return nsc_cli_fail_in(r->input, &diag);
     }
-    if (nsc_apk_build_finish(b, &result, &diag) != 0)
+    if (nsc_apk_build_finish(b, NULL, &result, &diag) != 0)
         return nsc_cli_fail_in(r->input, &diag);
     if (strcmp(output, "-") == 0)
         return NSC_CLI_OK;

@@ -13,8 +13,8 @@
 #include "axml/path.h"
 #include "cli/axml_options.h"
 #include "cli/command.h"
+#include "cli/content.h"
 #include "util/json.h"
-#include "util/outfile.h"
 
 #define INPUT_MAX (256u << 20) /* bytes of XML */
 #define MANIFEST  "AndroidManifest.xml"
@@ -205,42 +205,6 @@ static int change(const struct request *r, struct nsc_axml *x, struct nsc_diag *
     return error;
 }
 
-static int write_all(int fd, const char *path, const struct nsc_buffer *bytes,
-                     struct nsc_diag *diag)
-{
-    for (size_t done = 0; done < bytes->used;) {
-        ssize_t n = write(fd, bytes->data + done, bytes->used - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", path,
-                                strerror(errno));
-        done += (size_t)n;
-    }
-    return 0;
-}
-
-static int deliver(const char *path, const struct nsc_buffer *bytes, struct nsc_diag *diag)
-{
-    struct nsc_outfile file;
-    int error = nsc_outfile_create(path, &file, diag);
-
-    if (error != 0)
-        return error;
-    error = write_all(file.fd, path, bytes, diag);
-    if (error == 0) {
-        error = nsc_outfile_close(&file);
-        if (error != 0)
-            (void)nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", path,
-                               strerror(-error));
-    }
-    if (error == 0)
-        return nsc_outfile_publish(&file, diag);
-    nsc_outfile_abandon(&file);
-    return error;
-}
-
 /* An archive with other bytes for one entry. It is not signed: that is another command's. */
 static int deliver_archive(const struct nsc_zip *zip, const char *entry, const char *path,
                            const struct nsc_buffer *bytes, struct nsc_diag *diag)
@@ -261,7 +225,7 @@ static int deliver_archive(const struct nsc_zip *zip, const char *entry, const c
     if (error == 0)
         error = nsc_apk_build_comment(build, zip, diag);
     if (error == 0)
-        return nsc_apk_build_finish(build, NULL, diag);
+        return nsc_apk_build_finish(build, NULL, NULL, diag);
     nsc_apk_build_abandon(build);
     return error;
 }
@@ -284,7 +248,7 @@ static int set_all(const struct request *r, const char *output, bool *unsigned_a
         error = nsc_axml_write(x, &bytes, diag);
     nsc_axml_free(x);
     if (error == 0)
-        error = zip == NULL ? deliver(output, &bytes, diag)
+        error = zip == NULL ? nsc_cli_write_content(output, &bytes, diag)
                             : deliver_archive(zip, entry_of(r), output, &bytes, diag);
     *unsigned_apk = zip != NULL;
     nsc_zip_close(zip);

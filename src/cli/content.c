@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "util/outfile.h"
+#include "util/write.h"
 
 static int read_on(int fd, const char *path, size_t max, struct nsc_buffer *out,
                    struct nsc_diag *diag)
@@ -71,21 +72,11 @@ int nsc_cli_write_content(const char *path, const struct nsc_buffer *content, st
         nsc_outfile_abandon(&file);
         return error;
     }
-    for (size_t done = 0; error == 0 && done < content->used;) {
-        ssize_t n = write(file.fd, content->data + done, content->used - done);
-
-        if (n >= 0)
-            done += (size_t)n;
-        else if (errno != EINTR)
-            error = cannot_write(path, errno, diag);
-    }
-    if (error == 0) {
+    error = nsc_write_all(file.fd, content->data, content->used);
+    if (error == 0)
         error = nsc_outfile_close(&file);
-        if (error != 0)
-            error = cannot_write(path, error, diag);
-    }
     if (error == 0)
         return nsc_outfile_publish(&file, diag);
     nsc_outfile_abandon(&file);
-    return error;
+    return cannot_write(path, error, diag);
 }

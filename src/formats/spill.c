@@ -9,6 +9,7 @@
 #include "formats/import.h"
 #include "util/array.h"
 #include "util/sort.h"
+#include "util/write.h"
 
 #define RUN_ITEMS   (1u << 20)
 #define MERGE_BYTES (32u << 20) /* all buffers of a merge together... */
@@ -94,23 +95,6 @@ static void sort_run(struct nsc_spill *s)
     s->unsorted = false;
 }
 
-static int write_all(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-
-    while (bytes > 0) {
-        ssize_t n = write(fd, at, bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        at += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 static int spill_run(struct nsc_spill *s, struct nsc_diag *diag)
 {
     struct run *runs = nsc_array_grow(s->runs, &s->run_room, s->run_count, sizeof *runs);
@@ -127,7 +111,7 @@ static int spill_run(struct nsc_spill *s, struct nsc_diag *diag)
         s->fd = fd;
     }
     sort_run(s);
-    error = write_all(s->fd, s->items, s->count * sizeof *s->items);
+    error = nsc_write_all(s->fd, s->items, s->count * sizeof *s->items);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s",
                             NSC_IMPORT_TEMPORARY, strerror(-error));

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "apk/build.h"
 #include "apk/key.h"
@@ -26,6 +25,7 @@
 #include "inject/rewrite.h"
 #include "util/now.h"
 #include "util/outfile.h"
+#include "util/write.h"
 
 #define LIBRARY_FILE "lib" NSC_INJECT_LIBRARY ".so"
 #define LIBRARY_MOST (64u << 20) /* bytes */
@@ -301,60 +301,32 @@ static int put_all(struct work *w)
 /* ---- Outputs ----------------------------------------------------------------------------------
  */
 
-static int write_all(int fd, const uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t n = write(fd, data, bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        data += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 /* The table beside the app, written and not yet under its name. */
-static int begin_side_file(struct work *w, struct nsc_outfile *side)
+static int begin_side_file(const struct work *w, struct nsc_outfile *side)
 {
     int error = nsc_outfile_create(w->options->side_file, side, w->diag);
 
     if (error != 0)
         return error;
-    error = write_all(side->fd, w->methods.text.data, w->methods.text.used);
-    if (error == 0)
-        error = nsc_outfile_close(side);
+    error = nsc_write_all(side->fd, w->methods.text.data, w->methods.text.used);
     if (error != 0)
         return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s",
                             w->options->side_file, strerror(-error));
     return 0;
 }
 
-static int finish(struct work *w)
-{
-    struct nsc_apk_build_result result = {0};
-    int error = nsc_apk_build_finish(w->out, &result, w->diag);
-
-    w->out = NULL;
-    w->report->bytes_after = result.bytes;
-    return error;
-}
-
 /* Both files get their names when both are written. */
 static int publish(struct work *w)
 {
+    struct nsc_apk_build_result result = {0};
     struct nsc_outfile side = {.fd = -1};
-    bool has_side = w->options->side_file != NULL;
-    int error = has_side ? begin_side_file(w, &side) : 0;
+    int error = w->options->side_file != NULL ? begin_side_file(w, &side) : 0;
 
-    if (error == 0)
-        error = finish(w);
-    if (!has_side)
-        return error;
-    if (error == 0)
-        return nsc_outfile_publish(&side, w->diag);
+    if (error == 0) {
+        error = nsc_apk_build_finish(w->out, &side, &result, w->diag);
+        w->out = NULL;
+        w->report->bytes_after = result.bytes;
+    }
     nsc_outfile_abandon(&side);
     return error;
 }

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/write.h"
+
 #define BUFFER_BYTES ((size_t)1 << 20)
 #define BUFFERS      (NSC_SPOOL_BYTES / BUFFER_BYTES)
 
@@ -42,21 +44,6 @@ struct nsc_spool {
     bool stop;
 };
 
-static int write_all(int fd, const uint8_t *data, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t n = write(fd, data, bytes);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return n < 0 ? -errno : -EIO;
-        data += n;
-        bytes -= (size_t)n;
-    }
-    return 0;
-}
-
 static void *write_buffers(void *context)
 {
     struct nsc_spool *spool = context;
@@ -75,7 +62,7 @@ static void *write_buffers(void *context)
         spool->busy = true;
         pthread_mutex_unlock(&spool->lock);
         if (error == 0)
-            error = write_all(spool->fd, b.data, b.used);
+            error = nsc_write_all(spool->fd, b.data, b.used);
         pthread_mutex_lock(&spool->lock);
         spool->busy = false;
         spool->error = error;
@@ -142,7 +129,7 @@ static int hand_over(struct nsc_spool *spool)
     pthread_mutex_lock(&spool->lock);
     if (spool->alone) {
         if (spool->error == 0)
-            spool->error = write_all(spool->fd, spool->now.data, spool->now.used);
+            spool->error = nsc_write_all(spool->fd, spool->now.data, spool->now.used);
     } else {
         spool->queue[(spool->first + spool->queued++) % BUFFERS] = spool->now;
         pthread_cond_signal(&spool->filled);
@@ -204,7 +191,7 @@ int nsc_spool_wait(struct nsc_spool *spool)
         pthread_cond_wait(&spool->emptied, &spool->lock);
     /* The thread is idle, or there is none: what is left needs no other. */
     if (spool->error == 0)
-        spool->error = write_all(spool->fd, spool->now.data, spool->now.used);
+        spool->error = nsc_write_all(spool->fd, spool->now.data, spool->now.used);
     error = spool->error;
     pthread_mutex_unlock(&spool->lock);
     spool->now.used = 0;

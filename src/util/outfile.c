@@ -111,14 +111,19 @@ static void release(struct nsc_outfile *f)
     *f = (struct nsc_outfile){.fd = -1};
 }
 
+static int cannot_write(const struct nsc_outfile *f, int error, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", f->path,
+                        strerror(error));
+}
+
 int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag)
 {
     if (f->partial != NULL) {
         int error = check_target(f->path, diag);
 
         if (error == 0 && rename(f->partial, f->path) != 0)
-            error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", f->path,
-                                 strerror(errno));
+            error = cannot_write(f, errno, diag);
         if (error != 0) {
             nsc_outfile_abandon(f);
             return error;
@@ -126,6 +131,71 @@ int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag)
     }
     release(f);
     return 0;
+}
+
+/* ---- Two at once ------------------------------------------------------------------------------
+ */
+
+/* What it takes to undo a publication. */
+enum undo {
+    UNDO_NOTHING,
+    UNDO_REMOVE,   /* the name was free */
+    UNDO_EXCHANGE, /* what stood there has the temporary name now */
+};
+
+/* Move the file to its name so that it can be undone. */
+static int exchange(struct nsc_outfile *f, enum undo *undo, struct nsc_diag *diag)
+{
+    if (f->partial == NULL)
+        return 0;
+    if (renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+        *undo = UNDO_EXCHANGE;
+        return 0;
+    }
+    /* Either there is nothing to exchange it with, or the file system cannot do it. */
+    *undo = errno == ENOENT ? UNDO_REMOVE : UNDO_NOTHING;
+    if (rename(f->partial, f->path) == 0)
+        return 0;
+    *undo = UNDO_NOTHING;
+    return cannot_write(f, errno, diag);
+}
+
+static void take_back(struct nsc_outfile *f, enum undo undo)
+{
+    if (undo == UNDO_EXCHANGE)
+        (void)renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE);
+    else if (undo == UNDO_REMOVE)
+        unlink(f->path);
+}
+
+static int close_and_check(struct nsc_outfile *f, struct nsc_diag *diag)
+{
+    int error = nsc_outfile_close(f);
+
+    if (error != 0)
+        return cannot_write(f, -error, diag);
+    return f->partial != NULL ? check_target(f->path, diag) : 0;
+}
+
+int nsc_outfile_publish_both(struct nsc_outfile *first, struct nsc_outfile *second,
+                             struct nsc_diag *diag)
+{
+    enum undo undo = UNDO_NOTHING;
+    int error = close_and_check(first, diag);
+
+    if (error == 0)
+        error = close_and_check(second, diag);
+    if (error == 0)
+        error = exchange(first, &undo, diag);
+    if (error == 0) {
+        error = nsc_outfile_publish(second, diag);
+        if (error != 0)
+            take_back(first, undo);
+    }
+    /* What is left under the temporary name: the new file, or the one that it replaced. */
+    nsc_outfile_abandon(first);
+    nsc_outfile_abandon(second);
+    return error;
 }
 
 void nsc_outfile_abandon(struct nsc_outfile *f)

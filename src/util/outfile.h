@@ -35,6 +35,14 @@ int nsc_outfile_close(struct nsc_outfile *f);
 /* After close: move the file to its name. Releases @f in any case. Returns 0 or -errno with @diag.
  */
 int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag);
+/**
+ * nsc_outfile_publish_both - all of both is written: both files get their names, or neither does.
+ * If @second cannot have its own, what stood under the name of @first stands there again, as far as
+ * the file system can exchange names.
+ * Closes and releases both in any case. Returns 0 or -errno with @diag.
+ */
+int nsc_outfile_publish_both(struct nsc_outfile *first, struct nsc_outfile *second,
+                             struct nsc_diag *diag);
 /* Remove the file, release @f. */
 void nsc_outfile_abandon(struct nsc_outfile *f);
 

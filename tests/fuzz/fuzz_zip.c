@@ -61,7 +61,7 @@ static void copy(const struct nsc_zip *z)
     check(nsc_apk_build_create(out, NULL, &b, &diag) == 0);
     for (uint32_t i = 0; i < nsc_zip_count(z); i++)
         check(nsc_apk_build_copy(b, z, nsc_zip_at(z, i), &diag) == 0);
-    check(nsc_apk_build_finish(b, NULL, &diag) == 0);
+    check(nsc_apk_build_finish(b, NULL, NULL, &diag) == 0);
     check(nsc_zip_open(out, &again, &diag) == 0);
     unlink(out);
     for (uint32_t i = 0; i < nsc_zip_count(again); i++) {

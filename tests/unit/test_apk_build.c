@@ -51,7 +51,7 @@ static int build(const char *path, const struct nsc_zip *z, const struct nsc_cry
     if (error == 0)
         error = nsc_apk_build_add(b, "lib/x86/libn.so", NSC_ZIP_STORED, "new", 3, diag);
     if (error == 0)
-        return nsc_apk_build_finish(b, NULL, diag);
+        return nsc_apk_build_finish(b, NULL, NULL, diag);
     nsc_apk_build_abandon(b);
     return error;
 }
@@ -165,7 +165,7 @@ static void test_many(const struct nsc_crypto_key *key)
         snprintf(name, sizeof name, "n%u", i);
         error = nsc_apk_build_add(b, name, NSC_ZIP_STORED, name, 2, &diag);
     }
-    CHECK(error == 0 && nsc_apk_build_finish(b, &result, &diag) == 0);
+    CHECK(error == 0 && nsc_apk_build_finish(b, NULL, &result, &diag) == 0);
     CHECK_U64(result.entries, MANY);
     CHECK(nsc_zip_open(out, &z, &diag) == 0);
     CHECK(nsc_zip_layout(z)->zip64);

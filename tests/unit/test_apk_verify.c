@@ -40,7 +40,7 @@ static struct nsc_buffer make_signed(const struct nsc_crypto_key *key)
                           "assets/a name that is so long that its line in the manifest must be "
                           "continued in the next, and in the one after that, too, 0123456789",
                           NSC_ZIP_STORED, "asset", 5, &diag) != 0 ||
-        nsc_apk_build_finish(b, NULL, &diag) != 0)
+        nsc_apk_build_finish(b, NULL, NULL, &diag) != 0)
         printf("# %s\n", diag.message);
     return read_file(out);
 }

@@ -1,0 +1,113 @@
+/* Files that appear when they are whole, and two that appear together or not at all. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "util/outfile.h"
+#include "util/write.h"
+
+static char folder[] = "/tmp/test_outfile.XXXXXX", table[64], app[64];
+
+static bool put(struct nsc_outfile *f, const char *path, const char *text)
+{
+    return nsc_outfile_create(path, f, NULL) == 0 && nsc_write_all(f->fd, text, strlen(text)) == 0;
+}
+
+/* Whether @path holds @text; NULL: is not there. */
+static bool holds(const char *path, const char *text)
+{
+    char got[64] = "";
+    FILE *file = fopen(path, "re");
+
+    if (file == NULL)
+        return text == NULL;
+    got[fread(got, 1, sizeof got - 1, file)] = '\0';
+    fclose(file);
+    return text != NULL && strcmp(got, text) == 0;
+}
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "we");
+
+    if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0)
+        abort();
+}
+
+static unsigned files(void)
+{
+    DIR *d = opendir(folder);
+    unsigned n = 0;
+
+    if (d == NULL)
+        abort();
+    while (readdir(d) != NULL)
+        n++;
+    closedir(d);
+    return n - 2;
+}
+
+static void test_both(void)
+{
+    struct nsc_outfile a, b;
+
+    CHECK(put(&a, table, "table 1") && put(&b, app, "app 1"));
+    CHECK(nsc_outfile_publish_both(&a, &b, NULL) == 0);
+    CHECK(holds(table, "table 1") && holds(app, "app 1") && files() == 2);
+    CHECK(put(&a, table, "table 2") && put(&b, app, "app 2"));
+    CHECK(nsc_outfile_publish_both(&a, &b, NULL) == 0);
+    CHECK(holds(table, "table 2") && holds(app, "app 2") && files() == 2);
+}
+
+/* The second loses its temporary name, so that it cannot be moved. */
+static int fail_second(struct nsc_diag *diag)
+{
+    struct nsc_outfile a, b;
+
+    CHECK(put(&a, table, "table 3") && put(&b, app, "app 3"));
+    CHECK(nsc_outfile_close(&b) == 0);
+    CHECK(unlink(b.partial) == 0);
+    return nsc_outfile_publish_both(&a, &b, diag);
+}
+
+static void test_second_fails(void)
+{
+    struct nsc_diag diag;
+
+    CHECK(fail_second(&diag) == -ENOENT && strstr(diag.message, app) != NULL);
+    CHECK(holds(table, "table 2") && holds(app, "app 2") && files() == 2);
+    CHECK(unlink(table) == 0 && unlink(app) == 0);
+    CHECK(fail_second(&diag) == -ENOENT && files() == 0);
+}
+
+static void test_taken(void)
+{
+    struct nsc_outfile a, b;
+    struct nsc_diag diag;
+
+    write_text(table, "old");
+    CHECK(put(&a, table, "new") && put(&b, app, "app"));
+    CHECK(mkdir(app, 0700) == 0);
+    CHECK(nsc_outfile_publish_both(&a, &b, &diag) == -EISDIR);
+    CHECK(holds(table, "old") && rmdir(app) == 0 && files() == 1);
+    CHECK(put(&a, table, "new") && put(&b, app, "app"));
+    CHECK(unlink(table) == 0 && symlink("nowhere", table) == 0);
+    CHECK(nsc_outfile_publish_both(&a, &b, &diag) == -ELOOP);
+    CHECK(holds(app, NULL) && unlink(table) == 0 && files() == 0);
+}
+
+int main(void)
+{
+    if (mkdtemp(folder) == NULL)
+        abort();
+    snprintf(table, sizeof table, "%s/app.methods", folder);
+    snprintf(app, sizeof app, "%s/app.apk", folder);
+    test_both();
+    test_second_fails();
+    test_taken();
+    rmdir(folder);
+    return t_done();
+}
