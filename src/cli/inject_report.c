@@ -78,6 +78,18 @@ static void show_signature(const struct nsc_inject_report *r)
                r->signer_before, r->signer);
 }
 
+static void show_calls(const struct nsc_inject_report *r)
+{
+    field("calls");
+    printf("%s place%s that call%s %s method%s", nsc_units_count(r->calls).text,
+           nsc_units_plural(r->calls), r->calls == 1 ? "s" : "", nsc_units_count(r->called).text,
+           nsc_units_plural(r->called));
+    if (r->calls_left > 0)
+        printf("; %s more %s not timed, as no register is free there",
+               nsc_units_count(r->calls_left).text, r->calls_left == 1 ? "is" : "are");
+    putchar('\n');
+}
+
 static void show_summary(const struct nsc_cli_inject *done)
 {
     const struct nsc_inject_report *r = done->report;
@@ -90,12 +102,8 @@ static void show_summary(const struct nsc_cli_inject *done)
     printf(" %s recorded (%s)\n", r->methods[NSC_INJECT_RECORDED] == 1 ? "is" : "are",
            nsc_units_format_ns(took, r->ns));
     show_missing(r);
-    if (done->options->calls.count > 0) {
-        field("calls");
-        printf("%s place%s that call%s %s method%s\n", nsc_units_count(r->calls).text,
-               nsc_units_plural(r->calls), r->calls == 1 ? "s" : "",
-               nsc_units_count(r->called).text, nsc_units_plural(r->called));
-    }
+    if (done->options->calls.count > 0)
+        show_calls(r);
     field("size");
     show_growth(r->bytes_before, r->bytes_after);
     printf("; code ");
@@ -168,6 +176,26 @@ static void show_left(const struct nsc_inject_report *r)
     }
 }
 
+static void show_parts(const struct nsc_inject_report *r)
+{
+    if (r->part_count > 0)
+        puts("\nMethods that are recorded in part:");
+    for (size_t i = 0; i < r->part_count; i++) {
+        const struct nsc_inject_part *p = &r->parts[i];
+
+        fputs("  ", stdout);
+        nsc_text_put(stdout, p->signature);
+        if (p->calls_left > 0)
+            printf(": %s call%s not timed (no register is free)",
+                   nsc_units_count(p->calls_left).text, p->calls_left == 1 ? " is" : "s are");
+        if (p->held > 0)
+            printf("%s its end is not seen if one of %s instruction%s throws (a monitor is held)",
+                   p->calls_left > 0 ? ";" : ":", nsc_units_count(p->held).text,
+                   nsc_units_plural(p->held));
+        putchar('\n');
+    }
+}
+
 int nsc_cli_inject_show(const struct nsc_cli_inject *done, bool all)
 {
     int status;
@@ -177,6 +205,7 @@ int nsc_cli_inject_show(const struct nsc_cli_inject *done, bool all)
         return NSC_CLI_OK;
     status = show_dex_table(done->report);
     show_left(done->report);
+    show_parts(done->report);
     return status;
 }
 
@@ -218,6 +247,8 @@ static void json_dex(struct nsc_json *j, const struct nsc_inject_report *r)
         nsc_json_u64(j, "bytes_after", d->bytes_after);
         json_methods(j, d->methods);
         nsc_json_u64(j, "calls", d->calls);
+        nsc_json_u64(j, "calls_left", d->calls_left);
+        nsc_json_u64(j, "held", d->held);
         json_optional(j, "left_alone", d->left);
         nsc_json_close_object(j);
     }
@@ -235,6 +266,15 @@ static void json_lists(struct nsc_json *j, const struct nsc_inject_report *r)
         nsc_json_open_object(j, NULL);
         nsc_json_text(j, "method", r->left[i].signature);
         nsc_json_text(j, "reason", r->left[i].reason);
+        nsc_json_close_object(j);
+    }
+    nsc_json_close_array(j);
+    nsc_json_open_array(j, "recorded_in_part");
+    for (size_t i = 0; i < r->part_count; i++) {
+        nsc_json_open_object(j, NULL);
+        nsc_json_text(j, "method", r->parts[i].signature);
+        nsc_json_u64(j, "calls_left", r->parts[i].calls_left);
+        nsc_json_u64(j, "held", r->parts[i].held);
         nsc_json_close_object(j);
     }
     nsc_json_close_array(j);
@@ -264,6 +304,8 @@ void nsc_cli_inject_json(const struct nsc_cli_inject *done)
     json_methods(&j, r->methods);
     nsc_json_u64(&j, "called_methods", r->called);
     nsc_json_u64(&j, "calls", r->calls);
+    nsc_json_u64(&j, "calls_left", r->calls_left);
+    nsc_json_u64(&j, "held", r->held);
     nsc_json_u64(&j, "bytes_before", r->bytes_before);
     nsc_json_u64(&j, "bytes_after", r->bytes_after);
     nsc_json_u64(&j, "dex_bytes_before", r->dex_bytes_before);

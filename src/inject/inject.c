@@ -216,8 +216,9 @@ static int put_hooks(struct work *w)
     error = nsc_inject_hooks(w->methods.build, &dex, w->diag);
     w->report->hook_bytes = dex.used;
     if (error == 0)
-        error = nsc_apk_build_add(w->out, w->report->hook_name, NSC_ZIP_DEFLATED, dex.data,
-                                  dex.used, w->diag);
+        error = nsc_apk_build_add(w->out, w->report->hook_name,
+                                  (enum nsc_zip_method)w->in.dex[0]->method, dex.data, dex.used,
+                                  w->diag); /* stored for android:useEmbeddedDex */
     if (error == 0)
         error = nsc_apk_build_add(w->out, NSC_METHODS_ASSET, NSC_ZIP_DEFLATED, w->methods.text.data,
                                   w->methods.text.used, w->diag);

@@ -69,13 +69,21 @@ struct nsc_inject_dex {
     uint64_t bytes_before, bytes_after;
     uint32_t methods[NSC_INJECT_WHYS]; /* how many, by reason */
     uint32_t calls;                    /* call sites that are timed */
-    char *left;                        /* why nothing in it was changed; NULL: it was */
+    uint32_t calls_left;               /* that should be and are not: no register is free there */
+    uint32_t held; /* instructions whose exceptions leave a method unseen: it holds a monitor */
+    char *left;    /* why nothing in it was changed; NULL: it was */
 };
 
 /* A method that could not be rewritten. */
 struct nsc_inject_left {
     char *signature;
     char *reason;
+};
+
+/* A method of which not all is recorded. */
+struct nsc_inject_part {
+    char *signature;
+    uint32_t calls_left, held; /* as in nsc_inject_dex */
 };
 
 struct nsc_inject_library {
@@ -94,15 +102,19 @@ struct nsc_inject_report {
     char *package;        /* "com.example.app" */
     char fingerprint[64]; /* of the table of methods */
     uint32_t methods[NSC_INJECT_WHYS];
-    uint32_t ids;    /* 1 .. ids are in use: methods and called methods */
-    uint32_t called; /* called methods that have an id */
-    uint32_t calls;  /* call sites that are timed */
+    uint32_t ids;              /* 1 .. ids are in use: methods and called methods */
+    uint32_t called;           /* called methods that have an id */
+    uint32_t calls;            /* call sites that are timed */
+    uint32_t calls_left, held; /* as in nsc_inject_dex */
     struct nsc_inject_dex *dex;
     size_t dex_count;
     uint32_t dex_room;
     struct nsc_inject_left *left;
     size_t left_count;
     uint32_t left_room;
+    struct nsc_inject_part *parts;
+    size_t part_count;
+    uint32_t part_room;
     struct nsc_inject_library *libraries;
     size_t library_count;
     uint32_t library_room;

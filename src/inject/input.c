@@ -100,20 +100,33 @@ static uint32_t dex_number(const char *name)
     return strcmp(name, canonical) == 0 ? number : 0;
 }
 
-static int warn_unloaded(const struct nsc_inject_input *in, struct nsc_inject_report *report)
+/* The hooks fill the gap behind the last dex file: what stands behind that gap must not be loaded
+ * on their account. */
+static int check_unloaded(const struct nsc_inject_input *in, struct nsc_inject_report *report,
+                          struct nsc_diag *diag)
 {
-    uint32_t more = 0;
+    uint32_t gap = in->dex_count + 1, more = 0;
 
-    for (uint32_t i = 0; i < nsc_zip_count(in->zip); i++)
-        if (dex_number(nsc_zip_at(in->zip, i)->name) > in->dex_count)
-            more++;
-    if (more == 0)
+    for (uint32_t i = 0; i < nsc_zip_count(in->zip); i++) {
+        uint32_t number = dex_number(nsc_zip_at(in->zip, i)->name);
+
+        if (number == gap + 1)
+            return nsc_diag_set(
+                diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                "cannot rewrite %s: Android does not load its classes%u.dex, as there is no "
+                "classes%u.dex; with the hooks in that place it would. If the app does not need "
+                "it, remove it (zip -d)",
+                nsc_zip_path(in->zip), gap + 1, gap);
+        more += number > gap;
+    }
+    if (more == 0 ||
+        nsc_inject_warn(report,
+                        "%u dex file%s not loaded by Android, as there is no classes%u.dex, and "
+                        "left as %s",
+                        more, more == 1 ? " is" : "s are", gap,
+                        more == 1 ? "it is" : "they are") == 0)
         return 0;
-    return nsc_inject_warn(report,
-                           "%u dex file%s not loaded by Android, as there is no classes%u.dex, and "
-                           "left as %s",
-                           more, more == 1 ? " is" : "s are", in->dex_count + 1,
-                           more == 1 ? "it is" : "they are");
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
 static int find_dex(struct nsc_inject_input *in, struct nsc_inject_report *report,
@@ -138,9 +151,7 @@ static int find_dex(struct nsc_inject_input *in, struct nsc_inject_report *repor
         in->dex_bytes += e->bytes;
         snprintf(name, sizeof name, "classes%u.dex", in->dex_count + 1);
     }
-    return warn_unloaded(in, report) == 0
-               ? 0
-               : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    return check_unloaded(in, report, diag);
 }
 
 /* ---- Libraries ------------------------------------------------------------------------------- */

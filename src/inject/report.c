@@ -85,6 +85,24 @@ int nsc_inject_report_left(struct nsc_inject_report *report, const char *signatu
     return 0;
 }
 
+int nsc_inject_report_part(struct nsc_inject_report *report, const char *signature,
+                           uint32_t calls_left, uint32_t held)
+{
+    struct nsc_inject_part *grown = nsc_array_grow(report->parts, &report->part_room,
+                                                   (uint32_t)report->part_count, sizeof *grown);
+    char *copy;
+
+    if (grown == NULL)
+        return -ENOMEM;
+    report->parts = grown;
+    copy = strdup(signature);
+    if (copy == NULL)
+        return -ENOMEM;
+    report->parts[report->part_count++] =
+        (struct nsc_inject_part){.signature = copy, .calls_left = calls_left, .held = held};
+    return 0;
+}
+
 int nsc_inject_report_library(struct nsc_inject_report *report, const char *path, uint64_t bytes,
                               bool stored)
 {
@@ -107,6 +125,8 @@ void nsc_inject_report_sum(struct nsc_inject_report *report)
 {
     memset(report->methods, 0, sizeof report->methods);
     report->calls = 0;
+    report->calls_left = 0;
+    report->held = 0;
     report->dex_bytes_before = 0;
     report->dex_bytes_after = report->hook_bytes;
     for (size_t i = 0; i < report->dex_count; i++) {
@@ -115,6 +135,8 @@ void nsc_inject_report_sum(struct nsc_inject_report *report)
         for (unsigned why = 0; why < NSC_INJECT_WHYS; why++)
             report->methods[why] += dex->methods[why];
         report->calls += dex->calls;
+        report->calls_left += dex->calls_left;
+        report->held += dex->held;
         report->dex_bytes_before += dex->bytes_before;
         report->dex_bytes_after += dex->bytes_after;
     }
@@ -137,12 +159,15 @@ void nsc_inject_report_free(struct nsc_inject_report *report)
         free(report->left[i].signature);
         free(report->left[i].reason);
     }
+    for (size_t i = 0; i < report->part_count; i++)
+        free(report->parts[i].signature);
     for (size_t i = 0; i < report->library_count; i++)
         free(report->libraries[i].path);
     texts_free(&report->permissions);
     texts_free(&report->warnings);
     free(report->dex);
     free(report->left);
+    free(report->parts);
     free(report->libraries);
     free(report->package);
     free(report->hook_name);

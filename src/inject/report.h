@@ -16,6 +16,8 @@ int nsc_inject_warn(struct nsc_inject_report *report, const char *format, ...)
 int nsc_inject_report_dex(struct nsc_inject_report *report, const char *name, uint64_t bytes);
 int nsc_inject_report_left(struct nsc_inject_report *report, const char *signature,
                            const char *reason);
+int nsc_inject_report_part(struct nsc_inject_report *report, const char *signature,
+                           uint32_t calls_left, uint32_t held);
 int nsc_inject_report_library(struct nsc_inject_report *report, const char *path, uint64_t bytes,
                               bool stored);
 /* Sums over the dex files. */

@@ -259,6 +259,18 @@ static int report_left(struct file *f, const char *reason)
                : no_memory(f);
 }
 
+/* What the hook could not do in a method that it took. */
+static int report_rest(struct file *f, const struct nsc_dex_hooked *done)
+{
+    f->told->calls_left += done->calls_left;
+    f->told->held += done->held;
+    if ((done->calls_left == 0 && done->held == 0) ||
+        nsc_inject_report_part(f->r->report, (const char *)f->signature.data, done->calls_left,
+                               done->held) == 0)
+        return 0;
+    return no_memory(f);
+}
+
 /* Hook one method's code with @id, or with 0 only its calls. @done: as nsc_dex_code_hook() says.
  */
 static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_dex_code *code,
@@ -277,6 +289,9 @@ static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_d
         return no_memory(f);
     if (done->refused != NSC_DEX_HOOKED)
         return 0;
+    error = report_rest(f, done);
+    if (error != 0)
+        return error;
     if (id == 0 && done->calls == 0 && done->rerouted == 0)
         return 0;
     f->told->calls += done->calls;
