@@ -320,11 +320,13 @@ static void run_commands(const char *folder)
 static pthread_barrier_t meet;
 static unsigned again_pairs;
 
-/* @little: not NULL = a few calls in the first session, so that its chunk lies amid the others'. */
+/* @little: not NULL = a few calls in the first session, and before the others, so that its chunk is
+ * the first. */
 static void *run_pairs(void *little)
 {
     for (int session = 0; session < 2; session++) {
         pthread_barrier_wait(&meet); /* it records */
+        usleep(little != NULL ? 0 : 20000);
         for (unsigned i = 0; i < (little != NULL && session == 0 ? 10 : again_pairs); i++) {
             hook(enter_call, 5);
             hook(exit_call, 5);
@@ -342,7 +344,7 @@ static void run_again(const char *folder, unsigned pairs)
 
     pthread_barrier_init(&meet, NULL, 4);
     for (int i = 0; i < 3; i++)
-        pthread_create(&threads[i], NULL, run_pairs, i == 1 ? &meet : NULL);
+        pthread_create(&threads[i], NULL, run_pairs, i == 0 ? &meet : NULL);
     for (int session = 1; session <= 2; session++) {
         again_pairs = session == 1 ? pairs : 2000;
         set_name("START_TRACING");
