@@ -23,17 +23,19 @@ typedef unsigned long nsc_bionic_thread; /* pthread_t */
 #define NSC_CLOCK_MONOTONIC 1
 #define NSC_CLOCK_BOOTTIME  7
 
-#define NSC_O_RDONLY  0
-#define NSC_O_WRONLY  01
-#define NSC_O_CREAT   0100
-#define NSC_O_TRUNC   01000
-#define NSC_O_CLOEXEC 02000000
+#define NSC_O_RDONLY   0
+#define NSC_O_WRONLY   01
+#define NSC_O_CREAT    0100
+#define NSC_O_TRUNC    01000
+#define NSC_O_NONBLOCK 04000
+#define NSC_O_CLOEXEC  02000000
 
 #define NSC_PROT_READ_WRITE     3
 #define NSC_MAP_OF_ITS_OWN      (2 | 0x20 | 0x4000) /* private, anonymous, no reserve */
 #define NSC_MADV_DONTNEED       4
 #define NSC_MADV_DONTDUMP       16
 #define NSC_MADV_POPULATE_WRITE 23
+#define NSC_PR_SET_NAME         15
 #define NSC_PR_GET_NAME         16
 
 #define NSC_SIG_SETMASK   2
@@ -51,6 +53,7 @@ int close(int fd);
 int rename(const char *from, const char *to);
 int unlink(const char *path);
 int mkdir(const char *path, unsigned mode);
+int chmod(const char *path, unsigned mode);
 int access(const char *path, int how);
 void *mmap(void *at, size_t bytes, int protection, int flags, int fd, long offset);
 int madvise(void *at, size_t bytes, int advice);

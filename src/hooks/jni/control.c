@@ -15,11 +15,12 @@
 /* What the app may take for events, unless it is told otherwise. */
 #define MEMORY       ((size_t)(sizeof(void *) == 8 ? 256 : 96) << 20)
 #define MEMORY_MAX   ((size_t)(sizeof(void *) == 8 ? 16384 : 1024) << 20)
+#define MEMORY_LEAST ((size_t)8 << 20)
 #define SETTLE_NS    20000000 /* an event is written in less, once its thread runs */
 #define NAME         "nanoscope.nsapp"
 
 static char output[PATH_MAX]; /* of the session */
-static size_t memory = MEMORY;
+static size_t memory;         /* that it was told to take; 0 = not told */
 
 void nsc_jni_log(int priority, const char *text)
 {
@@ -61,26 +62,105 @@ static void find_folder(char *out, size_t room)
 {
     char package[128];
 
-    out[0] = '\0';
-    if (__system_property_get == NULL)
+    snprintf(out, room, "%s", nsc_jni.folder);
+    if (out[0] != '\0' || __system_property_get == NULL)
         return;
     nsc_jni_process(package, sizeof package);
     for (char *at = package; *at != '\0'; at++) /* ":part" of a process is not the package's */
         if (*at == ':')
             *at = '\0';
     snprintf(out, room, "/data/user/%u/%s/files/", getuid() / 100000, package);
-    mkdir(out, 0700); /* the app makes it when it needs it */
 }
 
-/* @name: a path, or a file in the app's folder; "" = of our choice. */
+/* What tells the recordings of an app's processes apart, "PART-"; "" for the one that is called as
+ * the package, to which @folder belongs. */
+static void find_part(const char *folder, char *out, size_t room)
+{
+    char process[128];
+    const char *part = process;
+    size_t length;
+
+    out[0] = '\0';
+    nsc_jni_process(process, sizeof process);
+    length = strlen(process);
+    if (folder[0] == '\0' || length == 0)
+        return;
+    for (const char *at = folder; *at != '\0'; at++)
+        if (at[0] == '/' && strncmp(at + 1, process, length) == 0 && at[1 + length] == '/')
+            return;
+    for (const char *at = process; *at != '\0'; at++)
+        if (*at == ':')
+            part = at + 1;
+    snprintf(out, room, "%s-", part);
+}
+
+/* Whether a part of a path is "..". */
+static bool leaves_folder(const char *name)
+{
+    for (const char *at = name; *at != '\0'; at++)
+        if ((at == name || at[-1] == '/') && at[0] == '.' && at[1] == '.' &&
+            (at[2] == '/' || at[2] == '\0'))
+            return true;
+    return false;
+}
+
+/* Whether there is a file that is no recording: names come from the app's threads, and its own
+ * files must not pay for that. */
+static bool is_other_file(const char *path)
+{
+    int fd = open(path, NSC_O_RDONLY | NSC_O_NONBLOCK | NSC_O_CLOEXEC);
+    uint64_t magic = 0;
+    long n = fd < 0 ? 0 : read(fd, &magic, sizeof magic);
+
+    if (fd >= 0)
+        close(fd);
+    return n < 0 || (n > 0 && magic != NSC_APP_MAGIC);
+}
+
+/* Returns NULL, or why @name cannot be. */
+static const char *make_output(const char *name)
+{
+    char folder[256], part[140]; /* initializers of arrays are calls that bionic has otherwise */
+    const char *base = name;
+    int length;
+
+    folder[0] = part[0] = '\0';
+    if (name[0] != '/') {
+        if (leaves_folder(name))
+            return "it leaves the folder";
+        find_folder(folder, sizeof folder);
+        find_part(folder, part, sizeof part);
+    }
+    for (const char *at = name; part[0] != '\0' && *at != '\0'; at++)
+        if (*at == '/')
+            base = at + 1;
+    length = snprintf(output, sizeof output, "%s%.*s%s%s", folder, (int)(base - name), name, part,
+                      *base != '\0' ? base : NAME);
+    if (length < 0 || (size_t)length >= sizeof output)
+        return "it is too long";
+    return name[0] != '\0' && is_other_file(output) ? "another file is called so" : NULL;
+}
+
+/* @name: a path, or a file in the app's folder; "" = of our choice, as where it cannot be. */
 static void set_output(const char *name)
 {
-    char folder[256]; /* initializers of arrays are calls that bionic has under other names */
+    const char *fault = make_output(name);
 
-    folder[0] = '\0';
-    if (name[0] != '/')
-        find_folder(folder, sizeof folder);
-    snprintf(output, sizeof output, "%s%s", folder, name[0] != '\0' ? name : NAME);
+    if (fault == NULL)
+        return;
+    log_path(NSC_LOG_WARN, "cannot write to", name, fault);
+    make_output("");
+}
+
+/* The app's folder is there before the app wanted it: then it is as Android makes it. */
+static void make_folder(void)
+{
+    char folder[256];
+
+    find_folder(folder, sizeof folder);
+    if (folder[0] != '\0' && strncmp(output, folder, strlen(folder)) == 0 &&
+        mkdir(folder, 0771) == 0)
+        chmod(folder, 0771);
 }
 
 /* ---- Start and stop ----------------------------------------------------------------------- */
@@ -96,21 +176,48 @@ static void set_mode(uint32_t mode)
     __atomic_store_n(&nsc_jni.mode, mode, __ATOMIC_SEQ_CST);
 }
 
+struct signals {
+    unsigned long set[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
+};
+
+/* No signal handler of the app runs in this thread. */
+static void block_signals(struct signals *before)
+{
+    struct signals all;
+
+    memset(&all, 0xff, sizeof all);
+    pthread_sigmask(NSC_SIG_SETMASK, &all, before);
+}
+
 /* A thread of ours, in which no signal handler of the app ever runs. */
 static bool run_apart(void *(*run)(void *))
 {
-    unsigned long all[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
-    unsigned long before[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
+    struct signals before;
     nsc_bionic_thread thread;
     bool runs;
 
-    memset(all, 0xff, sizeof all);
-    pthread_sigmask(NSC_SIG_SETMASK, all, before);
+    block_signals(&before);
     runs = pthread_create(&thread, NULL, run, NULL) == 0;
-    pthread_sigmask(NSC_SIG_SETMASK, before, NULL);
+    pthread_sigmask(NSC_SIG_SETMASK, &before, NULL);
     if (runs)
         pthread_detach(thread);
     return runs;
+}
+
+/* An eighth of the device's memory, if that is less than MEMORY: small ones have half a GiB. */
+static size_t default_memory(void)
+{
+    char text[64];
+    const char *at = text;
+    uint64_t kib = 0;
+
+    nsc_jni_read_text("/proc/meminfo", text, sizeof text);
+    if (strncmp(text, "MemTotal:", 9) == 0)
+        for (at += 9; *at == ' ' || (*at >= '0' && *at <= '9' && kib < UINT32_MAX); at++)
+            kib = *at == ' ' ? kib : kib * 10 + (uint64_t)(*at - '0');
+    if (kib == 0 || kib << 7 >= MEMORY)
+        return MEMORY;
+    return kib << 7 < MEMORY_LEAST ? MEMORY_LEAST : (size_t)(kib << 7) & ~(size_t)0xfffff;
 }
 
 static void start(void)
@@ -125,7 +232,7 @@ static void start(void)
                                                              : "cannot record in this process");
         return;
     }
-    error = nsc_jni_session_begin(memory);
+    error = nsc_jni_session_begin(memory != 0 ? memory : default_memory());
     if (error != NULL) {
         log_path(NSC_LOG_WARN, "cannot record:", error, NULL);
         set_mode(NSC_JNI_OFF);
@@ -143,6 +250,7 @@ static void *write_session(void *context)
     const char *error;
 
     nanosleep(&settle, NULL);
+    make_folder();
     error = nsc_jni_dump(output);
     if (error != NULL)
         log_path(NSC_LOG_WARN, "the recording is lost:", output, error);
@@ -152,10 +260,18 @@ static void *write_session(void *context)
     return context;
 }
 
+static void *write_apart(void *context)
+{
+    prctl(NSC_PR_SET_NAME, "nanoscope write");
+    return write_session(context);
+}
+
 /* Ends the session; it is @background or written when this returns. @name: as for set_output(),
  * NULL = what was said at the start. */
 static void stop(const char *name, bool background)
 {
+    struct signals before;
+
     if (!change(NSC_JNI_ON, NSC_JNI_CHANGING)) {
         if (background)
             nsc_jni_log(NSC_LOG_WARN, "does not record: nothing to stop");
@@ -164,8 +280,14 @@ static void stop(const char *name, bool background)
     nsc_jni_session_end();
     if (name != NULL)
         set_output(name);
-    if (!background || !run_apart(write_session))
+    if (!background) {
+        block_signals(&before); /* as write() wants it */
         write_session(NULL);
+        pthread_sigmask(NSC_SIG_SETMASK, &before, NULL);
+    } else if (!run_apart(write_apart)) { /* a thread of the app does not wait for the disk */
+        set_mode(NSC_JNI_ON);
+        nsc_jni_log(NSC_LOG_WARN, "no thread can be made that writes the recording: it goes on");
+    }
 }
 
 /* The process exits: what is recorded is written, and what is being written gets its time. */

@@ -103,25 +103,46 @@ static int parse_number(const char *text)
     return *text == '\0' ? value : -1;
 }
 
-/* Whether System.getProperty("java.vm.name") is that of ART. */
-static bool vm_is_art(struct nsc_jni_env *env)
+/* System.getProperty(@name); "" if there is none, or no room for it. */
+static void read_property(struct nsc_jni_env *env, const char *name, char *out, size_t room)
 {
     nsc_jni_ref system = nsc_jni_class(env, "java/lang/System"), text = NULL;
     union nsc_jni_value key = {.number = 0};
     nsc_jni_id get = NULL;
-    char name[32];
+    int32_t bytes;
 
-    name[0] = '\0';
+    out[0] = '\0';
     if (system != NULL)
         get = nsc_jni_find(env, NSC_JNI_GET_STATIC_METHOD_ID, system, "getProperty",
                            "(Ljava/lang/String;)Ljava/lang/String;");
-    key.ref = get != NULL ? nsc_jni_text(env, "java.vm.name") : NULL;
+    key.ref = get != NULL ? nsc_jni_text(env, name) : NULL;
     if (key.ref != NULL)
         text = nsc_jni_call_static(env, system, get, &key);
-    if (text != NULL && nsc_jni_length(env, NSC_JNI_GET_STRING_UTF_LENGTH, text) == 6)
-        nsc_jni_get_text(env, text, 6, name);
     nsc_jni_clear(env);
-    return strncmp(name, "Dalvik", 6) == 0;
+    bytes = text != NULL ? nsc_jni_length(env, NSC_JNI_GET_STRING_UTF_LENGTH, text) : 0;
+    if (bytes > 0 && (size_t)bytes < room) {
+        nsc_jni_get_text(env, text, nsc_jni_length(env, NSC_JNI_GET_STRING_LENGTH, text), out);
+        out[bytes] = '\0';
+    }
+}
+
+/*
+ * The app's folder. It tells before the app's own code runs where its cache is, and the files are
+ * beside that: also in processes of other names, before the first unlocking, and on other volumes.
+ */
+static void read_folder(struct nsc_jni_env *env)
+{
+    static const char cache[] = "/cache";
+    char *out = nsc_jni.folder;
+    size_t length, room = sizeof nsc_jni.folder - sizeof "/files/";
+
+    read_property(env, "java.io.tmpdir", out, room);
+    length = strlen(out);
+    if (length < sizeof cache || out[0] != '/' ||
+        strncmp(out + length - (sizeof cache - 1), cache, sizeof cache) != 0)
+        out[0] = '\0';
+    else
+        snprintf(out + length - (sizeof cache - 1), sizeof "/files/", "/files/");
 }
 
 /*
@@ -132,13 +153,14 @@ static bool vm_is_art(struct nsc_jni_env *env)
 static bool vm_is_critical(struct nsc_jni_env *env)
 {
     const char *wanted = getenv("NANOSCOPE_APP_CRITICAL");
-    char sdk[92];
+    char sdk[92], vm[32];
 
     if (wanted != NULL && (wanted[0] == '0' || wanted[0] == '1'))
         return wanted[0] == '1';
     if (__system_property_get != NULL && __system_property_get("ro.build.version.sdk", sdk) > 0)
         return parse_number(sdk) >= CRITICAL_SDK;
-    return vm_is_art(env);
+    read_property(env, "java.vm.name", vm, sizeof vm);
+    return strncmp(vm, "Dalvik", sizeof "Dalvik") == 0;
 }
 
 /* The fingerprint that the hook class brings, if it does. */
@@ -178,8 +200,8 @@ static void register_set_name(struct nsc_jni_env *env, nsc_jni_ref of)
 
 static void register_natives(struct nsc_jni_env *env)
 {
+    bool critical = vm_is_critical(env); /* first: nothing may be called while an exception is up */
     nsc_jni_ref of = nsc_jni_class(env, NSC_APP_HOOK_CLASS);
-    bool critical = vm_is_critical(env);
     struct nsc_jni_native natives[] = {
         {NSC_APP_ENTER, NSC_APP_HOOK_SIGNATURE,
          critical ? (nsc_jni_function)enter_critical : (nsc_jni_function)enter_plain},
@@ -212,6 +234,7 @@ int32_t JNI_OnLoad(struct nsc_jni_vm *vm, void *reserved)
         if (!nsc_jni_threads_begin())
             nsc_jni.mode = NSC_JNI_NEVER;
         register_natives(env);
+        read_folder(env);
         nsc_jni_control_begin();
     }
     return NSC_JNI_VERSION;

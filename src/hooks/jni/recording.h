@@ -74,6 +74,7 @@ struct nsc_jni_state {
     uint32_t session; /* number of the current or last one, from 1 */
     int pid;
     char build[64];
+    char folder[256];           /* the app's, for files, with a slash; "" = not told by the VM */
     struct nsc_app_clock start; /* of the session */
     struct nsc_jni_thread *threads;
     uint32_t threads_next;            /* claimed in this session, but for those that lived before */

@@ -89,6 +89,7 @@ void *nsc_jni_warm_memory(void *unused)
     uint32_t session = nsc_jni.session;
     size_t done = 0, used, bytes;
 
+    prctl(NSC_PR_SET_NAME, "nanoscope pages");
     while (is_on() && nsc_jni.session == session) {
         used = __atomic_load_n(&nsc_jni.memory_bytes, __ATOMIC_RELAXED);
         done = used > done ? used : done;

@@ -62,7 +62,11 @@ static void *call_static(struct vm *e, void *of, void *method, void **arguments)
 {
     (void)e;
     (void)of;
-    if (strcmp(method, "getProperty") != 0 || strcmp(arguments[0], "java.vm.name") != 0)
+    if (strcmp(method, "getProperty") != 0)
+        abort();
+    if (strcmp(arguments[0], "java.io.tmpdir") == 0)
+        return getenv("HARNESS_TMPDIR");
+    if (strcmp(arguments[0], "java.vm.name") != 0)
         abort();
     return critical ? "Dalvik" : "OpenJDK 64-Bit Server VM";
 }
@@ -193,6 +197,27 @@ void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offs
     return (void *)((got + page - 1) / page * page);
 }
 
+/* HARNESS_MEMINFO: in place of /proc/meminfo. HARNESS_PROCESS: in place of /proc/self/cmdline. */
+int open(const char *path, int flags, ...)
+{
+    const char *other = strcmp(path, "/proc/meminfo") == 0        ? getenv("HARNESS_MEMINFO")
+                        : strcmp(path, "/proc/self/cmdline") == 0 ? getenv("HARNESS_PROCESS")
+                                                                  : NULL;
+
+    return (int)syscall(SYS_openat, -100, other != NULL ? other : path, flags, 0600);
+}
+
+static bool no_threads;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *context)
+{
+    int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    return no_threads ? 11 : real(thread, attributes, run, context);
+}
+
 int madvise(void *at, size_t bytes, int advice)
 {
     size_t page = page_of("HARNESS_PAGE");
@@ -315,6 +340,39 @@ static void run_commands(const char *folder)
     usleep(100000);
     set_name("STOP_TRACINGS");
     printf("%s\n", thread_name);
+}
+
+/* A thread cannot be made: the recording goes on. */
+static void run_alone(const char *folder)
+{
+    char path[600], command[700];
+
+    snprintf(path, sizeof path, "%s/alone.nsapp", folder);
+    snprintf(command, sizeof command, "STOP_TRACING:%s", path);
+    no_threads = true;
+    set_name("START_TRACING");
+    for (int stops = 0; stops < 2; stops++) {
+        no_threads = stops == 0;
+        hook(enter_call, 1);
+        hook(exit_call, 1);
+        set_name(command);
+    }
+    wait_for(path);
+}
+
+/* Start, calls, and a stop by this name. */
+static void run_stop(const char *name, unsigned pairs)
+{
+    char command[2048];
+
+    set_name("START_TRACING");
+    for (unsigned i = 0; i < pairs; i++) {
+        hook(enter_call, 1);
+        hook(exit_call, 1);
+    }
+    snprintf(command, sizeof command, "STOP_TRACING:%s", name);
+    set_name(command);
+    usleep(200000);
 }
 
 static pthread_barrier_t meet;
@@ -482,7 +540,11 @@ static void run(char **v)
         run_threads((unsigned)atoi(v[1]), (unsigned)atoi(v[2]), (unsigned)atoi(v[3]), v[4]);
     else if (strcmp(v[0], "commands") == 0)
         run_commands(v[1]);
-    else if (strcmp(v[0], "again") == 0) /* FOLDER PAIRS */
+    else if (strcmp(v[0], "alone") == 0)
+        run_alone(v[1]);
+    else if (strcmp(v[0], "stop") == 0)
+        run_stop(v[1], (unsigned)atoi(v[2])); /* NAME PAIRS */
+    else if (strcmp(v[0], "again") == 0)      /* FOLDER PAIRS */
         run_again(v[1], (unsigned)atoi(v[2]));
     else if (strcmp(v[0], "signals") == 0)
         run_signals((unsigned)atoi(v[1]));
