@@ -91,6 +91,15 @@ static uint16_t behind(uint16_t held, uint8_t opcode)
     return held;
 }
 
+/* Whether an instruction may throw as ART's verifier sees it: monitor-exit of what is held does not,
+ * so that its handlers need not be told of the monitor. Compilers leave it under any handlers. */
+static bool may_throw(uint16_t insn, uint16_t held)
+{
+    bool releases = (insn & 0xff) == NSC_OP_MONITOR_EXIT && held != 0 && held != NSC_DEX_MIXED;
+
+    return (nsc_dex_opcode(insn)->flags & NSC_DEX_THROWS) != 0 && !releases;
+}
+
 static void step(struct walk *w, uint32_t i, bool *falls)
 {
     uint16_t insn = w->plan->code->insns[w->plan->scan.at[i]];
@@ -99,7 +108,7 @@ static void step(struct walk *w, uint32_t i, bool *falls)
         *falls = true;
         return;
     }
-    if ((nsc_dex_opcode(insn)->flags & NSC_DEX_THROWS) != 0)
+    if (may_throw(insn, w->held[i]))
         throws(w, w->plan->base[i], w->held[i]);
     w->now = behind(w->held[i], (uint8_t)insn);
     if (!nsc_dex_successors(w->plan, i, visit, w))

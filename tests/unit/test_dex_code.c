@@ -430,6 +430,21 @@ static void test_monitors(void)
     CHECK_U64(code.lists[code.tries[3].list].count, 1);
     nsc_dex_code_free(&code);
 
+    /* The handler's exit stands under the handler around all of it, type 8, which is told of no
+     * monitor by that: what is thrown there passes our exit. */
+    begin(3, 1, 3, UNITS(0x021d, 0x0071, 5, 0, 0x021e, 0x000e, 0x000d, 0x021e, 0x0027, 0x000d,
+                         0x0071, 6, 0, 0x000e));
+    put_try(0, 1, 1);
+    put_try(1, 4, 4);
+    put_try(6, 3, 1);
+    nsc_buffer_bytes(&item, "\x02\x01\x08\x09\x00\x06", 6);
+    CHECK(read_item(&code) == 0);
+    done = hooked(&code, hook_of(1, "V", false));
+    CHECK_U64(done.held, 0);
+    CHECK_U64(code.lists[code.tries[code.try_count - 1].list].count, 1);
+    CHECK(code.catches[code.lists[code.tries[code.try_count - 1].list].first].type == NSC_DEX_NONE);
+    nsc_dex_code_free(&code);
+
     /* Nobody catches what is thrown with the monitor held. */
     begin(1, 1, 0, UNITS(0x001d, 0x0071, 5, 0, 0x001e, 0x000e));
     CHECK(read_item(&code) == 0);
