@@ -152,8 +152,7 @@ static uint32_t leb_bytes(uint32_t v)
     return bytes;
 }
 
-/* Tries name lists by an offset of 16 bits. */
-static bool lists_fit(const struct nsc_dex_code *to)
+bool nsc_dex_lists_fit(const struct nsc_dex_code *to)
 {
     uint64_t at = leb_bytes(to->list_count);
 
@@ -184,7 +183,7 @@ int nsc_dex_cover(struct nsc_dex_plan *plan, struct nsc_dex_code *to)
     if (to->try_count > TRIES_MAX)
         return NSC_DEX_REFUSED_TRIES;
     error = make_lists(plan, to);
-    if (error == 0 && !lists_fit(to))
+    if (error == 0 && !nsc_dex_lists_fit(to))
         error = NSC_DEX_REFUSED_TRIES;
     return error;
 }

@@ -108,5 +108,7 @@ uint32_t nsc_dex_label_unit(const struct nsc_dex_plan *plan, uint32_t label);
 uint16_t *nsc_dex_emit(const struct nsc_dex_plan *plan);
 /* Tries and lists of @to. Returns 0, -ENOMEM or a refusal. */
 int nsc_dex_cover(struct nsc_dex_plan *plan, struct nsc_dex_code *to);
+/* Whether tries can name each list: they do so by an offset of 16 bits. */
+bool nsc_dex_lists_fit(const struct nsc_dex_code *code);
 
 #endif

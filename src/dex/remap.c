@@ -118,6 +118,10 @@ static int map_catches(const struct remap *r)
             return nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, EBADMSG,
                                 "code: a handler's type is beyond the table of types");
     }
+    /* Larger indices may take more bytes. */
+    if (!nsc_dex_lists_fit(r->code))
+        return nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, EOVERFLOW, "code: it %s",
+                            nsc_dex_refusal_text(NSC_DEX_REFUSED_TRIES));
     return 0;
 }
 

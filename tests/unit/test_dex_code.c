@@ -196,6 +196,26 @@ static void test_indices(void)
     nsc_dex_code_free(&code);
 }
 
+/* Types that take more bytes than before move the last list to where no try can name it. */
+static void test_large_lists(void)
+{
+    uint32_t types[2] = {100, 20000};
+    struct nsc_dex_maps maps = {.types = types, .type_count = 2};
+    const unsigned lists = 20000;
+    struct nsc_dex_code code;
+
+    for (uint8_t type = 0; type < 2; type++) {
+        begin(1, 0, 1, UNITS(0x0027));
+        put_try(0, 1, 3 + 3 * (lists - 1));
+        nsc_buffer_leb(&item, lists);
+        for (unsigned i = 0; i < lists; i++)
+            nsc_buffer_bytes(&item, (const uint8_t[]){1, type, 0}, 3);
+        CHECK(read_item(&code) == 0);
+        CHECK(nsc_dex_code_remap(&code, &maps, NULL) == (type == 0 ? 0 : -EOVERFLOW));
+        nsc_dex_code_free(&code);
+    }
+}
+
 /* ---- the hook ---------------------------------------------------------------------------------
  */
 
@@ -555,6 +575,7 @@ int main(void)
     test_refused();
     test_written();
     test_indices();
+    test_large_lists();
     test_simple();
     test_arguments();
     test_many_registers();
