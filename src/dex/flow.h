@@ -28,8 +28,9 @@ struct nsc_dex_live {
 
 /**
  * nsc_dex_live - registers whose value is read later.
- * @out: receives what is live in front of each instruction; free() it. NULL when it would take too
- *   long to know: take all for live.
+ * @out: receives what is live in front of each instruction and, behind those, in the handlers of
+ *   each of the code's lists; free() it. NULL when it would take too long to know: take all for
+ *   live.
  *
  * Returns 0 or -ENOMEM.
  */

@@ -38,33 +38,25 @@ static void visit(void *context, uint32_t next)
     join(&j->all, &j->live[next]);
 }
 
-static void join_handlers(const struct nsc_dex_plan *plan, const struct nsc_dex_live *live,
-                          uint32_t list, struct nsc_dex_live *to)
+static struct nsc_dex_live *of_lists(const struct nsc_dex_plan *plan, struct nsc_dex_live *live)
 {
-    const struct nsc_dex_code *code = plan->code;
-
-    if (list == NSC_DEX_NONE)
-        return;
-    for (uint32_t c = 0; c < code->lists[list].count; c++)
-        join(to, &live[plan->scan.index[code->catches[code->lists[list].first + c].addr]]);
+    return live + plan->scan.count;
 }
 
 struct nsc_dex_live nsc_dex_live_caught(const struct nsc_dex_plan *plan,
                                         const struct nsc_dex_live *live, uint32_t list)
 {
-    struct nsc_dex_live all = {0};
+    struct nsc_dex_live none = {0};
 
-    join_handlers(plan, live, list, &all);
-    return all;
+    return list == NSC_DEX_NONE ? none : live[plan->scan.count + list];
 }
 
 struct nsc_dex_live nsc_dex_live_behind(const struct nsc_dex_plan *plan,
                                         const struct nsc_dex_live *live, uint32_t i)
 {
-    struct joining j = {.live = live};
+    struct joining j = {.live = live, .all = nsc_dex_live_caught(plan, live, plan->base[i])};
 
     nsc_dex_successors(plan, i, visit, &j);
-    join_handlers(plan, live, plan->base[i], &j.all);
     return j.all;
 }
 
@@ -88,8 +80,7 @@ static void transfer(const uint16_t *insn, struct nsc_dex_live *live)
 }
 
 /* One sweep from the end; what is live at the handlers of each list is of the sweep before. */
-static bool sweep(const struct nsc_dex_plan *plan, struct nsc_dex_live *live,
-                  const struct nsc_dex_live *lists)
+static bool sweep(const struct nsc_dex_plan *plan, struct nsc_dex_live *live)
 {
     bool changed = false;
 
@@ -102,30 +93,35 @@ static bool sweep(const struct nsc_dex_plan *plan, struct nsc_dex_live *live,
         nsc_dex_successors(plan, i, visit, &j);
         transfer(insn, &j.all);
         if ((nsc_dex_opcode(insn[0])->flags & NSC_DEX_THROWS) != 0 && plan->base[i] != NSC_DEX_NONE)
-            join(&j.all, &lists[plan->base[i]]);
+            join(&j.all, &of_lists(plan, live)[plan->base[i]]);
         changed |= memcmp(&j.all, &live[i], sizeof j.all) != 0;
         live[i] = j.all;
     }
     return changed;
 }
 
+static void join_handlers(const struct nsc_dex_plan *plan, struct nsc_dex_live *live)
+{
+    const struct nsc_dex_code *code = plan->code;
+
+    for (uint32_t l = 0; l < code->list_count; l++)
+        for (uint32_t c = 0; c < code->lists[l].count; c++)
+            join(&of_lists(plan, live)[l],
+                 &live[plan->scan.index[code->catches[code->lists[l].first + c].addr]]);
+}
+
 int nsc_dex_live(const struct nsc_dex_plan *plan, struct nsc_dex_live **out)
 {
-    struct nsc_dex_live *live = calloc((size_t)plan->scan.count, sizeof *live);
-    struct nsc_dex_live *lists = calloc((size_t)plan->code->list_count + 1, sizeof *lists);
+    struct nsc_dex_live *live =
+        calloc((size_t)plan->scan.count + plan->code->list_count, sizeof *live);
     unsigned sweeps = 0;
 
-    if (live == NULL || lists == NULL) {
-        free(live);
-        free(lists);
+    if (live == NULL)
         return -ENOMEM;
-    }
     for (bool changed = true; changed && sweeps < SWEEPS_MAX; sweeps++) {
-        changed = sweep(plan, live, lists);
-        for (uint32_t l = 0; l < plan->code->list_count; l++)
-            join_handlers(plan, live, l, &lists[l]);
+        changed = sweep(plan, live);
+        join_handlers(plan, live);
     }
-    free(lists);
     if (sweeps == SWEEPS_MAX) {
         free(live);
         live = NULL;

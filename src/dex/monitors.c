@@ -91,8 +91,9 @@ static uint16_t behind(uint16_t held, uint8_t opcode)
     return held;
 }
 
-/* Whether an instruction may throw as ART's verifier sees it: monitor-exit of what is held does not,
- * so that its handlers need not be told of the monitor. Compilers leave it under any handlers. */
+/* Whether an instruction may throw as ART's verifier sees it: monitor-exit of what is held does
+ * not, so that its handlers need not be told of the monitor. Compilers leave it under any handlers.
+ */
 static bool may_throw(uint16_t insn, uint16_t held)
 {
     bool releases = (insn & 0xff) == NSC_OP_MONITOR_EXIT && held != 0 && held != NSC_DEX_MIXED;

@@ -3,6 +3,7 @@
  * calls. Methods of all kinds, by seed, are in test_dex_code_random.c.
  */
 #include <errno.h>
+#include <time.h>
 
 #include "dex/code.h"
 #include "dex/opcodes.h"
@@ -452,8 +453,9 @@ static void test_monitors(void)
 
     /* The handler's exit stands under the handler around all of it, type 8, which is told of no
      * monitor by that: what is thrown there passes our exit. */
-    begin(3, 1, 3, UNITS(0x021d, 0x0071, 5, 0, 0x021e, 0x000e, 0x000d, 0x021e, 0x0027, 0x000d,
-                         0x0071, 6, 0, 0x000e));
+    begin(3, 1, 3,
+          UNITS(0x021d, 0x0071, 5, 0, 0x021e, 0x000e, 0x000d, 0x021e, 0x0027, 0x000d, 0x0071, 6, 0,
+                0x000e));
     put_try(0, 1, 1);
     put_try(1, 4, 4);
     put_try(6, 3, 1);
@@ -568,6 +570,42 @@ static void test_calls(void)
     nsc_dex_code_free(&code);
 }
 
+/* Many calls under a list of many handlers take the sum of their time, not the product. */
+static void test_calls_hostile(void)
+{
+    const uint32_t calls = 20000, handlers = 200000;
+    struct nsc_dex_hook hook = {.enter = 0xeeee,
+                                .exit = 0xffff,
+                                .shorty = "V",
+                                .is_static = true,
+                                .throwable = NSC_DEX_NONE,
+                                .call_id = call_id};
+    struct nsc_dex_hooked done;
+    struct nsc_dex_code code;
+    uint16_t *units = calloc(3 * calls + 1, sizeof *units);
+    clock_t begun;
+
+    for (uint32_t i = 0; i < calls; i++) {
+        units[3 * i] = 0x0071;
+        units[3 * i + 1] = 5;
+    }
+    units[3 * calls] = 0x000e;
+    begin(2, 0, 1, units, 3 * calls + 1);
+    put_try(0, 3 * calls, 1);
+    nsc_buffer_leb(&item, 1);
+    /* Signed numbers of three bytes begin like others. */
+    nsc_buffer_leb(&item, handlers);
+    for (uint32_t i = 0; i < handlers; i++)
+        nsc_buffer_bytes(&item, "\x01\x00", 2);
+    CHECK(read_item(&code) == 0);
+    begun = clock();
+    done = hooked(&code, hook);
+    CHECK_U64(done.calls, calls);
+    CHECK((clock() - begun) / CLOCKS_PER_SEC < 5);
+    nsc_dex_code_free(&code);
+    free(units);
+}
+
 int main(void)
 {
     CHECK_STR(nsc_dex_opcode(0x6e)->name, "invoke-virtual");
@@ -585,6 +623,7 @@ int main(void)
     test_monitors();
     test_handlers();
     test_calls();
+    test_calls_hostile();
     nsc_buffer_free(&item);
     return t_done();
 }
