@@ -175,8 +175,9 @@ static int publish(const char *partial, const char *path)
 }
 
 /* Write it beside its place, then give it its name: nobody reads half a key, and of two who make
- * one at a time the second takes the first's. */
-static int write_key(const char *path, const struct nsc_buffer *pem, struct nsc_diag *diag)
+ * one at a time the second takes the first's, and does not have @made it. */
+static int write_key(const char *path, const struct nsc_buffer *pem, bool *made,
+                     struct nsc_diag *diag)
 {
     char *partial;
     int error, fd;
@@ -196,12 +197,13 @@ static int write_key(const char *path, const struct nsc_buffer *pem, struct nsc_
         error = -errno;
     if (error == 0)
         error = publish(partial, path);
+    *made = error == 0;
     unlink(partial);
     free(partial);
     return error == 0 || error == -EEXIST ? 0 : cannot("write", path, -error, diag);
 }
 
-static int make_key(const char *path, struct nsc_diag *diag)
+static int make_key(const char *path, bool *made, struct nsc_diag *diag)
 {
     struct nsc_crypto_key *key = NULL;
     struct nsc_buffer pem = {0};
@@ -212,7 +214,7 @@ static int make_key(const char *path, struct nsc_diag *diag)
     if (error == 0)
         error = nsc_crypto_key_to_pem(key, &pem, diag);
     if (error == 0)
-        error = write_key(path, &pem, diag);
+        error = write_key(path, &pem, made, diag);
     nsc_crypto_key_free(key);
     forget(&pem);
     return error;
@@ -237,10 +239,8 @@ int nsc_apk_key_debug(struct nsc_crypto_key **out, char **path, bool *made, stru
 
     if (error == 0)
         error = find_path(&name, diag);
-    if (error == 0 && access(name, F_OK) != 0) {
-        is_new = true;
-        error = make_key(name, diag);
-    }
+    if (error == 0 && access(name, F_OK) != 0)
+        error = make_key(name, &is_new, diag);
     if (error == 0)
         error = check_private(name, diag);
     if (error == 0)

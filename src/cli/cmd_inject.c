@@ -219,6 +219,13 @@ static int take_files(const struct nsc_cli_args *args, struct request *r)
             return nsc_cli_error("out of memory");
         o->output = r->output;
     }
+    /* The table is in the app, too, and standard output has no place for anything else. */
+    if (strcmp(o->output, "-") == 0) {
+        if (r->install || r->report || r->json)
+            return nsc_cli_usage(args, "--install, --report and --json want an output with a name");
+        r->quiet = true;
+        return 0;
+    }
     if (asprintf(&r->side_file, "%.*s.methods", (int)stem(o->output, ".apk"), o->output) < 0)
         return nsc_cli_error("out of memory");
     o->side_file = r->side_file;
