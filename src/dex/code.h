@@ -128,8 +128,8 @@ enum nsc_dex_refusal {
 struct nsc_dex_hooked {
     enum nsc_dex_refusal refused;
     uint32_t registers;  /* added */
-    uint32_t units;      /* added */
-    uint32_t tries;      /* added; less than 0 is told as 0 */
+    uint32_t units;      /* added; less than 0 is told as 0 */
+    uint32_t tries;      /* likewise */
     uint32_t held;       /* instructions that may throw with a monitor held, and nothing catches */
     uint32_t calls;      /* recorded at their place */
     uint32_t calls_left; /* should be, but no register was within reach */

@@ -331,7 +331,7 @@ int nsc_dex_code_hook(struct nsc_dex_code *code, const struct nsc_dex_hook *hook
     }
     made.rerouted = reroute(code, hook);
     made.registers = rw.grow;
-    made.units = code->size - size;
+    made.units = code->size > size ? code->size - size : 0;
     made.tries = code->try_count > tries ? code->try_count - tries : 0;
     *done = made;
     return 0;
