@@ -190,11 +190,19 @@ static bool move_op(struct convert *c, uint8_t op)
     return c->addr < c->moved->size;
 }
 
+/* Opcodes for so much code are more than any compiler writes: what follows them is left out, so
+ * that code items that share debug information do not each get all of it. */
+static uint64_t most_ops(const struct nsc_dex_moved *moved)
+{
+    return moved == NULL ? UINT64_MAX : 256 + 16 * (uint64_t)moved->size;
+}
+
 static void convert_ops(struct convert *c)
 {
+    uint64_t left = most_ops(c->moved);
     bool more = true;
 
-    while (more && c->error == 0 && !c->out->failed) {
+    while (more && left-- > 0 && c->error == 0 && !c->out->failed) {
         const uint8_t *op = nsc_span_take(&c->in, 1);
 
         if (op == NULL)

@@ -131,6 +131,22 @@ static int read_array(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t
     return read_blob(r, span, &r->dex->arrays[i], nsc_dex_pass_array);
 }
 
+/* Debug information that many methods share is gone through for each of them. Those of a real file
+ * share some 30 times its size at most. */
+#define SHARED_MAX 256u
+
+static int share_debug(struct nsc_dex_reading *r, uint32_t debug, uint32_t at)
+{
+    if (debug == NSC_DEX_NONE)
+        return 0;
+    r->dex->debugs[debug].users++;
+    r->debug_bytes += r->dex->debugs[debug].bytes;
+    if (r->debug_bytes > (uint64_t)r->bytes * SHARED_MAX)
+        return nsc_diag_set(r->diag, at, EBADMSG,
+                            "broken DEX file: its methods share too much debug information");
+    return 0;
+}
+
 /* The handlers of a code item's tries. */
 static void skip_handlers(struct nsc_span *span)
 {
@@ -162,10 +178,10 @@ static int read_code(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t 
     tries = nsc_dex_get16(at + 6);
     error =
         nsc_dex_resolve(r, NSC_DEX_DEBUGS, nsc_span_get32(at + 8), place(r, at) + 8u, &code->debug);
+    if (error == 0)
+        error = share_debug(r, code->debug, place(r, at));
     if (error != 0)
         return error;
-    if (code->debug != NSC_DEX_NONE)
-        r->dex->debugs[code->debug].users++;
     nsc_span_take(span, 2 * (uint64_t)nsc_span_get32(at + 12));
     if (tries > 0) {
         nsc_span_take(span, (nsc_span_get32(at + 12) & 1) != 0 ? 2 : 0);

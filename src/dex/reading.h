@@ -25,6 +25,7 @@ struct nsc_dex_reading {
     struct nsc_dex *dex;
     struct nsc_diag *diag;
     struct nsc_dex_section sections[NSC_DEX_KINDS];
+    uint64_t debug_bytes; /* of debug information, as often as code has it */
 };
 
 /* The item of a section that is at @offset; offset 0 is none. Returns 0 or -EBADMSG with a message

@@ -305,25 +305,44 @@ static int settle_grown(struct settling *s, struct nsc_dex_code_item *item,
     return 0;
 }
 
+/* Read a code item and put new indices into it. On success free @code. */
+static int remap_code(struct settling *s, const struct nsc_dex_code_item *item,
+                      const struct nsc_dex_blob *debug, const struct nsc_dex_maps *maps,
+                      struct nsc_dex_code *code)
+{
+    int error =
+        nsc_dex_code_read(code, item->data, item->bytes, debug->data, debug->bytes, s->diag);
+
+    if (error != 0)
+        return error;
+    error = nsc_dex_code_remap(code, maps, s->diag);
+    if (error != 0)
+        nsc_dex_code_free(code);
+    return error;
+}
+
 static int settle_code(struct settling *s, struct nsc_dex_code_item *item,
                        const struct nsc_dex_maps *maps)
 {
     const struct nsc_dex_blob none = {.data = NULL};
-    const struct nsc_dex_blob *debug =
-        item->debug == NSC_DEX_NONE ? &none : &s->dex->debugs[item->debug];
-    struct nsc_dex_code code;
     struct nsc_dex_blob blob = {.data = item->data, .bytes = item->bytes};
+    struct nsc_dex_code code;
     uint32_t size;
-    int error =
-        nsc_dex_code_read(&code, item->data, item->bytes, debug->data, debug->bytes, s->diag);
+    int error = remap_code(s, item, &none, maps, &code);
 
     if (error != 0)
         return error;
-    size = code.size;
-    error = nsc_dex_code_remap(&code, maps, s->diag);
-    if (error == 0 && code.size != size) {
+    size = nsc_span_get32(item->data + 12);
+    /* Many may share their debug information: it is gone through only where it must change. */
+    if (code.size != size && item->debug != NSC_DEX_NONE) {
+        nsc_dex_code_free(&code);
+        error = remap_code(s, item, &s->dex->debugs[item->debug], maps, &code);
+        if (error != 0)
+            return error;
+    }
+    if (code.size != size) {
         error = settle_grown(s, item, &code);
-    } else if (error == 0) {
+    } else {
         nsc_buffer_clear(&s->scratch);
         nsc_dex_code_write(&code, &s->scratch);
         error = keep_scratch(s, &blob);

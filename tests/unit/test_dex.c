@@ -205,6 +205,41 @@ static void test_set_code(void)
     nsc_buffer_free(&bytes);
 }
 
+/* Debug information that so many methods share that going through it takes their product. */
+static void test_shared_debug(uint32_t bytes, int wanted)
+{
+    static const uint8_t code[20] = {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x0e, 0};
+    enum { METHODS = 2000 };
+    static char names[METHODS][8];
+    static struct nsc_dex_new_method methods[METHODS];
+    struct nsc_dex_new_class class = {
+        .descriptor = "La;", .methods = methods, .method_count = METHODS};
+    struct nsc_dex *dex = nsc_dex_new(35), *again = NULL;
+    struct nsc_buffer out = {0};
+    struct nsc_diag diag;
+    uint8_t *long_one = malloc(bytes);
+    uint32_t debug;
+
+    memset(long_one, 0x0e, bytes);
+    long_one[0] = long_one[1] = long_one[bytes - 1] = 0;
+    for (int i = 0; i < METHODS; i++) {
+        snprintf(names[i], sizeof names[i], "m%d", i);
+        methods[i] = (struct nsc_dex_new_method){
+            .name = names[i], .signature = "()V", .access = NSC_DEX_STATIC};
+    }
+    CHECK(nsc_dex_add_class(dex, &class) == 0 && nsc_dex_settle(dex, &diag) == 0);
+    debug = nsc_dex_add_debug(dex, long_one, bytes);
+    for (uint32_t i = 0; i < METHODS; i++)
+        nsc_dex_set_code(dex, &dex->class_data[0].members[i], code, 18, debug);
+    CHECK(nsc_dex_write(dex, &out, &diag) == 0);
+    CHECK(nsc_dex_read(out.data, out.used, &again, &diag) == wanted);
+    if (wanted == 0)
+        nsc_dex_free(again);
+    nsc_dex_free(dex);
+    nsc_buffer_free(&out);
+    free(long_one);
+}
+
 /* Everything that can be done with a file that was read. */
 static void use(struct nsc_dex *dex)
 {
@@ -276,6 +311,8 @@ int main(void)
     test_add_wrong();
     test_full();
     test_set_code();
+    test_shared_debug(2000, 0);
+    test_shared_debug(100000, -EBADMSG);
     test_hostile(35);
     test_hostile(41);
     return t_done();

@@ -570,6 +570,42 @@ static void test_calls(void)
     nsc_dex_code_free(&code);
 }
 
+/* Debug information without end for a method of one instruction: its beginning is kept. */
+static void test_long_debug(void)
+{
+    uint8_t debug[100004] = {1, 0};
+    struct nsc_dex_hooked done;
+    struct nsc_dex_code code;
+
+    memset(debug + 2, 0x0e, sizeof debug - 4);
+    begin(1, 0, 0, UNITS(0x000e));
+    CHECK(nsc_dex_code_read(&code, item.data, item.used, debug, sizeof debug, NULL) == 0);
+    done = hooked(&code, hook_of(1, "V", true));
+    CHECK_U64(done.refused, NSC_DEX_HOOKED);
+    CHECK(code.debug_bytes > 200 && code.debug_bytes < 2000);
+    CHECK(code.debug[2] == 0x0e && code.debug[code.debug_bytes - 1] == 0);
+    nsc_dex_code_free(&code);
+}
+
+/* Data that nobody uses, with padding that it does not need: the code becomes smaller. */
+static void test_smaller(void)
+{
+    uint16_t units[1 + 40 * 5] = {0x000e};
+    struct nsc_dex_hooked done;
+    struct nsc_dex_code code;
+
+    for (size_t i = 0; i < 40; i++) {
+        units[5 * i + 2] = NSC_DEX_PACKED_PAYLOAD;
+        units[5 * i + 3] = 0;
+    }
+    begin(1, 0, 0, units, sizeof units / sizeof units[0]);
+    CHECK(read_item(&code) == 0);
+    done = hooked(&code, hook_of(1, "V", true));
+    CHECK(code.size < sizeof units / sizeof units[0]);
+    CHECK_U64(done.units, 0);
+    nsc_dex_code_free(&code);
+}
+
 /* Many calls under a list of many handlers take the sum of their time, not the product. */
 static void test_calls_hostile(void)
 {
@@ -624,6 +660,8 @@ int main(void)
     test_handlers();
     test_calls();
     test_calls_hostile();
+    test_long_debug();
+    test_smaller();
     nsc_buffer_free(&item);
     return t_done();
 }
