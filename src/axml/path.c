@@ -124,6 +124,8 @@ int nsc_axml_attr_ref(const struct nsc_axml *x, const char *text, size_t length,
 
     if (name == text + length)
         return wrong(diag, (struct text){text, length}, "an attribute's name is missing");
+    if (strcspn(name, " \t\n\"'<>&/") < (size_t)(text + length - name))
+        return wrong(diag, (struct text){text, length}, "this is no name of an attribute");
     ref.name = strndup(name, (size_t)(text + length - name));
     if (ref.name == NULL)
         return no_memory(diag);
@@ -380,6 +382,12 @@ static int set_one(struct nsc_axml *x, uint32_t node, const struct nsc_axml_key 
     if (now == NULL && key->uri == NULL && key->id == 0 && nsc_axml_attr_known(key->name) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "there is no attribute '%s': should it be android:%s?", key->name,
+                            key->name);
+    /* Phones look for ids, never for names. */
+    if (now == NULL && key->uri != NULL && key->id == 0 && strcmp(key->uri, NSC_AXML_ANDROID) == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "no attribute of Android 10 is called '%s': a newer one is set by its "
+                            "resource id, as 0x01010003=VALUE",
                             key->name);
     error = nsc_axml_value_parse(value, key, now, &to, diag);
     if (error != 0)
