@@ -9,12 +9,27 @@
 #define ACC_ABSTRACT  0x400u
 #define ACC_SYNTHETIC 0x1000u
 
+/* A glob without types says nothing of types: com.example.* does not mean what returns a
+ * com.example.Cart. So it is not compared with more of the signature than it speaks of. */
+static bool matches(const struct nsc_match *m, const char *class_name, const char *signature)
+{
+    const char *text = nsc_match_text(m), *name = strchr(signature, ' ');
+    size_t before = strcspn(text, "( ");
+
+    if (nsc_match_test_text(m, class_name))
+        return true;
+    if (nsc_match_is_regex(m) || text[before] == ' ' || name == NULL)
+        return nsc_match_test_text(m, signature);
+    name++;
+    return text[before] == '(' ? nsc_match_test_text(m, name)
+                               : nsc_match_test_span(m, name, strcspn(name, "("));
+}
+
 bool nsc_inject_match(const struct nsc_inject_patterns *patterns, const char *class_name,
                       const char *signature)
 {
     for (size_t i = 0; i < patterns->count; i++)
-        if (nsc_match_test(patterns->at[i], signature) ||
-            nsc_match_test_text(patterns->at[i], class_name))
+        if (matches(patterns->at[i], class_name, signature))
             return true;
     return false;
 }

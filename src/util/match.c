@@ -219,6 +219,11 @@ const char *nsc_match_text(const struct nsc_match *m)
     return m->text;
 }
 
+bool nsc_match_is_regex(const struct nsc_match *m)
+{
+    return m->is_regex;
+}
+
 static bool starts_with(const char *text, const char *word)
 {
     return strncmp(text, word, strlen(word)) == 0;
@@ -281,6 +286,11 @@ bool nsc_match_test_text(const struct nsc_match *m, const char *text)
 {
     return m->is_regex ? regexec(&m->regex, text, 0, NULL, 0) == 0
                        : glob(m->text, text, strlen(text));
+}
+
+bool nsc_match_test_span(const struct nsc_match *m, const char *text, size_t length)
+{
+    return !m->is_regex && glob(m->text, text, length);
 }
 
 bool nsc_match_test_path(const struct nsc_match *m, const char *path)

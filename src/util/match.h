@@ -31,11 +31,14 @@ void nsc_match_free(struct nsc_match *m);
 bool nsc_match_test(const struct nsc_match *m, const char *name);
 /* The same for a text that is no function's name: a glob must match all of it. */
 bool nsc_match_test_text(const struct nsc_match *m, const char *text);
+/* The same for @length bytes of a text; not for regular expressions. */
+bool nsc_match_test_span(const struct nsc_match *m, const char *text, size_t length);
 /* The same for a path: a glob must match all of it or all that follows one of its slashes, so that
  * `*.c` and `src/a.c` fit /home/me/src/a.c. */
 bool nsc_match_test_path(const struct nsc_match *m, const char *path);
 /* The text that the pattern was made from; owned by @m. */
 const char *nsc_match_text(const struct nsc_match *m);
+bool nsc_match_is_regex(const struct nsc_match *m);
 
 /**
  * nsc_match_name_span - the part of a demangled name without return type and parameters.

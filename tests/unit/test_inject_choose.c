@@ -74,7 +74,14 @@ static void patterns(void)
           NSC_INJECT_RECORDED);
     CHECK(with("/^com[.]example[.]Cart$/", NULL) == NSC_INJECT_RECORDED);
     CHECK(with("/add[(]java/", NULL) == NSC_INJECT_RECORDED);
+    CHECK(with("com.example.*(java.*)", NULL) == NSC_INJECT_RECORDED);
+    CHECK(with("int *", NULL) == NSC_INJECT_RECORDED);
     CHECK(with("com.example", NULL) == NSC_INJECT_FILTERED);
+    /* Types count where they are spoken of only. */
+    CHECK(with("int*", NULL) == NSC_INJECT_FILTERED);
+    CHECK(with("*String*", NULL) == NSC_INJECT_FILTERED);
+    CHECK(with("int*(*String*)", NULL) == NSC_INJECT_FILTERED);
+    CHECK(with("*(*String*)", NULL) == NSC_INJECT_RECORDED);
     CHECK(with("com.example.Car", NULL) == NSC_INJECT_FILTERED);
     CHECK(with("add", NULL) == NSC_INJECT_FILTERED);
     CHECK(with(NULL, "com.example.*") == NSC_INJECT_FILTERED);
