@@ -125,8 +125,8 @@ static int judge(struct found *f, struct nsc_crypto_key **out, struct nsc_diag *
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOENT,
                             "no key has the alias %.60s; it has: %s", f->alias, f->names);
     if (f->chosen > 1)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOTUNIQ, "which key? give its alias: %s",
-                            f->names);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOTUNIQ,
+                            "which key? give its alias (--key-alias): %s", f->names);
     return nsc_libcrypto_assemble(f->key, f->certificates, f->count, out, diag);
 }
 

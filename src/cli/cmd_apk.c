@@ -46,6 +46,8 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     }
     if (args->operand_count == 0)
         return nsc_cli_usage(args, "info or sign is needed");
+    if (strcmp(args->operands[0], "info") != 0 && strcmp(args->operands[0], "sign") != 0)
+        return nsc_cli_usage(args, "info or sign is needed, not \"%s\"", args->operands[0]);
     if (args->operand_count != 2)
         return nsc_cli_usage(args, "one APK is needed");
     r->input = args->operands[1];
@@ -169,9 +171,5 @@ int nsc_cmd_apk(const struct nsc_cli_args *args)
 
     if (status != 0)
         return status;
-    if (strcmp(args->operands[0], "info") == 0)
-        return run_info(&r);
-    if (strcmp(args->operands[0], "sign") == 0)
-        return run_sign(&r);
-    return nsc_cli_usage(args, "info or sign is needed, not \"%s\"", args->operands[0]);
+    return strcmp(args->operands[0], "info") == 0 ? run_info(&r) : run_sign(&r);
 }

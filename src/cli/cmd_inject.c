@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/command.h"
 #include "cli/inject_options.h"
@@ -198,7 +199,7 @@ static size_t stem(const char *path, const char *suffix)
 {
     size_t bytes = strlen(path), less = strlen(suffix);
 
-    return bytes > less && strcmp(path + bytes - less, suffix) == 0 ? bytes - less : bytes;
+    return bytes > less && strcasecmp(path + bytes - less, suffix) == 0 ? bytes - less : bytes;
 }
 
 /* The input, the output and what stands beside it. Returns 0 or an exit status. */

@@ -55,6 +55,29 @@ static void show_texts(const struct nsc_inject_texts *texts, const char *none)
     putchar('\n');
 }
 
+static bool is_in(const struct nsc_inject_texts *texts, const char *text)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        if (strcmp(texts->at[i], text) == 0)
+            return true;
+    return false;
+}
+
+static void show_permissions(const struct nsc_cli_inject *done)
+{
+    const struct nsc_inject_texts *added = &done->report->permissions;
+
+    field("permissions");
+    show_texts(added, "none added");
+    for (size_t i = 0; i < done->options->permission_count; i++) {
+        if (is_in(added, done->options->permissions[i]))
+            continue;
+        field("");
+        nsc_text_put(stdout, done->options->permissions[i]);
+        puts(" was there already");
+    }
+}
+
 static void show_libraries(const struct nsc_inject_report *r)
 {
     field("libraries");
@@ -111,8 +134,7 @@ static void show_summary(const struct nsc_cli_inject *done)
     putchar('\n');
     field("debuggable");
     puts(r->debuggable ? r->was_debuggable ? "yes, as before" : "yes; it was not" : "no");
-    field("permissions");
-    show_texts(&r->permissions, "none added");
+    show_permissions(done);
     show_libraries(r);
     show_signature(r);
     if (done->options->side_file != NULL) {

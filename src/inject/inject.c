@@ -381,6 +381,28 @@ static int tell_signers(struct work *w)
     return error;
 }
 
+/* A pattern with a slip of the pen leaves an app that records nothing: that is said. */
+static int tell_nothing(struct work *w)
+{
+    const struct nsc_inject_options *o = w->options;
+    uint64_t calls = 0, recorded = 0;
+    int error = 0;
+
+    for (size_t i = 0; i < w->report->dex_count; i++) {
+        calls += w->report->dex[i].calls;
+        recorded += w->report->dex[i].methods[NSC_INJECT_RECORDED];
+    }
+    if (o->calls.count > 0 && calls == 0)
+        error = nsc_inject_warn(w->report, "the app calls no method that --calls means");
+    if (recorded == 0 && error == 0)
+        error = nsc_inject_warn(w->report, "no method is recorded: %s",
+                                o->only.count > 0 || o->except.count > 0 || o->min_units > 0 ||
+                                        o->skip != 0
+                                    ? "-F, -N, --min-size and --skip leave none"
+                                    : "none can be");
+    return error != 0 ? no_memory(w) : 0;
+}
+
 static int run(struct work *w)
 {
     int error = nsc_inject_open(w->options->input, &w->in, w->report, w->diag);
@@ -405,6 +427,8 @@ static int run(struct work *w)
         error = nsc_apk_build_create(w->options->output, w->options->key, &w->out, w->diag);
     if (error == 0)
         error = put_all(w);
+    if (error == 0)
+        error = tell_nothing(w);
     if (error == 0)
         error = publish(w);
     return error;

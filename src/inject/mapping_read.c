@@ -489,7 +489,8 @@ int nsc_mapping_read(const char *text, size_t bytes, struct nsc_mapping **out,
     if (r.m == NULL)
         return no_memory(&r);
     r.m->seed = nsc_hash_seed();
-    error = bytes == 0 ? bad(&r, "no mapping of ProGuard or R8: it is empty")
+    error = bytes == 0 ? nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,
+                                      "no mapping of ProGuard or R8: it is empty")
                        : read_lines(&r, text, bytes);
     free(r.by_then.slots);
     if (error == 0)
