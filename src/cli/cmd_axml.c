@@ -60,31 +60,6 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
 /* ---- Input
  * --------------------------------------------------------------------------------------- */
 
-/* All that a descriptor gives. */
-static int read_all(int fd, const char *path, struct nsc_buffer *out, struct nsc_diag *diag)
-{
-    for (;;) {
-        uint8_t *at = nsc_buffer_reserve(out, 65536);
-        ssize_t n;
-
-        if (at == NULL)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-        n = read(fd, at, 65536);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
-                                strerror(errno));
-        if (n == 0)
-            return 0;
-        out->used += (size_t)n;
-        if (out->used > INPUT_MAX)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
-                                "%s has more than %u MiB: that is no compiled XML", path,
-                                INPUT_MAX >> 20);
-    }
-}
-
 /* What is read or changed in an archive. */
 static const char *entry_of(const struct request *r)
 {
@@ -137,7 +112,7 @@ static int read_input(const struct request *r, struct nsc_axml **x, struct nsc_z
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                              "%s is no APK, so there is no %s in it", r->input, r->entry);
     else
-        error = read_all(fd, r->input, &bytes, diag);
+        error = nsc_cli_read_open(fd, r->input, INPUT_MAX, &bytes, diag);
     if (error == 0)
         error = nsc_axml_read(bytes.data, bytes.used, x, diag);
     nsc_buffer_free(&bytes);

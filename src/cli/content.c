@@ -10,8 +10,8 @@
 #include "util/outfile.h"
 #include "util/write.h"
 
-static int read_on(int fd, const char *path, size_t max, struct nsc_buffer *out,
-                   struct nsc_diag *diag)
+int nsc_cli_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
+                      struct nsc_diag *diag)
 {
     struct stat st;
     size_t piece = 65536;
@@ -51,7 +51,7 @@ int nsc_cli_read_content(const char *path, size_t max, struct nsc_buffer *out,
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
-    error = read_on(fd, path, max, out, diag);
+    error = nsc_cli_read_open(fd, path, max, out, diag);
     if (fd != STDIN_FILENO)
         close(fd);
     return error;

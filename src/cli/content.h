@@ -15,6 +15,10 @@
 int nsc_cli_read_content(const char *path, size_t max, struct nsc_buffer *out,
                          struct nsc_diag *diag);
 
+/* The same of a file that is open and stays so; @path: for messages. */
+int nsc_cli_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
+                      struct nsc_diag *diag);
+
 /* Write a file, which appears when it is whole; "-" is standard output. Returns 0 or -errno with
  * @diag. */
 int nsc_cli_write_content(const char *path, const struct nsc_buffer *content,

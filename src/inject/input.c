@@ -9,7 +9,8 @@
 #include "inject/report.h"
 #include "symbols/methods.h"
 
-#define DEX_LEAST 112u /* bytes of a dex file's header */
+#define DEX_LEAST 112u         /* bytes of a dex file's header */
+#define DEX_MOST  (512u << 20) /* bytes; its tables of 65,536 methods make real ones far smaller */
 
 /* The first four are those that an app without libraries gets. An app with lib/armeabi alone runs
  * as it is there: a folder armeabi-v7a beside it would hide it. */
@@ -143,7 +144,11 @@ static int find_dex(struct nsc_inject_input *in, struct nsc_inject_report *repor
 
         if (e == NULL)
             break;
-        if (e->bytes < DEX_LEAST || e->bytes > UINT32_MAX)
+        if (e->bytes > DEX_MOST)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
+                                "cannot rewrite %s: its %s is too large (%llu MiB)",
+                                nsc_zip_path(in->zip), name, (unsigned long long)(e->bytes >> 20));
+        if (e->bytes < DEX_LEAST)
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                                 "cannot rewrite %s: its %s is no dex file", nsc_zip_path(in->zip),
                                 name);

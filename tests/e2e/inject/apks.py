@@ -94,6 +94,7 @@ def main():
     put("dex-text.apk", changed("classes.dex", b"no dex file " * 20))
     put("dex-cut.apk", changed("classes.dex", dex[:len(dex) // 2]))
     put("dex-short.apk", changed("classes.dex", dex[:50]))
+    put("dex-bomb.apk", changed("classes.dex", bytes(513 << 20)))
     put("dex-version.apk", changed("classes.dex", resum(dex[:4] + b"099\0" + dex[8:])))
     put("manifest-text.apk", changed("AndroidManifest.xml", b"<manifest/>"))
     put("manifest-cut.apk", changed("AndroidManifest.xml", content["AndroidManifest.xml"][:200]))
