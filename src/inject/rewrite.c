@@ -88,15 +88,20 @@ static int find_reroutes(struct file *f)
     return 0;
 }
 
-/* Why the file has no room for our references, in @out; false: it has. */
-static bool is_full(const struct file *f, char out[160])
+/* Why the file stays as it is, in @out: what packers hide would be lost, or our references have no
+ * room; false: it need not. */
+static bool must_stay(const struct file *f, char out[160])
 {
     struct nsc_dex_room room = nsc_dex_room(f->dex);
     uint32_t types = 1, methods = 2;
 
     types += nsc_dex_find_type(f->dex, "V") == NSC_DEX_NONE;
     types += nsc_dex_find_type(f->dex, "I") == NSC_DEX_NONE;
-    if (room.types < types)
+    if (f->dex->loose_bytes != 0)
+        snprintf(out, 160,
+                 "it has %llu bytes that belong to none of its items, and might be looked for",
+                 (unsigned long long)f->dex->loose_bytes);
+    else if (room.types < types)
         snprintf(out, 160, "it has room for %u more types, and %u are needed", room.types, types);
     else if (room.protos < 2)
         snprintf(out, 160, "it has room for %u more prototypes, and 2 are needed", room.protos);
@@ -416,7 +421,7 @@ static int rewrite(struct file *f, struct nsc_buffer *out)
     if (nsc_dex_find_type(f->dex, NSC_INJECT_HOOKS_CLASS) != NSC_DEX_NONE)
         return nsc_diag_set(f->r->diag, NSC_DIAG_NO_OFFSET, EALREADY,
                             "its methods have hooks already: take the app as it was before");
-    if (is_full(f, why))
+    if (must_stay(f, why))
         return leave(f, why);
     error = add_references(f);
     if (error == 0)

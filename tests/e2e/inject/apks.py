@@ -51,6 +51,14 @@ def full_dex():
     return resum(b"dex\n035\0" + bytes(24) + head + ids + data)
 
 
+def packed(dex):
+    """The dex file with something behind its items, as packers put it there."""
+    added = b"a payload that somebody looks for"
+    size, data = struct.unpack_from("<I", dex, 32)[0], struct.unpack_from("<I", dex, 104)[0]
+    return resum(dex[:32] + struct.pack("<I", size + len(added)) + dex[36:104] + struct.pack("<I", data + len(added)) +
+                 dex[108:] + added)
+
+
 def main():
     with zipfile.ZipFile(sys.argv[1]) as z:
         entries = [(n, z.read(n)) for n in z.namelist() if not n.startswith("META-INF/")]
@@ -88,6 +96,7 @@ def main():
     put("no-library.apk", entries + [("lib/readme.txt", b"x"), ("lib/x86/notes.txt", b"x")])
     put("two.apk", entries + [("classes2.dex", dex)])
     put("full.apk", entries + [("classes2.dex", full_dex())])
+    put("packed.apk", entries + [("classes2.dex", packed(dex))])
     put("hole.apk", entries + [("classes2.dex", dex), ("classes4.dex", dex)])
     put("wide-hole.apk", entries + [("classes4.dex", dex), ("classes02.dex", dex), ("classes1.dex", dex)])
     put("stored.apk", [(n + ".stored" if n == "classes.dex" else n, d) for n, d in entries])
