@@ -5,6 +5,7 @@
 
 #include "base/span.h"
 #include "dex/debug.h"
+#include "dex/inner.h"
 #include "dex/scan.h"
 #include "util/array.h"
 
@@ -20,32 +21,10 @@ struct reader {
     struct nsc_diag *diag;
 };
 
-static int64_t get_sleb(struct nsc_span *span)
-{
-    uint64_t value = 0;
-    unsigned shift = 0;
-
-    for (;;) {
-        const uint8_t *byte = nsc_span_take(span, 1);
-
-        if (byte == NULL || shift > 28) {
-            span->bad = true;
-            return 0;
-        }
-        value |= (uint64_t)(*byte & 0x7f) << shift;
-        shift += 7;
-        if ((*byte & 0x80) == 0) {
-            if ((*byte & 0x40) != 0)
-                value |= ~(uint64_t)0 << shift;
-            return (int64_t)value;
-        }
-    }
-}
-
 /* Over one encoded_catch_handler; false when it is cut off. */
 static bool skip_handler_list(struct nsc_span *span)
 {
-    int64_t size = get_sleb(span);
+    int64_t size = nsc_dex_sleb(span);
     int64_t typed = size < 0 ? -size : size;
 
     for (int64_t i = 0; i < typed && !span->bad; i++) {
@@ -97,7 +76,7 @@ static int read_list(struct reader *r, struct nsc_span *span, struct nsc_dex_cat
                      uint32_t *room)
 {
     struct nsc_dex_code *code = r->code;
-    int64_t size = get_sleb(span);
+    int64_t size = nsc_dex_sleb(span);
     uint64_t typed = (uint64_t)(size < 0 ? -size : size);
     uint64_t all = typed + (size <= 0);
 

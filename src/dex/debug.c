@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/span.h"
+#include "dex/inner.h"
 
 enum {
     DBG_END_SEQUENCE = 0,
@@ -57,26 +58,6 @@ void nsc_dex_put_sleb(struct nsc_buffer *out, int64_t v)
     nsc_buffer_bytes(out, bytes, used);
 }
 
-static int32_t get_sleb(struct nsc_span *span)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift <= 28; shift += 7) {
-        const uint8_t *byte = nsc_span_take(span, 1);
-
-        if (byte == NULL)
-            return 0;
-        value |= (uint64_t)(*byte & 0x7f) << shift;
-        if ((*byte & 0x80) != 0)
-            continue;
-        if ((*byte & 0x40) != 0)
-            value |= ~(uint64_t)0 << (shift + 7);
-        return (int32_t)(uint32_t)value;
-    }
-    span->bad = true;
-    return 0;
-}
-
 size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left)
 {
     struct nsc_span span = nsc_span_of(debug, left);
@@ -97,7 +78,7 @@ size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left)
             continue;
         for (const char *o = operands[*op]; *o != '\0'; o++)
             if (*o == 's')
-                get_sleb(&span);
+                nsc_dex_sleb(&span);
             else
                 nsc_span_leb32(&span);
     }
@@ -133,7 +114,7 @@ static void copy_operands(struct convert *c, int op)
     put_op(c, op);
     for (const char *o = operands[op]; *o != '\0'; o++) {
         if (*o == 's')
-            nsc_dex_put_sleb(c->out, get_sleb(&c->in));
+            nsc_dex_put_sleb(c->out, nsc_dex_sleb(&c->in));
         else if (*o == 'u')
             nsc_buffer_leb(c->out, nsc_span_leb32(&c->in));
         else
@@ -177,7 +158,7 @@ static bool move_op(struct convert *c, uint8_t op)
     if (op == DBG_ADVANCE_PC) {
         c->addr += nsc_span_leb32(&c->in);
     } else if (op == DBG_ADVANCE_LINE) {
-        c->line += (uint32_t)get_sleb(&c->in);
+        c->line += (uint32_t)nsc_dex_sleb(&c->in);
     } else if (op >= DBG_FIRST_SPECIAL) {
         c->line += (uint32_t)(DBG_LINE_BASE + (op - DBG_FIRST_SPECIAL) % DBG_LINE_RANGE);
         c->addr += (uint32_t)(op - DBG_FIRST_SPECIAL) / DBG_LINE_RANGE;

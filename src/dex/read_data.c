@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 
+#include "dex/code.h"
 #include "dex/reading.h"
 
 static int out_of_memory(struct nsc_dex_reading *r)
@@ -147,49 +148,30 @@ static int share_debug(struct nsc_dex_reading *r, uint32_t debug, uint32_t at)
     return 0;
 }
 
-/* The handlers of a code item's tries. */
-static void skip_handlers(struct nsc_span *span)
-{
-    uint32_t lists = nsc_span_leb32(span);
-
-    while (lists-- > 0 && !span->bad) {
-        int64_t size = nsc_dex_sleb(span);
-        uint64_t pairs = (uint64_t)(size < 0 ? -size : size);
-
-        while (pairs-- > 0 && !span->bad) {
-            nsc_span_leb32(span);
-            nsc_span_leb32(span);
-        }
-        if (size <= 0)
-            nsc_span_leb32(span);
-    }
-}
-
 static int read_code(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t i)
 {
     struct nsc_dex_code_item *code = &r->dex->codes[i];
     const uint8_t *at = nsc_span_take(span, 16);
-    uint32_t tries;
+    size_t bytes;
     int error;
 
     code->debug = NSC_DEX_NONE;
     if (at == NULL)
         return 0;
-    tries = nsc_dex_get16(at + 6);
     error =
         nsc_dex_resolve(r, NSC_DEX_DEBUGS, nsc_span_get32(at + 8), place(r, at) + 8u, &code->debug);
     if (error == 0)
         error = share_debug(r, code->debug, place(r, at));
     if (error != 0)
         return error;
-    nsc_span_take(span, 2 * (uint64_t)nsc_span_get32(at + 12));
-    if (tries > 0) {
-        nsc_span_take(span, (nsc_span_get32(at + 12) & 1) != 0 ? 2 : 0);
-        nsc_span_take(span, 8 * (uint64_t)tries);
-        skip_handlers(span);
+    bytes = nsc_dex_code_bytes(at, (size_t)(span->end - at));
+    if (bytes == 0) {
+        span->bad = true;
+        return 0;
     }
+    span->at = at + bytes;
     code->data = at;
-    code->bytes = (uint32_t)(span->at - at);
+    code->bytes = (uint32_t)bytes;
     return 0;
 }
 
