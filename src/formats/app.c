@@ -272,8 +272,12 @@ static int add_clock(struct app *a, const uint8_t *at, struct nsc_clock_point *p
         .boottime_ns = GET64(at, nsc_app_clock, boottime_ns),
         .realtime_ns = GET64(at, nsc_app_clock, realtime_ns),
     };
+    /* A phone's calendar may stand before 1970, or beyond the seconds of 32 bits: then it is none.
+     */
+    if (point->realtime_ns >= TICKS_MAX)
+        point->realtime_ns = 0;
     if (point->ticks >= TICKS_MAX || point->monotonic_ns >= TICKS_MAX ||
-        point->boottime_ns >= TICKS_MAX || point->realtime_ns >= TICKS_MAX)
+        point->boottime_ns >= TICKS_MAX)
         return damaged(a, "a clock that is impossible", diag);
     return 0;
 }
