@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import zipfile
 
@@ -13,6 +14,7 @@ import programs
 import verifying
 
 PAGE = 16384
+ROUND_TRIP_MOST = 400000  # bytes of a dex file: larger ones take long
 
 
 def guarded(task):
@@ -58,15 +60,35 @@ def manifest(apk):
     return [line for line in shown if "android:debuggable" not in line]
 
 
+def round_trip(path, work):
+    """Disassembled, assembled and disassembled once more: what differs."""
+    texts = []
+    for turn in ("first", "second"):
+        folder = os.path.join(work, turn)
+        lines = attempt("baksmali", "disassemble", "-o", folder, path)
+        again = os.path.join(work, "again.dex")
+        if not lines and turn == "first":
+            lines = attempt("smali", "assemble", "--api", "28", "-o", again, folder)
+        if lines:
+            return lines
+        texts.append({os.path.relpath(f, folder): open(f, encoding="utf-8").read() for f in droid.files_of(folder, ".smali")})
+        shutil.rmtree(folder)
+        path = again
+    return [f"differs: {name}" for name in sorted(texts[0] | texts[1]) if texts[0].get(name) != texts[1].get(name)][:5]
+
+
 def other_tools(old, new, work):
     """What others say of the files."""
-    lines = []
+    lines, strange = [], []
     for name, data in droid.dex_files(new):
         path = os.path.join(work, name)
         with open(path, "wb") as file:
             file.write(data)
         lines += attempt("dexdump", "-c", path)
+        if len(data) < ROUND_TRIP_MOST:
+            strange += round_trip(path, work)
     yield not lines, "dexdump finds nothing wrong", lines
+    yield not strange, "baksmali and smali take small files there and back", strange
     lines = [line for sdk in ("21", "24", "28", "33") for line in attempt("apksigner", "verify", "--min-sdk-version", sdk, new)]
     yield not lines, "apksigner verifies it for Android 5, 7, 9 and 13", lines
     yield from ((not lines, what, lines) for what, lines in (
@@ -109,10 +131,10 @@ def left_alone(report):
     return report["methods"].get("left_alone", report["methods"].get("left", 0))
 
 
-def common(old, new, report, work, alone=0):
+def common(old, new, report, work):
     left = left_alone(report)
     left = len(left) if isinstance(left, list) else left
-    yield left <= alone, f"{left} methods left alone", [json.dumps(report)[:2000]] if left > alone else []
+    yield left == 0, f"{left} methods left alone", [json.dumps(report)[:2000]] if left else []
     lines = same_table(old, new, left)
     yield not lines, "the table of methods is that of the app", lines
     yield from other_tools(old, new, work)
@@ -177,8 +199,7 @@ def app(name, work):
     new, report = inject(old, work)
     known = set(methods_of(old))
     build, ids = table(new)
-    # A method of 65,533 registers or more has none left for the hook.
-    found = list(common(old, new, report, work, alone=10 if name == "regs" else 0))
+    found = list(common(old, new, report, work))
     for one in programs.APPS[name]:
         found += [(ok, f"{one} {text}", why) for ok, text, why in program(one, old, new, work, known, ids, build)]
     return [(ok, text if text.startswith(name) else f"{name}: {text}", why) for ok, text, why in found]
