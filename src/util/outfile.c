@@ -108,7 +108,9 @@ static void release(struct nsc_outfile *f)
         close(f->fd);
     free(f->path);
     free(f->partial);
-    *f = (struct nsc_outfile){.fd = -1};
+    f->path = f->partial = NULL;
+    f->named = false;
+    f->fd = -1;
 }
 
 static int cannot_write(const struct nsc_outfile *f, int error, struct nsc_diag *diag)
