@@ -51,7 +51,7 @@ void nsc_dex_put_sleb(struct nsc_buffer *out, int64_t v)
     while (more) {
         uint8_t byte = (uint8_t)(v & 0x7f);
 
-        v >>= 7;
+        v = (v - byte) / 128; /* rounds down */
         more = !((v == 0 && (byte & 0x40) == 0) || (v == -1 && (byte & 0x40) != 0));
         bytes[used++] = (uint8_t)(byte | (more ? 0x80 : 0));
     }
