@@ -4,8 +4,8 @@
  *
  * usage: work run THREADS ROUNDS    goes on until the rounds are done; says what it worked out
  *        work busy THREADS          until standard input ends, with threads that come and go and
- *                                   forks meanwhile, and jump out of calls; aborts if anything is
- * worked out wrong work orders THREADS        does what standard input says, and answers each line:
+ *                                   forks meanwhile; aborts if anything is worked out wrong
+ *        work orders THREADS        does what standard input says, and answers each line:
  *            go ROUNDS     all threads, which exist and wait: that many rounds
  *            new ROUNDS    a new thread: that many
  *            fork ROUNDS   a child: that many
@@ -95,33 +95,9 @@ static void *busy_thread(void *unused)
     return NULL;
 }
 
-static NOINLINE long dive(jmp_buf out, long depth)
-{
-    long n = leaf(depth);
-
-    if (depth == 0)
-        longjmp(out, 1);
-    return dive(out, depth - 1) + n;
-}
-
-/* Leaves calls by longjmp(), whatever is switched on or off meanwhile, and marks where it came out.
- */
-static NOINLINE void jump(void)
-{
-    jmp_buf out;
-
-    if (setjmp(out) == 0)
-        dive(out, 5);
-    nanoscope_mark("out", NULL);
-}
-
 static void *short_thread(void *unused)
 {
     (void)unused;
-    for (int i = 0; i < 20; i++) {
-        rounds(5);
-        jump();
-    }
     check(rounds(100));
     return NULL;
 }
