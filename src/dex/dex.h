@@ -319,12 +319,12 @@ struct nsc_dex *nsc_dex_new(uint32_t version);
 
 struct nsc_dex_new_method {
     const char *name;
-    const char *signature; /* "(I)V" */
-    uint32_t access;       /* enum nsc_dex_access */
+    const char *signature;  /* "(I)V" */
+    const char *annotation; /* descriptor of a marker annotation; NULL: none */
+    const uint16_t *units;  /* code, with the indices that nsc_dex_add_...() gave; NULL: none */
     uint32_t unit_count;
-    const uint16_t *units;    /* code, with the indices that nsc_dex_add_...() gave; NULL: none */
     uint16_t registers, outs; /* of the code; what comes in follows from signature and access */
-    const char *annotation;   /* descriptor of a marker annotation; NULL: none */
+    uint32_t access;          /* enum nsc_dex_access */
     enum nsc_dex_visibility visibility;
 };
 
