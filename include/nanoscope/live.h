@@ -140,6 +140,9 @@ enum nsc_live_recorder_state {
 #define NSC_LIVE_FLAG_REWIND       8u
 /* The memory is to be part of the program's core dumps. */
 #define NSC_LIVE_FLAG_DUMP         4u
+/* Hooks are just being switched on, one after another: no event is taken, nor lost, before that is
+ * done. Set before the program joins; who has switched them on takes it away. Atomic. */
+#define NSC_LIVE_FLAG_HOLD         16u
 
 enum nsc_live_request {
     NSC_LIVE_REQUEST_NONE = 0,

@@ -53,7 +53,8 @@ void nsc_reach_list_free(struct nsc_reach_target *list, size_t count);
 
 /**
  * nsc_reach_resolve - the process that a user means.
- * @text: a process id, or the name of a program's file (or of its main thread).
+ * @text: a process id, or the name of a program's file (or of its main thread). A process that has
+ * begun less than a second ago, and cannot be traced yet, is waited for that long.
  * Returns 0, or -errno with @diag: -ESRCH (nobody), -ENOTUNIQ (several; the message lists them),
  * and as nsc_reach_find().
  */

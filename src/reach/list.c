@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "reach/find.h"
 #include "reach/procfs.h"
+
+#define YOUNG_MS 1000
+#define LOOK_NS  5000000
 
 static bool is_number(const char *text)
 {
@@ -188,6 +192,25 @@ static int choose(const struct search *s, struct nsc_reach_target *target, struc
                         pids, s->count > kept ? ", ..." : "");
 }
 
+/* A process that has just begun is its parent's program till it executes its own, and then has to
+ * load its libraries: it is looked at again before it counts as not built for tracing. */
+static int find_ready(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    const struct timespec moment = {.tv_nsec = LOOK_NS};
+    char stat[512];
+    int error;
+
+    for (;;) {
+        error = nsc_reach_find(pid, target, diag);
+        if (error != 0 || target->built || target->endpoint ||
+            nsc_procfs_read(pid, "stat", stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat) ||
+            nsc_procfs_age_ms(stat) >= YOUNG_MS)
+            return error;
+        nsc_reach_target_free(target);
+        nanosleep(&moment, NULL);
+    }
+}
+
 int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag)
 {
     struct search s = {.name = text};
@@ -198,7 +221,7 @@ int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct 
 
         if (pid == 0 || pid > INT32_MAX)
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %s", text);
-        return nsc_reach_find((pid_t)pid, target, diag);
+        return find_ready((pid_t)pid, target, diag);
     }
     error = each_process(search_one, &s, diag);
     if (error != 0)
@@ -209,6 +232,6 @@ int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct 
             "no process%s is called \"%s\"; `nanoscope ps` lists what can be traced",
             geteuid() == 0 ? "" : " of this user", text);
     if (s.count == 1)
-        return nsc_reach_find(s.pids[0], target, diag);
+        return find_ready(s.pids[0], target, diag);
     return choose(&s, target, diag);
 }

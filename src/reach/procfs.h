@@ -29,6 +29,9 @@ bool nsc_procfs_field(const char *status, const char *key, int base, uint64_t *v
 /* The letter of the state in the text of a /proc/.../stat ("R"), or 0. A thread's name may hold
  * anything. */
 char nsc_procfs_state(const char *stat);
+/* Milliseconds since the process of that text began (as a fork: a program it executes later does
+ * not count), to the hundredth of a second; INT64_MAX if not known. */
+int64_t nsc_procfs_age_ms(const char *stat);
 /* Has that thread ended, or is about to? */
 bool nsc_procfs_is_exiting(const char *stat);
 

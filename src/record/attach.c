@@ -266,6 +266,7 @@ static int join(struct attach *a, struct nsc_diag *diag)
     error = nsc_recorder_open_session(r, memory, diag);
     if (error != 0)
         return error;
+    nsc_session_hold_events(&r->session);
     describe(a);
     r->tracees.attached = true;
     nsc_tracees_set_switched(&r->tracees);
@@ -314,6 +315,7 @@ static int switch_on(struct attach *a, struct nsc_diag *diag)
     else if (error == 0)
         error = nsc_patchable_follow(&r->tracees, diag);
     nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    nsc_session_take_events(&r->session);
     return error;
 }
 
@@ -326,6 +328,7 @@ static void switch_off(struct attach *a)
     int64_t result;
     int error;
 
+    nsc_tracees_end(&r->tracees);
     if (a->reach != NULL && !a->exited && (a->from_inside || nsc_tracees_have_header(&r->tracees)))
         (void)nsc_reach_call(a->reach, NSC_CONTROL_OFF, 0, &result, &diag);
     error = nsc_recorder_switch_off(r, &a->result->switch_off_ns, &diag);
@@ -404,6 +407,8 @@ static int begin_asked(struct attach *a, struct nsc_diag *diag)
         error = nsc_recorder_open_session(r, a->options->memory, diag);
     if (error != 0)
         return error;
+    nsc_session_hold_events(
+        &r->session); /* the program lets go when it has switched its hooks on */
     a->pidfd = (int)syscall(SYS_pidfd_open, a->options->target->pid, 0);
     r->phase = NSC_COMMAND_WAITING;
     a->waits = true;

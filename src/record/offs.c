@@ -138,7 +138,11 @@ void nsc_stacks_offs_next(struct nsc_stacks *s)
 {
     const struct nsc_off *off = next_off(s);
 
+    if (s->off_ticks == 0 && s->end_ticks != 0)
+        return;
     s->off_ticks = off != NULL ? off->until_ticks : UINT64_MAX;
+    if (s->end_ticks != 0 && s->end_ticks < s->off_ticks)
+        s->off_ticks = s->end_ticks;
 }
 
 void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)

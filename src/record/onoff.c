@@ -393,7 +393,7 @@ int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct 
     uint32_t round, i;
     int error;
 
-    nsc_tracees_switched_on(all, UINT64_MAX);
+    nsc_tracees_end(all);
     error = switch_all(all, false, stats, diag);
     for (round = 0; round < ROUNDS_MAX; round++) {
         uint32_t known = members.count;

@@ -298,6 +298,16 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     return 0;
 }
 
+void nsc_session_hold_events(struct nsc_session *session)
+{
+    __atomic_fetch_or(&session->header->flags, NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
+}
+
+void nsc_session_take_events(struct nsc_session *session)
+{
+    __atomic_fetch_and(&session->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
+}
+
 void nsc_session_close(struct nsc_session *session)
 {
     __atomic_store_n(&session->header->recorder_state, NSC_LIVE_RECORDER_CLOSED, __ATOMIC_RELEASE);

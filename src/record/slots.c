@@ -615,8 +615,13 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
             event.ticks = s->last_ticks;
             s->stats.clamped++;
         }
-        if (__builtin_expect(event.ticks >= s->off_ticks, 0))
+        if (__builtin_expect(event.ticks >= s->off_ticks, 0)) {
             nsc_stack_turn_off(s, event.ticks, true);
+            if (nsc_stack_is_over(s, event.ticks)) {
+                s->near_ticks = event.ticks;
+                continue;
+            }
+        }
         s->before_ticks = s->last_ticks;
         s->last_ticks = s->near_ticks = event.ticks;
         take(s, &event, by_function, kind);

@@ -198,6 +198,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->switches = 0;
     s->before_ticks = 0;
     s->offs_passed = 0;
+    s->off_ticks = UINT64_MAX;
     s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = s->since_key = 0;
     s->stats = (struct nsc_stacks_stats){0};
     s->sieve = (struct nsc_sieve){.stats = &s->stats};
@@ -436,6 +437,13 @@ void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks)
     }
 }
 
+void nsc_stacks_end(struct nsc_stacks *s, uint64_t ticks)
+{
+    if (s->end_ticks == 0)
+        s->end_ticks = ticks;
+    nsc_stacks_offs_next(s);
+}
+
 static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                       const struct nsc_code *code)
 {
@@ -533,7 +541,7 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
     struct nsc_stack_event event = {.ticks = ticks, .key = position << KEY_SHIFT, .exit = true};
     struct nsc_stack *st = stack_find(s, &event);
 
-    if (st == NULL || st->high == 0)
+    if (st == NULL || st->high == 0 || nsc_stack_is_over(s, ticks))
         return;
     if (ticks < s->last_ticks)
         event.ticks = s->last_ticks;

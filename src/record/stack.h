@@ -48,10 +48,11 @@ struct nsc_stacks {
     int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
     void *context;
     uint8_t exit_bit;
-    bool keep;         /* false: run the rule only, keep nothing (a ring that turns over) */
-    bool switched;     /* sleds are switched while the thread runs */
-    uint64_t on_ticks; /* nsc_stacks_switched_on(); 0: from the start, what is wanted is on */
-    bool marked;       /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
+    bool keep;          /* false: run the rule only, keep nothing (a ring that turns over) */
+    bool switched;      /* sleds are switched while the thread runs */
+    uint64_t on_ticks;  /* nsc_stacks_switched_on(); 0: from the start, what is wanted is on */
+    uint64_t end_ticks; /* nsc_stacks_end(); 0: the recording goes on */
+    bool marked;        /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
     /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
      * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
     const struct nsc_rules *rules;
@@ -67,9 +68,11 @@ struct nsc_stacks {
         next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
     uint64_t since_ticks;  /* nothing is closed unseen since: the thread's start, or a gap */
     uint64_t before_ticks; /* of the event before the one at hand */
-    uint64_t off_ticks;    /* when the next of the offs was done; UINT64_MAX: there is none */
-    uint64_t offs_passed;  /* how many of them the thread's events are behind */
-    uint64_t since_key;    /* from where on no event was lost in any gap */
+    /* When the next of the offs was done, or the recording ended; UINT64_MAX: neither, 0: an event
+     * behind the end was seen. */
+    uint64_t off_ticks;
+    uint64_t offs_passed; /* how many of them the thread's events are behind */
+    uint64_t since_key;   /* from where on no event was lost in any gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;
 
@@ -128,6 +131,9 @@ void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
 /* Sleds were switched on, and all of that was done at @ticks: till then functions may have had
  * their exits on and not yet their entries. Called before later events are run. */
 void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks);
+/* The recording ended at @ticks: later events are no part of it, and are not counted. What is open
+ * then stays so. Called before any of them is run; the first call counts. */
+void nsc_stacks_end(struct nsc_stacks *s, uint64_t ticks);
 /* Ask again whether the thread is wanted: its name has changed. */
 void nsc_stacks_renamed(struct nsc_stacks *s);
 

@@ -90,6 +90,15 @@ void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks
  * waits for one. */
 void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen);
 
+/* Did the recording end before the event? All that follow it in the thread come later, too. */
+static inline bool nsc_stack_is_over(struct nsc_stacks *s, uint64_t ticks)
+{
+    if (s->end_ticks == 0 || (ticks < s->end_ticks && s->off_ticks != 0))
+        return false;
+    s->off_ticks = 0;
+    return true;
+}
+
 /* An event that does not nest plainly on the current stack. */
 void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
                      const struct nsc_code *code);

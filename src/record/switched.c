@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "record/clockpoint.h"
 #include "record/tracee.h"
 
 void nsc_tracees_set_switched(struct nsc_tracees *all)
@@ -25,6 +26,18 @@ void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks)
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
             nsc_stacks_switched_on(&all->threads[i]->stacks, ticks);
+}
+
+void nsc_tracees_end(struct nsc_tracees *all)
+{
+    uint32_t i;
+
+    if (all->end_ticks != 0)
+        return;
+    all->end_ticks = nsc_clockpoint_ticks();
+    for (i = 0; i < all->thread_high; i++)
+        if (all->threads[i] != NULL)
+            nsc_stacks_end(&all->threads[i]->stacks, all->end_ticks);
 }
 
 /* Half of what was switched off before is forgotten. */

@@ -572,6 +572,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.keep = all->keep;
     t->stacks.switched = all->switched;
     t->stacks.on_ticks = all->on_ticks;
+    t->stacks.end_ticks = all->end_ticks;
     t->stacks.offs = &all->offs;
     t->stacks.marked = all->session->entry_timing;
     t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;

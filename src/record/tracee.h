@@ -88,6 +88,7 @@ struct nsc_tracees {
     bool switched;                         /* sleds are switched while programs run */
     struct nsc_offs offs;                  /* functions that were switched off */
     uint64_t on_ticks;                     /* when the last switching on was done; 0: never was */
+    uint64_t end_ticks;                    /* nsc_tracees_end(); 0: the recording goes on */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
@@ -130,10 +131,12 @@ void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 void nsc_tracees_reap(struct nsc_tracees *all);
 /* From now on sleds are switched while programs run (see nsc_stacks.switched). */
 void nsc_tracees_set_switched(struct nsc_tracees *all);
-/* Sleds have been switched on, all that were to be, at @ticks (see nsc_stacks_switched_on()); a
- * time that never comes: they are about to be switched off. Called before any event is read that
- * came since. */
+/* Sleds have been switched on, all that were to be, at @ticks (see nsc_stacks_switched_on()).
+ * Called before any event is read that came since. */
 void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks);
+/* The recording ends now, unless it has: what happens while hooks are switched off, one after
+ * another, is no part of it. */
+void nsc_tracees_end(struct nsc_tracees *all);
 /* Functions have been switched off while the program runs. @off->functions is taken over. Called
  * before any event is read that came since. */
 void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off);

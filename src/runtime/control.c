@@ -88,6 +88,7 @@ static int64_t apply(void)
     NSC_STORE(&s->hooks_off, 0);
     nsc_modules_turn(s);
     nsc_session_hooks_follow(s);
+    __atomic_fetch_and(&s->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
     return 0;
 }
 

@@ -176,6 +176,10 @@ int nsc_thread_present(struct nsc_place *to)
         uint64_t place = NSC_LOAD(&t->place);
         int64_t at;
 
+        if ((NSC_LOAD(&s->header->flags) & NSC_LIVE_FLAG_HOLD) != 0) {
+            nsc_session_gone(s); /* nobody may be left to let go */
+            return 0;
+        }
         if (place >> 32 != s->generation) {
             forget(t, place, s->generation);
             continue;

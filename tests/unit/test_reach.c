@@ -2,6 +2,8 @@
  * states. The calls themselves: tests/e2e/test_reach. */
 #include <elf.h>
 #include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "nanoscope/control.h"
 #include "reach/locate.h"
@@ -171,6 +173,24 @@ static void test_states(void)
     CHECK(nsc_procfs_is_exiting("12 (a"));
 }
 
+static void test_age(void)
+{
+    struct timespec boot;
+    char stat[512];
+    int64_t age_ms;
+
+    CHECK(clock_gettime(CLOCK_BOOTTIME, &boot) == 0);
+    age_ms = nsc_procfs_age_ms("12 (a 1) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 100 20");
+    CHECK(age_ms / 1000 >= boot.tv_sec - 100 / sysconf(_SC_CLK_TCK) - 1);
+    CHECK(age_ms / 1000 <= boot.tv_sec + 1);
+    CHECK(nsc_procfs_age_ms("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18") == INT64_MAX);
+    CHECK(nsc_procfs_age_ms("12 (a 1") == INT64_MAX);
+    CHECK(nsc_procfs_read(getpid(), "stat", stat, sizeof stat) > 0);
+    CHECK(nsc_procfs_age_ms(stat) >= 0 && nsc_procfs_age_ms(stat) < 60000);
+    CHECK(nsc_procfs_read(1, "stat", stat, sizeof stat) > 0);
+    CHECK(nsc_procfs_age_ms(stat) <= (int64_t)(boot.tv_sec + 1) * 1000);
+}
+
 /* ---- Which thread ---------------------------------------------------------------------------- */
 
 static enum nsc_pick_rank rank(long number, uint64_t third, uint64_t fourth)
@@ -215,6 +235,7 @@ int main(void)
     test_locate(true);
     test_maps();
     test_states();
+    test_age();
     test_pick();
     return t_done();
 }

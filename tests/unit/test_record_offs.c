@@ -164,6 +164,40 @@ static void test_forgotten(void)
     tear_down(&rig, &offs);
 }
 
+/* What comes behind the end of the recording is no part of it, in whatever form. */
+static void test_end(void)
+{
+    const uint64_t words[] = {
+        IN(1, AT(0), 10),  IN(2, AT(1), 11),  IN(3, AT(2), 12),  OUT(3, AT(2), 13),
+        OUT(2, AT(1), 20), IN(4, AT(1), 21),  OUT(4, AT(1), 19), IN(4, AT(1), 23),
+        OUT(4, AT(1), 24), OUT(1, AT(0), 25), IN(1, AT(0), 26),  OUT(1, AT(0), 27),
+    };
+    size_t slots = sizeof words / 16, i;
+
+    /* The end is told before the thread is known, or while it runs; and the events come in two
+     * parts. */
+    for (i = 0; i < 2 * (slots - 4); i++) {
+        bool early = i % 2 != 0;
+        struct nsc_offs offs;
+        struct rig rig;
+
+        set_up(&rig, &offs, i % 4 < 2);
+        switch_off(&rig, &offs, 5, 14, 15);
+        if (early)
+            nsc_stacks_end(&rig.stacks, 20);
+        nsc_stacks_run(&rig.stacks, words, 0, early ? i / 2 : 4, false);
+        nsc_stacks_end(&rig.stacks, early ? 26 : 20); /* the first call counts */
+        nsc_stacks_run(&rig.stacks, words, early ? i / 2 : 4, slots, false);
+        nsc_stack_leave(&rig.stacks, AT(1) >> KEY_SHIFT, 30);
+        CHECK_STR(log_text(&rig.log), "+1 +2 +3 -3");
+        CHECK_U64(rig.stacks.stats.recorded, 4);
+        CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], 0);
+        CHECK_U64(nsc_stacks_lost_total(&rig.stacks), 0);
+        CHECK_U64(rig.stacks.last_ticks, 13);
+        tear_down(&rig, &offs);
+    }
+}
+
 /* ---- A thread whose functions go off and on -------------------------------------------------- */
 
 enum { STEPS = 30000, FUNCTIONS = 6 };
@@ -295,6 +329,7 @@ int main(void)
     test_by_hand();
     test_gap();
     test_forgotten();
+    test_end();
     for (seed = 1; seed <= 6; seed++)
         test_simulated(seed);
     no_runs = true;

@@ -4,7 +4,8 @@
  *
  * usage: work run THREADS ROUNDS    goes on until the rounds are done; says what it worked out
  *        work busy THREADS          until standard input ends, with threads that come and go and
- *                                   forks meanwhile; aborts if anything is worked out wrong
+ *                                   forks meanwhile, and jumps out of calls; aborts if anything is
+ *                                   worked out wrong
  *        work orders THREADS        does what standard input says, and answers each line:
  *            go ROUNDS     all threads, which exist and wait: that many rounds
  *            new ROUNDS    a new thread: that many
@@ -36,8 +37,9 @@ static NOINLINE long leaf(long n)
     return n * 7 + 3;
 }
 
+/* Each on a page of its own: the hooks of all cannot be switched by one write. */
 #define STEP(k)                                                                                    \
-    static NOINLINE long step_##k(long n)                                                          \
+    static NOINLINE __attribute__((aligned(4096))) long step_##k(long n)                           \
     {                                                                                              \
         n = leaf(n + (k));                                                                         \
         __asm__ volatile("" : "+r"(n));                                                            \
@@ -95,9 +97,32 @@ static void *busy_thread(void *unused)
     return NULL;
 }
 
+static NOINLINE long dive(jmp_buf out, long depth)
+{
+    long n = leaf(depth);
+
+    if (depth == 0)
+        longjmp(out, 1);
+    return dive(out, depth - 1) + n;
+}
+
+/* Leaves calls by longjmp(), whatever is switched on or off meanwhile. */
+static NOINLINE void jump(void)
+{
+    jmp_buf out;
+
+    if (setjmp(out) == 0)
+        dive(out, 5);
+    nanoscope_mark("out", NULL);
+}
+
 static void *short_thread(void *unused)
 {
     (void)unused;
+    for (int i = 0; i < 20; i++) {
+        rounds(5);
+        jump();
+    }
     check(rounds(100));
     return NULL;
 }
