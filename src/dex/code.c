@@ -49,7 +49,7 @@ size_t nsc_dex_code_bytes(const uint8_t *item, size_t left)
 
     if (left < HEADER_BYTES)
         return 0;
-    tries = nsc_dex_get16(item + 6);
+    tries = nsc_span_get16(item + 6);
     size = nsc_span_get32(item + 12);
     if ((uint64_t)size * 2 > left - HEADER_BYTES)
         return 0;
@@ -162,8 +162,8 @@ static int read_tries(struct reader *r, uint32_t count)
         struct nsc_dex_try *t = &code->tries[i];
 
         t->start = nsc_span_get32(r->item + at);
-        t->count = nsc_dex_get16(r->item + at + 4);
-        t->list = list_at(offsets, code->list_count, nsc_dex_get16(r->item + at + 6));
+        t->count = nsc_span_get16(r->item + at + 4);
+        t->list = list_at(offsets, code->list_count, nsc_span_get16(r->item + at + 6));
         if (t->list == NSC_DEX_NONE || t->count == 0 || t->start < before ||
             (uint64_t)t->start + t->count > code->size)
             error =
@@ -271,7 +271,7 @@ static int read_insns(struct reader *r)
     if (code->insns == NULL)
         return nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, ENOMEM, "code: no memory");
     for (uint32_t i = 0; i < code->size; i++)
-        code->insns[i] = nsc_dex_get16(r->item + HEADER_BYTES + 2 * (size_t)i);
+        code->insns[i] = nsc_span_get16(r->item + HEADER_BYTES + 2 * (size_t)i);
     return 0;
 }
 
@@ -302,10 +302,10 @@ int nsc_dex_code_read(struct nsc_dex_code *code, const uint8_t *item, size_t byt
 
     if (bytes < HEADER_BYTES || (uint64_t)nsc_span_get32(item + 12) * 2 > bytes - HEADER_BYTES)
         return nsc_diag_set(diag, 0, EBADMSG, "code: cut off");
-    read.registers = nsc_dex_get16(item);
-    read.ins = nsc_dex_get16(item + 2);
-    read.outs = nsc_dex_get16(item + 4);
-    tries = nsc_dex_get16(item + 6);
+    read.registers = nsc_span_get16(item);
+    read.ins = nsc_span_get16(item + 2);
+    read.outs = nsc_span_get16(item + 4);
+    tries = nsc_span_get16(item + 6);
     read.size = nsc_span_get32(item + 12);
     if (read.ins > read.registers)
         return nsc_diag_set(diag, 2, EBADMSG, "code: %u registers come in, but it has only %u",

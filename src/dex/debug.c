@@ -9,24 +9,7 @@
 #include "base/span.h"
 #include "dex/inner.h"
 
-enum {
-    DBG_END_SEQUENCE = 0,
-    DBG_ADVANCE_PC = 1,
-    DBG_ADVANCE_LINE = 2,
-    DBG_START_LOCAL = 3,
-    DBG_START_LOCAL_EXTENDED = 4,
-    DBG_END_LOCAL = 5,
-    DBG_RESTART_LOCAL = 6,
-    DBG_SET_PROLOGUE_END = 7,
-    DBG_SET_EPILOGUE_BEGIN = 8,
-    DBG_SET_FILE = 9,
-    DBG_FIRST_SPECIAL = 10,
-    DBG_LINE_BASE = -4,
-    DBG_LINE_RANGE = 15,
-};
-
-/* The operands of an opcode: u = uleb, s = sleb, S = string plus 1, T = type plus 1. */
-static const char *const operands[DBG_FIRST_SPECIAL] = {
+const char *const nsc_dex_debug_operands[NSC_DEX_DBG_FIRST_SPECIAL] = {
     "", "u", "s", "uST", "uSTS", "u", "u", "", "", "S",
 };
 
@@ -72,11 +55,11 @@ size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left)
 
         if (op == NULL)
             return 0;
-        if (*op == DBG_END_SEQUENCE)
+        if (*op == NSC_DEX_DBG_END_SEQUENCE)
             return (size_t)(span.at - debug);
-        if (*op >= DBG_FIRST_SPECIAL)
+        if (*op >= NSC_DEX_DBG_FIRST_SPECIAL)
             continue;
-        for (const char *o = operands[*op]; *o != '\0'; o++)
+        for (const char *o = nsc_dex_debug_operands[*op]; *o != '\0'; o++)
             if (*o == 's')
                 nsc_dex_sleb(&span);
             else
@@ -112,7 +95,7 @@ static void copy_index(struct convert *c, char kind)
 static void copy_operands(struct convert *c, int op)
 {
     put_op(c, op);
-    for (const char *o = operands[op]; *o != '\0'; o++) {
+    for (const char *o = nsc_dex_debug_operands[op]; *o != '\0'; o++) {
         if (*o == 's')
             nsc_dex_put_sleb(c->out, nsc_dex_sleb(&c->in));
         else if (*o == 'u')
@@ -126,7 +109,7 @@ static void put_advance(struct convert *c, uint32_t to)
 {
     if (to == c->out_addr)
         return;
-    put_op(c, DBG_ADVANCE_PC);
+    put_op(c, NSC_DEX_DBG_ADVANCE_PC);
     nsc_buffer_leb(c->out, to - c->out_addr);
     c->out_addr = to;
 }
@@ -138,16 +121,16 @@ static void put_position(struct convert *c)
     int32_t lines = (int32_t)(c->line - c->out_line);
     uint32_t most;
 
-    if (lines < DBG_LINE_BASE || lines >= DBG_LINE_BASE + DBG_LINE_RANGE) {
-        put_op(c, DBG_ADVANCE_LINE);
+    if (lines < NSC_DEX_DBG_LINE_BASE || lines >= NSC_DEX_DBG_LINE_BASE + NSC_DEX_DBG_LINE_RANGE) {
+        put_op(c, NSC_DEX_DBG_ADVANCE_LINE);
         nsc_dex_put_sleb(c->out, lines);
         lines = 0;
     }
-    lines -= DBG_LINE_BASE;
-    most = (uint32_t)(255 - DBG_FIRST_SPECIAL - lines) / DBG_LINE_RANGE;
+    lines -= NSC_DEX_DBG_LINE_BASE;
+    most = (uint32_t)(255 - NSC_DEX_DBG_FIRST_SPECIAL - lines) / NSC_DEX_DBG_LINE_RANGE;
     if (to - c->out_addr > most)
         put_advance(c, to);
-    put_op(c, DBG_FIRST_SPECIAL + lines + (int)(to - c->out_addr) * DBG_LINE_RANGE);
+    put_op(c, NSC_DEX_DBG_FIRST_SPECIAL + lines + (int)(to - c->out_addr) * NSC_DEX_DBG_LINE_RANGE);
     c->out_addr = to;
     c->out_line = c->line;
 }
@@ -155,13 +138,14 @@ static void put_position(struct convert *c)
 /* One opcode where addresses change; false behind the last that matters. */
 static bool move_op(struct convert *c, uint8_t op)
 {
-    if (op == DBG_ADVANCE_PC) {
+    if (op == NSC_DEX_DBG_ADVANCE_PC) {
         c->addr += nsc_span_leb32(&c->in);
-    } else if (op == DBG_ADVANCE_LINE) {
+    } else if (op == NSC_DEX_DBG_ADVANCE_LINE) {
         c->line += (uint32_t)nsc_dex_sleb(&c->in);
-    } else if (op >= DBG_FIRST_SPECIAL) {
-        c->line += (uint32_t)(DBG_LINE_BASE + (op - DBG_FIRST_SPECIAL) % DBG_LINE_RANGE);
-        c->addr += (uint32_t)(op - DBG_FIRST_SPECIAL) / DBG_LINE_RANGE;
+    } else if (op >= NSC_DEX_DBG_FIRST_SPECIAL) {
+        c->line += (uint32_t)(NSC_DEX_DBG_LINE_BASE +
+                              (op - NSC_DEX_DBG_FIRST_SPECIAL) % NSC_DEX_DBG_LINE_RANGE);
+        c->addr += (uint32_t)(op - NSC_DEX_DBG_FIRST_SPECIAL) / NSC_DEX_DBG_LINE_RANGE;
         if (c->addr < c->moved->size)
             put_position(c);
     } else if (c->addr < c->moved->size) {
@@ -188,16 +172,16 @@ static void convert_ops(struct convert *c)
 
         if (op == NULL)
             return;
-        if (*op == DBG_END_SEQUENCE)
+        if (*op == NSC_DEX_DBG_END_SEQUENCE)
             break;
         if (c->moved != NULL)
             more = move_op(c, *op);
-        else if (*op >= DBG_FIRST_SPECIAL)
+        else if (*op >= NSC_DEX_DBG_FIRST_SPECIAL)
             put_op(c, *op);
         else
             copy_operands(c, *op);
     }
-    put_op(c, DBG_END_SEQUENCE);
+    put_op(c, NSC_DEX_DBG_END_SEQUENCE);
 }
 
 int nsc_dex_debug_convert(const uint8_t *debug, size_t bytes, const struct nsc_dex_maps *maps,

@@ -9,6 +9,19 @@
 
 #include "dex/code.h"
 
+/* The opcodes that matter to somebody. */
+enum nsc_dex_debug_op {
+    NSC_DEX_DBG_END_SEQUENCE = 0,
+    NSC_DEX_DBG_ADVANCE_PC = 1,
+    NSC_DEX_DBG_ADVANCE_LINE = 2,
+    NSC_DEX_DBG_FIRST_SPECIAL = 10, /* from here on: a step of address and line, and a position */
+    NSC_DEX_DBG_LINE_BASE = -4,
+    NSC_DEX_DBG_LINE_RANGE = 15,
+};
+
+/* The operands of an opcode: u = uleb, s = sleb, S = string plus 1, T = type plus 1. */
+extern const char *const nsc_dex_debug_operands[NSC_DEX_DBG_FIRST_SPECIAL];
+
 /* Where instructions went. */
 struct nsc_dex_moved {
     /* New unit of old unit @at, never less than that of a smaller one. */

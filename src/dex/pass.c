@@ -4,6 +4,7 @@
  *
  * Source: the Dalvik executable format, "encoded_value encoding" and "debug_info_item".
  */
+#include "dex/debug.h"
 #include "dex/inner.h"
 
 /* ART's own verifier calls itself for each level; nobody writes more than two or three. */
@@ -252,18 +253,6 @@ bool nsc_dex_pass_annotation(struct nsc_dex_pass *p)
 /* ---- Debug information ------------------------------------------------------------------------
  */
 
-enum debug_opcode {
-    DBG_END_SEQUENCE = 0,
-    DBG_ADVANCE_PC = 1,
-    DBG_ADVANCE_LINE = 2,
-    DBG_START_LOCAL = 3,
-    DBG_START_LOCAL_EXTENDED = 4,
-    DBG_END_LOCAL = 5,
-    DBG_RESTART_LOCAL = 6,
-    DBG_SET_FILE = 9,
-    DBG_FIRST_SPECIAL = 10,
-};
-
 /* An index plus one; 0 is none. */
 static void pass_p1(struct nsc_dex_pass *p, uint32_t (*map)(struct nsc_dex_pass *, uint32_t))
 {
@@ -281,6 +270,18 @@ static void keep_sleb(struct nsc_dex_pass *p)
         nsc_buffer_bytes(p->out, at, (size_t)(p->in.at - at));
 }
 
+static void pass_operands(struct nsc_dex_pass *p, const char *operands)
+{
+    for (; *operands != '\0'; operands++) {
+        if (*operands == 's')
+            keep_sleb(p);
+        else if (*operands == 'u')
+            keep_leb(p);
+        else
+            pass_p1(p, *operands == 'S' ? map_string : map_type);
+    }
+}
+
 bool nsc_dex_pass_debug(struct nsc_dex_pass *p)
 {
     uint32_t parameters;
@@ -295,30 +296,9 @@ bool nsc_dex_pass_debug(struct nsc_dex_pass *p)
         if (p->in.bad)
             return false;
         put_byte(p, opcode);
-        switch (opcode) {
-        case DBG_ADVANCE_PC:
-        case DBG_END_LOCAL:
-        case DBG_RESTART_LOCAL:
-            keep_leb(p);
-            break;
-        case DBG_ADVANCE_LINE:
-            keep_sleb(p);
-            break;
-        case DBG_START_LOCAL:
-        case DBG_START_LOCAL_EXTENDED:
-            keep_leb(p);
-            pass_p1(p, map_string);
-            pass_p1(p, map_type);
-            if (opcode == DBG_START_LOCAL_EXTENDED)
-                pass_p1(p, map_string);
-            break;
-        case DBG_SET_FILE:
-            pass_p1(p, map_string);
-            break;
-        default:
-            break;
-        }
-    } while (opcode != DBG_END_SEQUENCE);
+        if (opcode < NSC_DEX_DBG_FIRST_SPECIAL)
+            pass_operands(p, nsc_dex_debug_operands[opcode]);
+    } while (opcode != NSC_DEX_DBG_END_SEQUENCE);
     return !p->in.bad;
 }
 
@@ -337,24 +317,16 @@ uint32_t nsc_dex_first_line(const struct nsc_dex *dex, const struct nsc_dex_code
         nsc_span_leb32(&p.in);
     for (;;) {
         opcode = take_byte(&p);
-        if (p.in.bad || opcode == DBG_END_SEQUENCE)
+        if (p.in.bad || opcode == NSC_DEX_DBG_END_SEQUENCE)
             return 0;
-        if (opcode >= DBG_FIRST_SPECIAL) {
-            line += (uint32_t)((opcode - DBG_FIRST_SPECIAL) % 15 - 4);
+        if (opcode >= NSC_DEX_DBG_FIRST_SPECIAL) {
+            line += (uint32_t)((opcode - NSC_DEX_DBG_FIRST_SPECIAL) % NSC_DEX_DBG_LINE_RANGE +
+                               NSC_DEX_DBG_LINE_BASE);
             return line > INT32_MAX ? 0 : line;
         }
-        if (opcode == DBG_ADVANCE_LINE) {
+        if (opcode == NSC_DEX_DBG_ADVANCE_LINE)
             line += (uint32_t)nsc_dex_sleb(&p.in);
-            continue;
-        }
-        if (opcode <= DBG_RESTART_LOCAL || opcode == DBG_SET_FILE) {
-            nsc_span_leb32(&p.in);
-            if (opcode == DBG_START_LOCAL || opcode == DBG_START_LOCAL_EXTENDED) {
-                nsc_span_leb32(&p.in);
-                nsc_span_leb32(&p.in);
-                if (opcode == DBG_START_LOCAL_EXTENDED)
-                    nsc_span_leb32(&p.in);
-            }
-        }
+        else
+            pass_operands(&p, nsc_dex_debug_operands[opcode]);
     }
 }

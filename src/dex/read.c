@@ -130,7 +130,7 @@ static int check_header(const uint8_t *data, size_t bytes, struct nsc_diag *diag
 /* Enter one line of the map. */
 static int take_section(struct nsc_dex_reading *r, uint32_t at, uint32_t *before)
 {
-    uint32_t type = nsc_dex_get16(r->data + at), count = nsc_span_get32(r->data + at + 4);
+    uint32_t type = nsc_span_get16(r->data + at), count = nsc_span_get32(r->data + at + 4);
     uint32_t offset = nsc_span_get32(r->data + at + 8);
     int kind = 0;
 
@@ -362,8 +362,8 @@ static int read_fields(struct nsc_dex_reading *r)
         uint32_t at = s->offset + 8 * i;
         struct nsc_dex_field *f = &dex->fields[i];
 
-        f->holder = nsc_dex_get16(r->data + at);
-        f->type = nsc_dex_get16(r->data + at + 2);
+        f->holder = nsc_span_get16(r->data + at);
+        f->type = nsc_span_get16(r->data + at + 2);
         f->name = nsc_span_get32(r->data + at + 4);
         if (f->holder >= dex->type_count || f->type >= dex->type_count)
             return nsc_dex_bad_index(r, at, "type",
@@ -388,8 +388,8 @@ static int read_methods(struct nsc_dex_reading *r)
         uint32_t at = s->offset + 8 * i;
         struct nsc_dex_method *m = &dex->methods[i];
 
-        m->holder = nsc_dex_get16(r->data + at);
-        m->proto = nsc_dex_get16(r->data + at + 2);
+        m->holder = nsc_span_get16(r->data + at);
+        m->proto = nsc_span_get16(r->data + at + 2);
         m->name = nsc_span_get32(r->data + at + 4);
         if (m->holder >= dex->type_count)
             return nsc_dex_bad_index(r, at, "type", m->holder);
@@ -415,10 +415,10 @@ static int read_handles(struct nsc_dex_reading *r)
         uint32_t at = s->offset + 8 * i;
         struct nsc_dex_handle *h = &dex->handles[i];
 
-        h->kind = (uint16_t)nsc_dex_get16(r->data + at);
-        h->unused[0] = (uint16_t)nsc_dex_get16(r->data + at + 2);
-        h->member = nsc_dex_get16(r->data + at + 4);
-        h->unused[1] = (uint16_t)nsc_dex_get16(r->data + at + 6);
+        h->kind = nsc_span_get16(r->data + at);
+        h->unused[0] = nsc_span_get16(r->data + at + 2);
+        h->member = nsc_span_get16(r->data + at + 4);
+        h->unused[1] = nsc_span_get16(r->data + at + 6);
         if (h->kind > 8)
             return nsc_diag_set(r->diag, at, ENOTSUP, "a method handle is of unknown kind %u",
                                 h->kind);

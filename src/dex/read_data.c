@@ -54,7 +54,7 @@ static int read_list(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t 
 
         if (at == NULL)
             break;
-        list->items[j] = nsc_dex_get16(at);
+        list->items[j] = nsc_span_get16(at);
         if (list->items[j] >= r->dex->type_count)
             error = nsc_dex_bad_index(r, place(r, at), "type", list->items[j]);
     }

@@ -48,9 +48,4 @@ int nsc_dex_make_table(struct nsc_dex_reading *r, enum nsc_dex_kind kind, size_t
 int nsc_dex_read_lists(struct nsc_dex_reading *r);
 int nsc_dex_read_data(struct nsc_dex_reading *r);
 
-static inline uint32_t nsc_dex_get16(const uint8_t *at)
-{
-    return (uint32_t)at[0] | (uint32_t)at[1] << 8;
-}
-
 #endif

@@ -26,11 +26,6 @@ static inline bool nsc_dex_scan_begins(const struct nsc_dex_scan *scan, uint64_t
     return unit < scan->at[scan->count] && scan->at[scan->index[unit]] == unit;
 }
 
-static inline uint16_t nsc_dex_get16(const uint8_t *at)
-{
-    return (uint16_t)(at[0] | at[1] << 8);
-}
-
 /* 32 bits of code units. */
 static inline uint32_t nsc_dex_units32(const uint16_t *units)
 {
