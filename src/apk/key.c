@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/content.h"
 #include "util/write.h"
 
 #define FILE_MAX (4u << 20)
@@ -21,28 +22,6 @@ static int cannot(const char *do_what, const char *path, int error, struct nsc_d
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot %s %s: %s", do_what, path,
                         strerror(error));
-}
-
-/* What @fd has, at most FILE_MAX bytes, for free(). */
-static int read_fd(int fd, const char *path, struct nsc_buffer *out, struct nsc_diag *diag)
-{
-    for (;;) {
-        uint8_t *to = nsc_buffer_reserve(out, 4096);
-        ssize_t n = to != NULL ? read(fd, to, 4096) : -1;
-
-        if (to == NULL)
-            return cannot("read", path, ENOMEM, diag);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cannot("read", path, errno, diag);
-        if (n == 0)
-            return 0;
-        out->used += (size_t)n;
-        if (out->used > FILE_MAX)
-            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG, "%s is too large for a keystore",
-                                path);
-    }
 }
 
 static bool begins_with(const struct nsc_buffer *b, const void *with, size_t bytes)
@@ -99,15 +78,10 @@ int nsc_apk_key_load(const char *path, const char *alias, const char *password,
                      struct nsc_crypto_key **out, struct nsc_diag *diag)
 {
     struct nsc_buffer b = {0};
-    int error = nsc_crypto_load(diag), fd;
+    int error = nsc_crypto_load(diag);
 
-    if (error != 0)
-        return error;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return cannot("read", path, errno, diag);
-    error = read_fd(fd, path, &b, diag);
-    close(fd);
+    if (error == 0)
+        error = nsc_content_read(path, FILE_MAX, &b, diag);
     if (error == 0)
         error = parse(path, &b, alias, password, out, diag);
     forget(&b);

@@ -23,6 +23,7 @@
 #include "inject/mapping.h"
 #include "inject/report.h"
 #include "inject/rewrite.h"
+#include "util/content.h"
 #include "util/now.h"
 #include "util/outfile.h"
 #include "util/write.h"
@@ -145,32 +146,6 @@ static bool is_dex(const struct work *w, const struct nsc_zip_entry *e)
 /* ---- Names ------------------------------------------------------------------------------------
  */
 
-/* All of a file, at most @most bytes. Returns 0 or -errno. */
-static int read_file(const char *path, size_t most, struct nsc_buffer *to)
-{
-    FILE *file = fopen(path, "re");
-    int error = 0;
-
-    if (file == NULL)
-        return -errno;
-    for (;;) {
-        uint8_t *at = nsc_buffer_reserve(to, 64u << 10);
-        size_t n = at == NULL ? 0 : fread(at, 1, 64u << 10, file);
-
-        if (n == 0 || to->used > most)
-            break;
-        to->used += n;
-    }
-    if (ferror(file) != 0)
-        error = errno != 0 ? -errno : -EIO;
-    else if (to->failed)
-        error = -ENOMEM;
-    else if (to->used > most)
-        error = -EFBIG;
-    fclose(file);
-    return error;
-}
-
 static int open_mapping(struct work *w)
 {
     const char *path = w->options->mapping;
@@ -179,10 +154,9 @@ static int open_mapping(struct work *w)
 
     if (path == NULL)
         return 0;
-    error = read_file(path, UINT32_MAX, &w->mapping_text);
+    error = nsc_content_read(path, UINT32_MAX, &w->mapping_text, w->diag);
     if (error != 0)
-        return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, error, "cannot read %s: %s", path,
-                            strerror(-error));
+        return error;
     error = nsc_mapping_read((const char *)w->mapping_text.data, w->mapping_text.used, &w->mapping,
                              &was);
     if (error != 0)
@@ -228,7 +202,7 @@ static int put_hooks(struct work *w)
 
 static int read_library(const struct work *w, const char *path, struct nsc_buffer *to)
 {
-    int error = read_file(path, LIBRARY_MOST, to);
+    int error = nsc_content_read(path, LIBRARY_MOST, to, NULL);
 
     if (error == 0 && to->used == 0)
         error = -ENODATA;

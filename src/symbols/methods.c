@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/content.h"
 #include "util/hash.h"
 
 /* What stands before the first method, and where in it the fingerprint is. */
@@ -246,50 +247,19 @@ int nsc_methods_read(const char *text, size_t bytes, const char *name, struct ns
     return 0;
 }
 
-/* A file's bytes, for free(). Returns 0 or -errno. */
-static int read_file(int fd, char **text, size_t *bytes)
-{
-    struct nsc_buffer b = {.used = 0};
-    ssize_t n = 1;
-    int error = 0;
-
-    while (error == 0 && n > 0) {
-        uint8_t *at = nsc_buffer_reserve(&b, 1u << 16);
-
-        n = at != NULL ? read(fd, at, 1u << 16) : 0;
-        b.used += n > 0 ? (size_t)n : 0;
-        if (n < 0 && errno != EINTR)
-            error = -errno;
-        else if (b.failed)
-            error = -ENOMEM;
-        else if (b.used > NSC_METHODS_BYTES_MAX)
-            error = -EFBIG;
-        else if (n < 0)
-            n = 1;
-    }
-    if (error != 0) {
-        nsc_buffer_free(&b);
-        return error;
-    }
-    *text = (char *)b.data;
-    *bytes = b.used;
-    return 0;
-}
-
 int nsc_methods_open(const char *path, struct nsc_methods **out, struct nsc_diag *diag)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), error;
-    char *text = NULL;
-    size_t bytes = 0;
+    struct nsc_buffer text = {0};
 
-    error = fd < 0 ? -errno : read_file(fd, &text, &bytes);
-    if (fd >= 0)
-        close(fd);
-    if (error != 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot read %s: %s", path,
-                            strerror(-error));
-    error = nsc_methods_read(text, bytes, path, out, diag);
-    free(text);
+    if (fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
+                            strerror(errno));
+    error = nsc_content_read_open(fd, path, NSC_METHODS_BYTES_MAX, &text, diag);
+    close(fd);
+    if (error == 0)
+        error = nsc_methods_read((const char *)text.data, text.used, path, out, diag);
+    nsc_buffer_free(&text);
     return error;
 }
 

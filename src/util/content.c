@@ -1,5 +1,5 @@
 /* content.c - see content.h. */
-#include "cli/content.h"
+#include "util/content.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include "util/outfile.h"
 #include "util/write.h"
 
-int nsc_cli_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
-                      struct nsc_diag *diag)
+int nsc_content_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
+                          struct nsc_diag *diag)
 {
     struct stat st;
     size_t piece = 65536;
@@ -43,15 +43,14 @@ int nsc_cli_read_open(int fd, const char *path, size_t max, struct nsc_buffer *o
     }
 }
 
-int nsc_cli_read_content(const char *path, size_t max, struct nsc_buffer *out,
-                         struct nsc_diag *diag)
+int nsc_content_read(const char *path, size_t max, struct nsc_buffer *out, struct nsc_diag *diag)
 {
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), error;
 
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
-    error = nsc_cli_read_open(fd, path, max, out, diag);
+    error = nsc_content_read_open(fd, path, max, out, diag);
     if (fd != STDIN_FILENO)
         close(fd);
     return error;
@@ -63,7 +62,7 @@ static int cannot_write(const char *path, int error, struct nsc_diag *diag)
                         strerror(error < 0 ? -error : error));
 }
 
-int nsc_cli_write_content(const char *path, const struct nsc_buffer *content, struct nsc_diag *diag)
+int nsc_content_write(const char *path, const struct nsc_buffer *content, struct nsc_diag *diag)
 {
     struct nsc_outfile file;
     int error = nsc_outfile_create(path, &file, diag);
