@@ -7,13 +7,16 @@ t_count=0 t_failed=0
 t_tmp=$(mktemp -d)
 trap 'rm -rf "$t_tmp"' EXIT
 
-# t_public: NANOSCOPE becomes a copy that all users may run, who may not see this folder; nor the temporary one else
+# t_public: NANOSCOPE becomes a copy that all users may run, who may not see this folder; nor the temporary one else,
+# nor, by one's umask, what is made
 t_public() {
+    umask 022
     chmod 755 "$t_tmp"
     mkdir "$t_tmp/public"
     for t_part in bin lib include; do
         cp -r "$(dirname "$(dirname "$NANOSCOPE")")/$t_part" "$t_tmp/public"
     done
+    chmod -R a+rX "$t_tmp/public"
     NANOSCOPE=$t_tmp/public/bin/nanoscope
 }
 
