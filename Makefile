@@ -490,7 +490,7 @@ check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: b
 .PHONY: check-soak
 SOAK ?= 10000
 check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program (half an hour)
-	SOAK=$(SOAK) NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/test_start_busy
+	SOAK=$(SOAK) NICE=10 NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/test_start_busy
 
 # The end-to-end tests whose work is done by nanoscope itself.
 ASAN_TESTS := $(addprefix tests/e2e/test_,axml calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
