@@ -220,6 +220,7 @@ struct window {
 /* Which sites a walk over a module is about. */
 enum walk {
     WALK_ALL,    /* all sleds, to look at them */
+    WALK_ONCE,   /* to turn: all that are not as wanted */
     WALK_FIRST,  /* to turn: exits that are to go on, entries that are to go off */
     WALK_SECOND, /* to turn: the others */
 };
@@ -233,7 +234,7 @@ static bool in_walk(const struct nsc_flip *flip, enum walk walk, uint32_t site)
     wanted = has(flip->wanted, site);
     entry = flip->sleds->sites[site].kind == NSC_LIVE_SITE_ENTRY;
     return wanted != has(flip->present, site) && !has(flip->strange, site) &&
-           (entry == wanted) == (walk == WALK_SECOND);
+           (walk == WALK_ONCE || (entry == wanted) == (walk == WALK_SECOND));
 }
 
 static uint64_t address_of(const struct nsc_flip *flip, uint32_t rank)
@@ -435,7 +436,7 @@ static bool differs(const struct nsc_flip *flip)
     return false;
 }
 
-int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats)
+int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_flip_stats *stats)
 {
     struct nsc_flip_stats done = {0};
     uint64_t start_ns;
@@ -444,8 +445,8 @@ int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats)
     if (!differs(flip))
         return 0;
     start_ns = nsc_now_ns();
-    error = take_walk(flip, WALK_FIRST, &done);
-    if (error == 0)
+    error = take_walk(flip, order == NSC_FLIP_AT_ONCE ? WALK_ONCE : WALK_FIRST, &done);
+    if (error == 0 && order == NSC_FLIP_WHOLE_CALLS)
         error = take_walk(flip, WALK_SECOND, &done);
     if (stats != NULL) {
         stats->on += done.on;

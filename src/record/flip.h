@@ -61,20 +61,24 @@ void nsc_flip_free(struct nsc_flip *flip);
 void nsc_flip_want(struct nsc_flip *flip, const uint8_t *bitmap);
 void nsc_flip_want_all(struct nsc_flip *flip, bool on);
 
+/* To be recorded whole, a call needs its entry before its exit. */
+enum nsc_flip_order {
+    NSC_FLIP_WHOLE_CALLS, /* exits are switched on before entries, and entries off before exits */
+    NSC_FLIP_AT_ONCE,     /* nothing is recorded meanwhile: all in one walk, in half the time */
+};
+
 /**
  * nsc_flip_apply - switch the sleds that are not as wanted.
  * @stats: what was done is added; may be NULL.
  *
- * To be recorded whole, a call needs its entry before its exit: exits are switched on before
- * entries and entries off before exits. Calls that are open when their function is switched on end
- * with an exit that has no entry; those that are open when it is switched off end unseen
- * (offs.h).
+ * Calls that are open when their function is switched on end with an exit that has no entry; those
+ * that are open when it is switched off end unseen (offs.h).
  *
  * Returns 0 or -errno as nsc_flip_init(), and -EPERM where the kernel does not write code for
  * others (proc_mem.force_override); what was switched before is remembered as such. Must not be
  * called for a module that may be unloaded already. Cost: some 2 us a page that holds sleds to
  * switch, more the first time, when the page is copied.
  */
-int nsc_flip_apply(struct nsc_flip *flip, struct nsc_flip_stats *stats);
+int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_flip_stats *stats);
 
 #endif

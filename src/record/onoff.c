@@ -183,6 +183,13 @@ static struct nsc_flip *prepare(struct nsc_tracee_process *p, uint32_t mapping, 
     return flip;
 }
 
+/* While a recording has not begun or is over, it does not matter what is seen of a call. */
+static enum nsc_flip_order order_in(const struct nsc_tracees *all)
+{
+    return all->end_ticks != 0 || nsc_session_holds_events(all->session) ? NSC_FLIP_AT_ONCE
+                                                                         : NSC_FLIP_WHOLE_CALLS;
+}
+
 static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool on,
                           struct nsc_flip_stats *stats)
 {
@@ -190,7 +197,7 @@ static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool o
     struct nsc_flip *flip = prepare(p, mapping, on, &error);
 
     if (flip != NULL)
-        error = nsc_flip_apply(flip, stats);
+        error = nsc_flip_apply(flip, order_in(p->all), stats);
     return is_failure(error) ? error : 0;
 }
 
@@ -378,7 +385,7 @@ static void switch_off_stranger(const struct nsc_tracees *all, pid_t pid,
             if (flip == NULL)
                 continue;
             nsc_flip_want_all(flip, false);
-            nsc_flip_apply(flip, stats);
+            nsc_flip_apply(flip, NSC_FLIP_AT_ONCE, stats);
         }
         theirs.mem = -1;
         nsc_onoff_free(&theirs);

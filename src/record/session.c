@@ -308,6 +308,13 @@ void nsc_session_take_events(struct nsc_session *session)
     __atomic_fetch_and(&session->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
 }
 
+bool nsc_session_holds_events(const struct nsc_session *session)
+{
+    uint32_t flags = __atomic_load_n(&session->header->flags, __ATOMIC_ACQUIRE);
+
+    return (flags & NSC_LIVE_FLAG_HOLD) != 0;
+}
+
 void nsc_session_close(struct nsc_session *session)
 {
     __atomic_store_n(&session->header->recorder_state, NSC_LIVE_RECORDER_CLOSED, __ATOMIC_RELEASE);

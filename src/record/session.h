@@ -78,6 +78,7 @@ int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
 /* A session that no program has joined yet takes no events before nsc_session_take_events(). */
 void nsc_session_hold_events(struct nsc_session *session);
 void nsc_session_take_events(struct nsc_session *session);
+bool nsc_session_holds_events(const struct nsc_session *session);
 /* Programs stop recording at their next slow path. */
 void nsc_session_close(struct nsc_session *session);
 /* Give all pages back: what programs still map reads zero, which means closed and free. */

@@ -201,7 +201,7 @@ static void rig_end(struct rig *r)
     nsc_sleds_free(r->sleds);
 }
 
-static void switched(struct rig *r)
+static void switched(struct rig *r, enum nsc_flip_order order)
 {
     struct nsc_flip_stats stats = {0};
     struct nsc_flip *flip = &r->flip;
@@ -210,10 +210,10 @@ static void switched(struct rig *r)
 
     CHECK_U64(flip->present[0], 0x23);
     CHECK_U64(flip->present[1], 0);
-    CHECK(nsc_flip_apply(flip, &stats) == 0); /* as it is */
+    CHECK(nsc_flip_apply(flip, order, &stats) == 0); /* as it is */
     CHECK_U64(stats.writes, 0);
     nsc_flip_want(flip, all);
-    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
     CHECK_U64(stats.on, 4);
     CHECK_U64(stats.off, 0);
     CHECK_U64(peek(r->mem, r->text, 4096), 0xe8);
@@ -222,7 +222,7 @@ static void switched(struct rig *r)
     CHECK_U64(peek(r->mem, r->text, TEXT_BYTES - 5), 0xe8);
 
     nsc_flip_want_all(flip, false);
-    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
     CHECK_U64(stats.off, 7);
     CHECK_U64(flip->present[0] | flip->present[1], 0);
     CHECK_U64(peek(r->mem, r->text, 16), 0xa9);
@@ -231,22 +231,22 @@ static void switched(struct rig *r)
 
     /* One function, and back to how it began. */
     nsc_flip_want(flip, one);
-    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
     CHECK_U64(flip->present[0], 0x3);
     nsc_flip_want(flip, first);
-    CHECK(nsc_flip_apply(flip, &stats) == 0);
+    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
     CHECK(pread(r->mem, after, TEXT_BYTES, (off_t)r->start) == TEXT_BYTES);
     CHECK(memcmp(r->text, after, TEXT_BYTES) == 0);
 }
 
 /* What we believe is not what is. */
-static void written_by_others(struct rig *r)
+static void written_by_others(struct rig *r, enum nsc_flip_order order)
 {
     struct nsc_flip_stats stats = {0};
 
     CHECK(pwrite(r->mem, "\xcc", 1, (off_t)(r->start + 4096)) == 1);
     nsc_flip_want_all(&r->flip, true);
-    CHECK(nsc_flip_apply(&r->flip, &stats) == 0);
+    CHECK(nsc_flip_apply(&r->flip, order, &stats) == 0);
     CHECK_U64(stats.refused, 1);
     CHECK_U64(stats.on, 3);
     CHECK_U64(peek(r->mem, r->text, 4096), 0xcc);
@@ -264,17 +264,17 @@ static void looked_at_anew(const struct rig *r)
                         r->start + 10) == -EIO);
 }
 
-static void forms(void)
+static void forms(enum nsc_flip_order order)
 {
     struct rig r;
 
     if (rig_begin(&r)) {
-        switched(&r);
-        written_by_others(&r);
+        switched(&r, order);
+        written_by_others(&r, order);
         looked_at_anew(&r);
         rig_kill(&r);
         nsc_flip_want_all(&r.flip, false);
-        CHECK(nsc_flip_apply(&r.flip, NULL) == -ESRCH);
+        CHECK(nsc_flip_apply(&r.flip, order, NULL) == -ESRCH);
     }
     rig_end(&r);
 }
@@ -387,7 +387,7 @@ static void under_threads(void)
             nsc_flip_want(&flip, some_functions(wanted, round));
         else
             nsc_flip_want(&flip, memset(wanted, round % 2 == 0 ? 0xff : 0, sizeof wanted));
-        if (!CHECK(nsc_flip_apply(&flip, &stats) == 0))
+        if (!CHECK(nsc_flip_apply(&flip, round / 8 % 2, &stats) == 0))
             break;
     }
     CHECK(stats.on > 100000 && stats.off > 100000);
@@ -410,7 +410,8 @@ static void under_threads(void) {}
 int main(void)
 {
     functions();
-    forms();
+    forms(NSC_FLIP_WHOLE_CALLS);
+    forms(NSC_FLIP_AT_ONCE);
     refused();
     under_threads();
     return t_done();
