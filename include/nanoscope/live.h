@@ -164,7 +164,7 @@ struct nsc_live_header {
     uint8_t event_bytes; /* 16 (or 8, see above) */
     uint8_t exit_bit;    /* 47 or 0 */
     uint8_t reserved0[2];
-    uint32_t flags; /* NSC_LIVE_FLAG_* */
+    uint32_t flags; /* NSC_LIVE_FLAG_*; atomic */
     uint32_t recorder_pid;
     uint32_t recorder_state; /* enum nsc_live_recorder_state; atomic */
     uint64_t heartbeat;      /* the recorder adds 1 each time it looks; atomic */

@@ -109,7 +109,7 @@ static int attend(struct attend *a, const char *process, const char *trace)
     if (trace != NULL)
         error = nsc_deliver_check(trace, &diag);
     if (error == 0)
-        error = nsc_reach_resolve(process, &target, &diag);
+        error = nsc_reach_find((pid_t)strtol(process, NULL, 10), &target, &diag);
     if (error != 0) {
         answer(a, error);
         return nsc_cli_fail(&diag);

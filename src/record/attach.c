@@ -307,7 +307,7 @@ static int switch_on(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
     struct nsc_flip_stats stats = {0};
-    int error = nsc_onoff_follow(&r->tracees, &stats, diag);
+    int error = nsc_onoff_begin(&r->tracees, &stats, diag);
 
     a->result->switch_on_ns = stats.ns;
     if (error == -EPERM || error == -EACCES)
@@ -407,8 +407,8 @@ static int begin_asked(struct attach *a, struct nsc_diag *diag)
         error = nsc_recorder_open_session(r, a->options->memory, diag);
     if (error != 0)
         return error;
-    nsc_session_hold_events(
-        &r->session); /* the program lets go when it has switched its hooks on */
+    /* The program takes them when it has switched its hooks on. */
+    nsc_session_hold_events(&r->session);
     a->pidfd = (int)syscall(SYS_pidfd_open, a->options->target->pid, 0);
     r->phase = NSC_COMMAND_WAITING;
     a->waits = true;

@@ -215,8 +215,8 @@ static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip
     return first;
 }
 
-/* Who has just slept is not the first that a busy machine takes the processor away from: calls are
- * half recorded as long as the writing lasts. */
+/* Who has just slept is not the first that a busy machine takes the processor away from. As long as
+ * the writing lasts, hooks are slow at a start, and calls half recorded when a filter changes. */
 static void take_breath(void)
 {
     const struct timespec breath = {.tv_nsec = BREATH_NS};
@@ -367,8 +367,8 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
  * process lay that it was forked from. Which one that was is not always to be told; where there is
  * no sled, nothing is written.
  */
-static void switch_off_stranger(const struct nsc_tracees *all, pid_t pid,
-                                struct nsc_flip_stats *stats)
+static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
+                            struct nsc_flip_stats *stats)
 {
     struct nsc_onoff onoff = {.mem = nsc_flip_open(pid, NULL)};
     uint32_t i, k;
@@ -384,7 +384,7 @@ static void switch_off_stranger(const struct nsc_tracees *all, pid_t pid,
 
             if (flip == NULL)
                 continue;
-            nsc_flip_want_all(flip, false);
+            want(flip, &p->space, k, on);
             nsc_flip_apply(flip, NSC_FLIP_AT_ONCE, stats);
         }
         theirs.mem = -1;
@@ -394,25 +394,43 @@ static void switch_off_stranger(const struct nsc_tracees *all, pid_t pid,
         close(onoff.mem);
 }
 
-int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+/* Whoever was forked while its parent was switched has some sleds as they were: till there is
+ * nobody new. */
+static void switch_strangers(const struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats)
 {
     struct nsc_members members = {0};
     uint32_t round, i;
-    int error;
 
-    nsc_tracees_end(all);
-    error = switch_all(all, false, stats, diag);
     for (round = 0; round < ROUNDS_MAX; round++) {
         uint32_t known = members.count;
 
         nsc_members_find(all->session, &members);
         for (i = known; i < members.count; i++)
             if (!is_switched(all, members.pids[i]))
-                switch_off_stranger(all, members.pids[i], stats);
+                switch_stranger(all, members.pids[i], on, stats);
         if (members.count == known)
             break;
     }
     nsc_members_free(&members);
+}
+
+int nsc_onoff_begin(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    int error = nsc_onoff_follow(all, stats, diag);
+    struct nsc_flip_stats theirs = {0};
+
+    if (error == 0)
+        switch_strangers(all, true, &theirs);
+    return error;
+}
+
+int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    int error;
+
+    nsc_tracees_end(all);
+    error = switch_all(all, false, stats, diag);
+    switch_strangers(all, false, stats);
     return error;
 }
 

@@ -42,6 +42,10 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
  */
 int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
 
+/* The same at the start, while the session holds its events: also children that are forked
+ * meanwhile. Context: looks through /proc. */
+int nsc_onoff_begin(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
+
 /* The threads hear which functions are off since the filter was followed, from the one time to the
  * other. */
 void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks);

@@ -614,6 +614,10 @@ static bool has_lane(struct nsc_stacks *s, uint64_t ticks)
 void nsc_stacks_gap(struct nsc_stacks *s, uint64_t ticks, uint64_t lost, uint64_t left_out,
                     uint64_t highest)
 {
+    if (s->end_ticks != 0 && ticks >= s->end_ticks) {
+        ticks = s->end_ticks;
+        s->off_ticks = 0;
+    }
     ticks = begin_again(s, ticks, highest);
     s->stats.lost += lost;
     s->stats.left_out[NSC_LEFT_OUT_BUDGET] += left_out;

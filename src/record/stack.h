@@ -131,8 +131,9 @@ void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
 /* Sleds were switched on, and all of that was done at @ticks: till then functions may have had
  * their exits on and not yet their entries. Called before later events are run. */
 void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks);
-/* The recording ended at @ticks: later events are no part of it, and are not counted. What is open
- * then stays so. Called before any of them is run; the first call counts. */
+/* The recording ended at @ticks: later events are no part of it, and are not counted but for those
+ * that are lost. What is open then stays so. Called before any of them is run; the first call
+ * counts. */
 void nsc_stacks_end(struct nsc_stacks *s, uint64_t ticks);
 /* Ask again whether the thread is wanted: its name has changed. */
 void nsc_stacks_renamed(struct nsc_stacks *s);

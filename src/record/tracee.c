@@ -758,6 +758,8 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         t->stacks.stats.left_out[NSC_LEFT_OUT_SHORT] +=
             2 * __atomic_load_n(&live->rewound, __ATOMIC_RELAXED);
         lost = nsc_stacks_lost_total(&t->stacks);
+        if (t->stacks.off_ticks == 0) /* it went on behind the end of the recording */
+            end = t->stacks.end_ticks;
         nsc_stacks_close(&t->stacks, end);
         write_thread(t, lost);
         all->stats.recorded += stats->recorded;

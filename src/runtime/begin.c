@@ -190,7 +190,10 @@ static int begin(const char *path)
     begun = NSC_LOAD(&nsc_session_current);
     NSC_STORE(&begun_by, nsc_os_pid());
     NSC_STORE(&ended, 0);
-    return (int)control(NSC_CONTROL_APPLY, 0);
+    result = control(NSC_CONTROL_APPLY, 0);
+    if (result < 0) /* what hooks there are may as well be recorded */
+        __atomic_fetch_and(&begun->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
+    return (int)result;
 }
 
 NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)

@@ -148,7 +148,8 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     if (nsc_thread_lose_at_once(slot, position))
         return;
     if (!nsc_thread_present(&p)) {
-        nsc_session_hooks_follow(NSC_LOAD(&nsc_session_current));
+        if (nsc_session_present() == NULL)
+            nsc_session_hooks_follow(NSC_LOAD(&nsc_session_current));
         return;
     }
     if (before >> 32 != p.place >> 32)
