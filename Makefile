@@ -543,18 +543,21 @@ check-android: all ## rewritten apps on Android's own runtime (builds it first: 
 	tests/android/corpus
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(ANDROID_TESTS)
 
-# Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/.
+# Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/. With seed 0 each
+# run tries other inputs.
 FUZZ_SECONDS ?= 60
+FUZZ_SEED    ?= 0
 FUZZ_SRCS    := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZERS      := $(FUZZ_SRCS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 
 fuzz: ## every parser of outside input, FUZZ_SECONDS each (needs clang)
 	$(MAKE) BUILD=$(BUILD)/fuzz-build CC=clang \
-	    SANITIZE=fuzzer-no-link,address,undefined fuzz-run FUZZ_SECONDS=$(FUZZ_SECONDS)
+	    SANITIZE=fuzzer-no-link,address,undefined fuzz-run FUZZ_SECONDS=$(FUZZ_SECONDS) \
+	    FUZZ_SEED=$(FUZZ_SEED)
 
 .PHONY: fuzz-run
 fuzz-run: $(FUZZERS)
-	@for f in $(FUZZERS); do tools/run-fuzzer $$f $(FUZZ_SECONDS) || exit 1; done
+	@for f in $(FUZZERS); do tools/run-fuzzer $$f $(FUZZ_SECONDS) $(FUZZ_SEED) || exit 1; done
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(HOST_LIB)
 	@mkdir -p $(@D)

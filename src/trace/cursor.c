@@ -40,7 +40,7 @@ struct nsc_cursor {
     /* Events that bridge a gap. */
     struct nsc_event *bridge;
     uint32_t bridge_count, bridge_room;
-    struct nsc_event batch[BATCH_EVENTS];
+    struct nsc_event batch[]; /* BATCH_EVENTS; none if the thread has no chunks */
 };
 
 static int no_memory(struct nsc_diag *diag)
@@ -495,15 +495,18 @@ static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint6
 static int open_at(struct nsc_trace *t, uint32_t thread, uint32_t index, struct nsc_cursor **out,
                    struct nsc_diag *diag)
 {
-    struct nsc_cursor *c = malloc(sizeof *c);
+    uint32_t count;
+    const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
+    struct nsc_cursor *c = malloc(sizeof *c + (count > 0 ? BATCH_EVENTS * sizeof *c->batch : 0));
     int error = 0;
 
     if (c == NULL)
         return no_memory(diag);
-    memset(c, 0, offsetof(struct nsc_cursor, batch));
+    memset(c, 0, sizeof *c);
     c->trace = t;
     c->thread = thread;
-    c->chunks = nsc_trace_chunks(t, thread, &c->chunk_count);
+    c->chunks = chunks;
+    c->chunk_count = count;
     c->next_chunk = index;
     if (index > 0) {
         error = open_stack(c, index, diag);
