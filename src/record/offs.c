@@ -26,6 +26,7 @@ void nsc_offs_free(struct nsc_offs *offs)
     for (i = 0; i < offs->count; i++)
         free(offs->list[i].functions);
     free(offs->list);
+    free(offs->ever);
     *offs = (struct nsc_offs){0};
 }
 
@@ -47,16 +48,41 @@ void nsc_offs_drop(struct nsc_offs *offs)
     offs->first += gone;
 }
 
+/* Mark that the functions have been off. */
+static int note_ever(struct nsc_offs *offs, const struct nsc_off *off)
+{
+    uint32_t bytes = off->count > 0 ? off->functions[off->count - 1] / 8 + 1 : 0, i;
+
+    if (bytes > offs->ever_bytes) {
+        uint8_t *ever = realloc(offs->ever, bytes);
+
+        if (ever == NULL)
+            return -ENOMEM;
+        memset(ever + offs->ever_bytes, 0, bytes - offs->ever_bytes);
+        offs->ever = ever;
+        offs->ever_bytes = bytes;
+    }
+    for (i = 0; i < off->count; i++)
+        offs->ever[off->functions[i] / 8] |= (uint8_t)(1u << off->functions[i] % 8);
+    return 0;
+}
+
+bool nsc_offs_had(const struct nsc_offs *offs, uint32_t function)
+{
+    return function / 8 < offs->ever_bytes && (offs->ever[function / 8] >> function % 8 & 1) != 0;
+}
+
 int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
 {
     struct nsc_off *list =
         nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
 
-    if (list == NULL) {
+    if (list != NULL)
+        offs->list = list;
+    if (list == NULL || note_ever(offs, off) != 0) {
         free(off->functions);
         return -ENOMEM;
     }
-    offs->list = list;
     list[offs->count++] = *off;
     offs->functions += off->count;
     return 0;

@@ -26,6 +26,8 @@ struct nsc_offs {
     uint32_t count, capacity;
     uint64_t first;     /* number of list[0], from 0 */
     uint64_t functions; /* of all in the list */
+    uint8_t *ever;      /* a bit each function: has it been off at any time? */
+    uint32_t ever_bytes;
 };
 
 void nsc_offs_free(struct nsc_offs *offs);
@@ -34,6 +36,8 @@ bool nsc_offs_many(const struct nsc_offs *offs);
 void nsc_offs_drop(struct nsc_offs *offs);
 /* One more; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with it freed. */
 int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off);
+/* Has it been switched off at any time, also if that is not in the list any more? */
+bool nsc_offs_had(const struct nsc_offs *offs, uint32_t function);
 
 /* Look for the next one, as when there is one more: events are told apart from then on. */
 void nsc_stacks_offs_next(struct nsc_stacks *s);

@@ -475,6 +475,19 @@ static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_even
            top->start_ticks <= s->current->kept_ticks && event->key < s->since_key;
 }
 
+/*
+ * An exit without entry: may its call have begun while its function was off, behind the last gap?
+ * Then it need not have been open at that gap, and nobody knows for how long it was. Outside of all
+ * open calls only a function that is known to have been off is suspected: what was open when the
+ * recording began ends there, too.
+ */
+static bool began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
+{
+    return s->on_ticks > s->since_ticks &&
+           (nsc_stack_depth(s->current) > 0 ||
+            (s->offs != NULL && nsc_offs_had(s->offs, code->function)));
+}
+
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                     const struct nsc_code *code)
 {
@@ -489,10 +502,10 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         while (nsc_stack_depth(st) > depth + 1)
             nsc_stack_unwind(s, st, dead_ticks);
         stack_exit(s, event->ticks);
-    } else if (nsc_stack_depth(st) == 0 || began_in_gap(s, event)) {
+    } else if ((nsc_stack_depth(st) == 0 || began_in_gap(s, event)) && !began_while_off(s, code)) {
         late_exit(s, event, code);
     } else {
-        /* Its entry is missing though its caller's is there. */
+        /* Its entry is missing, though its caller's may be there. */
         if (s->switched)
             s->stats.left_out[NSC_LEFT_OUT_OTHER]++;
         else

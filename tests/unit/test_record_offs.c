@@ -139,6 +139,37 @@ static void test_gap(void)
     tear_down(&rig, &offs);
 }
 
+/* An exit without entry is that of a call from before the gap, or from within; but not if its
+ * function may have been off when that began. */
+static void test_off_behind_gap(void)
+{
+    const uint64_t inside[] = {IN(1, AT(0), 10), IN(2, AT(1), 11)};
+    const uint64_t outermost[] = {IN(2, AT(1), 10), IN(3, AT(2), 11)};
+    const uint64_t returns[] = {OUT(2, AT(1), 17)}, again[] = {OUT(2, AT(1), 7000)};
+    int i;
+
+    for (i = 0; i < 8; i++) {
+        bool sift = i % 2 != 0, deep = i % 4 < 2, off = i < 4;
+        struct nsc_offs offs;
+        struct rig rig;
+
+        set_up(&rig, &offs, sift);
+        nsc_stacks_run(&rig.stacks, deep ? inside : outermost, 0, 2, false);
+        nsc_stacks_gap(&rig.stacks, 15, 8, 0, AT(1));
+        if (off) {
+            switch_off(&rig, &offs, 2, 20, 25);
+            nsc_stacks_switched_on(&rig.stacks, 6000);
+        }
+        nsc_stacks_run(&rig.stacks, off ? again : returns, 0, 1, false);
+        if (deep)
+            CHECK_STR(log_text(&rig.log), off ? "+1 +2 ~2 !8" : "+1 +2 ~2 !8 <2");
+        else
+            CHECK_STR(log_text(&rig.log), off ? "+2 +3 ~3 ~2 !8" : "+2 +3 ~3 ~2 !8 <2");
+        CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], off);
+        tear_down(&rig, &offs);
+    }
+}
+
 /* A thread whose events are far behind when the switch is forgotten. */
 static void test_forgotten(void)
 {
@@ -211,7 +242,11 @@ struct sim {
     } open[DEPTH_MAX];
     uint32_t depth;
     bool off[FUNCTIONS];
-    uint64_t ends[STEPS * 40]; /* by the tick of the entry: when the call returned */
+    bool gaps;
+    uint32_t to_lose, lost;      /* events: so many are to be lost now, and have been in this gap */
+    uint64_t highest;            /* position among those */
+    uint64_t ends[STEPS * 40];   /* by the tick of the entry: when the call returned */
+    uint64_t starts[STEPS * 40]; /* by the tick of the exit: when it began */
 };
 
 static void flush_sim(struct sim *s)
@@ -221,18 +256,37 @@ static void flush_sim(struct sim *s)
     nsc_stacks_begin_chunk(&s->t.rig.stacks, TOP, s->t.ticks);
 }
 
+/* An event that is lost; behind the last one the gap is told. */
+static void lose(struct sim *s, uint64_t position)
+{
+    s->lost++;
+    s->highest = position > s->highest ? position : s->highest;
+    if (--s->to_lose > 0)
+        return;
+    flush_sim(s);
+    nsc_stacks_gap(&s->t.rig.stacks, s->t.ticks, s->lost, 0, s->highest);
+    s->lost = 0;
+    s->highest = 0;
+}
+
 static void event(struct sim *s, bool exit)
 {
     uint32_t function = s->open[s->depth - 1].function;
 
     s->t.ticks += 1 + draw(&s->t, 30);
-    if (exit)
+    if (exit) {
         s->ends[s->open[s->depth - 1].start] = s->t.ticks;
-    else
+        s->starts[s->t.ticks] = s->open[s->depth - 1].start;
+    } else {
         s->open[s->depth - 1].start = s->t.ticks;
+    }
     if (s->off[function])
         return;
     s->t.emitted++;
+    if (s->to_lose > 0) {
+        lose(s, s->open[s->depth - 1].position);
+        return;
+    }
     if (s->t.slots > 1000)
         flush_sim(s);
     put(&s->t, word_of(function, s->open[s->depth - 1].position, exit), s->t.ticks);
@@ -258,6 +312,8 @@ static void step(struct sim *s)
             nsc_offs_drop(&s->offs);
         }
     }
+    if (s->gaps && s->to_lose == 0 && draw(t, 100) == 0)
+        s->to_lose = 1 + draw(t, 20);
     if (s->depth == 0 || (s->depth < 12 && draw(t, 2) == 0)) {
         uint64_t above = s->depth == 0 ? TOP + 16 : s->open[s->depth - 1].position;
 
@@ -271,11 +327,12 @@ static void step(struct sim *s)
     }
 }
 
-/* Each call ends when it did, or before. */
+/* Each call ends when it did, or before; one whose start was not seen began then (call_lane.h), or
+ * before. */
 static void check_ends(const struct sim *s, unsigned seed)
 {
-    uint64_t starts[DEPTH_MAX + 1], longer = 0, exact = 0, bounds = 0, late = 0;
-    uint32_t depth = 0;
+    uint64_t starts[DEPTH_MAX + 1], epoch = 1, longer = 0, exact = 0, bounds = 0, late = 0;
+    uint32_t depth = 0, epoch_depth = 0;
     size_t i;
 
     for (i = 0; i < s->t.rig.log.count; i++) {
@@ -288,7 +345,11 @@ static void check_ends(const struct sim *s, unsigned seed)
         else if (e->kind == UNWIND)
             longer += e->ticks > s->ends[starts[--depth]], bounds++;
         else if (e->kind == LATE)
-            late++;
+            longer += s->starts[e->ticks] > epoch, late++;
+        if (e->kind == LOST || depth < epoch_depth) {
+            epoch = e->ticks;
+            epoch_depth = depth;
+        }
     }
     printf("# seed %u: %llu ended without exit, %llu late, of %llu events %llu left out\n", seed,
            (unsigned long long)bounds, (unsigned long long)late, (unsigned long long)s->t.emitted,
@@ -296,9 +357,10 @@ static void check_ends(const struct sim *s, unsigned seed)
     CHECK_U64(longer, 0);
     CHECK_U64(exact, 0);
     CHECK(bounds > 100);
+    CHECK(late > 10 || !s->gaps);
 }
 
-static void test_simulated(unsigned seed)
+static void test_simulated(unsigned seed, bool gaps)
 {
     struct sim *s = calloc(1, sizeof *s);
     size_t i;
@@ -306,6 +368,7 @@ static void test_simulated(unsigned seed)
     set_up(&s->t.rig, &s->offs, seed % 3 == 0);
     s->t.seed = seed;
     s->t.ticks = 1;
+    s->gaps = gaps;
     for (i = 0; i < STEPS; i++)
         step(s);
     while (s->depth > 0) {
@@ -313,6 +376,8 @@ static void test_simulated(unsigned seed)
         s->depth--;
     }
     flush_sim(s);
+    if (s->lost > 0)
+        nsc_stacks_gap(&s->t.rig.stacks, s->t.ticks, s->lost, 0, s->highest);
     nsc_stacks_close(&s->t.rig.stacks, s->t.ticks);
     check_ends(s, seed);
     CHECK_U64(s->t.rig.stacks.stats.recorded + nsc_stacks_lost_total(&s->t.rig.stacks) +
@@ -328,12 +393,13 @@ int main(void)
 
     test_by_hand();
     test_gap();
+    test_off_behind_gap();
     test_forgotten();
     test_end();
     for (seed = 1; seed <= 6; seed++)
-        test_simulated(seed);
+        test_simulated(seed, seed % 2 == 0);
     no_runs = true;
     for (seed = 7; seed <= 8; seed++)
-        test_simulated(seed);
+        test_simulated(seed, seed % 2 == 0);
     return t_done();
 }
