@@ -5,6 +5,11 @@
  * bound, since it was open while its exit was on. Else it is over when the calls inside of it are,
  * for all that is seen of it: its position becomes one that no event is inside of, so that the next
  * event behind those goes the general way and finds it dead.
+ *
+ * A thread may be inside of a function's hook when that goes off, and tell the entry afterwards: it
+ * is the first event behind the switch, and its exit is not seen, either. It looks like a call that
+ * was begun when the function was on again, so that one is taken for it, too: nothing is known of
+ * it but when it began.
  */
 #include "record/offs.h"
 
@@ -166,7 +171,7 @@ void nsc_stacks_offs_next(struct nsc_stacks *s)
 
     if (s->off_ticks == 0 && s->end_ticks != 0)
         return;
-    s->off_ticks = off != NULL ? off->until_ticks : UINT64_MAX;
+    s->off_ticks = s->offs_met != s->offs_passed ? 1 : off != NULL ? off->until_ticks : UINT64_MAX;
     if (s->end_ticks != 0 && s->end_ticks < s->off_ticks)
         s->off_ticks = s->end_ticks;
 }
@@ -183,6 +188,32 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
         pass(s, off, seen);
         s->offs_passed = s->offs->first + (uint64_t)(off - s->offs->list) + 1;
     }
+    nsc_stacks_offs_next(s);
+}
+
+/* Is the function one of those that went off just before the event? */
+static bool has_just_gone(const struct nsc_stacks *s, uint32_t function)
+{
+    uint64_t i = s->offs_met;
+
+    if (i < s->offs->first) /* forgotten */
+        return nsc_offs_had(s->offs, function);
+    for (; i < s->offs_passed; i++)
+        if (holds(&s->offs->list[i - s->offs->first], function))
+            return true;
+    return false;
+}
+
+void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                         const struct nsc_code *code)
+{
+    struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
+
+    /* Before its first event a thread was inside of no hook. */
+    if (code != NULL && s->before_ticks != 0 && top != NULL &&
+        top->position == (event->key | event->pc16) && has_just_gone(s, code->function))
+        top->position = KEY_ORPHAN;
+    s->offs_met = s->offs_passed;
     nsc_stacks_offs_next(s);
 }
 

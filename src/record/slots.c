@@ -514,7 +514,7 @@ static inline __attribute__((always_inline)) void take(struct nsc_stacks *s,
         code = nsc_codes_find(s->codes, event->address, event->ticks);
     if (kind != RUN_SIFT && by_function && (code.flags & NSC_CODE_LEFT_OUT) != 0)
         s->stats.left_out[NSC_LEFT_OUT_FILTER]++;
-    else if (kind == RUN_DROP &&
+    else if (kind == RUN_DROP && s->offs_met == s->offs_passed &&
              run_dropped(s->current, event->ticks, event->key, event->pc16, event->exit, &code))
         s->stats.dropped++;
     else
@@ -624,6 +624,8 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         }
         s->before_ticks = s->last_ticks;
         s->last_ticks = s->near_ticks = event.ticks;
+        if (__builtin_expect(end != 0 && !event.exit, 0))
+            s->offs_met = s->offs_passed; /* its exit is told */
         take(s, &event, by_function, kind);
         if (__builtin_expect(end != 0 && !event.exit, 0)) {
             event.exit = true;

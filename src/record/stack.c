@@ -197,7 +197,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->count = s->capacity = 0;
     s->switches = 0;
     s->before_ticks = 0;
-    s->offs_passed = 0;
+    s->offs_passed = s->offs_met = 0;
     s->off_ticks = UINT64_MAX;
     s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = s->since_key = 0;
     s->stats = (struct nsc_stacks_stats){0};
@@ -385,6 +385,8 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
     unwind_below(s, st, event->key, dead_ticks);
     close_equal(s, st, event, code, dead_ticks);
     stack_push(s, event, code);
+    if (s->offs_met != s->offs_passed)
+        nsc_stack_meet_offs(s, event, code);
     note_outermost(s, event);
 }
 
@@ -511,6 +513,8 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         else
             nsc_stack_miss(s, &s->stats.unmatched);
     }
+    if (s->offs_met != s->offs_passed)
+        nsc_stack_meet_offs(s, event, NULL);
     note_outermost(s, event);
 }
 

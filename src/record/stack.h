@@ -69,9 +69,10 @@ struct nsc_stacks {
     uint64_t since_ticks;  /* nothing is closed unseen since: the thread's start, or a gap */
     uint64_t before_ticks; /* of the event before the one at hand */
     /* When the next of the offs was done, or the recording ended; UINT64_MAX: neither, 0: an event
-     * behind the end was seen. */
+     * behind the end was seen, 1: none behind the last of the offs was. */
     uint64_t off_ticks;
-    uint64_t offs_passed; /* how many of them the thread's events are behind */
+    uint64_t offs_passed; /* how many of them the thread's events are behind, gaps included */
+    uint64_t offs_met;    /* and how many its last entry or exit is */
     uint64_t since_key;   /* from where on no event was lost in any gap */
     struct nsc_stacks_stats stats;
     struct nsc_sieve sieve;

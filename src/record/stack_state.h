@@ -90,6 +90,10 @@ void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks
  * waits for one. */
 void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen);
 
+/* The first entry behind offs, just told, is here; or its code is NULL: an exit. (See offs.c.) */
+void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                         const struct nsc_code *code);
+
 /* Did the recording end before the event? All that follow it in the thread come later, too. */
 static inline bool nsc_stack_is_over(struct nsc_stacks *s, uint64_t ticks)
 {

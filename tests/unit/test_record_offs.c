@@ -117,6 +117,15 @@ static void test_by_hand(void)
     EXPECT(7000, 1, "+1 +2 +3 -3 ~2 -1", "and its exit is left out then, too", IN(1, AT(0), 10),
            IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000), OUT(2, AT(1), 8001),
            OUT(1, AT(0), 8002));
+    EXPECT(27, 0, "+1 +2 ~2 -1", "its hook was under way", IN(1, AT(0), 10), IN(2, AT(1), 27),
+           OUT(1, AT(0), 8002));
+    EXPECT(27, 1, "+1 +2 ~2 +3 -3 -1", "then a later exit is not its own", IN(1, AT(0), 10),
+           IN(2, AT(1), 27), IN(3, AT(2), 27), OUT(3, AT(2), 28), OUT(2, AT(1), 7000),
+           OUT(1, AT(0), 8002));
+    EXPECT(0, 0, "+1 -1 +2 -2", "only the first event behind it is suspected", IN(1, AT(0), 27),
+           OUT(1, AT(0), 28), IN(2, AT(0), 29), OUT(2, AT(0), 7000));
+    EXPECT(0, 0, "+2 -2", "a thread's first call is none that was under way", IN(2, AT(1), 27),
+           OUT(2, AT(1), 7000));
     EXPECT(20, 0, "+1 +2 +2 ~2 ~2 -1", "a recursion ends as a whole", IN(1, AT(0), 10),
            IN(2, AT(1), 11), IN(2, AT(2), 12), OUT(1, AT(0), 8002));
 }
@@ -242,7 +251,8 @@ struct sim {
     } open[DEPTH_MAX];
     uint32_t depth;
     bool off[FUNCTIONS];
-    bool gaps;
+    bool gaps, under_way;        /* under_way: a hook is, if that of `gone` comes next */
+    uint32_t gone;               /* went off last */
     uint32_t to_lose, lost;      /* events: so many are to be lost now, and have been in this gap */
     uint64_t highest;            /* position among those */
     uint64_t ends[STEPS * 40];   /* by the tick of the entry: when the call returned */
@@ -280,8 +290,9 @@ static void event(struct sim *s, bool exit)
     } else {
         s->open[s->depth - 1].start = s->t.ticks;
     }
-    if (s->off[function])
+    if (s->off[function] && (exit || !s->under_way || function != s->gone))
         return;
+    s->under_way = false;
     s->t.emitted++;
     if (s->to_lose > 0) {
         lose(s, s->open[s->depth - 1].position);
@@ -301,6 +312,8 @@ static void step(struct sim *s)
 
         s->off[function] = !s->off[function];
         t->ticks++;
+        s->under_way = s->off[function] && t->ticks > 2 && draw(t, 2) == 0;
+        s->gone = function;
         if (s->off[function])
             switch_off(&t->rig, &s->offs, function, t->ticks, t->ticks);
         else { /* exits and entries at once: on_ticks holds for what comes */
@@ -314,10 +327,10 @@ static void step(struct sim *s)
     }
     if (s->gaps && s->to_lose == 0 && draw(t, 100) == 0)
         s->to_lose = 1 + draw(t, 20);
-    if (s->depth == 0 || (s->depth < 12 && draw(t, 2) == 0)) {
+    if (s->depth == 0 || s->under_way || (s->depth < 12 && draw(t, 2) == 0)) {
         uint64_t above = s->depth == 0 ? TOP + 16 : s->open[s->depth - 1].position;
 
-        s->open[s->depth].function = draw(t, FUNCTIONS);
+        s->open[s->depth].function = s->under_way ? s->gone : draw(t, FUNCTIONS);
         s->open[s->depth].position = above - 16 - 16 * draw(t, 3);
         s->depth++;
         event(s, false);
@@ -331,23 +344,24 @@ static void step(struct sim *s)
  * before. */
 static void check_ends(const struct sim *s, unsigned seed)
 {
-    uint64_t starts[DEPTH_MAX + 1], epoch = 1, longer = 0, exact = 0, bounds = 0, late = 0;
+    uint64_t starts[DEPTH_MAX + 1], now = 1, epoch = 1, longer = 0, exact = 0, bounds = 0, late = 0;
     uint32_t depth = 0, epoch_depth = 0;
     size_t i;
 
     for (i = 0; i < s->t.rig.log.count; i++) {
         const struct entry *e = &s->t.rig.log.entries[i];
 
+        now = e->ticks > now ? e->ticks : now; /* a lane's time does not run backwards */
         if (e->kind == ENTER)
             starts[depth++] = e->ticks;
         else if (e->kind == EXIT)
             exact += e->ticks != s->ends[starts[--depth]];
         else if (e->kind == UNWIND)
-            longer += e->ticks > s->ends[starts[--depth]], bounds++;
+            longer += now > s->ends[starts[--depth]], bounds++;
         else if (e->kind == LATE)
             longer += s->starts[e->ticks] > epoch, late++;
         if (e->kind == LOST || depth < epoch_depth) {
-            epoch = e->ticks;
+            epoch = now;
             epoch_depth = depth;
         }
     }
