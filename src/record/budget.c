@@ -268,6 +268,21 @@ static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64
     f->window_ticks += ticks - f->on_ticks;
 }
 
+/* Those that the policy let in again are on. */
+static void tell_ons(struct nsc_budget *b)
+{
+    uint64_t ticks = nsc_clockpoint_ticks();
+    uint32_t i;
+
+    for (i = 0; i < b->policy.change_count; i++) {
+        const struct nsc_budget_function *f = &b->functions[b->policy.changes[i].function];
+
+        if (f->on)
+            nsc_offs_came_on(&b->tracees->offs, f->id, ticks);
+    }
+    nsc_tracees_switched_on(b->tracees, ticks);
+}
+
 /* The threads hear which functions went off at @ticks. */
 static void tell_offs(struct nsc_budget *b, uint64_t ticks)
 {
@@ -316,7 +331,7 @@ static bool make_changes(struct nsc_budget *b)
     if (b->flips.off != off)
         tell_offs(b, ticks);
     if (b->flips.writes != writes)
-        nsc_tracees_switched_on(b->tracees, nsc_clockpoint_ticks());
+        tell_ons(b);
     return b->policy.change_count > 0;
 }
 

@@ -7,9 +7,9 @@
  * event behind those goes the general way and finds it dead.
  *
  * A thread may be inside of a function's hook when that goes off, and tell the entry afterwards: it
- * is the first event behind the switch, and its exit is not seen, either. It looks like a call that
- * was begun when the function was on again, so that one is taken for it, too: nothing is known of
- * it but when it began.
+ * is the first event behind the switch, while the function is off, and its exit need not be seen:
+ * nothing is known of it but when it began. (Whoever is inside of the hook when the function is on
+ * again meets its exit on, too.)
  */
 #include "record/offs.h"
 
@@ -24,14 +24,20 @@ enum { OFFS_MANY = 256, FUNCTIONS_MANY = 1 << 17 };
 
 /* ---- What was switched off ------------------------------------------------------------------- */
 
+static void off_free(struct nsc_off *off)
+{
+    free(off->functions);
+    free(off->on_ticks);
+}
+
 void nsc_offs_free(struct nsc_offs *offs)
 {
     uint32_t i;
 
     for (i = 0; i < offs->count; i++)
-        free(offs->list[i].functions);
+        off_free(&offs->list[i]);
     free(offs->list);
-    free(offs->ever);
+    free(offs->known);
     *offs = (struct nsc_offs){0};
 }
 
@@ -46,51 +52,11 @@ void nsc_offs_drop(struct nsc_offs *offs)
 
     for (i = 0; i < gone; i++) {
         offs->functions -= offs->list[i].count;
-        free(offs->list[i].functions);
+        off_free(&offs->list[i]);
     }
     memmove(offs->list, offs->list + gone, (offs->count - gone) * sizeof *offs->list);
     offs->count -= gone;
     offs->first += gone;
-}
-
-/* Mark that the functions have been off. */
-static int note_ever(struct nsc_offs *offs, const struct nsc_off *off)
-{
-    uint32_t bytes = off->count > 0 ? off->functions[off->count - 1] / 8 + 1 : 0, i;
-
-    if (bytes > offs->ever_bytes) {
-        uint8_t *ever = realloc(offs->ever, bytes);
-
-        if (ever == NULL)
-            return -ENOMEM;
-        memset(ever + offs->ever_bytes, 0, bytes - offs->ever_bytes);
-        offs->ever = ever;
-        offs->ever_bytes = bytes;
-    }
-    for (i = 0; i < off->count; i++)
-        offs->ever[off->functions[i] / 8] |= (uint8_t)(1u << off->functions[i] % 8);
-    return 0;
-}
-
-bool nsc_offs_had(const struct nsc_offs *offs, uint32_t function)
-{
-    return function / 8 < offs->ever_bytes && (offs->ever[function / 8] >> function % 8 & 1) != 0;
-}
-
-int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
-{
-    struct nsc_off *list =
-        nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
-
-    if (list != NULL)
-        offs->list = list;
-    if (list == NULL || note_ever(offs, off) != 0) {
-        free(off->functions);
-        return -ENOMEM;
-    }
-    list[offs->count++] = *off;
-    offs->functions += off->count;
-    return 0;
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -100,10 +66,86 @@ static int compare_functions(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-static bool holds(const struct nsc_off *off, uint32_t function)
+/* Where the function stands in @off, NULL if it does not. */
+static const uint32_t *find(const struct nsc_off *off, uint32_t function)
 {
-    return bsearch(&function, off->functions, off->count, sizeof function, compare_functions) !=
-           NULL;
+    return bsearch(&function, off->functions, off->count, sizeof function, compare_functions);
+}
+
+/* Room for what is known of the functions of @off. */
+static int make_known(struct nsc_offs *offs, const struct nsc_off *off)
+{
+    uint32_t count = off->count > 0 ? off->functions[off->count - 1] + 1 : 0;
+    struct nsc_off_function *known;
+
+    if (count <= offs->known_count)
+        return 0;
+    known = realloc(offs->known, count * sizeof *known);
+    if (known == NULL)
+        return -ENOMEM;
+    memset(known + offs->known_count, 0, (count - offs->known_count) * sizeof *known);
+    offs->known = known;
+    offs->known_count = count;
+    return 0;
+}
+
+int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
+{
+    struct nsc_off *list =
+        nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
+    uint64_t *on_ticks = calloc(off->count, sizeof *on_ticks);
+    uint32_t i;
+
+    if (list != NULL)
+        offs->list = list;
+    if (list == NULL || (on_ticks == NULL && off->count > 0) || make_known(offs, off) != 0) {
+        free(off->functions);
+        free(on_ticks);
+        return -ENOMEM;
+    }
+    for (i = 0; i < off->count; i++) {
+        on_ticks[i] = UINT64_MAX;
+        offs->known[off->functions[i]] = (struct nsc_off_function){
+            .off = offs->first + offs->count,
+            .on_ticks = UINT64_MAX,
+        };
+    }
+    list[offs->count] = *off;
+    list[offs->count++].on_ticks = on_ticks;
+    offs->functions += off->count;
+    return 0;
+}
+
+void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+{
+    struct nsc_off_function *known;
+    const struct nsc_off *off;
+
+    if (function >= offs->known_count || offs->known[function].on_ticks != UINT64_MAX)
+        return;
+    known = &offs->known[function];
+    known->on_ticks = ticks;
+    if (known->off < offs->first)
+        return;
+    off = &offs->list[known->off - offs->first];
+    off->on_ticks[find(off, function) - off->functions] = ticks;
+}
+
+void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint64_t ticks)
+{
+    uint32_t i, next = 0;
+
+    for (i = 0; i < offs->known_count; i++) {
+        while (next < off->count && off->functions[next] < i)
+            next++;
+        if (next == off->count || off->functions[next] != i)
+            nsc_offs_came_on(offs, i, ticks);
+    }
+}
+
+bool nsc_offs_since(const struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+{
+    return function < offs->known_count && offs->known[function].on_ticks > ticks;
 }
 
 /* ---- What was open --------------------------------------------------------------------------- */
@@ -131,12 +173,12 @@ static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct ns
     if (!may_be_open(st, off))
         return;
     while ((top = nsc_stack_innermost(st)) != NULL &&
-           (top->position == KEY_ORPHAN || holds(off, top->function)))
+           (top->position == KEY_ORPHAN || find(off, top->function) != NULL))
         nsc_stack_unwind(s, st, ticks);
     for (i = nsc_stack_depth(st); i > 1; i--) {
         struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 2);
 
-        if (holds(off, frame->function))
+        if (find(off, frame->function) != NULL)
             frame->position = KEY_ORPHAN;
     }
 }
@@ -191,28 +233,31 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
     nsc_stacks_offs_next(s);
 }
 
-/* Is the function one of those that went off just before the event? */
-static bool has_just_gone(const struct nsc_stacks *s, uint32_t function)
+/* Was the function off at @ticks, the time of the thread's first event behind the switch? */
+static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_t ticks)
 {
-    uint64_t i = s->offs_met;
+    uint64_t i;
 
-    if (i < s->offs->first) /* forgotten */
-        return nsc_offs_had(s->offs, function);
-    for (; i < s->offs_passed; i++)
-        if (holds(&s->offs->list[i - s->offs->first], function))
-            return true;
-    return false;
+    if (!nsc_offs_since(s->offs, function, ticks))
+        return false;
+    for (i = s->offs_passed; i > s->offs_met && i > s->offs->first; i--) {
+        const struct nsc_off *off = &s->offs->list[i - 1 - s->offs->first];
+        const uint32_t *found = find(off, function);
+
+        if (found != NULL)
+            return off->on_ticks[found - off->functions] > ticks;
+    }
+    return s->offs_met < s->offs->first; /* forgotten: most likely */
 }
 
 void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
                          const struct nsc_code *code)
 {
-    struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
+    const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
 
-    /* Before its first event a thread was inside of no hook. */
-    if (code != NULL && s->before_ticks != 0 && top != NULL &&
-        top->position == (event->key | event->pc16) && has_just_gone(s, code->function))
-        top->position = KEY_ORPHAN;
+    if (code != NULL && top != NULL && top->position == (event->key | event->pc16) &&
+        has_just_gone(s, code->function, event->ticks))
+        nsc_stack_unwind(s, s->current, event->ticks);
     s->offs_met = s->offs_passed;
     nsc_stacks_offs_next(s);
 }

@@ -301,6 +301,8 @@ void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t 
     for (i = 0; off.functions != NULL && i < modules->place_count; i++)
         if (ends_unseen(modules, &modules->places[i]))
             off.functions[off.count++] = i;
+    if (off.functions != NULL)
+        nsc_offs_came_on_but(&all->offs, &off, until_ticks);
     nsc_tracees_switched_off(all, &off);
 }
 

@@ -480,14 +480,14 @@ static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_even
 /*
  * An exit without entry: may its call have begun while its function was off, behind the last gap?
  * Then it need not have been open at that gap, and nobody knows for how long it was. Outside of all
- * open calls only a function that is known to have been off is suspected: what was open when the
- * recording began ends there, too.
+ * open calls only a function that is known to have been off since is suspected: what was open when
+ * the recording began ends there, too.
  */
 static bool began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
 {
     return s->on_ticks > s->since_ticks &&
            (nsc_stack_depth(s->current) > 0 ||
-            (s->offs != NULL && nsc_offs_had(s->offs, code->function)));
+            (s->offs != NULL && nsc_offs_since(s->offs, code->function, s->since_ticks)));
 }
 
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
@@ -790,6 +790,16 @@ void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Calls whose end nobody would see are over with what was seen in them last. */
+static void unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
+{
+    uint64_t ticks = st == s->current ? s->last_ticks : st->left_ticks;
+    const struct nsc_lane_frame *top;
+
+    while ((top = nsc_stack_innermost(st)) != NULL && top->position == KEY_ORPHAN)
+        nsc_stack_unwind(s, st, ticks);
+}
+
 void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 {
     uint32_t i;
@@ -799,10 +809,12 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
         ticks = s->last_ticks;
     if (s->sieve.rules != NULL)
         nsc_stack_turn(s, ticks);
+    s->before_ticks = s->last_ticks;
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
         uint64_t end_ticks = st->gone ? st->left_ticks : ticks;
 
+        unwind_orphans(s, st);
         if (st->sieve != NULL)
             nsc_sieve_close(st, end_ticks);
         if (st->lane == NULL)

@@ -115,11 +115,9 @@ static void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
 
 static size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
 {
-    if (lane->frames == NULL || no_runs)
-        return 0;
-    run->top = &lane->frames[lane->depth];
+    run->top = lane->frames != NULL ? &lane->frames[lane->depth] : NULL;
     run->last_ticks = lane->last_ticks;
-    return RUN_EVENTS;
+    return lane->frames == NULL || no_runs ? 0 : RUN_EVENTS;
 }
 
 /* Now a run goes on, now it ends. */

@@ -53,6 +53,12 @@ static void switch_off(struct rig *rig, struct nsc_offs *offs, uint32_t function
     nsc_stacks_offs_next(&rig->stacks);
 }
 
+static void switch_on(struct rig *rig, struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+{
+    nsc_offs_came_on(offs, function, ticks);
+    nsc_stacks_switched_on(&rig->stacks, ticks);
+}
+
 /* When calls of the function were left without an exit, the first time. */
 static uint64_t unwound(const struct rig *rig, uint32_t function)
 {
@@ -64,7 +70,7 @@ static uint64_t unwound(const struct rig *rig, uint32_t function)
     return 0;
 }
 
-/* Function 2 is switched off from 20 to 25, then come @words. @end: when its call ended without
+/* Function 2 is switched off from 20 to 25, and on at 5000. @end: when its call ended without
  * exit, 0: it did not. */
 static void expect(const uint64_t *words, size_t slots, uint64_t end, uint64_t left_out,
                    const char *want, const char *what)
@@ -77,7 +83,7 @@ static void expect(const uint64_t *words, size_t slots, uint64_t end, uint64_t l
 
         set_up(&rig, &offs, sift);
         switch_off(&rig, &offs, 2, 20, 25);
-        nsc_stacks_switched_on(&rig.stacks, 26);
+        switch_on(&rig, &offs, 2, 5000);
         nsc_stacks_run(&rig.stacks, words, 0, slots, false);
         nsc_stacks_close(&rig.stacks, 9000);
         t_report_str(log_text(&rig.log), want, __FILE__, __LINE__, what);
@@ -117,6 +123,8 @@ static void test_by_hand(void)
     EXPECT(7000, 1, "+1 +2 +3 -3 ~2 -1", "and its exit is left out then, too", IN(1, AT(0), 10),
            IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000), OUT(2, AT(1), 8001),
            OUT(1, AT(0), 8002));
+    EXPECT(7000, 0, "+1 +2 +3 -3 ~2 ~1", "no longer at the end of all, either", IN(1, AT(0), 10),
+           IN(2, AT(1), 11), IN(3, AT(2), 12), OUT(3, AT(2), 7000));
     EXPECT(27, 0, "+1 +2 ~2 -1", "its hook was under way", IN(1, AT(0), 10), IN(2, AT(1), 27),
            OUT(1, AT(0), 8002));
     EXPECT(27, 1, "+1 +2 ~2 +3 -3 -1", "then a later exit is not its own", IN(1, AT(0), 10),
@@ -124,8 +132,9 @@ static void test_by_hand(void)
            OUT(1, AT(0), 8002));
     EXPECT(0, 0, "+1 -1 +2 -2", "only the first event behind it is suspected", IN(1, AT(0), 27),
            OUT(1, AT(0), 28), IN(2, AT(0), 29), OUT(2, AT(0), 7000));
-    EXPECT(0, 0, "+2 -2", "a thread's first call is none that was under way", IN(2, AT(1), 27),
-           OUT(2, AT(1), 7000));
+    EXPECT(27, 1, "+2 ~2", "it may be a thread's first one", IN(2, AT(1), 27), OUT(2, AT(1), 7000));
+    EXPECT(0, 0, "+1 +2 -2 -1", "a hook under way when it is on again has an exit",
+           IN(1, AT(0), 10), IN(2, AT(1), 5000), OUT(2, AT(1), 7000), OUT(1, AT(0), 8002));
     EXPECT(20, 0, "+1 +2 +2 ~2 ~2 -1", "a recursion ends as a whole", IN(1, AT(0), 10),
            IN(2, AT(1), 11), IN(2, AT(2), 12), OUT(1, AT(0), 8002));
 }
@@ -167,7 +176,7 @@ static void test_off_behind_gap(void)
         nsc_stacks_gap(&rig.stacks, 15, 8, 0, AT(1));
         if (off) {
             switch_off(&rig, &offs, 2, 20, 25);
-            nsc_stacks_switched_on(&rig.stacks, 6000);
+            switch_on(&rig, &offs, 2, 6000);
         }
         nsc_stacks_run(&rig.stacks, off ? again : returns, 0, 1, false);
         if (deep)
@@ -177,6 +186,57 @@ static void test_off_behind_gap(void)
         CHECK_U64(rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER], off);
         tear_down(&rig, &offs);
     }
+}
+
+/* Outside of all open calls other functions, or what was before the gap, do not count. */
+static void test_off_elsewhere(void)
+{
+    const uint64_t before[] = {IN(2, AT(1), 10), IN(3, AT(2), 11)};
+    const uint64_t behind[] = {OUT(2, AT(1), 7000)};
+    int i;
+
+    for (i = 0; i < 4; i++) {
+        struct nsc_offs offs;
+        struct rig rig;
+
+        set_up(&rig, &offs, i % 2 != 0);
+        if (i < 2) {
+            switch_off(&rig, &offs, 2, 4, 5);
+            switch_on(&rig, &offs, 2, 9);
+        }
+        nsc_stacks_run(&rig.stacks, before, 0, 2, false);
+        nsc_stacks_gap(&rig.stacks, 15, 8, 0, AT(1));
+        switch_off(&rig, &offs, 5, 20, 25);
+        switch_on(&rig, &offs, 5, 6000);
+        nsc_stacks_run(&rig.stacks, behind, 0, 1, false);
+        CHECK_STR(log_text(&rig.log), "+2 +3 ~3 ~2 !8 <2");
+        tear_down(&rig, &offs);
+    }
+}
+
+/* A filter says what is off, whatever was. */
+static void test_on_but(void)
+{
+    struct nsc_off off = {.from_ticks = 30, .until_ticks = 31, .functions = malloc(8), .count = 2};
+    struct nsc_offs offs;
+    struct rig rig;
+
+    set_up(&rig, &offs, false);
+    switch_off(&rig, &offs, 2, 10, 11);
+    switch_off(&rig, &offs, 3, 20, 21);
+    off.functions[0] = 3;
+    off.functions[1] = 7;
+    nsc_offs_came_on_but(&offs, &off, 31);
+    nsc_offs_add(&offs, &off);
+    CHECK(nsc_offs_since(&offs, 2, 30) && !nsc_offs_since(&offs, 2, 31));
+    CHECK(nsc_offs_since(&offs, 3, 1000) && nsc_offs_since(&offs, 7, 1000));
+    CHECK(!nsc_offs_since(&offs, 5, 0) && !nsc_offs_since(&offs, 8, 0));
+    nsc_offs_came_on(&offs, 8, 40);
+    nsc_offs_came_on(&offs, 7, 40);
+    nsc_offs_came_on(&offs, 7, 50);
+    CHECK(nsc_offs_since(&offs, 7, 39) && !nsc_offs_since(&offs, 7, 40));
+    CHECK(nsc_offs_since(&offs, 3, 1000));
+    tear_down(&rig, &offs);
 }
 
 /* A thread whose events are far behind when the switch is forgotten. */
@@ -248,6 +308,7 @@ struct sim {
     struct {
         uint32_t function;
         uint64_t position, start;
+        bool seen; /* its function has been on since before it began */
     } open[DEPTH_MAX];
     uint32_t depth;
     bool off[FUNCTIONS];
@@ -255,6 +316,8 @@ struct sim {
     uint32_t gone;               /* went off last */
     uint32_t to_lose, lost;      /* events: so many are to be lost now, and have been in this gap */
     uint64_t highest;            /* position among those */
+    uint64_t whole;              /* calls whose function was on all the time */
+    bool seen[STEPS * 40];       /* those, by the tick of the entry */
     uint64_t ends[STEPS * 40];   /* by the tick of the entry: when the call returned */
     uint64_t starts[STEPS * 40]; /* by the tick of the exit: when it began */
 };
@@ -287,8 +350,11 @@ static void event(struct sim *s, bool exit)
     if (exit) {
         s->ends[s->open[s->depth - 1].start] = s->t.ticks;
         s->starts[s->t.ticks] = s->open[s->depth - 1].start;
+        s->seen[s->open[s->depth - 1].start] = s->open[s->depth - 1].seen;
+        s->whole += s->open[s->depth - 1].seen;
     } else {
         s->open[s->depth - 1].start = s->t.ticks;
+        s->open[s->depth - 1].seen = !s->off[function];
     }
     if (s->off[function] && (exit || !s->under_way || function != s->gone))
         return;
@@ -303,27 +369,42 @@ static void event(struct sim *s, bool exit)
     put(&s->t, word_of(function, s->open[s->depth - 1].position, exit), s->t.ticks);
 }
 
+/* A function goes off or on. */
+static void toggle(struct sim *s)
+{
+    struct thread *t = &s->t;
+    uint32_t function = draw(t, FUNCTIONS - 1), i; /* one is always on */
+
+    s->off[function] = !s->off[function];
+    t->ticks++;
+    s->under_way = s->off[function] && t->ticks > 2 && draw(t, 2) == 0;
+    s->gone = function;
+    if (s->off[function]) {
+        switch_off(&t->rig, &s->offs, function, t->ticks, t->ticks);
+        for (i = 0; i < s->depth; i++)
+            s->open[i].seen = s->open[i].seen && s->open[i].function != function;
+    } else { /* exits and entries at once */
+        switch_on(&t->rig, &s->offs, function, t->ticks);
+    }
+    if (nsc_offs_many(&s->offs)) {
+        flush_sim(s); /* no thread lags behind so many */
+        nsc_stacks_offs_pass(&t->rig.stacks);
+        nsc_offs_drop(&s->offs);
+    }
+}
+
 static void step(struct sim *s)
 {
     struct thread *t = &s->t;
 
     if (draw(t, 60) == 0) {
-        uint32_t function = draw(t, FUNCTIONS - 1); /* one is always on */
+        uint32_t times = draw(t, 3) == 0 ? 1 + draw(t, 8) : 1; /* the thread is silent meanwhile */
 
-        s->off[function] = !s->off[function];
-        t->ticks++;
-        s->under_way = s->off[function] && t->ticks > 2 && draw(t, 2) == 0;
-        s->gone = function;
-        if (s->off[function])
-            switch_off(&t->rig, &s->offs, function, t->ticks, t->ticks);
-        else { /* exits and entries at once: on_ticks holds for what comes */
+        /* What was told is read before, or lags behind. */
+        if (draw(t, 4) != 0)
             flush_sim(s);
-            nsc_stacks_switched_on(&t->rig.stacks, t->ticks);
-        }
-        if (nsc_offs_many(&s->offs)) {
-            nsc_stacks_offs_pass(&t->rig.stacks);
-            nsc_offs_drop(&s->offs);
-        }
+        while (times-- > 0)
+            toggle(s);
     }
     if (s->gaps && s->to_lose == 0 && draw(t, 100) == 0)
         s->to_lose = 1 + draw(t, 20);
@@ -341,10 +422,12 @@ static void step(struct sim *s)
 }
 
 /* Each call ends when it did, or before; one whose start was not seen began then (call_lane.h), or
- * before. */
+ * before. Where nothing was lost, calls of functions that were on all the time are told as they
+ * were. */
 static void check_ends(const struct sim *s, unsigned seed)
 {
     uint64_t starts[DEPTH_MAX + 1], now = 1, epoch = 1, longer = 0, exact = 0, bounds = 0, late = 0;
+    uint64_t whole = 0;
     uint32_t depth = 0, epoch_depth = 0;
     size_t i;
 
@@ -355,7 +438,7 @@ static void check_ends(const struct sim *s, unsigned seed)
         if (e->kind == ENTER)
             starts[depth++] = e->ticks;
         else if (e->kind == EXIT)
-            exact += e->ticks != s->ends[starts[--depth]];
+            exact += e->ticks != s->ends[starts[--depth]], whole += s->seen[starts[depth]];
         else if (e->kind == UNWIND)
             longer += now > s->ends[starts[--depth]], bounds++;
         else if (e->kind == LATE)
@@ -370,6 +453,7 @@ static void check_ends(const struct sim *s, unsigned seed)
            (unsigned long long)s->t.rig.stacks.stats.left_out[NSC_LEFT_OUT_OTHER]);
     CHECK_U64(longer, 0);
     CHECK_U64(exact, 0);
+    CHECK(s->gaps || whole == s->whole);
     CHECK(bounds > 100);
     CHECK(late > 10 || !s->gaps);
 }
@@ -408,12 +492,14 @@ int main(void)
     test_by_hand();
     test_gap();
     test_off_behind_gap();
+    test_off_elsewhere();
+    test_on_but();
     test_forgotten();
     test_end();
     for (seed = 1; seed <= 6; seed++)
         test_simulated(seed, seed % 2 == 0);
     no_runs = true;
-    for (seed = 7; seed <= 8; seed++)
+    for (seed = 7; seed <= 9; seed++)
         test_simulated(seed, seed % 2 == 0);
     return t_done();
 }
