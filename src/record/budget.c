@@ -6,13 +6,13 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "record/clockpoint.h"
 #include "record/glance.h"
 #include "record/onoff.h"
 #include "trace/writer.h"
+#include "util/array.h"
 #include "util/now.h"
 
 #define MS 1000000ull
@@ -127,16 +127,12 @@ static uint32_t *place_of(struct nsc_budget *b, uint32_t file, uint32_t function
 {
     const struct nsc_modules *modules = &b->tracees->modules;
     uint32_t count = nsc_module_sleds(modules->files[file])->function_count, i;
+    uint32_t **by_sleds =
+        nsc_array_reach(b->by_sleds, &b->file_count, modules->count, sizeof *by_sleds);
 
-    if (file >= b->file_count) {
-        uint32_t **grown = realloc(b->by_sleds, modules->count * sizeof *grown);
-
-        if (grown == NULL)
-            return NULL;
-        memset(grown + b->file_count, 0, (modules->count - b->file_count) * sizeof *grown);
-        b->by_sleds = grown;
-        b->file_count = modules->count;
-    }
+    if (by_sleds == NULL)
+        return NULL;
+    b->by_sleds = by_sleds;
     if (b->by_sleds[file] == NULL) {
         b->by_sleds[file] = malloc((size_t)count * sizeof *b->by_sleds[file]);
         for (i = 0; b->by_sleds[file] != NULL && i < count; i++)

@@ -72,40 +72,27 @@ static const uint32_t *find(const struct nsc_off *off, uint32_t function)
     return bsearch(&function, off->functions, off->count, sizeof function, compare_functions);
 }
 
-/* Room for what is known of the functions of @off. */
-static int make_known(struct nsc_offs *offs, const struct nsc_off *off)
-{
-    uint32_t count = off->count > 0 ? off->functions[off->count - 1] + 1 : 0;
-    struct nsc_off_function *known;
-
-    if (count <= offs->known_count)
-        return 0;
-    known = realloc(offs->known, count * sizeof *known);
-    if (known == NULL)
-        return -ENOMEM;
-    memset(known + offs->known_count, 0, (count - offs->known_count) * sizeof *known);
-    offs->known = known;
-    offs->known_count = count;
-    return 0;
-}
-
 int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
 {
     struct nsc_off *list =
         nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
-    uint64_t *on_ticks = calloc(off->count, sizeof *on_ticks);
+    struct nsc_off_function *known = nsc_array_reach(
+        offs->known, &offs->known_count, off->functions[off->count - 1] + 1, sizeof *offs->known);
+    uint64_t *on_ticks = malloc(off->count * sizeof *on_ticks);
     uint32_t i;
 
     if (list != NULL)
         offs->list = list;
-    if (list == NULL || (on_ticks == NULL && off->count > 0) || make_known(offs, off) != 0) {
+    if (known != NULL)
+        offs->known = known;
+    if (list == NULL || known == NULL || on_ticks == NULL) {
         free(off->functions);
         free(on_ticks);
         return -ENOMEM;
     }
     for (i = 0; i < off->count; i++) {
         on_ticks[i] = UINT64_MAX;
-        offs->known[off->functions[i]] = (struct nsc_off_function){
+        known[off->functions[i]] = (struct nsc_off_function){
             .off = offs->first + offs->count,
             .on_ticks = UINT64_MAX,
         };
@@ -260,6 +247,22 @@ void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *eve
         nsc_stack_unwind(s, s->current, event->ticks);
     s->offs_met = s->offs_passed;
     nsc_stacks_offs_next(s);
+}
+
+bool nsc_stack_began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
+{
+    return s->on_ticks > s->since_ticks &&
+           (nsc_stack_depth(s->current) > 0 ||
+            (s->offs != NULL && nsc_offs_since(s->offs, code->function, s->since_ticks)));
+}
+
+void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
+{
+    uint64_t ticks = st == s->current ? s->last_ticks : st->left_ticks;
+    const struct nsc_lane_frame *top;
+
+    while ((top = nsc_stack_innermost(st)) != NULL && top->position == KEY_ORPHAN)
+        nsc_stack_unwind(s, st, ticks);
 }
 
 void nsc_stacks_offs_pass(struct nsc_stacks *s)

@@ -41,7 +41,8 @@ void nsc_offs_free(struct nsc_offs *offs);
 /* Are there so many that the older half should go? nsc_stacks_offs_pass() of each thread first. */
 bool nsc_offs_many(const struct nsc_offs *offs);
 void nsc_offs_drop(struct nsc_offs *offs);
-/* One more; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with it freed. */
+/* One more, of a function at least; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with
+ * it freed. */
 int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off);
 /* The function, if it was off, is on again: all its sleds were at @ticks. */
 void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks);

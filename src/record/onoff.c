@@ -10,6 +10,7 @@
 #include "record/members.h"
 #include "record/tracee.h"
 #include "record/verdict.h"
+#include "util/array.h"
 
 /* Rounds in which processes may still appear that were forked while others were switched. */
 enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
@@ -27,34 +28,21 @@ void nsc_onoff_free(struct nsc_onoff *onoff)
     *onoff = (struct nsc_onoff){.mem = -1};
 }
 
-/* Room for a flip for each of @count mappings. */
-static int make_room(struct nsc_onoff *onoff, uint32_t count)
-{
-    struct nsc_flip *flips;
-
-    if (count <= onoff->count)
-        return 0;
-    flips = realloc(onoff->flips, count * sizeof *flips);
-    if (flips == NULL)
-        return -ENOMEM;
-    memset(flips + onoff->count, 0, (count - onoff->count) * sizeof *flips);
-    onoff->flips = flips;
-    onoff->count = count;
-    return 0;
-}
-
 /* Looks at the sleds of @mapping, whose module is loaded, in the process whose memory is open. */
 static struct nsc_flip *flip_of(struct nsc_onoff *onoff, const struct nsc_space *space,
                                 uint32_t mapping, int *error)
 {
     const struct nsc_space_mapping *m = &space->mappings[mapping];
     const struct nsc_sleds *sleds;
+    struct nsc_flip *flips =
+        nsc_array_reach(onoff->flips, &onoff->count, space->count, sizeof *flips);
     struct nsc_flip *flip;
 
-    *error = make_room(onoff, space->count);
+    *error = flips != NULL ? 0 : -ENOMEM;
     if (*error != 0)
         return NULL;
-    flip = &onoff->flips[mapping];
+    onoff->flips = flips;
+    flip = &flips[mapping];
     if (flip->sleds != NULL)
         return flip;
     sleds = nsc_module_sleds(space->modules->files[m->module]);

@@ -47,7 +47,7 @@ int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, stru
 int nsc_onoff_begin(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag);
 
 /* The threads hear which functions are off since the filter was followed, from the one time to the
- * other. */
+ * other, and which are on again. */
 void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks);
 
 /* Does the filter that was followed last leave not one function of the files that are loaded? False

@@ -477,19 +477,6 @@ static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_even
            top->start_ticks <= s->current->kept_ticks && event->key < s->since_key;
 }
 
-/*
- * An exit without entry: may its call have begun while its function was off, behind the last gap?
- * Then it need not have been open at that gap, and nobody knows for how long it was. Outside of all
- * open calls only a function that is known to have been off since is suspected: what was open when
- * the recording began ends there, too.
- */
-static bool began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
-{
-    return s->on_ticks > s->since_ticks &&
-           (nsc_stack_depth(s->current) > 0 ||
-            (s->offs != NULL && nsc_offs_since(s->offs, code->function, s->since_ticks)));
-}
-
 void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
                     const struct nsc_code *code)
 {
@@ -504,7 +491,8 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         while (nsc_stack_depth(st) > depth + 1)
             nsc_stack_unwind(s, st, dead_ticks);
         stack_exit(s, event->ticks);
-    } else if ((nsc_stack_depth(st) == 0 || began_in_gap(s, event)) && !began_while_off(s, code)) {
+    } else if ((nsc_stack_depth(st) == 0 || began_in_gap(s, event)) &&
+               !nsc_stack_began_while_off(s, code)) {
         late_exit(s, event, code);
     } else {
         /* Its entry is missing, though its caller's may be there. */
@@ -790,16 +778,6 @@ void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Calls whose end nobody would see are over with what was seen in them last. */
-static void unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
-{
-    uint64_t ticks = st == s->current ? s->last_ticks : st->left_ticks;
-    const struct nsc_lane_frame *top;
-
-    while ((top = nsc_stack_innermost(st)) != NULL && top->position == KEY_ORPHAN)
-        nsc_stack_unwind(s, st, ticks);
-}
-
 void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 {
     uint32_t i;
@@ -814,7 +792,7 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
         struct nsc_stack *st = s->stacks[i];
         uint64_t end_ticks = st->gone ? st->left_ticks : ticks;
 
-        unwind_orphans(s, st);
+        nsc_stack_unwind_orphans(s, st);
         if (st->sieve != NULL)
             nsc_sieve_close(st, end_ticks);
         if (st->lane == NULL)

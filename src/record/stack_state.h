@@ -94,6 +94,16 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen);
 void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
                          const struct nsc_code *code);
 
+/* An exit without entry: may its call have begun while its function was off, behind the last gap?
+ * Then it need not have been open at that gap, and nobody knows for how long it was. Outside of all
+ * open calls only a function that is known to have been off since is suspected: what was open when
+ * the recording began ends there, too. */
+bool nsc_stack_began_while_off(const struct nsc_stacks *s, const struct nsc_code *code);
+
+/* No event comes any more: calls whose end nobody would see are over with what was seen in them
+ * last. */
+void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st);
+
 /* Did the recording end before the event? All that follow it in the thread come later, too. */
 static inline bool nsc_stack_is_over(struct nsc_stacks *s, uint64_t ticks)
 {
