@@ -1,0 +1,66 @@
+/*
+ * credentials.h - the user, groups and capabilities of a process: read, compared, taken on.
+ *
+ * Used where one program handles data of another user: files that a traced program names are opened
+ * with that program's credentials, never with ours. Must not print.
+ */
+#ifndef NSC_UTIL_CREDENTIALS_H
+#define NSC_UTIL_CREDENTIALS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define NSC_CREDENTIALS_GROUPS_MAX 256
+
+struct nsc_credentials {
+    uid_t uid;
+    gid_t gid;
+    bool mixed; /* real, effective, saved and file system ids differ: @uid and @gid are effective */
+    uint32_t group_count;
+    gid_t groups[NSC_CREDENTIALS_GROUPS_MAX]; /* as the kernel lists them: ascending */
+    uint64_t capabilities;                    /* permitted, one bit each */
+};
+
+/**
+ * nsc_credentials_parse - read them from the text of /proc/PID/status.
+ * Returns 0, -EBADMSG (a line is missing) or -E2BIG (more than NSC_CREDENTIALS_GROUPS_MAX groups);
+ * @out is untouched then.
+ */
+int nsc_credentials_parse(const char *status, struct nsc_credentials *out);
+
+/* Those of process @pid (0: this one). Returns 0, -ESRCH, or as nsc_credentials_parse(). */
+int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
+
+/**
+ * nsc_credentials_cover - does @holder hold all that @process holds?
+ * True if @holder is root (all capabilities follow from it), or if both have the same user and
+ * groups, unmixed, and @process no capability that @holder lacks.
+ */
+bool nsc_credentials_cover(const struct nsc_credentials *holder,
+                           const struct nsc_credentials *process);
+
+/* Do they belong to another user than this process, which could not become that user's equal
+ * without giving something up? False unless this process is root and they are not. */
+bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials);
+
+/**
+ * nsc_credentials_assume - become that user for good; for a child that is to do nothing else.
+ * Sets groups, user and no_new_privs; all capabilities go. Where the ids are this process's own
+ * already, only no_new_privs is set.
+ * Returns 0 or -errno; then the caller must exit.
+ */
+int nsc_credentials_assume(const struct nsc_credentials *credentials);
+
+/**
+ * nsc_credentials_open - open a regular file for reading with somebody's credentials.
+ * @credentials: NULL, or not foreign: with those of this process.
+ * @path: followed as open() does; anything but a regular file is not opened.
+ *
+ * A forked child opens it, as a file system of that user may block for ever: after two seconds it
+ * counts as not there. Returns a descriptor, close-on-exec, or -errno: -EINVAL (no regular file),
+ * -ETIMEDOUT, what open() says.
+ */
+int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path);
+
+#endif
