@@ -294,6 +294,9 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
             "(only root may read those that are no program's own file); their functions have "
             "no names, and sleds in them stay off",
             result->unread_modules);
+    if (result->mistrusted)
+        nsc_cli_warn("the program named a process of other privileges, or a module that is not "
+                     "loaded where it said: hooks there were left as they were");
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);

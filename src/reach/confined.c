@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "reach/procfs.h"
+#include "util/credentials.h"
 
 enum { GENERATIONS = 64, THREADS = 256 };
 
@@ -113,7 +114,10 @@ static enum nsc_confined_refusal refuses(pid_t pid, pid_t tid, bool suspends)
 
 enum nsc_confined_refusal nsc_confined_refuses(pid_t pid)
 {
-    bool suspends = may_suspend();
+    struct nsc_credentials theirs;
+    /* A program of another user would be rid of its restrictions for as long as the call lasts. */
+    bool suspends = may_suspend() && nsc_credentials_read(pid, &theirs) == 0 &&
+                    !nsc_credentials_are_foreign(&theirs);
     enum nsc_confined_refusal refusal = refuses(pid, pid, suspends);
     const struct dirent *entry;
     char path[64];

@@ -18,6 +18,7 @@
 #include "reach/maps.h"
 #include "reach/procfs.h"
 #include "reach/session.h"
+#include "util/credentials.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
 #define MOMENT_NS    5000000
@@ -51,11 +52,14 @@ static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map 
 {
     struct source source = {.fd = mem, .from = map->start};
     struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
+    struct nsc_credentials theirs;
     enum nsc_locate_class class;
+    bool foreign;
 
     if (mem >= 0)
         return nsc_locate(&image, located);
-    source = (struct source){.fd = nsc_mapped_open(pid, map, program)};
+    foreign = nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs);
+    source = (struct source){.fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL)};
     image.mapped = false;
     if (source.fd < 0)
         return NSC_LOCATE_NOT_ELF;
@@ -217,8 +221,7 @@ static void explain_refused(struct nsc_reach_target *t, const struct clues *clue
     else if (clues->confined == NSC_CONFINED_STRICTLY)
         why = "is confined to read and write (seccomp)";
     else if (clues->confined == NSC_CONFINED_BY_FILTERS)
-        why = "restricts its own system calls (seccomp), and might be killed: try as root, or "
-              "start it with `nanoscope run`";
+        why = NSC_CONFINED_REASON;
     t->refuses = why != NULL;
     if (why != NULL)
         snprintf(t->reason, sizeof t->reason, "%s", why);

@@ -56,6 +56,7 @@ struct call {
     pid_t pid;
     int pidfd;
     uint64_t control, note;
+    const struct nsc_credentials *credentials;
     uint64_t arguments[2];
     bool may_not_suspend; /* filters of system calls; takes CAP_SYS_ADMIN */
     /* The thread. */
@@ -251,6 +252,15 @@ static bool signal_waits(const struct call *c)
     return ((thread | process) & ~c->mask) != 0;
 }
 
+/* With a thread stopped, none of the process's can be replaced by another program. */
+static bool has_credentials(const struct call *c)
+{
+    struct nsc_credentials now;
+
+    return c->credentials == NULL ||
+           (nsc_credentials_read(c->pid, &now) == 0 && nsc_credentials_cover(c->credentials, &now));
+}
+
 /* Finds out all that is needed, and changes nothing. */
 static int look(struct call *c, struct nsc_regs *call)
 {
@@ -271,7 +281,7 @@ static int look(struct call *c, struct nsc_regs *call)
                             strerror(errno));
     if (!is_still_there(c) && thread_ended(c))
         return try_another(c, "the thread has ended");
-    if (!is_still_there(c))
+    if (!is_still_there(c) || !has_credentials(c))
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
                             "process %ld has just begun to execute another program", (long)c->pid);
     if (trace(PTRACE_GETSIGMASK, c, sizeof c->mask, &c->mask) != 0)
@@ -521,9 +531,7 @@ static int check_filters(struct call *c)
         return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
     if (c->confined.mode == 0 || c->suspend || nsc_confined_alike(c->pid, &c->confined))
         return 0;
-    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
-                        "process %ld restricts its own system calls (seccomp), and might be "
-                        "killed: try as root, or start it with `nanoscope run`",
+    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP, "process %ld " NSC_CONFINED_REASON,
                         (long)c->pid);
 }
 
@@ -585,14 +593,18 @@ static int try_threads(struct call *c, bool any)
     return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 
-int nsc_inject_call(pid_t pid, int pidfd, uint64_t control, uint64_t note, uint64_t verb,
-                    uint64_t argument, int64_t *result, struct nsc_diag *diag)
+int nsc_inject_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+                    int64_t *result, struct nsc_diag *diag)
 {
-    struct call c = {.pid = pid,
-                     .pidfd = pidfd,
-                     .control = control,
-                     .note = note,
-                     .arguments = {verb, argument}};
+    const struct nsc_credentials *credentials = target->credentials;
+    struct call c = {.pid = target->pid,
+                     .pidfd = target->pidfd,
+                     .control = target->control,
+                     .note = target->note,
+                     .credentials = credentials,
+                     .arguments = {verb, argument},
+                     .may_not_suspend =
+                         credentials != NULL && nsc_credentials_are_foreign(credentials)};
     uint64_t begin = nsc_now_ns(), waited = 0;
     int error = check_patiently(&c);
 

@@ -11,25 +11,33 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "util/credentials.h"
 #include "util/diag.h"
+
+struct nsc_inject_target {
+    pid_t pid;
+    int pidfd; /* of the same process; tells when it has ended and its pid means another */
+    uint64_t control, note; /* as in struct nsc_reach_target */
+    /* What the process may hold at most when it is called; NULL: anything. A process of another
+     * user never has its own restrictions on system calls (seccomp) lifted for the call. */
+    const struct nsc_credentials *credentials;
+};
 
 /**
  * nsc_inject_call - call the control function once.
- * @pid: the process.
- * @pidfd: of the same process; tells when it has ended and its pid means another.
- * @control, @note: as in struct nsc_reach_target.
  * @result: what the control function returned.
  *
  * Stops one thread for the time of the call. Waits at most some seconds, mostly far below one
  * millisecond.
  * Returns 0 or -errno with @diag: -ESRCH (ended), -EPERM (ptrace is not permitted), -EBUSY
- * (another tracer), -ENOEXEC (a 32-bit process, or it executes another program now), -ETIMEDOUT
+ * (another tracer), -ENOEXEC (a 32-bit process, or it executes another program, or has other
+ * credentials now), -ETIMEDOUT
  * (no thread could be stopped), -ENOTSUP (it ignores SIGSEGV or confines its own system calls),
  * -EFAULT (the call crashed; the thread goes on where it was).
  * Context: starts a thread that does it and ends with it; the caller's signals and children are
  * left alone.
  */
-int nsc_inject_call(pid_t pid, int pidfd, uint64_t control, uint64_t note, uint64_t verb,
-                    uint64_t argument, int64_t *result, struct nsc_diag *diag);
+int nsc_inject_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+                    int64_t *result, struct nsc_diag *diag);
 
 #endif

@@ -2,44 +2,33 @@
 #include "reach/mapped.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "reach/maps.h"
+#include "util/credentials.h"
 
-int nsc_reach_open_regular(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat st;
-
-    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {
-        close(fd);
-        fd = -1;
-    }
-    return fd;
-}
-
-int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program)
+int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
+                    const struct nsc_credentials *as)
 {
     char path[4200];
     int fd;
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    fd = nsc_reach_open_regular(path); /* takes a capability */
+    /* Takes a capability: these are ours. */
+    fd = as == NULL ? nsc_open_regular(path) : nsc_credentials_open(NULL, path);
     if (fd >= 0)
         return fd;
     if (strcmp(map->path, program) == 0)
         snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
     else if (map->deleted)
-        return -1;
+        return -ENOENT;
     else
         snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
-    return nsc_reach_open_regular(path);
+    return as == NULL ? nsc_open_regular(path) : nsc_credentials_open(as, path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
@@ -56,7 +45,7 @@ void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
         path[length - (ssize_t)sizeof deleted + 1] = 0;
 }
 
-int nsc_reach_open_mapped(pid_t pid, uint64_t address)
+int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as)
 {
     char program[PATH_MAX];
     struct nsc_maps maps;
@@ -67,7 +56,7 @@ int nsc_reach_open_mapped(pid_t pid, uint64_t address)
     nsc_mapped_program(pid, program, sizeof program);
     for (size_t i = 0; i < maps.count && fd < 0; i++)
         if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
-            fd = nsc_mapped_open(pid, &maps.at[i], program);
+            fd = nsc_mapped_open(pid, &maps.at[i], program, as);
     nsc_maps_free(&maps);
     return fd >= 0 ? fd : -ENOENT;
 }

@@ -22,6 +22,7 @@
 struct nsc_reach {
     enum nsc_reach_how how;
     struct nsc_reach_target target; /* without what nsc_reach_target_free() frees */
+    struct nsc_credentials credentials;
     int pidfd;
     int memory;         /* endpoint: our descriptor of a memory file that waits for JOIN; or -1 */
     int64_t descriptor; /* ptrace: the process's; or -1 */
@@ -40,7 +41,12 @@ static int call_once(struct nsc_reach *r, uint64_t verb, uint64_t argument, int 
 
     if (r->how == NSC_REACH_ENDPOINT)
         return nsc_endpoint_call(t->pid, t->uid, verb, argument, fd, result, diag);
-    return nsc_inject_call(t->pid, r->pidfd, t->control, t->note, verb, argument, result, diag);
+    return nsc_inject_call(&(struct nsc_inject_target){.pid = t->pid,
+                                                       .pidfd = r->pidfd,
+                                                       .control = t->control,
+                                                       .note = t->note,
+                                                       .credentials = &r->credentials},
+                           verb, argument, result, diag);
 }
 
 static int call(struct nsc_reach *r, uint64_t verb, uint64_t argument, int fd, int64_t *result,
@@ -97,6 +103,8 @@ int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **rea
         error = fail(r, diag, error, target->reason);
     } else if (r->pidfd < 0) {
         error = fail(r, diag, errno, errno == ESRCH ? "has ended" : strerror(errno));
+    } else if (nsc_credentials_read(target->pid, &r->credentials) != 0) {
+        error = fail(r, diag, ESRCH, "does not show whose it is in /proc");
     } else {
         error = greet(r, diag);
         if (error != 0 && r->how == NSC_REACH_ENDPOINT && target->built && target->ptrace) {
@@ -135,6 +143,11 @@ enum nsc_reach_how nsc_reach_how(const struct nsc_reach *reach)
 int nsc_reach_pidfd(const struct nsc_reach *reach)
 {
     return reach->pidfd;
+}
+
+const struct nsc_credentials *nsc_reach_credentials(const struct nsc_reach *reach)
+{
+    return &reach->credentials;
 }
 
 int nsc_reach_call(struct nsc_reach *reach, uint64_t verb, uint64_t argument, int64_t *result,

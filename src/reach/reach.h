@@ -18,6 +18,7 @@
 
 #include "nanoscope/control.h"
 #include "reach/find.h"
+#include "util/credentials.h"
 #include "util/diag.h"
 
 enum nsc_reach_how {
@@ -46,6 +47,8 @@ void nsc_reach_close(struct nsc_reach *reach);
 enum nsc_reach_how nsc_reach_how(const struct nsc_reach *reach);
 /* A descriptor of the process as pidfd_open() gives it; the reach's. */
 int nsc_reach_pidfd(const struct nsc_reach *reach);
+/* Those of the process when it was opened; it is called only as long as it has no others. */
+const struct nsc_credentials *nsc_reach_credentials(const struct nsc_reach *reach);
 
 /**
  * nsc_reach_call - call the control function.

@@ -263,6 +263,7 @@ static int join(struct attach *a, struct nsc_diag *diag)
     if (memory < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot keep the session's memory: %s",
                             strerror(errno));
+    r->target = *nsc_reach_credentials(a->reach);
     error = nsc_recorder_open_session(r, memory, diag);
     if (error != 0)
         return error;

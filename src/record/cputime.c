@@ -77,7 +77,8 @@ static void meet(struct nsc_cputime *c, struct nsc_cputime_thread *t,
     forget(c, t);
     t->thread = thread;
     t->tid = thread->tid;
-    if (c->open < OPEN_MAX && nsc_session_is_mapped(c->tracees->session, thread->process->pid))
+    if (c->open < OPEN_MAX &&
+        nsc_admission_allows_thread(&c->tracees->admission, thread->process->pid, thread->tid))
         t->fd = open_clock(thread->tid);
     c->open += t->fd >= 0;
 }

@@ -33,6 +33,7 @@ struct nsc_flip {
 
 /**
  * nsc_flip_open - open the memory of a process for switching sleds.
+ * For a process that the shared memory names: nsc_admission_open_memory().
  *
  * Returns a descriptor, good until the process ends or calls exec, or -errno with @diag: -ESRCH (no
  * such process), -EACCES or -EPERM (the system forbids it: another user's process, or

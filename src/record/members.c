@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,7 +15,6 @@
 
 #define MS            1000000ull
 #define LOOK_AGAIN_NS (MS / 2)
-#define MAPS_BYTES    (32 << 10)
 /* Where the kernel does not say how long threads have run: a few turns on a busy machine. */
 #define BLIND_NS      (50 * MS)
 
@@ -43,44 +40,18 @@ static void add(struct nsc_members *members, pid_t pid)
     members->pids[members->count++] = pid;
 }
 
-/* Does a process map the file? */
-static bool maps_file(pid_t pid, const struct stat *file)
-{
-    char path[48], *line = NULL;
-    size_t room = 0;
-    bool found = false;
-    FILE *maps;
-
-    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
-    maps = fopen(path, "re");
-    if (maps == NULL)
-        return false;
-    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* its own would be 1 KiB */
-    while (!found && getline(&line, &room, maps) > 0) {
-        unsigned major_number, minor_number;
-        unsigned long long inode;
-
-        found = sscanf(line, "%*s %*s %*s %x:%x %llu", &major_number, &minor_number, &inode) == 3 &&
-                inode == (unsigned long long)file->st_ino && major_number == major(file->st_dev) &&
-                minor_number == minor(file->st_dev);
-    }
-    free(line);
-    fclose(maps);
-    return found;
-}
-
 void nsc_members_find(const struct nsc_session *session, struct nsc_members *members)
 {
     const struct dirent *entry;
-    struct stat file;
-    DIR *proc;
+    DIR *proc = opendir("/proc");
 
-    if (fstat(session->fd, &file) != 0 || (proc = opendir("/proc")) == NULL)
+    if (proc == NULL)
         return;
     while ((entry = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        if (pid > 0 && pid != getpid() && !is_known(members, pid) && maps_file(pid, &file))
+        if (pid > 0 && pid != getpid() && !is_known(members, pid) &&
+            nsc_session_is_mapped(session, pid))
             add(members, pid);
     }
     closedir(proc);

@@ -5,13 +5,18 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "nanoscope/live.h"
 #include "reach/mapped.h"
 #include "util/array.h"
 
-enum { OPEN_FDS_MAX = 200, MAP_FIRST_BITS = 8 };
+enum {
+    OPEN_FDS_MAX = 200,
+    MAP_FIRST_BITS = 8,
+    HELD_UP_MAX = 3, /* files that could not be opened in time, before no more are tried */
+};
 
 /* ---- 64-bit key -> id ------------------------------------------------------------------------ */
 
@@ -144,21 +149,38 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
     return 0;
 }
 
+/* The file of another user's program: what the process has mapped, else what lies at the path as
+ * that user sees it. Whether its build id is right is asked when it is parsed. */
+static int open_foreign(struct nsc_modules *modules, const char *path, pid_t pid, uint64_t address,
+                        const struct nsc_credentials *as)
+{
+    int fd = -ENOENT;
+
+    if (modules->held_up >= HELD_UP_MAX)
+        return -1;
+    if (pid > 0)
+        fd = nsc_reach_open_mapped(pid, address, as);
+    if (fd < 0 && fd != -ETIMEDOUT)
+        fd = nsc_credentials_open(as, path);
+    modules->held_up += fd == -ETIMEDOUT;
+    return fd >= 0 ? fd : -1;
+}
+
 /*
  * The file that was loaded from @path: the one that is there, if its build id is right; else, as
  * the path may be of another file by now or of another file system, what the process itself has
  * mapped. -1 if neither can be had.
  */
 static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build_id_bytes,
-                       const struct nsc_module_at *at)
+                       pid_t pid, uint64_t address)
 {
-    int fd = nsc_reach_open_regular(path), mapped;
+    int fd = nsc_open_regular(path), mapped;
 
     if (fd >= 0 && build_id_bytes > 0 && nsc_symbols_is_build(fd, build_id, build_id_bytes))
         return fd;
-    mapped = nsc_reach_open_mapped(at->pid, at->address);
+    mapped = pid > 0 ? nsc_reach_open_mapped(pid, address, NULL) : -ENOENT;
     if (mapped < 0 && build_id_bytes == 0)
-        return fd;
+        return fd >= 0 ? fd : -1;
     if (fd >= 0)
         close(fd);
     /* The process may be another one: it goes by its number in its own pid namespace. */
@@ -167,7 +189,37 @@ static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build
         close(mapped);
         return -1;
     }
-    return mapped;
+    return mapped >= 0 ? mapped : -1;
+}
+
+/* Learns whose file @fd is, and where its code lies. */
+static void know_file(struct nsc_module_file *file, int fd)
+{
+    struct statx st;
+
+    /* What the system knows by itself: a file system may be the other user's, too. */
+    if (geteuid() == 0 &&
+        statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) == 0)
+        file->owner = (struct nsc_credentials){.uid = st.stx_uid, .gid = st.stx_gid};
+    if (file->owner.uid == 0)
+        (void)nsc_code_file_read(fd, &file->code);
+}
+
+/* Opens the file of a module that a process has at @at. */
+static void open_file(struct nsc_modules *modules, struct nsc_module_file *file,
+                      const struct nsc_module_at *at)
+{
+    pid_t pid = at->pid > 0 && nsc_admission_allows(at->admission, at->pid) ? at->pid : 0;
+    struct nsc_credentials as;
+
+    if (pid == 0 || nsc_credentials_read(pid, &as) != 0)
+        as = at->admission->target;
+    file->foreign = nsc_credentials_are_foreign(&as);
+    file->fd = file->foreign ? open_foreign(modules, file->path, pid, at->address, &as)
+                             : open_loaded(file->path, file->build_id, file->build_id_bytes, pid,
+                                           at->address);
+    if (file->fd >= 0)
+        know_file(file, file->fd);
 }
 
 static int file_new(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
@@ -193,7 +245,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
         return error;
     }
     if (modules->open_fds < OPEN_FDS_MAX) {
-        file->fd = open_loaded(path, build_id, build_id_bytes, at);
+        open_file(modules, file, at);
         modules->open_fds += file->fd >= 0;
         modules->unread += file->fd < 0;
     }
@@ -278,7 +330,12 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
         options.build_id = file->build_id;
         options.build_id_bytes = file->build_id_bytes;
     }
-    fd = file->fd >= 0 ? fcntl(file->fd, F_DUPFD_CLOEXEC, 3) : nsc_reach_open_regular(file->path);
+    fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
+    if (fd < 0 && !file->foreign) {
+        fd = nsc_open_regular(file->path);
+        if (fd >= 0)
+            know_file(file, fd);
+    }
     if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
         file->symbols = NULL;
     return file->symbols;

@@ -13,11 +13,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "record/admission.h"
+#include "record/code_file.h"
 #include "record/codes.h"
 #include "record/rules.h"
 #include "record/sleds.h"
 #include "symbols/symbols.h"
 #include "trace/writer.h"
+#include "util/credentials.h"
 
 /* A function of the trace: where it is. Index = function id. */
 struct nsc_place {
@@ -34,6 +37,11 @@ struct nsc_module_file {
     uint32_t build_id_bytes;
     uint32_t kinds; /* of hooks, 1 << enum nsc_live_hook; known with --timing entry only */
     int fd;         /* kept open, for files that are gone by the end; -1 = not */
+    bool foreign;   /* a program of another user named it, and we are root */
+    struct nsc_code_file code; /* of the file, once it was opened */
+    /* Whose file it is, if another user's and we are root: it is parsed in a child that can do no
+     * more than that user. uid 0: it is not. */
+    struct nsc_credentials owner;
     bool symbols_tried;
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
     struct nsc_id_map *functions;
@@ -58,6 +66,7 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
+    uint32_t held_up;         /* times that a file of another user could not be opened in time */
     uint32_t unread;          /* files that could not be had: what of them is hooked is not known */
     struct nsc_place *places; /* by function id */
     uint32_t place_count, place_capacity;
@@ -74,7 +83,8 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
 
 /* A process that has loaded a module, and an address in the module's code there. */
 struct nsc_module_at {
-    pid_t pid;
+    const struct nsc_admission *admission;
+    pid_t pid; /* as the shared memory has it; 0: it is over */
     uint64_t address;
 };
 

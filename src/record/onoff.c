@@ -23,13 +23,34 @@ void nsc_onoff_free(struct nsc_onoff *onoff)
         if (onoff->flips[i].sleds != NULL)
             nsc_flip_free(&onoff->flips[i]);
     free(onoff->flips);
+    nsc_maps_free(&onoff->maps);
     if (onoff->mem >= 0)
         close(onoff->mem);
     *onoff = (struct nsc_onoff){.mem = -1};
 }
 
-/* Looks at the sleds of @mapping, whose module is loaded, in the process whose memory is open. */
-static struct nsc_flip *flip_of(struct nsc_onoff *onoff, const struct nsc_space *space,
+/*
+ * Has process @pid loaded the module's file there? Without privileges the kernel keeps us to
+ * processes of our own user. With them a program that lies about its modules must not have us write
+ * where no sled of that file is.
+ */
+static int check_place(struct nsc_onoff *onoff, pid_t pid, const struct nsc_module_file *file,
+                       const struct nsc_space_mapping *m)
+{
+    const struct nsc_code_place place = {m->start, m->end, m->bias};
+    struct nsc_maps fresh;
+
+    if (geteuid() != 0 || nsc_code_file_check(&file->code, pid, &onoff->maps, &place) == 0)
+        return 0;
+    if (nsc_maps_read(pid, &fresh) != 0)
+        return -ESRCH;
+    nsc_maps_free(&onoff->maps);
+    onoff->maps = fresh;
+    return nsc_code_file_check(&file->code, pid, &onoff->maps, &place);
+}
+
+/* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
+static struct nsc_flip *flip_of(struct nsc_onoff *onoff, pid_t pid, const struct nsc_space *space,
                                 uint32_t mapping, int *error)
 {
     const struct nsc_space_mapping *m = &space->mappings[mapping];
@@ -47,6 +68,9 @@ static struct nsc_flip *flip_of(struct nsc_onoff *onoff, const struct nsc_space 
         return flip;
     sleds = nsc_module_sleds(space->modules->files[m->module]);
     if (sleds == NULL || sleds->sled_count == 0)
+        return NULL;
+    *error = check_place(onoff, pid, space->modules->files[m->module], m);
+    if (*error != 0)
         return NULL;
     *error = nsc_flip_init(flip, onoff->mem, sleds, m->bias, m->start, m->end);
     if (*error != 0)
@@ -69,14 +93,14 @@ struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t map
     if (process->dead || !has_sleds(&process->space.mappings[mapping]))
         return NULL;
     if (onoff->mem < 0) {
-        onoff->mem = nsc_flip_open(process->pid, NULL);
+        onoff->mem = nsc_admission_open_memory(&process->all->admission, process->pid, NULL);
         if (onoff->mem < 0) {
             *error = onoff->mem;
             onoff->mem = -1;
             return NULL;
         }
     }
-    return flip_of(onoff, &process->space, mapping, error);
+    return flip_of(onoff, process->pid, &process->space, mapping, error);
 }
 
 /* ---- What is wanted -------------------------------------------------------------------------- */
@@ -154,10 +178,11 @@ int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function,
 
 /* ---- Making it so ---------------------------------------------------------------------------- */
 
-/* A process that has gone, or a module that has, is no error. */
+/* A process that has gone, or a module that has, is no error; nor is one that is not what the
+ * shared memory says: its hooks stay as they are. */
 static bool is_failure(int error)
 {
-    return error != 0 && error != -ESRCH && error != -EIO;
+    return error != 0 && error != -ESRCH && error != -EIO && error != -EXDEV;
 }
 
 /* Everything that takes time before the first write: reading the module's file and the sleds that
@@ -186,6 +211,8 @@ static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool o
 
     if (flip != NULL)
         error = nsc_flip_apply(flip, order_in(p->all), stats);
+    if (error == -EXDEV)
+        p->all->stats.mistrusted = true;
     return is_failure(error) ? error : 0;
 }
 
@@ -360,7 +387,7 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
 static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
                             struct nsc_flip_stats *stats)
 {
-    struct nsc_onoff onoff = {.mem = nsc_flip_open(pid, NULL)};
+    struct nsc_onoff onoff = {.mem = nsc_admission_open_memory(&all->admission, pid, NULL)};
     uint32_t i, k;
     int error;
 
@@ -369,8 +396,9 @@ static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
         struct nsc_onoff theirs = {.mem = onoff.mem};
 
         for (k = 0; p != NULL && k < p->space.count; k++) {
-            struct nsc_flip *flip =
-                has_sleds(&p->space.mappings[k]) ? flip_of(&theirs, &p->space, k, &error) : NULL;
+            struct nsc_flip *flip = has_sleds(&p->space.mappings[k])
+                                        ? flip_of(&theirs, pid, &p->space, k, &error)
+                                        : NULL;
 
             if (flip == NULL)
                 continue;

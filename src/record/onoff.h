@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "reach/maps.h"
 #include "record/flip.h"
 
 struct nsc_modules;
@@ -19,9 +20,10 @@ struct nsc_tracee_process;
 
 /* The sleds of one process. Zeroed but for mem: nothing is known. */
 struct nsc_onoff {
-    int mem;                /* of nsc_flip_open(); -1: not open */
+    int mem;                /* of nsc_admission_open_memory(); -1: not open */
     struct nsc_flip *flips; /* by index of nsc_space.mappings; no sleds: not looked at */
     uint32_t count;
+    struct nsc_maps maps; /* of the process, to check modules by; may be out of date */
 };
 
 void nsc_onoff_free(struct nsc_onoff *onoff);
@@ -30,7 +32,8 @@ void nsc_onoff_free(struct nsc_onoff *onoff);
  * nsc_onoff_flip - the sleds of one mapping of a process, looked at the first time.
  * @mapping: index in process->space.mappings.
  * Returns NULL when it has no sleds, is not loaded any more, or cannot be got at; @error then
- * receives 0 or -errno.
+ * receives 0 or -errno: -EXDEV (the process is not admitted, see admission.h, or has not the
+ * module's file loaded there).
  */
 struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error);
 

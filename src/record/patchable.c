@@ -43,6 +43,11 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     if (error != 0)
         return error;
     error = nsc_reach_open(&target, &reach, diag);
+    /* From now on it is called only as long as it is what it is at this moment. */
+    if (error == 0 && !nsc_admission_allows(&p->all->admission, p->pid)) {
+        p->all->stats.mistrusted = true;
+        error = -ESRCH;
+    }
     if (error == 0)
         error = nsc_reach_call(reach, verb, 0, &result, diag);
     if (error == 0 && result < 0)

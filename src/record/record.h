@@ -75,8 +75,9 @@ struct nsc_record_result {
     /* With entry timing: modules that took part, and those whose exits read the timer all the same.
      */
     uint32_t modules_hooked, modules_in_full;
-    uint32_t unread_modules;            /* their files could not be had */
-    bool measured;                      /* samples were wanted: */
+    uint32_t unread_modules; /* their files could not be had */
+    bool mistrusted; /* hooks stayed as they were: a process or module was not what it said */
+    bool measured;   /* samples were wanted: */
     struct nsc_metrics_summary metrics; /* how they were taken */
     uint32_t heap_uncounted;            /* threads whose calls of malloc could not be counted */
 };

@@ -63,6 +63,8 @@ void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *
                                .commands = {.fd = -1}};
     for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
         r->snapshots[i].copied = -1;
+    if (nsc_credentials_read(0, &r->target) != 0)
+        r->target = (struct nsc_credentials){.uid = geteuid(), .gid = getegid(), .mixed = true};
     nsc_spawn_own_children();
 }
 
@@ -156,6 +158,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
     const struct nsc_record_options *o = r->options;
     struct nsc_session_options options = {
         .memory = memory,
+        .memory_owner = r->target.uid,
         .buffer_bytes = o->buffer_bytes != 0           ? o->buffer_bytes
                         : o->budget > 0                ? BUDGET_BUFFER_BYTES
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
@@ -203,6 +206,7 @@ int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
         nsc_session_destroy(&r->session);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
+    r->tracees.admission.target = r->target;
     set_rewind(r);
     r->tracees.no_children = o->no_children;
     r->has_session = true;
@@ -493,6 +497,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->processes = stats->processes;
     result->problems = stats->problems;
     result->unread_modules = r->tracees.modules.unread;
+    result->mistrusted = stats->mistrusted;
 }
 
 /* Entries and exits as the program emitted them: together with the losses, all that it did emit.

@@ -24,8 +24,9 @@ struct nsc_recorder {
     bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns);
     void *context; /* of is_over */
     struct nsc_session session;
-    bool has_session;          /* and tracees and drain */
-    struct nsc_writer *writer; /* NULL: not made yet, or completed */
+    bool has_session;              /* and tracees and drain */
+    struct nsc_credentials target; /* of the recorded program */
+    struct nsc_writer *writer;     /* NULL: not made yet, or completed */
     struct nsc_tracees tracees;
     struct nsc_drain drain;
     struct nsc_budget budget;

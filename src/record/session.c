@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "record/memory.h"
@@ -22,6 +24,7 @@ enum {
     CHUNK_BYTES = 64 << 10,
     CHUNK_BYTES_MIN = 16 << 10, /* small buffers get smaller chunks, so that threads can share */
     CHUNKS_WANTED = 16,
+    MAPS_BYTES = 32 << 10, /* of /proc/PID/maps, read at once */
 };
 
 /* All chunks together, if all of them had their pages. */
@@ -98,6 +101,20 @@ static void obey_limits(struct nsc_session *s)
         s->kept = s->pool_max;
 }
 
+/*
+ * From now on the file has this size: a program that cut it would be SIGBUS for all others, and for
+ * us. Others may have changed it, or added seals of their own, before these were in force.
+ */
+static int seal_size(int fd, uint64_t bytes)
+{
+    const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    struct stat st;
+
+    if (fcntl(fd, F_ADD_SEALS, seals) != 0 || fstat(fd, &st) != 0)
+        return -errno;
+    return fcntl(fd, F_GET_SEALS) == seals && (uint64_t)st.st_size == bytes ? 0 : -EPERM;
+}
+
 /* The soft limit is lifted while the file gets its size, which it then keeps. */
 static int set_size(int fd, uint64_t bytes)
 {
@@ -114,10 +131,7 @@ static int set_size(int fd, uint64_t bytes)
     if (ftruncate(fd, (off_t)bytes) != 0)
         error = -errno;
     setrlimit(RLIMIT_FSIZE, &old);
-    /* A program that cut it would be SIGBUS for all others, and for us. */
-    if (error == 0)
-        (void)fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    return error;
+    return error != 0 ? error : seal_size(fd, bytes);
 }
 
 static int add_pages(int fd, uint64_t offset, uint64_t bytes)
@@ -139,14 +153,34 @@ static void touch_pages(uint8_t *at, uint64_t bytes)
     (void)madvise(at, bytes, MADV_POPULATE_WRITE); /* slower without, since Linux 5.14; not wrong */
 }
 
-/* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
-static int open_memory(int given, int *out)
+/*
+ * Is this an empty memory file of user @owner that has no name, open for reading and writing, and
+ * that no seal protects yet? Whatever is done to such a file its owner could do as well. Only files
+ * in memory have seals, and of these only what memfd_create() made is without one.
+ */
+static bool is_empty_memory(int fd, uid_t owner)
 {
-    int made = given, fd;
+    int flags = fcntl(fd, F_GETFL);
+    struct statfs fs;
+    struct stat st;
+
+    return flags >= 0 && (flags & (O_ACCMODE | O_PATH)) == O_RDWR && fcntl(fd, F_GET_SEALS) == 0 &&
+           fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_size == 0 &&
+           st.st_uid == owner && fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
+}
+
+/* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
+static int open_memory(const struct nsc_session_options *options, int *out)
+{
+    int made = options->memory, fd;
     char path[64];
 
-    if (given == 0)
+    if (made == 0)
         made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    else if (!is_empty_memory(made, options->memory_owner)) {
+        close(made);
+        return -EPERM;
+    }
     if (made < 0)
         return -errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
@@ -276,13 +310,21 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     obey_limits(&s);
     s.total_bytes = lay_out(&s, &header);
     fill_header(&s, &header, options);
-    error = open_memory(options->memory, &s.fd);
+    error = open_memory(options, &s.fd);
+    if (error == -EPERM && options->memory != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
+                            "the program returned a descriptor that is no empty memory file of "
+                            "its own: its runtime is not nanoscope's, nothing was changed");
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot make shared memory: %s",
                             strerror(-error));
     error = map_memory(&s, &header);
     if (error != 0) {
         close(s.fd);
+        if (error == -EPERM)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
+                                "the program changed the session's memory while it was laid out: "
+                                "its runtime is not nanoscope's");
         if (error == -EFBIG)
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
                                 "cannot make %llu MiB of shared memory: the limit on file sizes "
@@ -355,6 +397,7 @@ bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid)
     maps = fopen(line, "re");
     if (maps == NULL || fstat(session->fd, &st) != 0)
         goto out;
+    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* its own would be 1 KiB */
     /* The rest of a line that is longer than this is read as one of no such form. */
     while (!found && fgets(line, sizeof line, maps) != NULL)
         found = sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==

@@ -46,7 +46,9 @@ struct nsc_session {
 };
 
 struct nsc_session_options {
-    int memory;            /* an empty memory file to lay it out in, taken over; 0: make one */
+    int memory; /* an empty memory file of a program's making to lay it out in, taken over; 0: make
+                 * one */
+    uid_t memory_owner;    /* whose it must be */
     uint64_t buffer_bytes; /* event memory at first; a multiple is made of it */
     bool fixed;            /* exactly that, and no homes */
     bool filter;           /* modules are to wait for a verdict on their sites */
@@ -61,9 +63,12 @@ struct nsc_session_options {
  * nsc_session_create - make the memory and fill in its header.
  * @session: receives it; release with nsc_session_destroy().
  *
- * Pages of the tables and the first chunks exist afterwards, so that no program can meet SIGBUS.
- * Returns 0 or -errno with @diag: -ENOMEM or -ENOSPC (not that much memory), -EFBIG (RLIMIT_FSIZE),
- * -EMFILE.
+ * A memory file that a program made is checked before anything is done to it: a program may return
+ * the descriptor of any file that it can open, and we may write where it may not. Its size is
+ * sealed, so that nobody can cut it while it is mapped here. Pages of the tables and the first
+ * chunks exist afterwards, so that no program can meet SIGBUS. Returns 0 or -errno with @diag:
+ * -EPERM (what the program made is no empty memory file of its own), -ENOMEM or -ENOSPC (not that
+ * much memory), -EFBIG (RLIMIT_FSIZE), -EMFILE.
  */
 int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
                        struct nsc_diag *diag);

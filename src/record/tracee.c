@@ -27,6 +27,7 @@ int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
     all->processes = calloc(session->processes_max, sizeof(struct nsc_tracee_process *));
     all->threads = calloc(session->threads_max, sizeof(struct nsc_tracee_thread *));
     all->module_slots = calloc(session->modules_max, sizeof *all->module_slots);
+    nsc_admission_init(&all->admission, session);
     if (all->processes == NULL || all->threads == NULL || all->module_slots == NULL ||
         nsc_modules_init(&all->modules, writer, filter) != 0) {
         nsc_tracees_free(all);
@@ -363,7 +364,9 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
     all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
     if (p->left_out || copy.text_end <= copy.text_start ||
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
-                        &(struct nsc_module_at){p->pid, copy.text_start}, &mapping.module) != 0)
+                        &(struct nsc_module_at){&all->admission, p->dead || all->dead ? 0 : p->pid,
+                                                copy.text_start},
+                        &mapping.module) != 0)
         return;
     if (all->session->entry_timing)
         nsc_timing_note(&all->modules, mapping.module, copy.hooks);
@@ -480,15 +483,12 @@ uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *t)
 static void measure_thread(struct nsc_tracee_thread *t)
 {
     struct nsc_tracee_process *p = t->process;
-    uint32_t id;
+    uint32_t id = NSC_NO_ID;
 
     if (p->all->metrics == NULL || p->left_out)
         return;
-    if (!p->checked && !p->dead) {
-        p->checked = true;
-        p->in_sight = nsc_session_is_mapped(p->all->session, p->pid);
-    }
-    id = p->in_sight && !p->dead ? nsc_tracee_thread_id(t) : NSC_NO_ID;
+    if (!p->dead && nsc_admission_allows_thread(&p->all->admission, p->pid, t->tid))
+        id = nsc_tracee_thread_id(t);
     if (id != NSC_NO_ID)
         t->metrics = nsc_metrics_add(p->all->metrics, p->pid, t->tid, id);
     if (t->metrics != NULL && !p->all->attached)

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "metrics/metrics.h"
+#include "record/admission.h"
 #include "record/onoff.h"
 #include "record/session.h"
 #include "record/space.h"
@@ -25,8 +26,7 @@ struct nsc_tracee_process {
     int pidfd;
     bool left_out; /* a child, and the user wants none */
     bool dead;
-    bool checked, in_sight; /* whether its numbers mean the same to us was asked; and do they? */
-    uint32_t threads;       /* adopted and not yet finished */
+    uint32_t threads; /* adopted and not yet finished */
     struct nsc_process entry;
     char name[256];
     struct nsc_space space;
@@ -65,6 +65,7 @@ struct nsc_tracee_stats {
     uint32_t threads, processes; /* that have an entry in the trace */
     uint32_t calling;            /* threads that are finished and have calls there */
     uint32_t problems;           /* NSC_LIVE_PROBLEM_* of any process */
+    bool mistrusted; /* hooks stayed as they were: a process or module was not what it said */
 };
 
 /* A module slot that has been read. */
@@ -76,6 +77,7 @@ struct nsc_tracee_module {
 
 struct nsc_tracees {
     struct nsc_session *session;
+    struct nsc_admission admission; /* which processes may be touched */
     struct nsc_writer *writer;
     struct nsc_modules modules;
     struct nsc_metrics *metrics; /* whoever samples the threads; NULL: nobody does */

@@ -52,14 +52,16 @@ bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials);
  */
 int nsc_credentials_assume(const struct nsc_credentials *credentials);
 
+/* Open a regular file for reading. Nothing else is opened, as that may have effects. Returns a
+ * descriptor, close-on-exec, or -errno: -EINVAL (no regular file), what open() says. */
+int nsc_open_regular(const char *path);
+
 /**
- * nsc_credentials_open - open a regular file for reading with somebody's credentials.
- * @credentials: NULL, or not foreign: with those of this process.
- * @path: followed as open() does; anything but a regular file is not opened.
+ * nsc_credentials_open - the same with the credentials of another user.
+ * @credentials: NULL: those of this process.
  *
- * A forked child opens it, as a file system of that user may block for ever: after two seconds it
- * counts as not there. Returns a descriptor, close-on-exec, or -errno: -EINVAL (no regular file),
- * -ETIMEDOUT, what open() says.
+ * A forked child opens the file: a file system of that user's may block for ever, and after two
+ * seconds counts as not there (-ETIMEDOUT).
  */
 int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path);
 

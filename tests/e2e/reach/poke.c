@@ -72,7 +72,8 @@ static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
         double begin = now(), took;
         /* Every other time: was a call so far made in a wrong way? */
         int error =
-            nsc_inject_call(t->pid, pidfd, t->control, t->note, n % 2 ? 101 : 0, 0, &result, &diag);
+            nsc_inject_call(&(struct nsc_inject_target){t->pid, pidfd, t->control, t->note, NULL},
+                            n % 2 ? 101 : 0, 0, &result, &diag);
 
         if (error == -ESRCH && n > 0)
             break;
@@ -149,9 +150,10 @@ int main(int argc, char **argv)
         return many(&target, pidfd, atof(argv[3]));
     if (strcmp(argv[1], "stale") == 0 && read(0, &result, 1) < 0)
         return 2;
-    error = nsc_inject_call(target.pid, pidfd, target.control, target.note,
-                            argc > 3 ? strtoull(argv[3], NULL, 0) : 0,
-                            argc > 4 ? strtoull(argv[4], NULL, 0) : 0, &result, &diag);
+    error = nsc_inject_call(
+        &(struct nsc_inject_target){target.pid, pidfd, target.control, target.note, NULL},
+        argc > 3 ? strtoull(argv[3], NULL, 0) : 0, argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
+        &result, &diag);
     if (error != 0)
         return die(error);
     printf("%lld\n", (long long)result);

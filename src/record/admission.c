@@ -1,0 +1,59 @@
+/* admission.c - see admission.h. */
+#include "record/admission.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "record/flip.h"
+
+void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session)
+{
+    *admission = (struct nsc_admission){.session = session};
+    if (nsc_credentials_read(0, &admission->target) != 0)
+        admission->target.mixed = true; /* covers no process */
+}
+
+static int check(const struct nsc_admission *admission, pid_t pid)
+{
+    struct nsc_credentials theirs;
+
+    if (pid <= 0 || pid == getpid() || !nsc_session_is_mapped(admission->session, pid) ||
+        nsc_credentials_read(pid, &theirs) != 0)
+        return -ESRCH;
+    return nsc_credentials_cover(&admission->target, &theirs) ? 0 : -EXDEV;
+}
+
+bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid)
+{
+    return check(admission, pid) == 0;
+}
+
+int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
+                              struct nsc_diag *diag)
+{
+    int fd = nsc_flip_open(pid, diag), error;
+
+    if (fd < 0)
+        return fd;
+    /* Asked only now: an exec in between leaves us the memory of a program that is over. */
+    error = check(admission, pid);
+    if (error == 0)
+        return fd;
+    close(fd);
+    if (error == -ESRCH)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
+                            "process %ld takes no part in this recording", (long)pid);
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EXDEV,
+                        "process %ld has other privileges than the recorded program: it is left "
+                        "alone",
+                        (long)pid);
+}
+
+bool nsc_admission_allows_thread(const struct nsc_admission *admission, pid_t pid, pid_t tid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
+    return tid > 0 && nsc_admission_allows(admission, pid) && access(path, F_OK) == 0;
+}
