@@ -16,6 +16,7 @@
 #include "reach/reach.h"
 #include "record/await.h"
 #include "record/clockpoint.h"
+#include "record/members.h"
 #include "record/patchable.h"
 #include "record/recorder.h"
 #include "record/verdict.h"
@@ -24,6 +25,8 @@
 #define MS      1000000ull
 /* How often it is asked whether somebody wants the end, or the program has ended. */
 #define LOOK_NS (10 * MS)
+/* The same, where all of /proc has to be looked through. */
+#define SEARCH_NS (200 * MS)
 /* For a program that begins its recording itself to join, once it may. */
 #define JOIN_NS (10000 * MS)
 
@@ -37,7 +40,9 @@ struct attach {
     int pidfd;        /* of the program; -1: none yet */
     bool from_inside; /* sleds can only be switched by the program */
     bool exited;
+    bool uncounted; /* the program sees no /proc: the kernel does not count it as having the memory */
     uint64_t end_ns, looked_ns; /* end_ns UINT64_MAX: no limit */
+    uint64_t searched_ns;       /* when processes that map the memory were looked for last */
 };
 
 /* ---- Signals --------------------------------------------------------------------------------- */
@@ -96,6 +101,21 @@ static bool has_exited(const struct attach *a)
     return a->pidfd >= 0 && poll(&set, 1, 0) > 0 && set.revents != 0;
 }
 
+/* Does any process have the session's memory? */
+static bool is_mapped(struct attach *a)
+{
+    const struct nsc_session *session = &a->recorder.session;
+
+    if (!nsc_session_alone(session))
+        return true;
+    if (!a->uncounted)
+        return false;
+    if (a->looked_ns - a->searched_ns < SEARCH_NS)
+        return true;
+    a->searched_ns = a->looked_ns;
+    return nsc_members_exist(session);
+}
+
 /* The program has ended, or runs another one: nobody has the session's memory any more. Children
  * that it forked go on having it. */
 static bool program_is_over(struct attach *a)
@@ -104,7 +124,7 @@ static bool program_is_over(struct attach *a)
 
     a->exited = a->exited || has_exited(a);
     r->waiting_for = a->exited ? r->tracees.live_processes : 0;
-    if (!nsc_session_alone(&r->session) && !(a->exited && r->options->no_children))
+    if (is_mapped(a) && !(a->exited && r->options->no_children))
         return false;
     a->result->end = a->exited ? NSC_ATTACH_EXITED : NSC_ATTACH_EXEC;
     return true;
@@ -275,6 +295,12 @@ static int join(struct attach *a, struct nsc_diag *diag)
     error = nsc_reach_join(a->reach, diag);
     if (error != 0)
         return error;
+    a->uncounted = nsc_session_alone(&r->session);
+    if (a->uncounted)
+        snprintf(a->result->warning, sizeof a->result->warning,
+                 "process %ld sees no /proc (as in a chroot), and cannot make its hooks ready "
+                 "without: mount /proc there",
+                 (long)a->options->target->pid);
     adopt_program(a, a->options->target->pid);
     nsc_tracees_scan(&r->tracees, true);
     return 0;

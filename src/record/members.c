@@ -57,6 +57,17 @@ void nsc_members_find(const struct nsc_session *session, struct nsc_members *mem
     closedir(proc);
 }
 
+bool nsc_members_exist(const struct nsc_session *session)
+{
+    struct nsc_members members = {0};
+    bool any;
+
+    nsc_members_find(session, &members);
+    any = members.count > 0;
+    nsc_members_free(&members);
+    return any;
+}
+
 void nsc_members_free(struct nsc_members *members)
 {
     free(members->pids);

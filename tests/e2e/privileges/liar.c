@@ -1,0 +1,76 @@
+/*
+ * liar.c - a program built for tracing that, once it is recorded, writes into the session's memory
+ * that another process takes part: one that it names by number, with a module of its own choice.
+ *
+ * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID   (numbers in hexadecimal but the first)
+ */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "nanoscope/live.h"
+
+/* The session's memory in this process; NULL: it is not recorded. */
+static uint8_t *session(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    uintptr_t start = 0;
+    char line[512];
+
+    while (start == 0 && fgets(line, sizeof line, maps) != NULL)
+        if (strstr(line, "memfd:nanoscope") != NULL && strstr(line, " 00000000 ") != NULL)
+            start = strtoull(line, NULL, 16);
+    fclose(maps);
+    return (uint8_t *)start;
+}
+
+static void lie(uint8_t *base, char **argv)
+{
+    struct nsc_live_header *header = (struct nsc_live_header *)base;
+    struct nsc_live_process *process =
+        (struct nsc_live_process *)(base + header->processes_off) + 5;
+    struct nsc_live_module *module = (struct nsc_live_module *)(base + header->modules_off) + 9;
+    size_t i;
+
+    process->pid = (uint32_t)strtoul(argv[1], NULL, 10);
+    process->start_ticks = header->clock[0].ticks;
+    __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+    snprintf(module->path, sizeof module->path, "%s", argv[2]);
+    module->process = 5;
+    module->hooks = 1u << NSC_LIVE_HOOK_SLED;
+    module->site_count = 1;
+    module->text_start = strtoull(argv[3], NULL, 16);
+    module->text_end = strtoull(argv[4], NULL, 16);
+    module->bias = strtoull(argv[5], NULL, 16);
+    module->load_ticks = header->clock[0].ticks;
+    for (i = 0; i < strlen(argv[6]) / 2; i++)
+        sscanf(argv[6] + 2 * i, "%2hhx", &module->build_id[i]);
+    module->build_id_bytes = (uint32_t)i;
+    __atomic_store_n(&module->sleds_ready, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+}
+
+__attribute__((noinline)) static void work(void)
+{
+    usleep(1000);
+}
+
+int main(int argc, char **argv)
+{
+    uint8_t *base;
+
+    if (argc < 7)
+        return 2;
+    puts("ready");
+    fflush(stdout);
+    while ((base = session()) == NULL)
+        work();
+    lie(base, argv);
+    puts("lied");
+    fflush(stdout);
+    for (;;)
+        work();
+}
