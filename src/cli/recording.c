@@ -294,6 +294,8 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
             "(only root may read those that are no program's own file); their functions have "
             "no names, and sleds in them stay off",
             result->unread_modules);
+    if (result->memory_failed)
+        nsc_cli_warn("the system has no memory left for the session: the recording ended there");
     if (result->mistrusted)
         nsc_cli_warn("the program named a process of other privileges, or a module that is not "
                      "loaded where it said: hooks there were left as they were");

@@ -22,13 +22,13 @@
 #include "record/verdict.h"
 #include "util/now.h"
 
-#define MS      1000000ull
+#define MS        1000000ull
 /* How often it is asked whether somebody wants the end, or the program has ended. */
-#define LOOK_NS (10 * MS)
+#define LOOK_NS   (10 * MS)
 /* The same, where all of /proc has to be looked through. */
 #define SEARCH_NS (200 * MS)
 /* For a program that begins its recording itself to join, once it may. */
-#define JOIN_NS (10000 * MS)
+#define JOIN_NS   (10000 * MS)
 
 struct attach {
     struct nsc_recorder recorder;
@@ -40,7 +40,8 @@ struct attach {
     int pidfd;        /* of the program; -1: none yet */
     bool from_inside; /* sleds can only be switched by the program */
     bool exited;
-    bool uncounted; /* the program sees no /proc: the kernel does not count it as having the memory */
+    bool uncounted; /* the program sees no /proc: the kernel does not count it as having the memory
+                     */
     uint64_t end_ns, looked_ns; /* end_ns UINT64_MAX: no limit */
     uint64_t searched_ns;       /* when processes that map the memory were looked for last */
 };

@@ -19,8 +19,8 @@ struct nsc_members {
 
 /* Add the processes that map the session's memory and are not in the list yet. */
 void nsc_members_find(const struct nsc_session *session, struct nsc_members *members);
-/* Does any process map the session's memory? Where the kernel does not count who has it open, this is
- * the only way to tell. Context: looks through /proc. */
+/* Does any process map the session's memory? Where the kernel does not count who has it open, this
+ * is the only way to tell. Context: looks through /proc. */
 bool nsc_members_exist(const struct nsc_session *session);
 void nsc_members_free(struct nsc_members *members);
 

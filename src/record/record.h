@@ -76,8 +76,9 @@ struct nsc_record_result {
      */
     uint32_t modules_hooked, modules_in_full;
     uint32_t unread_modules; /* their files could not be had */
-    bool mistrusted; /* hooks stayed as they were: a process or module was not what it said */
-    bool measured;   /* samples were wanted: */
+    bool mistrusted;    /* hooks stayed as they were: a process or module was not what it said */
+    bool memory_failed; /* the session's memory could not be had any more: it ended there */
+    bool measured;      /* samples were wanted: */
     struct nsc_metrics_summary metrics; /* how they were taken */
     uint32_t heap_uncounted;            /* threads whose calls of malloc could not be counted */
 };

@@ -18,6 +18,7 @@
 #include "record/clockpoint.h"
 #include "record/drain.h"
 #include "record/measure.h"
+#include "record/memory_fault.h"
 #include "record/names.h"
 #include "record/output.h"
 #include "record/patchable.h"
@@ -223,6 +224,7 @@ void nsc_recorder_release(struct nsc_recorder *r)
         nsc_budget_free(&r->budget);
         nsc_drain_free(&r->drain);
         nsc_tracees_free(&r->tracees);
+        nsc_memory_fault_end();
         nsc_session_destroy(&r->session);
     }
     nsc_command_close(&r->commands);
@@ -427,13 +429,14 @@ void nsc_recorder_loop(struct nsc_recorder *r)
     if (r->options->budget > 0)
         nsc_turns_shorten();
     nsc_measure_begin(r);
+    nsc_memory_fault_guard(r->session.base, r->session.total_bytes);
     do {
         uint64_t now_ns = nsc_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
 
         nsc_recorder_serve(r, now_ns);
         nsc_snapshot_look(r);
-        over = r->is_over(r, now_ns) || r->stop;
+        over = r->is_over(r, now_ns) || r->stop || nsc_memory_fault_happened();
         if (second) {
             r->second_ns = now_ns;
             write_clock(r);
@@ -498,6 +501,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->problems = stats->problems;
     result->unread_modules = r->tracees.modules.unread;
     result->mistrusted = stats->mistrusted;
+    result->memory_failed = nsc_memory_fault_happened();
 }
 
 /* Entries and exits as the program emitted them: together with the losses, all that it did emit.

@@ -1,6 +1,6 @@
 /*
- * fake_control.c - a program that pretends to hold nanoscope's runtime: its control function returns
- * a descriptor of the caller's choice for the session's memory.
+ * fake_control.c - a program that pretends to hold nanoscope's runtime: its control function
+ * returns a descriptor of the caller's choice for the session's memory.
  *
  * usage: fake_control KIND FILE; KIND:
  *   path      FILE, opened with O_PATH

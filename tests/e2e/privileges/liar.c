@@ -2,7 +2,8 @@
  * liar.c - a program built for tracing that, once it is recorded, writes into the session's memory
  * that another process takes part: one that it names by number, with a module of its own choice.
  *
- * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID   (numbers in hexadecimal but the first)
+ * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID   (numbers in hexadecimal
+ * but the first)
  */
 #include <inttypes.h>
 #include <stdint.h>
