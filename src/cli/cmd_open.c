@@ -22,6 +22,7 @@
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
+#include "serve/entry.h"
 #include "serve/serve.h"
 #include "util/units.h"
 
@@ -29,7 +30,8 @@
 
 struct open_request {
     uint64_t port, idle_ns; /* idle_ns 0: for ever */
-    const char *source;
+    const char **sources;   /* folders */
+    size_t source_count;
     const char *categories;
     struct nsc_category_rules *rules;
     bool no_browser;
@@ -50,7 +52,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     case NSC_OPEN_OPT_IDLE:
         return nsc_cli_time(args, given, &r->idle_ns);
     case NSC_OPEN_OPT_SOURCE:
-        r->source = given->value;
+        r->sources[r->source_count++] = given->value;
         return 0;
     case NSC_OPEN_OPT_CATEGORIES:
         r->categories = given->value;
@@ -68,8 +70,9 @@ static int check(const struct nsc_cli_args *args, const struct open_request *r)
 
     if (args->operand_count < 1 || args->operand_count > TRACES_MAX)
         return nsc_cli_usage(args, "a trace is needed, or two to compare");
-    if (r->source != NULL && (stat(r->source, &st) != 0 || !S_ISDIR(st.st_mode)))
-        return nsc_cli_error("--source: %s is no folder", r->source);
+    for (size_t i = 0; i < r->source_count; i++)
+        if (stat(r->sources[i], &st) != 0 || !S_ISDIR(st.st_mode))
+            return nsc_cli_error("--source: %s is no folder", r->sources[i]);
     return 0;
 }
 
@@ -151,10 +154,11 @@ static bool has_desktop(void)
     return (x11 != NULL && *x11 != '\0') || (wayland != NULL && *wayland != '\0');
 }
 
-/* Returns its process, 0 if there is none. It is of a session of its own: Ctrl-C is for us. */
-static pid_t open_browser(const char *address)
+/* @url: without secrets, as every user can read a process's arguments. Returns its process, 0 if
+ * there is none. It is of a session of its own: Ctrl-C is for us. */
+static pid_t open_browser(const char *url)
 {
-    char *argv[] = {(char[]){"xdg-open"}, strdup(address), NULL};
+    char *argv[] = {(char[]){"xdg-open"}, strdup(url), NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     pid_t pid = 0;
@@ -169,6 +173,22 @@ static pid_t open_browser(const char *address)
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&files);
     free(argv[1]);
+    return pid;
+}
+
+/* Returns the browser's process, 0 if there is none. @entry: the file that it is started with. */
+static pid_t start_browser(const struct nsc_serve *server, struct nsc_entry *entry)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    pid_t pid;
+
+    if (nsc_entry_create(nsc_serve_entry_address(server), entry, &diag) != 0) {
+        nsc_cli_warn("%s", diag.message);
+        return 0;
+    }
+    pid = open_browser(entry->url);
+    if (pid == 0)
+        nsc_entry_remove(entry);
     return pid;
 }
 
@@ -190,13 +210,35 @@ static void watch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void serve_until_end(const struct open_request *r, struct nsc_serve *server, pid_t browser)
+/* Tell once that another user was refused: it may be this one, in a browser that is not root's. */
+static void report_refused(struct nsc_serve *server, bool *is_reported)
 {
-    bool watches = true;
+    int64_t user = nsc_serve_refused_user(server);
+
+    if (*is_reported || user == NSC_SERVE_REFUSED_NONE)
+        return;
+    *is_reported = true;
+    if (user == NSC_SERVE_REFUSED_UNKNOWN)
+        nsc_cli_warn("refused a connection whose user the kernel does not tell: run 'nanoscope "
+                     "open' as another user than root");
+    else
+        nsc_cli_warn("refused a connection of user %" PRId64 ": only user %u may open the page%s",
+                     user, geteuid(),
+                     geteuid() == 0 ? "; run 'nanoscope open' as the user that runs the browser"
+                                    : "");
+}
+
+static void serve_until_end(const struct open_request *r, struct nsc_serve *server, pid_t browser,
+                            struct nsc_entry *entry)
+{
+    bool watches = true, is_reported = false;
 
     while (!told_to_end && !nsc_cli_enter_pressed(&watches)) {
         poll(NULL, 0, 100);
         nsc_serve_look_after(server);
+        report_refused(server, &is_reported);
+        if (nsc_serve_is_logged_in(server))
+            nsc_entry_remove(entry);
         if (browser != 0 && waitpid(browser, NULL, WNOHANG) == browser)
             browser = 0;
         if (r->idle_ns != 0 && nsc_serve_idle_ns(server) > r->idle_ns) {
@@ -213,11 +255,13 @@ static int serve(const struct open_request *r)
     struct nsc_serve_options options = {.size = sizeof options,
                                         .traces = r->traces,
                                         .trace_count = r->trace_count,
-                                        .source_folder = r->source,
+                                        .source_folders = r->sources,
+                                        .source_folder_count = r->source_count,
                                         .rules = r->rules,
                                         .port = (uint16_t)r->port};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_serve *server;
+    struct nsc_entry entry = {0};
     pid_t browser = 0;
 
     watch_signals();
@@ -226,12 +270,14 @@ static int serve(const struct open_request *r)
     puts(nsc_serve_address(server));
     fflush(stdout);
     if (!r->no_browser && has_desktop())
-        browser = open_browser(nsc_serve_address(server));
+        browser = start_browser(server, &entry);
     if (isatty(STDIN_FILENO) != 0)
-        fputs(browser != 0 ? "Opened in the browser. (Press ENTER to end)\n"
+        fputs(browser != 0 ? "Opened in the browser; if it shows no trace, open this address "
+                             "there. (Press ENTER to end)\n"
                            : "Open this address in a browser. (Press ENTER to end)\n",
               stderr);
-    serve_until_end(r, server, browser);
+    serve_until_end(r, server, browser, &entry);
+    nsc_entry_remove(&entry);
     nsc_serve_stop(server);
     return NSC_CLI_OK;
 }
@@ -241,6 +287,9 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
     struct open_request r = {.idle_ns = 600000000000u};
     int status = 0;
 
+    r.sources = calloc(args->option_count + 1, sizeof *r.sources);
+    if (r.sources == NULL)
+        return nsc_cli_error("out of memory");
     for (size_t i = 0; i < args->option_count && status == 0; i++)
         status = read_option(args, &args->options[i], &r);
     if (status == 0)
@@ -252,6 +301,7 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
     if (status == 0)
         status = serve(&r);
     nsc_category_rules_free(r.rules);
+    free(r.sources);
     for (size_t i = 0; i < r.trace_count; i++) {
         nsc_naming_free(r.traces[i].context);
         close(r.traces[i].fd);

@@ -26,15 +26,19 @@ static int make_secret(char out[NSC_GATE_SECRET_CHARS + 1])
 int nsc_gate_init(struct nsc_gate *gate, uint16_t port)
 {
     struct nsc_gate made;
+    char key[NSC_GATE_SECRET_CHARS + 1];
     int error = make_secret(made.token);
 
     if (error == 0)
         error = make_secret(made.cookie);
+    if (error == 0)
+        error = make_secret(key);
     if (error != 0)
         return error;
     snprintf(made.cookie_name, sizeof made.cookie_name, "nanoscope-%u", port);
     snprintf(made.hosts[0], sizeof made.hosts[0], "127.0.0.1:%u", port);
     snprintf(made.hosts[1], sizeof made.hosts[1], "localhost:%u", port);
+    snprintf(made.entry, sizeof made.entry, "/?open=%s", key);
     *gate = made;
     return 0;
 }
@@ -71,11 +75,21 @@ static bool is_our_origin(const struct nsc_gate_request *request)
                                        strcmp(request->origin + length, request->host) == 0);
 }
 
-/* "same-site" is another port of this machine: somebody else. */
+/* "same-site" is another port of this machine: another server's page. */
 static bool is_our_site(const char *fetch_site)
 {
     return fetch_site == NULL || strcmp(fetch_site, "same-origin") == 0 ||
            strcmp(fetch_site, "none") == 0;
+}
+
+/* The file that the browser is started with leads here; a browser takes that for another site. No
+ * other page knows the key, and what is here is the page without any data. */
+static bool is_entry(const struct nsc_gate *gate, const char *target)
+{
+    size_t length = strlen(gate->entry), key = length - NSC_GATE_SECRET_CHARS;
+
+    return strlen(target) == length && memcmp(target, gate->entry, key) == 0 &&
+           is_secret(gate->entry + key, target + key, NSC_GATE_SECRET_CHARS);
 }
 
 /* "a=b; nanoscope-40123=0123...; c=d": of several with our name one has to fit, as others may have
@@ -118,7 +132,8 @@ enum nsc_gate_verdict nsc_gate_judge(const struct nsc_gate *gate,
     bool login = is_path(request->target, "/login");
 
     if (request->repeated || !is_our_host(gate, request->host) || !is_our_origin(request) ||
-        !is_our_site(request->fetch_site) || request->target[0] != '/')
+        request->target[0] != '/' ||
+        !(is_our_site(request->fetch_site) || is_entry(gate, request->target)))
         return NSC_GATE_FORBIDDEN;
     if (strcmp(request->method, login ? "POST" : "GET") != 0)
         return NSC_GATE_BAD_METHOD;

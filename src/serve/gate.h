@@ -14,12 +14,14 @@
 #define NSC_GATE_SECRET_BYTES 16 /* of randomness; written as twice as many hexadecimal digits */
 #define NSC_GATE_SECRET_CHARS (2 * NSC_GATE_SECRET_BYTES)
 #define NSC_GATE_NAME_MAX     32
+#define NSC_GATE_ENTRY_MAX    48 /* "/?open=" and a secret */
 
 struct nsc_gate {
     char token[NSC_GATE_SECRET_CHARS + 1];  /* of the address that is printed */
     char cookie[NSC_GATE_SECRET_CHARS + 1]; /* what the browser gets for it */
     char cookie_name[NSC_GATE_NAME_MAX];    /* has the port in it: cookies do not know ports */
     char hosts[2][NSC_GATE_NAME_MAX];       /* the names that the server goes by, with its port */
+    char entry[NSC_GATE_ENTRY_MAX];         /* the one target that a foreign page may lead to */
 };
 
 /* The head of a request. Fields that it does not have are NULL; all are borrowed. */

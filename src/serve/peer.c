@@ -1,7 +1,7 @@
 /*
- * peer.c - the owner of a socket of this machine, as the kernel tells it; see peer.h.
+ * peer.c - the owner of the other end of a connection, by sock_diag(7); see peer.h.
  *
- * Called by the server. Must not wait for anybody: the kernel answers at once.
+ * Called by the server. Does not block: the kernel answers within send().
  */
 #include "serve/peer.h"
 
@@ -37,41 +37,41 @@ static struct question make_question(const struct sockaddr_in *socket,
     return q;
 }
 
-/* Returns the user of the answer, or -1 if there is none in it. */
-static int64_t read_answer(int netlink)
+/* @other: the answer must be about a connection to it. Where there is none, the kernel looks for a
+ * listening socket with the same port instead. */
+static int64_t read_answer(int netlink, const struct sockaddr_in *other)
 {
     union {
         struct nlmsghdr head;
         char bytes[1024];
     } answer;
+    const struct inet_diag_msg *found = NLMSG_DATA(&answer.head);
     ssize_t got = recv(netlink, &answer, sizeof answer, MSG_DONTWAIT);
 
-    if (got < (ssize_t)(sizeof answer.head + sizeof(struct inet_diag_msg)) ||
-        answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
-        return -1;
-    return ((const struct inet_diag_msg *)NLMSG_DATA(&answer.head))->idiag_uid;
+    if (got < (ssize_t)(sizeof answer.head + sizeof *found) ||
+        answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || found->id.idiag_dport != other->sin_port)
+        return NSC_PEER_UNKNOWN;
+    /* The kernel reports root as the owner of a socket that its last process has closed. */
+    return found->idiag_inode != 0 ? (int64_t)found->idiag_uid : NSC_PEER_CLOSED;
 }
 
-static int64_t owner_of(const struct sockaddr_in *socket_address, const struct sockaddr_in *other)
+int64_t nsc_peer_find_owner(const struct sockaddr_in *server, const struct sockaddr_in *client)
 {
-    struct question question = make_question(socket_address, other);
+    struct question question = make_question(client, server);
     int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-    int64_t owner = -1;
+    int64_t owner = NSC_PEER_UNKNOWN;
 
     if (netlink < 0)
-        return -1;
+        return NSC_PEER_UNKNOWN;
     if (send(netlink, &question, sizeof question, 0) == (ssize_t)sizeof question)
-        owner = read_answer(netlink);
+        owner = read_answer(netlink, server);
     close(netlink);
     return owner;
 }
 
-bool nsc_peer_is_allowed(const struct sockaddr_in *server, const struct sockaddr_in *client)
+bool nsc_peer_is_allowed(int64_t owner, uid_t user)
 {
-    int64_t owner;
-
-    if (geteuid() == 0)
-        return true;
-    owner = owner_of(client, server);
-    return owner < 0 || owner == 0 || owner == (int64_t)geteuid();
+    if (owner == NSC_PEER_UNKNOWN)
+        return user != 0;
+    return owner == 0 || owner == (int64_t)user;
 }

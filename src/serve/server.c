@@ -37,13 +37,15 @@ struct nsc_serve {
     struct nsc_gate gate;
     struct nsc_links links;
     struct sockaddr_in address;
-    char url[96];
+    char url[96], entry_url[160];
     struct nsc_source source;
     const struct nsc_answer_handler *handlers[2]; /* what is answered beside the engine */
-    pthread_mutex_t lock;                         /* of what follows */
-    struct request *under_way;                    /* whose answers are awaited */
-    uint64_t asked_ns;                            /* when somebody asked last */
-    uint64_t trimmed_ns;                          /* asked_ns when free memory was given back */
+    _Atomic int64_t refused;                      /* as nsc_serve_refused_user() returns it */
+    atomic_bool logged_in;
+    pthread_mutex_t lock;      /* of what follows */
+    struct request *under_way; /* whose answers are awaited */
+    uint64_t asked_ns;         /* when somebody asked last */
+    uint64_t trimmed_ns;       /* asked_ns when free memory was given back */
 };
 
 struct request {
@@ -297,6 +299,7 @@ static enum MHD_Result log_in(struct request *r)
         return send_line(r, MHD_HTTP_FORBIDDEN, "this is not the token\n");
     nsc_links_heard(&s->links, link_of(r), true);
     note_activity(s);
+    atomic_store(&s->logged_in, true);
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->gate.cookie_name,
              s->gate.cookie);
     return send_nothing(r, cookie);
@@ -371,13 +374,19 @@ static void on_end(void *context, struct MHD_Connection *connection, void **requ
 
 static enum MHD_Result on_accept(void *context, const struct sockaddr *address, socklen_t bytes)
 {
-    const struct nsc_serve *s = context;
+    struct nsc_serve *s = context;
     struct sockaddr_in client;
+    int64_t owner;
 
     if (bytes < sizeof client)
         return MHD_NO;
     memcpy(&client, address, sizeof client);
-    return nsc_peer_is_allowed(&s->address, &client) ? MHD_YES : MHD_NO;
+    owner = nsc_peer_find_owner(&s->address, &client);
+    if (nsc_peer_is_allowed(owner, geteuid()))
+        return MHD_YES;
+    if (owner != NSC_PEER_CLOSED)
+        atomic_store(&s->refused, owner == NSC_PEER_UNKNOWN ? NSC_SERVE_REFUSED_UNKNOWN : owner);
+    return MHD_NO;
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **link,
@@ -456,23 +465,25 @@ static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
                                           .handlers = s->handlers,
                                           .handler_count = sql != NULL ? 2 : 1,
                                           .rules = options->rules};
-    int fd = listen_on(s, options->port, diag), error;
+    int error =
+        nsc_source_init(&s->source, options->source_folders, options->source_folder_count, diag);
+    int fd = error == 0 ? listen_on(s, options->port, diag) : error;
 
     if (fd < 0)
         return fd;
     s->handlers[0] = &s->source.handler;
     s->handlers[1] = sql;
     error = nsc_gate_init(&s->gate, ntohs(s->address.sin_port));
-    if (error == 0) {
-        nsc_source_init(&s->source, options->source_folder);
+    if (error == 0)
         error = nsc_workers_start(&workers, &s->workers);
-    }
     if (error != 0) {
         close(fd);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot start the server: %s",
                             strerror(-error));
     }
     snprintf(s->url, sizeof s->url, "http://%s/#token=%s", s->gate.hosts[0], s->gate.token);
+    snprintf(s->entry_url, sizeof s->entry_url, "http://%s%s#token=%s", s->gate.hosts[0],
+             s->gate.entry, s->gate.token);
     s->asked_ns = nsc_now_ns();
     return start_daemon(s, fd, diag);
 }
@@ -492,6 +503,7 @@ int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     pthread_mutex_init(&s->lock, NULL);
     nsc_links_init(&s->links);
+    atomic_init(&s->refused, NSC_SERVE_REFUSED_NONE);
     error = nsc_mhd_load(&s->mhd, diag);
     if (error == 0)
         error = start(s, options, diag);
@@ -506,6 +518,21 @@ int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **
 const char *nsc_serve_address(const struct nsc_serve *server)
 {
     return server->url;
+}
+
+const char *nsc_serve_entry_address(const struct nsc_serve *server)
+{
+    return server->entry_url;
+}
+
+bool nsc_serve_is_logged_in(struct nsc_serve *server)
+{
+    return atomic_load(&server->logged_in);
+}
+
+int64_t nsc_serve_refused_user(struct nsc_serve *server)
+{
+    return atomic_load(&server->refused);
 }
 
 /* Has the client hung up? While its connection rests, the HTTP library does not look at it. */
@@ -566,6 +593,7 @@ void nsc_serve_stop(struct nsc_serve *server)
     if (server->daemon != NULL)
         server->mhd.stop_daemon(server->daemon);
     nsc_workers_free(server->workers);
+    nsc_source_destroy(&server->source);
     nsc_links_destroy(&server->links);
     pthread_mutex_destroy(&server->lock);
     free(server);

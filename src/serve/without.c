@@ -24,6 +24,24 @@ const char *nsc_serve_address(const struct nsc_serve *server)
     return "";
 }
 
+const char *nsc_serve_entry_address(const struct nsc_serve *server)
+{
+    (void)server;
+    return "";
+}
+
+bool nsc_serve_is_logged_in(struct nsc_serve *server)
+{
+    (void)server;
+    return false;
+}
+
+int64_t nsc_serve_refused_user(struct nsc_serve *server)
+{
+    (void)server;
+    return NSC_SERVE_REFUSED_NONE;
+}
+
 void nsc_serve_look_after(struct nsc_serve *server)
 {
     (void)server;

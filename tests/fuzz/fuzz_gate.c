@@ -65,6 +65,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
          request.host == NULL || strstr(request.host, ":4711") == NULL ||
          strcmp(request.method, "GET") != 0))
         abort();
+    if (request.fetch_site != NULL && strstr(request.fetch_site, "-site") != NULL &&
+        strcmp(request.target, gate.entry) != 0 &&
+        nsc_gate_judge(&gate, &request) != NSC_GATE_FORBIDDEN)
+        abort();
     for (size_t i = 0; i < 6; i++)
         free(lines[i]);
     return 0;

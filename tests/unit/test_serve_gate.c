@@ -107,6 +107,47 @@ static void test_origins(void)
     CHECK(judge(page) == NSC_GATE_FORBIDDEN);
 }
 
+/* The page of one address may be reached from another site; nothing else may. */
+static void test_entry(void)
+{
+    struct nsc_gate_request page = good(gate.entry);
+    char text[128];
+
+    CHECK(strlen(gate.entry) == 7 + 32 && strncmp(gate.entry, "/?open=", 7) == 0);
+    CHECK(strcmp(gate.entry + 7, gate.token) != 0 && strcmp(gate.entry + 7, gate.cookie) != 0);
+    page.cookie = NULL;
+    for (const char *const *site = (const char *const[]){"cross-site", "same-site", NULL};
+         *site != NULL; site++) {
+        page.fetch_site = *site;
+        page.target = gate.entry;
+        CHECK(judge(page) == NSC_GATE_FILE);
+        for (const char *const *other = (const char *const[]){"/?open=", "/", "/app.js", "/ping",
+                                                              "/api/trace", "/login", "", NULL};
+             *other != NULL; other++) {
+            page.target = *other;
+            CHECK(judge(page) == NSC_GATE_FORBIDDEN);
+            snprintf(text, sizeof text, "%s%s", *other, gate.entry + 1);
+            page.target = text;
+            CHECK(judge(page) == (strcmp(*other, "/") == 0 ? NSC_GATE_FILE : NSC_GATE_FORBIDDEN));
+        }
+        snprintf(text, sizeof text, "%s0", gate.entry);
+        page.target = text;
+        CHECK(judge(page) == NSC_GATE_FORBIDDEN);
+        snprintf(text, sizeof text, "%s", gate.entry);
+        text[38] ^= 1;
+        CHECK(judge(page) == NSC_GATE_FORBIDDEN);
+    }
+    page.target = gate.entry;
+    page.origin = "null";
+    CHECK(judge(page) == NSC_GATE_FORBIDDEN);
+    page.origin = NULL;
+    page.method = "POST";
+    CHECK(judge(page) == NSC_GATE_BAD_METHOD);
+    page.method = "GET";
+    page.host = "evil.example:4711";
+    CHECK(judge(page) == NSC_GATE_FORBIDDEN);
+}
+
 /* The cookie's field: the first @bytes of the secret between two texts. */
 static enum nsc_gate_verdict with_cookie(const char *before, int bytes, const char *after)
 {
@@ -143,6 +184,7 @@ int main(void)
     test_methods();
     test_hosts();
     test_origins();
+    test_entry();
     test_cookies();
     return t_done();
 }

@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "serve/serve.h"
@@ -58,7 +57,8 @@ static int start(const struct nsc_serve_trace *trace)
     handlers[0] = &source.handler;
     handlers[1] = nsc_sql_handler();
 
-    nsc_source_init(&source, NULL);
+    nsc_source_destroy(&source);
+    CHECK(nsc_source_init(&source, NULL, 0, NULL) == 0);
     ended = answered = given_up = wrong = 0;
     return nsc_workers_start(&options, &workers);
 }
@@ -111,73 +111,6 @@ static void test_kinds(void)
     CHECK(!nsc_workers_is_slow(""));
 }
 
-/* ---- Sources --------------------------------------------------------------------------------- */
-
-static char folder[64];
-
-static void write_file(const char *name, const char *text, size_t bytes)
-{
-    char path[128];
-    int fd;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, text, bytes) != (ssize_t)bytes)
-        abort();
-    close(fd);
-}
-
-/* What reading a file gives; the text's length if it is read. */
-static long read_source(const char *in, const char *file)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    int error = nsc_source_read(in, file, &text, &bytes);
-
-    if (error == 0 && strlen(text) != bytes)
-        abort();
-    free(text);
-    return error == 0 ? (long)bytes : error;
-}
-
-static void test_sources(void)
-{
-    static char big[NSC_SOURCE_BYTES_MAX + 1];
-    char path[128];
-
-    snprintf(folder, sizeof folder, "/tmp/test_serve_XXXXXX");
-    if (mkdtemp(folder) == NULL)
-        abort();
-    memset(big, 'x', sizeof big);
-    write_file("a.c", "int a;", 6);
-    write_file("zero.c", "in\0t", 4);
-    write_file("big.c", big, sizeof big);
-    snprintf(path, sizeof path, "%s/pipe.c", folder);
-    CHECK(mkfifo(path, 0600) == 0);
-    snprintf(path, sizeof path, "%s/a.c", folder);
-
-    CHECK(read_source(NULL, path) == 6);
-    CHECK(read_source(folder, "a.c") == 6);
-    CHECK(read_source(folder, "/build/elsewhere/src/a.c") == 6);
-    CHECK(read_source(folder, "../../src/a.c") == 6);
-    CHECK(read_source(folder, "/nowhere/b.c") == -ENOENT);
-    CHECK(read_source(NULL, "") == -ENOENT);
-    CHECK(read_source(folder, "") == -ENOENT);
-    CHECK(read_source(folder, "zero.c") == -EINVAL);
-    CHECK(read_source(folder, "big.c") == -EFBIG);
-    CHECK(read_source(folder, "pipe.c") == -EINVAL);
-    CHECK(read_source(NULL, "/dev/zero") == -EINVAL);
-    CHECK(read_source(NULL, folder) == -EINVAL);
-    CHECK(read_source(folder, "x/../../etc/hostname") == -ENOENT); /* not out of the folder */
-
-    for (const char *const *name = (const char *const[]){"a.c", "zero.c", "big.c", "pipe.c", NULL};
-         *name != NULL; name++) {
-        snprintf(path, sizeof path, "%s/%s", folder, *name);
-        unlink(path);
-    }
-    rmdir(folder);
-}
-
 int main(void)
 {
     struct nsc_serve_trace trace = {.fd = open("tests/golden/small.nst", O_RDONLY | O_CLOEXEC),
@@ -187,7 +120,7 @@ int main(void)
     test_crowd(&trace, false);
     test_crowd(&trace, true);
     test_unreadable();
-    test_sources();
+    nsc_source_destroy(&source);
     close(trace.fd);
     return t_done();
 }

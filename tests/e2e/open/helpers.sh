@@ -6,7 +6,8 @@
 # and cookie. Fails if it does not come up.
 serve() {
     # It ends by itself if the test does not come to it.
-    env -u DISPLAY -u WAYLAND_DISPLAY "$NANOSCOPE" open --idle 60 "$@" </dev/null >"$t_tmp/served" 2>"$t_tmp/said" &
+    # shellcheck disable=SC2086 # several words
+    ${NANOSCOPE_AS:-} env -u DISPLAY -u WAYLAND_DISPLAY "$NANOSCOPE" open --idle 60 "$@" </dev/null >"$t_tmp/served" 2>"$t_tmp/said" &
     server=$!
     address='' tries=0
     while [ -z "$address" ] && [ $tries -lt 100 ] && kill -0 $server 2>/dev/null; do

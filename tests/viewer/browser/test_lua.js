@@ -4,7 +4,7 @@
 const { execFileSync, spawnSync } = require("node:child_process");
 const path = require("node:path");
 const { assert, done, test } = require("./tap");
-const { View, folder, launch, nanoscope, root, serve } = require("./viewer");
+const { View, build, folder, launch, nanoscope, root, serve } = require("./viewer");
 
 /** The first functions of `nanoscope report`. */
 function report(trace, ...options) {
@@ -33,7 +33,7 @@ async function run() {
         console.log("1..0 # SKIP no apt to get the source of Lua with");
         return;
     }
-    const server = await serve(trace);
+    const server = await serve("--source", path.join(build, "viewer-tests/lua"), trace);
     const browser = await launch();
     const view = await View.open(browser, server.address);
 

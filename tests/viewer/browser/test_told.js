@@ -76,7 +76,7 @@ async function isHidden(view, label) {
 
 async function run() {
     const trace = record();
-    const server = await serve(trace);
+    const server = await serve("--source", folder, trace);
     const browser = await launch();
     const view = await View.open(browser, server.address);
     const { page } = view;
@@ -128,6 +128,21 @@ async function run() {
         });
         const text = await panel(view, "Source");
         assert.match(text, /told\.c:123\d\b/);
+    });
+    await test("a source outside of all permitted folders is refused, and the page says what to do", async () => {
+        const strict = await serve(trace);
+        const other = await View.open(browser, strict.address);
+        await other.page.evaluate(() => {
+            const { app } = globalThis.nanoscope;
+            const id = [...Array(app.trace.functions).keys()].find(
+                (each) => app.functions.name(each) === "leaf",
+            );
+            app.setFunction(id);
+        });
+        const text = await panel(other, "Source");
+        assert.match(text, /told\.c is not below the folder where .* 'nanoscope open --source DIR'/);
+        await other.close();
+        await strict.end();
     });
     await test("axe-core has no complaint about a source, which keys scroll", async () => {
         assert.deepEqual(await violations(view), []);

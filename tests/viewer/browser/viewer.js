@@ -26,7 +26,7 @@ function describedTrace(file) {
     return makeTrace(`${name}.nst`, fs.readFileSync(path.join(root, file)));
 }
 
-/** Serves traces; ends by itself when nobody has asked for a minute. */
+/** Serves traces, and options before them; ends by itself when nobody has asked for a minute. */
 async function serve(...traces) {
     const { DISPLAY, WAYLAND_DISPLAY, ...env } = process.env;
     const server = spawn(nanoscope, ["open", "--idle", "60", ...traces], {

@@ -45,9 +45,10 @@ export class SourcePanel implements Panel {
             if (!(error instanceof EngineError) || error.status !== 404) {
                 throw error;
             }
-            const where = place === "" ? "Where it stands is not known." : `It stands in ${place}.`;
-            const text = `The source is not at hand. ${where} nanoscope open --source DIR looks elsewhere.`;
-            this.element.replaceChildren(functionHead(app, id), hint(printable(text)));
+            this.element.replaceChildren(
+                functionHead(app, id, ...(place === "" ? [] : [printable(place)])),
+                hint(printable(error.message)),
+            );
         }
     }
 
