@@ -31,16 +31,13 @@ static bool has_crc(int fd, uint32_t want)
     return n == 0 && crc == want;
 }
 
-/* Opens @path if it is the debug file of @elf: by build id, else by @crc (NULL = none known). */
-static bool try_path(const struct nsc_elf *elf, const char *path, const uint32_t *crc,
-                     struct nsc_elf *debug)
+/* Takes @fd if it is the debug file of @elf: by build id, else by @crc (NULL = none known). */
+static bool take(const struct nsc_elf *elf, int fd, const char *path, const uint32_t *crc,
+                 struct nsc_elf *debug)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never hang on a pipe */
     struct nsc_elf found;
 
-    if (fd < 0)
-        return false;
-    if (nsc_elf_open(fd, path, &found, NULL) < 0) {
+    if (nsc_elf_open(fd, path, elf->block_max, &found, NULL) < 0) {
         close(fd);
         return false;
     }
@@ -52,18 +49,33 @@ static bool try_path(const struct nsc_elf *elf, const char *path, const uint32_t
     return false;
 }
 
+static bool try_path(const struct nsc_elf *elf, const char *path, const uint32_t *crc,
+                     struct nsc_elf *debug)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never hang on a pipe */
+
+    return fd >= 0 && take(elf, fd, path, crc, debug);
+}
+
+bool nsc_debug_file_path(const char *root, const uint8_t *build_id, uint32_t bytes, char *path,
+                         size_t path_bytes)
+{
+    char hex[2 * NSC_ELF_BUILD_ID_MAX + 1];
+
+    if (bytes < 2 || bytes > NSC_ELF_BUILD_ID_MAX)
+        return false;
+    for (uint32_t i = 0; i < bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", build_id[i]);
+    return (size_t)snprintf(path, path_bytes, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2) <
+           path_bytes;
+}
+
 static bool by_build_id(const struct nsc_elf *elf, const char *root, struct nsc_elf *debug)
 {
-    char path[PATH_MAX], hex[2 * NSC_ELF_BUILD_ID_MAX + 1];
+    char path[PATH_MAX];
 
-    if (elf->build_id_bytes < 2)
-        return false;
-    for (uint32_t i = 0; i < elf->build_id_bytes; i++)
-        snprintf(hex + 2 * i, 3, "%02x", elf->build_id[i]);
-    if ((size_t)snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", root, hex, hex + 2) >=
-        sizeof path)
-        return false;
-    return try_path(elf, path, NULL, debug);
+    return nsc_debug_file_path(root, elf->build_id, elf->build_id_bytes, path, sizeof path) &&
+           try_path(elf, path, NULL, debug);
 }
 
 /* The name and checksum in .gnu_debuglink; a name with a slash in it is not followed. */
@@ -113,4 +125,9 @@ static bool by_link(const struct nsc_elf *elf, const char *root, struct nsc_elf 
 int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, struct nsc_elf *debug)
 {
     return by_build_id(elf, root, debug) || by_link(elf, root, debug) ? 0 : -ENOENT;
+}
+
+int nsc_debug_file_take(const struct nsc_elf *elf, int fd, const char *path, struct nsc_elf *debug)
+{
+    return take(elf, fd, path, NULL, debug) ? 0 : -ENOENT;
 }

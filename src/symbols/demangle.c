@@ -11,6 +11,7 @@
 
 #define NAME_BYTES_MAX  16384 /* longer linker names stay as they are */
 #define CHILD_BYTES_MAX (256u << 20)
+#define TIME_MS         120000
 
 /* From libstdc++, which has no C header: see the Itanium C++ ABI, section 3.4. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-*,readability-identifier-naming) */
@@ -69,6 +70,16 @@ static bool demangle_one(void *context, size_t index, uint32_t *number, const ch
     return true;
 }
 
+/* The child needs no file, so as root it becomes the user that owns none. */
+static void drop_user(void *context)
+{
+    static const struct nsc_credentials overflow = {.uid = 65534, .gid = 65534};
+
+    (void)context;
+    if (nsc_credentials_are_foreign(&overflow))
+        (void)nsc_credentials_assume(&overflow); /* a user namespace need not have it */
+}
+
 static void take_one(void *context, size_t index, uint32_t number, const char *text,
                      size_t text_bytes)
 {
@@ -110,6 +121,9 @@ int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
             .context = &job,
             .count = mangled,
             .memory_bytes = CHILD_BYTES_MAX,
+            .time_ms = TIME_MS,
+            .fds = {-1, -1},
+            .open = drop_user,
             .answer = demangle_one,
             .take = take_one,
         };

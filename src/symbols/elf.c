@@ -44,6 +44,11 @@ static int read_block(const struct nsc_elf *elf, uint64_t at, uint64_t bytes, ui
         return nsc_diag_set(diag, at, EBADMSG,
                             "%s: the ELF file is cut off: it says %llu bytes here", elf->path,
                             (unsigned long long)bytes);
+    if (bytes > elf->block_max)
+        return nsc_diag_set(diag, at, EFBIG,
+                            "%s: the ELF file says %llu bytes here, and at most %llu are read",
+                            elf->path, (unsigned long long)bytes,
+                            (unsigned long long)elf->block_max);
     buffer = calloc(1, (size_t)bytes + 1);
     if (buffer == NULL)
         return nsc_diag_set(diag, at, ENOMEM, "%s: out of memory", elf->path);
@@ -157,9 +162,10 @@ static void read_build_id(struct nsc_elf *elf)
     free(data);
 }
 
-int nsc_elf_open(int fd, const char *path, struct nsc_elf *elf, struct nsc_diag *diag)
+int nsc_elf_open(int fd, const char *path, uint64_t block_max, struct nsc_elf *elf,
+                 struct nsc_diag *diag)
 {
-    struct nsc_elf e = {.fd = fd};
+    struct nsc_elf e = {.fd = fd, .block_max = block_max};
     struct stat st;
     int rc;
 

@@ -8,14 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "util/confine.h"
+#include "util/now.h"
 
 #define BAD_MAX     8     /* children lost before a file is given up; a stuck one counts as 4 */
 #define STALL_MS    20000 /* a child that says nothing for so long is stuck */
 #define CPU_SECONDS 120
+#define EXIT_MS     10000       /* a child that has closed its pipe gets so long to exit */
+#define TEXT_MAX    (512u << 20) /* bytes of text from all children of a task */
 
 /* What a child sends for each answered question; text_bytes of text follow. */
 struct answer {
@@ -31,30 +34,23 @@ struct progress {
     volatile bool begun;
 };
 
-static void limit_child(const struct nsc_isolate_task *task)
+static bool confine_child(const struct nsc_isolate_task *task, const struct progress *progress,
+                          int fd)
 {
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE};
-    struct rlimit cpu = {CPU_SECONDS, CPU_SECONDS}, space = {RLIM_INFINITY, RLIM_INFINITY};
-    unsigned long long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    int null;
+    struct nsc_confine confine = {
+        .credentials = task->credentials,
+        .keep = {fd, task->fds[0], task->fds[1], -1},
+        .shared = progress,
+        .memory_bytes = task->memory_bytes,
+        .cpu_seconds = CPU_SECONDS,
+    };
 
-    if (statm != NULL && fscanf(statm, "%llu", &pages) == 1)
-        space.rlim_cur = space.rlim_max =
-            pages * (rlim_t)sysconf(_SC_PAGESIZE) + (rlim_t)task->memory_bytes;
-    if (statm != NULL)
-        fclose(statm);
-    (void)setrlimit(RLIMIT_AS, &space);
-    (void)setrlimit(RLIMIT_CPU, &cpu);
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)prctl(PR_SET_DUMPABLE, 0); /* no core file for an expected crash */
-    for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
-        signal(fatal[i], SIG_DFL);
-    null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (null >= 0) { /* libraries complain to stderr; that is not for the user's terminal */
-        (void)dup2(null, 1);
-        (void)dup2(null, 2);
-    }
+    if (nsc_confine_enter(&confine) != 0)
+        return false;
+    if (task->open != NULL)
+        task->open(task->context);
+    (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
+    return true;
 }
 
 __attribute__((noreturn)) static void run_child(const struct nsc_isolate_task *task, size_t from,
@@ -62,8 +58,8 @@ __attribute__((noreturn)) static void run_child(const struct nsc_isolate_task *t
 {
     FILE *out = fdopen(fd, "w");
 
-    limit_child(task);
-    if (out == NULL || (task->begin != NULL && !task->begin(task->context)))
+    if (out == NULL || !confine_child(task, progress, fd) ||
+        (task->begin != NULL && !task->begin(task->context)))
         _exit(0);
     for (size_t i = from; i < end; i++) {
         struct answer a = {.index = i};
@@ -82,13 +78,31 @@ __attribute__((noreturn)) static void run_child(const struct nsc_isolate_task *t
     _exit(fflush(out) == 0 ? 0 : 1);
 }
 
+/* What all children of a task share. */
+struct bounds {
+    uint64_t end_ns; /* 0: none */
+    uint64_t text_left;
+};
+
 /* The parent's end of one child. */
 struct child {
     pid_t pid;
     int fd;
+    struct bounds *bounds;
     char buffer[1u << 16];
     size_t from, to; /* unread part of the buffer */
 };
+
+/* How long to wait for the next bytes, in ms. */
+static int patience(const struct bounds *bounds)
+{
+    uint64_t now = nsc_now_ns(), left_ms;
+
+    if (bounds->end_ns == 0)
+        return STALL_MS;
+    left_ms = now < bounds->end_ns ? (bounds->end_ns - now) / 1000000 : 0;
+    return left_ms < STALL_MS ? (int)left_ms : STALL_MS;
+}
 
 /* Reads exactly @bytes; false at the end of the stream, on an error or when the child is stuck. */
 static bool receive(struct child *c, void *into, size_t bytes, bool *stuck)
@@ -100,7 +114,7 @@ static bool receive(struct child *c, void *into, size_t bytes, bool *stuck)
 
         if (n == 0) {
             struct pollfd p = {.fd = c->fd, .events = POLLIN};
-            int ready = poll(&p, 1, STALL_MS);
+            int ready = poll(&p, 1, patience(c->bounds));
             ssize_t got;
 
             if (ready < 0 && errno == EINTR)
@@ -135,8 +149,11 @@ static size_t collect(const struct nsc_isolate_task *task, struct child *c, size
 
     while (receive(c, &a, sizeof a, stuck)) {
         if (a.index < next || a.index >= end || a.text_bytes > NSC_ISOLATE_TEXT_MAX ||
-            !receive(c, text, a.text_bytes, stuck))
+            a.text_bytes > c->bounds->text_left || !receive(c, text, a.text_bytes, stuck)) {
+            *stuck |= a.text_bytes > c->bounds->text_left;
             break;
+        }
+        c->bounds->text_left -= a.text_bytes;
         text[a.text_bytes] = 0;
         task->take(task->context, (size_t)a.index, a.number, text, a.text_bytes);
         next = (size_t)a.index + 1;
@@ -149,12 +166,11 @@ enum outcome { DONE, DIED, STUCK, NO_CHILD };
 /* One child for the questions [from, end). @next receives the question after the last answered one.
  */
 static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t end,
-                        struct progress *progress, size_t *next)
+                        struct progress *progress, struct bounds *bounds, size_t *next)
 {
-    struct child c = {.pid = -1};
-    int ends[2], status = 0;
+    struct child c = {.pid = -1, .bounds = bounds};
+    int ends[2], status;
     bool stuck = false;
-    pid_t reaped;
 
     *next = from;
     progress->index = from;
@@ -173,26 +189,32 @@ static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t
     close(c.fd);
     if (c.pid < 0)
         return NO_CHILD;
-    if (stuck)
-        kill(c.pid, SIGKILL);
-    do
-        reaped = waitpid(c.pid, &status, 0);
-    while (reaped < 0 && errno == EINTR);
+    status = nsc_confine_end(c.pid, stuck ? 0 : EXIT_MS);
     if (stuck)
         return STUCK;
-    return reaped == c.pid && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? DONE : DIED;
+    return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? DONE : DIED;
+}
+
+/* Nothing more is asked: the time or the text is used up. */
+static bool is_spent(const struct bounds *bounds)
+{
+    return bounds->text_left < NSC_ISOLATE_TEXT_MAX ||
+           (bounds->end_ns != 0 && nsc_now_ns() >= bounds->end_ns);
 }
 
 void nsc_isolate_run(const struct nsc_isolate_task *task)
 {
     struct progress *progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct bounds bounds = {.text_left = TEXT_MAX};
     size_t from = 0, next, culprit;
 
     if (progress == MAP_FAILED)
         return;
-    for (unsigned bad = 0; from < task->count && bad < BAD_MAX;) {
-        enum outcome outcome = ask(task, from, task->count, progress, &next);
+    if (task->time_ms != 0)
+        bounds.end_ns = nsc_now_ns() + task->time_ms * 1000000;
+    for (unsigned bad = 0; from < task->count && bad < BAD_MAX && !is_spent(&bounds);) {
+        enum outcome outcome = ask(task, from, task->count, progress, &bounds, &next);
 
         if (outcome == DONE || outcome == NO_CHILD || !progress->begun)
             break;
@@ -202,7 +224,7 @@ void nsc_isolate_run(const struct nsc_isolate_task *task)
             culprit = next;
         /* Answers that the dead child still had in its buffer: they are known to be harmless. */
         if (culprit > next)
-            (void)ask(task, next, culprit, progress, &next);
+            (void)ask(task, next, culprit, progress, &bounds, &next);
         from = culprit + 1;
     }
     munmap(progress, sizeof *progress);

@@ -12,6 +12,9 @@
 #include "util/array.h"
 
 #define CHILD_BYTES_MAX (4ull << 30)
+/* For the file of another user: */
+#define CONFINED_BYTES_MAX (2ull << 30)
+#define CONFINED_MS        60000
 
 /* A range of code and the compilation unit it belongs to. */
 struct range {
@@ -24,7 +27,8 @@ struct job {
     const uint64_t *vas;
     struct nsc_symbols_line *out;
     /* in the child: */
-    Dwarf *dwarf;
+    Dwarf *places[2]; /* the file, its debug file */
+    Dwarf *dwarf;     /* the one of them that is used */
     char path[NSC_ISOLATE_TEXT_MAX];
     struct range *ranges;
     uint32_t range_count, range_room;
@@ -79,15 +83,34 @@ static bool index_units(struct job *job)
     return job->range_count > 0;
 }
 
+static void open_places(struct job *job)
+{
+    const int fds[] = {job->symbols->elf.fd, job->symbols->debug.fd};
+
+    for (size_t i = 0; i < sizeof fds / sizeof fds[0]; i++)
+        if (fds[i] >= 0 && job->places[i] == NULL)
+            job->places[i] = dwarf_begin(fds[i], DWARF_C_READ);
+}
+
+/* Of a file that may name other files: the one that dwz(1) has put common parts into. libdw finds
+ * it when it is needed, but then no file can be opened any more. */
+static void open_alternates(void *context)
+{
+    struct job *job = context;
+
+    open_places(job);
+    for (size_t i = 0; i < sizeof job->places / sizeof job->places[0]; i++)
+        if (job->places[i] != NULL)
+            (void)dwarf_getalt(job->places[i]);
+}
+
 static bool begin(void *context)
 {
     struct job *job = context;
-    const struct nsc_elf *places[] = {&job->symbols->elf, &job->symbols->debug};
 
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (places[i]->fd < 0)
-            continue;
-        job->dwarf = dwarf_begin(places[i]->fd, DWARF_C_READ);
+    open_places(job);
+    for (size_t i = 0; i < sizeof job->places / sizeof job->places[0]; i++) {
+        job->dwarf = job->places[i];
         if (job->dwarf != NULL && index_units(job))
             return true;
     }
@@ -222,6 +245,8 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
         .context = job,
         .count = count,
         .memory_bytes = CHILD_BYTES_MAX,
+        .fds = {s->elf.fd, s->debug.fd},
+        .open = open_alternates,
         .begin = begin,
         .answer = answer,
         .take = take,
@@ -235,8 +260,13 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
     job->vas = vas;
     job->out = out;
     memset(out, 0, count * sizeof *out);
-    if (nsc_elf_section(&s->elf, ".debug_line") != NULL ||
-        nsc_elf_section(&s->elf, ".zdebug_line") != NULL || s->debug.fd >= 0)
+    if (s->digest.bytes != NULL) {
+        task.credentials = &s->confined_as;
+        task.memory_bytes = CONFINED_BYTES_MAX;
+        task.time_ms = CONFINED_MS;
+        task.open = NULL;
+    }
+    if (nsc_symbols_has_lines(s))
         nsc_isolate_run(&task);
     free(job);
     return 0;

@@ -171,13 +171,39 @@ static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **si
     return rc;
 }
 
+/* The sites that a confined child has read. */
+static int copy_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out, size_t *count,
+                      struct nsc_diag *diag)
+{
+    const struct nsc_digest *d = &s->digest;
+    size_t n = d->head.site_count;
+    struct nsc_symbols_site *sites = NULL;
+
+    if (d->head.sites_error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, d->head.sites_error,
+                            "%s: the tables of hook sites cannot be read: %s", s->elf.path,
+                            strerror(-d->head.sites_error));
+    if (n > 0) {
+        sites = malloc(n * sizeof *sites);
+        if (sites == NULL)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "%s: out of memory", s->elf.path);
+        memcpy(sites, d->sites, n * sizeof *sites);
+    }
+    *out = sites;
+    *count = n;
+    return 0;
+}
+
 int nsc_symbols_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out, size_t *count,
                       struct nsc_diag *diag)
 {
     struct nsc_symbols_site *sites = NULL;
     size_t n = 0;
-    int rc = append(s, "nanoscope_sites", sizeof(struct nsc_live_site), own_site, &sites, &n, diag);
+    int rc;
 
+    if (s->digest.bytes != NULL)
+        return copy_sites(s, out, count, diag);
+    rc = append(s, "nanoscope_sites", sizeof(struct nsc_live_site), own_site, &sites, &n, diag);
     if (rc == 0)
         rc = append(s, "xray_instr_map", sizeof(struct xray_entry), xray_site, &sites, &n, diag);
     if (rc == 0)

@@ -55,7 +55,7 @@ bool nsc_symbols_is_build(int fd, const uint8_t *build_id, uint32_t bytes)
     struct nsc_elf elf;
     bool same;
 
-    if (nsc_elf_open(fd, "", &elf, NULL) != 0)
+    if (nsc_elf_open(fd, "", UINT64_MAX, &elf, NULL) != 0)
         return false;
     same = elf.build_id_bytes == bytes && memcmp(elf.build_id, build_id, bytes) == 0;
     elf.fd = -1; /* stays with the caller */
@@ -82,27 +82,50 @@ static bool has_dwarf(const struct nsc_elf *elf)
            nsc_elf_section(elf, ".zdebug_info") != NULL;
 }
 
-int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_options *options,
-                        struct nsc_symbols **out, struct nsc_diag *diag)
+bool nsc_symbols_has_lines(const struct nsc_symbols *s)
+{
+    if (s->digest.bytes != NULL)
+        return s->digest.head.has_lines != 0;
+    return nsc_elf_section(&s->elf, ".debug_line") != NULL ||
+           nsc_elf_section(&s->elf, ".zdebug_line") != NULL || s->debug.fd >= 0;
+}
+
+static void find_debug_file(struct nsc_symbols *s, const struct nsc_debug_place *place)
+{
+    bool wanted = section_of_type(&s->elf, SHT_SYMTAB) == NULL || !has_dwarf(&s->elf);
+
+    if (wanted && place->fd >= 0)
+        (void)nsc_debug_file_take(&s->elf, place->fd, place->path, &s->debug);
+    else if (place->fd >= 0)
+        close(place->fd);
+    else if (wanted && place->root != NULL)
+        (void)nsc_debug_file_open(&s->elf, place->root, &s->debug);
+}
+
+int nsc_symbols_read(int fd, const char *path, const struct nsc_symbols_options *options,
+                     const struct nsc_debug_place *place, uint64_t block_max,
+                     struct nsc_symbols **out, struct nsc_diag *diag)
 {
     struct nsc_symbols *s = calloc(1, sizeof *s);
-    const char *root = options != NULL ? options->debug_root : NULL;
     int rc;
 
     if (s == NULL) {
         close(fd);
+        if (place->fd >= 0)
+            close(place->fd);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "%s: out of memory", path);
     }
     s->elf.fd = s->debug.fd = -1;
     s->origin = "";
-    rc = nsc_elf_open(fd, path, &s->elf, diag);
+    rc = nsc_elf_open(fd, path, block_max, &s->elf, diag);
     if (rc < 0)
         close(fd);
     else
         rc = check_build_id(s, options, diag);
-    if (rc == 0 && !(options != NULL && options->no_debug_files) &&
-        (section_of_type(&s->elf, SHT_SYMTAB) == NULL || !has_dwarf(&s->elf)))
-        (void)nsc_debug_file_open(&s->elf, root != NULL ? root : "/usr/lib/debug", &s->debug);
+    if (rc == 0)
+        find_debug_file(s, place);
+    else if (place->fd >= 0)
+        close(place->fd);
     if (rc == 0)
         rc = load_symbols(s, diag);
     if (rc < 0) {
@@ -111,6 +134,20 @@ int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_optio
     }
     *out = s;
     return 0;
+}
+
+int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_options *options,
+                        struct nsc_symbols **out, struct nsc_diag *diag)
+{
+    struct nsc_debug_place place = {.root = "/usr/lib/debug", .fd = -1};
+
+    if (options != NULL && options->confine_as != NULL)
+        return nsc_confined_open(fd, path, options, out, diag);
+    if (options != NULL && options->debug_root != NULL)
+        place.root = options->debug_root;
+    if (options != NULL && options->no_debug_files)
+        place.root = NULL;
+    return nsc_symbols_read(fd, path, options, &place, UINT64_MAX, out, diag);
 }
 
 int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
@@ -129,7 +166,10 @@ void nsc_symbols_close(struct nsc_symbols *s)
         return;
     nsc_elf_close(&s->elf);
     nsc_elf_close(&s->debug);
-    nsc_symtab_free(&s->table);
+    if (s->digest.bytes != NULL)
+        free(s->digest.bytes); /* the table is in there */
+    else
+        nsc_symtab_free(&s->table);
     free(s);
 }
 

@@ -271,6 +271,8 @@ uint32_t nsc_symtab_whole(const struct nsc_symtab *table, uint32_t index)
 
     if (!e->cold)
         return index;
+    if (table->is_settled)
+        return e->group;
     for (size_t i = lower_bound(table, name, length); i < table->by_name_count; i++) {
         const struct nsc_symtab_entry *other = &table->entries[table->by_name[i]];
 

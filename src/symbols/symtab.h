@@ -6,6 +6,8 @@
 #ifndef NSC_SYMBOLS_SYMTAB_H
 #define NSC_SYMBOLS_SYMTAB_H
 
+#include <stdbool.h>
+
 #include "symbols/elf.h"
 
 #define NSC_TABLE_NONE UINT32_MAX
@@ -15,7 +17,8 @@ struct nsc_symtab_entry {
     uint32_t name;    /* offset in the strings */
     uint32_t name_bytes;
     uint32_t outer; /* nearest entry before this one that reaches beyond this one's start */
-    uint32_t group; /* which source file (STT_FILE) a local symbol belongs to */
+    uint32_t group; /* which source file (STT_FILE) a local symbol belongs to; in a settled table the
+                       entry that nsc_symtab_whole() answers */
     uint8_t rank;   /* binding: 0 global, 1 local, 2 weak */
     uint8_t cold;   /* its name ends in .cold or .cold.N */
 };
@@ -27,6 +30,7 @@ struct nsc_symtab {
     uint32_t
         *by_name; /* entries that are no cold parts, sorted by name; only if there are cold ones */
     size_t by_name_count;
+    bool is_settled; /* from a digest: without @by_name */
 };
 
 /**
