@@ -3,12 +3,22 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { HEADERS_MAX = 1024, PAGE_MAX = 65536 /* of AArch64 */ };
+#include "util/confine.h"
+
+enum {
+    HEADERS_MAX = 1024,
+    PAGE_MAX = 65536, /* of AArch64 */
+    READ_MS = 2000,
+    CHILD_BYTES_MAX = 64 << 20,
+};
 
 static int read_at(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -19,13 +29,11 @@ static int read_at(int fd, void *to, size_t bytes, uint64_t at)
     return (size_t)got == bytes ? 0 : -EBADMSG;
 }
 
-int nsc_code_file_read(int fd, struct nsc_code_file *out)
+static int read_segments(int fd, struct nsc_code_file *file)
 {
-    struct nsc_code_file file = {0};
     Elf64_Ehdr head;
     Elf64_Phdr segment;
-    struct stat st;
-    int error = fstat(fd, &st) != 0 ? -errno : read_at(fd, &head, sizeof head, 0);
+    int error = read_at(fd, &head, sizeof head, 0);
     uint32_t i;
 
     if (error != 0)
@@ -34,16 +42,72 @@ int nsc_code_file_read(int fd, struct nsc_code_file *out)
         return -ENOEXEC;
     if (head.e_phentsize != sizeof segment || head.e_phnum > HEADERS_MAX)
         return -EBADMSG;
-    file.device = st.st_dev;
-    file.inode = st.st_ino;
-    for (i = 0; i < head.e_phnum && file.segment_count < NSC_CODE_FILE_SEGMENTS_MAX; i++) {
+    for (i = 0; i < head.e_phnum && file->segment_count < NSC_CODE_FILE_SEGMENTS_MAX; i++) {
         error = read_at(fd, &segment, sizeof segment, head.e_phoff + i * sizeof segment);
         if (error != 0)
             return error;
         if (segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0)
-            file.segments[file.segment_count++] = (struct nsc_code_segment){
+            file->segments[file->segment_count++] = (struct nsc_code_segment){
                 .offset = segment.p_offset, .va = segment.p_vaddr, .bytes = segment.p_filesz};
     }
+    return 0;
+}
+
+/* In a child: reads the segments and sends them. */
+__attribute__((noreturn)) static void send_segments(int fd, const struct nsc_credentials *owner,
+                                                    int pipe)
+{
+    const struct nsc_confine confine = {.credentials = owner,
+                                        .keep = {pipe, fd, -1, -1},
+                                        .memory_bytes = CHILD_BYTES_MAX,
+                                        .cpu_seconds = 1};
+    struct nsc_code_file file = {0};
+
+    if (nsc_confine_enter(&confine) != 0)
+        _exit(1);
+    (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
+    _exit(read_segments(fd, &file) != 0 || write(pipe, &file, sizeof file) != sizeof file);
+}
+
+/* What a child reads: the file system may be the other user's, and never answer. */
+static int receive_segments(int fd, const struct nsc_credentials *owner, struct nsc_code_file *file)
+{
+    struct pollfd readable;
+    int ends[2], error = 0;
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return -errno;
+    child = fork();
+    if (child == 0)
+        send_segments(fd, owner, ends[1]);
+    close(ends[1]);
+    readable = (struct pollfd){.fd = ends[0], .events = POLLIN};
+    if (child < 0)
+        error = -EAGAIN;
+    else if (poll(&readable, 1, READ_MS) == 0)
+        error = -ETIMEDOUT;
+    else if (read(ends[0], file, sizeof *file) != (ssize_t)sizeof *file ||
+             file->segment_count > NSC_CODE_FILE_SEGMENTS_MAX)
+        error = -EBADMSG;
+    close(ends[0]);
+    if (child > 0)
+        (void)nsc_confine_end(child, 0);
+    return error;
+}
+
+int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_code_file *out)
+{
+    struct nsc_code_file file = {0};
+    struct statx st;
+    int error = owner != NULL ? receive_segments(fd, owner, &file) : read_segments(fd, &file);
+
+    if (error != 0)
+        return error;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) != 0)
+        return -errno;
+    file.device = makedev(st.stx_dev_major, st.stx_dev_minor);
+    file.inode = st.stx_ino;
     *out = file;
     return 0;
 }
@@ -51,12 +115,14 @@ int nsc_code_file_read(int fd, struct nsc_code_file *out)
 static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map)
 {
     char path[80];
-    struct stat st;
+    struct statx st;
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    if (stat(path, &st) == 0)
-        return st.st_dev == file->device && st.st_ino == file->inode;
+    /* What the system knows by itself: the file system may be another user's. */
+    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
+        return makedev(st.stx_dev_major, st.stx_dev_minor) == file->device &&
+               st.stx_ino == file->inode;
     return errno != ENOENT && map->inode == file->inode;
 }
 

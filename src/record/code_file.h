@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "reach/maps.h"
+#include "util/credentials.h"
 
 enum { NSC_CODE_FILE_SEGMENTS_MAX = 8 };
 
@@ -34,9 +35,13 @@ struct nsc_code_place {
     uint64_t start, end, bias;
 };
 
-/* Reads the program headers of an ELF file: at most 64 KiB, whatever it holds. Returns 0, -EBADMSG,
- * -ENOEXEC, or what fstat() or pread() say; @out is untouched then. */
-int nsc_code_file_read(int fd, struct nsc_code_file *out);
+/**
+ * nsc_code_file_read - read the program headers of an ELF file: at most 64 KiB, whatever it holds.
+ * @owner: another user whose file it is: a confined child reads it, for two seconds at most; NULL:
+ *         this process does.
+ * Returns 0 or -errno, @out untouched: -EBADMSG, -ENOEXEC, -ETIMEDOUT, what statx() or pread() say.
+ */
+int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_code_file *out);
 
 /**
  * nsc_code_file_check - has process @pid loaded the file's code at @place?

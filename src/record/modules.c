@@ -192,6 +192,12 @@ static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build
     return mapped >= 0 ? mapped : -1;
 }
 
+/* The other user whose file it is; NULL: none. */
+static const struct nsc_credentials *owner_of(const struct nsc_module_file *file)
+{
+    return file->owner.uid != 0 ? &file->owner : NULL;
+}
+
 /* Learns whose file @fd is, and where its code lies. */
 static void know_file(struct nsc_module_file *file, int fd)
 {
@@ -201,8 +207,7 @@ static void know_file(struct nsc_module_file *file, int fd)
     if (geteuid() == 0 &&
         statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) == 0)
         file->owner = (struct nsc_credentials){.uid = st.stx_uid, .gid = st.stx_gid};
-    if (file->owner.uid == 0)
-        (void)nsc_code_file_read(fd, &file->code);
+    (void)nsc_code_file_read(fd, owner_of(file), &file->code);
 }
 
 /* Opens the file of a module that a process has at @at. */
@@ -336,6 +341,7 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
         if (fd >= 0)
             know_file(file, fd);
     }
+    options.confine_as = owner_of(file);
     if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
         file->symbols = NULL;
     return file->symbols;

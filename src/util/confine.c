@@ -212,11 +212,10 @@ static const int allowed[] = {
 
 /* Libraries go on without the file. */
 static const int named_files[] = {
-    SYS_openat,     SYS_openat2,   SYS_faccessat, SYS_faccessat2,
-    SYS_readlinkat, SYS_statx,     SYS_getcwd,    SYS_chdir,
+    SYS_openat, SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_statx,
+    SYS_getcwd, SYS_chdir,
 #ifdef SYS_open
-    SYS_open,       SYS_access,    SYS_readlink,  SYS_stat,
-    SYS_lstat,      SYS_creat,
+    SYS_open,   SYS_access,  SYS_readlink,  SYS_stat,       SYS_lstat,      SYS_creat,
 #endif
 };
 
@@ -335,7 +334,7 @@ static void write_filter(struct filter *f)
     answer_mmap(f);
     answer_if(f, SYS_mprotect, 2, PROT_EXEC, 0, REFUSE | EACCES);
     answer_if(f, SYS_newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH, REFUSE | EACCES); /* fstat() */
-    answer_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0, REFUSE | EPERM); /* 0, 1, 2, 3 */
+    answer_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0, REFUSE | EPERM);  /* 0, 1, 2, 3 */
     answer_limits(f);
     answer_if(f, SYS_tgkill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS); /* abort() */
     answer_if(f, SYS_kill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS);
