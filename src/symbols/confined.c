@@ -40,8 +40,8 @@ static int parse(const struct job *job, int pipe)
             error = -ESTALE;
         return nsc_digest_write_error(error, &why, pipe);
     }
-    error = nsc_symbols_read(job->fd, job->path, job->options, &job->debug, BLOCK_BYTES_MAX, &s,
-                             &why);
+    error =
+        nsc_symbols_read(job->fd, job->path, job->options, &job->debug, BLOCK_BYTES_MAX, &s, &why);
     return error != 0 ? nsc_digest_write_error(error, &why, pipe) : nsc_digest_write(s, pipe);
 }
 

@@ -104,8 +104,7 @@ static bool is_complete(const struct nsc_digest_head *h, size_t length)
 {
     uint64_t left = length - sizeof *h;
 
-    if (h->entry_count >= NSC_TABLE_NONE ||
-        h->entry_count > left / sizeof(struct nsc_symtab_entry))
+    if (h->entry_count >= NSC_TABLE_NONE || h->entry_count > left / sizeof(struct nsc_symtab_entry))
         return false;
     left -= h->entry_count * sizeof(struct nsc_symtab_entry);
     if (h->site_count > left / sizeof(struct nsc_symbols_site))

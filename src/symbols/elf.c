@@ -45,10 +45,9 @@ static int read_block(const struct nsc_elf *elf, uint64_t at, uint64_t bytes, ui
                             "%s: the ELF file is cut off: it says %llu bytes here", elf->path,
                             (unsigned long long)bytes);
     if (bytes > elf->block_max)
-        return nsc_diag_set(diag, at, EFBIG,
-                            "%s: the ELF file says %llu bytes here, and at most %llu are read",
-                            elf->path, (unsigned long long)bytes,
-                            (unsigned long long)elf->block_max);
+        return nsc_diag_set(
+            diag, at, EFBIG, "%s: the ELF file says %llu bytes here, and at most %llu are read",
+            elf->path, (unsigned long long)bytes, (unsigned long long)elf->block_max);
     buffer = calloc(1, (size_t)bytes + 1);
     if (buffer == NULL)
         return nsc_diag_set(diag, at, ENOMEM, "%s: out of memory", elf->path);

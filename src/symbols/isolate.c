@@ -17,7 +17,7 @@
 #define BAD_MAX     8     /* children lost before a file is given up; a stuck one counts as 4 */
 #define STALL_MS    20000 /* a child that says nothing for so long is stuck */
 #define CPU_SECONDS 120
-#define EXIT_MS     10000       /* a child that has closed its pipe gets so long to exit */
+#define EXIT_MS     10000        /* a child that has closed its pipe gets so long to exit */
 #define TEXT_MAX    (512u << 20) /* bytes of text from all children of a task */
 
 /* What a child sends for each answered question; text_bytes of text follow. */

@@ -3,7 +3,8 @@
  *
  * Private to symbols/. libdw and the C++ demangler may crash, loop or eat all memory on a hostile
  * file; here that costs the answers to the questions at fault, never the recorder and its trace.
- * The child is confined (util/confine.h): a file that takes it over gains nothing but wrong answers.
+ * The child is confined (util/confine.h): a file that takes it over gains nothing but wrong
+ * answers.
  */
 #ifndef NSC_SYMBOLS_ISOLATE_H
 #define NSC_SYMBOLS_ISOLATE_H

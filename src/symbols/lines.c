@@ -11,7 +11,7 @@
 #include "symbols/object.h"
 #include "util/array.h"
 
-#define CHILD_BYTES_MAX (4ull << 30)
+#define CHILD_BYTES_MAX    (4ull << 30)
 /* For the file of another user: */
 #define CONFINED_BYTES_MAX (2ull << 30)
 #define CONFINED_MS        60000

@@ -55,7 +55,8 @@ bool nsc_debug_file_path(const char *root, const uint8_t *build_id, uint32_t byt
  */
 int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, struct nsc_elf *debug);
 
-/* Take @fd as the debug file of @elf if its build id says so. Returns 0 or -ENOENT: @fd is closed. */
+/* Take @fd as the debug file of @elf if its build id says so. Returns 0 or -ENOENT: @fd is closed.
+ */
 int nsc_debug_file_take(const struct nsc_elf *elf, int fd, const char *path, struct nsc_elf *debug);
 
 #endif

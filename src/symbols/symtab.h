@@ -17,8 +17,8 @@ struct nsc_symtab_entry {
     uint32_t name;    /* offset in the strings */
     uint32_t name_bytes;
     uint32_t outer; /* nearest entry before this one that reaches beyond this one's start */
-    uint32_t group; /* which source file (STT_FILE) a local symbol belongs to; in a settled table the
-                       entry that nsc_symtab_whole() answers */
+    uint32_t group; /* which source file (STT_FILE) a local symbol belongs to; in a settled table
+                       the entry that nsc_symtab_whole() answers */
     uint8_t rank;   /* binding: 0 global, 1 local, 2 weak */
     uint8_t cold;   /* its name ends in .cold or .cold.N */
 };

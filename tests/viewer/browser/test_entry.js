@@ -39,9 +39,7 @@ async function lure(address) {
 }
 
 async function run() {
-    const { server, address } = await open(
-        describedTrace("tests/viewer/browser/traces/known.txt"),
-    );
+    const { server, address } = await open(describedTrace("tests/viewer/browser/traces/known.txt"));
     const browser = await launch();
     const file = address.replace("file://", "");
     const text = fs.readFileSync(file, "utf8");

@@ -140,7 +140,10 @@ async function run() {
             app.setFunction(id);
         });
         const text = await panel(other, "Source");
-        assert.match(text, /told\.c is not below the folder where .* 'nanoscope open --source DIR'/);
+        assert.match(
+            text,
+            /told\.c is not below the folder where .* 'nanoscope open --source DIR'/,
+        );
         await other.close();
         await strict.end();
     });
