@@ -20,6 +20,7 @@ struct nsc_query {
     sqlite3_stmt *statement;
     bool declares;           /* a table tells its columns, as if it were made */
     bool reads_rowid;        /* the statement does, which no table is told otherwise */
+    char refused[64];        /* a function that the statement may not call; empty: none */
     uint64_t deadline_ns;    /* of the statement; 0: none */
     int stopped;             /* -ECANCELED or -ETIME once it was */
     struct nsc_diag failure; /* of a table, where the error is the trace's; no message: none */
