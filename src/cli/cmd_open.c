@@ -24,6 +24,7 @@
 #include "formats/formats.h"
 #include "serve/entry.h"
 #include "serve/serve.h"
+#include "util/partial.h"
 #include "util/units.h"
 
 #define TRACES_MAX 2
@@ -126,7 +127,7 @@ static int open_trace(struct open_request *r, const char *path)
     pid_t writer = 0;
     int error;
 
-    nsc_cli_partial_name(partial != NULL ? partial : path, &writer);
+    nsc_partial_length(partial != NULL ? partial : path, &writer);
     nsc_progress_begin(&progress);
     error = nsc_formats_file(partial != NULL ? partial : path, &on_progress, &file->fd, &diag);
     nsc_progress_end(&progress);

@@ -14,12 +14,13 @@
 #include "record/revive.h"
 #include "trace/convert.h"
 #include "util/json.h"
+#include "util/partial.h"
 #include "util/units.h"
 
 /* The default name of the new trace, to be freed. */
 static char *output_for(const char *in)
 {
-    size_t bytes = nsc_cli_partial_name(in, NULL);
+    size_t bytes = nsc_partial_length(in, NULL);
     char *out = NULL;
     int n;
 

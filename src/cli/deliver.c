@@ -12,6 +12,7 @@
 #include "cli/progress.h"
 #include "formats/formats.h"
 #include "record/output.h"
+#include "util/partial.h"
 
 static bool ends_with(const char *path, const char *suffix)
 {
@@ -53,11 +54,7 @@ int nsc_deliver_check(const char *path, struct nsc_diag *diag)
 
 char *nsc_deliver_from(const char *path)
 {
-    char *name;
-
-    if (nsc_deliver_format(path) == NULL)
-        return strdup(path);
-    return asprintf(&name, "%s.%ld.partial", path, (long)getpid()) < 0 ? NULL : name;
+    return nsc_deliver_format(path) == NULL ? strdup(path) : nsc_partial_make(path, "partial");
 }
 
 int nsc_deliver_keep(const char *trace, const char *path, int error, struct nsc_diag *diag)

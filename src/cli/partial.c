@@ -1,31 +1,14 @@
 /* partial.c - see partial.h. */
 #include "cli/partial.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/partial.h"
 #include "util/text.h"
-
-size_t nsc_cli_partial_name(const char *name, pid_t *pid)
-{
-    static const char suffix[] = ".partial";
-    size_t bytes = strlen(name), digits;
-
-    if (bytes <= sizeof suffix || strcmp(name + bytes - (sizeof suffix - 1), suffix) != 0)
-        return 0;
-    bytes -= sizeof suffix - 1;
-    for (digits = bytes; digits > 0 && isdigit((unsigned char)name[digits - 1]);)
-        digits--;
-    if (digits <= 1 || digits == bytes || name[digits - 1] != '.')
-        return 0;
-    if (pid != NULL)
-        *pid = (pid_t)strtol(name + digits, NULL, 10);
-    return digits - 1;
-}
 
 char *nsc_cli_partial_of(const char *path)
 {
@@ -36,7 +19,7 @@ char *nsc_cli_partial_of(const char *path)
     bool several = false;
 
     while (entries != NULL && (entry = readdir(entries)) != NULL) {
-        size_t length = nsc_cli_partial_name(entry->d_name, NULL);
+        size_t length = nsc_partial_length(entry->d_name, NULL);
 
         if (length == 0 || length != strlen(base) || memcmp(entry->d_name, base, length) != 0)
             continue;

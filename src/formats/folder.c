@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/partial.h"
+
 static bool is_empty(const char *path)
 {
     DIR *dir = opendir(path);
@@ -54,7 +56,9 @@ int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_d
     f->job = job;
     f->parts = NULL;
     f->path = strndup(job->path, bytes);
-    if (f->path == NULL || asprintf(&f->parts, "%s.%d.parts", f->path, (int)getpid()) < 0) {
+    if (f->path != NULL)
+        f->parts = nsc_partial_make(f->path, "parts");
+    if (f->parts == NULL) {
         free(f->path);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }

@@ -4,7 +4,6 @@
  */
 #include "reach/session.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,8 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/partial.h"
+
 #define MEMORY_FILE  "/memfd:nanoscope"
-#define UNFINISHED   ".partial"
 #define SESSIONS_MAX 32
 
 struct sessions {
@@ -47,19 +47,12 @@ static bool is_session(const struct sessions *sessions, int folder, const char *
     return false;
 }
 
-/* "/tmp/app.nst.4711.partial": the trace will be "/tmp/app.nst". */
+/* "/tmp/app.nst.4711.0f3a91c2.partial": the trace will be "/tmp/app.nst". */
 static char *final_name(const char *path)
 {
-    size_t length = strlen(path);
-    const char *end = path + length - (sizeof UNFINISHED - 1);
+    size_t length = nsc_partial_length(path, NULL);
 
-    if (length < sizeof UNFINISHED || strcmp(end, UNFINISHED) != 0)
-        return NULL;
-    while (end > path && isdigit((unsigned char)end[-1]))
-        end--;
-    if (end <= path + 1 || end[-1] != '.')
-        return NULL;
-    return strndup(path, (size_t)(end - 1 - path));
+    return length > 0 ? strndup(path, length) : NULL;
 }
 
 /* Does the process of this number hold one of the sessions? */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "trace/format.h"
+#include "util/partial.h"
 
 #define COPY_STEP (1u << 30)
 
@@ -36,11 +37,11 @@ int nsc_output_check(const char *path, struct nsc_diag *diag)
                         "%s exists and is not a trace; it is left alone", path);
 }
 
-/* Returns 0 or -errno; whatever is at @to is overwritten. */
+/* Returns 0 or -errno; there must be nothing at @to, as it may be open to others. */
 static int copy(const char *from, const char *to)
 {
     int source = open(from, O_RDONLY | O_CLOEXEC);
-    int target = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int target = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     ssize_t n = -1;
 
     if (source >= 0 && target >= 0)
@@ -59,10 +60,10 @@ static int copy(const char *from, const char *to)
 /* To another file system: a copy under another name first. */
 static int move_by_copy(const char *from, const char *to)
 {
-    char *partial;
+    char *partial = nsc_partial_make(to, "partial");
     int error;
 
-    if (asprintf(&partial, "%s.%ld.partial", to, (long)getpid()) < 0)
+    if (partial == NULL)
         return -ENOMEM;
     error = copy(from, partial);
     if (error == 0 && rename(partial, to) != 0)

@@ -17,6 +17,7 @@
 
 #include "base/crc32c.h"
 #include "base/span.h"
+#include "util/partial.h"
 #include "util/text.h"
 
 #define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
@@ -74,17 +75,11 @@ static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
 
 static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
 {
-    if (asprintf(&sink->partial, "%s.%ld.partial", sink->path, (long)getpid()) < 0) {
-        sink->partial = NULL;
+    sink->partial = nsc_partial_make(sink->path, "partial");
+    if (sink->partial == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    }
     sink->fd = openat(sink->folder_fd, nsc_text_base_name(sink->partial),
-                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (sink->fd < 0 && errno == EEXIST)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
-                            "%s is left from a recording that broke off: `nanoscope recover` or "
-                            "remove it",
-                            sink->partial);
+                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (sink->fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot create %s: %s", sink->partial,
                             strerror(errno));

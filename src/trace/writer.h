@@ -29,7 +29,7 @@ struct nsc_writer_options {
 /**
  * nsc_writer_create - begin a trace.
  * @path: final path; the file appears there when nsc_writer_finish() succeeds. Until then the data
- * is in a file of the same folder named "<name>.<pid>.partial".
+ * is in a file of the same folder named "<name>.<pid>.<random>.partial".
  * @options: may be NULL for defaults.
  * @out: receives the writer.
  * @diag: may be NULL.

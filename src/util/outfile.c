@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/partial.h"
+
 /* Only a name that is free, or a regular file, may be replaced. */
 static int check_target(const char *path, struct nsc_diag *diag)
 {
@@ -47,10 +49,9 @@ static int open_partial(struct nsc_outfile *f, struct nsc_diag *diag)
 
     if (error != 0)
         return error;
-    if (asprintf(&f->partial, "%s.%d.unfinished", f->path, (int)getpid()) < 0) {
-        f->partial = NULL;
+    f->partial = nsc_partial_make(f->path, "unfinished");
+    if (f->partial == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    }
     f->fd = open_nameless(f->path);
     if (f->fd >= 0)
         return 0;

@@ -17,6 +17,7 @@
 #include "trace/convert.h"
 #include "trace/spool.h"
 #include "unit/trace_model.h"
+#include "util/partial.h"
 
 static char folder[] = "/tmp/nsc-test-writer-XXXXXX";
 static char path[64], other[128];
@@ -70,6 +71,7 @@ static int refusal(const char *where, bool overwrite)
 static void test_paths(void)
 {
     struct nsc_writer *w;
+    pid_t writer = 0;
     struct stat st;
 
     snprintf(other, sizeof other, "%s/link.nst", folder);
@@ -89,12 +91,14 @@ static void test_paths(void)
     unlink(path);
 
     w = create(0);
-    snprintf(other, sizeof other, "%s.%ld.partial", path, (long)getpid());
-    CHECK_STR(nsc_writer_partial_path(w), other);
-    CHECK(stat(other, &st) == 0 && stat(path, &st) != 0);
+    snprintf(other, sizeof other, "%s", nsc_writer_partial_path(w));
+    CHECK(nsc_partial_length(other, &writer) == strlen(path) && writer == getpid());
+    CHECK(stat(other, &st) == 0 && (st.st_mode & 07777) == 0600 && stat(path, &st) != 0);
     CHECK(nsc_writer_finish(w, NULL) == 0);
     CHECK(stat(other, &st) != 0 && stat(path, &st) == 0);
     w = create(0);
+    CHECK(strcmp(nsc_writer_partial_path(w), other) != 0);
+    snprintf(other, sizeof other, "%s", nsc_writer_partial_path(w));
     nsc_writer_abandon(w);
     CHECK(stat(other, &st) != 0);
 }
@@ -138,6 +142,7 @@ static void test_full_disk(void)
 
     unlink(path);
     w = create(0);
+    snprintf(other, sizeof other, "%s", nsc_writer_partial_path(w));
 
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
@@ -151,7 +156,6 @@ static void test_full_disk(void)
     CHECK(nsc_writer_finish(w, &diag) == -EFBIG);
     CHECK(strstr(diag.message, ".partial") != NULL);
     setrlimit(RLIMIT_FSIZE, &old);
-    snprintf(other, sizeof other, "%s.%ld.partial", path, (long)getpid());
     rename(other, folder_file("cut"));
     if (!CHECK(nsc_trace_recover(folder_file("cut"), path, NULL, NULL, &info, &diag) == 0))
         printf("# %s\n", diag.message);
