@@ -116,6 +116,22 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
     return 0;
 }
 
+/* Have the functions of a recording under way named from the files that it names: programs and
+ * libraries. Another user's recording could name any file, which we would open as this user. */
+static void name_growing(struct nsc_serve_trace *file)
+{
+    struct stat st;
+
+    if (fstat(file->fd, &st) != 0 || st.st_uid != geteuid()) {
+        nsc_cli_warn("%s belongs to another user: its functions have no names until the recording "
+                     "has ended",
+                     file->name);
+        return;
+    }
+    file->context = nsc_naming_new();
+    file->name_functions = file->context != NULL ? nsc_naming_apply : NULL;
+}
+
 static int open_trace(struct open_request *r, const char *path)
 {
     struct nsc_serve_trace *file = &r->traces[r->trace_count];
@@ -139,10 +155,8 @@ static int open_trace(struct open_request *r, const char *path)
     if (diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message);
     error = look_into(file, writer);
-    if (error == 0 && file->growing) {
-        file->context = nsc_naming_new();
-        file->name_functions = file->context != NULL ? nsc_naming_apply : NULL;
-    }
+    if (error == 0 && file->growing)
+        name_growing(file);
     return error;
 }
 

@@ -26,25 +26,23 @@ static const char *runtime_folder(void)
     return folder;
 }
 
-/* Returns a new folder of mode 0700, for free(), or NULL with errno. */
-static char *make_folder(void)
+/* Make a folder of mode 0700; @out: receives its name, for free(). Returns 0 or -errno. */
+static int make_folder(char **out)
 {
     const char *parent = getenv("TMPDIR");
     char *folder;
+    int error;
 
     if (asprintf(&folder, "%s/nanoscope-XXXXXX",
-                 parent != NULL && parent[0] == '/' ? parent : "/tmp") < 0) {
-        errno = ENOMEM;
-        return NULL;
+                 parent != NULL && parent[0] == '/' ? parent : "/tmp") < 0)
+        return -ENOMEM;
+    if (mkdtemp(folder) != NULL) {
+        *out = folder;
+        return 0;
     }
-    if (mkdtemp(folder) == NULL) {
-        int error = errno;
-
-        free(folder);
-        errno = error;
-        return NULL;
-    }
-    return folder;
+    error = -errno;
+    free(folder);
+    return error;
 }
 
 /* "file://" and @path, with all but the harmless characters in hexadecimal. */
@@ -71,13 +69,16 @@ static int choose_path(struct nsc_entry *entry)
 {
     const char *folder = runtime_folder();
     uint64_t number;
+    int error = 0;
 
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return -EIO;
-    if (folder == NULL)
-        folder = entry->folder = make_folder();
-    if (folder == NULL)
-        return -errno;
+    if (folder == NULL) {
+        error = make_folder(&entry->folder);
+        folder = entry->folder;
+    }
+    if (error != 0)
+        return error;
     if (asprintf(&entry->path, "%s/nanoscope-%016llx.html", folder, (unsigned long long)number) < 0)
         entry->path = NULL;
     entry->url = entry->path != NULL ? make_url(entry->path) : NULL;
