@@ -153,10 +153,12 @@ int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_optio
 int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
                      struct nsc_symbols **out, struct nsc_diag *diag)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* never hang on a pipe */
+    int fd = nsc_open_regular(path);
 
+    if (fd == -EINVAL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOEXEC, "%s: not a regular file", path);
     if (fd < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "%s: %s", path, strerror(errno));
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, fd, "%s: %s", path, strerror(-fd));
     return nsc_symbols_open_fd(fd, path, options, out, diag);
 }
 
