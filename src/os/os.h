@@ -63,6 +63,14 @@ void nsc_os_set_signals(uint64_t mask);
  * Takes 10 to 20 ms the first time in a process, then a microsecond. -ENOSYS: the kernel cannot. */
 int nsc_os_sync_cores(void);
 
+/**
+ * nsc_os_open_memory - open the memory file of a session, which somebody else names.
+ * Anything but a file without a name that the effective user or root has made is refused, and not
+ * opened: to open a device or a FIFO has effects.
+ * Returns a descriptor, -EPERM (it is no such file), or another negative errno.
+ */
+int nsc_os_open_memory(const char *path);
+
 /* An empty memory file that can be sealed, close-on-exec, of a descriptor number that the program
  * does not expect to get. */
 int nsc_os_memory_file(void);
@@ -76,13 +84,15 @@ int nsc_os_readable(int fd, uint32_t ms);
 /**
  * nsc_os_spawn - start a program that is no child of this process and shares nothing with it but
  * the working directory and standard error.
- * @paths: files to try in turn, up to a NULL.
+ * @named: a file to try first, which the environment names; NULL: none. Where the effective user is
+ *         root, the file and its folder must be root's, and nobody else may write there.
+ * @paths: files to try then, up to a NULL.
  * @argv, @environment: as execve() takes them.
  * @fds:   descriptors that it gets as 3 and 4.
  * Returns 0, -ENOENT if there is none of @paths, or another negative errno.
  */
-int nsc_os_spawn(const char *const *paths, const char *const *argv, const char *const *environment,
-                 const int fds[2]);
+int nsc_os_spawn(const char *named, const char *const *paths, const char *const *argv,
+                 const char *const *environment, const int fds[2]);
 
 /* Programs count on getting the lowest free number: returns a high one in place of @fd, if there is
  * one. */
@@ -94,6 +104,8 @@ void nsc_os_set_thread_name(const char *name);
 int nsc_os_open_link(const char *path); /* what is there itself, be it a link; not for reading */
 int nsc_os_read_link(int fd, char *to, size_t bytes); /* of such a descriptor */
 int nsc_os_owner(int fd, uint32_t *uid);
+/* Is it a file without a name, of the effective user or root? */
+int nsc_os_is_own_memory(int fd);
 void nsc_os_remove(const char *path);
 
 /* Makes the directory if it is not there. 0 if it belongs to @uid, nobody else may enter it, and it
@@ -139,6 +151,8 @@ void nsc_os_usage(struct nsc_os_usage *to);
 /* Whether the program runs with rights that its caller lacks (setuid and the like), or whether that
  * cannot be found out. */
 int nsc_os_privileged(void);
+/* Whether real, effective and saved ids of user or group differ. */
+int nsc_os_ids_differ(void);
 
 /**
  * nsc_os_map_path - path of the file that is mapped at @address.

@@ -58,7 +58,7 @@ static void beside_library(char *to, const char *library, const char *tail)
         to[0] = 0;
 }
 
-static void find_places(struct places *p, const char *named)
+static void find_places(struct places *p)
 {
     char library[PATH_BYTES];
     unsigned n = 0;
@@ -66,8 +66,6 @@ static void find_places(struct places *p, const char *named)
     nsc_os_map_path((uintptr_t)&find_places, library, sizeof(library));
     beside_library(p->beside, library, "../bin/nanoscope");
     beside_library(p->above, library, "../../bin/nanoscope"); /* lib/<machine>/ */
-    if (named != NULL)
-        p->paths[n++] = named;
     p->paths[n++] = p->beside;
     p->paths[n++] = p->above;
     p->paths[n++] = "/usr/local/bin/nanoscope";
@@ -118,12 +116,12 @@ static int start_recorder(int memory, const char *path)
         return -ENOMEM;
     places = (struct places *)(void *)((char *)environment + room);
     copy_environment(environment, &named);
-    find_places(places, named);
+    find_places(places);
     nsc_text_number(pid, pid + sizeof(pid), nsc_os_pid());
     argv[3] = pid;
     result = nsc_os_pipe(&reads, &fds[1]);
     if (result == 0) {
-        result = nsc_os_spawn(places->paths, argv, environment, fds);
+        result = nsc_os_spawn(named, places->paths, argv, environment, fds);
         nsc_os_close(fds[1]);
         if (result == 0)
             result = hear(reads);
@@ -173,7 +171,7 @@ static int begin(const char *path)
     int64_t result;
     int memory;
 
-    if (nsc_os_privileged())
+    if (nsc_os_privileged() || nsc_os_ids_differ())
         return -EPERM;
     if (nsc_session_is_open(before) && wait_for_end(before) < 0)
         return -EBUSY;

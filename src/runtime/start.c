@@ -5,6 +5,7 @@
 #include "runtime/start.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <nanoscope/control.h>
 #include <sys/auxv.h>
 
@@ -117,12 +118,7 @@ static int open_by_name(void)
     nsc_os_close(fd);
     if (!known)
         return -1;
-    fd = nsc_os_open(link, 1);
-    if (fd >= 0 && (nsc_os_owner(fd, &owner) < 0 || (owner != uid && owner != 0))) {
-        nsc_os_close(fd);
-        return -1;
-    }
-    return fd;
+    return nsc_os_open_memory(link);
 }
 
 static void join(int fd)
@@ -138,18 +134,51 @@ static void join(int fd)
         nsc_session_hooks_follow(s);
 }
 
+/*
+ * Takes what is meant for us out of the environment, so that programs that this one starts do not
+ * follow it either. Constructors run before the program's own threads.
+ */
+static void forget_variables(void)
+{
+    char **from, **to = environ;
+
+    for (from = environ; *from != NULL; from++)
+        if (nsc_text_after(*from, "NANOSCOPE=") == NULL &&
+            nsc_text_after(*from, NSC_LIVE_ENV "=") == NULL &&
+            nsc_text_after(*from, NSC_CONTROL_LISTEN_ENV "=") == NULL)
+            *to++ = *from;
+    *to = NULL;
+}
+
+/*
+ * The session that the environment names. Its caller may have set it before the program got other
+ * rights: by its file's mode, as the kernel tells, or as a child of such a program, whose recorder
+ * then is another user. Neither is followed.
+ */
+static int open_by_variable(const char *path)
+{
+    return is_descriptor_link(path) ? nsc_os_open_memory(path) : -EPERM;
+}
+
 static void start(void)
 {
     const char *path = variable(NSC_LIVE_ENV "="), *listen = variable(NSC_CONTROL_LISTEN_ENV "=");
     int listens = listen != NULL && listen[0] == '1' && listen[1] == 0;
     int fd = -1;
 
-    if ((path != NULL || listens) && nsc_os_privileged())
+    if ((path != NULL || listens || variable("NANOSCOPE=") != NULL) &&
+        (nsc_os_privileged() || nsc_os_ids_differ())) {
+        forget_variables();
         return;
+    }
     if (path != NULL)
-        fd = nsc_os_open(path, 1);
+        fd = open_by_variable(path);
     else
         fd = open_by_name();
+    if (path != NULL && fd == -EPERM) {
+        forget_variables();
+        return;
+    }
     if (fd >= 0) {
         join(fd);
         nsc_os_close(fd);

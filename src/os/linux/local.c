@@ -44,6 +44,14 @@ int nsc_os_owner(int fd, uint32_t *uid)
     return error;
 }
 
+int nsc_os_is_own_memory(int fd)
+{
+    struct statx st;
+
+    return look_at(fd, "", &st) == 0 && (st.stx_mode & S_IFMT) == S_IFREG && st.stx_nlink == 0 &&
+           (st.stx_uid == 0 || st.stx_uid == nsc_os_uid());
+}
+
 int nsc_os_open_link(const char *path)
 {
     return (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,

@@ -250,6 +250,16 @@ int nsc_os_privileged(void)
     return auxiliary(AT_SECURE) != 0;
 }
 
+int nsc_os_ids_differ(void)
+{
+    uint32_t users[3] = {0, 1, 2}, groups[3] = {0, 1, 2};
+
+    nsc_syscall3(SYS_getresuid, (long)&users[0], (long)&users[1], (long)&users[2]);
+    nsc_syscall3(SYS_getresgid, (long)&groups[0], (long)&groups[1], (long)&groups[2]);
+    return users[0] != users[1] || users[1] != users[2] || groups[0] != groups[1] ||
+           groups[1] != groups[2];
+}
+
 int nsc_os_main_stack(uint64_t *start, uint64_t *end)
 {
     enum { MARGIN = 16 << 20 }; /* arguments, the gap that the kernel keeps below */
@@ -382,24 +392,43 @@ int nsc_os_raise_fd(int fd)
     return fd;
 }
 
-/* The same file, opened by its name: only then the kernel counts who has it (nsc_session_alone() in
- * record/session.h). Where there is no /proc, @fd itself. */
-static int open_by_name(int fd)
+/* The same file, opened by its name for reading and writing; or a negative errno. */
+static int open_again(int fd)
 {
     char path[sizeof("/proc/self/fd/") + 10] = "/proc/self/fd/";
     char *at = path + sizeof("/proc/self/fd/") - 1;
-    int scale = 1, named;
+    int scale = 1;
 
     while (fd / scale >= 10)
         scale *= 10;
     for (; scale > 0; scale /= 10)
         *at++ = (char)('0' + fd / scale % 10);
     *at = 0;
-    named = nsc_os_open(path, 1);
+    return nsc_os_open(path, 1);
+}
+
+/* Only of a file that was opened by its name the kernel counts who has it (nsc_session_alone() in
+ * record/session.h). Where there is no /proc, @fd itself. */
+static int open_by_name(int fd)
+{
+    int named = open_again(fd);
+
     if (named < 0)
         return fd;
     nsc_os_close(fd);
     return named;
+}
+
+int nsc_os_open_memory(const char *path)
+{
+    int place = (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_CLOEXEC, 0, 0, 0);
+    int fd = place;
+
+    if (place < 0)
+        return place;
+    fd = nsc_os_is_own_memory(place) ? open_again(place) : -EPERM;
+    nsc_os_close(place);
+    return fd;
 }
 
 int nsc_os_memory_file(void)

@@ -9,12 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <linux/stat.h>
 #include <linux/wait.h>
 
 #include "os/linux/syscall.h"
 #include "os/os.h"
 
-enum { FIRST_OTHER = 5, DESCRIPTORS_TO_TRY = 4096 };
+enum { FIRST_OTHER = 5, DESCRIPTORS_TO_TRY = 4096, FOLDER_BYTES = 1024 };
 
 static __attribute__((noreturn)) void leave(int status)
 {
@@ -48,10 +49,61 @@ static void arrange_descriptors(const int fds[2])
 }
 
 struct spawn {
+    const char *named;
     const char *const *paths, *const *argv, *const *environment;
     const int *fds;
     volatile long error;
 };
+
+/* Root's, and nobody else's to write? */
+static int is_roots(int folder, const char *name, unsigned kind)
+{
+    struct statx st;
+
+    return nsc_syscall6(SYS_statx, folder, (long)name,
+                        name[0] == 0 ? AT_EMPTY_PATH : AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS,
+                        (long)&st, 0) == 0 &&
+           (st.stx_mode & S_IFMT) == kind && st.stx_uid == 0 && (st.stx_mode & 022) == 0;
+}
+
+/*
+ * The caller of a program that became root may have set its environment. So what that names must
+ * lie where only root can put it, and is executed from the very folder that was looked at.
+ */
+static long become_as_root(const struct spawn *s)
+{
+    char folder[FOLDER_BYTES];
+    const char *name = s->named;
+    long place, error = -EPERM;
+    size_t i;
+
+    for (i = 0; s->named[i] != 0; i++) {
+        if (i == FOLDER_BYTES)
+            return -ENAMETOOLONG;
+        folder[i] = s->named[i];
+        if (s->named[i] == '/')
+            name = s->named + i + 1;
+    }
+    if (s->named[0] != '/' || name[0] == 0)
+        return -EPERM;
+    folder[name - s->named] = 0;
+    place =
+        nsc_syscall6(SYS_openat, AT_FDCWD, (long)folder, O_PATH | O_DIRECTORY | O_CLOEXEC, 0, 0, 0);
+    if (place < 0)
+        return place;
+    if (is_roots((int)place, "", S_IFDIR) && is_roots((int)place, name, S_IFREG))
+        error = nsc_syscall6(SYS_execveat, place, (long)name, (long)s->argv, (long)s->environment,
+                             AT_SYMLINK_NOFOLLOW, 0);
+    nsc_os_close((int)place);
+    return error;
+}
+
+static long become_named(const struct spawn *s)
+{
+    if (nsc_os_uid() == 0)
+        return become_as_root(s);
+    return nsc_syscall3(SYS_execve, (long)s->named, (long)s->argv, (long)s->environment);
+}
 
 static __attribute__((noreturn, noinline)) void become(struct spawn *s)
 {
@@ -61,6 +113,8 @@ static __attribute__((noreturn, noinline)) void become(struct spawn *s)
     nsc_syscall3(SYS_setsid, 0, 0, 0);
     arrange_descriptors(s->fds);
     nsc_os_set_signals(0);
+    if (s->named != NULL)
+        worst = become_named(s);
     for (path = s->paths; *path != NULL; path++) {
         long error = nsc_syscall3(SYS_execve, (long)*path, (long)s->argv, (long)s->environment);
 
@@ -91,11 +145,15 @@ static __attribute__((noreturn, noinline)) void go_between(struct spawn *s)
     leave(0);
 }
 
-int nsc_os_spawn(const char *const *paths, const char *const *argv, const char *const *environment,
-                 const int fds[2])
+int nsc_os_spawn(const char *named, const char *const *paths, const char *const *argv,
+                 const char *const *environment, const int fds[2])
 {
-    struct spawn s = {
-        .paths = paths, .argv = argv, .environment = environment, .fds = fds, .error = 0};
+    struct spawn s = {.named = named,
+                      .paths = paths,
+                      .argv = argv,
+                      .environment = environment,
+                      .fds = fds,
+                      .error = 0};
     uint64_t mask;
     long pid;
 
