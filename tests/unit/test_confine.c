@@ -58,7 +58,7 @@ static int try_socket(void)
 
 static int try_execve(void)
 {
-    char *words[] = {"/bin/true", NULL};
+    char program[] = "/bin/true", *words[] = {program, NULL};
 
     return execve(words[0], words, words + 1) < 0 ? REFUSED : DONE;
 }
