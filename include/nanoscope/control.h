@@ -69,7 +69,16 @@ enum nsc_control_verb {
  * program has one if it contains pthread_create().
  */
 #define NSC_CONTROL_DIRECTORY  "/tmp/nanoscope-" /* and the user's id; 0700 */
-#define NSC_CONTROL_MAGIC      0x4c54434e        /* "NCTL" */
+/*
+ * Another user may hold that name. The directory is then the first of these that belongs to the
+ * user, is no link and closed to others, and is made there: <NSC_CONTROL_DIRECTORY><uid>,
+ * <NSC_CONTROL_RUN><uid>/nanoscope, <NSC_CONTROL_DIRECTORY><uid>-1, -2, ... Whoever looks for
+ * something looks at each such directory. (What lies below /run/user goes when the user logs out,
+ * so that it is not the first.)
+ */
+#define NSC_CONTROL_RUN        "/run/user/"
+#define NSC_CONTROL_FOLDERS    10
+#define NSC_CONTROL_MAGIC      0x4c54434e /* "NCTL" */
 /* Environment: with this set to 1 a program opens its endpoint at start. */
 #define NSC_CONTROL_LISTEN_ENV "NANOSCOPE_LISTEN"
 

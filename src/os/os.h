@@ -108,8 +108,9 @@ int nsc_os_owner(int fd, uint32_t *uid);
 int nsc_os_is_own_memory(int fd);
 void nsc_os_remove(const char *path);
 
-/* Makes the directory if it is not there. 0 if it belongs to @uid, nobody else may enter it, and it
- * is no link. */
+void nsc_os_make_directory(const char *path); /* for this user alone, if nothing is there */
+/* 0 if the directory belongs to @uid, nobody else may enter it, and it is no link; -ENOENT: there
+ * is none. */
 int nsc_os_own_directory(const char *path, uint32_t uid);
 
 /* Sockets for messages within the machine; nothing here blocks. */

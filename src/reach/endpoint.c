@@ -15,6 +15,7 @@
 
 #include "nanoscope/control.h"
 #include "reach/procfs.h"
+#include "reach/user_folder.h"
 #include "util/now.h"
 
 /* For a place in the queue, and then for the reply; some verbs go through all sleds. */
@@ -76,18 +77,17 @@ static bool is_theirs(const char *path, uid_t uid)
 /* The path of the socket as we see it. */
 static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
 {
-    char name[64];
-    size_t i;
+    unsigned long user = own_uid(pid, uid), number = own_pid(pid);
+    char root[32], folder[NSC_USER_FOLDER_MAX];
+    unsigned i;
 
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(name, sizeof name, NSC_CONTROL_DIRECTORY "%lu/%lu.sock", own_uid(pid, uid),
-             own_pid(pid));
-    for (i = 0; i < 2; i++) {
-        if (i == 0)
-            snprintf(address->sun_path, sizeof address->sun_path, "/proc/%ld/root%s", (long)pid,
-                     name);
-        else /* a process whose /proc is closed to us, most likely in the same file system */
-            snprintf(address->sun_path, sizeof address->sun_path, "%s", name);
+    snprintf(root, sizeof root, "/proc/%ld/root", (long)pid);
+    for (i = 0; i < 2 * NSC_CONTROL_FOLDERS; i++) {
+        /* A process whose /proc is closed to us is most likely in the same file system. */
+        nsc_user_folder_path(user, i / 2, folder);
+        snprintf(address->sun_path, sizeof address->sun_path, "%s%s/%lu.sock",
+                 i % 2 == 0 ? root : "", folder, number);
         if (is_theirs(address->sun_path, uid))
             return 0;
     }
@@ -239,18 +239,29 @@ static bool is_old(const char *path)
     return lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= BORN_S;
 }
 
-void nsc_endpoint_sweep(void)
+static void sweep(const char *folder)
 {
-    char pattern[64];
+    char pattern[NSC_USER_FOLDER_MAX + 8];
     glob_t found;
     size_t i;
 
-    snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "%lu/*.sock", (unsigned long)geteuid());
-    if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+    snprintf(pattern, sizeof pattern, "%s/*.sock", folder);
+    if (!nsc_user_folder_is_private(folder, geteuid()) ||
+        glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
         return;
     for (i = 0; i < found.gl_pathc; i++)
         if (is_theirs(found.gl_pathv[i], geteuid()) && is_old(found.gl_pathv[i]) &&
             nsc_endpoint_is_left(found.gl_pathv[i]))
             unlink(found.gl_pathv[i]);
     globfree(&found);
+}
+
+void nsc_endpoint_sweep(void)
+{
+    char folder[NSC_USER_FOLDER_MAX];
+
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
+        nsc_user_folder_path(geteuid(), i, folder);
+        sweep(folder);
+    }
 }

@@ -16,6 +16,7 @@
 
 #include "nanoscope/control.h"
 #include "reach/endpoint.h"
+#include "reach/user_folder.h"
 
 #define MS            1000000ull
 /* Between looks: nobody who asks notices, and it costs nothing. */
@@ -32,48 +33,29 @@ static int system_error(struct nsc_diag *diag, int error, const char *what, cons
                         strerror(error));
 }
 
-static void directory_path(char path[48])
-{
-    snprintf(path, 48, NSC_CONTROL_DIRECTORY "%lu", (unsigned long)geteuid());
-}
-
 int nsc_command_directory(struct nsc_diag *diag)
 {
-    char path[48];
-    struct stat st;
-    int fd;
+    char path[NSC_USER_FOLDER_MAX];
 
-    directory_path(path);
-    if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return system_error(diag, errno, "make", path);
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return system_error(diag, errno, "open", path);
-    if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 077) == 0)
-        return fd;
-    close(fd);
-    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EACCES,
-                        "%s is not this user's alone: it is not used (remove it, or chmod 700)",
-                        path);
+    return nsc_user_folder_open(path, diag);
 }
 
-static void socket_address(const char *name, struct sockaddr_un *address)
+/* By the very folder that was opened, whatever others do to its name. */
+static void socket_address(int directory, const char *name, struct sockaddr_un *address)
 {
-    char directory[48];
-
-    directory_path(directory);
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(address->sun_path, sizeof address->sun_path, "%s/%s", directory, name);
+    snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d/%.64s", directory,
+             name);
 }
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
 /* Called with the directory locked: nobody is about to listen. */
-static bool is_stale(const char *name)
+static bool is_stale(int directory, const char *name)
 {
     struct sockaddr_un address;
 
-    socket_address(name, &address);
+    socket_address(directory, name, &address);
     return nsc_endpoint_is_left(address.sun_path);
 }
 
@@ -93,20 +75,20 @@ static void sweep(int directory)
     while ((entry = readdir(dir)) != NULL) {
         const char *dot = strrchr(entry->d_name, '.');
 
-        if (dot != NULL && strcmp(dot, SOCKET_SUFFIX) == 0 && is_stale(entry->d_name))
+        if (dot != NULL && strcmp(dot, SOCKET_SUFFIX) == 0 && is_stale(directory, entry->d_name))
             unlinkat(directory, entry->d_name, 0);
     }
     closedir(dir);
 }
 
 /* The program is being recorded already: by whom? */
-static int say_busy(const char *name, pid_t pid, struct nsc_diag *diag)
+static int say_busy(int directory, const char *name, pid_t pid, struct nsc_diag *diag)
 {
     struct nsc_command_reply *reply = malloc(sizeof *reply);
     struct sockaddr_un address;
     int error;
 
-    socket_address(name, &address);
+    socket_address(directory, name, &address);
     if (reply != NULL && nsc_command_call(address.sun_path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL,
                                           reply, NULL) == 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
@@ -117,12 +99,12 @@ static int say_busy(const char *name, pid_t pid, struct nsc_diag *diag)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
                              "process %ld is being recorded by another nanoscope, which does not "
                              "answer (%s)",
-                             (long)pid, address.sun_path);
+                             (long)pid, name);
     free(reply);
     return error;
 }
 
-static int listen_at(const char *name, struct nsc_diag *diag)
+static int listen_at(int directory, const char *name, struct nsc_diag *diag)
 {
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
     struct sockaddr_un address;
@@ -130,7 +112,7 @@ static int listen_at(const char *name, struct nsc_diag *diag)
 
     if (fd < 0)
         return system_error(diag, errno, "make", "a socket");
-    socket_address(name, &address);
+    socket_address(directory, name, &address);
     mask = umask(0177);
     error = bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 ? 0 : errno;
     umask(mask);
@@ -139,7 +121,7 @@ static int listen_at(const char *name, struct nsc_diag *diag)
     if (error == 0)
         return fd;
     close(fd);
-    return error == EADDRINUSE ? -error : system_error(diag, error, "listen at", address.sun_path);
+    return error == EADDRINUSE ? -error : system_error(diag, error, "listen at", name);
 }
 
 static void socket_name(char name[32], pid_t pid)
@@ -159,11 +141,12 @@ int nsc_command_open(pid_t pid, struct nsc_command_server *server, struct nsc_di
     socket_name(name, pid);
     flock(directory, LOCK_EX);
     sweep(directory);
-    fd = listen_at(name, diag);
+    fd = listen_at(directory, name, diag);
     flock(directory, LOCK_UN);
     if (fd < 0) {
+        fd = fd == -EADDRINUSE ? say_busy(directory, name, pid, diag) : fd;
         close(directory);
-        return fd == -EADDRINUSE ? say_busy(name, pid, diag) : fd;
+        return fd;
     }
     *server = (struct nsc_command_server){.fd = fd, .directory = directory};
     memcpy(server->name, name, sizeof name);
@@ -181,7 +164,8 @@ int nsc_command_rename(struct nsc_command_server *server, pid_t pid, struct nsc_
         return 0;
     socket_name(name, pid);
     flock(server->directory, LOCK_EX);
-    if (faccessat(server->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 && is_stale(name))
+    if (faccessat(server->directory, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+        is_stale(server->directory, name))
         unlinkat(server->directory, name, 0);
     if (linkat(server->directory, server->name, server->directory, name, 0) != 0)
         error = errno;
@@ -189,7 +173,7 @@ int nsc_command_rename(struct nsc_command_server *server, pid_t pid, struct nsc_
         unlinkat(server->directory, server->name, 0);
     flock(server->directory, LOCK_UN);
     if (error == EEXIST)
-        return say_busy(name, pid, diag);
+        return say_busy(server->directory, name, pid, diag);
     if (error != 0)
         return system_error(diag, error, "name", name);
     memcpy(server->name, name, sizeof name);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "nanoscope/control.h"
+#include "reach/user_folder.h"
 #include "record/command.h"
 
 /* For the first reply. Then the recorder lives, and may need its time to write. */
@@ -21,15 +22,19 @@ static int fail(struct nsc_diag *diag, int error, const char *path, const char *
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, what);
 }
 
-/* The socket's folder, and who listens there, must be this user's; root may ask everybody's. */
+/* The socket, its folder, and who listens there must be of one user: this one, for root any. */
 static bool is_trusted(const char *path, int fd)
 {
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path];
     struct ucred peer;
     socklen_t bytes = sizeof peer;
     struct stat st;
 
+    snprintf(folder, sizeof folder, "%.*s/.", slash != NULL ? (int)(slash - path) : 0, path);
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && lstat(path, &st) == 0 &&
            S_ISSOCK(st.st_mode) && peer.uid == st.st_uid &&
+           nsc_user_folder_is_private(folder, st.st_uid) &&
            (st.st_uid == geteuid() || geteuid() == 0);
 }
 
@@ -121,24 +126,38 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
     return error;
 }
 
+/* Sockets in this user's folders; for root, in everybody's. Returns as glob(). */
+static int find_sockets(glob_t *found)
+{
+    char path[NSC_USER_FOLDER_MAX], pattern[NSC_USER_FOLDER_MAX + 8];
+    int error = 0;
+
+    if (geteuid() == 0) {
+        error = glob(NSC_CONTROL_DIRECTORY "*/*.rec", GLOB_NOSORT, NULL, found);
+        return error == GLOB_NOSPACE ? error
+                                     : glob(NSC_CONTROL_RUN "*/nanoscope/*.rec",
+                                            GLOB_NOSORT | GLOB_APPEND, NULL, found);
+    }
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS && error != GLOB_NOSPACE; i++) {
+        nsc_user_folder_path(geteuid(), i, path);
+        snprintf(pattern, sizeof pattern, "%s/*.rec", path);
+        error = glob(pattern, GLOB_NOSORT | (i > 0 ? GLOB_APPEND : 0), NULL, found);
+    }
+    return error;
+}
+
 int nsc_command_list(struct nsc_command_entry **list, size_t *count)
 {
     struct nsc_command_entry *entries;
-    char pattern[64];
-    glob_t found;
+    glob_t found = {0};
     size_t i, n = 0;
-    int error;
 
-    if (geteuid() == 0)
-        snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "*/*.rec");
-    else
-        snprintf(pattern, sizeof pattern, NSC_CONTROL_DIRECTORY "%lu/*.rec",
-                 (unsigned long)geteuid());
-    error = glob(pattern, GLOB_NOSORT, NULL, &found);
-    if (error == GLOB_NOSPACE)
+    if (find_sockets(&found) == GLOB_NOSPACE) {
+        globfree(&found);
         return -ENOMEM;
-    entries = calloc((error == 0 ? found.gl_pathc : 0) + 1, sizeof *entries);
-    for (i = 0; entries != NULL && error == 0 && i < found.gl_pathc; i++) {
+    }
+    entries = calloc(found.gl_pathc + 1, sizeof *entries);
+    for (i = 0; entries != NULL && i < found.gl_pathc; i++) {
         struct nsc_command_entry *entry = &entries[n];
 
         if (strlen(found.gl_pathv[i]) >= sizeof entry->path)
@@ -147,8 +166,7 @@ int nsc_command_list(struct nsc_command_entry **list, size_t *count)
         n += nsc_command_call(entry->path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL, &entry->status,
                               NULL) == 0;
     }
-    if (error == 0)
-        globfree(&found);
+    globfree(&found);
     if (entries == NULL)
         return -ENOMEM;
     *list = entries;

@@ -17,6 +17,7 @@
 #include "runtime/session.h"
 #include "runtime/start.h"
 #include "runtime/text.h"
+#include "runtime/user_folder.h"
 
 #pragma weak pthread_attr_init
 #pragma weak pthread_attr_setdetachstate
@@ -44,11 +45,15 @@ static uint64_t program_mask;         /* signals that are blocked in the program
 static int make_socket(void)
 {
     const char *end = socket_path + sizeof(socket_path);
-    char *at = nsc_text_append(socket_path, end, NSC_CONTROL_DIRECTORY);
-    int error; /* or the descriptor */
+    int error = -EPERM; /* or the descriptor */
+    char *at = socket_path;
+    unsigned i;
 
-    at = nsc_text_number(at, end, owner_uid);
-    error = nsc_os_own_directory(socket_path, owner_uid);
+    for (i = 0; error < 0 && i < NSC_CONTROL_FOLDERS; i++) {
+        at = nsc_user_folder_append(socket_path, end, owner_uid, i);
+        nsc_os_make_directory(socket_path);
+        error = nsc_os_own_directory(socket_path, owner_uid);
+    }
     if (error < 0)
         return error;
     at = nsc_text_append(at, end, "/");

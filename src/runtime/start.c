@@ -13,6 +13,7 @@
 #include "runtime/join.h"
 #include "runtime/session.h"
 #include "runtime/text.h"
+#include "runtime/user_folder.h"
 
 /* Of libc or the program; weak, so that the runtime links without either. */
 extern char **environ __attribute__((weak));
@@ -99,18 +100,23 @@ static int open_by_name(void)
     const char *program = (const char *)(uintptr_t)auxiliary(AT_EXECFN);
     const char *end = path + sizeof(path);
     uint32_t uid = (uint32_t)auxiliary(AT_UID), owner;
+    int fd = -1, known, folder;
+    unsigned i;
     char *at;
-    int fd, known;
 
     if (program == NULL || auxiliary(AT_SECURE) != 0)
         return -1;
-    at = nsc_text_append(path, end, NSC_CONTROL_DIRECTORY);
-    at = nsc_text_number(at, end, uid);
-    at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
-    at = nsc_text_append(at, end, file_name(program));
-    if (at == NULL)
-        return -1;
-    fd = nsc_os_open_link(path);
+    for (i = 0; fd < 0 && i < NSC_CONTROL_FOLDERS; i++) {
+        at = nsc_user_folder_append(path, end, uid, i);
+        folder = nsc_os_own_directory(path, uid);
+        if (folder == -ENOENT && i == 0) /* as with nearly all programs */
+            return -1;
+        at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
+        if (folder == 0 && nsc_text_append(at, end, file_name(program)) != NULL)
+            fd = nsc_os_open_link(path);
+        if (folder == 0 && i == 0)
+            break; /* the usual folder is the user's: then it is the only one */
+    }
     if (fd < 0)
         return -1;
     known = nsc_os_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
@@ -167,10 +173,12 @@ static void start(void)
     int fd = -1;
 
     if ((path != NULL || listens || variable("NANOSCOPE=") != NULL) &&
-        (nsc_os_privileged() || nsc_os_ids_differ())) {
+        (auxiliary(AT_SECURE) != 0 || nsc_os_ids_differ())) {
         forget_variables();
         return;
     }
+    if ((path != NULL || listens) && nsc_os_privileged()) /* also where there is no vector */
+        return;
     if (path != NULL)
         fd = open_by_variable(path);
     else

@@ -68,12 +68,16 @@ int nsc_os_read_link(int fd, char *to, size_t bytes)
     return (size_t)n < bytes - 1 ? 0 : -ENAMETOOLONG;
 }
 
+void nsc_os_make_directory(const char *path)
+{
+    nsc_syscall3(SYS_mkdirat, AT_FDCWD, (long)path, 0700);
+}
+
 int nsc_os_own_directory(const char *path, uint32_t uid)
 {
     struct statx st;
     int fd, error;
 
-    nsc_syscall3(SYS_mkdirat, AT_FDCWD, (long)path, 0700);
     fd = (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path,
                            O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0, 0, 0);
     if (fd < 0)
