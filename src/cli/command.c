@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/text.h"
 #include "util/units.h"
 
 int(nsc_cli_fail)(const struct nsc_diag *diag)
@@ -22,13 +23,29 @@ int(nsc_cli_fail_in)(const char *input, const struct nsc_diag *diag)
     return nsc_cli_error("%s: %s (at offset %" PRIu64 ")", input, diag->message, diag->offset);
 }
 
+/* One line on standard error. Names in it may be an attacker's: nothing reaches the terminal that it
+ * would obey. */
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,
                                                       va_list ap)
 {
+    char *line;
+
+    if (vasprintf(&line, format, ap) < 0)
+        line = NULL;
     fflush(stdout);
     fprintf(stderr, "nanoscope: %s", kind);
-    vfprintf(stderr, format, ap);
+    nsc_text_put(stderr, line != NULL ? line : "out of memory");
     fputc('\n', stderr);
+    free(line);
+}
+
+void nsc_cli_say(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say("", format, ap);
+    va_end(ap);
 }
 
 int(nsc_cli_error)(const char *format, ...)
@@ -52,14 +69,18 @@ void nsc_cli_warn(const char *format, ...)
 
 int(nsc_cli_usage)(const struct nsc_cli_args *args, const char *format, ...)
 {
+    char *text;
     va_list ap;
 
+    va_start(ap, format);
+    if (vasprintf(&text, format, ap) < 0)
+        text = NULL;
+    va_end(ap);
     fflush(stdout);
     fprintf(stderr, "nanoscope %s: ", args->command->name);
-    va_start(ap, format);
-    vfprintf(stderr, format, ap);
-    va_end(ap);
+    nsc_text_put(stderr, text != NULL ? text : "out of memory");
     fprintf(stderr, " (see nanoscope %s --help)\n", args->command->name);
+    free(text);
     return NSC_CLI_USAGE;
 }
 

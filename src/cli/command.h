@@ -91,6 +91,8 @@ int nsc_cli_fail(const struct nsc_diag *diag);
 int nsc_cli_fail_in(const char *input, const struct nsc_diag *diag);
 /* The work failed. NSC_CLI_FAILED. */
 int nsc_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What was done. */
+void nsc_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Something to know; the work goes on. */
 void nsc_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The command line is wrong; the message goes on to name --help. NSC_CLI_USAGE. */

@@ -406,7 +406,7 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
         snprintf(processes, sizeof processes, "%u processes, ", result->processes);
     if (result->calling < result->threads) /* as many as `report` tells of */
         snprintf(calling, sizeof calling, " (%u with calls)", result->calling);
-    fprintf(stderr, "nanoscope: %s call%s, %s%u thread%s%s, %s lost, %s, %s -> %s%s%s\n",
+    nsc_cli_say("%s call%s, %s%u thread%s%s, %s lost, %s, %s -> %s%s%s",
             nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
             processes, result->threads, nsc_units_plural(result->threads), calling,
             nsc_units_format_count(lost, result->lost),

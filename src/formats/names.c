@@ -76,6 +76,16 @@ void nsc_names_free(struct nsc_names *names)
     *names = (struct nsc_names){0};
 }
 
+/* Bytes of the control character at @at, as ASCII (C0, DEL) or UTF-8 (C1) has it; 0: it is none. */
+static size_t control_bytes(const char *at)
+{
+    uint8_t first = (uint8_t)at[0], second = first == 0xc2 ? (uint8_t)at[1] : 0;
+
+    if (first < 0x20 || first == 0x7f)
+        return 1;
+    return second >= 0x80 && second < 0xa0 ? 2 : 0;
+}
+
 char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes)
 {
     char *copy = strdup(name);
@@ -83,8 +93,14 @@ char *nsc_names_replace(const char *name, const char *from, char to, size_t *byt
     if (copy == NULL)
         return NULL;
     *bytes = strlen(copy);
-    for (char *at = copy + strcspn(copy, from); *at != '\0'; at += strcspn(at, from))
-        *at = to;
+    for (char *at = copy; *at != '\0'; at++) {
+        size_t control = control_bytes(at);
+
+        if (control > 1)
+            *at++ = to;
+        if (control > 0 || strchr(from, *at) != NULL)
+            *at = to;
+    }
     return copy;
 }
 
