@@ -21,7 +21,7 @@ struct folded {
  */
 static char *cook_frame(const char *name, size_t *bytes)
 {
-    return nsc_names_replace(name[0] != '\0' ? name : "(no name)", ";\r\n", ':', bytes);
+    return nsc_names_visible(name[0] != '\0' ? name : "(no name)", ";", ':', bytes);
 }
 
 static int put_frame(struct folded *f, const struct nsc_path *n)

@@ -86,6 +86,17 @@ static size_t control_bytes(const char *at)
     return second >= 0x80 && second < 0xa0 ? 2 : 0;
 }
 
+/* NULL: nothing happens. */
+static void hide_controls(char *text, char to)
+{
+    for (char *at = text; at != NULL && *at != '\0';) {
+        size_t control = control_bytes(at);
+
+        memset(at, to, control);
+        at += control > 0 ? control : 1;
+    }
+}
+
 char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes)
 {
     char *copy = strdup(name);
@@ -93,14 +104,16 @@ char *nsc_names_replace(const char *name, const char *from, char to, size_t *byt
     if (copy == NULL)
         return NULL;
     *bytes = strlen(copy);
-    for (char *at = copy; *at != '\0'; at++) {
-        size_t control = control_bytes(at);
+    for (char *at = copy + strcspn(copy, from); *at != '\0'; at += strcspn(at, from))
+        *at = to;
+    return copy;
+}
 
-        if (control > 1)
-            *at++ = to;
-        if (control > 0 || strchr(from, *at) != NULL)
-            *at = to;
-    }
+char *nsc_names_visible(const char *name, const char *from, char to, size_t *bytes)
+{
+    char *copy = nsc_names_replace(name, from, to, bytes);
+
+    hide_controls(copy, to);
     return copy;
 }
 
@@ -162,9 +175,7 @@ char *nsc_names_line(const char *name, size_t *bytes)
 {
     char *text = nsc_names_utf8(name, bytes);
 
-    for (char *at = text; at != NULL && *at != '\0'; at++)
-        if ((uint8_t)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    hide_controls(text, '?');
     return text;
 }
 

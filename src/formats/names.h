@@ -35,6 +35,8 @@ void nsc_names_free(struct nsc_names *names);
 /* Copies of @name; NULL when out of memory. @bytes receives the length. */
 /* Every byte that is in @from becomes @to. */
 char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes);
+/* The same, and so does every byte of a control character, which a terminal might obey. */
+char *nsc_names_visible(const char *name, const char *from, char to, size_t *bytes);
 /* Each byte that is no part of valid UTF-8 becomes U+FFFD. */
 char *nsc_names_utf8(const char *name, size_t *bytes);
 /* How much of clean UTF-8 to write where @max bytes have room: whole characters only. */
