@@ -23,8 +23,8 @@ int(nsc_cli_fail_in)(const char *input, const struct nsc_diag *diag)
     return nsc_cli_error("%s: %s (at offset %" PRIu64 ")", input, diag->message, diag->offset);
 }
 
-/* One line on standard error. Names in it may be an attacker's: nothing reaches the terminal that it
- * would obey. */
+/* One line on standard error. Names in it may be an attacker's: nothing reaches the terminal that
+ * it would obey. */
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,
                                                       va_list ap)
 {

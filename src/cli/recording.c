@@ -407,12 +407,12 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
     if (result->calling < result->threads) /* as many as `report` tells of */
         snprintf(calling, sizeof calling, " (%u with calls)", result->calling);
     nsc_cli_say("%s call%s, %s%u thread%s%s, %s lost, %s, %s -> %s%s%s",
-            nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
-            processes, result->threads, nsc_units_plural(result->threads), calling,
-            nsc_units_format_count(lost, result->lost),
-            nsc_units_format_bytes(size, result->file_bytes),
-            nsc_units_format_ns(time, result->elapsed_ns), r->options.output,
-            format != NULL ? ", format " : "", format != NULL ? format : "");
+                nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
+                processes, result->threads, nsc_units_plural(result->threads), calling,
+                nsc_units_format_count(lost, result->lost),
+                nsc_units_format_bytes(size, result->file_bytes),
+                nsc_units_format_ns(time, result->elapsed_ns), r->options.output,
+                format != NULL ? ", format " : "", format != NULL ? format : "");
     if (r->remark[0] != 0)
         nsc_cli_warn("%s", r->remark);
     if (result->measured)

@@ -9,7 +9,8 @@
 
 static void test_made(void)
 {
-    char *one = nsc_partial_make("a/app.nst", "partial"), *two = nsc_partial_make("a/app.nst", "partial");
+    char *one = nsc_partial_make("a/app.nst", "partial"),
+         *two = nsc_partial_make("a/app.nst", "partial");
     pid_t pid = 0;
 
     CHECK(one != NULL && two != NULL && strcmp(one, two) != 0);
