@@ -206,7 +206,7 @@ static int measure(const char *name, const struct pattern *p, uint64_t events, c
 
     unlink(path);
     if (fd < 0 || nsc_writer_create_fd(fd, path, NULL, &b.writer, &diag) != 0 ||
-        nsc_codes_init(&b.codes) != 0 || nsc_writer_add_process(b.writer, &process, &id) != 0)
+        nsc_codes_init(&b.codes, NULL) != 0 || nsc_writer_add_process(b.writer, &process, &id) != 0)
         return 1;
     b.codes.until_ticks = UINT64_MAX;
     b.codes.resolve = resolve;

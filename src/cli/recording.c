@@ -299,6 +299,10 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
     if (result->mistrusted)
         nsc_cli_warn("the program named a process of other privileges, or a module that is not "
                      "loaded where it said: hooks there were left as they were");
+    if (result->limited)
+        nsc_cli_warn("the program went beyond what a recording keeps apart (functions, modules, "
+                     "processes, threads): some calls are in the trace under '(more functions "
+                     "than are told apart)', or count as lost");
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);

@@ -7,7 +7,7 @@
 
 #include "trace/encode.h"
 
-enum { FIRST_BITS = 10, MAX_BITS = 22, SPARSE = 8 };
+enum { FIRST_BITS = 8, MAX_BITS = 20, SPARSE = 8 };
 
 static void empty(struct nsc_code *slots, size_t count)
 {
@@ -20,8 +20,9 @@ static size_t slot_count(const struct nsc_codes *codes)
     return (size_t)1 << (64 - codes->shift);
 }
 
-int nsc_codes_init(struct nsc_codes *codes)
+int nsc_codes_init(struct nsc_codes *codes, uint64_t *spare_slots)
 {
+    codes->spare_slots = spare_slots;
     codes->shift = 64 - FIRST_BITS;
     codes->slots = calloc(slot_count(codes), sizeof *codes->slots);
     if (codes->slots == NULL)
@@ -33,14 +34,34 @@ int nsc_codes_init(struct nsc_codes *codes)
     return 0;
 }
 
-void nsc_codes_free(struct nsc_codes *codes)
+/* Takes @slots instead; the entries are the caller's to move. */
+static void replace(struct nsc_codes *codes, struct nsc_code *slots, uint32_t shift)
 {
+    size_t before = slot_count(codes);
+
     free(codes->slots);
-    codes->slots = NULL;
+    codes->slots = slots;
+    codes->shift = shift;
+    if (codes->spare_slots != NULL)
+        *codes->spare_slots += before - slot_count(codes); /* may wrap: sizes are modular */
 }
 
+void nsc_codes_free(struct nsc_codes *codes)
+{
+    if (codes->slots != NULL)
+        replace(codes, NULL, 64 - FIRST_BITS);
+}
+
+/* A table that is far too large becomes a small one, so that clearing costs no more than filling
+ * did. */
 void nsc_codes_clear(struct nsc_codes *codes)
 {
+    struct nsc_code *first = NULL;
+
+    if (codes->count < slot_count(codes) / (8 * SPARSE) && codes->shift < 64 - FIRST_BITS)
+        first = calloc((size_t)1 << FIRST_BITS, sizeof *first);
+    if (first != NULL)
+        replace(codes, first, 64 - FIRST_BITS);
     empty(codes->slots, slot_count(codes));
     codes->count = 0;
 }
@@ -63,6 +84,13 @@ const struct nsc_code *nsc_codes_probe(const struct nsc_code *slots, uint32_t sh
     return code->address == address ? code : NULL;
 }
 
+/* May the table have twice its slots? */
+static bool may_grow(const struct nsc_codes *codes)
+{
+    return codes->shift > 64 - MAX_BITS &&
+           (codes->spare_slots == NULL || *codes->spare_slots >= slot_count(codes));
+}
+
 /* A table that cannot grow becomes dense, and is then emptied: it is a cache, only slower for it.
  */
 static void make_room(struct nsc_codes *codes)
@@ -72,7 +100,7 @@ static void make_room(struct nsc_codes *codes)
 
     if (codes->count < slot_count(codes) / SPARSE)
         return;
-    if (bigger.shift >= 64 - MAX_BITS)
+    if (may_grow(codes))
         bigger.slots = calloc(slot_count(&bigger), sizeof *bigger.slots);
     if (bigger.slots == NULL) {
         if (codes->count >= slot_count(codes) / 2)
@@ -84,9 +112,7 @@ static void make_room(struct nsc_codes *codes)
         if (codes->slots[i].address != NSC_CODES_EMPTY)
             bigger.slots[find(bigger.slots, bigger.shift, codes->slots[i].address)] =
                 codes->slots[i];
-    free(codes->slots);
-    codes->slots = bigger.slots;
-    codes->shift = bigger.shift;
+    replace(codes, bigger.slots, bigger.shift);
 }
 
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks)

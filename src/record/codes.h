@@ -36,6 +36,9 @@ struct nsc_codes {
     struct nsc_code *slots; /* 1 << (64 - shift) of them, an eighth in use as a rule: few collide */
     uint32_t shift;
     uint32_t count;
+    /* Slots that all tables may still take together, beyond the first ones of each; NULL: as many
+     * as they like. */
+    uint64_t *spare_slots;
     /* The table holds for since_ticks <= ticks < until_ticks. */
     uint64_t since_ticks, until_ticks;
     /* Every event is to be looked up, exits too: some module has the header hook, or a filter works
@@ -50,8 +53,8 @@ struct nsc_codes {
     void *context;
 };
 
-/* 0 or -ENOMEM. */
-int nsc_codes_init(struct nsc_codes *codes);
+/* @spare_slots: see there. 0 or -ENOMEM. */
+int nsc_codes_init(struct nsc_codes *codes, uint64_t *spare_slots);
 void nsc_codes_free(struct nsc_codes *codes);
 void nsc_codes_clear(struct nsc_codes *codes);
 

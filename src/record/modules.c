@@ -11,12 +11,17 @@
 #include "nanoscope/live.h"
 #include "reach/mapped.h"
 #include "util/array.h"
+#include "util/now.h"
 
 enum {
     OPEN_FDS_MAX = 200,
     MAP_FIRST_BITS = 8,
-    HELD_UP_MAX = 3, /* files that could not be opened in time, before no more are tried */
 };
+
+/* That opening the files of other users may take in all. */
+#define OPENING_MAX_NS 10000000000ull
+
+#define OTHER_NAME "(more functions than are told apart)"
 
 /* ---- 64-bit key -> id ------------------------------------------------------------------------ */
 
@@ -94,7 +99,8 @@ static int map_put(struct nsc_id_map *map, uint64_t key, uint32_t id)
 int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
                      const struct nsc_filter *filter)
 {
-    *modules = (struct nsc_modules){.writer = writer, .filter = filter};
+    *modules = (struct nsc_modules){.writer = writer, .filter = filter, .other = NSC_NO_ID};
+    nsc_limits_init(&modules->limits);
     modules->unknown = map_new();
     if (modules->unknown != NULL && nsc_rules_begin(&modules->rules, filter) == 0)
         return 0;
@@ -156,13 +162,15 @@ static int open_foreign(struct nsc_modules *modules, const char *path, pid_t pid
 {
     int fd = -ENOENT;
 
-    if (modules->held_up >= HELD_UP_MAX)
+    uint64_t begun_ns = nsc_now_ns();
+
+    if (modules->opening_ns >= OPENING_MAX_NS)
         return -1;
     if (pid > 0)
         fd = nsc_reach_open_mapped(pid, address, as);
     if (fd < 0 && fd != -ETIMEDOUT)
         fd = nsc_credentials_open(as, path);
-    modules->held_up += fd == -ETIMEDOUT;
+    modules->opening_ns += nsc_now_ns() - begun_ns;
     return fd >= 0 ? fd : -1;
 }
 
@@ -273,6 +281,8 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
             return 0;
         }
     }
+    if (!nsc_limits_take(&modules->limits, NSC_LIMIT_MODULES))
+        return -E2BIG;
     files = nsc_array_grow(modules->files, &modules->capacity, modules->count,
                            sizeof(struct nsc_module_file *));
     if (files == NULL)
@@ -299,6 +309,32 @@ static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
     return 0;
 }
 
+/* Adds @function, which is at @va of a module; 0 or -errno. */
+static int add_function(struct nsc_modules *modules, uint32_t module,
+                        const struct nsc_function *function, uint32_t *id)
+{
+    if (place_add(modules, module, function->va) != 0)
+        return -ENOMEM;
+    if (nsc_writer_add_function(modules->writer, function, id) == 0 &&
+        *id == modules->place_count - 1)
+        return 0;
+    modules->place_count--;
+    return -ENOMEM;
+}
+
+uint32_t nsc_modules_other(struct nsc_modules *modules)
+{
+    const struct nsc_function function = {
+        .name = OTHER_NAME, .symbol = OTHER_NAME, .module = NSC_NO_ID};
+
+    if (modules->other == NSC_NO_ID &&
+        add_function(modules, NSC_NO_ID, &function, &modules->other) != 0) {
+        modules->other = NSC_NO_ID;
+        return 0;
+    }
+    return modules->other;
+}
+
 uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va)
 {
     struct nsc_id_map *map =
@@ -310,13 +346,11 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
 
     if (known->key != 0)
         return known->id;
-    if (place_add(modules, module, va) != 0)
+    if (!nsc_limits_take(&modules->limits,
+                         module == NSC_NO_ID ? NSC_LIMIT_ADDRESSES : NSC_LIMIT_FUNCTIONS))
+        return nsc_modules_other(modules);
+    if (add_function(modules, module, &function, &id) != 0)
         return 0;
-    if (nsc_writer_add_function(modules->writer, &function, &id) != 0 ||
-        id != modules->place_count - 1) {
-        modules->place_count--;
-        return 0;
-    }
     map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
     return id;
 }

@@ -16,6 +16,7 @@
 #include "record/admission.h"
 #include "record/code_file.h"
 #include "record/codes.h"
+#include "record/limits.h"
 #include "record/rules.h"
 #include "record/sleds.h"
 #include "symbols/symbols.h"
@@ -66,11 +67,13 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
-    uint32_t held_up;         /* times that a file of another user could not be opened in time */
+    uint64_t opening_ns;      /* how long it took to open files of other users */
     uint32_t unread;          /* files that could not be had: what of them is hooked is not known */
     struct nsc_place *places; /* by function id */
     uint32_t place_count, place_capacity;
     struct nsc_id_map *unknown; /* addresses that no module holds */
+    uint32_t other;             /* nsc_modules_other(); NSC_NO_ID: not in the trace yet */
+    struct nsc_limits limits;
 };
 
 int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
@@ -88,13 +91,16 @@ struct nsc_module_at {
     uint64_t address;
 };
 
-/* The module of that path and build id, new or known; 0 or -errno. @index: in modules->files. */
+/* The module of that path and build id, new or known; 0 or -errno, -E2BIG: beyond the limits.
+ * @index: in modules->files. */
 int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
                     uint32_t build_id_bytes, const struct nsc_module_at *at, uint32_t *index);
 
 /* The id of the function at @va of a module (NSC_NO_ID: at a run-time address that none holds).
- * When memory runs out, 0: some function's id. */
+ * Beyond the limits, nsc_modules_other(). When memory runs out, 0: some function's id. */
 uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va);
+/* The one that stands for all functions beyond the limits. */
+uint32_t nsc_modules_other(struct nsc_modules *modules);
 
 /* The module's symbols, or NULL. Opens the file the first time. */
 struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file);

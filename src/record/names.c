@@ -43,32 +43,83 @@ static int set_function(const struct nsc_names_table *table, uint32_t module,
     return table->set(table->of, named->id, &f);
 }
 
-/* The ids of one module that have no name yet with their symbols, ordered by symbol; the caller
- * frees. */
-static struct named *collect(const struct nsc_names_table *table, uint32_t module,
-                             struct nsc_symbols *symbols, size_t *count)
+/* A function that has no name yet. */
+struct nameless {
+    uint32_t module, id;
+    uint64_t va;
+};
+
+/* All of them, by module; the caller frees. */
+struct nameless_list {
+    struct nameless *all;
+    size_t count;
+};
+
+static int compare_nameless(const void *a, const void *b)
+{
+    const struct nameless *x = a, *y = b;
+
+    if (x->module != y->module)
+        return x->module < y->module ? -1 : 1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int list_nameless(const struct nsc_names_table *table, struct nameless_list *list)
 {
     uint32_t functions = table->count(table->of), id;
-    struct named *all = calloc((size_t)functions + 1, sizeof *all);
+    struct nsc_function f;
 
-    if (all == NULL)
-        return NULL;
-    *count = 0;
-    for (id = 0; id < functions; id++) {
-        struct nsc_function f;
+    list->count = 0;
+    list->all = calloc((size_t)functions + 1, sizeof *list->all);
+    if (list->all == NULL)
+        return -ENOMEM;
+    for (id = 0; id < functions; id++)
+        if (table->get(table->of, id, &f) == 0 &&
+            (f.name[0] == '\0' || strncmp(f.name, "0x", 2) == 0))
+            list->all[list->count++] = (struct nameless){f.module, id, f.va};
+    qsort(list->all, list->count, sizeof *list->all, compare_nameless);
+    return 0;
+}
+
+/* Those of one module, the first of @count. */
+static const struct nameless *find_module(const struct nameless_list *list, uint32_t module,
+                                          size_t *count)
+{
+    const struct nameless *from = list->all, *end = list->all + list->count, *to;
+    size_t left = list->count;
+
+    while (left > 0) {
+        size_t half = left / 2;
+
+        if (from[half].module < module) {
+            from += half + 1;
+            left -= half + 1;
+        } else {
+            left = half;
+        }
+    }
+    for (to = from; to < end && to->module == module; to++)
+        ;
+    *count = (size_t)(to - from);
+    return from;
+}
+
+/* They with their symbols, ordered by symbol; the caller frees. */
+static struct named *collect(const struct nameless *from, size_t count, struct nsc_symbols *symbols)
+{
+    struct named *all = calloc(count, sizeof *all);
+
+    for (size_t i = 0; all != NULL && i < count; i++) {
         struct nsc_symbol symbol;
 
-        if (table->get(table->of, id, &f) != 0 || f.module != module ||
-            (f.name[0] != '\0' && strncmp(f.name, "0x", 2) != 0))
-            continue;
-        all[*count] = (struct named){.va = f.va, .id = id};
-        if (symbols != NULL && nsc_symbols_find(symbols, f.va, &symbol)) {
-            all[*count].va = symbol.va;
-            all[*count].symbol = symbol.name;
+        all[i] = (struct named){.va = from[i].va, .id = from[i].id};
+        if (symbols != NULL && nsc_symbols_find(symbols, from[i].va, &symbol)) {
+            all[i].va = symbol.va;
+            all[i].symbol = symbol.name;
         }
-        ++*count;
     }
-    qsort(all, *count, sizeof *all, compare_named);
+    if (all != NULL)
+        qsort(all, count, sizeof *all, compare_named);
     return all;
 }
 
@@ -118,18 +169,15 @@ out:
     return error;
 }
 
-int nsc_names_resolve_module(const struct nsc_names_table *table, uint32_t module,
-                             struct nsc_symbols *symbols)
+static int resolve_module(const struct nsc_names_table *table, uint32_t module,
+                          const struct nameless *from, size_t count, struct nsc_symbols *symbols)
 {
-    size_t count = 0;
-    struct named *all = collect(table, module, symbols, &count);
-    int error = 0;
+    struct named *all = collect(from, count, symbols);
+    int error;
 
     if (all == NULL)
         return -ENOMEM;
-    count = fold_aliases(table, all, count);
-    if (count > 0)
-        error = name_all(table, module, symbols, all, count);
+    error = name_all(table, module, symbols, all, fold_aliases(table, all, count));
     free(all);
     return error;
 }
@@ -137,33 +185,48 @@ int nsc_names_resolve_module(const struct nsc_names_table *table, uint32_t modul
 int nsc_names_resolve(struct nsc_modules *modules)
 {
     struct nsc_names_table table = nsc_names_of_writer(modules->writer);
-    int error = nsc_names_resolve_module(&table, NSC_NO_ID, NULL);
+    struct nameless_list list;
+    const struct nameless *from;
+    int error = list_nameless(&table, &list);
+    size_t count;
     uint32_t i;
 
-    for (i = 0; i < modules->count && error == 0; i++)
-        error = nsc_names_resolve_module(&table, modules->files[i]->id,
-                                         nsc_module_symbols(modules->files[i]));
+    from = find_module(&list, NSC_NO_ID, &count);
+    if (error == 0 && count > 0)
+        error = resolve_module(&table, NSC_NO_ID, from, count, NULL);
+    for (i = 0; i < modules->count && error == 0; i++) {
+        from = find_module(&list, modules->files[i]->id, &count);
+        if (count > 0)
+            error = resolve_module(&table, modules->files[i]->id, from, count,
+                                   nsc_module_symbols(modules->files[i]));
+    }
+    free(list.all);
     return error;
 }
 
 int nsc_names_resolve_files(const struct nsc_names_table *table, const struct nsc_trace *t)
 {
-    int error = 0;
+    struct nameless_list list;
+    int error = list_nameless(table, &list);
 
     for (uint32_t i = 0; i < nsc_trace_info(t)->module_count && error == 0; i++) {
         const struct nsc_module *module = nsc_trace_module(t, i);
         struct nsc_symbols_options options = {.size = sizeof options};
         struct nsc_symbols *symbols = NULL;
+        const struct nameless *from;
+        size_t count;
 
-        if (module->build_id_bytes == 0)
-            continue; /* nothing to know the file by */
+        from = find_module(&list, i, &count);
+        if (count == 0 || module->build_id_bytes == 0)
+            continue; /* nothing to name, or nothing to know the file by */
         options.build_id = module->build_id;
         options.build_id_bytes = module->build_id_bytes;
         if (nsc_symbols_open(module->path, &options, &symbols, NULL) < 0)
             continue;
-        error = nsc_names_resolve_module(table, i, symbols);
+        error = resolve_module(table, i, from, count, symbols);
         nsc_symbols_close(symbols);
     }
+    free(list.all);
     return error;
 }
 

@@ -26,14 +26,6 @@ struct nsc_names_table nsc_names_of_writer(struct nsc_writer *w);
 struct nsc_names_table nsc_names_of_trace(struct nsc_trace *t);
 
 /**
- * nsc_names_resolve_module - the same for the functions of one module of a trace that have no name.
- * @module: in the trace's module table, or NSC_NO_ID for functions that no module holds.
- * @symbols: of the module; NULL when they cannot be had.
- */
-int nsc_names_resolve_module(const struct nsc_names_table *table, uint32_t module,
-                             struct nsc_symbols *symbols);
-
-/**
  * nsc_names_resolve_files - the same for functions of all modules that are on this machine, as
  * their build ids tell. The others keep their addresses.
  * @t: has the modules.

@@ -77,6 +77,7 @@ struct nsc_record_result {
     uint32_t modules_hooked, modules_in_full;
     uint32_t unread_modules; /* their files could not be had */
     bool mistrusted;    /* hooks stayed as they were: a process or module was not what it said */
+    bool limited;       /* the program went beyond what is kept (record/limits.h) */
     bool memory_failed; /* the session's memory could not be had any more: it ended there */
     bool measured;      /* samples were wanted: */
     struct nsc_metrics_summary metrics; /* how they were taken */

@@ -501,6 +501,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->problems = stats->problems;
     result->unread_modules = r->tracees.modules.unread;
     result->mistrusted = stats->mistrusted;
+    result->limited = nsc_limits_were_reached(&r->tracees.modules.limits);
     result->memory_failed = nsc_memory_fault_happened();
 }
 

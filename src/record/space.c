@@ -7,6 +7,9 @@
 #include "nanoscope/live.h"
 #include "util/array.h"
 
+/* Of a look at all processes and modules of the session, as table entries. */
+enum { LOOK_COST = 25000 };
+
 /* The mapping that held @address at @ticks; failing that, the latest that ever did. */
 static const struct nsc_space_mapping *find(const struct nsc_space *space, uint64_t address,
                                             uint64_t ticks)
@@ -19,7 +22,7 @@ static const struct nsc_space_mapping *find(const struct nsc_space *space, uint6
 
         if (address < m->start || address >= m->end)
             continue;
-        if (ticks >= m->load_ticks && ticks < m->unload_ticks)
+        if (ticks >= m->since_ticks && ticks < m->unload_ticks)
             return m;
         if (best == NULL)
             best = m;
@@ -47,7 +50,8 @@ static void choose_epoch(struct nsc_space *space, uint64_t ticks)
     uint32_t i;
 
     for (i = 0; space->reused && i < space->count; i++) {
-        const uint64_t borders[] = {space->mappings[i].load_ticks, space->mappings[i].unload_ticks};
+        const uint64_t borders[] = {space->mappings[i].since_ticks,
+                                    space->mappings[i].unload_ticks};
         size_t b;
 
         for (b = 0; b < 2; b++) {
@@ -90,23 +94,39 @@ static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *
         code->flags |= (uint16_t)nsc_module_code_flags(file, filter, va);
 }
 
+/* May the mappings and, @looks times, the tables of the program be searched now? */
+static bool may_search(struct nsc_space *space, uint32_t looks)
+{
+    struct nsc_limits *limits = &space->modules->limits;
+
+    if (nsc_ration_take(&limits->searches, 2 * (uint64_t)space->count + 8 + looks * LOOK_COST))
+        return true;
+    limits->skipped++;
+    return false;
+}
+
 static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code)
 {
     struct nsc_space *space = context;
+    bool late = ticks >= known_until(space);
     const struct nsc_space_mapping *m;
 
-    if (ticks >= known_until(space)) {
+    *code = (struct nsc_code){.address = address};
+    if (!may_search(space, late)) {
+        code->function = nsc_modules_other(space->modules);
+        return;
+    }
+    if (late) {
         space->refresh(space->context, false);
         if (space->looked_ticks < ticks) /* the program's clock is ahead of ours */
             space->looked_ticks = ticks;
     }
     m = find(space, address, ticks);
-    if (m == NULL && space->refresh != NULL) {
+    if (m == NULL && space->refresh != NULL && may_search(space, 1)) {
         space->refresh(space->context, true);
         m = find(space, address, ticks);
     }
     choose_epoch(space, ticks);
-    *code = (struct nsc_code){.address = address};
     if (m != NULL)
         resolve_in(space, m, address, ticks, code);
     else
@@ -121,7 +141,7 @@ int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
     space->codes.context = space;
     space->codes.by_function =
         nsc_filter_by_function(modules->filter) && !nsc_rules_sift(&modules->rules);
-    return nsc_codes_init(&space->codes);
+    return nsc_codes_init(&space->codes, &modules->limits.code_slots);
 }
 
 void nsc_space_free(struct nsc_space *space)
@@ -156,12 +176,51 @@ static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_
         nsc_writer_set_mapping(space->modules->writer, m->id, &entry);
 }
 
+/* The mapping that was the last one at the place of @mapping, if it is the same; else NULL. */
+static struct nsc_space_mapping *find_same(struct nsc_space *space,
+                                           const struct nsc_space_mapping *mapping)
+{
+    uint32_t i;
+
+    for (i = space->count; i > 0; i--) {
+        struct nsc_space_mapping *m = &space->mappings[i - 1];
+
+        if (m->start >= mapping->end || mapping->start >= m->end)
+            continue;
+        return m->unload_ticks != UINT64_MAX && m->start == mapping->start &&
+                       m->end == mapping->end && m->bias == mapping->bias &&
+                       m->module == mapping->module && m->hooks == mapping->hooks
+                   ? m
+                   : NULL;
+    }
+    return NULL;
+}
+
+/* The module of @m is back where it was: addresses mean what they did. */
+static void load_again(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,
+                       uint64_t load_ticks)
+{
+    m->load_ticks = load_ticks;
+    m->unload_ticks = UINT64_MAX;
+    write_mapping(space, process, m, true);
+    if (space->reused)
+        forget_epoch(space);
+}
+
 int nsc_space_load(struct nsc_space *space, uint32_t process,
                    const struct nsc_space_mapping *mapping, uint32_t *index)
 {
     struct nsc_space_mapping *m;
     uint32_t i;
 
+    if (!nsc_limits_take(&space->modules->limits, NSC_LIMIT_MAPPINGS))
+        return -E2BIG;
+    m = find_same(space, mapping);
+    if (m != NULL) {
+        load_again(space, process, m, mapping->load_ticks);
+        *index = (uint32_t)(m - space->mappings);
+        return 0;
+    }
     m = nsc_array_grow(space->mappings, &space->capacity, space->count, sizeof *m);
     if (m == NULL)
         return -ENOMEM;
@@ -171,6 +230,7 @@ int nsc_space_load(struct nsc_space *space, uint32_t process,
             space->reused = true;
     m = &space->mappings[space->count];
     *m = *mapping;
+    m->since_ticks = m->load_ticks;
     m->unload_ticks = UINT64_MAX;
     write_mapping(space, process, m, true);
     if ((m->hooks & 1u << NSC_LIVE_HOOK_HEADER) != 0)

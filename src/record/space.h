@@ -14,6 +14,7 @@ struct nsc_space_mapping {
     uint64_t start, end; /* run-time addresses, half open */
     uint64_t bias;
     uint64_t load_ticks, unload_ticks; /* unload UINT64_MAX while loaded */
+    uint64_t since_ticks;              /* the same module was here since, and no other */
     uint32_t module;                   /* in nsc_modules.files */
     uint32_t hooks;                    /* bit set, 1 << enum nsc_live_hook */
     uint32_t id;                       /* in the trace's mapping table */
@@ -22,7 +23,7 @@ struct nsc_space_mapping {
 struct nsc_space {
     struct nsc_modules *modules;
     struct nsc_codes codes;
-    struct nsc_space_mapping *mappings; /* in the order of loading */
+    struct nsc_space_mapping *mappings; /* in the order of first loading */
     uint32_t count, capacity;
     bool reused; /* two mappings overlap: answers depend on time */
     /* Called to look for modules not yet seen: in the @whole table when an address is not in any
@@ -39,8 +40,9 @@ void nsc_space_free(struct nsc_space *space);
 /* The modules' filter has changed: what is known of addresses is forgotten. */
 void nsc_space_filter_changed(struct nsc_space *space);
 
-/* A module was loaded; @mapping is copied (id and unload_ticks are set here). @process: id in the
- * trace. @index: receives its place in space->mappings. 0 or -errno. */
+/* A module was loaded; @mapping is copied (id, unload_ticks and since_ticks are set here).
+ * @process: id in the trace. @index: receives its place in space->mappings. 0 or -errno; -E2BIG:
+ * beyond the limits (limits.h). */
 int nsc_space_load(struct nsc_space *space, uint32_t process,
                    const struct nsc_space_mapping *mapping, uint32_t *index);
 void nsc_space_unload(struct nsc_space *space, uint32_t process, uint32_t index,

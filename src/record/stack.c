@@ -8,7 +8,7 @@
 #include "record/stack_state.h"
 #include "util/array.h"
 
-enum { STACKS_MAX = 1024 };
+enum { STACKS_MAX = 1024, SHADOW_FIRST = 64 };
 
 /* The same for an entry above the outermost frame ever seen. */
 #define REACH_ABOVE ((1ull << 20) << KEY_SHIFT)
@@ -16,27 +16,35 @@ enum { STACKS_MAX = 1024 };
 
 /* ---- frames of one stack, kept or not ------------------------------------------------------- */
 
-static int shadow_grow(struct nsc_stack *st)
+/* May the stack have twice its frames? It always may have its first ones. */
+static bool shadow_may_grow(const struct nsc_stacks *s, const struct nsc_stack *st)
 {
-    uint32_t capacity = st->capacity == 0 ? 64 : st->capacity * 2;
+    return s->limits == NULL || st->capacity == 0 || s->limits->frames >= st->capacity;
+}
+
+static int shadow_grow(struct nsc_stacks *s, struct nsc_stack *st)
+{
+    uint32_t capacity = st->capacity == 0 ? SHADOW_FIRST : st->capacity * 2;
     struct nsc_lane_frame *frames;
 
-    if (capacity < st->capacity)
+    if (capacity < st->capacity || !shadow_may_grow(s, st))
         return -ENOMEM;
     frames = realloc(st->shadow, ((size_t)capacity + 1) * sizeof *frames);
     if (frames == NULL)
         return -ENOMEM;
     if (st->shadow == NULL)
         frames[0] = (struct nsc_lane_frame){.position = NSC_LANE_NOWHERE};
+    if (s->limits != NULL && st->capacity > 0)
+        s->limits->frames -= st->capacity;
     st->shadow = frames;
     st->capacity = capacity;
     return 0;
 }
 
 /* Room for one more frame in the shadow? If not, its exit will not match. */
-static bool shadow_room(struct nsc_stack *st)
+static bool shadow_room(struct nsc_stacks *s, struct nsc_stack *st)
 {
-    return st->depth < st->capacity || shadow_grow(st) == 0;
+    return st->depth < st->capacity || shadow_grow(s, st) == 0;
 }
 
 static void shadow_push(struct nsc_stack *st, uint64_t ticks, uint32_t function, uint64_t key)
@@ -61,15 +69,19 @@ static void stack_push(struct nsc_stacks *s, const struct nsc_stack_event *event
     uint64_t key = event->key | event->pc16;
 
     if (st->sieve != NULL) {
-        if (shadow_room(st))
+        if (shadow_room(s, st))
             nsc_sieve_enter(st, event->ticks, key, code);
         else
             nsc_stack_miss(s, &s->stats.unmatched);
         return;
     }
+    if (st->lane != NULL && !nsc_lane_may_deepen(st->lane)) {
+        nsc_stack_miss(s, &s->stats.unmatched);
+        return;
+    }
     if (st->lane != NULL)
         nsc_lane_enter(st->lane, event->ticks, code->function, key);
-    else if (shadow_room(st))
+    else if (shadow_room(s, st))
         shadow_push(st, event->ticks, code->function, key);
     count_event(s, st);
 }
@@ -163,7 +175,8 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
 {
     struct nsc_stack **stacks, *st;
 
-    if (s->count == STACKS_MAX)
+    if (s->count == STACKS_MAX ||
+        (s->count > 0 && s->limits != NULL && s->limits->extra_stacks == 0))
         return stack_evict(s);
     stacks = nsc_array_grow(s->stacks, &s->capacity, s->count, sizeof(struct nsc_stack *));
     if (stacks == NULL)
@@ -174,11 +187,13 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
         return NULL;
     st->number = s->count;
     st->pending = UINT32_MAX;
-    if (s->sieve.rules != NULL && !shadow_room(st)) {
+    if (s->sieve.rules != NULL && !shadow_room(s, st)) {
         free(st);
         return NULL;
     }
     st->sieve = s->sieve.rules != NULL ? &s->sieve : NULL;
+    if (s->limits != NULL && s->count > 0)
+        s->limits->extra_stacks--;
     s->stacks[s->count++] = st;
     return st;
 }
@@ -214,6 +229,11 @@ void nsc_stacks_free(struct nsc_stacks *s)
     uint32_t i;
 
     for (i = 0; i < s->count; i++) {
+        if (s->limits != NULL) {
+            s->limits->extra_stacks += i > 0;
+            s->limits->frames +=
+                s->stacks[i]->capacity > SHADOW_FIRST ? s->stacks[i]->capacity - SHADOW_FIRST : 0;
+        }
         free(s->stacks[i]->shadow);
         free(s->stacks[i]);
     }
@@ -700,12 +720,12 @@ void nsc_stacks_keep(struct nsc_stacks *s)
 /* ---- rules that change ----------------------------------------------------------------------- */
 
 /* The frames of the lane become those of the shadow, all of them written. */
-static int move_to_shadow(struct nsc_stack *st)
+static int move_to_shadow(struct nsc_stacks *s, struct nsc_stack *st)
 {
     uint32_t count = nsc_stack_depth(st), i;
 
     while (st->capacity <= count)
-        if (shadow_grow(st) != 0)
+        if (shadow_grow(s, st) != 0)
             return -ENOMEM;
     for (i = 0; st->lane != NULL && i < count; i++)
         st->shadow[i + 1] = *nsc_stack_frame(st, i);
@@ -725,7 +745,7 @@ void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules)
         return;
     s->rules = rules;
     for (i = 0; i < s->count; i++)
-        if (move_to_shadow(s->stacks[i]) != 0)
+        if (move_to_shadow(s, s->stacks[i]) != 0)
             return; /* out of memory: this thread goes on as before */
     begin_rules(s, rules);
     for (i = 0; i < s->count; i++)

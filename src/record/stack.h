@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "record/codes.h"
+#include "record/limits.h"
 #include "record/notes.h"
 #include "record/offs.h"
 #include "record/sieve.h"
@@ -60,6 +61,7 @@ struct nsc_stacks {
     uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
     struct nsc_note_records notes;
     const struct nsc_offs *offs; /* NULL: nothing is switched off while the thread runs */
+    struct nsc_limits *limits;   /* NULL: none */
 
     uint64_t anchor;     /* position in force */
     uint64_t last_ticks; /* of the thread's last event; 0 before its first */

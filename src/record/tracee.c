@@ -172,13 +172,30 @@ static void end_previous(struct nsc_tracees *all, pid_t pid, uint64_t ticks)
             process_died(all->processes[i], ticks);
 }
 
+/* Its entry in the trace; beyond the limits, one for all that are. */
+static int add_process(struct nsc_tracee_process *p)
+{
+    const struct nsc_process other = {
+        .name = "(more processes than are told apart)", .parent = NSC_NO_ID, .exit_status = -1};
+    struct nsc_tracees *all = p->all;
+
+    if (nsc_limits_take(&all->modules.limits, NSC_LIMIT_PROCESSES))
+        return nsc_writer_add_process(all->writer, &p->entry, &p->id);
+    if (!all->has_other && nsc_writer_add_process(all->writer, &other, &all->other_process) != 0)
+        return -ENOMEM;
+    all->has_other = p->is_other = true;
+    p->id = all->other_process;
+    return 0;
+}
+
 static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_t slot)
 {
     struct nsc_live_process *live = &all->session->processes[slot];
     uint32_t state = __atomic_load_n(&live->state, __ATOMIC_ACQUIRE);
     struct nsc_tracee_process *p;
 
-    if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
+    if ((state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD) ||
+        !nsc_ration_take(&all->modules.limits.adoptions, 1))
         return NULL;
     p = calloc(1, sizeof *p);
     if (p == NULL || nsc_space_init(&p->space, &all->modules) != 0) {
@@ -199,7 +216,7 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     p->left_out = all->no_children && p->pid != all->main_pid;
     end_previous(all, p->pid, p->entry.start_ticks);
     name_process(p);
-    if (!p->left_out && nsc_writer_add_process(all->writer, &p->entry, &p->id) != 0)
+    if (!p->left_out && add_process(p) != 0)
         p->left_out = true;
     p->pidfd = p->pid > 0 && !all->dead ? (int)syscall(SYS_pidfd_open, p->pid, 0) : -1;
     all->processes[slot] = p;
@@ -247,7 +264,7 @@ static void write_process(struct nsc_tracee_process *p)
 
     p->entry.problems = __atomic_load_n(&live->problems, __ATOMIC_RELAXED);
     p->all->stats.problems |= p->entry.problems;
-    if (!p->left_out)
+    if (!p->left_out && !p->is_other)
         nsc_writer_set_process(p->all->writer, p->id, &p->entry);
 }
 
@@ -390,7 +407,7 @@ static void module_look(struct nsc_tracees *all, uint32_t slot)
 
     if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
         return;
-    if (known->process == NULL)
+    if (known->process == NULL && nsc_ration_take(&all->modules.limits.adoptions, 1))
         module_adopt(all, slot);
     if (known->process == NULL)
         return;
@@ -457,6 +474,8 @@ static int open_lane(void *context, uint32_t stack, uint64_t ticks, struct nsc_l
         while (t->id_count <= stack)
             ids[t->id_count++] = NSC_NO_ID;
     }
+    if (!nsc_limits_take(&t->process->all->modules.limits, NSC_LIMIT_STREAMS))
+        return -E2BIG;
     return nsc_writer_add_thread(t->process->all->writer, &entry, &t->ids[stack], lane);
 }
 
@@ -574,6 +593,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.on_ticks = all->on_ticks;
     t->stacks.end_ticks = all->end_ticks;
     t->stacks.offs = &all->offs;
+    t->stacks.limits = &all->modules.limits;
     t->stacks.marked = all->session->entry_timing;
     t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
     t->stacks.is_wanted = is_wanted;
@@ -688,6 +708,7 @@ static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
         entry.end_ticks = t->stacks.last_ticks;
         nsc_writer_set_thread(t->process->all->writer, t->ids[i], &entry);
         entry.lost = 0;
+        nsc_writer_close_notes(t->process->all->writer, t->ids[i], false);
     }
 }
 
@@ -764,7 +785,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         write_thread(t, lost);
         all->stats.recorded += stats->recorded;
         all->stats.calling += stats->recorded > 0;
-        all->stats.lost += lost;
+        *(is_in_trace(t) ? &all->stats.lost : &all->stats.lost_unattributed) += lost;
         for (i = 0; i < NSC_LEFT_OUT_REASONS; i++)
             all->stats.left_out[i] += stats->left_out[i];
         all->stats.clamped += stats->clamped;

@@ -25,6 +25,7 @@ struct nsc_tracee_process {
     pid_t pid;
     int pidfd;
     bool left_out; /* a child, and the user wants none */
+    bool is_other; /* beyond the limits: it shares its entry in the trace */
     bool dead;
     uint32_t threads; /* adopted and not yet finished */
     struct nsc_process entry;
@@ -96,7 +97,9 @@ struct nsc_tracees {
     struct nsc_tracee_module *module_slots;
     uint32_t process_high, thread_high, module_high; /* slots in use lie below */
     uint32_t live_processes, live_threads;
-    uint32_t names_left; /* thread names that may be asked for in this pass */
+    uint32_t names_left;    /* thread names that may be asked for in this pass */
+    uint32_t other_process; /* in the trace: what stands for all that are beyond the limits */
+    bool has_other;
     struct nsc_tracee_stats stats;
 };
 

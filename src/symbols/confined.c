@@ -17,7 +17,12 @@
 enum { TIME_MS = 10000, CPU_SECONDS = 10, EXIT_MS = 1000, READ_BYTES = 1 << 20 };
 
 #define CHILD_BYTES_MAX (1ull << 30)
+#define ALL_BYTES_MAX   (512ull << 20) /* of all digests that are held */
+#define ALL_TIME_NS     60000000000ull /* of all children, however many files there are */
 #define BLOCK_BYTES_MAX (512ull << 20) /* of one section */
+
+/* What all files took so far. One thread parses such files, the recorder's. */
+static uint64_t held_bytes, spent_ns;
 
 struct job {
     int fd;
@@ -90,7 +95,7 @@ static int receive(int pipe, struct nsc_buffer *into)
         if (got <= 0)
             return got == 0 ? 0 : -EIO;
         into->used += (size_t)got;
-        if (into->used > NSC_DIGEST_BYTES_MAX)
+        if (into->used > NSC_DIGEST_BYTES_MAX || into->used + held_bytes > ALL_BYTES_MAX)
             return -EFBIG;
     }
     return -ETIMEDOUT;
@@ -115,7 +120,7 @@ static int explain(const struct job *job, int error, int status, struct nsc_diag
 }
 
 /* Runs the child; @bytes receives what it has sent. */
-static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag *diag)
+static int run_within(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag *diag)
 {
     int ends[2], error, status;
     pid_t child;
@@ -139,6 +144,21 @@ static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag 
     if (error != 0 || bytes->used < sizeof(struct nsc_digest_head))
         return explain(job, error, status, diag);
     return 0;
+}
+
+static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag *diag)
+{
+    uint64_t begun_ns = nsc_now_ns();
+    int error;
+
+    if (spent_ns >= ALL_TIME_NS)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ETIMEDOUT,
+                            "%s: not parsed, as other files of its user took %llu s; its "
+                            "functions stay unnamed",
+                            job->path, (unsigned long long)(spent_ns / 1000000000));
+    error = run_within(job, bytes, diag);
+    spent_ns += nsc_now_ns() - begun_ns;
+    return error;
 }
 
 /* The debug file, as far as it can be found without reading the file itself. */
@@ -192,6 +212,8 @@ static int digest(const struct job *job, struct nsc_symbols *s, struct nsc_diag 
         fitting = realloc(bytes.data, bytes.used);
         bytes.data = fitting != NULL ? fitting : bytes.data;
         error = nsc_digest_read(bytes.data, bytes.used, &s->digest, &s->table, &why);
+        s->digest_bytes = error == 0 ? bytes.used : 0;
+        held_bytes += s->digest_bytes;
         if (error == -EPROTO)
             error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,
                                  "%s: its parser sent %s; its functions stay unnamed", job->path,
@@ -231,6 +253,12 @@ int nsc_confined_open(int fd, const char *path, const struct nsc_symbols_options
     }
     *out = s;
     return 0;
+}
+
+void nsc_confined_close(struct nsc_symbols *s)
+{
+    held_bytes -= s->digest_bytes;
+    free(s->digest.bytes); /* the table is in there */
 }
 
 bool nsc_symbols_is_build_as(const struct nsc_credentials *confine_as, int fd,

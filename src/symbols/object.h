@@ -17,6 +17,7 @@ struct nsc_symbols {
     struct nsc_symtab table;
     const char *origin;
     struct nsc_digest digest; /* what a confined child has sent; bytes == NULL: parsed here */
+    size_t digest_bytes;      /* of it */
     struct nsc_credentials confined_as; /* with a digest: whose file it is */
 };
 
@@ -39,6 +40,8 @@ int nsc_symbols_read(int fd, const char *path, const struct nsc_symbols_options 
 /* Parse it in a confined child: for options with confine_as. As nsc_symbols_open_fd(). */
 int nsc_confined_open(int fd, const char *path, const struct nsc_symbols_options *options,
                       struct nsc_symbols **out, struct nsc_diag *diag);
+/* Frees what the child has sent. */
+void nsc_confined_close(struct nsc_symbols *s);
 
 /* May there be line tables? */
 bool nsc_symbols_has_lines(const struct nsc_symbols *s);

@@ -169,7 +169,7 @@ void nsc_symbols_close(struct nsc_symbols *s)
     nsc_elf_close(&s->elf);
     nsc_elf_close(&s->debug);
     if (s->digest.bytes != NULL)
-        free(s->digest.bytes); /* the table is in there */
+        nsc_confined_close(s);
     else
         nsc_symtab_free(&s->table);
     free(s);

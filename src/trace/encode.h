@@ -240,6 +240,10 @@ static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t
 
 /* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
 void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position);
+/* Is there room for one more open call, or may there be? All lanes together have a limit, far above
+ * what a program needs that does not lie. For callers whose program may: before each
+ * nsc_lane_enter(). */
+bool nsc_lane_may_deepen(const struct nsc_lane *lane);
 /* The innermost call returns. depth > 0. */
 void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks);
 /* The innermost call ends without returning: longjmp, throw, end of the recording. depth > 0. */

@@ -23,7 +23,8 @@
 /* A chunk ends with so many FULL records: `least` does not fit its events. */
 #define FULL_MAX           1024u
 #define FRAMES_FIRST       16u
-#define SPANS_MAX          512u /* deeper calls have no summary rows */
+#define FRAMES_MAX         (1u << 21) /* of all lanes, 80 MiB; each may have its first ones */
+#define SPANS_MAX          512u       /* deeper calls have no summary rows */
 #define SPAN_SHIFT_MIN     10u
 #define SPAN_SHIFT_FIRST   14u
 #define SPAN_SHIFT_MAX     60u
@@ -146,6 +147,7 @@ void nsc_lane_free(struct nsc_lane *lane)
         lane->writer->lanes = lane->next;
     if (lane->next != NULL)
         lane->next->previous = lane->previous;
+    lane->writer->frames_room -= lane->frames_room;
     free(lane->floor);
     free(lane);
 }
@@ -239,6 +241,7 @@ static bool move_frames(struct nsc_lane *lane, uint64_t room)
     lane->top = floor + top;
     lane->high = floor + high;
     lane->low = floor + low;
+    lane->writer->frames_room += room - lane->frames_room; /* may wrap */
     lane->frames_room = (uint32_t)room;
     return true;
 }
@@ -248,6 +251,12 @@ static bool grow_frames(struct nsc_lane *lane)
     uint64_t room = lane->frames_room == 0 ? FRAMES_FIRST : (uint64_t)lane->frames_room * 2;
 
     return room < NSC_NO_ID && move_frames(lane, room) && grow_spans(lane);
+}
+
+bool nsc_lane_may_deepen(const struct nsc_lane *lane)
+{
+    return nsc_lane_depth(lane) < lane->frames_room || lane->frames_room == 0 ||
+           lane->writer->frames_room + lane->frames_room <= FRAMES_MAX;
 }
 
 /* Give back most of a frame array that was needed only for a while. */

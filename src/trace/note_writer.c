@@ -132,6 +132,19 @@ static void free_stream(struct nsc_writer *w, struct nsc_note_stream *s)
     free(s);
 }
 
+void nsc_writer_close_notes(struct nsc_writer *w, uint32_t owner, bool of_process)
+{
+    for (uint32_t kind = 0; kind < NSC_NOTE_KINDS; kind++) {
+        struct nsc_writer_notes *notes = &w->notes[kind][of_process];
+
+        if (owner >= notes->count || notes->streams[owner] == NULL)
+            continue;
+        write_and_free(w, notes->streams[owner]);
+        free(notes->streams[owner]);
+        notes->streams[owner] = NULL;
+    }
+}
+
 void nsc_writer_flush_notes(struct nsc_writer *w)
 {
     each_stream(w, write_block);

@@ -95,6 +95,9 @@ int nsc_writer_set_thread(struct nsc_writer *w, uint32_t id, const struct nsc_th
  * Returns 0, -EINVAL (no such owner or kind), -ENOMEM, or the latched write error.
  */
 int nsc_writer_note(struct nsc_writer *w, const struct nsc_note *note);
+/* No note comes any more of the thread or process @owner: what it has is written, its memory freed.
+ * Notes that come all the same begin again. */
+void nsc_writer_close_notes(struct nsc_writer *w, uint32_t owner, bool of_process);
 
 /* That a function was left out, from some time on; what is estimated, and the end, may be set until
  * finish. As for the tables above; -EINVAL: no such function or process. */

@@ -88,6 +88,7 @@ struct nsc_writer {
     struct nsc_lane *lanes;                 /* open ones */
     struct nsc_lane *warm;                  /* those of them that hold memory */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
+    uint64_t frames_room;                   /* and of their frames_room */
     struct nsc_buffer head, section, entry; /* scratch */
     struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
     struct nsc_level_place *places;         /* where in both */

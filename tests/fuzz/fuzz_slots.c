@@ -294,8 +294,8 @@ static void begin(struct machine *m, int fd, unsigned mode)
                                     .keep = (mode & RING) == 0};
     if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||
         nsc_writer_create_fd(fd, "slots", NULL, &m->writer, NULL) != 0 ||
-        nsc_writer_add_process(m->writer, &process, NULL) != 0 || nsc_codes_init(&m->codes) != 0 ||
-        nsc_stacks_init(&m->stacks) != 0)
+        nsc_writer_add_process(m->writer, &process, NULL) != 0 ||
+        nsc_codes_init(&m->codes, NULL) != 0 || nsc_stacks_init(&m->stacks) != 0)
         abort();
     m->codes.by_function = (mode & HEADER) != 0;
     m->codes.resolve = resolve;

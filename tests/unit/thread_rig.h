@@ -74,7 +74,7 @@ static inline void rig_begin(struct rig *rig, bool header, bool keep)
 {
     memset(rig, 0, sizeof *rig);
     rig->header = header;
-    nsc_codes_init(&rig->codes);
+    nsc_codes_init(&rig->codes, NULL);
     rig->codes.resolve = resolve;
     rig->codes.context = rig;
     rig->codes.by_function = header;
