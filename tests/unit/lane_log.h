@@ -83,6 +83,12 @@ static uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t functi
     return open;
 }
 
+static bool nsc_lane_may_deepen(const struct nsc_lane *lane)
+{
+    (void)lane;
+    return true;
+}
+
 static void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
                            uint64_t position)
 {
