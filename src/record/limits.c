@@ -16,9 +16,9 @@ enum {
     ADOPTIONS_PER_SECOND = 4000,
 };
 
-/* About a nanosecond each. */
+/* A nanosecond or two each. */
 #define SEARCHES_AT_ONCE    1000000000ull
-#define SEARCHES_PER_SECOND 300000000ull
+#define SEARCHES_PER_SECOND 100000000ull
 #define LONG_NS             100000000000ull /* after which a ration is full */
 
 void nsc_limits_init(struct nsc_limits *limits)

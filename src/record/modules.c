@@ -19,7 +19,7 @@ enum {
 };
 
 /* That opening the files of other users may take in all. */
-#define OPENING_MAX_NS 10000000000ull
+#define OPENING_MAX_NS 5000000000ull
 
 #define OTHER_NAME "(more functions than are told apart)"
 

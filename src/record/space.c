@@ -7,8 +7,9 @@
 #include "nanoscope/live.h"
 #include "util/array.h"
 
-/* Of a look at all processes and modules of the session, as table entries. */
-enum { LOOK_COST = 25000 };
+/* Of a look at all processes and modules of the session, which are in nobody's cache, as entries of
+ * a table that is. */
+enum { LOOK_COST = 100000 };
 
 /* The mapping that held @address at @ticks; failing that, the latest that ever did. */
 static const struct nsc_space_mapping *find(const struct nsc_space *space, uint64_t address,
@@ -99,7 +100,7 @@ static bool may_search(struct nsc_space *space, uint32_t looks)
 {
     struct nsc_limits *limits = &space->modules->limits;
 
-    if (nsc_ration_take(&limits->searches, 2 * (uint64_t)space->count + 8 + looks * LOOK_COST))
+    if (nsc_ration_take(&limits->searches, space->count + 8ull + looks * LOOK_COST))
         return true;
     limits->skipped++;
     return false;
