@@ -11,6 +11,7 @@
 #include "nanoscope/live.h"
 #include "reach/mapped.h"
 #include "util/array.h"
+#include "util/hash.h"
 #include "util/now.h"
 
 enum {
@@ -235,6 +236,11 @@ static void open_file(struct nsc_modules *modules, struct nsc_module_file *file,
         know_file(file, file->fd);
 }
 
+static uint64_t hash_path(const char *path)
+{
+    return nsc_hash_bytes(nsc_hash_seed(), path, strlen(path));
+}
+
 static int file_new(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
                     uint32_t build_id_bytes, const struct nsc_module_at *at,
                     struct nsc_module_file **out)
@@ -247,6 +253,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
         return -ENOMEM;
     file->fd = -1;
     file->path = strdup(path);
+    file->path_hash = hash_path(path);
     file->functions = map_new();
     file->build_id_bytes = build_id_bytes;
     memcpy(file->build_id, build_id, build_id_bytes);
@@ -270,12 +277,14 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
                     uint32_t build_id_bytes, const struct nsc_module_at *at, uint32_t *index)
 {
     struct nsc_module_file **files, *file;
+    uint64_t hash = hash_path(path);
     uint32_t i;
     int error;
 
     for (i = modules->count; i > 0; i--) {
         file = modules->files[i - 1];
-        if (file->build_id_bytes == build_id_bytes && strcmp(file->path, path) == 0 &&
+        if (file->path_hash == hash && file->build_id_bytes == build_id_bytes &&
+            strcmp(file->path, path) == 0 &&
             memcmp(file->build_id, build_id, build_id_bytes) == 0) {
             *index = i - 1;
             return 0;

@@ -34,6 +34,7 @@ struct nsc_id_map; /* 64-bit key -> function id; modules.c */
 struct nsc_module_file {
     uint32_t id; /* in the trace's module table */
     char *path;
+    uint64_t path_hash;
     uint8_t build_id[32];
     uint32_t build_id_bytes;
     uint32_t kinds; /* of hooks, 1 << enum nsc_live_hook; known with --timing entry only */
