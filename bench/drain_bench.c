@@ -172,7 +172,7 @@ static double drain(struct bench *b, const struct pattern *p, uint64_t events)
         count = fill(chunk, p, at, begin);
         stacks.next_ticks = first_ticks(p, at + count, begin);
         start = bench_seconds(CLOCK_PROCESS_CPUTIME_ID);
-        nsc_stacks_begin_chunk(&stacks, TOP, first_ticks(p, at, begin), 0);
+        nsc_stacks_begin_chunk(&stacks, TOP, first_ticks(p, at, begin));
         if (nsc_stacks_run(&stacks, chunk, 0, count, true) != count)
             exit(1);
         memset(chunk, 0, count * 16);
