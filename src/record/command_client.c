@@ -13,8 +13,10 @@
 #include "nanoscope/control.h"
 #include "reach/user_folder.h"
 #include "record/command.h"
+#include "util/now.h"
 
-/* For the first reply. Then the recorder lives, and may need its time to write. */
+/* For the first reply; of all recorders together when they are listed. Then the recorder lives, and
+ * may need its time to write. */
 enum { PATIENCE_MS = 5000 };
 
 static int fail(struct nsc_diag *diag, int error, const char *path, const char *what)
@@ -102,6 +104,20 @@ static int receive_reply(int fd, const char *path, int timeout_ms, struct nsc_co
     return 0;
 }
 
+/* What the recorder at @path says of itself within @timeout_ms: 0 or -errno. */
+static int ask_status(const char *path, int timeout_ms, struct nsc_command_reply *reply)
+{
+    int fd = connect_to(path, NULL), error;
+
+    if (fd < 0)
+        return fd;
+    error = send_request(fd, path, NSC_COMMAND_STATUS, NULL, 0, NULL);
+    if (error == 0)
+        error = receive_reply(fd, path, timeout_ms, reply, NULL);
+    close(fd);
+    return error != 0 ? error : reply->error;
+}
+
 int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *text,
                      size_t text_bytes,
                      void (*progress)(void *context, const struct nsc_command_reply *reply),
@@ -150,6 +166,7 @@ int nsc_command_list(struct nsc_command_entry **list, size_t *count)
 {
     struct nsc_command_entry *entries;
     glob_t found = {0};
+    uint64_t end_ms = nsc_now_ns() / 1000000 + PATIENCE_MS, now_ms;
     size_t i, n = 0;
 
     if (find_sockets(&found) == GLOB_NOSPACE) {
@@ -163,8 +180,9 @@ int nsc_command_list(struct nsc_command_entry **list, size_t *count)
         if (strlen(found.gl_pathv[i]) >= sizeof entry->path)
             continue;
         memcpy(entry->path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
-        n += nsc_command_call(entry->path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL, &entry->status,
-                              NULL) == 0;
+        now_ms = nsc_now_ns() / 1000000;
+        n += ask_status(entry->path, now_ms < end_ms ? (int)(end_ms - now_ms) : 0,
+                        &entry->status) == 0;
     }
     globfree(&found);
     if (entries == NULL)
