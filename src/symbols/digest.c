@@ -173,7 +173,8 @@ static int reported_error(struct nsc_digest_head *h, struct nsc_diag *diag)
     for (char *c = h->message; *c != 0; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
-    return nsc_diag_set(diag, h->offset, h->error, "%s", h->message);
+    return nsc_diag_set(diag, h->offset, h->error, "%s",
+                        h->message[0] != 0 ? h->message : strerror(-h->error));
 }
 
 int nsc_digest_read(uint8_t *bytes, size_t length, struct nsc_digest *digest,
