@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -11,6 +13,8 @@
 #elif defined(__aarch64__)
 #define FILTER_ARCH AUDIT_ARCH_AARCH64
 #endif
+
+enum { FEW = 4 };
 
 #define CODE_MAX (sizeof((struct nsc_syscall_filter *)0)->code / sizeof(struct sock_filter))
 
@@ -41,13 +45,51 @@ void nsc_syscall_filter_answer(struct nsc_syscall_filter *f, uint32_t action)
     nsc_syscall_filter_emit(f, BPF_RET | BPF_K, 0, 0, action);
 }
 
-void nsc_syscall_filter_answer_each(struct nsc_syscall_filter *f, const int *numbers, size_t count,
-                                    uint32_t action)
+static int compare_numbers(const void *a, const void *b)
 {
-    for (size_t i = 0; i < count; i++) {
+    const int *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* How many instructions search() makes. */
+static size_t search_length(size_t count)
+{
+    return count <= FEW ? 2 * count
+                        : 2 + search_length(count / 2) + search_length(count - count / 2);
+}
+
+/* By halves, as the kernel runs each possible number through the filter when it is installed. What
+ * is none of the @numbers comes out behind. */
+static void search(struct nsc_syscall_filter *f, const int *numbers, size_t count, uint32_t action)
+{
+    size_t half = count / 2;
+
+    for (size_t i = 0; count <= FEW && i < count; i++) {
         nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)numbers[i]);
         nsc_syscall_filter_answer(f, action);
     }
+    if (count <= FEW)
+        return;
+    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JGE | BPF_K, (uint8_t)(search_length(half) + 1), 0,
+                            (uint32_t)numbers[half]);
+    search(f, numbers, half, action);
+    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JA, 0, 0, (uint32_t)search_length(count - half));
+    search(f, numbers + half, count - half, action);
+}
+
+void nsc_syscall_filter_answer_each(struct nsc_syscall_filter *f, const int *numbers, size_t count,
+                                    uint32_t action)
+{
+    int sorted[NSC_SYSCALL_NUMBERS_MAX];
+
+    if (count > NSC_SYSCALL_NUMBERS_MAX) {
+        f->length = CODE_MAX; /* it will not be installed */
+        return;
+    }
+    memcpy(sorted, numbers, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    search(f, sorted, count, action);
 }
 
 void nsc_syscall_filter_answer_if(struct nsc_syscall_filter *f, int number, unsigned argument,

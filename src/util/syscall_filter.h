@@ -15,8 +15,11 @@
 
 #define NSC_SYSCALL_REFUSE SECCOMP_RET_ERRNO /* plus the errno */
 
+/* Of one test, as half of its instructions must be in reach of a jump. */
+#define NSC_SYSCALL_NUMBERS_MAX 160
+
 struct nsc_syscall_filter {
-    struct sock_filter code[256];
+    struct sock_filter code[512];
     unsigned short length;
 };
 
@@ -32,7 +35,7 @@ void nsc_syscall_filter_load(struct nsc_syscall_filter *f, unsigned argument);
 void nsc_syscall_filter_load_high(struct nsc_syscall_filter *f, unsigned argument);
 /* What becomes of all that comes here. */
 void nsc_syscall_filter_answer(struct nsc_syscall_filter *f, uint32_t action);
-/* What becomes of the calls with these numbers. */
+/* What becomes of the calls with these numbers, NSC_SYSCALL_NUMBERS_MAX at most. */
 void nsc_syscall_filter_answer_each(struct nsc_syscall_filter *f, const int *numbers, size_t count,
                                     uint32_t action);
 /* Call @number: @met where (@argument & @mask) == @value, else @otherwise. */
