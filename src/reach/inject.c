@@ -281,9 +281,13 @@ static int look(struct call *c, struct nsc_regs *call)
                             strerror(errno));
     if (!is_still_there(c) && thread_ended(c))
         return try_another(c, "the thread has ended");
-    if (!is_still_there(c) || !has_credentials(c))
+    if (!is_still_there(c))
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
                             "process %ld has just begun to execute another program", (long)c->pid);
+    if (!has_credentials(c))
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
+                            "process %ld has just changed its user or its capabilities: try again",
+                            (long)c->pid);
     if (trace(PTRACE_GETSIGMASK, c, sizeof c->mask, &c->mask) != 0)
         return try_another(c, "the thread has ended");
     leave_sequence(c, &c->regs);

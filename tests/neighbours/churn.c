@@ -1,9 +1,9 @@
 /*
- * churn.c - a program built for tracing that changes under whoever records it: its maps, files, credentials,
- * threads, the session's memory, its namespaces.
+ * churn.c - a program built for tracing that changes under whoever records it: its maps, files,
+ * credentials, threads, the session's memory, its namespaces.
  *
- * usage: churn KIND SEED MILLISECONDS PLUGIN BECOME_ROOT VICTIM_PID; KIND is one of the actions' below. Says
- * "ready" before it begins.
+ * usage: churn KIND SEED MILLISECONDS PLUGIN BECOME_ROOT VICTIM_PID; KIND is one of the actions'
+ * below. Says "ready" before it begins.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /*
- * swap.c - takes every name that appears in a folder, and those that it foresees: by a link to FILE, a hard link, a
- * pipe, a folder, or a file of its own.
+ * swap.c - takes every name that appears in a folder, and those that it foresees: by a link to
+ * FILE, a hard link, a pipe, a folder, or a file of its own.
  *
  * usage: swap FOLDER FILE SEED NAME...: NAMEs are taken whether they appear or not
  */
