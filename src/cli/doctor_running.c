@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
-#include "nanoscope/control.h"
+#include "reach/user_folder.h"
 #include "reach/find.h"
 
 #define LISTEN_INSTEAD "programs started by `nanoscope run` can be traced all the same"
@@ -102,31 +102,31 @@ static void check_ptrace(struct nsc_doctor *d)
 
 /* ---- Where endpoints and recorders listen ---------------------------------------------------- */
 
+/* Of the folders that may serve, the first that is this user's alone, or can become so. */
 static void check_directory(struct nsc_doctor *d)
 {
-    char path[64], remedy[128];
+    char path[NSC_USER_FOLDER_MAX], usual[NSC_USER_FOLDER_MAX], remedy[128];
     struct stat st;
 
-    snprintf(path, sizeof path, NSC_CONTROL_DIRECTORY "%lu", (unsigned long)geteuid());
-    snprintf(remedy, sizeof remedy, "sudo rm -r %s", path);
-    if (lstat(path, &st) != 0)
-        nsc_doctor_add(d, "running", "endpoints", errno == ENOENT ? NSC_DOCTOR_OK : NSC_DOCTOR_NOTE,
-                       NULL, "%s: %s", path,
-                       errno == ENOENT ? "made when it is needed" : strerror(errno));
-    else if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-        nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_NOTE, remedy,
-                       "%s is %s: programs open no endpoint, and a recording cannot be stopped "
-                       "from elsewhere",
-                       path, S_ISDIR(st.st_mode) ? "somebody else's" : "no folder");
-    else if ((st.st_mode & 0777) != 0700) {
-        snprintf(remedy, sizeof remedy, "chmod 700 %s", path);
-        nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_NOTE, remedy,
-                       "%s has the mode %o, so that others might get at it: programs open no "
-                       "endpoint there",
-                       path, (unsigned)(st.st_mode & 0777));
-    } else
-        nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_OK, NULL, "%s is this user's alone",
-                       path);
+    nsc_user_folder_path(geteuid(), 0, usual);
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
+        nsc_user_folder_path(geteuid(), i, path);
+        if (nsc_user_folder_is_private(path, geteuid())) {
+            nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_OK, NULL,
+                           "%s is this user's alone", path);
+            return;
+        }
+        if (lstat(path, &st) != 0 && errno == ENOENT && i == 0) {
+            nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_OK, NULL,
+                           "%s: made when it is needed", path);
+            return;
+        }
+    }
+    snprintf(remedy, sizeof remedy, "sudo rm -r %s", usual);
+    nsc_doctor_add(d, "running", "endpoints", NSC_DOCTOR_NOTE, remedy,
+                   "%s is not this user's alone; another folder takes its place where one can be "
+                   "made",
+                   usual);
 }
 
 void nsc_doctor_running(struct nsc_doctor *d)
