@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "util/child.h"
 #include "util/confine.h"
 
 enum {
@@ -92,7 +93,7 @@ static int receive_segments(int fd, const struct nsc_credentials *owner, struct 
         error = -EBADMSG;
     close(ends[0]);
     if (child > 0)
-        (void)nsc_confine_end(child, 0);
+        (void)nsc_child_end(child, 0);
     return error;
 }
 

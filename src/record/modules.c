@@ -201,22 +201,37 @@ static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build
     return mapped >= 0 ? mapped : -1;
 }
 
-/* The other user whose file it is; NULL: none. */
-static const struct nsc_credentials *owner_of(const struct nsc_module_file *file)
+/* Whose credentials the file is parsed with; NULL: ours. */
+static const struct nsc_credentials *parsed_as(const struct nsc_module_file *file)
 {
-    return file->owner.uid != 0 ? &file->owner : NULL;
+    return file->confined ? &file->owner : NULL;
 }
 
-/* Learns whose file @fd is, and where its code lies. */
-static void know_file(struct nsc_module_file *file, int fd)
+/* Learns whose file @fd is, and where its code lies. Of what a program of others has loaded nothing
+ * is believed: its file system may be its own, and tell any owner. */
+static void know_file(struct nsc_module_file *file, int fd, const struct nsc_credentials *as)
 {
     struct statx st;
 
-    /* What the system knows by itself: a file system may be the other user's, too. */
-    if (geteuid() == 0 &&
-        statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) == 0)
+    file->confined = file->foreign;
+    if (file->foreign) {
+        file->owner = *as;
+    } else if (geteuid() == 0 &&
+               statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) == 0) {
         file->owner = (struct nsc_credentials){.uid = st.stx_uid, .gid = st.stx_gid};
-    (void)nsc_code_file_read(fd, owner_of(file), &file->code);
+        file->confined = st.stx_uid != 0;
+    }
+    (void)nsc_code_file_read(fd, parsed_as(file), &file->code);
+}
+
+/* Root with less than our capabilities, as in a container, is another user, too. */
+static bool is_other(const struct nsc_credentials *as)
+{
+    struct nsc_credentials own;
+
+    return nsc_credentials_are_foreign(as) ||
+           (geteuid() == 0 &&
+            (nsc_credentials_read(0, &own) != 0 || (own.capabilities & ~as->capabilities) != 0));
 }
 
 /* Opens the file of a module that a process has at @at. */
@@ -228,12 +243,12 @@ static void open_file(struct nsc_modules *modules, struct nsc_module_file *file,
 
     if (pid == 0 || nsc_credentials_read(pid, &as) != 0)
         as = at->admission->target;
-    file->foreign = nsc_credentials_are_foreign(&as);
+    file->foreign = is_other(&as);
     file->fd = file->foreign ? open_foreign(modules, file->path, pid, at->address, &as)
                              : open_loaded(file->path, file->build_id, file->build_id_bytes, pid,
                                            at->address);
     if (file->fd >= 0)
-        know_file(file, file->fd);
+        know_file(file, file->fd, &as);
 }
 
 static uint64_t hash_path(const char *path)
@@ -382,9 +397,9 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
     if (fd < 0 && !file->foreign) {
         fd = nsc_open_regular(file->path);
         if (fd >= 0)
-            know_file(file, fd);
+            know_file(file, fd, NULL);
     }
-    options.confine_as = owner_of(file);
+    options.confine_as = parsed_as(file);
     if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
         file->symbols = NULL;
     return file->symbols;

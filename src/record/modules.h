@@ -39,10 +39,10 @@ struct nsc_module_file {
     uint32_t build_id_bytes;
     uint32_t kinds; /* of hooks, 1 << enum nsc_live_hook; known with --timing entry only */
     int fd;         /* kept open, for files that are gone by the end; -1 = not */
-    bool foreign;   /* a program of another user named it, and we are root */
+    bool foreign;   /* a program with less than our rights has it, and we are root */
     struct nsc_code_file code; /* of the file, once it was opened */
-    /* Whose file it is, if another user's and we are root: it is parsed in a child that can do no
-     * more than that user. uid 0: it is not. */
+    /* It is parsed in a child that can do no more than this user. */
+    bool confined;
     struct nsc_credentials owner;
     bool symbols_tried;
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */

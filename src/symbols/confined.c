@@ -11,6 +11,7 @@
 
 #include "symbols/object.h"
 #include "util/buffer.h"
+#include "util/child.h"
 #include "util/confine.h"
 #include "util/now.h"
 
@@ -140,7 +141,7 @@ static int run_within(const struct job *job, struct nsc_buffer *bytes, struct ns
     }
     error = receive(ends[0], bytes);
     close(ends[0]);
-    status = nsc_confine_end(child, error == 0 ? EXIT_MS : 0);
+    status = nsc_child_end(child, error == 0 ? EXIT_MS : 0);
     if (error != 0 || bytes->used < sizeof(struct nsc_digest_head))
         return explain(job, error, status, diag);
     return 0;

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/child.h"
 #include "util/confine.h"
 #include "util/now.h"
 
@@ -189,7 +190,7 @@ static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t
     close(c.fd);
     if (c.pid < 0)
         return NO_CHILD;
-    status = nsc_confine_end(c.pid, stuck ? 0 : EXIT_MS);
+    status = nsc_child_end(c.pid, stuck ? 0 : EXIT_MS);
     if (stuck)
         return STUCK;
     return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? DONE : DIED;

@@ -45,15 +45,4 @@ int nsc_confine_enter(const struct nsc_confine *confine);
  */
 int nsc_confine_seal(void);
 
-/**
- * nsc_confine_end - wait for a child that has closed its pipe, and kill it if it does not exit.
- * @child: process number.
- * @grace_ms: how long it may take to exit by itself.
- *
- * Takes at most @grace_ms and a second: a child that waits for a file system (FUSE) cannot be
- * killed before that has answered, and then stays a zombie until this process ends.
- * Returns the status as of waitpid(), or -1 where it is not known.
- */
-int nsc_confine_end(pid_t child, unsigned grace_ms);
-
 #endif

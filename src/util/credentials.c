@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/child.h"
+
 enum { STATUS_BYTES_MAX = 16384, OPEN_TIMEOUT_MS = 2000 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -108,12 +110,12 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process)
 {
-    if (holder->uid == 0 && !holder->mixed)
-        return true;
-    return !holder->mixed && !process->mixed && holder->uid == process->uid &&
-           holder->gid == process->gid && holder->group_count == process->group_count &&
-           memcmp(holder->groups, process->groups, holder->group_count * sizeof(gid_t)) == 0 &&
-           (process->capabilities & ~holder->capabilities) == 0;
+    if (holder->mixed || (process->capabilities & ~holder->capabilities) != 0)
+        return false;
+    return holder->uid == 0 ||
+           (!process->mixed && holder->uid == process->uid && holder->gid == process->gid &&
+            holder->group_count == process->group_count &&
+            memcmp(holder->groups, process->groups, holder->group_count * sizeof(gid_t)) == 0);
 }
 
 bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
@@ -214,10 +216,7 @@ int nsc_credentials_open(const struct nsc_credentials *credentials, const char *
     close(ends[1]);
     fd = child > 0 ? receive(ends[0]) : -EAGAIN;
     close(ends[0]);
-    if (child > 0) {
-        kill(child, SIGKILL);
-        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-            ;
-    }
+    if (child > 0)
+        (void)nsc_child_end(child, 0);
     return fd;
 }

@@ -34,8 +34,8 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 
 /**
  * nsc_credentials_cover - does @holder hold all that @process holds?
- * True if @holder is root (all capabilities follow from it), or if both have the same user and
- * groups, unmixed, and @process no capability that @holder lacks.
+ * True if @process has no capability that @holder lacks, and @holder is root or both have the same
+ * user and groups, unmixed.
  */
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tap.h"
+#include "util/child.h"
 #include "util/confine.h"
 
 enum { DONE = 0, REFUSED = 1, NO_FILTER = 2, NOT_CONFINED = 3, KILLED = 1000 };
@@ -129,7 +130,7 @@ static int run(int (*attempt)(void), const struct nsc_credentials *credentials)
             _exit(NOT_CONFINED);
         _exit(nsc_confine_seal() != 0 && attempt != try_work ? NO_FILTER : attempt());
     }
-    status = nsc_confine_end(child, 20000);
+    status = nsc_child_end(child, 20000);
     return WIFSIGNALED(status) ? KILLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -191,7 +192,7 @@ static void as_user(const struct nsc_credentials *user)
             _exit(2);
         _exit(open(path, O_RDONLY) < 0 && errno == EACCES && setuid(0) < 0 ? 0 : 3);
     }
-    status = nsc_confine_end(child, 20000);
+    status = nsc_child_end(child, 20000);
     CHECK_U64((unsigned)status, 0);
     unlink(path);
     close(fd);
@@ -205,7 +206,7 @@ static void ends(void)
     if (child == 0)
         for (;;)
             pause();
-    CHECK_U64((unsigned)nsc_confine_end(child, 10), SIGKILL);
+    CHECK_U64((unsigned)nsc_child_end(child, 10), SIGKILL);
     CHECK(waitpid(child, NULL, 0) < 0 && errno == ECHILD);
 }
 

@@ -1,0 +1,40 @@
+/* child.c - see child.h. */
+#include "util/child.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "util/now.h"
+
+enum { KILL_MS = 1000, NAP_NS = 50000, NAP_NS_MAX = 10000000 };
+
+/* Waits until @end_ns; what waitpid() returned. */
+static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
+{
+    struct timespec nap = {.tv_nsec = NAP_NS};
+
+    for (;;) {
+        pid_t reaped = waitpid(child, status, WNOHANG);
+
+        if ((reaped != 0 && !(reaped < 0 && errno == EINTR)) || nsc_now_ns() >= end_ns)
+            return reaped;
+        (void)nanosleep(&nap, NULL);
+        if (nap.tv_nsec < NAP_NS_MAX)
+            nap.tv_nsec *= 2;
+    }
+}
+
+int nsc_child_end(pid_t child, unsigned grace_ms)
+{
+    pid_t reaped;
+    int status;
+
+    reaped = wait_until(child, &status, nsc_now_ns() + grace_ms * 1000000ull);
+    if (reaped == 0) {
+        kill(child, SIGKILL);
+        reaped = wait_until(child, &status, nsc_now_ns() + KILL_MS * 1000000ull);
+    }
+    return reaped == child ? status : -1;
+}

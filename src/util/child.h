@@ -1,0 +1,22 @@
+/*
+ * child.h - the end of a child that must not hold its parent up.
+ *
+ * Used for children that touch what is not to be trusted: files, file systems, parsers.
+ */
+#ifndef NSC_UTIL_CHILD_H
+#define NSC_UTIL_CHILD_H
+
+#include <sys/types.h>
+
+/**
+ * nsc_child_end - wait for a child that has done its work, and kill it if it does not exit.
+ * @child: process number.
+ * @grace_ms: how long it may take to exit by itself.
+ *
+ * Takes at most @grace_ms and a second: a child that waits for a file system (FUSE) cannot be
+ * killed before that has answered, and then stays a zombie until this process ends.
+ * Returns the status as of waitpid(), or -1 where it is not known.
+ */
+int nsc_child_end(pid_t child, unsigned grace_ms);
+
+#endif
