@@ -4,84 +4,115 @@
  * A name is resolved to an O_PATH descriptor first, which has no side effect on devices and pipes.
  * Only what turns out to be a regular file is opened for reading, through that descriptor, so that
  * another file under the same name cannot take its place in between.
+ *
+ * The folders on the way stay open, and ".." goes back to the one before: whatever is renamed
+ * meanwhile, the way does not leave the first one. (openat2() does the same, but is forbidden to
+ * us: a filter of system calls cannot see what it is asked for.)
  */
 #include "serve/beneath.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#define ATTEMPTS 16 /* at a path whose folders are being renamed */
+enum { DEPTH_MAX = 64, LINKS_MAX = 40 };
 
-static int find_by_openat2(int folder, const char *path)
+struct way {
+    int places[DEPTH_MAX + 1]; /* the first is the folder itself, and the caller's */
+    unsigned depth;            /* the last is where we are */
+    unsigned links;            /* that were followed */
+    char rest[2][PATH_MAX];    /* of the path: one to read, one to write */
+    unsigned now;
+};
+
+/* The rest of the way is the link's text, and then what was left. */
+static int follow(struct way *w, int link, const char *left)
 {
-    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
-                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+    char text[PATH_MAX], *to = w->rest[1 - w->now];
+    ssize_t length = readlinkat(link, "", text, sizeof text - 1);
+    int written;
 
-    for (int i = 0; i < ATTEMPTS; i++) {
-        long fd = syscall(SYS_openat2, folder, path, &how, sizeof how);
-
-        if (fd >= 0)
-            return (int)fd;
-        if (errno != EAGAIN && errno != EINTR)
-            break;
-    }
-    return -errno;
+    if (length < 0)
+        return -errno;
+    text[length] = '\0';
+    if (text[0] == '/' || ++w->links > LINKS_MAX)
+        return -EXDEV;
+    written = snprintf(to, sizeof w->rest[0], "%s/%s", text, left);
+    if (written < 0 || (size_t)written >= sizeof w->rest[0])
+        return -ENAMETOOLONG;
+    w->now = 1 - w->now;
+    return 0;
 }
 
-/* One name in @folder. */
-static int step(int folder, const char *name)
+/* One name; @left: what follows it. */
+static int step(struct way *w, const char *name, const char *left)
 {
-    int fd =
-        strcmp(name, "..") == 0 ? -EXDEV : openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
+    int fd, error;
 
-    if (fd < 0)
-        return fd == -EXDEV ? fd : -errno;
-    if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode))
-        return fd;
-    close(fd);
-    return -EXDEV;
-}
-
-int nsc_beneath_walk(int folder, const char *path)
-{
-    int at = *path == '/' ? -EXDEV : openat(folder, ".", O_PATH | O_CLOEXEC);
-
-    if (at < 0)
-        return at == -EXDEV ? at : -errno;
-    while (at >= 0 && *path != '\0') {
-        char name[NAME_MAX + 1];
-        size_t length = strcspn(path, "/");
-        int next = -ENAMETOOLONG;
-
-        if (length < sizeof name) {
-            memcpy(name, path, length);
-            name[length] = '\0';
-            next = step(at, length > 0 ? name : ".");
-        }
-        close(at);
-        at = next;
-        path += length + (path[length] == '/');
+    if (strcmp(name, "..") == 0) {
+        if (w->depth == 0)
+            return -EXDEV;
+        close(w->places[w->depth--]);
+        return 0;
     }
-    return at;
+    if (w->depth == DEPTH_MAX)
+        return -ENAMETOOLONG;
+    fd = openat(w->places[w->depth], name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    if (fstat(fd, &st) == 0 && !S_ISLNK(st.st_mode)) {
+        w->places[++w->depth] = fd;
+        return 0;
+    }
+    error = follow(w, fd, left);
+    close(fd);
+    return error;
 }
 
+static int walk(struct way *w)
+{
+    const char *at = w->rest[w->now];
+    int error = 0;
+
+    while (error == 0 && *(at += strspn(at, "/")) != '\0') {
+        size_t length = strcspn(at, "/");
+        unsigned before = w->now;
+        char name[NAME_MAX + 1];
+
+        if (length > NAME_MAX)
+            return -ENAMETOOLONG;
+        memcpy(name, at, length);
+        name[length] = '\0';
+        at += length;
+        if (strcmp(name, ".") != 0)
+            error = step(w, name, at);
+        if (w->now != before)
+            at = w->rest[w->now];
+    }
+    return error;
+}
+
+/* The O_PATH descriptor of @path, or -errno. */
 static int find(int folder, const char *path)
 {
-    int fd = find_by_openat2(folder, path);
+    struct way w = {.places = {folder}};
+    int found;
 
-    /* EPERM: sandboxes that do not know the call. */
-    if (fd == -ENOSYS || fd == -EPERM || fd == -EINVAL)
-        fd = nsc_beneath_walk(folder, path);
-    if (fd == -ELOOP)
+    if (*path == '/')
         return -EXDEV;
-    return fd == -ENOTDIR || fd == -ENAMETOOLONG ? -ENOENT : fd;
+    if (strlen(path) >= sizeof w.rest[0])
+        return -ENOENT;
+    strcpy(w.rest[0], path);
+    found = walk(&w);
+    if (found == 0)
+        found = w.depth > 0 ? w.places[w.depth--] : openat(folder, ".", O_PATH | O_CLOEXEC);
+    while (w.depth > 0)
+        close(w.places[w.depth--]);
+    return found == -ENOTDIR || found == -ENAMETOOLONG ? -ENOENT : found;
 }
 
 int nsc_beneath_open(int folder, const char *path, struct stat *st)

@@ -19,8 +19,4 @@
  */
 int nsc_beneath_open(int folder, const char *path, struct stat *st);
 
-/* Replaces openat2(2) on kernels before 5.6 and under sandboxes that forbid it: the path's O_PATH
- * descriptor, or -errno. Stricter: refuses every symbolic link and every "..", with -EXDEV. */
-int nsc_beneath_walk(int folder, const char *path);
-
 #endif
