@@ -83,7 +83,7 @@ class View {
         page.on("pageerror", (error) => this.wrong.push(`script: ${error.message}`));
         page.on("console", (message) => {
             if (message.type() === "error" || message.type() === "warn") {
-                this.wrong.push(`console: ${message.text()}`);
+                this.wrong.push(`console: ${message.text()} ${message.location().url ?? ""}`);
             }
         });
         page.on("dialog", (dialog) => {
