@@ -24,7 +24,6 @@
 #include "formats/formats.h"
 #include "serve/entry.h"
 #include "serve/serve.h"
-#include "util/confine_reader.h"
 #include "util/partial.h"
 #include "util/units.h"
 
@@ -287,7 +286,6 @@ static int serve(const struct open_request *r)
     fflush(stdout);
     if (!r->no_browser && has_desktop())
         browser = start_browser(server, &entry);
-    nsc_confine_reader(NSC_CONFINE_SERVES);
     if (isatty(STDIN_FILENO) != 0)
         fputs(browser != 0 ? "Opened in the browser; if it shows no trace, open this address "
                              "there. (Press ENTER to end)\n"

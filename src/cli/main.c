@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "util/confine_reader.h"
 
 static void print_lines(const char *const *lines)
 {
@@ -31,35 +30,6 @@ static int close_stdout(int status)
     return status != 0 ? status : NSC_CLI_FAILED;
 }
 
-/* Commands that read what others have made, and what each needs besides (util/confine_reader.h).
- * `open` starts a browser first, and confines itself then. */
-static const struct {
-    const char *command;
-    unsigned needs;
-} readers[] = {
-    {"report", 0},
-    {"tree", 0},
-    {"calls", 0},
-    {"replay", 0},
-    {"query", 0},
-    {"info", 0},
-    {"verify", 0},
-    {"diff", NSC_CONFINE_WRITES},
-    {"export", NSC_CONFINE_WRITES},
-    {"import", NSC_CONFINE_WRITES},
-    {"recover", NSC_CONFINE_WRITES},
-    {"dex", NSC_CONFINE_WRITES},
-    {"axml", NSC_CONFINE_WRITES},
-    {"apk", NSC_CONFINE_WRITES},
-};
-
-static void confine(const char *command)
-{
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++)
-        if (strcmp(readers[i].command, command) == 0)
-            nsc_confine_reader(readers[i].needs);
-}
-
 static int run(const struct nsc_cli_command *command, int argc, char **argv)
 {
     struct nsc_cli_args args;
@@ -68,10 +38,8 @@ static int run(const struct nsc_cli_command *command, int argc, char **argv)
 
     if (status == 0 && help)
         print_lines(command->help);
-    else if (status == 0) {
-        confine(command->name);
+    else if (status == 0)
         status = command->run(&args);
-    }
     nsc_cli_parse_free(&args);
     return status;
 }

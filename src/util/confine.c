@@ -4,7 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,7 +19,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "util/syscall_filter.h"
 #include "util/write.h"
 
 enum { FD_FIRST = 3 };
@@ -161,6 +163,14 @@ int nsc_confine_enter(const struct nsc_confine *c)
 
 /* ---- The filter ------------------------------------------------------------------------------ */
 
+#if defined(__x86_64__)
+#define FILTER_ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define FILTER_ARCH AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef FILTER_ARCH
+
 static const int allowed[] = {
     SYS_read,
     SYS_pread64,
@@ -231,65 +241,135 @@ static const int hostile[] = {
     SYS_setresuid,
 };
 
-enum { REFUSE = NSC_SYSCALL_REFUSE };
+struct filter {
+    struct sock_filter code[256];
+    unsigned short length;
+};
 
-static void allow_if(struct nsc_syscall_filter *f, int number, unsigned argument, uint32_t mask,
-                     uint32_t value, uint32_t otherwise)
+static void emit(struct filter *f, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t k)
 {
-    nsc_syscall_filter_answer_if(f, number, argument, mask, value, SECCOMP_RET_ALLOW, otherwise);
+    if (f->length < sizeof f->code / sizeof f->code[0])
+        f->code[f->length++] = (struct sock_filter){code, if_true, if_false, k};
+}
+
+static void load(struct filter *f, size_t offset)
+{
+    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
+}
+
+static void answer(struct filter *f, uint32_t action)
+{
+    emit(f, BPF_RET | BPF_K, 0, 0, action);
+}
+
+static void answer_each(struct filter *f, const int *numbers, size_t count, uint32_t action)
+{
+    for (size_t i = 0; i < count; i++) {
+        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)numbers[i]);
+        answer(f, action);
+    }
+}
+
+enum { REFUSE = SECCOMP_RET_ERRNO };
+
+static size_t low_half(unsigned argument)
+{
+    return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
+}
+
+/* Call @number: only where (@argument & @mask) == @value; otherwise @action. */
+static void answer_if(struct filter *f, int number, unsigned argument, uint32_t mask,
+                      uint32_t value, uint32_t action)
+{
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, (uint32_t)number);
+    load(f, low_half(argument));
+    emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, mask);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, action);
 }
 
 /* Memory: private, never executable. Files that are open may be mapped: libdw reads so. */
-static void answer_mmap(struct nsc_syscall_filter *f)
+static void answer_mmap(struct filter *f)
 {
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, SYS_mmap);
-    nsc_syscall_filter_load(f, 2);
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, PROT_EXEC);
-    nsc_syscall_filter_load(f, 3);
-    nsc_syscall_filter_emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf); /* MAP_TYPE */
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, MAP_PRIVATE);
-    nsc_syscall_filter_answer(f, SECCOMP_RET_ALLOW);
-    nsc_syscall_filter_answer(f, REFUSE | EACCES);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, SYS_mmap);
+    load(f, low_half(2));
+    emit(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, PROT_EXEC);
+    load(f, low_half(3));
+    emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf); /* MAP_TYPE */
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, MAP_PRIVATE);
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, REFUSE | EACCES);
 }
 
 /* prlimit64() may read limits: getrlimit() calls it so. */
-static void answer_limits(struct nsc_syscall_filter *f)
+static void answer_limits(struct filter *f)
 {
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prlimit64);
-    nsc_syscall_filter_load(f, 2);
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
-    nsc_syscall_filter_load_high(f, 2);
-    nsc_syscall_filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-    nsc_syscall_filter_answer(f, SECCOMP_RET_ALLOW);
-    nsc_syscall_filter_answer(f, REFUSE | EPERM);
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prlimit64);
+    load(f, low_half(2));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
+    load(f, low_half(2) + sizeof(uint32_t));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    answer(f, SECCOMP_RET_ALLOW);
+    answer(f, REFUSE | EPERM);
 }
 
 #define ANSWER_EACH(f, numbers, action)                                                            \
-    nsc_syscall_filter_answer_each((f), (numbers), sizeof(numbers) / sizeof((numbers)[0]), (action))
+    answer_each((f), (numbers), sizeof(numbers) / sizeof((numbers)[0]), (action))
 
-static void write_filter(struct nsc_syscall_filter *f)
+static void write_filter(struct filter *f)
 {
     uint32_t self = (uint32_t)getpid();
 
-    nsc_syscall_filter_begin(f);
+    load(f, offsetof(struct seccomp_data, arch));
+    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, FILTER_ARCH);
+    answer(f, SECCOMP_RET_KILL_PROCESS);
+    load(f, offsetof(struct seccomp_data, nr));
+    emit(f, BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000); /* x86-64: numbers of the x32 ABI */
+    answer(f, SECCOMP_RET_KILL_PROCESS);
     ANSWER_EACH(f, allowed, SECCOMP_RET_ALLOW);
     answer_mmap(f);
-    allow_if(f, SYS_mprotect, 2, PROT_EXEC, 0, REFUSE | EACCES);
-    allow_if(f, SYS_newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH, REFUSE | EACCES); /* fstat() */
-    allow_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0, REFUSE | EPERM);  /* 0, 1, 2, 3 */
+    answer_if(f, SYS_mprotect, 2, PROT_EXEC, 0, REFUSE | EACCES);
+    answer_if(f, SYS_newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH, REFUSE | EACCES); /* fstat() */
+    answer_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0, REFUSE | EPERM);  /* 0, 1, 2, 3 */
     answer_limits(f);
-    allow_if(f, SYS_tgkill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS); /* abort() */
-    allow_if(f, SYS_kill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS);
+    answer_if(f, SYS_tgkill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS); /* abort() */
+    answer_if(f, SYS_kill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS);
     ANSWER_EACH(f, named_files, REFUSE | EACCES);
     ANSWER_EACH(f, hostile, SECCOMP_RET_KILL_PROCESS);
-    nsc_syscall_filter_answer(f, REFUSE | ENOSYS);
+    answer(f, REFUSE | ENOSYS);
 }
+
+static int install_filter(void)
+{
+    struct filter f = {.length = 0};
+    struct sock_fprog program = {.filter = f.code};
+
+    write_filter(&f);
+    if (f.length == sizeof f.code / sizeof f.code[0])
+        return -E2BIG;
+    program.len = f.length;
+    /* SPEC_ALLOW: older kernels slow the child down otherwise, and it holds nothing to protect. */
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) ==
+            0 ||
+        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
+        return 0;
+    return -errno;
+}
+
+#else
+
+static int install_filter(void)
+{
+    return -ENOSYS;
+}
+
+#endif
 
 int nsc_confine_seal(void)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    struct nsc_syscall_filter filter;
 
     limit(RLIMIT_NOFILE, 0); /* descriptors that are open stay usable */
     limit(RLIMIT_FSIZE, 0);
@@ -299,6 +379,5 @@ int nsc_confine_seal(void)
     tie_to_parent();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return -errno;
-    write_filter(&filter);
-    return nsc_syscall_filter_install(&filter, 0);
+    return install_filter();
 }
