@@ -176,7 +176,7 @@ $(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
 WASM_CC    ?= clang
 WASM       := build/wasm
 WASM_FLAGS := --target=wasm32-wasi
-WASM_SRCS  := $(filter-out src/trace/sink.c src/trace/spool.c src/trace/unpack.c src/util/confine.c src/util/credentials.c src/util/library.c src/util/outfile.c src/util/pages.c src/util/partial.c src/util/child.c, \
+WASM_SRCS  := $(filter-out src/trace/sink.c src/trace/spool.c src/trace/unpack.c src/util/child.c src/util/confine.c src/util/confine_reader.c src/util/credentials.c src/util/landlock.c src/util/library.c src/util/outfile.c src/util/pages.c src/util/partial.c src/util/seccomp.c, \
                 $(sort $(foreach r,page answer analyze trace util base,$(wildcard src/$r/*.c))))
 WASM_OBJS  := $(WASM_SRCS:%.c=$(WASM)/%.o)
 # It must link, too; the linker would replace /dev/null.

@@ -9,6 +9,7 @@
 #include "cli/apk_info.h"
 #include "cli/apk_options.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/signing.h"
 #include "util/text.h"
 #include "util/units.h"
@@ -66,6 +67,7 @@ static int run_info(const struct request *r)
     if (r->output != NULL || r->signing.keystore != NULL || r->signing.alias != NULL ||
         r->signing.password != NULL)
         return nsc_cli_usage(r->args, "info takes no option but --json");
+    nsc_cli_confine(NULL);
     if (nsc_zip_open(r->input, &z, &diag) != 0)
         return nsc_cli_fail_in(r->input, &diag);
     if (nsc_apk_info_gather(z, &info, &diag) != 0) {

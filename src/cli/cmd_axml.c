@@ -13,6 +13,7 @@
 #include "axml/path.h"
 #include "cli/axml_options.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "util/content.h"
 #include "util/json.h"
 
@@ -136,6 +137,7 @@ static int dump(const struct request *r)
         return nsc_cli_usage(r->args, "dump takes one file");
     if (r->output != NULL || r->changes)
         return nsc_cli_usage(r->args, "dump changes nothing: -o, --add and --remove are for set");
+    nsc_cli_confine(NULL);
     error = read_input(r, &x, &zip, &diag);
     nsc_zip_close(zip);
     if (error != 0)
@@ -243,6 +245,7 @@ static int set(const struct request *r)
         return nsc_cli_usage(r->args, "nothing to change: give PATH@ATTRIBUTE=VALUE");
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "compiled XML does not go to a terminal: give -o FILE");
+    nsc_cli_confine(output);
     if (set_all(r, output, &unsigned_apk, &diag) != 0)
         return nsc_cli_fail_in(r->input, &diag);
     if (unsigned_apk)

@@ -6,6 +6,7 @@
 #include "analyze/calls.h"
 #include "cli/calls_by.h"
 #include "cli/calls_options.h"
+#include "cli/confine.h"
 #include "cli/labels.h"
 #include "cli/view.h"
 #include "util/units.h"
@@ -206,6 +207,7 @@ int nsc_cmd_calls(const struct nsc_cli_args *args)
         return nsc_cli_error("one of %s and %s must be a trace, and neither is there",
                              args->operands[0], args->operands[1]);
     trace = find_trace(args);
+    nsc_cli_confine(NULL);
     status = nsc_cli_view_open(args, trace, &s.view);
     if (status)
         return status;

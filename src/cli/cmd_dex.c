@@ -4,6 +4,7 @@
 
 #include "apk/zip.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/dex_options.h"
 #include "dex/dex.h"
 #include "util/content.h"
@@ -152,6 +153,7 @@ static int info(const struct nsc_cli_args *args, bool as_json)
 
     if (args->operand_count < 2)
         return nsc_cli_usage(args, "a DEX file or an APK is needed");
+    nsc_cli_confine(NULL);
     table = nsc_table_new(columns, sizeof columns / sizeof columns[0]);
     if (table == NULL)
         return nsc_cli_error("out of memory");
@@ -182,6 +184,7 @@ static int copy(const struct nsc_cli_args *args)
 
     if (args->operand_count != 3)
         return nsc_cli_usage(args, "copy takes two files, IN and OUT");
+    nsc_cli_confine(args->operands[2]);
     if (nsc_content_read(args->operands[1], INPUT_MAX, &in, &diag) != 0)
         status = nsc_cli_fail(&diag);
     else if (nsc_dex_read(in.data, in.used, &dex, &diag) != 0)

@@ -4,6 +4,7 @@
 
 #include "analyze/diff.h"
 #include "cli/categories.h"
+#include "cli/confine.h"
 #include "cli/diff_options.h"
 #include "cli/export_own.h"
 #include "cli/progress.h"
@@ -552,6 +553,7 @@ int nsc_cmd_diff(const struct nsc_cli_args *args)
         status = check_page(args, &s);
     if (status != 0)
         return status;
+    nsc_cli_confine(s.output);
     s.format = s.views[1].format = s.views[0].format;
     status = open_side(args, 0, &s.views[0]);
     if (status != 0)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/categories.h"
+#include "cli/confine.h"
 #include "cli/export_options.h"
 #include "cli/export_own.h"
 #include "cli/progress.h"
@@ -229,26 +230,25 @@ static char *default_output(const struct request *r)
 int nsc_cmd_export(const struct nsc_cli_args *args)
 {
     struct request r = {0};
-    char *output;
+    char *output = NULL;
     int status = read_request(args, &r);
 
     if (status == 0 && r.categories != NULL)
         status = nsc_cli_read_rules_text(r.categories, &r.rules.text, &r.rules.bytes);
-    if (status == 0)
-        status = nsc_cli_view_open(args, 0, &r.view);
-    if (status != 0) {
-        free(r.rules.text);
-        return status;
+    if (status == 0) {
+        output = r.output != NULL ? strdup(r.output) : default_output(&r);
+        nsc_cli_confine(output);
+        status =
+            output != NULL ? nsc_cli_view_open(args, 0, &r.view) : nsc_cli_error("out of memory");
     }
-    output = r.output != NULL ? strdup(r.output) : default_output(&r);
-    if (output == NULL)
-        status = nsc_cli_error("out of memory");
-    else if (nsc_cli_is_input(r.input, output))
-        status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
-    else
-        status = export_trace(&r, output);
+    if (status == 0) {
+        if (nsc_cli_is_input(r.input, output))
+            status = nsc_cli_error("%s is the trace itself: name another output with -o", output);
+        else
+            status = export_trace(&r, output);
+        nsc_cli_view_close(&r.view);
+    }
     free(output);
     free(r.rules.text);
-    nsc_cli_view_close(&r.view);
     return status;
 }

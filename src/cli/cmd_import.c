@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/import_options.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
@@ -122,6 +123,7 @@ int nsc_cmd_import(const struct nsc_cli_args *args)
     output = r.output != NULL ? strdup(r.output) : nsc_formats_output_name(r.input, ".nst");
     if (output == NULL)
         return nsc_cli_error("out of memory");
+    nsc_cli_confine(output);
     status = run(&r, output);
     free(output);
     return status;

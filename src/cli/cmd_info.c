@@ -10,6 +10,7 @@
 #include "analyze/gaps.h"
 #include "analyze/left_out.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/info_options.h"
 #include "cli/left_out.h"
 #include "formats/formats.h"
@@ -570,6 +571,7 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
         return nsc_cli_usage(args, "one trace is needed");
     if (wanted.threads + wanted.gaps + wanted.left_out > 1 && !wanted.json)
         return nsc_cli_usage(args, "one of --threads, --gaps and --left-out");
+    nsc_cli_confine(NULL);
     if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')

@@ -2,27 +2,25 @@
  * cmd_open.c - nanoscope open: serve the page that shows a trace, and open it in the browser.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/categories.h"
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/enter.h"
+#include "cli/launch.h"
 #include "cli/naming.h"
 #include "cli/open_options.h"
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
-#include "serve/entry.h"
 #include "serve/serve.h"
 #include "util/partial.h"
 #include "util/units.h"
@@ -38,6 +36,7 @@ struct open_request {
     bool no_browser;
     struct nsc_serve_trace traces[TRACES_MAX];
     size_t trace_count;
+    struct nsc_launch launch;
 };
 
 static volatile sig_atomic_t told_to_end;
@@ -160,53 +159,6 @@ static int open_trace(struct open_request *r, const char *path)
     return error;
 }
 
-/* ---- The browser ----------------------------------------------------------------------------- */
-
-static bool has_desktop(void)
-{
-    const char *x11 = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
-
-    return (x11 != NULL && *x11 != '\0') || (wayland != NULL && *wayland != '\0');
-}
-
-/* @url: without secrets, as every user can read a process's arguments. Returns its process, 0 if
- * there is none. It is of a session of its own: Ctrl-C is for us. */
-static pid_t open_browser(const char *url)
-{
-    char *argv[] = {(char[]){"xdg-open"}, strdup(url), NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    pid_t pid = 0;
-
-    posix_spawn_file_actions_init(&files);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    if (argv[1] == NULL || posix_spawnp(&pid, argv[0], &files, &attributes, argv, environ) != 0)
-        pid = 0;
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    free(argv[1]);
-    return pid;
-}
-
-/* Returns the browser's process, 0 if there is none. @entry: the file that it is started with. */
-static pid_t start_browser(const struct nsc_serve *server, struct nsc_entry *entry)
-{
-    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    pid_t pid;
-
-    if (nsc_entry_create(nsc_serve_entry_address(server), entry, &diag) != 0) {
-        nsc_cli_warn("%s", diag.message);
-        return 0;
-    }
-    pid = open_browser(entry->url);
-    if (pid == 0)
-        nsc_entry_remove(entry);
-    return pid;
-}
-
 /* ---- Until the end --------------------------------------------------------------------------- */
 
 static void on_signal(int number)
@@ -243,8 +195,7 @@ static void report_refused(struct nsc_serve *server, bool *is_reported)
                                     : "");
 }
 
-static void serve_until_end(const struct open_request *r, struct nsc_serve *server, pid_t browser,
-                            struct nsc_entry *entry)
+static void serve_until_end(struct open_request *r, struct nsc_serve *server)
 {
     bool watches = true, is_reported = false;
 
@@ -253,9 +204,7 @@ static void serve_until_end(const struct open_request *r, struct nsc_serve *serv
         nsc_serve_look_after(server);
         report_refused(server, &is_reported);
         if (nsc_serve_is_logged_in(server))
-            nsc_entry_remove(entry);
-        if (browser != 0 && waitpid(browser, NULL, WNOHANG) == browser)
-            browser = 0;
+            nsc_launch_forget(&r->launch);
         if (r->idle_ns != 0 && nsc_serve_idle_ns(server) > r->idle_ns) {
             char idle[NSC_UNITS_MAX];
 
@@ -265,7 +214,7 @@ static void serve_until_end(const struct open_request *r, struct nsc_serve *serv
     }
 }
 
-static int serve(const struct open_request *r)
+static int serve(struct open_request *r)
 {
     struct nsc_serve_options options = {.size = sizeof options,
                                         .traces = r->traces,
@@ -276,30 +225,28 @@ static int serve(const struct open_request *r)
                                         .port = (uint16_t)r->port};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_serve *server;
-    struct nsc_entry entry = {0};
-    pid_t browser = 0;
+    bool shown;
 
     watch_signals();
     if (nsc_serve_start(&options, &server, &diag) != 0)
         return nsc_cli_fail(&diag);
     puts(nsc_serve_address(server));
     fflush(stdout);
-    if (!r->no_browser && has_desktop())
-        browser = start_browser(server, &entry);
+    shown = nsc_launch_browser(&r->launch, nsc_serve_entry_address(server));
     if (isatty(STDIN_FILENO) != 0)
-        fputs(browser != 0 ? "Opened in the browser; if it shows no trace, open this address "
-                             "there. (Press ENTER to end)\n"
-                           : "Open this address in a browser. (Press ENTER to end)\n",
+        fputs(shown ? "Opened in the browser; if it shows no trace, open this address "
+                      "there. (Press ENTER to end)\n"
+                    : "Open this address in a browser. (Press ENTER to end)\n",
               stderr);
-    serve_until_end(r, server, browser, &entry);
-    nsc_entry_remove(&entry);
+    serve_until_end(r, server);
+    nsc_launch_forget(&r->launch);
     nsc_serve_stop(server);
     return NSC_CLI_OK;
 }
 
 int nsc_cmd_open(const struct nsc_cli_args *args)
 {
-    struct open_request r = {.idle_ns = 600000000000u};
+    struct open_request r = {.idle_ns = 600000000000u, .launch = {.socket = -1, .helper = -1}};
     int status = 0;
 
     r.sources = calloc(args->option_count + 1, sizeof *r.sources);
@@ -311,10 +258,15 @@ int nsc_cmd_open(const struct nsc_cli_args *args)
         status = check(args, &r);
     if (status == 0)
         status = nsc_cli_read_rules(r.categories, &r.rules);
+    if (status == 0 && !r.no_browser)
+        nsc_launch_prepare(&r.launch);
+    if (status == 0)
+        nsc_cli_confine_server();
     for (size_t i = 0; i < args->operand_count && status == 0; i++)
         status = open_trace(&r, args->operands[i]);
     if (status == 0)
         status = serve(&r);
+    nsc_launch_end(&r.launch);
     nsc_category_rules_free(r.rules);
     free(r.sources);
     for (size_t i = 0; i < r.trace_count; i++) {

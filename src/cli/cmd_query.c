@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/categories.h"
+#include "cli/confine.h"
 #include "cli/query_options.h"
 #include "cli/view.h"
 #include "query/query.h"
@@ -282,6 +283,7 @@ int nsc_cmd_query(const struct nsc_cli_args *args)
         return status;
     if (!s.limited && s.view.format == NSC_TABLE_ALIGNED)
         s.limit = TABLE_ROWS;
+    nsc_cli_confine(NULL);
     trace = find_trace(args);
     sql = args->operands[1 - trace];
     bytes = strlen(sql);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/deliver.h"
 #include "cli/partial.h"
 #include "cli/recover_options.h"
@@ -177,6 +178,7 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         if (output == NULL)
             return nsc_cli_error("out of memory");
     }
+    nsc_cli_confine(output);
     status = check_output(output);
     trace = nsc_deliver_from(output);
     if (status == 0 && trace == NULL)

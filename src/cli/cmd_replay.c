@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/replay.h"
+#include "cli/confine.h"
 #include "cli/replay_options.h"
 #include "cli/view.h"
 #include "util/text.h"
@@ -298,6 +299,7 @@ int nsc_cmd_replay(const struct nsc_cli_args *args)
 
     for (size_t i = 0; i < args->option_count && status == 0; i++)
         status = read_option(args, &args->options[i], &s);
+    nsc_cli_confine(NULL);
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)

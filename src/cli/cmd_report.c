@@ -6,6 +6,7 @@
 
 #include "analyze/report.h"
 #include "cli/categories.h"
+#include "cli/confine.h"
 #include "cli/labels.h"
 #include "cli/report_options.h"
 #include "cli/runs.h"
@@ -450,10 +451,12 @@ int nsc_cmd_report(const struct nsc_cli_args *args)
         status = check(args, &s);
     if (status == 0 && s.print_rules)
         return nsc_cli_print_rules(s.rules);
-    if (status == 0 && args->operand_count > 1)
+    if (status != 0)
+        return status;
+    nsc_cli_confine(NULL);
+    if (args->operand_count > 1)
         return report_several(args, &s);
-    if (status == 0)
-        status = nsc_cli_view_open_only(args, &s.view);
+    status = nsc_cli_view_open_only(args, &s.view);
     if (status)
         return status;
     if (s.threads)

@@ -8,6 +8,7 @@
 #include "analyze/feed.h"
 #include "analyze/invert.h"
 #include "analyze/tree.h"
+#include "cli/confine.h"
 #include "cli/labels.h"
 #include "cli/tree_options.h"
 #include "cli/view.h"
@@ -400,6 +401,7 @@ int nsc_cmd_tree(const struct nsc_cli_args *args)
     if (status == 0 && s.callers && s.fold_recursion)
         status = nsc_cli_usage(args, "--callers and --fold-recursion do not go together");
     setlocale(LC_CTYPE, ""); /* for the characters that the tree is drawn with */
+    nsc_cli_confine(NULL);
     if (status == 0)
         status = nsc_cli_view_open_only(args, &s.view);
     if (status)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cli/command.h"
+#include "cli/confine.h"
 #include "cli/verify_options.h"
 #include "trace/reader.h"
 #include "util/json.h"
@@ -85,6 +86,7 @@ int nsc_cmd_verify(const struct nsc_cli_args *args)
             check.json = &json;
     if (args->operand_count == 0)
         return nsc_cli_usage(args, "a trace is needed");
+    nsc_cli_confine(NULL);
     if (check.json != NULL) {
         nsc_json_begin(&json, stdout, false);
         nsc_json_open_object(&json, NULL);

@@ -63,6 +63,8 @@ int nsc_formats_file(const char *path, const struct nsc_formats_progress *progre
 
 /* An empty file without a name in $TMPDIR, or /tmp. Returns a descriptor, or -errno with @diag. */
 int nsc_import_temporary(struct nsc_diag *diag);
+/* The folder where it is made. */
+const char *nsc_import_temporary_folder(void);
 
 struct nsc_import_options {
     size_t size;         /* sizeof(struct nsc_import_options) */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -367,14 +368,19 @@ int nsc_formats_import(const char *path, const char *out_path,
 
 /* ---- Open --------------------------------------------------------------------------------- */
 
-int nsc_import_temporary(struct nsc_diag *diag)
+const char *nsc_import_temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
+
+    return folder != NULL && folder[0] == '/' ? folder : "/tmp";
+}
+
+int nsc_import_temporary(struct nsc_diag *diag)
+{
+    const char *folder = nsc_import_temporary_folder();
     char *name;
     int fd;
 
-    if (folder == NULL || folder[0] != '/')
-        folder = "/tmp";
     fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) { /* not every file system can */
         if (asprintf(&name, "%s/nanoscope-XXXXXX", folder) < 0)
@@ -382,6 +388,8 @@ int nsc_import_temporary(struct nsc_diag *diag)
         fd = mkostemp(name, O_CLOEXEC);
         if (fd >= 0)
             unlink(name);
+        else if (errno == EACCES) /* cli/confine.h: no file can be created */
+            fd = memfd_create("nanoscope-import", MFD_CLOEXEC);
         free(name);
     }
     if (fd < 0)

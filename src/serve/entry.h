@@ -1,7 +1,7 @@
 /*
  * entry.h - the file that a browser is started with, and that leads it to the server.
  *
- * Called by cli/cmd_open.c. Every user of the machine can read a process's arguments, but not this
+ * Called by cli/launch.c. Every user of the machine can read a process's arguments, but not this
  * file: the address with the token is in it.
  */
 #ifndef NSC_SERVE_ENTRY_H

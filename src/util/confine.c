@@ -4,10 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/seccomp.h"
 #include "util/write.h"
 
 enum { FD_FIRST = 3 };
@@ -73,6 +71,9 @@ static void close_others(const struct nsc_confine *c)
 static void replace_stdio(const struct nsc_confine *c)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+    if (null < 0) /* the parent cannot open files for writing: see confine_reader.h */
+        null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     for (int fd = 0; fd < FD_FIRST; fd++)
         if (fd != null && !is_kept(c, fd)) {
@@ -163,13 +164,7 @@ int nsc_confine_enter(const struct nsc_confine *c)
 
 /* ---- The filter ------------------------------------------------------------------------------ */
 
-#if defined(__x86_64__)
-#define FILTER_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__)
-#define FILTER_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#ifdef FILTER_ARCH
+#ifdef NSC_SECCOMP_ARCH
 
 static const int allowed[] = {
     SYS_read,
@@ -241,120 +236,59 @@ static const int hostile[] = {
     SYS_setresuid,
 };
 
-struct filter {
-    struct sock_filter code[256];
-    unsigned short length;
-};
-
-static void emit(struct filter *f, uint16_t code, uint8_t if_true, uint8_t if_false, uint32_t k)
-{
-    if (f->length < sizeof f->code / sizeof f->code[0])
-        f->code[f->length++] = (struct sock_filter){code, if_true, if_false, k};
-}
-
-static void load(struct filter *f, size_t offset)
-{
-    emit(f, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
-}
-
-static void answer(struct filter *f, uint32_t action)
-{
-    emit(f, BPF_RET | BPF_K, 0, 0, action);
-}
-
-static void answer_each(struct filter *f, const int *numbers, size_t count, uint32_t action)
-{
-    for (size_t i = 0; i < count; i++) {
-        emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, (uint32_t)numbers[i]);
-        answer(f, action);
-    }
-}
-
-enum { REFUSE = SECCOMP_RET_ERRNO };
-
-static size_t low_half(unsigned argument)
-{
-    return offsetof(struct seccomp_data, args) + argument * sizeof(uint64_t);
-}
-
-/* Call @number: only where (@argument & @mask) == @value; otherwise @action. */
-static void answer_if(struct filter *f, int number, unsigned argument, uint32_t mask,
-                      uint32_t value, uint32_t action)
-{
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 5, (uint32_t)number);
-    load(f, low_half(argument));
-    emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, mask);
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, value);
-    answer(f, SECCOMP_RET_ALLOW);
-    answer(f, action);
-}
+enum { REFUSE = NSC_SECCOMP_FAIL };
 
 /* Memory: private, never executable. Files that are open may be mapped: libdw reads so. */
-static void answer_mmap(struct filter *f)
+static void answer_mmap(struct nsc_seccomp *f)
 {
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, SYS_mmap);
-    load(f, low_half(2));
-    emit(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, PROT_EXEC);
-    load(f, low_half(3));
-    emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf); /* MAP_TYPE */
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, MAP_PRIVATE);
-    answer(f, SECCOMP_RET_ALLOW);
-    answer(f, REFUSE | EACCES);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, SYS_mmap);
+    nsc_seccomp_load_low(f, 2);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JSET | BPF_K, 4, 0, PROT_EXEC);
+    nsc_seccomp_load_low(f, 3);
+    nsc_seccomp_emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, 0xf); /* MAP_TYPE */
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, MAP_PRIVATE);
+    nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
+    nsc_seccomp_answer(f, REFUSE | EACCES);
 }
 
 /* prlimit64() may read limits: getrlimit() calls it so. */
-static void answer_limits(struct filter *f)
+static void answer_limits(struct nsc_seccomp *f)
 {
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prlimit64);
-    load(f, low_half(2));
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
-    load(f, low_half(2) + sizeof(uint32_t));
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
-    answer(f, SECCOMP_RET_ALLOW);
-    answer(f, REFUSE | EPERM);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prlimit64);
+    nsc_seccomp_load_low(f, 2);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, 0);
+    nsc_seccomp_load_high(f, 2);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0);
+    nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
+    nsc_seccomp_answer(f, REFUSE | EPERM);
 }
 
-#define ANSWER_EACH(f, numbers, action)                                                            \
-    answer_each((f), (numbers), sizeof(numbers) / sizeof((numbers)[0]), (action))
-
-static void write_filter(struct filter *f)
+static void write_filter(struct nsc_seccomp *f)
 {
     uint32_t self = (uint32_t)getpid();
 
-    load(f, offsetof(struct seccomp_data, arch));
-    emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, FILTER_ARCH);
-    answer(f, SECCOMP_RET_KILL_PROCESS);
-    load(f, offsetof(struct seccomp_data, nr));
-    emit(f, BPF_JMP | BPF_JGE | BPF_K, 0, 1, 0x40000000); /* x86-64: numbers of the x32 ABI */
-    answer(f, SECCOMP_RET_KILL_PROCESS);
-    ANSWER_EACH(f, allowed, SECCOMP_RET_ALLOW);
+    nsc_seccomp_begin(f);
+    NSC_SECCOMP_ANSWER_EACH(f, allowed, SECCOMP_RET_ALLOW);
     answer_mmap(f);
-    answer_if(f, SYS_mprotect, 2, PROT_EXEC, 0, REFUSE | EACCES);
-    answer_if(f, SYS_newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH, REFUSE | EACCES); /* fstat() */
-    answer_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0, REFUSE | EPERM);  /* 0, 1, 2, 3 */
+    nsc_seccomp_answer_if(f, SYS_mprotect, 2, PROT_EXEC, 0, REFUSE | EACCES);
+    nsc_seccomp_answer_if(f, SYS_newfstatat, 3, AT_EMPTY_PATH, AT_EMPTY_PATH,
+                          REFUSE | EACCES); /* fstat() */
+    nsc_seccomp_answer_if(f, SYS_fcntl, 1, ~(uint32_t)(F_GETFD | F_GETFL), 0,
+                          REFUSE | EPERM); /* 0, 1, 2, 3 */
     answer_limits(f);
-    answer_if(f, SYS_tgkill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS); /* abort() */
-    answer_if(f, SYS_kill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS);
-    ANSWER_EACH(f, named_files, REFUSE | EACCES);
-    ANSWER_EACH(f, hostile, SECCOMP_RET_KILL_PROCESS);
-    answer(f, REFUSE | ENOSYS);
+    nsc_seccomp_answer_if(f, SYS_tgkill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS); /* abort() */
+    nsc_seccomp_answer_if(f, SYS_kill, 0, ~0u, self, SECCOMP_RET_KILL_PROCESS);
+    NSC_SECCOMP_ANSWER_EACH(f, named_files, REFUSE | EACCES);
+    NSC_SECCOMP_ANSWER_EACH(f, hostile, SECCOMP_RET_KILL_PROCESS);
+    nsc_seccomp_answer(f, REFUSE | ENOSYS);
 }
 
 static int install_filter(void)
 {
-    struct filter f = {.length = 0};
-    struct sock_fprog program = {.filter = f.code};
+    struct nsc_seccomp f = {.length = 0};
 
     write_filter(&f);
-    if (f.length == sizeof f.code / sizeof f.code[0])
-        return -E2BIG;
-    program.len = f.length;
-    /* SPEC_ALLOW: older kernels slow the child down otherwise, and it holds nothing to protect. */
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) ==
-            0 ||
-        syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0)
-        return 0;
-    return -errno;
+    return nsc_seccomp_install(&f);
 }
 
 #else
