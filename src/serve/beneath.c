@@ -100,13 +100,14 @@ static int walk(struct way *w)
 static int find(int folder, const char *path)
 {
     struct way w = {.places = {folder}};
+    size_t bytes = strlen(path) + 1;
     int found;
 
     if (*path == '/')
         return -EXDEV;
-    if (strlen(path) >= sizeof w.rest[0])
+    if (bytes > sizeof w.rest[0])
         return -ENOENT;
-    strcpy(w.rest[0], path);
+    memcpy(w.rest[0], path, bytes);
     found = walk(&w);
     if (found == 0)
         found = w.depth > 0 ? w.places[w.depth--] : openat(folder, ".", O_PATH | O_CLOEXEC);
