@@ -35,8 +35,8 @@ bool nsc_confined_alike(pid_t pid, const struct nsc_confined *thread);
 /* How no thread of a process may be called in. */
 /* Why not, after the process's name. (Root lifts filters for its own processes only.) */
 #define NSC_CONFINED_REASON                                                                        \
-    "restricts its own system calls (seccomp), and might be killed: try as root, or "              \
-    "start it with `nanoscope run`"
+    "restricts its own system calls (seccomp), and might be killed: start it with "                \
+    "`nanoscope run`, or try as root if it is a program of your own"
 
 enum nsc_confined_refusal {
     NSC_CONFINED_NOT,      /* some thread may, or nobody can tell before it is tried */

@@ -29,6 +29,9 @@ struct nsc_reach_target {
     uint64_t control, note;
     pid_t recorder; /* who records it now; 0: nobody, or nobody that we may see */
     char *output;   /* the trace that the recorder writes; NULL if not known */
+    /* It is called only as long as these hold all that it holds; NULL: whatever it holds. Set by
+     * callers who know the process by its number alone. */
+    const struct nsc_credentials *within;
     /* Why it cannot be reached and what to do, one line; empty if it can. */
     char reason[320];
 };

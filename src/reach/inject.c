@@ -252,6 +252,15 @@ static bool signal_waits(const struct call *c)
     return ((thread | process) & ~c->mask) != 0;
 }
 
+/* Is the thread, which is stopped and so keeps its number, one of the process? */
+static bool belongs(const struct call *c)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)c->pid, (long)c->pick.tid);
+    return access(path, F_OK) == 0 && !process_ended(c);
+}
+
 /* With a thread stopped, none of the process's can be replaced by another program. */
 static bool has_credentials(const struct call *c)
 {
@@ -265,8 +274,11 @@ static bool has_credentials(const struct call *c)
 static int look(struct call *c, struct nsc_regs *call)
 {
     char path[64];
-    int error = get_regs(c, &c->regs);
+    int error;
 
+    if (!belongs(c))
+        return try_another(c, "the thread has ended");
+    error = get_regs(c, &c->regs);
     if (error == -ENOEXEC || (error == 0 && !nsc_regs_native(&c->regs)))
         return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
                             "process %ld runs 32-bit code; only 64-bit programs can be traced",

@@ -14,9 +14,10 @@
 
 #include "reach/endpoint.h"
 #include "reach/inject.h"
+#include "util/now.h"
 
 /* For a call of somebody else's in the same process to end. */
-#define BUSY_TRIES    200
+#define BUSY_NS       2000000000
 #define BUSY_PAUSE_NS 5000000
 
 struct nsc_reach {
@@ -53,11 +54,12 @@ static int call(struct nsc_reach *r, uint64_t verb, uint64_t argument, int fd, i
                 struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
+    uint64_t begun_ns = nsc_now_ns();
     struct pollfd ended = {.fd = r->pidfd, .events = POLLIN};
     int64_t got = 0;
     int error;
 
-    for (int i = 0; i < BUSY_TRIES; i++) {
+    while (nsc_now_ns() - begun_ns < BUSY_NS) {
         if (poll(&ended, 1, 0) != 0)
             return fail(r, diag, ESRCH, "has ended");
         error = call_once(r, verb, argument, fd, &got, diag);
@@ -105,6 +107,8 @@ int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **rea
         error = fail(r, diag, errno, errno == ESRCH ? "has ended" : strerror(errno));
     } else if (nsc_credentials_read(target->pid, &r->credentials) != 0) {
         error = fail(r, diag, ESRCH, "does not show whose it is in /proc");
+    } else if (target->within != NULL && !nsc_credentials_cover(target->within, &r->credentials)) {
+        error = fail(r, diag, EXDEV, "has other privileges than the recorded program");
     } else {
         error = greet(r, diag);
         if (error != 0 && r->how == NSC_REACH_ENDPOINT && target->built && target->ptrace) {

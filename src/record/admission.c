@@ -32,15 +32,19 @@ bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid)
 int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                               struct nsc_diag *diag)
 {
-    int fd = nsc_flip_open(pid, diag), error;
+    int fd = -1, error = check(admission, pid);
 
-    if (fd < 0)
-        return fd;
-    /* Asked only now: an exec in between leaves us the memory of a program that is over. */
-    error = check(admission, pid);
+    if (error == 0) {
+        fd = nsc_flip_open(pid, diag);
+        if (fd < 0)
+            return fd;
+        /* Once more: an exec in between leaves us the memory of a program that is over. */
+        error = check(admission, pid);
+    }
     if (error == 0)
         return fd;
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     if (error == -ESRCH)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
                             "process %ld takes no part in this recording", (long)pid);

@@ -38,13 +38,19 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     struct nsc_reach_target target;
     struct nsc_reach *reach = NULL;
     int64_t result = 0;
-    int error = nsc_reach_find(p->pid, &target, diag);
+    int error;
 
+    if (!nsc_admission_allows(&p->all->admission, p->pid)) {
+        p->all->stats.mistrusted = true;
+        return -ESRCH;
+    }
+    error = nsc_reach_find(p->pid, &target, diag);
     if (error != 0)
         return error;
+    /* Its number may be another process's by now: that one is not called if it holds more. */
+    target.within = &p->all->admission.target;
     error = nsc_reach_open(&target, &reach, diag);
-    /* From now on it is called only as long as it is what it is at this moment. */
-    if (error == 0 && !nsc_admission_allows(&p->all->admission, p->pid)) {
+    if (error == -EXDEV) {
         p->all->stats.mistrusted = true;
         error = -ESRCH;
     }
