@@ -184,7 +184,7 @@ static int open_memory(const struct nsc_session_options *options, int *out)
     if (made < 0)
         return -errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
-    fd = open(path, O_RDWR | O_CLOEXEC);
+    fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* does not wait for the end of a lease */
     if (fd < 0) {
         *out = made;
         return 0;
@@ -388,7 +388,7 @@ bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid)
 {
     unsigned long long inode;
     unsigned major_number, minor_number;
-    bool found = false;
+    bool found = false, is_start = true; /* of a line */
     char line[512];
     struct stat st;
     FILE *maps;
@@ -398,11 +398,14 @@ bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid)
     if (maps == NULL || fstat(session->fd, &st) != 0)
         goto out;
     setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* its own would be 1 KiB */
-    /* The rest of a line that is longer than this is read as one of no such form. */
-    while (!found && fgets(line, sizeof line, maps) != NULL)
-        found = sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==
+    while (!found && fgets(line, sizeof line, maps) != NULL) {
+        /* The rest of a longer line is part of a file's name, which may look like anything. */
+        found = is_start &&
+                sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==
                     3 &&
                 inode == st.st_ino && makedev(major_number, minor_number) == st.st_dev;
+        is_start = strchr(line, '\n') != NULL;
+    }
 out:
     if (maps != NULL)
         fclose(maps);
