@@ -17,6 +17,7 @@
 enum {
     OPEN_FDS_MAX = 200,
     MAP_FIRST_BITS = 8,
+    OVERFLOW_ID = 65534, /* the user and group that own nothing */
 };
 
 /* That opening the files of other users may take in all. */
@@ -158,20 +159,15 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
 
 /* The file of another user's program: what the process has mapped, else what lies at the path as
  * that user sees it. Whether its build id is right is asked when it is parsed. */
-static int open_foreign(struct nsc_modules *modules, const char *path, pid_t pid, uint64_t address,
+static int open_foreign(const char *path, pid_t pid, uint64_t address,
                         const struct nsc_credentials *as)
 {
     int fd = -ENOENT;
 
-    uint64_t begun_ns = nsc_now_ns();
-
-    if (modules->opening_ns >= OPENING_MAX_NS)
-        return -1;
     if (pid > 0)
         fd = nsc_reach_open_mapped(pid, address, as);
     if (fd < 0 && fd != -ETIMEDOUT)
         fd = nsc_credentials_open(as, path);
-    modules->opening_ns += nsc_now_ns() - begun_ns;
     return fd >= 0 ? fd : -1;
 }
 
@@ -216,22 +212,13 @@ static void know_file(struct nsc_module_file *file, int fd, const struct nsc_cre
     file->confined = file->foreign;
     if (file->foreign) {
         file->owner = *as;
-    } else if (geteuid() == 0 &&
-               statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) == 0) {
+    } else if (geteuid() == 0) {
+        if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) != 0)
+            st.stx_uid = st.stx_gid = OVERFLOW_ID;
         file->owner = (struct nsc_credentials){.uid = st.stx_uid, .gid = st.stx_gid};
         file->confined = st.stx_uid != 0;
     }
     (void)nsc_code_file_read(fd, parsed_as(file), &file->code);
-}
-
-/* Root with less than our capabilities, as in a container, is another user, too. */
-static bool is_other(const struct nsc_credentials *as)
-{
-    struct nsc_credentials own;
-
-    return nsc_credentials_are_foreign(as) ||
-           (geteuid() == 0 &&
-            (nsc_credentials_read(0, &own) != 0 || (own.capabilities & ~as->capabilities) != 0));
 }
 
 /* Opens the file of a module that a process has at @at. */
@@ -239,16 +226,21 @@ static void open_file(struct nsc_modules *modules, struct nsc_module_file *file,
                       const struct nsc_module_at *at)
 {
     pid_t pid = at->pid > 0 && nsc_admission_allows(at->admission, at->pid) ? at->pid : 0;
+    uint64_t begun_ns = nsc_now_ns();
     struct nsc_credentials as;
 
     if (pid == 0 || nsc_credentials_read(pid, &as) != 0)
         as = at->admission->target;
-    file->foreign = is_other(&as);
-    file->fd = file->foreign ? open_foreign(modules, file->path, pid, at->address, &as)
+    file->foreign = nsc_credentials_are_foreign(&as);
+    if (file->foreign && modules->opening_ns >= OPENING_MAX_NS)
+        return;
+    file->fd = file->foreign ? open_foreign(file->path, pid, at->address, &as)
                              : open_loaded(file->path, file->build_id, file->build_id_bytes, pid,
                                            at->address);
     if (file->fd >= 0)
         know_file(file, file->fd, &as);
+    if (file->foreign)
+        modules->opening_ns += nsc_now_ns() - begun_ns;
 }
 
 static uint64_t hash_path(const char *path)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,10 +13,14 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "util/child.h"
+
+#define FUSE_SUPER_MAGIC 0x65735546 /* no header of the C library's defines it */
 
 enum { STATUS_BYTES_MAX = 16384, OPEN_TIMEOUT_MS = 2000 };
 
@@ -120,16 +125,35 @@ bool nsc_credentials_cover(const struct nsc_credentials *holder,
 
 bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
 {
-    return geteuid() == 0 && credentials->uid != 0;
+    struct nsc_credentials own;
+
+    return geteuid() == 0 && (credentials->uid != 0 || nsc_credentials_read(0, &own) != 0 ||
+                              (own.capabilities & ~credentials->capabilities) != 0);
 }
 
 /* ---- Taking them on -------------------------------------------------------------------------- */
+
+/* Root stays root: the capabilities that @c lacks go. */
+static int keep_capabilities(const struct nsc_credentials *c)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+    if (syscall(SYS_capget, &head, sets) != 0)
+        return -errno;
+    for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        sets[i].permitted &= (uint32_t)(c->capabilities >> 32 * i);
+        sets[i].effective = sets[i].permitted;
+        sets[i].inheritable = 0;
+    }
+    return syscall(SYS_capset, &head, sets) == 0 ? 0 : -errno;
+}
 
 int nsc_credentials_assume(const struct nsc_credentials *c)
 {
     if (nsc_credentials_are_foreign(c) &&
         (setgroups(c->group_count, c->groups) != 0 || setresgid(c->gid, c->gid, c->gid) != 0 ||
-         setresuid(c->uid, c->uid, c->uid) != 0))
+         setresuid(c->uid, c->uid, c->uid) != 0 || (c->uid == 0 && keep_capabilities(c) != 0)))
         return -errno;
     if (geteuid() != c->uid)
         return -EPERM;
@@ -167,9 +191,13 @@ static void open_and_send(const struct nsc_credentials *credentials, const char 
     union control control = {0};
     struct iovec part = {.iov_base = &fd, .iov_len = sizeof fd};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    struct statfs fs;
 
     if (fd == 0)
         fd = nsc_open_regular(path);
+    /* It would hold up whoever reads or closes it. */
+    if (fd >= 0 && (fstatfs(fd, &fs) != 0 || fs.f_type == FUSE_SUPER_MAGIC))
+        fd = -EOPNOTSUPP;
     if (fd >= 0) {
         message.msg_control = &control;
         message.msg_controllen = sizeof control;

@@ -40,14 +40,14 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process);
 
-/* Do they belong to another user than this process, which could not become that user's equal
- * without giving something up? False unless this process is root and they are not. */
+/* Is this process root, and are they another user's, or root's with less than our capabilities (in
+ * a container)? */
 bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials);
 
 /**
  * nsc_credentials_assume - become that user for good; for a child that is to do nothing else.
- * Sets groups, user and no_new_privs; all capabilities go. Where the ids are this process's own
- * already, only no_new_privs is set.
+ * Sets groups, user and no_new_privs; capabilities that they lack go. Where they are not foreign
+ * and the user is this process's own, only no_new_privs is set.
  * Returns 0 or -errno; then the caller must exit.
  */
 int nsc_credentials_assume(const struct nsc_credentials *credentials);
@@ -61,7 +61,8 @@ int nsc_open_regular(const char *path);
  * @credentials: NULL: those of this process.
  *
  * A forked child opens the file: a file system of that user's may block for ever, and after two
- * seconds counts as not there (-ETIMEDOUT).
+ * seconds counts as not there (-ETIMEDOUT); what is known to be one (FUSE) is not opened
+ * (-EOPNOTSUPP).
  */
 int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path);
 
