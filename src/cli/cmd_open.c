@@ -234,10 +234,12 @@ static int serve(struct open_request *r)
     fflush(stdout);
     shown = nsc_launch_browser(&r->launch, nsc_serve_entry_address(server));
     if (isatty(STDIN_FILENO) != 0)
-        fputs(shown ? "Opened in the browser; if it shows no trace, open this address "
-                      "there. (Press ENTER to end)\n"
-                    : "Open this address in a browser. (Press ENTER to end)\n",
-              stderr);
+        fputs(
+            shown
+                ? "Opened in the browser; if it shows no trace (one in a sandbox, such as snap's, "
+                  "cannot read our file), open this address there. (Press ENTER to end)\n"
+                : "Open this address in a browser. (Press ENTER to end)\n",
+            stderr);
     serve_until_end(r, server);
     nsc_launch_forget(&r->launch);
     nsc_serve_stop(server);

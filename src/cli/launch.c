@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,16 @@ static bool open_browser(const char *url)
     char *argv[] = {(char[]){"xdg-open"}, strdup(url), NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
+    sigset_t reset;
     pid_t pid;
     bool started;
 
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
+    sigemptyset(&reset);
+    sigaddset(&reset, SIGCHLD);
+    posix_spawnattr_setsigdefault(&attributes, &reset);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
     started =
@@ -80,6 +85,7 @@ __attribute__((noreturn)) static void help(int socket)
     char address[ADDRESS_MAX], done;
     ssize_t got;
 
+    signal(SIGCHLD, SIG_IGN); /* a browser that ends leaves no zombie */
     setsid(); /* Ctrl-C ends the server only; the closed socket then ends the helper */
     got = recv(socket, address, sizeof address - 1, 0);
     if (got > 0) {
@@ -129,6 +135,8 @@ void nsc_launch_forget(struct nsc_launch *launch)
     if (launch->socket >= 0)
         close(launch->socket);
     launch->socket = -1;
+    if (launch->helper > 0 && waitpid(launch->helper, NULL, WNOHANG) == launch->helper)
+        launch->helper = -1;
 }
 
 void nsc_launch_end(struct nsc_launch *launch)

@@ -22,7 +22,7 @@ void nsc_launch_prepare(struct nsc_launch *launch);
 /* Start the browser with @address, a URL on 127.0.0.1. Returns whether it started; a failure to
  * write the file is reported to the user. */
 bool nsc_launch_browser(struct nsc_launch *launch, const char *address);
-/* Have the file removed. May be called again. */
+/* Have the file removed. Called again and again: reaps the helper once it has ended. */
 void nsc_launch_forget(struct nsc_launch *launch);
 /* The same, and wait for the helper's end. */
 void nsc_launch_end(struct nsc_launch *launch);

@@ -258,6 +258,20 @@ void nsc_recording_hide_progress(struct nsc_recording *r)
 
 /* ---- Summary --------------------------------------------------------------------------------- */
 
+static const char *why_unread(int error)
+{
+    switch (error) {
+    case -ENOENT:
+        return "deleted or replaced, and only root may read it from the process";
+    case -ETIMEDOUT:
+        return "its file system, or its parser, did not answer in time";
+    case -EOPNOTSUPP:
+        return "its file system is served by another user's process";
+    default:
+        return strerror(-error);
+    }
+}
+
 static void warn_problems(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     if (result->lost > FEW_LOST && r->options.mode == NSC_RECORD_STREAM)
@@ -289,20 +303,18 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
         nsc_cli_warn("some threads took no samples: the program handles SIGURG itself, or has too "
                      "many timers (ulimit -i); --ext perf_timer needs neither");
     if (result->unread_modules > 0)
-        nsc_cli_warn(
-            "%u of the files that were loaded could not be read: deleted or replaced since "
-            "(only root may read those that are no program's own file); their functions have "
-            "no names, and sleds in them stay off",
-            result->unread_modules);
+        nsc_cli_warn("%u of the loaded files could not be read (the first: %s): their functions "
+                     "have no names, and sleds in them stay off",
+                     result->unread_modules, why_unread(result->unread_error));
     if (result->memory_failed)
         nsc_cli_warn("the system has no memory left for the session: the recording ended there");
     if (result->mistrusted)
         nsc_cli_warn("the program named a process of other privileges, or a module that is not "
                      "loaded where it said: hooks there were left as they were");
     if (result->limited)
-        nsc_cli_warn("the program went beyond what a recording keeps apart (functions, modules, "
-                     "processes, threads): some calls are in the trace under '(more functions "
-                     "than are told apart)', or count as lost");
+        nsc_cli_warn("the program has more functions, modules, processes or threads than a "
+                     "recording keeps: some calls are in the trace under '(functions beyond the "
+                     "limit)', or count as lost");
     if (result->clamped > 0)
         nsc_cli_warn("the timer ran backwards %llu times; times around these places are wrong",
                      (unsigned long long)result->clamped);

@@ -126,6 +126,8 @@ static bool is_harmless(const char *name)
         "ceiling",
         "char",
         "coalesce",
+        "concat",
+        "concat_ws",
         "cos",
         "cosh",
         "count",
@@ -155,6 +157,7 @@ static bool is_harmless(const char *name)
         "json_insert",
         "json_object",
         "json_patch",
+        "json_pretty",
         "json_quote",
         "json_remove",
         "json_replace",
@@ -181,6 +184,7 @@ static bool is_harmless(const char *name)
         "nth_value",
         "ntile",
         "nullif",
+        "octet_length",
         "percent_rank",
         "percentile",
         "pi",
@@ -199,16 +203,19 @@ static bool is_harmless(const char *name)
         "sinh",
         "sqrt",
         "strftime",
+        "string_agg",
         "substr",
         "substring",
         "sum",
         "tan",
         "tanh",
         "time",
+        "timediff",
         "total",
         "trim",
         "trunc",
         "typeof",
+        "unhex",
         "unicode",
         "unixepoch",
         "unlikely",
@@ -220,6 +227,11 @@ static bool is_harmless(const char *name)
         if (strcasecmp(name, names[i]) == 0)
             return true;
     return false;
+}
+
+static bool is_formatting(const char *name)
+{
+    return strcasecmp(name, "printf") == 0 || strcasecmp(name, "format") == 0;
 }
 
 static int authorize(void *context, int action, const char *first, const char *second,
@@ -402,9 +414,15 @@ static int tell_failure(struct nsc_query *q, const char *sql, struct nsc_diag *d
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ECANCELED, "the statement was ended");
     if (code == SQLITE_NOMEM)
         return out_of_memory(q, diag);
+    if (code == SQLITE_TOOBIG)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, E2BIG,
+                            "SQL: a text would be longer than %d KiB, the limit of one value: "
+                            "select fewer rows or shorter texts",
+                            TEXT_BYTES_MAX >> 10);
     if (q->refused[0] != '\0')
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
-                            "SQL: the function %s() cannot be called here", q->refused);
+                            "SQL: the function %s() cannot be called here%s", q->refused,
+                            is_formatting(q->refused) ? "; use round() and || instead" : "");
     if (code == SQLITE_AUTH || strcmp(nsc_sqlite.errmsg(q->db), "not authorized") == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "SQL: only SELECT is allowed, on the tables of the trace");

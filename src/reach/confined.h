@@ -32,12 +32,13 @@ bool nsc_confined_read(pid_t tid, struct nsc_confined *to);
  */
 bool nsc_confined_alike(pid_t pid, const struct nsc_confined *thread);
 
-/* How no thread of a process may be called in. */
-/* Why not, after the process's name. (Root lifts filters for its own processes only.) */
+/* Why no thread of a process may be called, to follow the process's name. Root lifts filters for
+ * its own processes only. */
 #define NSC_CONFINED_REASON                                                                        \
     "restricts its own system calls (seccomp), and might be killed: start it with "                \
     "`nanoscope run`, or try as root if it is a program of your own"
 
+/* What forbids a call in any thread of a process. */
 enum nsc_confined_refusal {
     NSC_CONFINED_NOT,      /* some thread may, or nobody can tell before it is tried */
     NSC_CONFINED_STRICTLY, /* to read and write: nothing else may be done there */

@@ -6,12 +6,16 @@
 #include <unistd.h>
 
 #include "record/flip.h"
+#include "util/now.h"
+
+#define NO_USER    ((uid_t)-1)
+#define VERDICT_NS 1000000000ull
 
 void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session)
 {
     *admission = (struct nsc_admission){.session = session};
     if (nsc_credentials_read(0, &admission->target) != 0)
-        admission->target.mixed = true; /* covers no process */
+        admission->target = nsc_credentials_of_user(NO_USER, NO_USER); /* covers no process */
 }
 
 static int check(const struct nsc_admission *admission, pid_t pid)
@@ -54,10 +58,15 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                         (long)pid);
 }
 
-bool nsc_admission_allows_thread(const struct nsc_admission *admission, pid_t pid, pid_t tid)
+bool nsc_admission_allows_thread(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
+    uint64_t now_ns = nsc_now_ns();
     char path[64];
 
+    if (now_ns >= verdict->expires_ns)
+        *verdict = (struct nsc_admission_verdict){.expires_ns = now_ns + VERDICT_NS,
+                                                  .allowed = nsc_admission_allows(admission, pid)};
     snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
-    return tid > 0 && nsc_admission_allows(admission, pid) && access(path, F_OK) == 0;
+    return verdict->allowed && tid > 0 && access(path, F_OK) == 0;
 }

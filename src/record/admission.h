@@ -13,6 +13,7 @@
 #define NSC_RECORD_ADMISSION_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "record/session.h"
@@ -28,8 +29,8 @@ struct nsc_admission {
  * its recording. Another program's go into admission->target afterwards. */
 void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session);
 
-/* Is process @pid admitted at this moment? What it is a moment later nobody can say: see
- * nsc_admission_open_memory() for something that stays with the process. */
+/* Is process @pid admitted at this moment? It may change in the next; nsc_admission_open_memory()
+ * gives a descriptor that stays with the program. Reads all of the process's maps. */
 bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
 
 /**
@@ -43,7 +44,15 @@ bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
 int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                               struct nsc_diag *diag);
 
-/* Is @tid a thread of process @pid, which is admitted? */
-bool nsc_admission_allows_thread(const struct nsc_admission *admission, pid_t pid, pid_t tid);
+/* Whether a process is admitted, as it was found less than a second ago. Zero: not asked yet. */
+struct nsc_admission_verdict {
+    uint64_t expires_ns; /* nsc_now_ns() */
+    bool allowed;
+};
+
+/* Is @tid a thread of process @pid, which is admitted? @verdict: that of the process, so that many
+ * threads cost one look at its maps a second. */
+bool nsc_admission_allows_thread(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid);
 
 #endif

@@ -4,7 +4,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,13 +12,15 @@
 
 #include "util/child.h"
 #include "util/confine.h"
+#include "util/now.h"
 
 enum {
     HEADERS_MAX = 1024,
     PAGE_MAX = 65536, /* of AArch64 */
-    READ_MS = 2000,
     CHILD_BYTES_MAX = 64 << 20,
 };
+
+#define READ_NS 2000000000ull
 
 static int read_at(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -73,8 +74,7 @@ __attribute__((noreturn)) static void send_segments(int fd, const struct nsc_cre
 /* What a child reads: the file system may be the other user's, and never answer. */
 static int receive_segments(int fd, const struct nsc_credentials *owner, struct nsc_code_file *file)
 {
-    struct pollfd readable;
-    int ends[2], error = 0;
+    int ends[2], error;
     pid_t child;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -83,13 +83,9 @@ static int receive_segments(int fd, const struct nsc_credentials *owner, struct 
     if (child == 0)
         send_segments(fd, owner, ends[1]);
     close(ends[1]);
-    readable = (struct pollfd){.fd = ends[0], .events = POLLIN};
-    if (child < 0)
-        error = -EAGAIN;
-    else if (poll(&readable, 1, READ_MS) == 0)
-        error = -ETIMEDOUT;
-    else if (read(ends[0], file, sizeof *file) != (ssize_t)sizeof *file ||
-             file->segment_count > NSC_CODE_FILE_SEGMENTS_MAX)
+    error = child > 0 ? nsc_child_wait_readable(ends[0], nsc_now_ns() + READ_NS) : -EAGAIN;
+    if (error == 0 && (read(ends[0], file, sizeof *file) != (ssize_t)sizeof *file ||
+                       file->segment_count > NSC_CODE_FILE_SEGMENTS_MAX))
         error = -EBADMSG;
     close(ends[0]);
     if (child > 0)

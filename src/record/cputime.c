@@ -77,8 +77,7 @@ static void meet(struct nsc_cputime *c, struct nsc_cputime_thread *t,
     forget(c, t);
     t->thread = thread;
     t->tid = thread->tid;
-    if (c->open < OPEN_MAX &&
-        nsc_admission_allows_thread(&c->tracees->admission, thread->process->pid, thread->tid))
+    if (c->open < OPEN_MAX && nsc_tracee_is_measurable(thread))
         t->fd = open_clock(thread->tid);
     c->open += t->fd >= 0;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 enum nsc_limit {
-    NSC_LIMIT_FUNCTIONS, /* told apart, in all modules */
+    NSC_LIMIT_FUNCTIONS, /* with an entry each, in all modules */
     NSC_LIMIT_ADDRESSES, /* the same, in none */
     NSC_LIMIT_MODULES,   /* files */
     NSC_LIMIT_MAPPINGS,  /* times that a module was loaded */

@@ -28,6 +28,8 @@ void nsc_memory_fault_guard(void *memory, size_t bytes)
 {
     const struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
 
+    if (guarded != 0)
+        return;
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
     guarded = (uintptr_t)memory;
     guarded_end = guarded + bytes;
@@ -35,9 +37,9 @@ void nsc_memory_fault_guard(void *memory, size_t bytes)
     sigaction(SIGBUS, &action, &before);
 }
 
-void nsc_memory_fault_end(void)
+void nsc_memory_fault_end(const void *memory)
 {
-    if (guarded_end == 0)
+    if (guarded != (uintptr_t)memory || memory == NULL)
         return;
     sigaction(SIGBUS, &before, NULL);
     guarded = guarded_end = 0;

@@ -23,7 +23,7 @@ enum {
 /* That opening the files of other users may take in all. */
 #define OPENING_MAX_NS 5000000000ull
 
-#define OTHER_NAME "(more functions than are told apart)"
+#define OTHER_NAME "(functions beyond the limit)"
 
 /* ---- 64-bit key -> id ------------------------------------------------------------------------ */
 
@@ -157,44 +157,58 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
     return 0;
 }
 
-/* The file of another user's program: what the process has mapped, else what lies at the path as
- * that user sees it. Whether its build id is right is asked when it is parsed. */
-static int open_foreign(const char *path, pid_t pid, uint64_t address,
-                        const struct nsc_credentials *as)
+/* Counts the file among those that could not be read. */
+static void miss_file(struct nsc_module_file *file, int error)
 {
+    if (file->missed)
+        return;
+    file->missed = true;
+    if (file->modules->unread++ == 0)
+        file->modules->unread_error = error;
+}
+
+/* The file of another user's program: what the process has mapped at @address (@pid 0: none), else
+ * what lies at the path as that user sees it. The build id is checked when the file is parsed. */
+static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t address)
+{
+    struct nsc_modules *modules = file->modules;
+    uint64_t begun_ns = nsc_now_ns();
     int fd = -ENOENT;
 
+    if (modules->opening_ns >= OPENING_MAX_NS)
+        return -ETIMEDOUT;
     if (pid > 0)
-        fd = nsc_reach_open_mapped(pid, address, as);
+        fd = nsc_reach_open_mapped(pid, address, &file->owner);
     if (fd < 0 && fd != -ETIMEDOUT)
-        fd = nsc_credentials_open(as, path);
-    return fd >= 0 ? fd : -1;
+        fd = nsc_credentials_open(&file->owner, file->path);
+    modules->opening_ns += nsc_now_ns() - begun_ns;
+    return fd;
 }
 
 /*
  * The file that was loaded from @path: the one that is there, if its build id is right; else, as
  * the path may be of another file by now or of another file system, what the process itself has
- * mapped. -1 if neither can be had.
+ * mapped. -errno if neither can be had.
  */
-static int open_loaded(const char *path, const uint8_t *build_id, uint32_t build_id_bytes,
-                       pid_t pid, uint64_t address)
+static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t address)
 {
-    int fd = nsc_open_regular(path), mapped;
+    int fd = nsc_open_regular(file->path), mapped;
 
-    if (fd >= 0 && build_id_bytes > 0 && nsc_symbols_is_build(fd, build_id, build_id_bytes))
+    if (fd >= 0 && file->build_id_bytes > 0 &&
+        nsc_symbols_is_build(fd, file->build_id, file->build_id_bytes))
         return fd;
     mapped = pid > 0 ? nsc_reach_open_mapped(pid, address, NULL) : -ENOENT;
-    if (mapped < 0 && build_id_bytes == 0)
-        return fd >= 0 ? fd : -1;
+    if (mapped < 0 && file->build_id_bytes == 0)
+        return fd;
     if (fd >= 0)
         close(fd);
     /* The process may be another one: it goes by its number in its own pid namespace. */
-    if (mapped >= 0 && build_id_bytes > 0 &&
-        !nsc_symbols_is_build(mapped, build_id, build_id_bytes)) {
+    if (mapped >= 0 && file->build_id_bytes > 0 &&
+        !nsc_symbols_is_build(mapped, file->build_id, file->build_id_bytes)) {
         close(mapped);
-        return -1;
+        return -ENOENT;
     }
-    return mapped >= 0 ? mapped : -1;
+    return mapped;
 }
 
 /* Whose credentials the file is parsed with; NULL: ours. */
@@ -203,44 +217,53 @@ static const struct nsc_credentials *parsed_as(const struct nsc_module_file *fil
     return file->confined ? &file->owner : NULL;
 }
 
-/* Learns whose file @fd is, and where its code lies. Of what a program of others has loaded nothing
- * is believed: its file system may be its own, and tell any owner. */
-static void know_file(struct nsc_module_file *file, int fd, const struct nsc_credentials *as)
+/* With whose rights the file is opened: those of the process @pid that has loaded it, or of the
+ * recorded program. */
+static void know_program(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
+{
+    if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0)
+        file->owner = at->admission->target;
+    file->foreign = nsc_credentials_are_foreign(&file->owner);
+}
+
+/*
+ * Learns with whose rights the file @fd is parsed, and where its code lies. What a foreign program
+ * has loaded is parsed as that program whatever its owner is: its file system may lie about that.
+ * Where this process cannot become the owner (in a container), it confines the child as itself.
+ */
+static void know_file(struct nsc_module_file *file, int fd)
 {
     struct statx st;
 
     file->confined = file->foreign;
-    if (file->foreign) {
-        file->owner = *as;
-    } else if (geteuid() == 0) {
+    if (!file->foreign && geteuid() == 0) {
         if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) != 0)
             st.stx_uid = st.stx_gid = OVERFLOW_ID;
-        file->owner = (struct nsc_credentials){.uid = st.stx_uid, .gid = st.stx_gid};
         file->confined = st.stx_uid != 0;
+        file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);
+        if (file->confined && !nsc_credentials_can_be_assumed(&file->owner))
+            file->confined = nsc_credentials_read(0, &file->owner) == 0;
     }
     (void)nsc_code_file_read(fd, parsed_as(file), &file->code);
 }
 
-/* Opens the file of a module that a process has at @at. */
-static void open_file(struct nsc_modules *modules, struct nsc_module_file *file,
-                      const struct nsc_module_at *at)
+/* Opens the file of a module that a process has at @at, if it is not among too many. */
+static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
     pid_t pid = at->pid > 0 && nsc_admission_allows(at->admission, at->pid) ? at->pid : 0;
-    uint64_t begun_ns = nsc_now_ns();
-    struct nsc_credentials as;
+    int fd;
 
-    if (pid == 0 || nsc_credentials_read(pid, &as) != 0)
-        as = at->admission->target;
-    file->foreign = nsc_credentials_are_foreign(&as);
-    if (file->foreign && modules->opening_ns >= OPENING_MAX_NS)
+    know_program(file, at, pid);
+    if (file->modules->open_fds >= OPEN_FDS_MAX)
         return;
-    file->fd = file->foreign ? open_foreign(file->path, pid, at->address, &as)
-                             : open_loaded(file->path, file->build_id, file->build_id_bytes, pid,
-                                           at->address);
-    if (file->fd >= 0)
-        know_file(file, file->fd, &as);
-    if (file->foreign)
-        modules->opening_ns += nsc_now_ns() - begun_ns;
+    fd = file->foreign ? open_foreign(file, pid, at->address) : open_loaded(file, pid, at->address);
+    if (fd < 0) {
+        miss_file(file, fd);
+        return;
+    }
+    file->fd = fd;
+    file->modules->open_fds++;
+    know_file(file, fd);
 }
 
 static uint64_t hash_path(const char *path)
@@ -258,6 +281,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
 
     if (file == NULL)
         return -ENOMEM;
+    file->modules = modules;
     file->fd = -1;
     file->path = strdup(path);
     file->path_hash = hash_path(path);
@@ -271,11 +295,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
         file_free(file);
         return error;
     }
-    if (modules->open_fds < OPEN_FDS_MAX) {
-        open_file(modules, file, at);
-        modules->open_fds += file->fd >= 0;
-        modules->unread += file->fd < 0;
-    }
+    open_file(file, at);
     *out = file;
     return 0;
 }
@@ -376,7 +396,7 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
 struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
 {
     struct nsc_symbols_options options = {.size = sizeof options};
-    int fd;
+    int fd, error;
 
     if (file->symbols_tried)
         return file->symbols;
@@ -386,14 +406,17 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
         options.build_id_bytes = file->build_id_bytes;
     }
     fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
-    if (fd < 0 && !file->foreign) {
-        fd = nsc_open_regular(file->path);
+    if (fd < 0) {
+        fd = file->foreign ? open_foreign(file, 0, 0) : nsc_open_regular(file->path);
         if (fd >= 0)
-            know_file(file, fd, NULL);
+            know_file(file, fd);
     }
     options.confine_as = parsed_as(file);
-    if (fd < 0 || nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) != 0)
+    error = fd >= 0 ? nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) : fd;
+    if (error != 0) {
         file->symbols = NULL;
+        miss_file(file, error);
+    }
     return file->symbols;
 }
 

@@ -38,12 +38,16 @@ struct nsc_module_file {
     uint8_t build_id[32];
     uint32_t build_id_bytes;
     uint32_t kinds; /* of hooks, 1 << enum nsc_live_hook; known with --timing entry only */
-    int fd;         /* kept open, for files that are gone by the end; -1 = not */
-    bool foreign;   /* a program with less than our rights has it, and we are root */
+    struct nsc_modules *modules; /* that hold it */
+    int fd;                      /* kept open, for files that are gone by the end; -1 = not */
+    /* We are root, and a program with fewer rights has loaded it: it is opened with that program's
+     * credentials, never with ours. */
+    bool foreign;
+    bool missed;               /* counted in nsc_modules.unread */
     struct nsc_code_file code; /* of the file, once it was opened */
-    /* It is parsed in a child that can do no more than this user. */
+    /* It is parsed in a child with these credentials. */
     bool confined;
-    struct nsc_credentials owner;
+    struct nsc_credentials owner; /* set if foreign or confined */
     bool symbols_tried;
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
     struct nsc_id_map *functions;
@@ -68,8 +72,9 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
-    uint64_t opening_ns;      /* how long it took to open files of other users */
-    uint32_t unread;          /* files that could not be had: what of them is hooked is not known */
+    uint64_t opening_ns; /* how long it took to open files of other users */
+    uint32_t unread;     /* files that could not be opened or parsed: their hooks are not known */
+    int unread_error;    /* of the first, a negative errno */
     struct nsc_place *places; /* by function id */
     uint32_t place_count, place_capacity;
     struct nsc_id_map *unknown; /* addresses that no module holds */

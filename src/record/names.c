@@ -104,7 +104,7 @@ static const struct nameless *find_module(const struct nameless_list *list, uint
     return from;
 }
 
-/* They with their symbols, ordered by symbol; the caller frees. */
+/* The functions with their symbols, ordered by symbol; the caller frees. */
 static struct named *collect(const struct nameless *from, size_t count, struct nsc_symbols *symbols)
 {
     struct named *all = calloc(count, sizeof *all);

@@ -75,7 +75,8 @@ struct nsc_record_result {
     /* With entry timing: modules that took part, and those whose exits read the timer all the same.
      */
     uint32_t modules_hooked, modules_in_full;
-    uint32_t unread_modules; /* their files could not be had */
+    uint32_t unread_modules; /* their files could not be read */
+    int unread_error;        /* why, of the first: a negative errno */
     bool mistrusted;    /* hooks stayed as they were: a process or module was not what it said */
     bool limited;       /* the program went beyond what is kept (record/limits.h) */
     bool memory_failed; /* the session's memory could not be had any more: it ended there */

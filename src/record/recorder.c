@@ -65,7 +65,7 @@ void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *
     for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
         r->snapshots[i].copied = -1;
     if (nsc_credentials_read(0, &r->target) != 0)
-        r->target = (struct nsc_credentials){.uid = geteuid(), .gid = getegid(), .mixed = true};
+        r->target = nsc_credentials_of_user(geteuid(), getegid());
     nsc_spawn_own_children();
 }
 
@@ -159,7 +159,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
     const struct nsc_record_options *o = r->options;
     struct nsc_session_options options = {
         .memory = memory,
-        .memory_owner = r->target.uid,
+        .memory_owner = r->target.user.file_system,
         .buffer_bytes = o->buffer_bytes != 0           ? o->buffer_bytes
                         : o->budget > 0                ? BUDGET_BUFFER_BYTES
                         : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
@@ -224,7 +224,6 @@ void nsc_recorder_release(struct nsc_recorder *r)
         nsc_budget_free(&r->budget);
         nsc_drain_free(&r->drain);
         nsc_tracees_free(&r->tracees);
-        nsc_memory_fault_end();
         nsc_session_destroy(&r->session);
     }
     nsc_command_close(&r->commands);
@@ -429,7 +428,6 @@ void nsc_recorder_loop(struct nsc_recorder *r)
     if (r->options->budget > 0)
         nsc_turns_shorten();
     nsc_measure_begin(r);
-    nsc_memory_fault_guard(r->session.base, r->session.total_bytes);
     do {
         uint64_t now_ns = nsc_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
@@ -500,6 +498,7 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->processes = stats->processes;
     result->problems = stats->problems;
     result->unread_modules = r->tracees.modules.unread;
+    result->unread_error = r->tracees.modules.unread_error;
     result->mistrusted = stats->mistrusted;
     result->limited = nsc_limits_were_reached(&r->tracees.modules.limits);
     result->memory_failed = nsc_memory_fault_happened();

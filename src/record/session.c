@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "record/memory.h"
+#include "record/memory_fault.h"
 
 enum {
     PAGE = 4096,
@@ -34,6 +35,10 @@ enum {
 #define KEPT_MAX_BYTES   (128ull << 20)
 /* Of the memory that is to be had, chunks may take one part in so many. */
 #define MEMORY_PART      4
+
+#ifndef F_SEAL_EXEC /* glibc 2.38, Linux 6.3 */
+#define F_SEAL_EXEC 0x0020
+#endif
 
 #if defined(__x86_64__)
 enum { EXIT_BIT = 47 };
@@ -101,6 +106,15 @@ static void obey_limits(struct nsc_session *s)
         s->kept = s->pool_max;
 }
 
+/* The seals of a memory file, or -1. Without F_SEAL_EXEC, which the system may set by itself
+ * (vm.memfd_noexec): it forbids no more than execution. */
+static int get_seals(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+
+    return seals >= 0 ? seals & ~F_SEAL_EXEC : -1;
+}
+
 /*
  * From now on the file has this size: a program that cut it would be SIGBUS for all others, and for
  * us. Others may have changed it, or added seals of their own, before these were in force.
@@ -112,7 +126,7 @@ static int seal_size(int fd, uint64_t bytes)
 
     if (fcntl(fd, F_ADD_SEALS, seals) != 0 || fstat(fd, &st) != 0)
         return -errno;
-    return fcntl(fd, F_GET_SEALS) == seals && (uint64_t)st.st_size == bytes ? 0 : -EPERM;
+    return get_seals(fd) == seals && (uint64_t)st.st_size == bytes ? 0 : -EPERM;
 }
 
 /* The soft limit is lifted while the file gets its size, which it then keeps. */
@@ -164,7 +178,7 @@ static bool is_empty_memory(int fd, uid_t owner)
     struct statfs fs;
     struct stat st;
 
-    return flags >= 0 && (flags & (O_ACCMODE | O_PATH)) == O_RDWR && fcntl(fd, F_GET_SEALS) == 0 &&
+    return flags >= 0 && (flags & (O_ACCMODE | O_PATH)) == O_RDWR && get_seals(fd) == 0 &&
            fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_size == 0 &&
            st.st_uid == owner && fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
 }
@@ -285,6 +299,7 @@ static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
     if (base == MAP_FAILED)
         return -errno;
     s->base = base;
+    nsc_memory_fault_guard(base, s->total_bytes); /* the program may have the file, too */
     touch_pages(s->base, h->data_off + (uint64_t)s->backed * s->chunk_bytes);
     s->header = base;
     *s->header = *h;
@@ -370,6 +385,7 @@ void nsc_session_empty(struct nsc_session *session)
 
 void nsc_session_destroy(struct nsc_session *session)
 {
+    nsc_memory_fault_end(session->base);
     munmap(session->base, session->total_bytes);
     close(session->fd);
     session->fd = -1;

@@ -7,8 +7,8 @@
 #include "nanoscope/live.h"
 #include "util/array.h"
 
-/* Of a look at all processes and modules of the session, which are in nobody's cache, as entries of
- * a table that is. */
+/* Cost of a look at all processes and modules of the session, in entries of a table that is in the
+ * cache. The session's memory is not. */
 enum { LOOK_COST = 100000 };
 
 /* The mapping that held @address at @ticks; failing that, the latest that ever did. */

@@ -176,7 +176,7 @@ static void end_previous(struct nsc_tracees *all, pid_t pid, uint64_t ticks)
 static int add_process(struct nsc_tracee_process *p)
 {
     const struct nsc_process other = {
-        .name = "(more processes than are told apart)", .parent = NSC_NO_ID, .exit_status = -1};
+        .name = "(processes beyond the limit)", .parent = NSC_NO_ID, .exit_status = -1};
     struct nsc_tracees *all = p->all;
 
     if (nsc_limits_take(&all->modules.limits, NSC_LIMIT_PROCESSES))
@@ -498,7 +498,17 @@ uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *t)
     return t->ids[0];
 }
 
-/* From now on the thread is sampled, if anybody is. */
+bool nsc_tracee_is_measurable(const struct nsc_tracee_thread *t)
+{
+    struct nsc_tracee_process *p = t->process;
+    struct pollfd ended = {.fd = p->pidfd, .events = POLLIN};
+
+    return !p->dead &&
+           nsc_admission_allows_thread(&p->all->admission, &p->verdict, p->pid, t->tid) &&
+           (p->pidfd < 0 || poll(&ended, 1, 0) == 0); /* else its number may be another's by now */
+}
+
+/* From now on the thread is sampled, if any is. */
 static void measure_thread(struct nsc_tracee_thread *t)
 {
     struct nsc_tracee_process *p = t->process;
@@ -506,7 +516,7 @@ static void measure_thread(struct nsc_tracee_thread *t)
 
     if (p->all->metrics == NULL || p->left_out)
         return;
-    if (!p->dead && nsc_admission_allows_thread(&p->all->admission, p->pid, t->tid))
+    if (nsc_tracee_is_measurable(t))
         id = nsc_tracee_thread_id(t);
     if (id != NSC_NO_ID)
         t->metrics = nsc_metrics_add(p->all->metrics, p->pid, t->tid, id);

@@ -32,6 +32,7 @@ struct nsc_tracee_process {
     char name[256];
     struct nsc_space space;
     struct nsc_onoff onoff;
+    struct nsc_admission_verdict verdict; /* for its threads */
 };
 
 struct nsc_tracee_thread {
@@ -119,6 +120,8 @@ struct nsc_tracee_thread *nsc_tracees_thread(struct nsc_tracees *all, uint32_t s
 /* The thread's id in the trace, that of its stack 0, to which its notes belong; the table gets it
  * if it has no event yet. NSC_NO_ID: its process is left out, or there is no memory. */
 uint32_t nsc_tracee_thread_id(struct nsc_tracee_thread *thread);
+/* May the thread be measured from outside? It may if its process lives and is admitted. */
+bool nsc_tracee_is_measurable(const struct nsc_tracee_thread *thread);
 
 /* Find out which processes have ended. */
 void nsc_tracees_check_processes(struct nsc_tracees *all);

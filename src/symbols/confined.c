@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +64,7 @@ __attribute__((noreturn)) static void run_child(const struct job *job, int pipe)
     if (error != 0) {
         nsc_diag_set(&why, NSC_DIAG_NO_OFFSET, error,
                      "%s: cannot be read as user %u, whose program names it: %s", job->path,
-                     job->options->confine_as->uid, strerror(-error));
+                     job->options->confine_as->user.effective, strerror(-error));
         _exit(nsc_digest_write_error(error, &why, pipe) != 0);
     }
     (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
@@ -77,20 +76,16 @@ __attribute__((noreturn)) static void run_child(const struct job *job, int pipe)
 /* Reads until the child closes its end. Returns 0, -ETIMEDOUT, -EFBIG, -ENOMEM, -EIO. */
 static int receive(int pipe, struct nsc_buffer *into)
 {
-    uint64_t end_ns = nsc_now_ns() + TIME_MS * 1000000ull, now_ns;
+    uint64_t end_ns = nsc_now_ns() + TIME_MS * 1000000ull;
 
-    while ((now_ns = nsc_now_ns()) < end_ns) {
-        struct pollfd readable = {.fd = pipe, .events = POLLIN};
+    for (;;) {
         uint8_t *to = nsc_buffer_reserve(into, READ_BYTES);
-        int ready;
+        int error = to != NULL ? nsc_child_wait_readable(pipe, end_ns) : -ENOMEM;
         ssize_t got;
 
-        if (to == NULL)
-            return -ENOMEM;
-        ready = poll(&readable, 1, (int)((end_ns - now_ns) / 1000000) + 1);
-        if (ready == 0 || (ready < 0 && errno == EINTR))
-            continue;
-        got = ready > 0 ? read(pipe, to, READ_BYTES) : -1;
+        if (error != 0)
+            return error;
+        got = read(pipe, to, READ_BYTES);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
@@ -99,7 +94,6 @@ static int receive(int pipe, struct nsc_buffer *into)
         if (into->used > NSC_DIGEST_BYTES_MAX || into->used + held_bytes > ALL_BYTES_MAX)
             return -EFBIG;
     }
-    return -ETIMEDOUT;
 }
 
 static int explain(const struct job *job, int error, int status, struct nsc_diag *diag)
@@ -109,9 +103,11 @@ static int explain(const struct job *job, int error, int status, struct nsc_diag
                             "%s: not parsed within %d s; its functions stay unnamed", job->path,
                             TIME_MS / 1000);
     if (error == -EFBIG)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
-                            "%s: more than %u MiB of symbols; its functions stay unnamed",
-                            job->path, NSC_DIGEST_BYTES_MAX >> 20);
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, EFBIG,
+            "%s: more than %u MiB of symbols, or %llu MiB with other files of other "
+            "users; its functions stay unnamed",
+            job->path, NSC_DIGEST_BYTES_MAX >> 20, ALL_BYTES_MAX >> 20);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", job->path, strerror(-error));
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,

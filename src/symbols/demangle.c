@@ -73,7 +73,7 @@ static bool demangle_one(void *context, size_t index, uint32_t *number, const ch
 /* The child needs no file, so as root it becomes the user that owns none. */
 static void drop_user(void *context)
 {
-    static const struct nsc_credentials overflow = {.uid = 65534, .gid = 65534};
+    const struct nsc_credentials overflow = nsc_credentials_of_user(65534, 65534);
 
     (void)context;
     if (nsc_credentials_are_foreign(&overflow))

@@ -51,9 +51,9 @@ struct nsc_symbol {
  * (damaged), -ESTALE (another build id), -ENOMEM.
  *
  * With options->confine_as this process reads nothing of the file. It takes a fork and some
- * milliseconds, at most 12 s and 256 MiB here and 1 GiB in the child; beyond, -ETIMEDOUT, -EFBIG or
+ * milliseconds, at most 15 s and 256 MiB here and 1 GiB in the child; beyond, -ETIMEDOUT, -EFBIG or
  * -ENOMEM. The only debug file is the one below <debug_root>/.build-id of options->build_id, if
- * that user can read it. Everything else works on the result as ever.
+ * that user can read it. All other functions work on the result as usual.
  */
 int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
                      struct nsc_symbols **out, struct nsc_diag *diag);

@@ -2,6 +2,7 @@
 #include "util/child.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -24,6 +25,22 @@ static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
         if (nap.tv_nsec < NAP_NS_MAX)
             nap.tv_nsec *= 2;
     }
+}
+
+int nsc_child_wait_readable(int fd, uint64_t end_ns)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    uint64_t now_ns;
+    int ready;
+
+    while ((now_ns = nsc_now_ns()) < end_ns) {
+        ready = poll(&readable, 1, (int)((end_ns - now_ns) / 1000000) + 1);
+        if (ready > 0)
+            return 0;
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+    }
+    return -ETIMEDOUT;
 }
 
 int nsc_child_end(pid_t child, unsigned grace_ms)

@@ -85,7 +85,7 @@ static void restrict_files(const struct nsc_confine_reader *r)
 #ifdef NSC_SECCOMP_ARCH
 
 /* Numbers from 424 on are the same on all processors. Headers of the C library may be older. */
-enum { MOUNT_SETATTR = 442, QUOTACTL_FD = 443, PROCESS_MRELEASE = 448, LAST_KNOWN = 451 };
+enum { MOUNT_SETATTR = 442, QUOTACTL_FD = 443, PROCESS_MRELEASE = 448, LAST_KNOWN = 450 };
 
 enum { REFUSE = NSC_SECCOMP_FAIL };
 

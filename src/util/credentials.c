@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +18,14 @@
 #include <unistd.h>
 
 #include "util/child.h"
+#include "util/now.h"
 
 #define FUSE_SUPER_MAGIC 0x65735546 /* no header of the C library's defines it */
 
-enum { STATUS_BYTES_MAX = 16384, OPEN_TIMEOUT_MS = 2000 };
+#define NAMESPACE_UNKNOWN UINT64_MAX
+#define OPEN_TIMEOUT_NS   2000000000ull
+
+enum { STATUS_BYTES_MAX = 16384 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -37,17 +40,12 @@ static const char *field(const char *status, const char *key)
     return found != NULL ? found + strlen(label) : NULL;
 }
 
-/* The four ids of a line: real, effective, saved, file system. */
-static bool read_ids(const char *status, const char *key, uint32_t *effective, bool *mixed)
+static bool read_ids(const char *status, const char *key, struct nsc_process_ids *ids)
 {
     const char *line = field(status, key);
-    unsigned real, saved, file, used;
 
-    if (line == NULL || sscanf(line, "%u %u %u %u", &real, &used, &saved, &file) != 4)
-        return false;
-    *effective = used;
-    *mixed |= real != used || saved != used || file != used;
-    return true;
+    return line != NULL && sscanf(line, "%u %u %u %u", &ids->real, &ids->effective, &ids->saved,
+                                  &ids->file_system) == 4;
 }
 
 static int read_groups(const char *status, struct nsc_credentials *c)
@@ -75,14 +73,29 @@ int nsc_credentials_parse(const char *status, struct nsc_credentials *out)
     const char *permitted = field(status, "CapPrm");
     int error;
 
-    if (permitted == NULL || !read_ids(status, "Uid", &c.uid, &c.mixed) ||
-        !read_ids(status, "Gid", &c.gid, &c.mixed))
+    if (permitted == NULL || !read_ids(status, "Uid", &c.user) ||
+        !read_ids(status, "Gid", &c.group))
         return -EBADMSG;
     c.capabilities = strtoull(permitted, NULL, 16);
     error = read_groups(status, &c);
     if (error == 0)
         *out = c;
     return error;
+}
+
+/* The inode number of a process's user namespace: 0 if it is our own or the system has none, else
+ * NAMESPACE_UNKNOWN where it is not shown. */
+static uint64_t user_namespace(pid_t pid)
+{
+    struct stat own, theirs;
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/%ld/ns/user", (long)pid);
+    if (stat("/proc/self/ns/user", &own) != 0)
+        return 0;
+    if (stat(path, &theirs) != 0)
+        return NAMESPACE_UNKNOWN;
+    return own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino ? 0 : theirs.st_ino;
 }
 
 int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
@@ -107,18 +120,42 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
     text[length] = 0;
     error = length > 0 ? nsc_credentials_parse(text, out) : -ESRCH;
     free(text);
+    /* After the text: no process comes back from a user namespace with more than it had before. */
+    if (error == 0 && pid != 0 && (out->user_namespace = user_namespace(pid)) != 0)
+        out->capabilities = 0;
     return error;
+}
+
+struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group)
+{
+    return (struct nsc_credentials){.user = {user, user, user, user},
+                                    .group = {group, group, group, group}};
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
 
+static bool are_equal(const struct nsc_process_ids *a, const struct nsc_process_ids *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static bool is_root(const struct nsc_credentials *c)
+{
+    static const struct nsc_process_ids root = {0};
+
+    return are_equal(&c->user, &root) && c->user_namespace == 0;
+}
+
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process)
 {
-    if (holder->mixed || (process->capabilities & ~holder->capabilities) != 0)
+    if ((process->capabilities & ~holder->capabilities) != 0)
         return false;
-    return holder->uid == 0 ||
-           (!process->mixed && holder->uid == process->uid && holder->gid == process->gid &&
+    return is_root(holder) ||
+           (are_equal(&holder->user, &process->user) &&
+            are_equal(&holder->group, &process->group) &&
+            holder->user_namespace == process->user_namespace &&
+            holder->user_namespace != NAMESPACE_UNKNOWN &&
             holder->group_count == process->group_count &&
             memcmp(holder->groups, process->groups, holder->group_count * sizeof(gid_t)) == 0);
 }
@@ -127,11 +164,43 @@ bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
 {
     struct nsc_credentials own;
 
-    return geteuid() == 0 && (credentials->uid != 0 || nsc_credentials_read(0, &own) != 0 ||
-                              (own.capabilities & ~credentials->capabilities) != 0);
+    return geteuid() == 0 &&
+           (credentials->user.effective != 0 || credentials->user_namespace != 0 ||
+            nsc_credentials_read(0, &own) != 0 ||
+            (own.capabilities & ~credentials->capabilities) != 0);
 }
 
-/* ---- Taking them on -------------------------------------------------------------------------- */
+/* Does the user namespace of this process have the id? @map: uid_map or gid_map. */
+static bool is_mapped(const char *map, uint32_t id)
+{
+    unsigned first, count;
+    bool found = false;
+    char path[32];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/%s", map);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return true; /* a system without user namespaces */
+    while (!found && fscanf(file, "%u %*u %u", &first, &count) == 2)
+        found = id >= first && id - first < count;
+    fclose(file);
+    return found;
+}
+
+bool nsc_credentials_can_be_assumed(const struct nsc_credentials *credentials)
+{
+    const uint64_t needed = 1ull << CAP_SETUID | 1ull << CAP_SETGID;
+    struct nsc_credentials own;
+
+    if (!nsc_credentials_are_foreign(credentials))
+        return geteuid() == credentials->user.effective;
+    return nsc_credentials_read(0, &own) == 0 && (own.capabilities & needed) == needed &&
+           is_mapped("uid_map", credentials->user.effective) &&
+           is_mapped("gid_map", credentials->group.effective);
+}
+
+/* ---- Assuming -------------------------------------------------------------------------------- */
 
 /* Root stays root: the capabilities that @c lacks go. */
 static int keep_capabilities(const struct nsc_credentials *c)
@@ -151,32 +220,45 @@ static int keep_capabilities(const struct nsc_credentials *c)
 
 int nsc_credentials_assume(const struct nsc_credentials *c)
 {
+    uid_t user = c->user.effective;
+    gid_t group = c->group.effective;
+
     if (nsc_credentials_are_foreign(c) &&
-        (setgroups(c->group_count, c->groups) != 0 || setresgid(c->gid, c->gid, c->gid) != 0 ||
-         setresuid(c->uid, c->uid, c->uid) != 0 || (c->uid == 0 && keep_capabilities(c) != 0)))
+        (setgroups(c->group_count, c->groups) != 0 || setresgid(group, group, group) != 0 ||
+         setresuid(user, user, user) != 0 || (user == 0 && keep_capabilities(c) != 0)))
         return -errno;
-    if (geteuid() != c->uid)
+    if (geteuid() != user)
         return -EPERM;
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 ? 0 : -errno;
+    /* A change of user does that, too; root with fewer capabilities stays the same user. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -errno;
+    return 0;
 }
 
-int nsc_open_regular(const char *path)
+/* @no_fuse: refuse files of file systems that a process serves. */
+static int open_regular(const char *path, bool no_fuse)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
     char link[48];
+    struct statfs fs;
     struct stat st;
 
     if (place < 0)
         return -errno;
-    if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode)) {
-        close(place);
-        return -EINVAL;
-    }
     snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    fd = fd >= 0 ? fd : -errno;
+    if (no_fuse && (fstatfs(place, &fs) != 0 || fs.f_type == FUSE_SUPER_MAGIC))
+        fd = -EOPNOTSUPP;
+    else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
+        fd = -EINVAL;
+    else if ((fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
+        fd = -errno;
     close(place);
     return fd;
+}
+
+int nsc_open_regular(const char *path)
+{
+    return open_regular(path, false);
 }
 
 union control {
@@ -185,19 +267,22 @@ union control {
 };
 
 /* The child's half: sends the descriptor, or the error. */
-static void open_and_send(const struct nsc_credentials *credentials, const char *path, int socket)
+__attribute__((noreturn)) static void open_and_send(const struct nsc_credentials *credentials,
+                                                    const char *path, int socket)
 {
-    int fd = credentials != NULL ? nsc_credentials_assume(credentials) : 0;
+    int fd = 0;
     union control control = {0};
     struct iovec part = {.iov_base = &fd, .iov_len = sizeof fd};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-    struct statfs fs;
 
+    /* What the parent has open is not for a process of that user. Linux 5.9. */
+    if (socket > STDERR_FILENO + 1)
+        (void)syscall(SYS_close_range, STDERR_FILENO + 1, socket - 1, 0);
+    (void)syscall(SYS_close_range, socket + 1, ~0u, 0);
+    if (credentials != NULL)
+        fd = nsc_credentials_assume(credentials);
     if (fd == 0)
-        fd = nsc_open_regular(path);
-    /* It would hold up whoever reads or closes it. */
-    if (fd >= 0 && (fstatfs(fd, &fs) != 0 || fs.f_type == FUSE_SUPER_MAGIC))
-        fd = -EOPNOTSUPP;
+        fd = open_regular(path, true);
     if (fd >= 0) {
         message.msg_control = &control;
         message.msg_controllen = sizeof control;
@@ -210,20 +295,17 @@ static void open_and_send(const struct nsc_credentials *credentials, const char 
 
 static int receive(int socket)
 {
-    struct pollfd readable = {.fd = socket, .events = POLLIN};
     union control control = {0};
-    int result = -EIO, fd = -1, ready;
+    int result = -EIO, fd = -1, error;
     struct iovec part = {.iov_base = &result, .iov_len = sizeof result};
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
 
-    do
-        ready = poll(&readable, 1, OPEN_TIMEOUT_MS);
-    while (ready < 0 && errno == EINTR);
-    if (ready <= 0)
-        return -ETIMEDOUT;
+    error = nsc_child_wait_readable(socket, nsc_now_ns() + OPEN_TIMEOUT_NS);
+    if (error != 0)
+        return error;
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof result)
         return -EIO;
     if (message.msg_controllen >= sizeof control.head && control.head.cmsg_type == SCM_RIGHTS)

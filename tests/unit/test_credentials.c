@@ -1,5 +1,9 @@
 /* Credentials: read from text, and who holds all that another holds. */
 #include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -7,10 +11,15 @@
 
 #define ALL 0x1ffffffffffull
 
+#define IDS(id)                                                                                    \
+    {                                                                                              \
+        id, id, id, id                                                                             \
+    }
+
 static const struct nsc_credentials root = {.capabilities = ALL},
                                     lesser_root = {.capabilities = 0xa80425fbull},
-                                    user = {.uid = 1000, .gid = 1000},
-                                    other = {.uid = 1001, .gid = 1000};
+                                    user = {.user = IDS(1000), .group = IDS(1000)},
+                                    other = {.user = IDS(1001), .group = IDS(1000)};
 
 static void test_parse(void)
 {
@@ -19,14 +28,16 @@ static void test_parse(void)
     struct nsc_credentials c;
 
     CHECK(nsc_credentials_parse(text, &c) == 0);
-    CHECK(c.uid == 1000 && c.gid == 100 && !c.mixed && c.capabilities == 5);
+    CHECK(c.user.real == 1000 && c.user.file_system == 1000 && c.group.effective == 100);
+    CHECK(c.capabilities == 5 && c.user_namespace == 0);
     CHECK(c.group_count == 3 && c.groups[0] == 4 && c.groups[2] == 100);
-    CHECK(nsc_credentials_parse("Name:\tx\nUid:\t1000\t0\t0\t0\nGid:\t1\t1\t1\t1\nGroups:"
+    CHECK(nsc_credentials_parse("Name:\tx\nUid:\t1000\t1001\t1002\t1003\nGid:\t1\t1\t1\t1\nGroups:"
                                 "\t\nCapPrm:\t0000000000000000\n",
-                                &c) == 0 &&
-          c.mixed);
+                                &c) == 0);
+    CHECK(c.user.real == 1000 && c.user.effective == 1001 && c.user.saved == 1002 &&
+          c.user.file_system == 1003);
     CHECK(nsc_credentials_parse("Name:\tx\n", &c) == -EBADMSG);
-    CHECK(nsc_credentials_read(0, &c) == 0 && c.uid == geteuid());
+    CHECK(nsc_credentials_read(0, &c) == 0 && c.user.effective == geteuid());
     CHECK(nsc_credentials_read(0x3fffffff, &c) == -ESRCH);
 }
 
@@ -46,13 +57,66 @@ static void test_cover(void)
     changed.groups[0] = 4;
     CHECK(!nsc_credentials_cover(&user, &changed) && !nsc_credentials_cover(&changed, &user));
     changed = user;
-    changed.mixed = true;
+    changed.user.real = 0;
     CHECK(!nsc_credentials_cover(&user, &changed) && !nsc_credentials_cover(&changed, &user));
+    CHECK(nsc_credentials_cover(&changed, &changed)); /* a daemon between two users */
+    changed = root;
+    changed.user.real = 1000; /* a setuid program */
+    CHECK(!nsc_credentials_cover(&changed, &user) && nsc_credentials_cover(&root, &changed));
+    changed = root;
+    changed.user_namespace = 1; /* root there only, with the same number */
+    changed.capabilities = 0;
+    CHECK(!nsc_credentials_cover(&changed, &root) && !nsc_credentials_cover(&changed, &user));
+    CHECK(nsc_credentials_cover(&root, &changed) && nsc_credentials_cover(&changed, &changed));
+    CHECK(!nsc_credentials_cover(&user, &changed));
+}
+
+/* Of another user namespace: nothing that a process has there counts here. */
+static void test_namespace(void)
+{
+    struct nsc_credentials c;
+    int ends[2], status;
+    pid_t child;
+    char byte;
+
+    if (!CHECK(pipe(ends) == 0))
+        return;
+    child = fork();
+    if (child == 0) {
+        byte = unshare(CLONE_NEWUSER) == 0;
+        if (write(ends[1], &byte, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    CHECK(read(ends[0], &byte, 1) == 1);
+    if (byte == 1) {
+        CHECK(nsc_credentials_read(child, &c) == 0);
+        CHECK(c.user_namespace != 0 && c.capabilities == 0);
+        CHECK(nsc_credentials_are_foreign(&c) == (geteuid() == 0));
+    } else {
+        printf("ok %d - a user namespace # skip none permitted here\n", ++t_count);
+    }
+    kill(child, SIGKILL);
+    CHECK(waitpid(child, &status, 0) == child);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Root can become another user; others, only themselves. */
+static void test_assumed(void)
+{
+    struct nsc_credentials own;
+
+    CHECK(nsc_credentials_read(0, &own) == 0 && nsc_credentials_can_be_assumed(&own));
+    if (geteuid() != 0)
+        CHECK(!nsc_credentials_can_be_assumed(&user));
 }
 
 int main(void)
 {
     test_parse();
     test_cover();
+    test_namespace();
+    test_assumed();
     return t_done();
 }

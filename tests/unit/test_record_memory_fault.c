@@ -35,7 +35,7 @@ static void test_survived(void)
     CHECK(nsc_memory_fault_happened());
     memory[BYTES - 1] = 5; /* another page, written to */
     CHECK(memory[BYTES - 1] == 5 && memory[BYTES / 2 - 1] == 7);
-    nsc_memory_fault_end();
+    nsc_memory_fault_end(all);
     munmap(all, BYTES);
     close(fd);
 }
