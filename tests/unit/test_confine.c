@@ -122,9 +122,11 @@ static int run(int (*attempt)(void), const struct nsc_credentials *credentials)
         .memory_bytes = 256u << 20,
         .cpu_seconds = 10,
     };
-    pid_t child = fork();
+    pid_t child;
     int status;
 
+    fflush(stdout); /* a sanitizer's _exit() would print it once more */
+    child = fork();
     if (child == 0) {
         if (nsc_confine_enter(&confine) != 0)
             _exit(NOT_CONFINED);

@@ -273,9 +273,11 @@ static struct nsc_confine_reader reads, serves, writes, beside;
 static void check(const char *what, const struct nsc_confine_reader *reader, int (*attempt)(void),
                   int want)
 {
-    pid_t child = fork();
+    pid_t child;
     int status, got;
 
+    fflush(stdout); /* a sanitizer's _exit() would print it once more */
+    child = fork();
     if (child == 0)
         _exit(nsc_confine_reader(reader) != 0 && want == REFUSED ? NO_FILTER : attempt());
     waitpid(child, &status, 0);

@@ -2,8 +2,10 @@
  * liar.c - a program built for tracing that, once it is recorded, writes into the session's memory
  * that another process takes part: one that it names by number, with a module of its own choice.
  *
- * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID   (numbers in hexadecimal
- * but the first)
+ * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID [FILLERS]
+ *
+ * TEXT_START, TEXT_END, BIAS and BUILD_ID are hexadecimal. VICTIM_PID 0 is the liar itself. FILLERS
+ * modules of /bin/true come before the named one.
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -13,6 +15,8 @@
 #include <unistd.h>
 
 #include "nanoscope/live.h"
+
+#define FILLER_STRIDE 0x1000000ull /* between the code of one filler and the next */
 
 /* The session's memory in this process; NULL: it is not recorded. */
 static uint8_t *session(void)
@@ -28,8 +32,24 @@ static uint8_t *session(void)
     return (uint8_t *)start;
 }
 
+static void add_module(struct nsc_live_module *module, const char *path, uint64_t start,
+                       uint64_t end, uint64_t load_ticks)
+{
+    snprintf(module->path, sizeof module->path, "%s", path);
+    module->process = 5;
+    module->hooks = 1u << NSC_LIVE_HOOK_SLED;
+    module->site_count = 1;
+    module->text_start = start;
+    module->text_end = end;
+    module->load_ticks = load_ticks;
+    __atomic_store_n(&module->sleds_ready, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+}
+
 static void lie(uint8_t *base, char **argv)
 {
+    unsigned fillers = argv[7] != NULL ? (unsigned)strtoul(argv[7], NULL, 10) : 0;
+    uint64_t start = strtoull(argv[3], NULL, 16), end = strtoull(argv[4], NULL, 16);
     struct nsc_live_header *header = (struct nsc_live_header *)base;
     struct nsc_live_process *process =
         (struct nsc_live_process *)(base + header->processes_off) + 5;
@@ -37,21 +57,21 @@ static void lie(uint8_t *base, char **argv)
     size_t i;
 
     process->pid = (uint32_t)strtoul(argv[1], NULL, 10);
+    if (process->pid == 0)
+        process->pid = (uint32_t)getpid();
     process->start_ticks = header->clock[0].ticks;
     __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
-    snprintf(module->path, sizeof module->path, "%s", argv[2]);
-    module->process = 5;
-    module->hooks = 1u << NSC_LIVE_HOOK_SLED;
-    module->site_count = 1;
-    module->text_start = strtoull(argv[3], NULL, 16);
-    module->text_end = strtoull(argv[4], NULL, 16);
+    for (i = 0; i < fillers; i++, module++) {
+        module->build_id_bytes = sizeof i;
+        memcpy(module->build_id, &i, sizeof i);
+        add_module(module, "/bin/true", start + (i + 1) * FILLER_STRIDE,
+                   end + (i + 1) * FILLER_STRIDE, header->clock[0].ticks);
+    }
     module->bias = strtoull(argv[5], NULL, 16);
-    module->load_ticks = header->clock[0].ticks;
     for (i = 0; i < strlen(argv[6]) / 2; i++)
         sscanf(argv[6] + 2 * i, "%2hhx", &module->build_id[i]);
     module->build_id_bytes = (uint32_t)i;
-    __atomic_store_n(&module->sleds_ready, 1, __ATOMIC_RELEASE);
-    __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+    add_module(module, argv[2], start, end, header->clock[0].ticks);
 }
 
 __attribute__((noinline)) static void work(void)
