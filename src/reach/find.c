@@ -48,10 +48,12 @@ static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
 }
 
 static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
-                                       const char *program, struct nsc_located *located)
+                                       const char *program, size_t *notes_left,
+                                       struct nsc_located *located)
 {
     struct source source = {.fd = mem, .from = map->start};
-    struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
+    struct nsc_image image = {
+        .read = read_source, .context = &source, .mapped = true, .notes_left = notes_left};
     struct nsc_credentials theirs;
     enum nsc_locate_class class;
     bool foreign;
@@ -78,6 +80,8 @@ static bool is_runtime(const char *path)
 static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_maps *maps,
                          const char *program, struct clues *clues)
 {
+    size_t notes_left = NSC_LOCATE_NOTES_MAX; /* a program can map files as often as it likes */
+
     for (size_t i = 0; i < maps->count && !t->built; i++) {
         const struct nsc_map *map = &maps->at[i];
         struct nsc_located at;
@@ -85,7 +89,7 @@ static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_m
         if (map->inode == 0 || map->offset != 0 || !map->readable || map->path[0] != '/')
             continue;
         clues->other_version |= is_runtime(map->path);
-        switch (locate_in(t->pid, mem, map, program, &at)) {
+        switch (locate_in(t->pid, mem, map, program, &notes_left, &at)) {
         case NSC_LOCATE_32_BIT:
             clues->is_32_bit |= strcmp(map->path, program) == 0;
             break;

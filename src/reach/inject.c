@@ -42,6 +42,7 @@
 #define BETTER_NS 500000000ull   /* for one that does not have to give up a write half-way */
 #define CALL_NS   20000000000ull /* for the control function; it works for milliseconds at most */
 
+#define SEIZE_S    5 /* for the thread to be attached to */
 #define SPINS      200
 #define PAUSE_NS   20000
 #define RETRY_NS   2000000
@@ -460,10 +461,23 @@ static int call_there(struct call *c)
     return 0;
 }
 
+/* Waits for a program that executes another one, for as long as that takes: the only step that may
+ * be cancelled. 0 or an errno. */
+static int seize(struct call *c, uintptr_t options)
+{
+    int error, before;
+
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+    error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return error;
+}
+
 static int attempt(struct call *c)
 {
     uintptr_t options = c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0;
-    int error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
+    int error = seize(c, options);
 
     if (process_ended(c)) /* and the pid may be somebody else's */
         return fail(c, ESRCH, "it has ended");
@@ -487,11 +501,28 @@ static int attempt(struct call *c)
 static void *attempt_thread(void *context)
 {
     struct call *c = context;
+    int before;
 
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     c->mem = -1;
     c->signal_stop = c->kept = c->stop_later = false;
     c->error = attempt(c);
     return NULL;
+}
+
+static void join(struct call *c, pthread_t thread)
+{
+    struct timespec until;
+    void *result;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SEIZE_S;
+    if (pthread_timedjoin_np(thread, &result, &until) == 0)
+        return;
+    (void)pthread_cancel(thread); /* beyond seize(), without effect */
+    pthread_join(thread, &result);
+    if (result == PTHREAD_CANCELED)
+        c->error = fail(c, ETIMEDOUT, "it has been executing another program for too long");
 }
 
 /* Runs the attempt in a thread of its own, all signals blocked. */
@@ -505,7 +536,7 @@ static int attempt_apart(struct call *c)
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     error = pthread_create(&thread, NULL, attempt_thread, c);
     if (error == 0)
-        pthread_join(thread, NULL);
+        join(c, thread);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return error != 0 ? nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error,
                                      "cannot start a thread: %s", strerror(error))

@@ -58,15 +58,26 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                         (long)pid);
 }
 
+bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
+                                  struct nsc_admission_verdict *verdict, pid_t pid)
+{
+    uint64_t begun_ns = nsc_now_ns(), ended_ns, took_ns;
+
+    if (begun_ns < verdict->expires_ns)
+        return verdict->allowed;
+    verdict->allowed = nsc_admission_allows(admission, pid);
+    ended_ns = nsc_now_ns();
+    took_ns = ended_ns - begun_ns;
+    verdict->expires_ns = ended_ns + (10 * took_ns > VERDICT_NS ? 10 * took_ns : VERDICT_NS);
+    return verdict->allowed;
+}
+
 bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
-    uint64_t now_ns = nsc_now_ns();
     char path[64];
 
-    if (now_ns >= verdict->expires_ns)
-        *verdict = (struct nsc_admission_verdict){.expires_ns = now_ns + VERDICT_NS,
-                                                  .allowed = nsc_admission_allows(admission, pid)};
     snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
-    return verdict->allowed && tid > 0 && access(path, F_OK) == 0;
+    return tid > 0 && nsc_admission_allowed_lately(admission, verdict, pid) &&
+           access(path, F_OK) == 0;
 }

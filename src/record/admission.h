@@ -44,11 +44,16 @@ bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
 int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                               struct nsc_diag *diag);
 
-/* Whether a process is admitted, as it was found less than a second ago. Zero: not asked yet. */
+/* Whether a process is admitted, as it was found a second ago at most (or ten times as long as the
+ * look at its maps took: a program can make them long). Zero: not asked yet. */
 struct nsc_admission_verdict {
     uint64_t expires_ns; /* nsc_now_ns() */
     bool allowed;
 };
+
+/* The same as nsc_admission_allows(), as of @verdict's time. */
+bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
+                                  struct nsc_admission_verdict *verdict, pid_t pid);
 
 /* Is @tid a thread of process @pid, which is admitted? @verdict: that of the process, so that many
  * threads cost one look at its maps a second. */

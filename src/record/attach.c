@@ -50,6 +50,8 @@ struct attach {
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* of nsc_session_alone() */};
+#define COMMAND_BYTES_MAX (128u << 10)
+
 enum { ENDING = sizeof ending / sizeof ending[0], IGNORED = sizeof ignored / sizeof ignored[0] };
 
 static struct sigaction before[ENDING + IGNORED];
@@ -208,18 +210,23 @@ static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
 
 /* ---- What the file says of the program ------------------------------------------------------- */
 
-/* The program's command line; the words end with NULL. The caller frees both. Empty words at the
- * end are what a program that shows a title of its own there (setproctitle) has cleared. */
+/* The program's command line, up to COMMAND_BYTES_MAX; the words end with NULL. The caller frees
+ * both. Empty words at the end are what a program that shows a title of its own there
+ * (setproctitle) has cleared. A program can make it as long as it likes (PR_SET_MM_MAP). */
 static char **read_command(pid_t pid, char **text)
 {
     char path[48], **words;
-    size_t room = 0, count = 0, i;
-    ssize_t length;
+    size_t count = 0, i;
+    ssize_t length = 0;
     FILE *file;
 
     snprintf(path, sizeof path, "/proc/%ld/cmdline", (long)pid);
     file = fopen(path, "re");
-    length = file != NULL ? getdelim(text, &room, EOF, file) : 0;
+    *text = malloc(COMMAND_BYTES_MAX + 1);
+    if (file != NULL && *text != NULL)
+        length = (ssize_t)fread(*text, 1, COMMAND_BYTES_MAX, file);
+    if (*text != NULL)
+        (*text)[length] = 0;
     if (file != NULL)
         fclose(file);
     for (i = 0; (ssize_t)i < length; i++)

@@ -19,6 +19,9 @@ enum {
 /* A nanosecond or two each. */
 #define SEARCHES_AT_ONCE    1000000000ull
 #define SEARCHES_PER_SECOND 100000000ull
+/* Some 30 ns each. */
+#define VERDICTS_AT_ONCE    50000000ull
+#define VERDICTS_PER_SECOND 5000000ull
 #define LONG_NS             100000000000ull /* after which a ration is full */
 
 void nsc_limits_init(struct nsc_limits *limits)
@@ -28,10 +31,13 @@ void nsc_limits_init(struct nsc_limits *limits)
         .extra_stacks = EXTRA_STACKS,
         .frames = FRAMES,
         .adoptions = {.most = ADOPTIONS_AT_ONCE, .per_second = ADOPTIONS_PER_SECOND},
+        .verdicts = {.most = VERDICTS_AT_ONCE, .per_second = VERDICTS_PER_SECOND},
         .searches = {.most = SEARCHES_AT_ONCE, .per_second = SEARCHES_PER_SECOND},
     };
-    limits->adoptions.filled_ns = limits->searches.filled_ns = nsc_now_ns();
+    limits->adoptions.filled_ns = limits->searches.filled_ns = limits->verdicts.filled_ns =
+        nsc_now_ns();
     limits->adoptions.left = limits->adoptions.most;
+    limits->verdicts.left = limits->verdicts.most;
     limits->searches.left = limits->searches.most;
 }
 

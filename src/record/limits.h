@@ -35,6 +35,7 @@ struct nsc_limits {
     uint32_t extra_stacks;       /* that threads may still have besides their first one */
     uint32_t frames;             /* that stacks outside of the trace may still have */
     struct nsc_ration adoptions; /* of processes and modules */
+    struct nsc_ration verdicts;  /* on filters; units: sites */
     struct nsc_ration searches;  /* for addresses; units: table entries looked at */
     uint64_t skipped;            /* searches that were not made */
 };

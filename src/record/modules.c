@@ -250,7 +250,9 @@ static void know_file(struct nsc_module_file *file, int fd)
 /* Opens the file of a module that a process has at @at, if it is not among too many. */
 static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
-    pid_t pid = at->pid > 0 && nsc_admission_allows(at->admission, at->pid) ? at->pid : 0;
+    bool is_admitted =
+        at->pid > 0 && nsc_admission_allowed_lately(at->admission, at->verdict, at->pid);
+    pid_t pid = is_admitted ? at->pid : 0;
     int fd;
 
     know_program(file, at, pid);
@@ -439,6 +441,7 @@ void nsc_module_load_sites(struct nsc_module_file *file)
     symbols = nsc_module_symbols(file);
     if (symbols == NULL || nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
         return;
+    file->site_count = count;
     file->hooks = calloc(count + 1, sizeof *file->hooks);
     for (i = 0; file->hooks != NULL && i < count; i++)
         if (sites[i].kind == NSC_LIVE_SITE_HOOK)

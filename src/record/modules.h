@@ -52,7 +52,8 @@ struct nsc_module_file {
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
     struct nsc_id_map *functions;
     bool sites_tried;
-    uint64_t *hooks; /* addresses of header hooks, ascending */
+    size_t site_count; /* of all kinds */
+    uint64_t *hooks;   /* addresses of header hooks, ascending */
     size_t hook_count;
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
     /* One bit a site each, as in live.h; NULL until asked for, or until there is any. */
@@ -93,7 +94,8 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
 /* A process that has loaded a module, and an address in the module's code there. */
 struct nsc_module_at {
     const struct nsc_admission *admission;
-    pid_t pid; /* as the shared memory has it; 0: it is over */
+    struct nsc_admission_verdict *verdict; /* on the process */
+    pid_t pid;                             /* as the shared memory has it; 0: it is over */
     uint64_t address;
 };
 

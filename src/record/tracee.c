@@ -381,8 +381,8 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
     all->module_slots[slot] = (struct nsc_tracee_module){.process = p, .unloaded = true};
     if (p->left_out || copy.text_end <= copy.text_start ||
         nsc_modules_add(&all->modules, copy.path, copy.build_id, copy.build_id_bytes,
-                        &(struct nsc_module_at){&all->admission, p->dead || all->dead ? 0 : p->pid,
-                                                copy.text_start},
+                        &(struct nsc_module_at){&all->admission, &p->verdict,
+                                                p->dead || all->dead ? 0 : p->pid, copy.text_start},
                         &mapping.module) != 0)
         return;
     if (all->session->entry_timing)

@@ -44,6 +44,12 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
     uint32_t at = 0;
     uint8_t *bits;
 
+    if (file != NULL)
+        nsc_module_load_sites(file);
+    /* A program can ask again and again. Beyond the limit its patience ends, as below. */
+    if (!nsc_ration_take(&modules->limits.verdicts,
+                         site_count / 8 + 1 + (file != NULL ? file->site_count : 0)))
+        return;
     if (file != NULL && nsc_module_symbols(file) != NULL &&
         nsc_symbols_sites(file->symbols, &sites, &count, NULL) != 0)
         count = 0;

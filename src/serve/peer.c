@@ -58,7 +58,7 @@ static int64_t read_answer(int netlink, const struct sockaddr_in *other)
 int64_t nsc_peer_find_owner(const struct sockaddr_in *server, const struct sockaddr_in *client)
 {
     struct question question = make_question(client, server);
-    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+    int netlink = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
     int64_t owner = NSC_PEER_UNKNOWN;
 
     if (netlink < 0)

@@ -143,6 +143,16 @@ static int run_within(const struct job *job, struct nsc_buffer *bytes, struct ns
     return 0;
 }
 
+uint64_t nsc_confined_time_left_ns(void)
+{
+    return spent_ns < ALL_TIME_NS ? ALL_TIME_NS - spent_ns : 0;
+}
+
+void nsc_confined_spend(uint64_t ns)
+{
+    spent_ns += ns;
+}
+
 static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag *diag)
 {
     uint64_t begun_ns = nsc_now_ns();
@@ -154,7 +164,7 @@ static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag 
                             "functions stay unnamed",
                             job->path, (unsigned long long)(spent_ns / 1000000000));
     error = run_within(job, bytes, diag);
-    spent_ns += nsc_now_ns() - begun_ns;
+    nsc_confined_spend(nsc_now_ns() - begun_ns);
     return error;
 }
 

@@ -5,16 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/isolate.h"
 #include "symbols/object.h"
 #include "util/array.h"
+#include "util/now.h"
 
 #define CHILD_BYTES_MAX    (4ull << 30)
 /* For the file of another user: */
 #define CONFINED_BYTES_MAX (2ull << 30)
-#define CONFINED_MS        60000
 
 /* A range of code and the compilation unit it belongs to. */
 struct range {
@@ -92,6 +93,14 @@ static void open_places(struct job *job)
             job->places[i] = dwarf_begin(fds[i], DWARF_C_READ);
 }
 
+/* May it have us open other files? To open a pipe or a device can have effects. */
+static bool is_trusted(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid());
+}
+
 /* Of a file that may name other files: the one that dwz(1) has put common parts into. libdw finds
  * it when it is needed, but then no file can be opened any more. */
 static void open_alternates(void *context)
@@ -100,7 +109,8 @@ static void open_alternates(void *context)
 
     open_places(job);
     for (size_t i = 0; i < sizeof job->places / sizeof job->places[0]; i++)
-        if (job->places[i] != NULL)
+        if (job->places[i] != NULL &&
+            is_trusted(i == 0 ? job->symbols->elf.fd : job->symbols->debug.fd))
             (void)dwarf_getalt(job->places[i]);
 }
 
@@ -252,6 +262,9 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
         .take = take,
     };
 
+    uint64_t begun_ns = nsc_now_ns();
+    bool is_out_of_time = false;
+
     if (count == 0)
         return 0;
     if (job == NULL)
@@ -263,11 +276,14 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
     if (s->digest.bytes != NULL) {
         task.credentials = &s->confined_as;
         task.memory_bytes = CONFINED_BYTES_MAX;
-        task.time_ms = CONFINED_MS;
+        task.time_ms = nsc_confined_time_left_ns() / 1000000;
         task.open = NULL;
+        is_out_of_time = task.time_ms == 0;
     }
-    if (nsc_symbols_has_lines(s))
+    if (!is_out_of_time && nsc_symbols_has_lines(s))
         nsc_isolate_run(&task);
+    if (s->digest.bytes != NULL)
+        nsc_confined_spend(nsc_now_ns() - begun_ns);
     free(job);
     return 0;
 }

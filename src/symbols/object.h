@@ -37,6 +37,9 @@ int nsc_symbols_read(int fd, const char *path, const struct nsc_symbols_options 
                      const struct nsc_debug_place *place, uint64_t block_max,
                      struct nsc_symbols **out, struct nsc_diag *diag);
 
+/* What is left of the time that children may take for files of other users; less of it. */
+uint64_t nsc_confined_time_left_ns(void);
+void nsc_confined_spend(uint64_t ns);
 /* Parse it in a confined child: for options with confine_as. As nsc_symbols_open_fd(). */
 int nsc_confined_open(int fd, const char *path, const struct nsc_symbols_options *options,
                       struct nsc_symbols **out, struct nsc_diag *diag);

@@ -309,10 +309,31 @@ static void answer_arguments(struct nsc_seccomp *f)
                           0, REFUSE | EPERM);
 }
 
+/* The server listens by TCP and asks the kernel about connections by netlink. It neither connects
+ * nor sends to an address: datagrams and TCP Fast Open need no connect(). */
+static void answer_sockets(struct nsc_seccomp *f)
+{
+    static const uint32_t types[] = {SOCK_STREAM, SOCK_STREAM | SOCK_CLOEXEC,
+                                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+                                     SOCK_RAW | SOCK_CLOEXEC};
+    enum { TYPES = sizeof types / sizeof types[0] };
+
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, TYPES + 6, SYS_socket);
+    nsc_seccomp_load_low(f, 0);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_INET);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, TYPES + 1, AF_NETLINK);
+    nsc_seccomp_load_low(f, 1);
+    for (uint8_t i = 0; i < TYPES; i++)
+        nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(TYPES - i), 0, types[i]);
+    nsc_seccomp_answer(f, REFUSE | EACCES);
+    nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
+    nsc_seccomp_answer_if(f, SYS_sendto, 3, MSG_FASTOPEN, 0, REFUSE | EPERM);
+    nsc_seccomp_answer_if(f, SYS_sendmsg, 2, MSG_FASTOPEN, 0, REFUSE | EPERM);
+    nsc_seccomp_answer_if(f, SYS_sendmmsg, 3, MSG_FASTOPEN, 0, REFUSE | EPERM);
+}
+
 static void write_filter(struct nsc_seccomp *f, const struct nsc_confine_reader *r)
 {
-    static const uint32_t served[] = {AF_INET, AF_NETLINK};
-
     nsc_seccomp_begin(f);
     nsc_seccomp_emit(f, BPF_JMP | BPF_JGT | BPF_K, 0, 1, LAST_KNOWN);
     nsc_seccomp_answer(f, REFUSE | ENOSYS);
@@ -325,7 +346,7 @@ static void write_filter(struct nsc_seccomp *f, const struct nsc_confine_reader 
 #endif
     }
     if (r->serves)
-        ANSWER_VALUE(f, SYS_socket, 0, served, SECCOMP_RET_ALLOW, REFUSE | EACCES);
+        answer_sockets(f);
     answer_arguments(f);
     nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
 }

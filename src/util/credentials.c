@@ -223,13 +223,16 @@ int nsc_credentials_assume(const struct nsc_credentials *c)
     uid_t user = c->user.effective;
     gid_t group = c->group.effective;
 
+    /* Before processes with these credentials may attach. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0)
+        return -errno;
     if (nsc_credentials_are_foreign(c) &&
         (setgroups(c->group_count, c->groups) != 0 || setresgid(group, group, group) != 0 ||
          setresuid(user, user, user) != 0 || (user == 0 && keep_capabilities(c) != 0)))
         return -errno;
     if (geteuid() != user)
         return -EPERM;
-    /* A change of user does that, too; root with fewer capabilities stays the same user. */
+    /* Once more: a change of user sets it to fs.suid_dumpable. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return -errno;
     return 0;

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -142,6 +143,23 @@ static int try_signal_later(void)
 static int try_limits(void)
 {
     return outcome(syscall(SYS_prlimit64, parent, 7, NULL, NULL));
+}
+
+static int try_datagram(void)
+{
+    return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) >= 0 ? DONE : REFUSED;
+}
+
+static int try_fast_open(void)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(9)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return sendto(fd, "", 1, MSG_FASTOPEN | MSG_NOSIGNAL, (void *)&to, sizeof to) < 0 &&
+                   errno == EPERM
+               ? REFUSED
+               : DONE;
 }
 
 static int try_socket(void)
@@ -414,6 +432,8 @@ int main(void)
     what_stays(&serves);
     what_goes(&serves);
     check("TCP is allowed where it is served", &serves, try_socket, DONE);
+    check("datagrams are refused there", &serves, try_datagram, REFUSED);
+    check("TCP without connect() is refused there", &serves, try_fast_open, REFUSED);
     what_is_not_changed(&serves);
     remove_files();
     return t_done();
