@@ -52,12 +52,12 @@ static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map 
                                        struct nsc_located *located)
 {
     struct source source = {.fd = mem, .from = map->start};
-    struct nsc_image image = {
-        .read = read_source, .context = &source, .mapped = true, .notes_left = notes_left};
+    struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
     struct nsc_credentials theirs;
     enum nsc_locate_class class;
     bool foreign;
 
+    image.notes_left = notes_left;
     if (mem >= 0)
         return nsc_locate(&image, located);
     foreign = nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs);

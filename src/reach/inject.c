@@ -467,7 +467,8 @@ static int seize(struct call *c, uintptr_t options)
 {
     int error, before;
 
-    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+    /* The system call is no cancellation point, and there is nothing to clean up. */
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before); /* NOLINT(cert-pos47-c) */
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
     error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);

@@ -323,7 +323,7 @@ static void answer_sockets(struct nsc_seccomp *f)
     nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_INET);
     nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, TYPES + 1, AF_NETLINK);
     nsc_seccomp_load_low(f, 1);
-    for (uint8_t i = 0; i < TYPES; i++)
+    for (size_t i = 0; i < TYPES; i++)
         nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(TYPES - i), 0, types[i]);
     nsc_seccomp_answer(f, REFUSE | EACCES);
     nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
