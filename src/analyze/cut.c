@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/feed.h"
+#include "analyze/left_out.h"
 #include "trace/encode.h"
 
 struct cut {
@@ -184,13 +185,6 @@ static int add_mappings(struct cut *c)
     return error;
 }
 
-/* Of what is estimated for a longer time the part that lies in the window. */
-static struct nsc_estimate part_of(struct nsc_estimate e, double part)
-{
-    return (struct nsc_estimate){(uint64_t)((double)e.value * part + 0.5),
-                                 (uint64_t)((double)e.error * part + 0.5)};
-}
-
 static int add_left_out(struct cut *c)
 {
     const struct nsc_selection *s = c->selection;
@@ -212,10 +206,11 @@ static int add_left_out(struct cut *c)
         if (l.function != NSC_NO_ID)
             error = use_function(c, l.function, &l.function);
         if (from > l.from_ticks || to < end) {
-            l.calls = part_of(l.calls, part);
-            l.total_ticks = part_of(l.total_ticks, part);
-            l.self_ticks = part_of(l.self_ticks, part);
-            l.window_ticks = part_of((struct nsc_estimate){l.window_ticks, 0}, part).value;
+            l.calls = nsc_left_out_scale(&l.calls, part);
+            l.total_ticks = nsc_left_out_scale(&l.total_ticks, part);
+            l.self_ticks = nsc_left_out_scale(&l.self_ticks, part);
+            l.window_ticks =
+                nsc_left_out_scale(&(struct nsc_estimate){l.window_ticks, 0}, part).value;
             l.from_ticks = from;
             l.to_ticks = to;
         }

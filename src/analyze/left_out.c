@@ -40,7 +40,7 @@ static double part_inside(const struct nsc_trace *t, const struct nsc_selection 
     return (double)*ticks / (double)(end - l->from_ticks);
 }
 
-static struct nsc_estimate scale(const struct nsc_estimate *e, double by)
+struct nsc_estimate nsc_left_out_scale(const struct nsc_estimate *e, double by)
 {
     return (struct nsc_estimate){rounded((double)e->value * by), rounded((double)e->error * by)};
 }
@@ -49,7 +49,7 @@ static struct nsc_estimate scale_ns(const struct nsc_trace *t, const struct nsc_
                                     double by)
 {
     const struct nsc_clock *clock = nsc_trace_clock(t);
-    struct nsc_estimate ticks = scale(e, by);
+    struct nsc_estimate ticks = nsc_left_out_scale(e, by);
 
     return (struct nsc_estimate){nsc_clock_span_ns(clock, ticks.value),
                                  nsc_clock_span_ns(clock, ticks.error)};
@@ -157,7 +157,7 @@ static void take(const struct nsc_trace *t, const struct nsc_selection *selectio
     if (!whole)
         return;
     row->known = l->known;
-    row->calls = scale(&l->calls, part);
+    row->calls = nsc_left_out_scale(&l->calls, part);
     row->total_ns = scale_ns(t, &l->total_ticks, part);
     row->self_ns = scale_ns(t, &l->self_ticks, part);
     if (l->windows > 0 || l->calls.error > 0 || l->total_ticks.error > 0 || part < 1)
