@@ -10,14 +10,25 @@
  *   filled    a memory file with something in it
  *   named     a file in memory that has a name, FILE
  *   racing    an empty memory file, which a thread fills, cuts and seals all the time
+ * or an empty memory file, and:
+ *   command   its command line is 32 GiB long
+ *   executing one of its threads executes a script, which never gets on: the interpreter, a file in
+ *             the folder FILE, has a lease that another process holds for 4 s; then it waits for a
+ *             thread that is traced and whose tracer never reaps it
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/prctl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "nanoscope/control.h"
@@ -63,6 +74,112 @@ static int memory(int seals)
     return fd;
 }
 
+/* ---- A long command line --------------------------------------------------------------------- */
+
+/* Fields of /proc/self/stat, counted from 1 as proc(5) does. */
+static void read_stat(unsigned long long *fields, int count)
+{
+    FILE *file = fopen("/proc/self/stat", "r");
+    char text[2048];
+    size_t bytes = fread(text, 1, sizeof text - 1, file);
+    char *at;
+
+    fclose(file);
+    text[bytes] = 0;
+    at = strrchr(text, ')') + 1;
+    for (int i = 3; i < count; i++) {
+        at += strspn(at, " ");
+        fields[i] = strtoull(at, NULL, 10); /* 0 for the letter of the state */
+        at += strcspn(at, " ");
+    }
+}
+
+static int lengthen_command(void)
+{
+    size_t bytes = (size_t)32 << 30;
+    char *zeros = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned long long f[52] = {0};
+    struct prctl_mm_map map;
+
+    read_stat(f, 52);
+    map = (struct prctl_mm_map){.start_code = f[26],
+                                .end_code = f[27],
+                                .start_stack = f[28],
+                                .start_data = f[45],
+                                .end_data = f[46],
+                                .start_brk = f[47],
+                                .brk = (uintptr_t)sbrk(0),
+                                .arg_start = (uintptr_t)zeros,
+                                .arg_end = (uintptr_t)zeros + bytes,
+                                .env_start = f[50],
+                                .env_end = f[51],
+                                .exe_fd = (uint32_t)-1};
+    return zeros == MAP_FAILED ? -1 : prctl(PR_SET_MM, PR_SET_MM_MAP, &map, sizeof map, 0);
+}
+
+/* ---- A program that executes another one ----------------------------------------------------- */
+
+static volatile pid_t traced;
+static char interpreter[4096], script[4096], command[32768];
+
+static void *be_traced(void *unused)
+{
+    traced = (pid_t)syscall(SYS_gettid);
+    for (;;)
+        pause();
+    return unused;
+}
+
+static void *execute(void *unused)
+{
+    char *argv[] = {script, NULL};
+
+    execve(script, argv, argv + 1);
+    perror(script);
+    return unused;
+}
+
+/* Traces the thread and holds the lease. */
+static void hold(int ready)
+{
+    int fd = open(interpreter, O_RDONLY);
+
+    signal(SIGIO, SIG_IGN);
+    if (ptrace(PTRACE_SEIZE, traced, 0, 0) != 0 || fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
+        perror("hold");
+    (void)!write(ready, "x", 1);
+    sleep(4);
+    close(fd);
+    for (;;)
+        pause();
+}
+
+static int begin_to_execute(const char *folder)
+{
+    char byte;
+    pthread_t threads[2];
+    int ready[2];
+
+    snprintf(interpreter, sizeof interpreter, "%s/interpreter", folder);
+    snprintf(script, sizeof script, "%s/script", folder);
+    snprintf(command, sizeof command,
+             "cp /bin/true '%s' && echo '#!%s' >'%s' && chmod 755 '%s' '%s'", interpreter,
+             interpreter, script, interpreter, script);
+    if (system(command) != 0 || pipe(ready) != 0)
+        return -1;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+    pthread_create(&threads[0], NULL, be_traced, NULL);
+    while (traced == 0)
+        usleep(100);
+    if (fork() == 0)
+        hold(ready[1]);
+    if (read(ready[0], &byte, 1) != 1)
+        return -1;
+    pthread_create(&threads[1], NULL, execute, NULL);
+    usleep(200000);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 2 ? argv[1] : "";
@@ -86,6 +203,11 @@ int main(int argc, char **argv)
         (void)!write((int)fake_fd, "mine", 4);
     if (strcmp(kind, "sealed") == 0 || strcmp(kind, "racing") == 0)
         pthread_create(&thread, NULL, race, NULL);
+    if ((strcmp(kind, "command") == 0 && lengthen_command() != 0) ||
+        (strcmp(kind, "executing") == 0 && begin_to_execute(argv[2]) != 0)) {
+        perror(kind);
+        return 1;
+    }
     puts("ready");
     fflush(stdout);
     for (;;)
