@@ -45,8 +45,8 @@ void nsc_left_out_free(struct nsc_left_out_list *list);
  * recording; by the recorder's own count. */
 uint64_t nsc_left_out_events(const struct nsc_trace *t, uint32_t reason);
 
-/* A part of an estimate, from 0 to 1; saturates. */
-struct nsc_estimate nsc_left_out_scale(const struct nsc_estimate *e, double part);
+/* An estimate times @by, from 0 to 1; saturates. */
+struct nsc_estimate nsc_left_out_scale(const struct nsc_estimate *e, double by);
 
 /* @to is also as much as @more: errors add up as those of independent quantities. */
 void nsc_left_out_add(struct nsc_estimate *to, const struct nsc_estimate *more);
