@@ -221,7 +221,9 @@ static const struct nsc_credentials *parsed_as(const struct nsc_module_file *fil
  * recorded program. */
 static void know_program(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
 {
-    if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0)
+    /* It may have executed another program since it was admitted. */
+    if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0 ||
+        !nsc_credentials_cover(&at->admission->target, &file->owner))
         file->owner = at->admission->target;
     file->foreign = nsc_credentials_are_foreign(&file->owner);
 }

@@ -108,8 +108,9 @@ static void test_assumed(void)
     struct nsc_credentials own;
 
     CHECK(nsc_credentials_read(0, &own) == 0 && nsc_credentials_can_be_assumed(&own));
+    own = nsc_credentials_of_user(geteuid() + 1, getegid());
     if (geteuid() != 0)
-        CHECK(!nsc_credentials_can_be_assumed(&user));
+        CHECK(!nsc_credentials_can_be_assumed(&own));
 }
 
 int main(void)
