@@ -49,7 +49,7 @@ int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credenti
 {
     char program[PATH_MAX];
     struct nsc_maps maps;
-    int error = nsc_maps_read(pid, &maps), fd = -1;
+    int error = nsc_maps_read(pid, &maps), fd = -ENOENT;
 
     if (error != 0)
         return error;
@@ -58,5 +58,5 @@ int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credenti
         if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
             fd = nsc_mapped_open(pid, &maps.at[i], program, as);
     nsc_maps_free(&maps);
-    return fd >= 0 ? fd : -ENOENT;
+    return fd;
 }

@@ -19,7 +19,8 @@ struct nsc_map;
  * @as: the process's credentials, if it belongs to another user and we are root: paths are opened
  *      with them, and no file system of that user's can hold us up; NULL: with our own.
  * Returns a descriptor of a regular file, or -errno: -ENOENT (no process, no such mapping, or the
- * file has no name and only root may have it), -EACCES. Context: reads all of /proc/PID/maps.
+ * file has no name and only root may have it), -EACCES, with @as as nsc_credentials_open().
+ * Context: reads all of /proc/PID/maps.
  */
 int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as);
 

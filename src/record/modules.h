@@ -73,7 +73,7 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
-    uint64_t opening_ns; /* how long it took to open files of other users */
+    uint64_t opening_ns; /* that opening files of other users has taken */
     uint32_t unread;     /* files that could not be opened or parsed: their hooks are not known */
     int unread_error;    /* of the first, a negative errno */
     struct nsc_place *places; /* by function id */
