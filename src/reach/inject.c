@@ -256,10 +256,7 @@ static bool signal_waits(const struct call *c)
 /* Is the thread, which is stopped and so keeps its number, one of the process? */
 static bool belongs(const struct call *c)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)c->pid, (long)c->pick.tid);
-    return access(path, F_OK) == 0 && !process_ended(c);
+    return nsc_procfs_has_thread(c->pid, c->pick.tid) && !process_ended(c);
 }
 
 /* With a thread stopped, none of the process's can be replaced by another program. */

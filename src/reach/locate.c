@@ -19,7 +19,7 @@ static uint64_t place(const struct nsc_image *image, const Elf64_Phdr *segment, 
 }
 
 static bool look_in(const struct nsc_image *image, const Elf64_Phdr *segment, uint64_t first_va,
-                    size_t *notes_left, struct nsc_located *located)
+                    struct nsc_located *located)
 {
     struct nsc_elf_note note;
     int64_t distance;
@@ -27,9 +27,9 @@ static bool look_in(const struct nsc_image *image, const Elf64_Phdr *segment, ui
     size_t at = 0;
     bool found = false;
 
-    if (segment->p_filesz > NOTES_BYTES_MAX || segment->p_filesz > *notes_left)
+    if (segment->p_filesz > NOTES_BYTES_MAX || segment->p_filesz > *image->notes_left)
         return false;
-    *notes_left -= segment->p_filesz;
+    *image->notes_left -= segment->p_filesz;
     block = malloc((size_t)segment->p_filesz + 1);
     if (block == NULL ||
         !image->read(image->context, place(image, segment, first_va), block, segment->p_filesz)) {
@@ -63,8 +63,6 @@ static bool find_first(const Elf64_Phdr *segments, size_t count, uint64_t *first
 
 enum nsc_locate_class nsc_locate(const struct nsc_image *image, struct nsc_located *located)
 {
-    size_t own_left = NSC_LOCATE_NOTES_MAX;
-    size_t *notes_left = image->notes_left != NULL ? image->notes_left : &own_left;
     Elf64_Phdr segments[SEGMENTS_MAX];
     uint64_t first_va;
     Elf64_Ehdr head;
@@ -79,8 +77,7 @@ enum nsc_locate_class nsc_locate(const struct nsc_image *image, struct nsc_locat
         !find_first(segments, head.e_phnum, &first_va))
         return NSC_LOCATE_WITHOUT;
     for (size_t i = 0; i < head.e_phnum; i++)
-        if (segments[i].p_type == PT_NOTE &&
-            look_in(image, &segments[i], first_va, notes_left, located))
+        if (segments[i].p_type == PT_NOTE && look_in(image, &segments[i], first_va, located))
             return NSC_LOCATE_FOUND;
     return NSC_LOCATE_WITHOUT;
 }

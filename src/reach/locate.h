@@ -16,11 +16,10 @@ struct nsc_image {
     bool (*read)(void *context, uint64_t at, void *to, size_t bytes);
     void *context;
     bool mapped;        /* laid out as in memory, not as in the file */
-    size_t *notes_left; /* bytes of notes that may still be read, of several images; NULL: of this
-                           one alone, NSC_LOCATE_NOTES_MAX */
+    size_t *notes_left; /* bytes of notes that may still be read, in all images of a process */
 };
 
-/* A program has some hundred bytes of notes in each of its files. */
+/* For a process: a program has some hundred bytes of notes in each of its files. */
 #define NSC_LOCATE_NOTES_MAX (4u << 20)
 
 /* Distances from the address where the image's first byte is mapped. */

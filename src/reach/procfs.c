@@ -88,3 +88,11 @@ bool nsc_procfs_is_exiting(const char *stat)
     return end == NULL || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
            state == 'Z' || state == 'X' || (flags & PF_EXITING) != 0;
 }
+
+bool nsc_procfs_has_thread(pid_t pid, pid_t tid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
+    return tid > 0 && access(path, F_OK) == 0;
+}

@@ -32,6 +32,8 @@ char nsc_procfs_state(const char *stat);
 /* Milliseconds since the process of that text began (as a fork: a program it executes later does
  * not count), to the hundredth of a second; INT64_MAX if not known. */
 int64_t nsc_procfs_age_ms(const char *stat);
+/* Has process @pid a thread @tid at this moment? */
+bool nsc_procfs_has_thread(pid_t pid, pid_t tid);
 /* Has that thread ended, or is about to? */
 bool nsc_procfs_is_exiting(const char *stat);
 

@@ -2,9 +2,9 @@
 #include "record/admission.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <unistd.h>
 
+#include "reach/procfs.h"
 #include "record/flip.h"
 #include "util/now.h"
 
@@ -75,9 +75,5 @@ bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
 bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
-    char path[64];
-
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
-    return tid > 0 && nsc_admission_allowed_lately(admission, verdict, pid) &&
-           access(path, F_OK) == 0;
+    return nsc_admission_allowed_lately(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
 }

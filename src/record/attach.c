@@ -50,8 +50,6 @@ struct attach {
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* of nsc_session_alone() */};
-#define COMMAND_BYTES_MAX (128u << 10)
-
 enum { ENDING = sizeof ending / sizeof ending[0], IGNORED = sizeof ignored / sizeof ignored[0] };
 
 static struct sigaction before[ENDING + IGNORED];
@@ -209,6 +207,8 @@ static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
 }
 
 /* ---- What the file says of the program ------------------------------------------------------- */
+
+#define COMMAND_BYTES_MAX (128u << 10)
 
 /* The program's command line, up to COMMAND_BYTES_MAX; the words end with NULL. The caller frees
  * both. Empty words at the end are what a program that shows a title of its own there

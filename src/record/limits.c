@@ -24,21 +24,22 @@ enum {
 #define VERDICTS_PER_SECOND 5000000ull
 #define LONG_NS             100000000000ull /* after which a ration is full */
 
+static struct nsc_ration full_ration(uint64_t most, uint64_t per_second)
+{
+    return (struct nsc_ration){
+        .most = most, .per_second = per_second, .left = most, .filled_ns = nsc_now_ns()};
+}
+
 void nsc_limits_init(struct nsc_limits *limits)
 {
     *limits = (struct nsc_limits){
         .code_slots = CODE_SLOTS,
         .extra_stacks = EXTRA_STACKS,
         .frames = FRAMES,
-        .adoptions = {.most = ADOPTIONS_AT_ONCE, .per_second = ADOPTIONS_PER_SECOND},
-        .verdicts = {.most = VERDICTS_AT_ONCE, .per_second = VERDICTS_PER_SECOND},
-        .searches = {.most = SEARCHES_AT_ONCE, .per_second = SEARCHES_PER_SECOND},
+        .adoptions = full_ration(ADOPTIONS_AT_ONCE, ADOPTIONS_PER_SECOND),
+        .verdicts = full_ration(VERDICTS_AT_ONCE, VERDICTS_PER_SECOND),
+        .searches = full_ration(SEARCHES_AT_ONCE, SEARCHES_PER_SECOND),
     };
-    limits->adoptions.filled_ns = limits->searches.filled_ns = limits->verdicts.filled_ns =
-        nsc_now_ns();
-    limits->adoptions.left = limits->adoptions.most;
-    limits->verdicts.left = limits->verdicts.most;
-    limits->searches.left = limits->searches.most;
 }
 
 bool nsc_limits_take(struct nsc_limits *limits, enum nsc_limit kind)

@@ -65,8 +65,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct input input = {data, bytes};
 
     for (int mapped = 0; mapped < 2; mapped++) {
-        const struct nsc_image image = {
-            .read = read_input, .context = &input, .mapped = mapped != 0};
+        size_t notes_left = NSC_LOCATE_NOTES_MAX;
+        const struct nsc_image image = {.read = read_input,
+                                        .context = &input,
+                                        .mapped = mapped != 0,
+                                        .notes_left = &notes_left};
         struct nsc_located at = {0, 0};
 
         if (nsc_locate(&image, &at) != NSC_LOCATE_FOUND)

@@ -189,7 +189,9 @@ static void as_user(const struct nsc_credentials *user)
 
         if (nsc_confine_enter(&confine) != 0 || nsc_credentials_read(0, &now) != 0)
             _exit(1);
-        if (memcmp(&now, user, sizeof now) != 0) /* no groups, no capabilities */
+        if (memcmp(&now.user, &user->user, sizeof now.user) != 0 ||
+            memcmp(&now.group, &user->group, sizeof now.group) != 0 || now.group_count != 0 ||
+            now.capabilities != 0)
             _exit(2);
         _exit(open(path, O_RDONLY) < 0 && errno == EACCES && setuid(0) < 0 ? 0 : 3);
     }

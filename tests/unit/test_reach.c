@@ -74,7 +74,9 @@ static void make(struct image *i, bool mapped)
 
 static enum nsc_locate_class locate(struct image *i, struct nsc_located *at)
 {
-    const struct nsc_image image = {.read = read_image, .context = i, .mapped = i->mapped};
+    size_t notes_left = NSC_LOCATE_NOTES_MAX;
+    const struct nsc_image image = {
+        .read = read_image, .context = i, .mapped = i->mapped, .notes_left = &notes_left};
 
     return nsc_locate(&image, at);
 }
