@@ -87,25 +87,30 @@ static void read_calls(struct nanoscope_trace *trace, uint32_t thread, uint64_t 
     nanoscope_calls_close(calls);
 }
 
+static void read_losses(struct nanoscope_trace *trace, uint32_t threads)
+{
+    struct nanoscope_losses *losses;
+    struct nanoscope_loss loss;
+
+    if (!fine(nanoscope_losses_find(trace, &losses, &error)))
+        return;
+    for (size_t i = 0; nanoscope_losses_read(losses, i, &loss, sizeof loss, 1) > 0; i++)
+        must(loss.thread < threads || loss.thread == NANOSCOPE_NONE);
+    nanoscope_losses_close(losses);
+}
+
 static void read_sums(struct nanoscope_trace *trace, uint64_t from_ns, uint64_t to_ns)
 {
     struct nanoscope_totals_options options = {
         .size = sizeof options, .from_ns = from_ns, .to_ns = to_ns};
     struct nanoscope_totals *totals;
-    struct nanoscope_losses *losses;
     struct nanoscope_total total;
-    struct nanoscope_loss loss;
 
-    if (fine(nanoscope_totals_make(trace, &options, &totals, &error))) {
-        for (size_t i = 0; nanoscope_totals_read(totals, i, &total, sizeof total, 1) > 0; i++)
-            must(total.calls > 0 && total.min_ns <= total.max_ns);
-        nanoscope_totals_close(totals);
-    }
-    if (fine(nanoscope_losses_find(trace, &losses, &error))) {
-        for (size_t i = 0; nanoscope_losses_read(losses, i, &loss, sizeof loss, 1) > 0; i++)
-            must(loss.thread != 0 || loss.events < UINT64_MAX);
-        nanoscope_losses_close(losses);
-    }
+    if (!fine(nanoscope_totals_make(trace, &options, &totals, &error)))
+        return;
+    for (size_t i = 0; nanoscope_totals_read(totals, i, &total, sizeof total, 1) > 0; i++)
+        must(total.calls > 0 && total.min_ns <= total.max_ns);
+    nanoscope_totals_close(totals);
 }
 
 static int next_note(struct nanoscope_notes *notes, unsigned kind, uint64_t *ns)
@@ -161,6 +166,7 @@ static void read_all(const char *path, unsigned flags)
     if (facts.events < CALLS_MAX) {
         read_sums(trace, 0, 0);
         read_sums(trace, middle / 2, middle);
+        read_losses(trace, facts.threads);
     }
     for (uint32_t i = 0; i < facts.threads && i < 4; i++) {
         read_calls(trace, i, 0, 0);
