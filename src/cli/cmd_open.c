@@ -237,7 +237,7 @@ static int serve(struct open_request *r)
         fputs(
             shown
                 ? "Opened in the browser; if it shows no trace (one in a sandbox, such as snap's, "
-                  "cannot read our file), open this address there. (Press ENTER to end)\n"
+                  "cannot read nanoscope's file), open this address there. (Press ENTER to end)\n"
                 : "Open this address in a browser. (Press ENTER to end)\n",
             stderr);
     serve_until_end(r, server);

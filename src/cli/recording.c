@@ -262,7 +262,16 @@ static const char *why_unread(int error)
 {
     switch (error) {
     case -ENOENT:
-        return "deleted or replaced, and only root may read it from the process";
+    case -ESRCH:
+        return geteuid() == 0 ? "deleted or replaced"
+                              : "deleted or replaced, and only root may read it from the process";
+    case -ESTALE:
+        return "replaced by another build";
+    case -EBADMSG:
+    case -ENOEXEC:
+        return "no ELF file of this machine, or a damaged one";
+    case -EFBIG:
+        return "it, or its symbols, are larger than nanoscope reads";
     case -ETIMEDOUT:
         return "its file system, or its parser, did not answer in time";
     case -EOPNOTSUPP:

@@ -513,9 +513,9 @@ static void join(struct call *c, pthread_t thread)
     struct timespec until;
     void *result;
 
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += SEIZE_S;
-    if (pthread_timedjoin_np(thread, &result, &until) == 0)
+    if (pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &until) == 0)
         return;
     (void)pthread_cancel(thread); /* beyond seize(), without effect */
     pthread_join(thread, &result);

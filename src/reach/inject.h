@@ -31,9 +31,8 @@ struct nsc_inject_target {
  * millisecond.
  * Returns 0 or -errno with @diag: -ESRCH (ended), -EPERM (ptrace is not permitted), -EBUSY
  * (another tracer), -ENOEXEC (a 32-bit process, or it executes another program, or has other
- * credentials now), -ETIMEDOUT
- * (no thread could be stopped), -ENOTSUP (it ignores SIGSEGV or confines its own system calls),
- * -EFAULT (the call crashed; the thread goes on where it was).
+ * credentials now), -ETIMEDOUT (no thread could be stopped), -ENOTSUP (it ignores SIGSEGV or
+ * confines its own system calls), -EFAULT (the call crashed; the thread goes on where it was).
  * Context: starts a thread that does it and ends with it; the caller's signals and children are
  * left alone.
  */

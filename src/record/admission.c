@@ -58,8 +58,8 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                         (long)pid);
 }
 
-bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
-                                  struct nsc_admission_verdict *verdict, pid_t pid)
+bool nsc_admission_allows_cached(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid)
 {
     uint64_t begun_ns = nsc_now_ns(), ended_ns, took_ns;
 
@@ -75,5 +75,5 @@ bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
 bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
-    return nsc_admission_allowed_lately(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
+    return nsc_admission_allows_cached(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
 }

@@ -52,8 +52,8 @@ struct nsc_admission_verdict {
 };
 
 /* The same as nsc_admission_allows(), as of @verdict's time. */
-bool nsc_admission_allowed_lately(const struct nsc_admission *admission,
-                                  struct nsc_admission_verdict *verdict, pid_t pid);
+bool nsc_admission_allows_cached(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid);
 
 /* Is @tid a thread of process @pid, which is admitted? @verdict: that of the process, so that many
  * threads cost one look at its maps a second. */

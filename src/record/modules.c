@@ -158,7 +158,7 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
 }
 
 /* Counts the file among those that could not be read. */
-static void miss_file(struct nsc_module_file *file, int error)
+static void count_unread(struct nsc_module_file *file, int error)
 {
     if (file->missed)
         return;
@@ -211,9 +211,9 @@ static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t a
     return mapped;
 }
 
-/* With whose rights the file is opened: those of the process @pid that has loaded it, or of the
- * recorded program. */
-static void know_program(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
+/* Chooses the credentials to open the file with: those of process @pid, which has loaded it, or, if
+ * there is none, of the recorded program. */
+static void choose_owner(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
 {
     /* It may have executed another program since it was admitted. */
     if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0 ||
@@ -223,11 +223,12 @@ static void know_program(struct nsc_module_file *file, const struct nsc_module_a
 }
 
 /*
- * Learns with whose rights the file @fd is parsed, and where its code lies. What a foreign program
- * has loaded is parsed as that program whatever its owner is: its file system may lie about that.
+ * Chooses the credentials to parse the file @fd with, and reads where its code lies. What a foreign
+ * program has loaded is parsed as that program whatever its owner is: its file system may lie about
+ * that.
  * Where this process cannot become the owner (in a container), it confines the child as itself.
  */
-static void know_file(struct nsc_module_file *file, int fd)
+static void inspect_file(struct nsc_module_file *file, int fd)
 {
     struct nsc_modules *modules = file->modules;
     uint64_t begun_ns = nsc_now_ns();
@@ -254,21 +255,21 @@ static void know_file(struct nsc_module_file *file, int fd)
 static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
     bool is_admitted =
-        at->pid > 0 && nsc_admission_allowed_lately(at->admission, at->verdict, at->pid);
+        at->pid > 0 && nsc_admission_allows_cached(at->admission, at->verdict, at->pid);
     pid_t pid = is_admitted ? at->pid : 0;
     int fd;
 
-    know_program(file, at, pid);
+    choose_owner(file, at, pid);
     if (file->modules->open_fds >= OPEN_FDS_MAX)
         return;
     fd = file->foreign ? open_foreign(file, pid, at->address) : open_loaded(file, pid, at->address);
     if (fd < 0) {
-        miss_file(file, fd);
+        count_unread(file, fd);
         return;
     }
     file->fd = fd;
     file->modules->open_fds++;
-    know_file(file, fd);
+    inspect_file(file, fd);
 }
 
 static uint64_t hash_path(const char *path)
@@ -414,13 +415,13 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
     if (fd < 0) {
         fd = file->foreign ? open_foreign(file, 0, 0) : nsc_open_regular(file->path);
         if (fd >= 0)
-            know_file(file, fd);
+            inspect_file(file, fd);
     }
     options.confine_as = file->confined ? &file->owner : NULL;
     error = fd >= 0 ? nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) : fd;
     if (error != 0) {
         file->symbols = NULL;
-        miss_file(file, error);
+        count_unread(file, error);
     }
     return file->symbols;
 }

@@ -7,6 +7,7 @@
 #include "nanoscope/control.h"
 #include "reach/reach.h"
 #include "record/verdict.h"
+#include "util/now.h"
 
 static bool has_patchable(const struct nsc_tracee_process *p)
 {
@@ -65,8 +66,13 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     return error;
 }
 
+/* All of a recording's processes are called within this time: each of them can take some seconds
+ * if its threads do not stop. */
+#define CALLS_MAX_NS 20000000000ull
+
 static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *diag)
 {
+    uint64_t end_ns = nsc_now_ns() + CALLS_MAX_NS;
     struct nsc_diag one;
     int first = 0;
     uint32_t i;
@@ -79,7 +85,13 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
             continue;
         if (verb == NSC_CONTROL_APPLY)
             give_verdicts(all, p);
-        error = call(p, verb, &one);
+        if (nsc_now_ns() < end_ns)
+            error = call(p, verb, &one);
+        else
+            error = nsc_diag_set(&one, NSC_DIAG_NO_OFFSET, ETIMEDOUT,
+                                 "process %ld (%s) was not asked to choose functions: the others "
+                                 "took too long",
+                                 (long)p->pid, p->name);
         nsc_onoff_free(&p->onoff); /* what was known of its sleds */
         if (error != 0 && error != -ESRCH && first == 0) {
             first = error;

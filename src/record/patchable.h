@@ -12,7 +12,8 @@
 /**
  * nsc_patchable_follow - choose functions as the filter in force says, in every process.
  * Returns 0 or -errno with @diag, as nsc_reach_call() for the first process that could not be
- * asked, though it lives; the others are all the same.
+ * asked, though it lives; the others are all the same. After 20 s the rest is not asked any more:
+ * -ETIMEDOUT.
  */
 int nsc_patchable_follow(struct nsc_tracees *all, struct nsc_diag *diag);
 

@@ -32,7 +32,7 @@ struct nsc_tracee_process {
     char name[256];
     struct nsc_space space;
     struct nsc_onoff onoff;
-    struct nsc_admission_verdict verdict; /* for its threads */
+    struct nsc_admission_verdict verdict; /* for its threads and modules */
 };
 
 struct nsc_tracee_thread {

@@ -46,7 +46,8 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
 
     if (file != NULL)
         nsc_module_load_sites(file);
-    /* A program can ask again and again. Beyond the limit its patience ends, as below. */
+    /* A program can ask again and again. Beyond the limit it gets no answer, and the runtime says
+     * so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT. */
     if (!nsc_ration_take(&modules->limits.verdicts,
                          site_count / 8 + 1 + (file != NULL ? file->site_count : 0)))
         return;
@@ -58,7 +59,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
     bits = arena_take(session, site_count / 8 + 1, &at);
     if (bits == NULL) {
         free(sites);
-        return; /* the runtime's patience ends, and it says so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT */
+        return; /* no answer, as above */
     }
     memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
     nsc_verdict_judge(modules, file, sites, count, bits);

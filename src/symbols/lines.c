@@ -93,7 +93,7 @@ static void open_places(struct job *job)
             job->places[i] = dwarf_begin(fds[i], DWARF_C_READ);
 }
 
-/* May it have us open other files? To open a pipe or a device can have effects. */
+/* May the file name other files to be opened? To open a pipe or a device can have effects. */
 static bool is_trusted(int fd)
 {
     struct stat st;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -30,17 +31,18 @@ static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
 int nsc_child_wait_readable(int fd, uint64_t end_ns)
 {
     struct pollfd readable = {.fd = fd, .events = POLLIN};
-    uint64_t now_ns;
-    int ready;
+    for (;;) {
+        uint64_t now_ns = nsc_now_ns();
+        bool is_over = now_ns >= end_ns;
+        int ready = poll(&readable, 1, is_over ? 0 : (int)((end_ns - now_ns) / 1000000) + 1);
 
-    while ((now_ns = nsc_now_ns()) < end_ns) {
-        ready = poll(&readable, 1, (int)((end_ns - now_ns) / 1000000) + 1);
         if (ready > 0)
             return 0;
         if (ready < 0 && errno != EINTR)
             return -errno;
+        if (is_over)
+            return -ETIMEDOUT;
     }
-    return -ETIMEDOUT;
 }
 
 int nsc_child_end(pid_t child, unsigned grace_ms)

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/netlink.h>
 #include <linux/securebits.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -309,24 +311,31 @@ static void answer_arguments(struct nsc_seccomp *f)
                           0, REFUSE | EPERM);
 }
 
+/* A socket of the family whose number is loaded: allows it with this type, and this protocol or
+ * the family's own (0); refuses it with others. Another family: goes on. */
+enum { FAMILY_INSTRUCTIONS = 9 };
+static void answer_family(struct nsc_seccomp *f, uint32_t family, uint32_t type, uint32_t protocol)
+{
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, FAMILY_INSTRUCTIONS - 1, family);
+    nsc_seccomp_load_low(f, 1);
+    nsc_seccomp_emit(f, BPF_ALU | BPF_AND | BPF_K, 0, 0, ~(uint32_t)(SOCK_CLOEXEC | SOCK_NONBLOCK));
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 3, type);
+    nsc_seccomp_load_low(f, 2);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 2, 0, protocol);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, 0);
+    nsc_seccomp_answer(f, REFUSE | EACCES);
+    nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
+}
+
 /* The server listens by TCP and asks the kernel about connections by netlink. It neither connects
  * nor sends to an address: datagrams and TCP Fast Open need no connect(). */
 static void answer_sockets(struct nsc_seccomp *f)
 {
-    static const uint32_t types[] = {SOCK_STREAM, SOCK_STREAM | SOCK_CLOEXEC,
-                                     SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-                                     SOCK_RAW | SOCK_CLOEXEC};
-    enum { TYPES = sizeof types / sizeof types[0] };
-
-    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, TYPES + 6, SYS_socket);
+    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 2 * FAMILY_INSTRUCTIONS + 2, SYS_socket);
     nsc_seccomp_load_low(f, 0);
-    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AF_INET);
-    nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, TYPES + 1, AF_NETLINK);
-    nsc_seccomp_load_low(f, 1);
-    for (size_t i = 0; i < TYPES; i++)
-        nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, (uint8_t)(TYPES - i), 0, types[i]);
+    answer_family(f, AF_INET, SOCK_STREAM, IPPROTO_TCP);
+    answer_family(f, AF_NETLINK, SOCK_RAW, NETLINK_SOCK_DIAG);
     nsc_seccomp_answer(f, REFUSE | EACCES);
-    nsc_seccomp_answer(f, SECCOMP_RET_ALLOW);
     nsc_seccomp_answer_if(f, SYS_sendto, 3, MSG_FASTOPEN, 0, REFUSE | EPERM);
     nsc_seccomp_answer_if(f, SYS_sendmsg, 2, MSG_FASTOPEN, 0, REFUSE | EPERM);
     nsc_seccomp_answer_if(f, SYS_sendmmsg, 3, MSG_FASTOPEN, 0, REFUSE | EPERM);

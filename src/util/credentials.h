@@ -43,8 +43,8 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 
 /**
  * nsc_credentials_cover - does @holder hold all that @process holds?
- * True if @process has no capability that @holder lacks, and either all ids of @holder are root's
- * in our user namespace, or both have the same ids, groups and user namespace.
+ * True if @process has no capability that @holder lacks, and either all user ids of @holder are
+ * root's in our user namespace, or both have the same ids, groups and user namespace.
  */
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process);
@@ -53,8 +53,8 @@ bool nsc_credentials_cover(const struct nsc_credentials *holder,
  * or to root with fewer capabilities than this process has (in a container). */
 bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials);
 
-/* True if nsc_credentials_assume() can succeed: this process may change its ids, and the user
- * namespace has those. */
+/* True if nsc_credentials_assume() can succeed: this process may change its ids and groups, and the
+ * user namespace has those. */
 bool nsc_credentials_can_be_assumed(const struct nsc_credentials *credentials);
 
 /**

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -148,6 +149,22 @@ static int try_limits(void)
 static int try_datagram(void)
 {
     return socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0) >= 0 ? DONE : REFUSED;
+}
+
+/* SCTP, MPTCP, and netlink for routes: of a type that is allowed. */
+static int try_protocols(void)
+{
+    return socket(AF_INET, SOCK_STREAM, 132) < 0 && errno == EACCES &&
+                   socket(AF_INET, SOCK_STREAM, 262) < 0 && errno == EACCES &&
+                   socket(AF_INET, SOCK_RAW, 0) < 0 && errno == EACCES &&
+                   socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT) < 0 && errno == EACCES
+               ? REFUSED
+               : DONE;
+}
+
+static int try_diagnosis(void)
+{
+    return outcome(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
 }
 
 static int try_fast_open(void)
@@ -432,7 +449,9 @@ int main(void)
     what_stays(&serves);
     what_goes(&serves);
     check("TCP is allowed where it is served", &serves, try_socket, DONE);
+    check("the kernel is asked about connections there", &serves, try_diagnosis, DONE);
     check("datagrams are refused there", &serves, try_datagram, REFUSED);
+    check("other protocols are refused there", &serves, try_protocols, REFUSED);
     check("TCP without connect() is refused there", &serves, try_fast_open, REFUSED);
     what_is_not_changed(&serves);
     remove_files();
