@@ -414,8 +414,8 @@ static volatile sig_atomic_t leaves, was_inside, of_this_chunk;
 static sigjmp_buf way_out;
 static uint32_t storm_over;
 
-/* A handler with events of its own, for which it needs a chunk while its thread takes one. On a slow
- * machine signals come faster than it returns: then its thread would get nowhere. */
+/* A handler with events of its own, for which it needs a chunk while its thread takes one. On a
+ * slow machine signals come faster than it returns: then its thread would get nowhere. */
 static void on_signal(int number)
 {
     uint32_t chunk;

@@ -146,7 +146,7 @@ static void hold(int ready)
 
     signal(SIGIO, SIG_IGN);
     if (ptrace(PTRACE_SEIZE, traced, 0, 0) != 0 || fcntl(fd, F_SETLEASE, F_WRLCK) != 0)
-        perror("hold");
+        _exit(1);
     (void)!write(ready, "x", 1);
     sleep(4);
     close(fd);
@@ -173,6 +173,7 @@ static int begin_to_execute(const char *folder)
         usleep(100);
     if (fork() == 0)
         hold(ready[1]);
+    close(ready[1]);
     if (read(ready[0], &byte, 1) != 1)
         return -1;
     pthread_create(&threads[1], NULL, execute, NULL);
