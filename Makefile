@@ -1,6 +1,6 @@
 # nanoscope: one non-recursive makefile, everything built under build/. `make help` lists the targets.
 #
-# Sources are found by room: src/<room>/*.c. A new file or room needs no edit here.
+# Sources are found by room: a folder of src/ with all that lies below. A new file needs no edit here.
 # Another configuration is another folder: make BUILD=build/asan SANITIZE=address,undefined
 BUILD   ?= build
 CC      ?= cc
@@ -13,7 +13,11 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Walloca -Wconversion -W
         -Wformat=2 -Wcast-qual -Wcast-align -Wpointer-arith -Wwrite-strings -Wstrict-prototypes \
         -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -Wswitch-enum \
         -Wnull-dereference -Wdouble-promotion -Wdate-time $(if $(WERROR),-Werror)
-CPPFLAGS_ALL := -Iinclude -Isrc -I$(BUILD)/gen -D_GNU_SOURCE
+# Where #include "..." begins: in each world at its own folder and at what both share.
+SHARED_ROOTS := -Iinclude -iquote src/shared -iquote src
+HOST_ROOTS   := $(SHARED_ROOTS) -iquote src/host
+TARGET_ROOTS := $(SHARED_ROOTS) -iquote src/target
+CPPFLAGS_ALL := $(HOST_ROOTS) -I$(BUILD)/gen -D_GNU_SOURCE
 # cairo.h is in a folder of its own.
 CAIRO_FLAGS  := -isystem /usr/include/cairo
 VERSION_FLAG := -DNSC_VERSION='"$(VERSION)"'
@@ -24,14 +28,16 @@ SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
 HOST_ROOMS := base util symbols trace reach metrics record analyze answer formats query reader serve dex apk axml inject
-HOST_SRCS  := $(sort $(foreach r,$(HOST_ROOMS),$(wildcard src/$(r)/*.c)))
+# The sources of rooms and of those inside them.
+rooms = $(sort $(foreach r,$1,$(shell find src/$r -name '*.c')))
+HOST_SRCS  := $(call rooms,$(HOST_ROOMS))
 have_header = $(shell $(CC) $(CPPFLAGS) $(CAIRO_FLAGS) -include $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
 # `nanoscope open` needs the headers of an HTTP library; the library itself is loaded when it is used.
 HAVE_MHD   := $(call have_header,microhttpd.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_MHD),src/serve/without.c,src/serve/server.c src/serve/mhd.c),$(HOST_SRCS))
 # The same with SQLite and `nanoscope query`.
 HAVE_SQLITE := $(call have_header,sqlite3.h)
-HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out src/query/without.c,$(wildcard src/query/*.c))),$(HOST_SRCS))
+HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out src/query/without.c,$(call rooms,query))),$(HOST_SRCS))
 # And with cairo and pages of PDF.
 HAVE_CAIRO := $(call have_header,cairo-pdf.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_CAIRO),src/formats/pdf_without.c,$(addprefix src/formats/,pdf.c pdf_draw.c cairo.c)),$(HOST_SRCS))
@@ -39,7 +45,7 @@ HOST_SRCS  := $(filter-out $(if $(HAVE_CAIRO),src/formats/pdf_without.c,$(addpre
 HAVE_CRYPTO := $(call have_header,openssl/provider.h)
 HOST_SRCS  := $(filter-out $(if $(HAVE_CRYPTO),src/apk/crypto_without.c,$(addprefix src/apk/,crypto.c crypto_key.c crypto_pkcs12.c)),$(HOST_SRCS))
 CPPFLAGS_ALL += $(if $(HAVE_CAIRO),$(CAIRO_FLAGS))
-CLI_SRCS   := $(sort $(wildcard src/cli/*.c))
+CLI_SRCS   := $(call rooms,cli)
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
 MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
 CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
@@ -102,7 +108,7 @@ $(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 # nanoscope/reader.h declares. What it does not use (the writer, tables for people) is dropped when it is linked.
 
 READER_ROOMS := base util trace analyze reader
-READER_OBJS  := $(foreach r,$(READER_ROOMS),$(patsubst %.c,$(BUILD)/reader/%.o,$(sort $(wildcard src/$(r)/*.c))))
+READER_OBJS  := $(patsubst %.c,$(BUILD)/reader/%.o,$(call rooms,$(READER_ROOMS)))
 READER_SONAME := libnanoscope-reader.so.1
 READER_LIB   := $(BUILD)/lib/libnanoscope-reader.so
 READER_PRODUCTS := $(READER_LIB) $(BUILD)/lib/libnanoscope-reader.a $(BUILD)/lib/pkgconfig/nanoscope-reader.pc
@@ -177,7 +183,7 @@ WASM_CC    ?= clang
 WASM       := build/wasm
 WASM_FLAGS := --target=wasm32-wasi
 WASM_SRCS  := $(filter-out src/trace/sink.c src/trace/spool.c src/trace/unpack.c src/util/child.c src/util/confine.c src/util/confine_reader.c src/util/credentials.c src/util/landlock.c src/util/library.c src/util/outfile.c src/util/pages.c src/util/partial.c src/util/seccomp.c, \
-                $(sort $(foreach r,page answer analyze trace util base,$(wildcard src/$r/*.c))))
+                $(call rooms,page answer analyze trace util base))
 WASM_OBJS  := $(WASM_SRCS:%.c=$(WASM)/%.o)
 # It must link, too; the linker would replace /dev/null.
 HAVE_WASM  := $(shell t=$$(mktemp) && \
@@ -187,7 +193,7 @@ ENGINE     := $(if $(HAVE_WASM),$(WASM)/engine.wasm)
 $(WASM)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call show,WASM)
-	$(Q)$(WASM_CC) $(WASM_FLAGS) -Iinclude -Isrc -D_GNU_SOURCE -std=gnu17 $(WARN) $(VERSION_FLAG) -O2 -MMD -MP -c $< -o $@
+	$(Q)$(WASM_CC) $(WASM_FLAGS) $(HOST_ROOTS) -D_GNU_SOURCE -std=gnu17 $(WARN) $(VERSION_FLAG) -O2 -MMD -MP -c $< -o $@
 
 # Sizes have 32 bits there. They are checked where they come in (NSC_FORMAT_PLAIN_MAX, nsc_span_take()) and where
 # memory is asked for (reallocarray()), so that the warning finds nothing else.
@@ -229,7 +235,7 @@ TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-r
                  -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
                  $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) \
                  -fomit-frame-pointer -Wframe-larger-than=2048
-TRACED_SRCS   := $(sort $(wildcard src/os/linux/*.c src/runtime/*.c src/arch/$(ISA)/*.c)) \
+TRACED_SRCS   := $(call rooms,os/linux runtime arch/$(ISA)) \
                  $(wildcard src/runtime/control_$(ISA).S src/hooks/cyg/slow_$(ISA).S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
 MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
@@ -237,7 +243,7 @@ MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
 SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o threadname.o unwind.o)
 # Counts calls of malloc; preloaded by `record --memory`.
-HEAP_OBJS     := $(patsubst %.c,$(BUILD)/traced/%.o,$(wildcard src/heap/*.c src/os/linux/*.c))
+HEAP_OBJS     := $(patsubst %.c,$(BUILD)/traced/%.o,$(call rooms,heap os/linux))
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope-malloc.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
                    $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
                    $(BUILD)/lib/nanoscope_hook.h $(BUILD)/lib/pkgconfig/nanoscope.pc
@@ -249,12 +255,12 @@ runtime: $(TRACED_PRODUCTS) ## what gets linked into traced programs
 $(BUILD)/traced/%.o: %.c
 	@mkdir -p $(@D)
 	$(call show,CC)
-	$(Q)$(CC) -Iinclude -Isrc -D_GNU_SOURCE $(TRACED_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(TARGET_ROOTS) -D_GNU_SOURCE $(TRACED_CFLAGS) -MMD -MP -c $< -o $@
 
 $(BUILD)/traced/%.o: %.S
 	@mkdir -p $(@D)
 	$(call show,AS)
-	$(Q)$(CC) -Iinclude -Isrc -g -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(TARGET_ROOTS) -g -MMD -MP -c $< -o $@
 
 $(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/runtime/libnanoscope.map
 	@mkdir -p $(@D)
@@ -351,11 +357,11 @@ define app_rules
 $(APP_OUT)/$1/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(call show,APP)
-	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) -Iinclude -Isrc $(APP_CFLAGS) $(APP_FLAGS_$1) -MMD -MP -c $$< -o $$@
+	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) $(TARGET_ROOTS) $(APP_CFLAGS) $(APP_FLAGS_$1) -MMD -MP -c $$< -o $$@
 
 $(APP_OUT)/$1/%.o: %.S
 	@mkdir -p $$(@D)
-	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) -c $$< -o $$@
+	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) $(TARGET_ROOTS) -c $$< -o $$@
 
 $(APP_OUT)/$1/%.so: src/hooks/jni/%.symbols
 	@mkdir -p $$(@D)
@@ -436,10 +442,11 @@ $(CLI_OBJS) $(MAIN_OBJ): | $(OPTIONS_H)
 
 # ---- Tests ------------------------------------------------------------------------------------------
 
+# Some include what runs in traced programs.
 $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -iquote src/target -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
