@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/live.h"
 #include "bench.h"
-#include "nanoscope/live.h"
 #include "record/stack.h"
 #include "trace/writer.h"
 

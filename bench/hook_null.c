@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "runtime/abi.h"
+#include "abi/hook.h"
 #include "runtime/module.h"
 #include "runtime/session.h"
 #include "runtime/thread.h"

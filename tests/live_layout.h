@@ -1,12 +1,13 @@
 /*
- * live_layout.h - lays out a session's memory (nanoscope/live.h) for the tests that are a recorder
+ * live_layout.h - lays out a session's memory (abi/live.h) for the tests that are a recorder
  * themselves, or make up what one has left.
  */
 #ifndef NSC_TESTS_LIVE_LAYOUT_H
 #define NSC_TESTS_LIVE_LAYOUT_H
 
-#include <nanoscope/live.h>
 #include <nanoscope/nanoscope.h>
+
+#include "abi/live.h"
 
 /* Tables begin at multiples of this. */
 #define LIVE_LAYOUT_PAGE 4096u

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "abi/malloc_counts.h"
 #include "cli/command.h"
 #include "cli/record_options.h"
 #include "cli/recording.h"
-#include "nanoscope/heap.h"
 #include "record/spawn.h"
 
 /* --memory: the library lies beside the others. */

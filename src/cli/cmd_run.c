@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/control.h"
 #include "cli/command.h"
 #include "cli/run_options.h"
-#include "nanoscope/control.h"
 #include "reach/endpoint.h"
 #include "record/spawn.h"
 

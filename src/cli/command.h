@@ -153,7 +153,7 @@ int nsc_cli_choice(const struct nsc_cli_args *args, const struct nsc_cli_given *
  * Returns 0, or -errno (-ENAMETOOLONG, or what reading /proc/self/exe gave).
  */
 int nsc_cli_libdir(char *path, size_t bytes);
-/* The folder that holds nanoscope/live.h and the other public headers: ../include when installed,
+/* The folder that holds abi/live.h and the other public headers: ../include when installed,
  * else the source tree's. Returns 0 or -errno. */
 int nsc_cli_includedir(char *path, size_t bytes);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "abi/live.h"
 #include "cli/deliver.h"
-#include "nanoscope/live.h"
 #include "util/text.h"
 #include "util/units.h"
 

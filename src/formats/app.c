@@ -1,15 +1,14 @@
 /*
- * app.c - read a recording of an app, as src/hooks/jni writes it: include/nanoscope/app.h.
+ * app.c - read a recording of an app, as src/hooks/jni writes it: src/shared/abi/app_recording.h.
  * Called through import.c. Names come from app_methods.c. The input is hostile.
  */
-#include "nanoscope/app.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "abi/app_recording.h"
 #include "base/span.h"
 #include "formats/app_methods.h"
 #include "formats/id_map.h"
@@ -21,7 +20,7 @@
 #define FREQUENCY_MAX          100000000000u
 #define TICKS_MAX              ((uint64_t)1 << 62)
 #define LOST_MAX               ((uint64_t)1 << 48)
-/* A field of a struct of app.h in its bytes. */
+/* A field of a struct of app_recording.h in its bytes. */
 #define GET32(at, type, field) nsc_span_get32((at) + offsetof(struct type, field))
 #define GET64(at, type, field) nsc_span_get64((at) + offsetof(struct type, field))
 
@@ -363,7 +362,7 @@ static int take_block(struct app *a, struct nsc_diag *diag)
 
 /* ---- All of it ---------------------------------------------------------------------------- */
 
-/* What the header says, but for what app.h may add behind it. */
+/* What the header says, but for what app_recording.h may add behind it. */
 static int parse_header(struct app *a, const uint8_t *at, struct nsc_diag *diag)
 {
     if (GET32(at, nsc_app_header, version) != NSC_APP_VERSION ||

@@ -6,11 +6,10 @@
  * allocates, locks, prints or changes errno, and calls the kernel only when a thread comes here for
  * the first time. Without the recorder's memory it passes every call on.
  */
-#include "nanoscope/heap.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "abi/malloc_counts.h"
 #include "arch/arch.h"
 #include "os/os.h"
 

@@ -11,7 +11,7 @@
  *         public static native void setName(Thread thread, String name);
  *     }
  *
- * nanoscope/app.h says what the library makes of it.
+ * abi/app_recording.h says what the library makes of it.
  */
 #ifndef NSC_INJECT_HOOKS_H
 #define NSC_INJECT_HOOKS_H

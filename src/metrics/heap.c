@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nanoscope/heap.h"
+#include "abi/malloc_counts.h"
 #include "trace/model.h"
 #include "util/array.h"
 

@@ -1,6 +1,6 @@
 /*
- * heap.h - the recorder's side of include/nanoscope/heap.h: what each thread has allocated and
- * freed.
+ * heap.h - the recorder's side of src/shared/abi/malloc_counts.h: what each thread has allocated
+ * and freed.
  *
  * Made by record/ before the program starts, read by thread.c. What the program's library writes is
  * taken as numbers and nothing else.

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/procfs.h"
 #include "reach/user_folder.h"
 #include "util/now.h"

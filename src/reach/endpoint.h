@@ -1,5 +1,5 @@
 /*
- * endpoint.h - client of a program's endpoint (include/nanoscope/control.h).
+ * endpoint.h - client of a program's endpoint (src/shared/abi/control.h).
  *
  * One connection a call, so that nobody keeps the endpoint from others. The other side is checked
  * to be the process that is meant, and never waited for longer than a deadline. Called by reach.c,

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/confined.h"
 #include "reach/pick.h"
 #include "reach/procfs.h"

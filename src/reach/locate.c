@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "symbols/note.h"
 
 /* A program has some ten segments, and some hundred bytes of notes. */

@@ -1,5 +1,5 @@
 /*
- * locate.h - the control function of an ELF image: finds the note of include/nanoscope/control.h.
+ * locate.h - the control function of an ELF image: finds the note of src/shared/abi/control.h.
  *
  * Private to reach/. An image is a file, or what a process has mapped of one; both are hostile
  * input.

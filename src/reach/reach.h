@@ -1,5 +1,5 @@
 /*
- * reach.h - one way to have a running process do what include/nanoscope/control.h lists, whoever
+ * reach.h - one way to have a running process do what src/shared/abi/control.h lists, whoever
  * calls the control function there: its endpoint's thread, where it has one (the program's own
  * threads notice nothing), else one of its threads, by ptrace.
  *
@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/find.h"
 #include "util/credentials.h"
 #include "util/diag.h"

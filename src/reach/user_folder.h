@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "util/diag.h"
 
 #define NSC_USER_FOLDER_MAX 48

@@ -3,8 +3,8 @@
  * have made. All places are checked, and kept here, as in session.c.
  */
 #include <errno.h>
-#include <nanoscope/live_check.h>
 
+#include "abi/live_check.h"
 #include "record/session.h"
 
 int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,

@@ -7,7 +7,7 @@
 #ifndef NSC_RECORD_ATTACH_H
 #define NSC_RECORD_ATTACH_H
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "reach/find.h"
 #include "record/record.h"
 

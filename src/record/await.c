@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "record/command.h"
 
 /* Only the first program matters, and slots are given from the lowest on. */

@@ -1,6 +1,6 @@
 /*
  * await.h - wait for a program that is yet to start: the link by which its runtime finds the
- * session's memory (NSC_CONTROL_START in include/nanoscope/control.h).
+ * session's memory (NSC_CONTROL_START in src/shared/abi/control.h).
  *
  * Called by attach.c.
  */

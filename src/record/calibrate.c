@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "record/session.h"
 
 #define BUFFER_BYTES (1u << 20)

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/endpoint.h"
 #include "reach/user_folder.h"
 

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/user_folder.h"
 #include "record/command.h"
 #include "util/now.h"

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 
 /* More than any session has, so that a file cannot make us take all memory. */
 #define BYTES_MOST (4ull << 30)

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "util/now.h"
 
 enum {

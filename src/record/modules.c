@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "reach/mapped.h"
 #include "util/array.h"
 #include "util/hash.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 
 /* The head of a record: word 0. */
 #define TEXT_BYTES(word) ((size_t)((word) >> 48 & 0x7ff))

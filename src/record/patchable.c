@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/reach.h"
 #include "record/verdict.h"
 #include "util/now.h"

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "nanoscope/live_count.h"
+#include "abi/live_count.h"
 #include "record/drain.h"
 
 static int compare_ages(const void *a, const void *b)

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "util/diag.h"
 
 struct nsc_session {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 
 /* An event's address lies behind the first byte of its sled, by this much at most. (A function with
  * a header hook may begin where a sled does.) */

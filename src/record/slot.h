@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "record/stack_state.h"
 
 /* Ticks of a header hook's event: its low 48 bits are right, and it is less than 2^47 from @near.

@@ -2,7 +2,7 @@
  * slots.c - see stack.h: the loop over the slots of a chunk. It decodes them, puts their times in
  * order and takes plain calls and returns itself; everything else it gives to stack.c.
  */
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "record/quick.h"
 #include "record/stack_state.h"
 

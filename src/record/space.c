@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "util/array.h"
 
 /* Cost of a look at all processes and modules of the session, in entries of a table that is in the

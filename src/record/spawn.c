@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "nanoscope/heap.h"
-#include "nanoscope/live.h"
+#include "abi/live.h"
+#include "abi/malloc_counts.h"
 
 /* What we do with a signal while the program runs. */
 static const struct {

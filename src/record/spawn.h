@@ -18,7 +18,7 @@ struct nsc_child {
     int status; /* wait(2) status once ended */
 };
 
-/* What a program needs that counts its calls of malloc (include/nanoscope/heap.h). */
+/* What a program needs that counts its calls of malloc (src/shared/abi/malloc_counts.h). */
 struct nsc_spawn_heap {
     const char *library; /* to be loaded first; no space nor colon in its path */
     const char *memory;  /* path that opens the memory for the counts */

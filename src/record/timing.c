@@ -1,7 +1,7 @@
 /* timing.c - see timing.h; docs/format.md 6, `timing`. */
 #include "record/timing.h"
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "trace/reader.h"
 #include "util/buffer.h"
 

@@ -4,9 +4,9 @@
  * calls only. ADR 10 tells of the other ways.
  */
 #include <errno.h>
-#include <nanoscope/control.h>
 #include <nanoscope/nanoscope.h>
 
+#include "abi/control.h"
 #include "os/os.h"
 #include "runtime/control.h"
 #include "runtime/session.h"

@@ -10,8 +10,8 @@
 
 #include <errno.h>
 
+#include "abi/hook.h"
 #include "os/os.h"
-#include "runtime/abi.h"
 #include "runtime/module.h"
 #include "runtime/session.h"
 

@@ -1,5 +1,5 @@
 /*
- * control_aarch64.S - nsc_runtime_control(), see nanoscope/control.h: goes to a stack of its own and
+ * control_aarch64.S - nsc_runtime_control(), see abi/control.h: goes to a stack of its own and
  * calls nsc_control_run() there. And the note that says where it is.
  *
  * A thread that is stopped anywhere is made to call it by setting pc, x0, x1 and x30 alone.

@@ -8,10 +8,10 @@
  */
 #include "runtime/dfi.h"
 
+#include "abi/return_table.h"
 #include "arch/arch.h"
 #include "arch/dfi.h"
 #include "os/os.h"
-#include "runtime/dfi_asm.h"
 #include "runtime/thread.h"
 
 #define WINDOW_BYTES      4096u
@@ -21,8 +21,8 @@
 
 /* ---- Return addresses --------------------------------------------------------------------------
  *
- * See dfi_asm.h. The tables only grow, and every thread may add to them, signal handlers included:
- * whoever comes second gives its memory back.
+ * See return_table.h. The tables only grow, and every thread may add to them, signal handlers
+ * included: whoever comes second gives its memory back.
  */
 static uint64_t *top;
 

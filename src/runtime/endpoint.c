@@ -1,5 +1,5 @@
 /*
- * endpoint.c - the endpoint thread (nanoscope/control.h): hands requests of other processes of the
+ * endpoint.c - the endpoint thread (abi/control.h): hands requests of other processes of the
  * same user to the control function. Opened by start.c, and only if the environment asks for it.
  *
  * The thread belongs to libc, made by pthread_create(): a change of the user id that the program
@@ -8,10 +8,10 @@
  * Forked children have no endpoint.
  */
 #include <errno.h>
-#include <nanoscope/control.h>
 #include <pthread.h>
 #include <stddef.h>
 
+#include "abi/control.h"
 #include "os/os.h"
 #include "runtime/control.h"
 #include "runtime/session.h"

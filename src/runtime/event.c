@@ -1,6 +1,6 @@
 /*
  * event.c - the slow path of the hooks: what happens to an event that the fast path could not
- * store, and the records that go between events. See abi.h for the fast path, thread.h for why
+ * store, and the records that go between events. See hook.h for the fast path, thread.h for why
  * every interleaving with signal handlers comes out right.
  */
 #include <nanoscope/nanoscope.h>

@@ -5,8 +5,8 @@
 #include "runtime/join.h"
 
 #include <errno.h>
-#include <nanoscope/live_check.h>
 
+#include "abi/live_check.h"
 #include "arch/arch.h"
 #include "os/os.h"
 #include "runtime/cputimer.h"

@@ -1,8 +1,7 @@
 /* overwrite.c - see overwrite.h. */
 #include "runtime/overwrite.h"
 
-#include <nanoscope/live_count.h>
-
+#include "abi/live_count.h"
 #include "arch/arch.h"
 #include "os/os.h"
 

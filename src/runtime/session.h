@@ -1,6 +1,6 @@
 /*
  * session.h - the sessions that this process takes part in, one after the other: their shared
- * memory (nanoscope/live.h), its process slot, and what a forked child has to do over. Internal to
+ * memory (abi/live.h), its process slot, and what a forked child has to do over. Internal to
  * runtime/.
  *
  * Rules for all of runtime/: no libc, no lock, no allocation, no vector register, nothing printed;
@@ -11,11 +11,11 @@
 #ifndef NSC_RUNTIME_SESSION_H
 #define NSC_RUNTIME_SESSION_H
 
-#include <nanoscope/live.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/abi.h"
+#include "abi/hook.h"
+#include "abi/live.h"
 
 #define NSC_LOAD(p)     __atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define NSC_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)

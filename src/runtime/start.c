@@ -6,9 +6,9 @@
 
 #include <elf.h>
 #include <errno.h>
-#include <nanoscope/control.h>
 #include <sys/auxv.h>
 
+#include "abi/control.h"
 #include "os/os.h"
 #include "runtime/join.h"
 #include "runtime/session.h"

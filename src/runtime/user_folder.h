@@ -5,8 +5,7 @@
 #ifndef NSC_RUNTIME_USER_FOLDER_H
 #define NSC_RUNTIME_USER_FOLDER_H
 
-#include <nanoscope/control.h>
-
+#include "abi/control.h"
 #include "os/os.h"
 #include "runtime/text.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "symbols/object.h"
 #include "util/write.h"
 

@@ -24,8 +24,8 @@
 #define NSC_METHODS_MAGIC       "nanoscope methods 1"
 #define NSC_METHODS_ASSET       "assets/nanoscope/methods.txt" /* its place in an APK */
 #define NSC_METHODS_FILE        "methods.txt"                  /* its name beside a recording */
-#define NSC_METHODS_BUILD_BYTES 32               /* hexadecimal digits of a fingerprint */
-#define NSC_METHODS_MAX         0x7ffeffffu      /* the largest id that an event holds, see app.h */
+#define NSC_METHODS_BUILD_BYTES 32          /* hexadecimal digits of a fingerprint */
+#define NSC_METHODS_MAX         0x7ffeffffu /* the largest id that an event holds, see app_recording.h */
 #define NSC_METHODS_BYTES_MAX   (UINT32_MAX / 2) /* of a table */
 
 /* ---- Writing ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "symbols/object.h"
 
 /* An entry of xray_instr_map as LLVM writes it. Source: llvm/docs/XRay.rst and compiler-rt's

@@ -130,7 +130,7 @@ size_t nsc_symbols_base_length(const char *symbol);
 /* ---- Hook sites ---- */
 
 enum nsc_symbols_site_table {
-    NSC_SYMBOLS_SITES_OWN = 0,  /* section nanoscope_sites, see nanoscope/live.h */
+    NSC_SYMBOLS_SITES_OWN = 0,  /* section nanoscope_sites, see abi/live.h */
     NSC_SYMBOLS_SITES_XRAY = 1, /* section xray_instr_map */
     NSC_SYMBOLS_SITES_NOPS = 2, /* section __patchable_function_entries: entries of clang's */
 };

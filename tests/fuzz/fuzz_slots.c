@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "record/stack.h"
 #include "trace/reader.h"
 #include "trace/writer.h"

@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 
 static uint64_t state;
 static char **arguments;

@@ -4,8 +4,8 @@
  */
 #include <errno.h>
 
+#include "abi/app_recording.h"
 #include "formats_fixture.h"
-#include "nanoscope/app.h"
 #include "tap.h"
 
 static struct nsc_import_result result;

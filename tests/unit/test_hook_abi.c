@@ -4,8 +4,8 @@
  */
 #include <stddef.h>
 
+#include "abi/hook.h"
 #include "hooks/cyg/nanoscope_hook.h"
-#include "runtime/abi.h"
 #include "tap.h"
 
 /* What clang's copies of the hooks refer to. */

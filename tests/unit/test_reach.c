@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "reach/locate.h"
 #include "reach/maps.h"
 #include "reach/pick.h"

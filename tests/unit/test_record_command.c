@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 #include "record/command.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  */
 #include <stdint.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "record/notes.h"
 #include "tap.h"
 

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "tap.h"
 #include "unit/lane_log.h"
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 #include "symbols/symbols.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
  * Rules of this file: it sees every program before the program's own first line. It includes
  * nothing, uses reserved names only, is clean from C89 to C23 and from C++98 on, makes no call but
  * the one to the slow path, and touches no register or flag that the compiler does not know of.
- * Contract: runtime/abi.h and nanoscope/live.h. Reasons: docs/adr/005-header-hook.md.
+ * Contract: abi/hook.h and abi/live.h. Reasons: docs/adr/005-header-hook.md.
  */
 #if !defined(__ASSEMBLER__) && !defined(__clang__) &&                                              \
     !(defined(__x86_64__) && defined(__LP64__)) && !(defined(__AARCH64EL__) && defined(__LP64__))

@@ -1,6 +1,6 @@
 /*
- * dump.c - write a session that has ended into a file, as app.h says. Runs in a thread of its own,
- * or while the process exits; it must not touch what threads of the app use.
+ * dump.c - write a session that has ended into a file, as app_recording.h says. Runs in a thread of
+ * its own, or while the process exits; it must not touch what threads of the app use.
  */
 #include "hooks/jni/bionic.h"
 #include "hooks/jni/recording.h"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "nanoscope/app.h"
+#include "abi/app_recording.h"
 
 #pragma GCC visibility push(hidden) /* what is declared here is found without a table */
 

@@ -3,8 +3,8 @@
  * with the trampolines, as nanoscope-module.o. Announces the module to the runtime; all symbols are
  * hidden, so each module has its own. Must not be instrumented itself.
  */
+#include "abi/hook.h"
 #include "arch/arch.h"
-#include "runtime/abi.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 

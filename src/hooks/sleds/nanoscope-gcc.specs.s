@@ -8,7 +8,7 @@
 # a pseudo prefix that keeps the macro from expanding again and is right in any mode and syntax.
 #
 # A sled is `test $imm32,%eax` (off); the runtime sets imm32 to the trampoline's distance and makes
-# it `call rel32` (on) by its first byte. The record is struct nsc_live_site (nanoscope/live.h): in a
+# it `call rel32` (on) by its first byte. The record is struct nsc_live_site (abi/live.h): in a
 # link-order section of the sled's group, so that it goes when its function goes (COMDAT, and
 # --gc-sections, which ld.bfd and gold keep from all sections that have a table).
 #

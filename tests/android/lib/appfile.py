@@ -1,4 +1,4 @@
-"""What the library in a rewritten app recorded, read by include/nanoscope/app.h alone: a second reader beside nanoscope's importer."""
+"""What the library in a rewritten app recorded, read by src/shared/abi/app_recording.h alone: a second reader beside nanoscope's importer."""
 import struct
 
 from methodtrace import Thread

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A client of a program's endpoint (include/nanoscope/control.h), good and bad.
+"""A client of a program's endpoint (src/shared/abi/control.h), good and bad.
 
 usage: endpoint.py SCENARIO PROGRAM...    PROGRAM is built from listens.c
 

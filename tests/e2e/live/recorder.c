@@ -1,6 +1,6 @@
 /*
  * recorder.c - a recorder for testing the runtime alone: makes the shared memory of
- * nanoscope/live.h, starts a program in it, drains chunks while it runs, and prints what it found
+ * abi/live.h, starts a program in it, drains chunks while it runs, and prints what it found
  * as lines of `key value`. Knows nothing of record/, so that each can be tested against the other.
  *
  * usage: recorder [OPTION...] PROGRAM ...
@@ -341,7 +341,7 @@ static bool drain(bool all)
             known[thread].next_seq = 1;
         if (seq > known[thread].next_seq)
             continue;
-        /* A hook that was interrupted may still write its slot: see nanoscope/live.h. */
+        /* A hook that was interrupted may still write its slot: see abi/live.h. */
         if (!all && has_hole(i) && waits[i]++ < PATIENCE)
             continue;
         waits[i] = 0;

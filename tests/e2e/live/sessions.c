@@ -16,7 +16,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <nanoscope/control.h>
 #include <nanoscope/nanoscope.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,6 +31,7 @@
 #include <unistd.h>
 
 #include "../../live_layout.h"
+#include "abi/control.h"
 
 #define NOTRACE NANOSCOPE_NOTRACE __attribute__((noinline))
 
@@ -382,7 +382,7 @@ NOTRACE static void free_running(long cycles, char *plugin)
 
 enum { STEP_CALLS = 4, STEP_NESTED = 3, TRAP_FLAG = 0x100 };
 
-/* The first words of runtime/abi.h: says when a chunk is about to be full. */
+/* The first words of abi/hook.h: says when a chunk is about to be full. */
 struct words {
     unsigned long pos;
     const unsigned long *endp;

@@ -22,7 +22,7 @@
 
 enum { CALLS = 4, TRAP_FLAG = 0x100 };
 
-/* The first words of runtime/abi.h: says when a chunk is about to be full. */
+/* The first words of abi/hook.h: says when a chunk is about to be full. */
 struct words {
     unsigned long pos;
     const unsigned long *endp;

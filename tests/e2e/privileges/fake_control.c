@@ -31,7 +31,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "nanoscope/control.h"
+#include "abi/control.h"
 
 int64_t fake_fd = -1;
 

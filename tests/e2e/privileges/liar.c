@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "nanoscope/live.h"
+#include "abi/live.h"
 
 #define FILLER_STRIDE 0x1000000ull /* between the code of one filler and the next */
 

@@ -3,7 +3,7 @@
  * checks how it is called: the stack, the direction flag, the return address. Also verbs that
  * misbehave. Link it into a program, or as a shared library.
  */
-#include "nanoscope/control.h"
+#include "abi/control.h"
 
 #include <errno.h>
 #include <stdint.h>

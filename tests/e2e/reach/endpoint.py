@@ -1,4 +1,4 @@
-"""An endpoint as include/nanoscope/control.h describes it, for tests: endpoint.py MODE"""
+"""An endpoint as src/shared/abi/control.h describes it, for tests: endpoint.py MODE"""
 import array, os, socket, struct, sys, time
 
 mode = sys.argv[1]

@@ -11,8 +11,8 @@
  */
 #include "hooks/call_aarch64.inc"
 #include "hooks/dfi/tables.inc"
-#include "runtime/abi_asm.h"
-#include "runtime/dfi_asm.h"
+#include "abi/hook_asm.h"
+#include "abi/return_table.h"
 
 /* The hook's frame: x0 to x4, x30, x16, x17. */
 #define FRAME     64
@@ -57,7 +57,7 @@
 .endm
 
 /*
- * One event at position x2, by the protocol of runtime/abi.h. x16: its address; MARK: 0 entry, 1
+ * One event at position x2, by the protocol of abi/hook.h. x16: its address; MARK: 0 entry, 1
  * exit. x0, x1, x3 and x4 are lost, and by the slow path x2.
  */
 .macro RECORD mark, slow

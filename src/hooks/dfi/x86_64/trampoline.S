@@ -17,14 +17,14 @@
  *
  * Unwinding: while the body runs, the frame here has the same stack pointer as its caller's. Some
  * unwinders tell frames by their CFA only, so it is one byte above: nowhere else can one be. The
- * return address is where the tables of runtime/dfi_asm.h say, by a DWARF expression, which finds
+ * return address is where the tables of abi/return_table.h say, by a DWARF expression, which finds
  * them through the address that stands in its place. It is right at every instruction, for who
  * looks from a signal handler.
  */
 #include "hooks/call_x86_64.inc"
 #include "hooks/dfi/tables.inc"
-#include "runtime/abi_asm.h"
-#include "runtime/dfi_asm.h"
+#include "abi/hook_asm.h"
+#include "abi/return_table.h"
 
 #define SAVED_R11  -8
 #define SAVED_RAX  -16
@@ -63,7 +63,7 @@
 .endm
 
 /*
- * One event at position (%rsp), by the protocol of runtime/abi.h; to \slow if it cannot be stored,
+ * One event at position (%rsp), by the protocol of abi/hook.h; to \slow if it cannot be stored,
  * with the slot in %rax. %r11: its address. MARK: 0 entry, 4 exit, which becomes bit 47. %rax, %rcx
  * and %rdx are lost.
  */

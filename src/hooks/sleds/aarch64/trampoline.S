@@ -1,6 +1,6 @@
 /*
  * trampoline.S (AArch64) - the hooks that clang's sleds call. Assembled into every module built for
- * tracing (hidden symbols), so that bl of a sled reaches them. The protocol is in runtime/abi.h; the
+ * tracing (hidden symbols), so that bl of a sled reaches them. The protocol is in abi/hook.h; the
  * sled is described in arch/aarch64/sled.c.
  *
  * At a hook nothing may be clobbered but flags: before a tail jump any call-clobbered register, x16
@@ -11,7 +11,7 @@
  *   sp + 16    the stack pointer at the function's entry: the position
  */
 #include "hooks/call_aarch64.inc"
-#include "runtime/abi_asm.h"
+#include "abi/hook_asm.h"
 
 #define SAVED 48 /* bytes of the fast path's own registers */
 

@@ -1,6 +1,6 @@
 /*
  * trampoline.S (x86-64) - the hooks that sleds call. Assembled into every module built for tracing
- * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in runtime/abi.h; which
+ * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in abi/hook.h; which
  * sled calls which hook, in nsc_arch_sled_hook().
  *
  * What a hook may clobber, beside flags, which are dead at every sled:
@@ -22,7 +22,7 @@
  * difference (bench/hook_cost). Behind the checks it needs one register less.
  */
 #include "hooks/call_x86_64.inc"
-#include "runtime/abi_asm.h"
+#include "abi/hook_asm.h"
 
 #define SAVED_R11 -8
 #define SAVED_RDX -16

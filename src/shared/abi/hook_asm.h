@@ -1,9 +1,9 @@
 /*
- * abi_asm.h - numbers of runtime/abi.h and nanoscope/live.h that assembly needs; abi.h asserts that
+ * hook_asm.h - numbers of abi/hook.h and abi/live.h that assembly needs; hook.h asserts that
  * they agree with the structures. Defines only, so that .S files can include it.
  */
-#ifndef NSC_RUNTIME_ABI_ASM_H
-#define NSC_RUNTIME_ABI_ASM_H
+#ifndef NSC_ABI_HOOK_ASM_H
+#define NSC_ABI_HOOK_ASM_H
 
 #define NSC_RUNTIME_POS            0
 #define NSC_RUNTIME_ENDP           8

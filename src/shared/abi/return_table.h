@@ -1,5 +1,5 @@
 /*
- * dfi_asm.h - where a replaced return address is kept: the numbers that the trampolines of
+ * return_table.h - where a replaced return address is kept: the numbers that the trampolines of
  * hooks/dfi and runtime/dfi.h share. Defines only, so that .S files can include it.
  *
  * A return address is kept under its position, the stack address it would be at. That takes no
@@ -12,8 +12,8 @@
  *
  * Where nothing was kept yet a pointer is 0. Nothing is ever taken away.
  */
-#ifndef NSC_RUNTIME_DFI_ASM_H
-#define NSC_RUNTIME_DFI_ASM_H
+#ifndef NSC_ABI_RETURN_TABLE_H
+#define NSC_ABI_RETURN_TABLE_H
 
 /* Of user addresses; calls with a position beyond are not recorded. */
 #ifdef __aarch64__

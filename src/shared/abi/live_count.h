@@ -7,7 +7,7 @@
 #ifndef NANOSCOPE_LIVE_COUNT_H
 #define NANOSCOPE_LIVE_COUNT_H
 
-#include <nanoscope/live.h>
+#include "abi/live.h"
 
 /**
  * nsc_live_count - events in a chunk that nobody adds any to.

@@ -1,6 +1,6 @@
 /*
- * heap.h - the contract between the library that counts a program's calls of malloc and the
- * recorder: the layout of the memory that they share.
+ * malloc_counts.h - the contract between the library that counts a program's calls of malloc and
+ * the recorder: the layout of the memory that they share.
  *
  * Hermetic: includes <stdint.h> only. Each thread has a slot of its own, and only it adds to the
  * slot's numbers. The recorder treats all of it as hostile. See docs/adr/011-metrics.md.

@@ -7,7 +7,7 @@
 #ifndef NANOSCOPE_LIVE_CHECK_H
 #define NANOSCOPE_LIVE_CHECK_H
 
-#include <nanoscope/live.h>
+#include "abi/live.h"
 
 #define NSC_LIVE_PAGE_BYTES      4096u
 #define NSC_LIVE_CHUNK_BYTES_MIN 8192u

@@ -1,7 +1,8 @@
 /*
- * abi.h - what a module built for tracing and libnanoscope.so (or libnanoscope.a) share: the hooks'
- * thread-local words, the slow path, and the module's descriptor. Hooks are compiled into other
- * people's programs and outlive a release of the library, so fields are only ever added at the end.
+ * hook.h - what a module built for tracing and libnanoscope.so (or libnanoscope.a) share: the
+ * hooks' thread-local words, the slow path, and the module's descriptor. Hooks are compiled into
+ * other people's programs and outlive a release of the library, so fields are only ever added at
+ * the end.
  *
  * The words of a thread, and how a hook uses them (hooks/sleds/<isa>/trampoline.S, and
  * hooks/cyg/nanoscope_hook.h alike):
@@ -15,13 +16,13 @@
  * behind the slot. While such a hook is interrupted, the slow path leaves no anchor that 3 would
  * pass.
  */
-#ifndef NSC_RUNTIME_ABI_H
-#define NSC_RUNTIME_ABI_H
+#ifndef NSC_ABI_HOOK_H
+#define NSC_ABI_HOOK_H
 
-#include <nanoscope/live.h>
 #include <stdint.h>
 
-#include "runtime/abi_asm.h"
+#include "abi/hook_asm.h"
+#include "abi/live.h"
 
 #define NSC_RUNTIME_ABI_VERSION 6u
 

@@ -1,6 +1,6 @@
 /*
- * app.h - the contract between an app with nanoscope's hooks and whoever reads its recordings: the
- * hook class, and the layout of a recording. docs/app.md says more.
+ * app_recording.h - the contract between an app with nanoscope's hooks and whoever reads its
+ * recordings: the hook class, and the layout of a recording. docs/app.md says more.
  *
  * Hermetic: includes <stdint.h> and nothing of nanoscope. Written by src/hooks/jni (inside the
  * app), read by the importer "app" (formats/), which treats every value as hostile. Clean in C99
@@ -127,11 +127,11 @@ struct nsc_app_end {
 #define NSC_APP_ASSERT _Static_assert
 #endif
 #ifdef NSC_APP_ASSERT
-NSC_APP_ASSERT(sizeof(struct nsc_app_clock) == 32, "layout of app.h");
-NSC_APP_ASSERT(sizeof(struct nsc_app_header) == 280, "layout of app.h");
-NSC_APP_ASSERT(sizeof(struct nsc_app_block) == 16, "layout of app.h");
-NSC_APP_ASSERT(sizeof(struct nsc_app_thread) == 64, "layout of app.h");
-NSC_APP_ASSERT(sizeof(struct nsc_app_end) == 56, "layout of app.h");
+NSC_APP_ASSERT(sizeof(struct nsc_app_clock) == 32, "layout of app_recording.h");
+NSC_APP_ASSERT(sizeof(struct nsc_app_header) == 280, "layout of app_recording.h");
+NSC_APP_ASSERT(sizeof(struct nsc_app_block) == 16, "layout of app_recording.h");
+NSC_APP_ASSERT(sizeof(struct nsc_app_thread) == 64, "layout of app_recording.h");
+NSC_APP_ASSERT(sizeof(struct nsc_app_end) == 56, "layout of app_recording.h");
 #undef NSC_APP_ASSERT
 #endif
 
