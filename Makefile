@@ -27,7 +27,7 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := shared/base util symbols trace reach metrics record analyze answer formats query reader serve dex apk axml inject
+HOST_ROOMS := shared/base host/util host/symbols host/trace symbols trace reach metrics record analyze answer formats query reader serve dex apk axml inject
 # The sources of rooms and of those inside them.
 rooms = $(sort $(foreach r,$1,$(shell find src/$r -name '*.c')))
 HOST_SRCS  := $(call rooms,$(HOST_ROOMS))
@@ -107,7 +107,7 @@ $(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 # Its own rooms and those below, compiled once more: position-independent, and nothing visible but what
 # nanoscope/reader.h declares. What it does not use (the writer, tables for people) is dropped when it is linked.
 
-READER_ROOMS := shared/base util trace analyze reader
+READER_ROOMS := shared/base host/util host/trace analyze reader
 READER_OBJS  := $(patsubst %.c,$(BUILD)/reader/%.o,$(call rooms,$(READER_ROOMS)))
 READER_SONAME := libnanoscope-reader.so.1
 READER_LIB   := $(BUILD)/lib/libnanoscope-reader.so
@@ -182,8 +182,8 @@ $(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
 WASM_CC    ?= clang
 WASM       := build/wasm
 WASM_FLAGS := --target=wasm32-wasi
-WASM_SRCS  := $(filter-out src/trace/sink.c src/trace/spool.c src/trace/unpack.c src/util/child.c src/util/confine.c src/util/confine_reader.c src/util/credentials.c src/util/landlock.c src/util/library.c src/util/outfile.c src/util/pages.c src/util/partial.c src/util/seccomp.c, \
-                $(call rooms,page answer analyze trace util shared/base))
+WASM_SRCS  := $(filter-out src/host/util/os/% src/host/util/privileges/% src/host/trace/zstd/% src/host/trace/write/%, \
+                $(call rooms,page answer analyze host/trace host/util shared/base))
 WASM_OBJS  := $(WASM_SRCS:%.c=$(WASM)/%.o)
 # It must link, too; the linker would replace /dev/null.
 HAVE_WASM  := $(shell t=$$(mktemp) && \

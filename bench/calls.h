@@ -6,7 +6,7 @@
 #define NSC_BENCH_CALLS_H
 
 #include "bench.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 #define BENCH_FUNCTIONS 2000u
 #define BENCH_THREADS   4u

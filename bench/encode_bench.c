@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "trace/encode.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/write/lane.h"
 
 #define FUNCTIONS 300
 #define PATTERN   (1u << 20) /* events prepared beforehand, played again and again */

@@ -16,8 +16,8 @@
 #include "analyze/tree.h"
 #include "bench.h"
 #include "calls.h"
-#include "trace/encode.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/write/lane.h"
 
 #define RUNS 7
 

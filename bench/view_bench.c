@@ -17,8 +17,8 @@
 #include "analyze/report.h"
 #include "bench.h"
 #include "calls.h"
-#include "trace/block.h"
-#include "trace/levels.h"
+#include "trace/format/block.h"
+#include "trace/read/levels.h"
 
 enum { COLUMNS = 1024, WINDOWS = 20 };
 

@@ -12,7 +12,7 @@
 
 #include "formats/formats.h"
 #include "tap.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 static char fx_folder[64];
 

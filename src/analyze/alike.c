@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
+#include "util/text/escape.h"
 
 /* The program that a process runs has no name here: it may have another one in the other trace. */
 static const char *module_name(const struct nsc_trace *t, uint32_t module)

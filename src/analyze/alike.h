@@ -9,7 +9,7 @@
 #ifndef NSC_ANALYZE_ALIKE_H
 #define NSC_ANALYZE_ALIKE_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* What a function is recognised by. */
 struct nsc_alike {

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 struct finder {
     struct nsc_trace *trace;

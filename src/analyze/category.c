@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/match.h"
+#include "util/text/glob.h"
 
 #define CATEGORY_BYTES_MAX 200u
 #define BY_MODULE          "@module" /* the category is called as the function's module */

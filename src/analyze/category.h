@@ -14,7 +14,7 @@
 #ifndef NSC_ANALYZE_CATEGORY_H
 #define NSC_ANALYZE_CATEGORY_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 #define NSC_CATEGORY_OTHER     0u /* "other": no rule fits */
 #define NSC_CATEGORIES_MAX     256u

@@ -9,7 +9,7 @@
 
 #include "analyze/feed.h"
 #include "analyze/left_out.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 struct cut {
     struct nsc_trace *trace;

@@ -12,7 +12,7 @@
 #define NSC_ANALYZE_CUT_H
 
 #include "analyze/select.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 struct nsc_cut_result {
     uint64_t calls;

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "trace/bucket.h"
+#include "trace/format/duration_bucket.h"
 
 void nsc_dist_init(struct nsc_dist *d)
 {

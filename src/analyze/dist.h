@@ -26,7 +26,7 @@ struct nsc_dist {
     uint64_t *values;  /* while exact: room for values_max */
     uint64_t **blocks; /* afterwards: NSC_DIST_BLOCKS pointers, each NULL or NSC_DIST_BLOCK_SIZE */
     uint32_t values_max;
-    bool coarse; /* of some values only their bucket in trace/bucket.h was known */
+    bool coarse; /* of some values only their bucket in trace/format/duration_bucket.h was known */
 };
 
 void nsc_dist_init(struct nsc_dist *d);
@@ -63,9 +63,9 @@ static inline int nsc_dist_add(struct nsc_dist *d, uint64_t value)
 }
 
 /**
- * nsc_dist_add_bucket - add @count values of which only the bucket (trace/bucket.h) is known.
- * They must not be the least or the greatest: these are to be added before. From then on quantiles
- * are within 1/16. Returns 0 or -ENOMEM.
+ * nsc_dist_add_bucket - add @count values of which only the bucket (trace/format/duration_bucket.h)
+ * is known. They must not be the least or the greatest: these are to be added before. From then on
+ * quantiles are within 1/16. Returns 0 or -ENOMEM.
  */
 int nsc_dist_add_bucket(struct nsc_dist *d, uint32_t bucket, uint64_t count);
 

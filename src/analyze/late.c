@@ -15,7 +15,7 @@
 #include "analyze/call_lane.h"
 #include "analyze/feed.h"
 #include "analyze/gaps.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 struct finder {
     struct nsc_trace *trace;

@@ -1,6 +1,6 @@
 /*
  * report_index.c - chunks that a report need not read, because the index tells what the calls that
- * ended in them add up to. See report_state.h, trace/levels.h.
+ * ended in them add up to. See report_state.h, trace/read/levels.h.
  *
  * What the index adds up are calls that ended, with their whole durations. A skip turns that into
  * what counting their events would have come to: of calls that were open where it begins, the time
@@ -14,7 +14,7 @@
 
 #include "analyze/gaps.h"
 #include "analyze/report_state.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 #define LARGE_EVENTS (1u << 20)
 

@@ -13,8 +13,8 @@
 #ifndef NSC_ANALYZE_SELECT_H
 #define NSC_ANALYZE_SELECT_H
 
-#include "trace/reader.h"
-#include "util/match.h"
+#include "trace/read/reader.h"
+#include "util/text/glob.h"
 
 /* What recording added to the program's time, in 1/256 ticks. */
 struct nsc_hook_cost {

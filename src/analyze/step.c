@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 /* So many chunks are passed over at once, at most: a power of 8, as nodes are above eight each. */
 #define PASS_MAX 4096u

@@ -13,7 +13,7 @@
 
 #include "analyze/feed.h"
 #include "analyze/nodes.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 struct open_call {
     uint64_t start_ticks;

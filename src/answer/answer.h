@@ -8,7 +8,7 @@
 #define NSC_ANSWER_ANSWER_H
 
 #include "analyze/category.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct nsc_answer;
 struct nsc_answer_ask;

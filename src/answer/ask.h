@@ -21,7 +21,7 @@
 #include "analyze/select.h"
 #include "answer/answer.h"
 #include "answer/request.h"
-#include "util/json.h"
+#include "util/text/json_writer.h"
 
 struct nsc_cache;
 struct nsc_trace_facts;

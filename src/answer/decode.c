@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "answer/pieces.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 /* Rows while they are gathered, in the order in which their calls end. */
 struct maker {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "answer/handlers.h"
-#include "util/text.h"
+#include "util/text/escape.h"
 
 #define ROWS      1000u
 #define ROWS_MAX  10000u

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 
 /* A chunk that is wider than this has no summary that would do: it has about 64 spans. */
 #define SUMMARY_COLUMNS_MAX 128u

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "answer/handlers.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 #include "util/sort.h"
 
 #define ROWS           100u

@@ -17,7 +17,7 @@
 
 #include "apk/crypto.h"
 #include "apk/zip.h"
-#include "util/outfile.h"
+#include "util/os/atomic_file.h"
 
 struct nsc_apk_build;
 

@@ -5,7 +5,7 @@
 #include <limits.h>
 
 #include "apk/libcrypto.h"
-#include "util/library.h"
+#include "util/os/dynlib.h"
 
 struct nsc_libcrypto nsc_libcrypto;
 

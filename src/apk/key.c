@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/content.h"
-#include "util/write.h"
+#include "util/os/whole_file.h"
+#include "util/os/write_all.h"
 
 #define FILE_MAX (4u << 20)
 #define FOLDER   "nanoscope"

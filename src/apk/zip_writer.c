@@ -8,7 +8,7 @@
 
 #include "apk/zip_writer_state.h"
 #include "base/span.h"
-#include "util/write.h"
+#include "util/os/write_all.h"
 
 #define LEVEL    6 /* of deflate */
 /* 1981-01-01 01:01:02, which other tools for APKs put into all entries: the epoch of ZIP is a day

@@ -11,7 +11,7 @@
 
 #include "apk/zip.h"
 #include "util/buffer.h"
-#include "util/outfile.h"
+#include "util/os/atomic_file.h"
 
 #define NSC_ZIP_ALIGN         4u
 #define NSC_ZIP_ALIGN_LIBRARY 16384u

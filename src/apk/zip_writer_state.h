@@ -3,7 +3,7 @@
 #define NSC_APK_ZIP_WRITER_STATE_H
 
 #include "apk/zip_writer.h"
-#include "util/outfile.h"
+#include "util/os/atomic_file.h"
 
 #define NSC_ZIP_WRITER_BUFFER (256u * 1024)
 

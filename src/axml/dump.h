@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "axml/axml.h"
-#include "util/json.h"
+#include "util/text/json_writer.h"
 
 /* Write the document as XML. Write errors stay in the stream. Returns 0 or -ENOMEM. */
 int nsc_axml_dump(const struct nsc_axml *x, FILE *out);

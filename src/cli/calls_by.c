@@ -9,7 +9,7 @@
 #include "analyze/dist.h"
 #include "analyze/sandwich.h"
 #include "cli/labels.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define FUNCTIONS_MAX 100 /* each takes a pass over all events */
 #define BAR_MAX       40u /* letters of the longest bar */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cc_plan.h"
-#include "util/text.h"
+#include "util/text/escape.h"
 
 static enum nsc_cc_isa isa_of_triple(const char *triple)
 {

@@ -11,8 +11,8 @@
 #include "cli/command.h"
 #include "cli/confine.h"
 #include "cli/signing.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 struct request {
     const struct nsc_cli_args *args;

@@ -14,8 +14,8 @@
 #include "cli/axml_options.h"
 #include "cli/command.h"
 #include "cli/confine.h"
-#include "util/content.h"
-#include "util/json.h"
+#include "util/os/whole_file.h"
+#include "util/text/json_writer.h"
 
 #define INPUT_MAX (256u << 20) /* bytes of XML */
 #define MANIFEST  "AndroidManifest.xml"

@@ -9,7 +9,7 @@
 #include "cli/confine.h"
 #include "cli/labels.h"
 #include "cli/view.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define TOP_MAX 10000000u /* calls kept in memory, 80 bytes each */
 

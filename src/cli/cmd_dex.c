@@ -7,9 +7,9 @@
 #include "cli/confine.h"
 #include "cli/dex_options.h"
 #include "dex/dex.h"
-#include "util/content.h"
-#include "util/table.h"
-#include "util/units.h"
+#include "util/os/whole_file.h"
+#include "util/text/table.h"
+#include "util/text/units.h"
 
 #define INPUT_MAX ((size_t)2 << 30)
 

@@ -9,8 +9,8 @@
 #include "cli/export_own.h"
 #include "cli/progress.h"
 #include "cli/view.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 #define PATHS      10u  /* shown by default */
 #define SHARE_MOST 1e6  /* of --min-change: 100,000,000 % */

@@ -7,8 +7,8 @@
 #include "cli/command.h"
 #include "cli/doctor.h"
 #include "cli/doctor_options.h"
-#include "util/json.h"
-#include "util/text.h"
+#include "util/text/escape.h"
+#include "util/text/json_writer.h"
 
 static const char *const status_names[] = {"ok", "note", "fail"};
 

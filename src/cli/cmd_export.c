@@ -13,8 +13,8 @@
 #include "cli/progress.h"
 #include "cli/view.h"
 #include "formats/formats.h"
-#include "util/json.h"
-#include "util/units.h"
+#include "util/text/json_writer.h"
+#include "util/text/units.h"
 
 struct request {
     const char *input;

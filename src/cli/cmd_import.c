@@ -9,8 +9,8 @@
 #include "cli/import_options.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
-#include "util/json.h"
-#include "util/units.h"
+#include "util/text/json_writer.h"
+#include "util/text/units.h"
 
 struct request {
     const char *input;

@@ -14,11 +14,11 @@
 #include "cli/info_options.h"
 #include "cli/left_out.h"
 #include "formats/formats.h"
-#include "trace/reader.h"
-#include "util/json.h"
-#include "util/table.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "trace/read/reader.h"
+#include "util/text/escape.h"
+#include "util/text/json_writer.h"
+#include "util/text/table.h"
+#include "util/text/units.h"
 
 #define NAME_COLUMNS                                                                               \
     16 /* of what stands before the values; longer names push theirs to the right */

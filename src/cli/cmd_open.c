@@ -22,8 +22,8 @@
 #include "cli/progress.h"
 #include "formats/formats.h"
 #include "serve/serve.h"
-#include "util/partial.h"
-#include "util/units.h"
+#include "util/os/partial_name.h"
+#include "util/text/units.h"
 
 #define TRACES_MAX 2
 

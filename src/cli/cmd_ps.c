@@ -10,8 +10,8 @@
 #include "cli/ps_options.h"
 #include "reach/endpoint.h"
 #include "reach/find.h"
-#include "util/json.h"
-#include "util/table.h"
+#include "util/text/json_writer.h"
+#include "util/text/table.h"
 
 static const char *how(const struct nsc_reach_target *t)
 {

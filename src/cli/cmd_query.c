@@ -10,8 +10,8 @@
 #include "cli/query_options.h"
 #include "cli/view.h"
 #include "query/query.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 #define TABLE_ROWS 10000 /* a table is held in memory until its columns' widths are known */
 

@@ -14,9 +14,9 @@
 #include "record/names.h"
 #include "record/revive.h"
 #include "trace/convert.h"
-#include "util/json.h"
-#include "util/partial.h"
-#include "util/units.h"
+#include "util/os/partial_name.h"
+#include "util/text/json_writer.h"
+#include "util/text/units.h"
 
 /* The default name of the new trace, to be freed. */
 static char *output_for(const char *in)

@@ -7,8 +7,8 @@
 #include "cli/confine.h"
 #include "cli/replay_options.h"
 #include "cli/view.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 #define INDENT_MAX 64u /* levels; deeper calls say their depth instead */
 

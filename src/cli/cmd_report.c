@@ -13,7 +13,7 @@
 #include "cli/shares.h"
 #include "cli/usage.h"
 #include "cli/view.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define SORT_SPREAD (NSC_REPORT_BY_NAME + 1u)
 

@@ -14,7 +14,7 @@
 #include "cli/start_options.h"
 #include "reach/find.h"
 #include "record/attach.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 struct start {
     struct nsc_recording recording;

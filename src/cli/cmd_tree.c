@@ -12,8 +12,8 @@
 #include "cli/labels.h"
 #include "cli/tree_options.h"
 #include "cli/view.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 struct settings {
     struct nsc_cli_view view;

@@ -5,10 +5,10 @@
 #include "cli/command.h"
 #include "cli/confine.h"
 #include "cli/verify_options.h"
-#include "trace/reader.h"
-#include "util/json.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "trace/read/reader.h"
+#include "util/text/escape.h"
+#include "util/text/json_writer.h"
+#include "util/text/units.h"
 
 /* One trace being checked. */
 struct check {

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 int(nsc_cli_fail)(const struct nsc_diag *diag)
 {

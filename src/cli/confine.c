@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "formats/formats.h"
-#include "util/confine_reader.h"
+#include "util/privileges/confine_reader.h"
 
 void nsc_cli_confine(const char *output)
 {

@@ -5,7 +5,8 @@
 #define NSC_CLI_CONFINE_H
 
 /**
- * nsc_cli_confine - drop all rights that the command does not need; see util/confine_reader.h.
+ * nsc_cli_confine - drop all rights that the command does not need; see
+ * util/privileges/confine_reader.h.
  * @output: the file or folder that the command will create; NULL or "-": standard output only.
  *
  * Call it after the command line is checked and before an untrusted file is opened. The command

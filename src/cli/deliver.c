@@ -12,7 +12,7 @@
 #include "cli/progress.h"
 #include "formats/formats.h"
 #include "record/output.h"
-#include "util/partial.h"
+#include "util/os/partial_name.h"
 
 static bool ends_with(const char *path, const char *suffix)
 {

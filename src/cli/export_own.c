@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 static const struct {
     const char *name, *suffix;

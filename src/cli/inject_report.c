@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "util/json.h"
-#include "util/table.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/json_writer.h"
+#include "util/text/table.h"
+#include "util/text/units.h"
 
 /* ---- For people ------------------------------------------------------------------------------ */
 

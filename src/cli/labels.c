@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text.h"
+#include "util/text/escape.h"
 
 static int compare_names(const void *a, const void *b, void *context)
 {

@@ -7,7 +7,7 @@
 #ifndef NSC_CLI_LABELS_H
 #define NSC_CLI_LABELS_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct nsc_cli_labels {
     const struct nsc_trace *trace;

@@ -6,8 +6,8 @@
 #ifndef NSC_CLI_LEFT_OUT_H
 #define NSC_CLI_LEFT_OUT_H
 
-#include "trace/reader.h"
-#include "util/table.h"
+#include "trace/read/reader.h"
+#include "util/text/table.h"
 
 /* The table, or NULL without memory. */
 struct nsc_table *nsc_cli_left_out_table(const struct nsc_trace *t);

@@ -7,7 +7,7 @@
 #ifndef NSC_CLI_NAMING_H
 #define NSC_CLI_NAMING_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct nsc_naming;
 
@@ -18,7 +18,8 @@ void nsc_naming_free(struct nsc_naming *naming);
 /**
  * nsc_naming_apply - name the functions of a trace that was just opened.
  * @naming: of this file, opened as often as you like. What cannot be named keeps its address.
- * Context: any thread; one at a time gets names, others wait for it. Forks (symbols/isolate.h).
+ * Context: any thread; one at a time gets names, others wait for it. Forks
+ * (symbols/isolated_child.h).
  */
 void nsc_naming_apply(void *naming, struct nsc_trace *t);
 

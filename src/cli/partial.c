@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/partial.h"
-#include "util/text.h"
+#include "util/os/partial_name.h"
+#include "util/text/escape.h"
 
 char *nsc_cli_partial_of(const char *path)
 {

@@ -1,6 +1,6 @@
 /*
- * partial.h - files that are still being written (util/partial.h has their names), by the name that
- * they will have.
+ * partial.h - files that are still being written (util/os/partial_name.h has their names), by the
+ * name that they will have.
  *
  * Used by the commands that read such files.
  */

@@ -10,8 +10,8 @@
 
 #include "abi/live.h"
 #include "cli/deliver.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 #define BUFFER_MIN_BYTES   (64ull << 10)
 #define BUFFER_MAX_BYTES   (1ull << 30)

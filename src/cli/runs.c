@@ -9,8 +9,8 @@
 
 #include "analyze/shares.h"
 #include "cli/categories.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 #define THOUSANDTHS  1000.0
 #define VALUE_MOST   1.8e19 /* below 2^64 */

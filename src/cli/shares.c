@@ -7,7 +7,7 @@
 
 #include "analyze/usage.h"
 #include "cli/categories.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define LOADS_SHOWN 10 /* threads that people see, the busiest; JSON has all */
 

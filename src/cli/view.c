@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats/formats.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 static bool is_named(const struct nsc_cli_given *given, const char *name)
 {

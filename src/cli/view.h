@@ -13,8 +13,8 @@
 #include "analyze/left_out.h"
 #include "analyze/select.h"
 #include "cli/command.h"
-#include "util/json.h"
-#include "util/table.h"
+#include "util/text/json_writer.h"
+#include "util/text/table.h"
 
 /* A trace as a command looks at it. */
 struct nsc_cli_view {

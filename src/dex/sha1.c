@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "util/library.h"
+#include "util/os/dynlib.h"
 
 /* ---- Ours ----------------------------------------------------------------------------------- */
 

@@ -13,12 +13,12 @@
 
 #include "base/span.h"
 #include "formats/android_names.h"
-#include "formats/id_map.h"
 #include "formats/import.h"
 #include "formats/leave.h"
-#include "formats/names.h"
 #include "util/array.h"
-#include "util/units.h"
+#include "util/id_map.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define MAGIC           "SLOW"
 #define MAGIC_BYTES     4u

@@ -11,9 +11,9 @@
 #include "abi/app_recording.h"
 #include "base/span.h"
 #include "formats/app_methods.h"
-#include "formats/id_map.h"
 #include "formats/leave.h"
-#include "util/units.h"
+#include "util/id_map.h"
+#include "util/text/units.h"
 
 #define DEPTH_LIMIT            (1u << 20)
 #define HEADER_MAX             65536u

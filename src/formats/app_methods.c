@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "apk/zip.h"
-#include "formats/bytes.h"
+#include "util/os/paged_file.h"
 
 #define FILES_MAX 256u
 

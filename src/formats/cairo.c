@@ -1,7 +1,7 @@
 /* cairo.c - libcairo, loaded; see cairo.h. */
 #include "formats/cairo.h"
 
-#include "util/library.h"
+#include "util/os/dynlib.h"
 
 int nsc_cairo_load(struct nsc_cairo *cairo, struct nsc_diag *diag)
 {

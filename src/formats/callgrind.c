@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/tally.h"
+#include "util/text/name_text.h"
 
 struct callgrind {
     struct nsc_export *job;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
+#include "util/text/name_text.h"
 
 struct chrome {
     struct nsc_export *job;

@@ -14,8 +14,8 @@
 
 #include "formats/intake.h"
 #include "formats/json_pull.h"
-#include "formats/names.h"
-#include "util/units.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define ARGS_MAX        64u
 #define PROGRESS_EVENTS 65536u

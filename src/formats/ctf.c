@@ -14,7 +14,7 @@
 #include "base/span.h"
 #include "formats/export.h"
 #include "formats/folder.h"
-#include "formats/names.h"
+#include "util/text/name_text.h"
 
 #define MAGIC        0xc1fc1fc1u
 #define PACKET_FULL  (64u * 1024)  /* a packet is closed when it has reached this */

@@ -5,8 +5,8 @@
 #ifndef NSC_FORMATS_CTF_DECODE_H
 #define NSC_FORMATS_CTF_DECODE_H
 
-#include "formats/bytes.h"
 #include "formats/ctf_model.h"
+#include "util/os/paged_file.h"
 
 #define CTF_LEAVES 64u           /* values of an event that are kept */
 #define CTF_TEXT   (192u * 1024) /* bytes of all its texts */

@@ -11,7 +11,7 @@
 #include "formats/ctf_read.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define LOADS_MAX 65536u
 

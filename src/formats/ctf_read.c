@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define FILES_MAX      65536u
 #define MERGED_MAX     512u /* files read side by side */

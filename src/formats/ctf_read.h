@@ -6,10 +6,10 @@
 #define NSC_FORMATS_CTF_READ_H
 
 #include "formats/ctf_decode.h"
-#include "formats/id_map.h"
 #include "formats/import.h"
-#include "formats/names.h"
 #include "formats/nest.h"
+#include "util/id_map.h"
+#include "util/text/name_text.h"
 
 #define CTF_PATH_BYTES 4096u /* of a module, with the NUL: longer ones are left out */
 

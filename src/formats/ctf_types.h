@@ -6,7 +6,7 @@
 #define NSC_FORMATS_CTF_TYPES_H
 
 #include "formats/ctf_words.h"
-#include "formats/names.h"
+#include "util/text/name_text.h"
 
 struct ctf_alias;
 

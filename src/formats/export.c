@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "analyze/left_out.h"
-#include "formats/input.h"
-#include "util/units.h"
+#include "util/os/gzip_input.h"
+#include "util/text/units.h"
 
 /* Where two of them fit a file name, the first one is meant. */
 static const struct nsc_exporter *const exporters[] = {

@@ -6,8 +6,8 @@
 #define NSC_FORMATS_EXPORT_H
 
 #include "formats/formats.h"
-#include "formats/output.h"
 #include "formats/walk.h"
+#include "util/os/gzip_output.h"
 
 /* A name as a format wants it; memory belongs to the export. */
 struct nsc_cooked {

@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/paths.h"
-#include "util/units.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 static const char file_start[] = "{\"meta\":{\"preprocessedProfileVersion\":48,";
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/paths.h"
+#include "util/text/name_text.h"
 
 struct folded {
     struct nsc_export *job;

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "formats/import.h"
-#include "formats/names.h"
 #include "formats/paths.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
+#include "util/text/name_text.h"
 
 #define PROGRESS_LINES 65536u
 #define WEIGHT_LIMIT   (1ull << 62) /* of all stacks together */

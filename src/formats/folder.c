@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/partial.h"
+#include "util/os/partial_name.h"
 
 static bool is_empty(const char *path)
 {

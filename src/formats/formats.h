@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "util/diag.h"
 
 #define NSC_NOTES_MAX 12

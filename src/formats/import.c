@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "formats/nanoscope_files.h"
-#include "trace/format.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "trace/format/format.h"
+#include "util/text/escape.h"
+#include "util/text/units.h"
 
 static const struct nsc_importer *const importers[] = {
     &nsc_nanoscope_importer, &nsc_android_importer,  &nsc_app_importer,    &nsc_ctf_importer,

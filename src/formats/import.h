@@ -6,8 +6,8 @@
 #define NSC_FORMATS_IMPORT_H
 
 #include "formats/formats.h"
-#include "formats/input.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
+#include "util/os/gzip_input.h"
 
 struct nsc_import {
     struct nsc_input *in; /* NULL when the input is a folder */

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/names.h"
 #include "formats/spill.h"
 #include "util/array.h"
-#include "util/units.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define UNKNOWN_CALL   "(unknown)" /* an end that nobody saw begin; as in nanoscope.c */
 #define PROGRESS_ITEMS 1048576u

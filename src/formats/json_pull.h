@@ -1,5 +1,6 @@
 /*
- * json_pull.h - read JSON of any size, token by token. Used by importers; util/json.h writes.
+ * json_pull.h - read JSON of any size, token by token. Used by importers; util/text/json_writer.h
+ * writes.
  *
  * Holds one token, and none above NSC_JSON_PULL_TEXT_MAX whole. A comma before a closing bracket is
  * let pass, and where the input ends is the caller's to judge: traces are cut.
@@ -7,7 +8,7 @@
 #ifndef NSC_FORMATS_JSON_PULL_H
 #define NSC_FORMATS_JSON_PULL_H
 
-#include "formats/input.h"
+#include "util/os/gzip_input.h"
 
 #define NSC_JSON_PULL_TEXT_MAX  (1u << 20) /* longer strings are cut */
 #define NSC_JSON_PULL_DEPTH_MAX 1024u      /* deeper nesting is damage */

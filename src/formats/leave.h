@@ -4,7 +4,7 @@
 #ifndef NSC_FORMATS_LEAVE_H
 #define NSC_FORMATS_LEAVE_H
 
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 /**
  * nsc_leave - a call of @function ends: the innermost open one; calls inside it ended without being

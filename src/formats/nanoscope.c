@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/nanoscope_files.h"
 #include "formats/samples.h"
-#include "util/units.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 struct text_export {
     struct nsc_export *job;

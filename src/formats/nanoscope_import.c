@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "formats/import.h"
-#include "formats/names.h"
 #include "formats/nanoscope_files.h"
 #include "formats/samples.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
+#include "util/text/name_text.h"
 
 #define TIMESTAMP_LIMIT (1ull << 62) /* 146 years of ns; above it, differences would not encode */
 #define DEPTH_LIMIT     (1u << 24)   /* open calls; a file that goes deeper is damaged */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "util/array.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 /*
  * Invariant: end_ns of a frame is at most that of the frame below it, so the first one to end is

@@ -8,7 +8,7 @@
 #define NSC_FORMATS_NEST_H
 
 #include "formats/formats.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 /* End of a slice that nobody knows. */
 #define NSC_NEST_OPEN      UINT64_MAX

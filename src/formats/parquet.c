@@ -13,9 +13,9 @@
 #include "analyze/calls.h"
 #include "analyze/gaps.h"
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/parquet_file.h"
 #include "util/array.h"
+#include "util/text/name_text.h"
 
 #define GROUP_ROWS   131072u
 #define THREAD_SHIFT 40 /* of call_id, as in src/query */

@@ -8,7 +8,7 @@
 #ifndef NSC_FORMATS_PARQUET_FILE_H
 #define NSC_FORMATS_PARQUET_FILE_H
 
-#include "formats/output.h"
+#include "util/os/gzip_output.h"
 
 struct nsc_parquet_column {
     const char *name;

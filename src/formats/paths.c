@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define PATHS_MAX (1u << 28)
 

@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "formats/names.h"
 #include "formats/pdf_draw.h"
 #include "util/array.h"
-#include "util/units.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define TITLE_Y     38.0 /* base lines */
 #define DETAIL_Y    51.0

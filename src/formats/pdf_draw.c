@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/names.h"
-#include "trace/model.h"
-#include "util/units.h"
+#include "trace/format/model.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define INSET         1.5 /* between a box's edge and its name */
 #define NAMED_WIDTH   9.0 /* narrower boxes have no name */

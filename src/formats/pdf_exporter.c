@@ -1,8 +1,8 @@
 /* pdf_exporter.c - PDF as one of the formats. Called through export.c. */
 #include <string.h>
 
-#include "formats/names.h"
 #include "formats/pdf.h"
+#include "util/text/name_text.h"
 
 static bool sniff_pdf(const uint8_t *bytes, size_t count)
 {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/perfetto_fields.h"
-#include "formats/proto.h"
+#include "util/protobuf.h"
+#include "util/text/name_text.h"
 
 #define UUID_PROCESS   (1ull << 32)
 #define UUID_THREAD    (2ull << 32)

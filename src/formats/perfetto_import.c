@@ -14,7 +14,7 @@
 #include "formats/perfetto_event.h"
 #include "formats/perfetto_fields.h"
 #include "formats/perfetto_unpack.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define PACKET_MAX       (256u << 20) /* bytes; a larger one is damage */
 #define PROGRESS_PACKETS 65536u

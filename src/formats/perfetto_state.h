@@ -5,9 +5,9 @@
 #ifndef NSC_FORMATS_PERFETTO_STATE_H
 #define NSC_FORMATS_PERFETTO_STATE_H
 
-#include "formats/id_map.h"
 #include "formats/intake.h"
-#include "formats/proto.h"
+#include "util/id_map.h"
+#include "util/protobuf.h"
 
 enum nsc_perfetto_intern { NSC_PERFETTO_EVENT, NSC_PERFETTO_ANNOTATION, NSC_PERFETTO_SOURCE };
 

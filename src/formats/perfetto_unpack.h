@@ -5,7 +5,7 @@
 #ifndef NSC_FORMATS_PERFETTO_UNPACK_H
 #define NSC_FORMATS_PERFETTO_UNPACK_H
 
-#include "formats/proto.h"
+#include "util/protobuf.h"
 
 /*
  * All of zlib's, or zstd's, data: at least one byte of memory for free(), with its length in

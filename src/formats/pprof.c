@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
 #include "formats/paths.h"
-#include "formats/proto.h"
+#include "util/protobuf.h"
+#include "util/text/name_text.h"
 
 /* Field numbers. */
 enum {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define TIME_LIMIT (1ull << 62) /* as in nanoscope.c */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/names.h"
+#include "util/text/name_text.h"
 
 /* What speedscope can read. */
 #define READABLE_BYTES 2000000000u

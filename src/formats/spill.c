@@ -8,8 +8,8 @@
 
 #include "formats/import.h"
 #include "util/array.h"
+#include "util/os/write_all.h"
 #include "util/sort.h"
-#include "util/write.h"
 
 #define RUN_ITEMS   (1u << 20)
 #define MERGE_BYTES (32u << 20) /* all buffers of a merge together... */

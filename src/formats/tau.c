@@ -10,8 +10,8 @@
 
 #include "formats/export.h"
 #include "formats/folder.h"
-#include "formats/names.h"
 #include "formats/tally.h"
+#include "util/text/name_text.h"
 
 /* Microseconds with the nanoseconds behind the point, and a blank. */
 static void put_time(struct nsc_output *out, uint64_t ns)

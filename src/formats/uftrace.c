@@ -14,10 +14,10 @@
 #include "base/span.h"
 #include "formats/export.h"
 #include "formats/folder.h"
-#include "formats/id_map.h"
-#include "formats/names.h"
-#include "util/text.h"
-#include "util/units.h"
+#include "util/id_map.h"
+#include "util/text/escape.h"
+#include "util/text/name_text.h"
+#include "util/text/units.h"
 
 #define FILE_VERSION   4
 #define HEADER_BYTES   40

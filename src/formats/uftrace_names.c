@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/names.h"
 #include "formats/uftrace_symbols.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
-#include "util/text.h"
+#include "util/text/escape.h"
+#include "util/text/name_text.h"
 
 #define MAPS_MAX     262144u            /* of all sessions together */
 #define TEXT_MAX     ((size_t)64 << 20) /* of task.txt and maps */

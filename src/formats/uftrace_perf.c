@@ -13,7 +13,7 @@
 
 #include "base/span.h"
 #include "formats/uftrace_read.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define FILES_MAX  4096u
 #define HEAD_BYTES 8u

@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "base/span.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 #include "util/array.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 #define MAGIC          "Ftrace!"
 #define HEADER_BYTES   40u

@@ -5,10 +5,10 @@
 #ifndef NSC_FORMATS_UFTRACE_READ_H
 #define NSC_FORMATS_UFTRACE_READ_H
 
-#include "formats/bytes.h"
-#include "formats/id_map.h"
 #include "formats/import.h"
-#include "formats/names.h"
+#include "util/id_map.h"
+#include "util/os/paged_file.h"
+#include "util/text/name_text.h"
 
 #define UFT_SID_MAX 32u
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/text.h"
+#include "util/text/escape.h"
 
 #define FILES_MAX   8192u
 #define SYMBOLS_MAX ((size_t)512 << 20) /* bytes of a .sym or .dbg file */

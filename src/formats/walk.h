@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 enum nsc_walk_kind {
     NSC_WALK_BEGIN,

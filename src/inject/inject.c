@@ -23,10 +23,10 @@
 #include "inject/mapping.h"
 #include "inject/report.h"
 #include "inject/rewrite.h"
-#include "util/content.h"
 #include "util/now.h"
-#include "util/outfile.h"
-#include "util/write.h"
+#include "util/os/atomic_file.h"
+#include "util/os/whole_file.h"
+#include "util/os/write_all.h"
 
 #define LIBRARY_FILE "lib" NSC_INJECT_LIBRARY ".so"
 #define LIBRARY_MOST (64u << 20) /* bytes */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "util/diag.h"
-#include "util/match.h"
+#include "util/text/glob.h"
 
 struct nsc_crypto_key;
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "abi/malloc_counts.h"
-#include "trace/model.h"
+#include "trace/format/model.h"
 #include "util/array.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "metrics/state.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "util/array.h"
 #include "util/now.h"
 

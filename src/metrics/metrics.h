@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "trace/model.h"
+#include "trace/format/model.h"
 #include "util/diag.h"
 
 struct nsc_heap;

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "metrics/ring.h"
-#include "trace/model.h"
+#include "trace/format/model.h"
 
 struct nsc_proc {
     int stat_fd, schedstat_fd; /* schedstat: -1 where the kernel has none */

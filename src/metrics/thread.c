@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "metrics/state.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "util/now.h"
 
 /* Waiting for a processor that is shorter is stored with the next. */

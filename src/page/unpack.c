@@ -1,7 +1,7 @@
-/* unpack.c - trace/unpack.h for the page's module, which has no zstd. */
-#include "trace/unpack.h"
-
+/* unpack.c - trace/zstd/unpack_block.h for the page's module, which has no zstd. */
 #include <errno.h>
+
+#include "trace/zstd/unpack_block.h"
 
 int nsc_unpack(void *to, size_t to_bytes, const void *from, size_t from_bytes)
 {

@@ -13,8 +13,8 @@
 #include <stddef.h>
 
 #include "analyze/category.h"
-#include "trace/reader.h"
-#include "util/json.h"
+#include "trace/read/reader.h"
+#include "util/text/json_writer.h"
 
 #define NSC_QUERY_SQL_MAX (256u << 10) /* bytes of a statement; longer ones are refused */
 

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#include "util/library.h"
+#include "util/os/dynlib.h"
 
 struct nsc_sqlite nsc_sqlite;
 static struct nsc_diag failure;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "reach/procfs.h"
-#include "util/credentials.h"
+#include "util/privileges/credentials.h"
 
 enum { GENERATIONS = 64, THREADS = 256 };
 

@@ -18,7 +18,7 @@
 #include "reach/maps.h"
 #include "reach/procfs.h"
 #include "reach/session.h"
-#include "util/credentials.h"
+#include "util/privileges/credentials.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
 #define MOMENT_NS    5000000

@@ -11,8 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "util/credentials.h"
 #include "util/diag.h"
+#include "util/privileges/credentials.h"
 
 struct nsc_inject_target {
     pid_t pid;

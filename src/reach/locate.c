@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/control.h"
-#include "symbols/note.h"
+#include "symbols/elf_note.h"
 
 /* A program has some ten segments, and some hundred bytes of notes. */
 #define SEGMENTS_MAX    256

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "reach/maps.h"
-#include "util/credentials.h"
+#include "util/privileges/credentials.h"
 
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as)

@@ -18,8 +18,8 @@
 
 #include "abi/control.h"
 #include "reach/find.h"
-#include "util/credentials.h"
 #include "util/diag.h"
+#include "util/privileges/credentials.h"
 
 enum nsc_reach_how {
     NSC_REACH_ENDPOINT = 1,

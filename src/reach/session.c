@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/partial.h"
+#include "util/os/partial_name.h"
 
 #define MEMORY_FILE  "/memfd:nanoscope"
 #define SESSIONS_MAX 32

@@ -10,7 +10,7 @@
 #include <nanoscope/reader.h>
 
 #include "analyze/select.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* All other names of the library stay inside of it. */
 #define NSC_READER_API __attribute__((visibility("default")))

@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 #include "record/session.h"
-#include "util/credentials.h"
 #include "util/diag.h"
+#include "util/privileges/credentials.h"
 
 struct nsc_admission {
     const struct nsc_session *session;

@@ -11,7 +11,7 @@
 #include "record/clockpoint.h"
 #include "record/glance.h"
 #include "record/onoff.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "util/array.h"
 #include "util/now.h"
 

@@ -4,7 +4,7 @@
 #ifndef NSC_RECORD_CLOCKPOINT_H
 #define NSC_RECORD_CLOCKPOINT_H
 
-#include "trace/model.h"
+#include "trace/format/model.h"
 
 /* The timer that hooks read: rdtsc, or cntvct_el0. */
 uint64_t nsc_clockpoint_ticks(void);

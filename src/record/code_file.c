@@ -10,9 +10,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "util/child.h"
-#include "util/confine.h"
 #include "util/now.h"
+#include "util/privileges/child.h"
+#include "util/privileges/confine.h"
 
 enum {
     HEADERS_MAX = 1024,

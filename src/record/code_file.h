@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "reach/maps.h"
-#include "util/credentials.h"
+#include "util/privileges/credentials.h"
 
 enum { NSC_CODE_FILE_SEGMENTS_MAX = 8 };
 

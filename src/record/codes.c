@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 enum { FIRST_BITS = 8, MAX_BITS = 20, SPARSE = 8 };
 

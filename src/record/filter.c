@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/units.h"
+#include "util/text/units.h"
 
 enum { OPTION_MAX = 32 }; /* bytes of an option's name, with its NUL */
 

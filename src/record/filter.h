@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "util/diag.h"
-#include "util/match.h"
+#include "util/text/glob.h"
 
 /* Lists end with NULL, or are NULL: none. */
 struct nsc_filter_test {

@@ -6,7 +6,7 @@
 
 #include "metrics/heap.h"
 #include "record/clockpoint.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 /* Each thread takes some descriptors. */
 static void raise_limit(void)

@@ -20,8 +20,8 @@
 #include "record/rules.h"
 #include "record/sleds.h"
 #include "symbols/symbols.h"
-#include "trace/writer.h"
-#include "util/credentials.h"
+#include "trace/write/writer.h"
+#include "util/privileges/credentials.h"
 
 /* A function of the trace: where it is. Index = function id. */
 struct nsc_place {

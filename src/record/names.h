@@ -6,7 +6,7 @@
 #define NSC_RECORD_NAMES_H
 
 #include "record/modules.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 /* Looks up every function id's symbol, readable name and line, and makes addresses of one symbol
  * aliases. What cannot be found keeps its address for a name. 0 or -ENOMEM. */

@@ -7,7 +7,7 @@
 #ifndef NSC_RECORD_NOTES_H
 #define NSC_RECORD_NOTES_H
 
-#include "trace/model.h"
+#include "trace/format/model.h"
 
 #define NSC_NOTE_RECORD_TEXT 4096 /* bytes of text that are kept of one mark or counter */
 

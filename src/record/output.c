@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/format.h"
-#include "util/partial.h"
+#include "trace/format/format.h"
+#include "util/os/partial_name.h"
 
 #define COPY_STEP (1u << 30)
 

@@ -27,7 +27,7 @@
 #include "record/timing.h"
 #include "record/turns.h"
 #include "symbols/symbols.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 #include "util/now.h"
 
 #define MS 1000000ull

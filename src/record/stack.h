@@ -25,7 +25,7 @@
 #include "record/notes.h"
 #include "record/offs.h"
 #include "record/sieve.h"
-#include "trace/model.h"
+#include "trace/format/model.h"
 
 struct nsc_lane;
 struct nsc_stack; /* one stack of the thread; stack.c */

@@ -9,7 +9,7 @@
 #define NSC_RECORD_STACK_STATE_H
 
 #include "record/stack.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 #define KEY_SHIFT 16
 #define KEY_PC    0xffffull

@@ -2,7 +2,7 @@
 #include "record/timing.h"
 
 #include "abi/live.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "util/buffer.h"
 
 /* Where a module has both kinds, it is not known of which one a function is. */

@@ -13,7 +13,7 @@
 #include "record/clockpoint.h"
 #include "record/timing.h"
 #include "record/verdict.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 enum {
     SLOTS_AHEAD = 16, /* looked at beyond the highest slot ever seen in use */

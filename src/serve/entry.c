@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "util/write.h"
+#include "util/os/write_all.h"
 
 /* The folder that the system gives to each user's session. Another user who could rename files in
  * it could exchange ours. */

@@ -1,7 +1,7 @@
 /* mhd.c - libmicrohttpd, loaded; see mhd.h. */
 #include "serve/mhd.h"
 
-#include "util/library.h"
+#include "util/os/dynlib.h"
 
 int nsc_mhd_load(struct nsc_mhd *mhd, struct nsc_diag *diag)
 {

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "serve/assets.h"
-#include "util/text.h"
+#include "util/text/escape.h"
 
 #define READ_BYTES   ((size_t)256 << 10)
 /* Three to four: a multiple of three, so that only the last part needs filling up. */

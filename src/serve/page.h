@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "formats/output.h"
 #include "util/diag.h"
+#include "util/os/gzip_output.h"
 
 #define NSC_PAGE_TRACES_MAX 2u
 

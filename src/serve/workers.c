@@ -1,7 +1,7 @@
 /*
  * workers.c - the threads that answer; see workers.h.
  *
- * Called by the server. A trace and its engine belong to one thread (trace/reader.h), so each
+ * Called by the server. A trace and its engine belong to one thread (trace/read/reader.h), so each
  * worker has its own over the same file.
  */
 #include "serve/workers.h"
@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "serve/serve.h"
-#include "util/json.h"
 #include "util/now.h"
+#include "util/text/json_writer.h"
 
 enum { QUICK, SLOW, STATEMENTS, CLASSES };
 enum { THREADS_EACH = 2, THREADS = CLASSES * THREADS_EACH };

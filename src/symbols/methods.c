@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "util/array.h"
-#include "util/content.h"
 #include "util/hash.h"
+#include "util/os/whole_file.h"
 
 /* What stands before the first method, and where in it the fingerprint is. */
 #define HEAD       NSC_METHODS_MAGIC "\nbuild "

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 /* Tables keep their ids: they are added in the order of the old file. */
 static int copy_tables(struct nsc_trace *t, struct nsc_writer *w)

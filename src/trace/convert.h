@@ -6,8 +6,8 @@
 #ifndef NSC_TRACE_CONVERT_H
 #define NSC_TRACE_CONVERT_H
 
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 /**
  * nsc_trace_recover - write a whole trace out of an incomplete or damaged one.

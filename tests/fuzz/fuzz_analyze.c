@@ -11,7 +11,7 @@
 #include "analyze/tree.h"
 #include "analyze/usage.h"
 #include "fuzz/trace_input.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "fuzz/answer_check.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "unit/trace_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

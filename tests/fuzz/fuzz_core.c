@@ -14,7 +14,7 @@
 
 #include "live_layout.h"
 #include "record/revive.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

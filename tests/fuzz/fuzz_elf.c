@@ -1,7 +1,7 @@
 /*
  * Fuzzes everything of symbols/ that reads an ELF file: headers, symbols, sites, notes, debug
  * links; and, for one input in 64, source lines and demangling (these fork; what happens in the
- * child is its own affair, see src/symbols/isolate.h).
+ * child is its own affair, see src/host/symbols/isolated_child.h).
  *
  * Build and run: make fuzz-elf
  */

@@ -16,8 +16,8 @@
 
 #include "abi/live.h"
 #include "record/stack.h"
-#include "trace/reader.h"
-#include "trace/writer.h"
+#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "symbols/digest.h"
-#include "symbols/elf.h"
+#include "symbols/elf_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "fuzz/trace_input.h"
-#include "trace/bucket.h"
-#include "trace/levels.h"
+#include "trace/format/duration_bucket.h"
+#include "trace/read/levels.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

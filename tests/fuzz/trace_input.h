@@ -14,7 +14,7 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 #include "fuzz/trace_mutator.h"
-#include "trace/block.h"
+#include "trace/format/block.h"
 
 static void mend_checksums(uint8_t *data, size_t bytes)
 {

@@ -13,9 +13,9 @@
 
 #include "base/crc32c.h"
 #include "base/span.h"
-#include "trace/block.h"
-#include "trace/entry.h"
-#include "trace/unpack.h"
+#include "trace/format/block.h"
+#include "trace/format/table_entry.h"
+#include "trace/zstd/unpack_block.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t room);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t room, unsigned seed);

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/encode.h"
-#include "trace/writer.h"
+#include "trace/write/lane.h"
+#include "trace/write/writer.h"
 
 #define FUNCTIONS_MAX 1000
 

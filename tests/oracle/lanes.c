@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/match.h"
+#include "util/text/glob.h"
 
 #define HANDLER "on_alarm" /* the one that comes at any time */
 

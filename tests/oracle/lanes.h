@@ -4,7 +4,7 @@
 #ifndef ORACLE_LANES_H
 #define ORACLE_LANES_H
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct lane_event {
     uint64_t ticks;

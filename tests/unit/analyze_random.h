@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "unit/analyze_oracle.h"
 
 #define RANDOM_THREADS   3u

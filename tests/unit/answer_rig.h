@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "answer/answer.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "unit/trace_model.h"
 
 /* A call as the model knows it; times in ns. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "record/drain.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 
 struct drain_rig {
     struct nsc_session session;

@@ -7,7 +7,7 @@
 #ifndef NSC_TESTS_LANE_LOG_H
 #define NSC_TESTS_LANE_LOG_H
 
-#define NSC_TRACE_ENCODE_H
+#define NSC_TRACE_WRITE_LANE_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

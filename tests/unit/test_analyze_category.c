@@ -7,7 +7,7 @@
 
 #include "analyze/category.h"
 #include "tap.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 static char folder[] = "/tmp/nsc-test-category-XXXXXX";
 static char path[64];

@@ -7,7 +7,7 @@
 
 #include "analyze/report.h"
 #include "tap.h"
-#include "trace/levels.h"
+#include "trace/read/levels.h"
 #include "unit/trace_model.h"
 
 enum { FUNCTIONS = 14, STEPS = 120000, THREADS = 3, ROUNDS = 4, WINDOWS = 60 };

@@ -8,7 +8,7 @@
 
 #include "analyze/late.h"
 #include "tap.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "unit/trace_model.h"
 
 /* What a trace is like; one event in so many is what its name says, 0: none. */

@@ -6,7 +6,7 @@
 
 #include "analyze/pick.h"
 #include "tap.h"
-#include "trace/writer_state.h"
+#include "trace/write/writer_state.h"
 #include "unit/trace_model.h"
 
 #define THREADS   4u

@@ -8,7 +8,7 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 #include "tap.h"
-#include "trace/reader_state.h"
+#include "trace/read/reader_state.h"
 
 #define REQUESTS (T_SANITIZED ? 40u : 120u)
 #define ORDERS   (T_SANITIZED ? 1u : 2u)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/child.h"
-#include "util/confine.h"
+#include "util/privileges/child.h"
+#include "util/privileges/confine.h"
 
 enum { DONE = 0, REFUSED = 1, NO_FILTER = 2, NOT_CONFINED = 3, KILLED = 1000 };
 

@@ -21,10 +21,10 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/child.h"
-#include "util/confine.h"
-#include "util/confine_reader.h"
-#include "util/landlock.h"
+#include "util/privileges/child.h"
+#include "util/privileges/confine.h"
+#include "util/privileges/confine_reader.h"
+#include "util/privileges/landlock.h"
 
 enum { DONE = 0, REFUSED = 1, WRONG = 2, NO_FILTER = 3, KILLED = 100 };
 
@@ -87,7 +87,7 @@ static int try_nameless(void)
     return fd >= 0 && write(fd, "x", 1) == 1 && ftruncate(fd, 100) == 0 ? DONE : REFUSED;
 }
 
-/* As symbols/isolate.c does. */
+/* As symbols/isolated_child.c does. */
 static int try_confined_child(void)
 {
     const struct nsc_confine confine = {

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/credentials.h"
+#include "util/privileges/credentials.h"
 
 #define ALL 0x1ffffffffffull
 

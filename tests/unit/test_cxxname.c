@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/cxxname.h"
+#include "symbols/cxx_name.h"
 #include "symbols/symbols.h"
 #include "tap.h"
 

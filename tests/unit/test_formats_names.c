@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/names.h"
 #include "tap.h"
+#include "util/text/name_text.h"
 
 static void check(const char *name, const char *wanted)
 {

@@ -2,12 +2,12 @@
  * test_formats_tables.c - tables of importers: numbers and names that were chosen to meet in one
  * slot, if hashes were known, and the calls that nsc_leave() and nest.h end.
  */
-#include "formats/id_map.h"
 #include "formats/leave.h"
-#include "formats/names.h"
 #include "formats/nest.h"
 #include "formats_fixture.h"
-#include "trace/writer_state.h"
+#include "trace/write/writer_state.h"
+#include "util/id_map.h"
+#include "util/text/name_text.h"
 
 #define KEYS 20000u
 

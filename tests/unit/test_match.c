@@ -2,7 +2,7 @@
 #include <errno.h>
 
 #include "tap.h"
-#include "util/match.h"
+#include "util/text/glob.h"
 
 static bool matches(const char *pattern, const char *name)
 {

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/outfile.h"
-#include "util/write.h"
+#include "util/os/atomic_file.h"
+#include "util/os/write_all.h"
 
 static char folder[] = "/tmp/test_outfile.XXXXXX", table[64], app[64];
 

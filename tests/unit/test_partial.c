@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "util/partial.h"
+#include "util/os/partial_name.h"
 
 static void test_made(void)
 {

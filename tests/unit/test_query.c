@@ -9,7 +9,7 @@
 
 #include "query/query.h"
 #include "tap.h"
-#include "trace/encode.h"
+#include "trace/write/lane.h"
 
 #define WIDE_FUNCTIONS 20000u
 

@@ -9,7 +9,7 @@
 
 #include "drain_rig.h"
 #include "tap.h"
-#include "trace/writer_state.h"
+#include "trace/write/writer_state.h"
 #include "util/now.h"
 
 #define TOP          0x7ffd00001000ull

@@ -11,7 +11,7 @@
 #include "serve/sql.h"
 #include "serve/workers.h"
 #include "tap.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 #include "unit/trace_model.h"
 
 enum {

@@ -2,9 +2,9 @@
  * test_table.c - tables, CSV and JSON with names that were made to do harm.
  */
 #include "tap.h"
-#include "util/json.h"
-#include "util/table.h"
-#include "util/text.h"
+#include "util/text/escape.h"
+#include "util/text/json_writer.h"
+#include "util/text/table.h"
 
 static char *written;
 static size_t written_bytes;

@@ -4,7 +4,7 @@
 
 #include "base/crc32c.h"
 #include "tap.h"
-#include "trace/clock.h"
+#include "trace/read/clock.h"
 
 #define SECOND 1000000000ull
 #define DAY    (86400 * SECOND)

@@ -15,7 +15,7 @@
 #include "base/span.h"
 #include "tap.h"
 #include "trace/convert.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 #include "unit/trace_model.h"
 
 #define THREADS   3

@@ -9,7 +9,7 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 #include "tap.h"
-#include "trace/block.h"
+#include "trace/format/block.h"
 #include "unit/trace_model.h"
 
 static char folder[] = "/tmp/nsc-test-least-XXXXXX";

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "trace/bucket.h"
-#include "trace/levels.h"
+#include "trace/format/duration_bucket.h"
+#include "trace/read/levels.h"
 #include "unit/trace_model.h"
 
 enum { FUNCTIONS = 12, MAX_DEPTH = 9, STEPS = 240000, CHUNK_STEPS = 1500, THREADS = 2, DEEP = 600 };

@@ -10,7 +10,7 @@
 
 #include "tap.h"
 #include "trace/convert.h"
-#include "trace/format.h"
+#include "trace/format/format.h"
 #include "unit/note_model.h"
 
 #define THREADS   3

@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "trace/block.h"
 #include "trace/convert.h"
-#include "trace/spool.h"
+#include "trace/format/block.h"
+#include "trace/write/write_behind.h"
 #include "unit/trace_model.h"
-#include "util/partial.h"
+#include "util/os/partial_name.h"
 
 static char folder[] = "/tmp/nsc-test-writer-XXXXXX";
 static char path[64], other[128];

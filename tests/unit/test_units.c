@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "tap.h"
-#include "util/units.h"
+#include "util/text/units.h"
 
 static void check_ns(const char *text, uint64_t want)
 {

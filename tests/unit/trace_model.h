@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/encode.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
+#include "trace/write/lane.h"
 
 struct model_event {
     uint64_t ticks;

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "trace/clock.h"
-#include "trace/reader.h"
+#include "trace/read/clock.h"
+#include "trace/read/reader.h"
 
 static const char *const states[] = {"unknown", "running", "runnable", "sleeping",
                                      "io",      "lock",    "stopped",  "dead"};

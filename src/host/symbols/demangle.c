@@ -1,0 +1,141 @@
+/* demangle.c - nsc_symbols_demangle() of symbols.h: C++ names by libstdc++'s demangler, in a child.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/cxx_name.h"
+#include "symbols/isolated_child.h"
+#include "symbols/symbols.h"
+
+#define NAME_BYTES_MAX  16384 /* longer linker names stay as they are */
+#define CHILD_BYTES_MAX (256u << 20)
+#define TIME_MS         120000
+
+/* From libstdc++, which has no C header: see the Itanium C++ ABI, section 3.4. */
+/* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-*,readability-identifier-naming) */
+char *__cxa_demangle(const char *mangled, char *buffer, size_t *bytes, int *status);
+
+struct job {
+    const char *const *symbols; /* all names that were asked for */
+    const size_t *which;        /* those that are C++ names */
+    char **out;
+    char *last; /* in the child: the answer that is being sent */
+};
+
+/* "global constructors of x.cc", or of the file that has a certain symbol. */
+static char *name_global(const char *meaning, const char *key)
+{
+    int status;
+    char *readable = strncmp(key, "_Z", 2) == 0 ? __cxa_demangle(key, NULL, NULL, &status) : NULL;
+    char *name = NULL;
+    int n;
+
+    if (readable != NULL)
+        nsc_cxxname_shorten(readable);
+    n = asprintf(&name, "%s %s %s", meaning, strchr(key, '.') != NULL ? "of" : "keyed to",
+                 readable != NULL ? readable : key);
+    free(readable);
+    return n < 0 ? NULL : name;
+}
+
+static char *readable_name(const char *symbol)
+{
+    const char *key, *meaning = nsc_cxxname_global(symbol, &key);
+    char *name;
+    int status;
+
+    if (meaning != NULL)
+        return name_global(meaning, key);
+    name = __cxa_demangle(symbol, NULL, NULL, &status);
+    if (name != NULL)
+        nsc_cxxname_shorten(name);
+    return name;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolate_run() calls. */
+static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
+                         size_t *text_bytes)
+{
+    struct job *job = context;
+
+    (void)number;
+    free(job->last);
+    job->last = readable_name(job->symbols[job->which[index]]);
+    if (job->last == NULL)
+        return false;
+    *text = job->last;
+    *text_bytes = strlen(job->last);
+    return true;
+}
+
+/* The child needs no file, so as root it becomes the user that owns none. */
+static void drop_user(void *context)
+{
+    const struct nsc_credentials overflow = nsc_credentials_of_user(65534, 65534);
+
+    (void)context;
+    if (nsc_credentials_are_foreign(&overflow))
+        (void)nsc_credentials_assume(&overflow); /* a user namespace need not have it */
+}
+
+static void take_one(void *context, size_t index, uint32_t number, const char *text,
+                     size_t text_bytes)
+{
+    struct job *job = context;
+    char *copy;
+
+    (void)number;
+    if (text_bytes == 0)
+        return;
+    copy = strdup(text);
+    if (copy != NULL) { /* else the linker name stays */
+        free(job->out[job->which[index]]);
+        job->out[job->which[index]] = copy;
+    }
+}
+
+static bool is_cxx(const char *symbol)
+{
+    const char *key;
+
+    return strncmp(symbol, "_Z", 2) == 0 || nsc_cxxname_global(symbol, &key) != NULL;
+}
+
+int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
+{
+    size_t *which = malloc((count + 1) * sizeof *which), mangled = 0;
+    char **names = calloc(count + 1, sizeof *names);
+    bool whole = which != NULL && names != NULL;
+
+    for (size_t i = 0; i < count && whole; i++) {
+        names[i] = strdup(symbols[i]);
+        whole = names[i] != NULL;
+        if (is_cxx(symbols[i]) && strlen(symbols[i]) <= NAME_BYTES_MAX)
+            which[mangled++] = i;
+    }
+    if (whole && mangled > 0) {
+        struct job job = {symbols, which, names, NULL};
+        struct nsc_isolate_task task = {
+            .context = &job,
+            .count = mangled,
+            .memory_bytes = CHILD_BYTES_MAX,
+            .time_ms = TIME_MS,
+            .fds = {-1, -1},
+            .open = drop_user,
+            .answer = demangle_one,
+            .take = take_one,
+        };
+        nsc_isolate_run(&task);
+    }
+    for (size_t i = 0; i < count && names != NULL; i++) {
+        if (whole)
+            out[i] = names[i];
+        else
+            free(names[i]);
+    }
+    free(names);
+    free(which);
+    return whole ? 0 : -ENOMEM;
+}

@@ -1,0 +1,40 @@
+/*
+ * duration_bucket.h - the buckets that durations are counted in: eight to a power of two.
+ *
+ * Used by trace/ for the histograms of chunk heads and index levels, by analyze/ to read them.
+ * docs/format.md section 4. The middle of a bucket is within 1/16 of everything in it; durations
+ * below 16 have buckets of their own.
+ */
+#ifndef NSC_TRACE_FORMAT_DURATION_BUCKET_H
+#define NSC_TRACE_FORMAT_DURATION_BUCKET_H
+
+#include <stdint.h>
+
+#define NSC_BUCKETS 496u /* of all 64-bit numbers */
+
+/* The bucket of a duration. */
+static inline uint32_t nsc_bucket_of(uint64_t ticks)
+{
+    uint32_t shift = ((uint32_t)__builtin_clzll(ticks | 8) ^ 63u) - 3; /* one bsr */
+
+    return shift * 8 + (uint32_t)(ticks >> shift);
+}
+
+/* The least duration in it, and how many there are. */
+static inline uint64_t nsc_bucket_low(uint32_t bucket)
+{
+    return bucket < 16 ? bucket : (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
+}
+
+static inline uint64_t nsc_bucket_width(uint32_t bucket)
+{
+    return bucket < 16 ? 1 : (uint64_t)1 << (bucket / 8 - 1);
+}
+
+/* Rounded down. */
+static inline uint64_t nsc_bucket_middle(uint32_t bucket)
+{
+    return nsc_bucket_low(bucket) + (nsc_bucket_width(bucket) - 1) / 2;
+}
+
+#endif

@@ -1,0 +1,490 @@
+/*
+ * lane.h - the hot half of the writer: add one event to a thread's stream.
+ *
+ * Called by record/ for every event (>= 150 M/s on one core with index: a few ns each) and by
+ * importers. The lane keeps the stack of open calls; the caller may keep a word of its own in each
+ * frame (the recorder: the stack position).
+ *
+ * Ticks must not run backwards within a lane; a smaller value is raised to the last one. Function
+ * ids must have been added to the writer before. When something fails (no memory, unknown function)
+ * the writer latches the error and the event is counted as dropped; exits and unwinds always pop a
+ * frame, so a caller's loop over open frames ends.
+ */
+#ifndef NSC_TRACE_WRITE_LANE_H
+#define NSC_TRACE_WRITE_LANE_H
+
+#include "trace/format/duration_bucket.h"
+#include "trace/format/format.h"
+#include "trace/write/writer.h"
+#include "util/buffer.h"
+
+/* An open call. */
+struct nsc_lane_frame {
+    uint64_t start_ticks;
+    uint64_t child_ticks; /* time spent in direct callees so far */
+    uint64_t position;    /* the caller's own word */
+    uint64_t short_ticks; /* of its depth: a call that takes less changes no summary */
+    uint32_t function;
+    uint32_t bound; /* NSC_BOUND_START or 0 */
+};
+
+/* What calls of one function add up to in the current chunk. */
+struct nsc_lane_total {
+    uint64_t ticks[2];    /* of activations with no open one of the same function below; others */
+    uint64_t child_ticks; /* of both, in direct callees */
+    uint64_t min_ticks;   /* of the shortest */
+    uint64_t range_ticks; /* longest - shortest + 1; 0: none has ended, not in the touched list */
+    uint16_t *counts;     /* its run of lane->counts; how many calls ended is their sum */
+    uint32_t active;      /* open calls of the function, in all */
+    uint32_t unwinds;     /* calls that ended without returning */
+    uint64_t unused;      /* a cache line each */
+};
+
+/*
+ * How often calls of a function took how long, in the current chunk: a number for each bucket below
+ * NSC_LANE_BUCKETS, so for all that take less than 2^27 ticks. Longer ones are rare and go into a
+ * list, and so does what exceeds the 16 bits of a count.
+ */
+#define NSC_LANE_BUCKETS 200u
+
+struct nsc_lane_many {
+    uint32_t function;
+    uint32_t bucket;
+    uint64_t calls;
+};
+
+/* The longest call so far of those that started in the current span of one depth. */
+struct nsc_lane_span {
+    uint64_t span; /* start >> span_shift, or UINT64_MAX: none yet */
+    uint64_t longest_ticks;
+    uint64_t end_ticks;
+    uint64_t function;
+};
+
+/* Position of the floor: no event of the recorder has it, as positions are multiples of 8 << 16. */
+#define NSC_LANE_NOWHERE 0x10000ull
+
+/* Private to trace/, here for the inline functions. A lane without buffers is "cold": at == limit.
+ */
+struct nsc_lane {
+    /* Hot. */
+    uint8_t *at;    /* next byte of the chunk */
+    uint8_t *limit; /* at >= limit: no run takes an event; NSC_LANE_SLACK bytes lie behind it */
+    uint64_t last_ticks;
+    struct nsc_lane_frame *top; /* innermost open call; == floor if there is none */
+    struct nsc_lane_frame
+        *floor; /* below the outermost call: takes the roots' time as a callee's */
+    struct nsc_lane_total *totals; /* by function id, totals_count of them */
+    const uint32_t *shorts;        /* into the writer's, see nsc_lane_shorts_fill() */
+    uint64_t least;                /* ticks between events that the chunk does not tell */
+    uint64_t span_until;           /* where the last event's span of time ends */
+    struct nsc_lane_span *spans;   /* by depth, span_count of them */
+    uint32_t *touched;             /* functions of which calls ended; room for totals_count */
+    uint16_t *counts;              /* runs of NSC_LANE_BUCKETS; the first is used without memory */
+    struct nsc_lane_frame *high; /* highest top in the chunk; top <= high <= floor + frames_room */
+    struct nsc_lane_frame *low;  /* lowest top in the chunk */
+    uint32_t totals_count;
+    uint32_t touched_count;
+    uint32_t span_count;
+    uint32_t frames_room;
+    uint32_t span_shift;
+    bool full; /* the next record tells its ticks in full; never if least is 0 */
+    /* Cold. */
+    uint32_t thread;      /* id in the thread table */
+    bool chunk_open;      /* the chunk has an event */
+    bool dead;            /* out of memory: events are dropped */
+    bool rows_cut;        /* a summary row did not fit: the chunk goes without summary */
+    uint8_t until_choice; /* chunks before `least` is chosen anew */
+    uint32_t full_count;  /* FULL records in the chunk */
+    uint32_t span_bias;
+    uint32_t open_depth, common; /* at the chunk's start */
+    uint32_t next_common;        /* frames that the next chunk may leave out of its stack */
+    uint32_t row_count;
+    uint64_t late_calls, lost; /* in this chunk */
+    uint64_t first_ticks;      /* of the chunk */
+    uint64_t sequence;         /* of the chunk */
+    uint64_t since_whole;      /* events since a chunk with its whole stack */
+    uint8_t *buffer;
+    size_t buffer_bytes;
+    size_t held_bytes;       /* all memory of this lane but the frames, as counted by the writer */
+    size_t side_bytes;       /* part of it: stack and rows */
+    struct nsc_buffer stack; /* coded opening stack of the chunk */
+    struct nsc_buffer rows;  /* coded summary rows of the chunk */
+    void *totals_memory;     /* totals are a part of it, at the bounds of cache lines */
+    uint32_t counts_room;    /* runs of counts */
+    uint32_t many_count, many_room;
+    struct nsc_lane_many *many; /* what does not go into counts */
+    uint32_t level_count;
+    struct nsc_writer_level *levels; /* chunks and nodes that wait for the node above them */
+    struct nsc_writer *writer;
+    struct nsc_lane *previous, *next;
+    struct nsc_lane *warm_previous, *warm_next; /* among those with buffers */
+    bool warm;                                  /* is one of them */
+};
+
+#define NSC_LANE_SLACK       32
+/* Room that any event but a loss fits: 10 + 5 bytes. */
+#define NSC_LANE_EVENT_BYTES 16
+/* A longer pause than this, or one backwards, is looked at; one below SHORT takes two bytes. */
+#define NSC_LANE_DELTA_MAX   ((uint64_t)1 << 40)
+#define NSC_LANE_DELTA_SHORT ((uint64_t)0x4000 >> 2)
+/* Bound of `least`, and so of deltas that take two bytes. */
+#define NSC_LANE_LEAST_MAX   ((uint64_t)255)
+#define NSC_LANE_SHORT_MAX   (NSC_LANE_DELTA_SHORT + NSC_LANE_LEAST_MAX)
+#define NSC_LANE_SHORTS      (NSC_LANE_SHORT_MAX + NSC_LANE_LEAST_MAX)
+
+/* nsc_leb_put() out of the way of registers. */
+uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
+/* A call of a function is its first in this chunk, its shortest or its longest. */
+void nsc_lane_widen(struct nsc_lane *lane, uint32_t function, uint64_t duration);
+/* A call at the depth of @frame has ended that may be the longest of its span, or the first one
+ * after a span of time or below the chunk's lowest frame. */
+void nsc_lane_settle(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
+                     uint64_t start_ticks, uint64_t end_ticks);
+/* Count @calls calls of a function that lane->counts cannot hold. */
+void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
+    __attribute__((cold));
+/* Stores that may be unaligned and, unlike those of bytes, alias no field of a lane: the compiler
+ * keeps what it knows of them. Little endian. */
+struct nsc_lane_pair {
+    uint16_t bytes;
+} __attribute__((packed));
+struct nsc_lane_word {
+    uint64_t bytes;
+} __attribute__((packed));
+
+static inline uint16_t nsc_lane_pair_order(uint16_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap16(v) : v;
+}
+
+static inline uint64_t nsc_lane_word_order(uint64_t v)
+{
+    return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
+}
+
+/*
+ * What there is to know of a number of ticks below NSC_LANE_SHORT_MAX, by table: of one below
+ * NSC_LANE_DELTA_SHORT the one or two bytes as a delta of kind 0, and how many they are << 24; its
+ * bucket << 16. The table begins with NSC_LANE_LEAST_MAX entries that nobody looks at: in a lane
+ * @shorts points as many entries before the one of 0 as `least` says, so that an event's place is
+ * its whole delta.
+ */
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS]);
+
+/* Of a duration below NSC_LANE_SHORT_MAX. */
+static inline uint32_t nsc_lane_short_bucket(const struct nsc_lane *lane, uint64_t duration)
+{
+    return lane->shorts[duration + lane->least] >> 16 & 0x7f;
+}
+
+/* Do the events of the chunk leave out ticks? */
+static inline bool nsc_lane_leaves_out(const struct nsc_lane *lane)
+{
+    return lane->least > 0;
+}
+
+/* May an event come @delta ticks after the last one in a run's plain case? */
+static inline bool nsc_lane_is_short(const struct nsc_lane *lane, uint64_t delta)
+{
+    return __builtin_expect(delta - lane->least < NSC_LANE_DELTA_SHORT, 1);
+}
+
+static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint32_t entry, enum nsc_format_record kind)
+{
+    ((struct nsc_lane_pair *)(void *)at)->bytes =
+        nsc_lane_pair_order((uint16_t)(entry | (uint32_t)kind));
+    return at + (entry >> 24);
+}
+
+/* A function id as it stands in the stream, for nsc_lane_run_enter(): its bytes, first one lowest,
+ * and their number in the top byte. */
+static inline uint64_t nsc_lane_code_function(uint32_t function)
+{
+    uint8_t bytes[NSC_LEB_MAX] = {0};
+    uint64_t count = (uint64_t)(nsc_leb_put(bytes, function) - bytes), coded = count << 56;
+
+    for (uint64_t i = 0; i < count; i++)
+        coded |= (uint64_t)bytes[i] << (8 * i);
+    return coded;
+}
+
+static inline uint8_t *nsc_lane_put_function(uint8_t *at, uint64_t coded)
+{
+    ((struct nsc_lane_word *)(void *)at)->bytes = nsc_lane_word_order(coded);
+    return at + (coded >> 56);
+}
+
+/* Number of open calls, and the innermost one (NULL if none). */
+static inline uint32_t nsc_lane_depth(const struct nsc_lane *lane)
+{
+    return (uint32_t)(lane->top - lane->floor);
+}
+
+static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
+{
+    return lane->top == lane->floor ? NULL : lane->top;
+}
+
+/* How many calls of @function are open. A cold lane has no totals: its frames are counted. */
+static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t function)
+{
+    uint32_t open = 0;
+
+    if (lane->totals != NULL)
+        return function < lane->totals_count ? lane->totals[function].active : 0;
+    for (uint32_t depth = nsc_lane_depth(lane); depth > 0; depth--)
+        open += lane->floor[depth].function == function;
+    return open;
+}
+
+/* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
+void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position);
+/* Is there room for one more open call, or may there be? All lanes together have a limit, far above
+ * what a program needs that does not lie. For callers whose program may: before each
+ * nsc_lane_enter(). */
+bool nsc_lane_may_deepen(const struct nsc_lane *lane);
+/* The innermost call returns. depth > 0. */
+void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks);
+/* The innermost call ends without returning: longjmp, throw, end of the recording. depth > 0. */
+void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks);
+
+/*
+ * Many events at once. A run holds what every event changes in registers; the lane must not be used
+ * otherwise before nsc_lane_run_end(). An event that needs more than the plain case is refused:
+ * end the run and give it to nsc_lane_enter() or nsc_lane_exit().
+ */
+struct nsc_lane_run {
+    uint8_t *at;
+    struct nsc_lane_frame
+        *top; /* innermost open call; its position matches none if there is none */
+    uint64_t last_ticks;
+};
+
+/* How many more events there is room for; 0: the next one needs nsc_lane_enter() or _exit(). They
+ * take less than that as a rule: who has used it up may ask again. */
+static inline size_t nsc_lane_run_room(const struct nsc_lane *lane, const struct nsc_lane_run *run)
+{
+    if (run->at >= lane->limit)
+        return 0;
+    return ((size_t)(lane->limit - run->at) + NSC_LANE_EVENT_BYTES - 1) / NSC_LANE_EVENT_BYTES;
+}
+
+/* Returns the room. */
+static inline size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
+{
+    run->at = lane->at;
+    run->top = lane->top;
+    run->last_ticks = lane->last_ticks;
+    return __builtin_expect(lane->full, 0) ? 0 : nsc_lane_run_room(lane, run);
+}
+
+static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane_run *run)
+{
+    lane->at = run->at;
+    lane->top = run->top;
+    lane->last_ticks = run->last_ticks;
+}
+
+/* Is an event at @ticks neither too far from the last one nor too near to it, or before it? */
+static inline bool nsc_lane_run_fits(const struct nsc_lane *lane, const struct nsc_lane_run *run,
+                                     uint64_t ticks)
+{
+    uint64_t delta = ticks - run->last_ticks;
+
+    return nsc_lane_is_short(lane, delta) || delta - lane->least <= NSC_LANE_DELTA_MAX;
+}
+
+/* The delta and kind of an event, where nsc_lane_is_short(). */
+static inline __attribute__((always_inline)) void nsc_lane_run_put_short(
+    const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta,
+    enum nsc_format_record kind)
+{
+    run->at = nsc_lane_put_short(run->at, lane->shorts[delta], kind);
+    run->last_ticks += delta;
+}
+
+/* The delta and kind of an event, of a time that fits. */
+static inline __attribute__((always_inline)) void nsc_lane_run_put(const struct nsc_lane *lane,
+                                                                   struct nsc_lane_run *run,
+                                                                   uint64_t ticks,
+                                                                   enum nsc_format_record kind)
+{
+    uint64_t delta = ticks - run->last_ticks;
+
+    if (nsc_lane_is_short(lane, delta)) {
+        nsc_lane_run_put_short(lane, run, delta, kind);
+        return;
+    }
+    run->at = nsc_lane_put_long(run->at, (delta - lane->least) << 2 | kind);
+    run->last_ticks = ticks;
+}
+
+/* What an entry does behind its delta. */
+static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane *lane,
+                                                                struct nsc_lane_run *run,
+                                                                uint64_t ticks, uint32_t function,
+                                                                uint64_t coded, uint64_t position)
+{
+    struct nsc_lane_frame *frame = ++run->top;
+
+    run->at = nsc_lane_put_function(run->at, coded);
+    frame->start_ticks = ticks;
+    frame->child_ticks = 0;
+    frame->position = position;
+    frame->function = function;
+    frame->bound = 0;
+    lane->totals[function].active++;
+}
+
+/* A call of @function at the depth of @frame is over. What it adds up to; the longest call of its
+ * span is remembered. @bucket: of its duration. */
+static inline __attribute__((always_inline)) void nsc_lane_account(
+    struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function, uint64_t start_ticks,
+    uint64_t end_ticks, uint32_t bucket)
+{
+    struct nsc_lane_total *total = &lane->totals[function];
+    uint64_t duration = end_ticks - start_ticks;
+
+    if (__builtin_expect(duration - total->min_ticks >= total->range_ticks, 0))
+        nsc_lane_widen(lane, function, duration);
+    total->ticks[total->active != 0] += duration;
+    if (__builtin_expect(bucket >= NSC_LANE_BUCKETS, 0))
+        nsc_lane_count_many(lane, function, bucket, 1);
+    else if (__builtin_expect(++total->counts[bucket] == 0, 0))
+        nsc_lane_count_many(lane, function, bucket, (uint64_t)UINT16_MAX + 1);
+    frame[-1].child_ticks += duration;
+    if (__builtin_expect(duration >= frame->short_ticks || end_ticks >= lane->span_until, 0))
+        nsc_lane_settle(lane, frame, function, start_ticks, end_ticks);
+}
+
+/* The innermost call is over. */
+static inline __attribute__((always_inline)) void nsc_lane_pop(struct nsc_lane *lane,
+                                                               struct nsc_lane_run *run,
+                                                               uint64_t ticks)
+{
+    struct nsc_lane_frame *frame = run->top--;
+    struct nsc_lane_total *total = &lane->totals[frame->function];
+    uint32_t bucket = nsc_bucket_of(ticks - frame->start_ticks);
+
+    total->active--;
+    total->child_ticks += frame->child_ticks;
+    nsc_lane_account(lane, frame, frame->function, frame->start_ticks, ticks, bucket);
+}
+
+/* Room for one more frame and for the totals of @function? */
+static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_lane *lane,
+                                                                     const struct nsc_lane_run *run,
+                                                                     uint32_t function)
+{
+    if (__builtin_expect(function >= lane->totals_count, 0))
+        return false;
+    if (__builtin_expect(run->top < lane->high, 1))
+        return true;
+    if (run->top == lane->floor + lane->frames_room)
+        return false;
+    lane->high = run->top + 1;
+    return true;
+}
+
+/*
+ * An event @delta ticks after the last one, where nsc_lane_is_short() of that and of the duration
+ * of a leaf. @coded: nsc_lane_code_function(@function).
+ */
+static inline __attribute__((always_inline)) bool nsc_lane_run_short_enter(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint32_t function,
+    uint64_t coded, uint64_t position)
+{
+    if (__builtin_expect(!nsc_lane_run_reach(lane, run, function), 0))
+        return false;
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_ENTER);
+    nsc_lane_push(lane, run, run->last_ticks, function, coded, position);
+    return true;
+}
+
+/* depth > 0. */
+static inline __attribute__((always_inline)) void nsc_lane_run_short_exit(struct nsc_lane *lane,
+                                                                          struct nsc_lane_run *run,
+                                                                          uint64_t delta)
+{
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_EXIT);
+    nsc_lane_pop(lane, run, run->last_ticks);
+}
+
+/* Entry and exit at once, of a call that makes none itself: two events, half the work. */
+static inline __attribute__((always_inline)) bool nsc_lane_run_short_leaf(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint64_t duration,
+    uint32_t function, uint64_t coded)
+{
+    uint64_t ticks = run->last_ticks + delta;
+
+    if (__builtin_expect(!nsc_lane_run_reach(lane, run, function), 0))
+        return false;
+    nsc_lane_run_put_short(lane, run, delta, NSC_FORMAT_ENTER);
+    run->at = nsc_lane_put_function(run->at, coded);
+    nsc_lane_run_put_short(lane, run, duration, NSC_FORMAT_EXIT);
+    nsc_lane_account(lane, run->top + 1, function, ticks, ticks + duration,
+                     nsc_lane_short_bucket(lane, duration));
+    return true;
+}
+
+/* The same at any time. */
+static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
+    uint64_t coded, uint64_t position)
+{
+    if (__builtin_expect(
+            !nsc_lane_run_fits(lane, run, ticks) || !nsc_lane_run_reach(lane, run, function), 0))
+        return false;
+    nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_ENTER);
+    nsc_lane_push(lane, run, ticks, function, coded, position);
+    return true;
+}
+
+static inline __attribute__((always_inline)) bool nsc_lane_run_exit(struct nsc_lane *lane,
+                                                                    struct nsc_lane_run *run,
+                                                                    uint64_t ticks)
+{
+    if (__builtin_expect(!nsc_lane_run_fits(lane, run, ticks), 0))
+        return false;
+    nsc_lane_run_put(lane, run, ticks, NSC_FORMAT_EXIT);
+    nsc_lane_pop(lane, run, ticks);
+    return true;
+}
+
+/* False also where the two events would have to go one by one. */
+static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
+    struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint64_t end_ticks,
+    uint32_t function, uint64_t coded)
+{
+    uint64_t delta = ticks - run->last_ticks, duration = end_ticks - ticks;
+
+    return nsc_lane_is_short(lane, delta) && nsc_lane_is_short(lane, duration) &&
+           nsc_lane_run_short_leaf(lane, run, delta, duration, function, coded);
+}
+
+/**
+ * nsc_lane_late_exit - a call returns that was entered before the lane began or in a gap.
+ * It was open directly above the innermost open call, if any, since the gap.
+ */
+void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function);
+
+/**
+ * nsc_lane_enter_earlier - a call is open that was entered before @ticks, before the lane began or
+ * in a gap: it begins here, and its start is a bound. As nsc_lane_enter() in all else.
+ */
+void nsc_lane_enter_earlier(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
+                            uint64_t position);
+
+/* End the chunk here. Chunks end by themselves; this is for what readers must find apart. */
+void nsc_lane_end_chunk(struct nsc_lane *lane);
+
+/* A gap: @events events were lost just here. They are not added to the thread's own count. */
+void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
+/* A gap: the budget turned @events events away just here, which are not lost. */
+void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
+
+/* End the stream: open calls are unwound at @ticks; buffers are flushed and freed, @lane too. */
+void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks);
+
+#endif

@@ -1,0 +1,322 @@
+/*
+ * trace_file.c - see trace_file.h.
+ *
+ * All paths are resolved once, through a descriptor of the folder: a link that somebody slips in
+ * later changes nothing. No fsync: a trace that a power failure cuts is noticed by its missing
+ * footer, and waiting for the disk would double the time `record` takes (docs/adr/006).
+ */
+#include "trace/write/trace_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "base/crc32c.h"
+#include "base/span.h"
+#include "util/os/partial_name.h"
+#include "util/text/escape.h"
+
+#define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
+#define COPY_BYTES         ((size_t)1 << 20)
+#define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
+
+static int open_folder(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *name = nsc_text_base_name(sink->path);
+    size_t bytes = (size_t)(name - sink->path);
+    char *folder = bytes == 0 ? strdup(".") : strndup(sink->path, bytes);
+    int error = 0;
+
+    if (folder == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    sink->folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (sink->folder_fd < 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: folder %s: %s",
+                             sink->path, folder, strerror(errno));
+    free(folder);
+    return error;
+}
+
+/* What may stand at the final path: nothing, or (overwrite) a regular file. */
+static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *what = NULL;
+    int error = EEXIST;
+    struct stat st;
+
+    if (*nsc_text_base_name(sink->path) == '\0')
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "cannot write %s: it names a folder",
+                            sink->path);
+    if (fstatat(sink->folder_fd, nsc_text_base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        if (errno == ENOENT)
+            return 0;
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", sink->path,
+                            strerror(errno));
+    }
+    if (S_ISLNK(st.st_mode)) {
+        what = "it is a symbolic link; name the file itself";
+        error = ELOOP;
+    } else if (S_ISDIR(st.st_mode)) {
+        what = "it is a folder";
+        error = EISDIR;
+    } else if (!S_ISREG(st.st_mode)) {
+        what = "it is not a regular file";
+    } else if (!sink->overwrite) {
+        what = "it exists; remove it or choose another name";
+    }
+    if (what == NULL)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", sink->path, what);
+}
+
+static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    sink->partial = nsc_partial_make(sink->path, "partial");
+    if (sink->partial == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    sink->fd = openat(sink->folder_fd, nsc_text_base_name(sink->partial),
+                      O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (sink->fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot create %s: %s", sink->partial,
+                            strerror(errno));
+    return 0;
+}
+
+static int latch(struct nsc_sink *sink, int error)
+{
+    if (sink->error == 0)
+        sink->error = error;
+    return sink->error;
+}
+
+int nsc_sink_push(struct nsc_sink *sink)
+{
+    return latch(sink, nsc_spool_push(sink->spool));
+}
+
+int nsc_sink_flush(struct nsc_sink *sink)
+{
+    return latch(sink, nsc_spool_wait(sink->spool));
+}
+
+static void append(struct nsc_sink *sink, const void *data, size_t bytes)
+{
+    if (sink->error != 0)
+        return;
+    sink->offset += bytes;
+    latch(sink, nsc_spool_put(sink->spool, data, bytes));
+}
+
+/* The state before there is a file. Returns 0 or -ENOMEM. */
+static int init(struct nsc_sink *sink, const char *path, bool compress)
+{
+    memset(sink, 0, sizeof *sink);
+    sink->fd = sink->folder_fd = -1;
+    sink->compress = compress;
+    sink->path = strdup(path);
+    return sink->path != NULL ? 0 : -ENOMEM;
+}
+
+/* The open file gets its first bytes. Returns 0 or -ENOMEM. */
+static int begin(struct nsc_sink *sink)
+{
+    uint8_t raw[NSC_FORMAT_HEADER_BYTES];
+    struct nsc_file_header header = {.may_ignore = sink->compress ? NSC_FORMAT_HINT_ZSTD : 0};
+
+    if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
+        memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
+    nsc_file_header_pack(raw, &header);
+    sink->spool = nsc_spool_new(sink->fd);
+    if (sink->spool == NULL)
+        return -ENOMEM;
+    append(sink, raw, sizeof raw);
+    return 0;
+}
+
+int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
+                    struct nsc_diag *diag)
+{
+    int error = init(sink, path, compress);
+
+    sink->overwrite = overwrite;
+    if (error != 0)
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
+    else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0 &&
+             (error = open_partial(sink, diag)) == 0 && (error = begin(sink)) != 0) {
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
+        nsc_sink_discard(sink);
+    }
+    if (error != 0)
+        nsc_sink_release(sink);
+    return error;
+}
+
+int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
+                       struct nsc_diag *diag)
+{
+    int error = init(sink, name, compress);
+
+    if (error == 0 && (sink->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3)) < 0)
+        error = -errno;
+    if (error == 0)
+        error = begin(sink);
+    if (error != 0) {
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", name,
+                     strerror(-error));
+        nsc_sink_release(sink);
+    }
+    return error;
+}
+
+/* Appends what is in @fd from behind the file header up to @end. Returns 0 or -errno. */
+static int append_file(struct nsc_sink *sink, int fd, uint64_t end)
+{
+    uint8_t *part = malloc(COPY_BYTES);
+    ssize_t n = 1;
+
+    while (part != NULL && sink->error == 0 && n > 0 && sink->offset < end) {
+        uint64_t left = end - sink->offset;
+
+        n = pread(fd, part, left < COPY_BYTES ? (size_t)left : COPY_BYTES, (off_t)sink->offset);
+        if (n > 0)
+            append(sink, part, (size_t)n);
+    }
+    free(part);
+    if (part == NULL)
+        return -ENOMEM;
+    return n > 0 ? sink->error : n < 0 ? -errno : -EIO;
+}
+
+int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *diag)
+{
+    struct nsc_sink shared = *sink;
+    int error = nsc_sink_create(sink, path, true, shared.compress, diag);
+
+    if (error == 0) {
+        error = append_file(sink, shared.fd, shared.offset);
+        if (error == 0) {
+            shared.spool = NULL; /* its thread is the parent's */
+            nsc_sink_release(&shared);
+            return 0;
+        }
+        nsc_sink_discard(sink);
+        nsc_sink_release(sink);
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", path,
+                     strerror(-error));
+    }
+    *sink = shared;
+    return error;
+}
+
+/* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is
+ * too slow for plain blocks, they are packed without being asked for: better than to wait for it.
+ */
+static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
+{
+    size_t n;
+
+    if (bytes < COMPRESS_MIN_BYTES || (!sink->compress && !nsc_spool_behind(sink->spool)))
+        return 0;
+    if (sink->zstd == NULL)
+        sink->zstd = ZSTD_createCCtx();
+    nsc_buffer_clear(&sink->packed);
+    if (sink->zstd == NULL || nsc_buffer_reserve(&sink->packed, bytes) == NULL)
+        return 0;
+    /* Room for less than the input: a block that would grow fails here and is stored plain. */
+    n = ZSTD_compressCCtx(sink->zstd, sink->packed.data, bytes - bytes / 16, data, bytes,
+                          ZSTD_LEVEL);
+    return ZSTD_isError(n) ? 0 : n;
+}
+
+uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
+                        size_t bytes)
+{
+    return nsc_sink_flagged_block(sink, kind, 0, data, bytes);
+}
+
+uint64_t nsc_sink_flagged_block(struct nsc_sink *sink, enum nsc_format_kind kind, unsigned flags,
+                                const void *data, size_t bytes)
+{
+    uint64_t offset = sink->offset;
+    size_t packed = pack(sink, data, bytes);
+    const void *stored = packed != 0 ? sink->packed.data : data;
+    struct nsc_block block = {
+        .kind = (uint16_t)kind,
+        .flags = (uint16_t)(flags | (packed != 0 ? NSC_FORMAT_BLOCK_ZSTD : 0)),
+        .stored_bytes = packed != 0 ? packed : bytes,
+        .plain_bytes = bytes,
+    };
+    uint8_t raw[NSC_FORMAT_BLOCK_BYTES];
+
+    if (bytes > NSC_FORMAT_PLAIN_MAX && sink->error == 0)
+        sink->error = -EOVERFLOW;
+    block.payload_crc = nsc_base_crc32c(0, stored, block.stored_bytes);
+    nsc_block_pack(raw, &block);
+    append(sink, raw, sizeof raw);
+    if (block.stored_bytes > 0)
+        append(sink, stored, block.stored_bytes);
+    return offset;
+}
+
+void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset)
+{
+    uint8_t raw[NSC_FORMAT_FOOTER_BYTES];
+
+    nsc_file_footer_pack(raw, directory_offset);
+    append(sink, raw, sizeof raw);
+}
+
+int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
+{
+    const char *from, *to = nsc_text_base_name(sink->path);
+    int error;
+
+    if (sink->partial == NULL)
+        return 0;
+    from = nsc_text_base_name(sink->partial);
+    error = check_target(sink, diag);
+    if (error != 0)
+        return error;
+    if (close(sink->fd) != 0) {
+        sink->fd = -1; /* some file systems tell of a full disk only here */
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                            "cannot write %s: %s; what was kept: %s", sink->path, strerror(errno),
+                            sink->partial);
+    }
+    sink->fd = -1;
+    if (sink->keep)
+        return 0;
+    if (renameat2(sink->folder_fd, from, sink->folder_fd, to,
+                  sink->overwrite ? 0 : RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno == EINVAL && !sink->overwrite && /* a file system without RENAME_NOREPLACE */
+        renameat(sink->folder_fd, from, sink->folder_fd, to) == 0)
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot rename %s to %s: %s",
+                        sink->partial, sink->path, strerror(errno));
+}
+
+void nsc_sink_discard(struct nsc_sink *sink)
+{
+    if (sink->partial != NULL && sink->folder_fd >= 0)
+        unlinkat(sink->folder_fd, nsc_text_base_name(sink->partial), 0);
+}
+
+void nsc_sink_release(struct nsc_sink *sink)
+{
+    nsc_spool_free(sink->spool);
+    if (sink->fd >= 0)
+        close(sink->fd);
+    if (sink->folder_fd >= 0)
+        close(sink->folder_fd);
+    ZSTD_freeCCtx(sink->zstd);
+    nsc_buffer_free(&sink->packed);
+    free(sink->partial);
+    free(sink->path);
+    memset(sink, 0, sizeof *sink);
+    sink->fd = sink->folder_fd = -1;
+}

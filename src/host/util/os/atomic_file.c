@@ -1,0 +1,209 @@
+/* atomic_file.c - see atomic_file.h. */
+#include "util/os/atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "util/os/partial_name.h"
+
+/* Only a name that is free, or a regular file, may be replaced. */
+static int check_target(const char *path, struct nsc_diag *diag)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return errno == ENOENT ? 0
+                               : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+                                              "cannot write %s: %s", path, strerror(errno));
+    if (S_ISLNK(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
+                            "%s is a symbolic link: give the file it should point to", path);
+    if (S_ISDIR(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "%s is a directory: name a file",
+                            path);
+    if (!S_ISREG(st.st_mode))
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "%s is not a regular file: use -o - and redirect", path);
+    return 0;
+}
+
+/* A file without a name beside @path, where the file system can; else -errno. */
+static int open_nameless(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+
+    free(folder);
+    return fd;
+}
+
+static int open_partial(struct nsc_outfile *f, struct nsc_diag *diag)
+{
+    int error = check_target(f->path, diag);
+
+    if (error != 0)
+        return error;
+    f->partial = nsc_partial_make(f->path, "unfinished");
+    if (f->partial == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    f->fd = open_nameless(f->path);
+    if (f->fd >= 0)
+        return 0;
+    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (f->fd < 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", f->path,
+                            strerror(errno));
+    f->named = true;
+    return 0;
+}
+
+int nsc_outfile_create(const char *path, struct nsc_outfile *f, struct nsc_diag *diag)
+{
+    bool to_stdout = strcmp(path, "-") == 0;
+
+    *f = (struct nsc_outfile){.fd = -1};
+    f->path = strdup(to_stdout ? "standard output" : path);
+    if (f->path == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (!to_stdout)
+        return open_partial(f, diag);
+    f->fd = STDOUT_FILENO;
+    return 0;
+}
+
+static int name_it(struct nsc_outfile *f)
+{
+    char self[32];
+
+    if (f->named)
+        return 0;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
+    if (linkat(AT_FDCWD, self, AT_FDCWD, f->partial, AT_SYMLINK_FOLLOW) != 0)
+        return -errno;
+    f->named = true;
+    return 0;
+}
+
+int nsc_outfile_close(struct nsc_outfile *f)
+{
+    int error;
+
+    if (f->partial == NULL || f->fd < 0)
+        return 0;
+    error = name_it(f);
+    if (close(f->fd) != 0 && error == 0)
+        error = -errno;
+    f->fd = -1;
+    return error;
+}
+
+static void release(struct nsc_outfile *f)
+{
+    if (f->fd >= 0 && f->partial != NULL)
+        close(f->fd);
+    free(f->path);
+    free(f->partial);
+    f->path = f->partial = NULL;
+    f->named = false;
+    f->fd = -1;
+}
+
+static int cannot_write(const struct nsc_outfile *f, int error, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", f->path,
+                        strerror(error));
+}
+
+int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag)
+{
+    if (f->partial != NULL) {
+        int error = check_target(f->path, diag);
+
+        if (error == 0 && rename(f->partial, f->path) != 0)
+            error = cannot_write(f, errno, diag);
+        if (error != 0) {
+            nsc_outfile_abandon(f);
+            return error;
+        }
+    }
+    release(f);
+    return 0;
+}
+
+/* ---- Two at once ------------------------------------------------------------------------------
+ */
+
+/* What it takes to undo a publication. */
+enum undo {
+    UNDO_NOTHING,
+    UNDO_REMOVE,   /* the name was free */
+    UNDO_EXCHANGE, /* what stood there has the temporary name now */
+};
+
+/* Move the file to its name so that it can be undone. */
+static int exchange(struct nsc_outfile *f, enum undo *undo, struct nsc_diag *diag)
+{
+    if (f->partial == NULL)
+        return 0;
+    if (renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE) == 0) {
+        *undo = UNDO_EXCHANGE;
+        return 0;
+    }
+    /* Either there is nothing to exchange it with, or the file system cannot do it. */
+    *undo = errno == ENOENT ? UNDO_REMOVE : UNDO_NOTHING;
+    if (rename(f->partial, f->path) == 0)
+        return 0;
+    *undo = UNDO_NOTHING;
+    return cannot_write(f, errno, diag);
+}
+
+static void take_back(struct nsc_outfile *f, enum undo undo)
+{
+    if (undo == UNDO_EXCHANGE)
+        (void)renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE);
+    else if (undo == UNDO_REMOVE)
+        unlink(f->path);
+}
+
+static int close_and_check(struct nsc_outfile *f, struct nsc_diag *diag)
+{
+    int error = nsc_outfile_close(f);
+
+    if (error != 0)
+        return cannot_write(f, -error, diag);
+    return f->partial != NULL ? check_target(f->path, diag) : 0;
+}
+
+int nsc_outfile_publish_both(struct nsc_outfile *first, struct nsc_outfile *second,
+                             struct nsc_diag *diag)
+{
+    enum undo undo = UNDO_NOTHING;
+    int error = close_and_check(first, diag);
+
+    if (error == 0)
+        error = close_and_check(second, diag);
+    if (error == 0)
+        error = exchange(first, &undo, diag);
+    if (error == 0) {
+        error = nsc_outfile_publish(second, diag);
+        if (error != 0)
+            take_back(first, undo);
+    }
+    /* What is left under the temporary name: the new file, or the one that it replaced. */
+    nsc_outfile_abandon(first);
+    nsc_outfile_abandon(second);
+    return error;
+}
+
+void nsc_outfile_abandon(struct nsc_outfile *f)
+{
+    if (f->named)
+        unlink(f->partial);
+    release(f);
+}

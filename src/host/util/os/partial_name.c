@@ -1,0 +1,55 @@
+/* partial_name.c - see partial_name.h. */
+#include "util/os/partial_name.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define RANDOM_DIGITS 8
+
+char *nsc_partial_make(const char *path, const char *ending)
+{
+    uint32_t number;
+    char *name;
+
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number ||
+        asprintf(&name, "%s.%ld.%0*x.%s", path, (long)getpid(), RANDOM_DIGITS, number, ending) < 0)
+        return NULL;
+    return name;
+}
+
+/* Where the last part of @name begins, up to @end: behind its dot; 0 if it is no part of these
+ * digits, or there is nothing in front. */
+static size_t part_before(const char *name, size_t end, bool hexadecimal)
+{
+    size_t at = end;
+
+    while (at > 0 && (hexadecimal ? isxdigit((unsigned char)name[at - 1])
+                                  : isdigit((unsigned char)name[at - 1])))
+        at--;
+    return at > 1 && at < end && name[at - 1] == '.' ? at : 0;
+}
+
+size_t nsc_partial_length(const char *name, pid_t *pid)
+{
+    static const char suffix[] = ".partial";
+    size_t end = strlen(name), random, digits;
+
+    if (end <= sizeof suffix || strcmp(name + end - (sizeof suffix - 1), suffix) != 0)
+        return 0;
+    end -= sizeof suffix - 1;
+    random = part_before(name, end, true);
+    if (random != 0 && end - random == RANDOM_DIGITS && part_before(name, random - 1, false) != 0)
+        end = random - 1;
+    digits = part_before(name, end, false);
+    if (digits == 0)
+        return 0;
+    if (pid != NULL)
+        *pid = (pid_t)strtol(name + digits, NULL, 10);
+    return digits - 1;
+}

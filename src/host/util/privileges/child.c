@@ -1,0 +1,59 @@
+/* child.c - see child.h. */
+#include "util/privileges/child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "util/now.h"
+
+enum { KILL_MS = 1000, NAP_NS = 50000, NAP_NS_MAX = 10000000 };
+
+/* Waits until @end_ns; what waitpid() returned. */
+static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
+{
+    struct timespec nap = {.tv_nsec = NAP_NS};
+
+    for (;;) {
+        pid_t reaped = waitpid(child, status, WNOHANG);
+
+        if ((reaped != 0 && !(reaped < 0 && errno == EINTR)) || nsc_now_ns() >= end_ns)
+            return reaped;
+        (void)nanosleep(&nap, NULL);
+        if (nap.tv_nsec < NAP_NS_MAX)
+            nap.tv_nsec *= 2;
+    }
+}
+
+int nsc_child_wait_readable(int fd, uint64_t end_ns)
+{
+    struct pollfd readable = {.fd = fd, .events = POLLIN};
+    for (;;) {
+        uint64_t now_ns = nsc_now_ns();
+        bool is_over = now_ns >= end_ns;
+        int ready = poll(&readable, 1, is_over ? 0 : (int)((end_ns - now_ns) / 1000000) + 1);
+
+        if (ready > 0)
+            return 0;
+        if (ready < 0 && errno != EINTR)
+            return -errno;
+        if (is_over)
+            return -ETIMEDOUT;
+    }
+}
+
+int nsc_child_end(pid_t child, unsigned grace_ms)
+{
+    pid_t reaped;
+    int status;
+
+    reaped = wait_until(child, &status, nsc_now_ns() + grace_ms * 1000000ull);
+    if (reaped == 0) {
+        kill(child, SIGKILL);
+        reaped = wait_until(child, &status, nsc_now_ns() + KILL_MS * 1000000ull);
+    }
+    return reaped == child ? status : -1;
+}

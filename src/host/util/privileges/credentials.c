@@ -1,0 +1,350 @@
+/* credentials.c - see credentials.h. */
+#include "util/privileges/credentials.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "util/now.h"
+#include "util/privileges/child.h"
+
+#define FUSE_SUPER_MAGIC 0x65735546 /* no header of the C library's defines it */
+
+#define NAMESPACE_UNKNOWN UINT64_MAX
+#define OPEN_TIMEOUT_NS   2000000000ull
+
+enum { STATUS_BYTES_MAX = 16384 };
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* What follows "\n@key:", or NULL. */
+static const char *field(const char *status, const char *key)
+{
+    char label[32];
+    const char *found;
+
+    snprintf(label, sizeof label, "\n%s:", key);
+    found = strstr(status, label);
+    return found != NULL ? found + strlen(label) : NULL;
+}
+
+static bool read_ids(const char *status, const char *key, struct nsc_process_ids *ids)
+{
+    const char *line = field(status, key);
+
+    return line != NULL && sscanf(line, "%u %u %u %u", &ids->real, &ids->effective, &ids->saved,
+                                  &ids->file_system) == 4;
+}
+
+static int read_groups(const char *status, struct nsc_credentials *c)
+{
+    const char *at = field(status, "Groups");
+
+    if (at == NULL)
+        return -EBADMSG;
+    for (;;) {
+        char *end;
+
+        at += strspn(at, " \t");
+        if (*at < '0' || *at > '9')
+            return 0;
+        if (c->group_count == NSC_CREDENTIALS_GROUPS_MAX)
+            return -E2BIG;
+        c->groups[c->group_count++] = (gid_t)strtoul(at, &end, 10);
+        at = end;
+    }
+}
+
+int nsc_credentials_parse(const char *status, struct nsc_credentials *out)
+{
+    struct nsc_credentials c = {0};
+    const char *permitted = field(status, "CapPrm");
+    int error;
+
+    if (permitted == NULL || !read_ids(status, "Uid", &c.user) ||
+        !read_ids(status, "Gid", &c.group))
+        return -EBADMSG;
+    c.capabilities = strtoull(permitted, NULL, 16);
+    error = read_groups(status, &c);
+    if (error == 0)
+        *out = c;
+    return error;
+}
+
+/* The inode number of a process's user namespace: 0 if it is our own or the system has none, else
+ * NAMESPACE_UNKNOWN where it is not shown. */
+static uint64_t user_namespace(pid_t pid)
+{
+    struct stat own, theirs;
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/%ld/ns/user", (long)pid);
+    if (stat("/proc/self/ns/user", &own) != 0)
+        return 0;
+    if (stat(path, &theirs) != 0)
+        return NAMESPACE_UNKNOWN;
+    return own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino ? 0 : theirs.st_ino;
+}
+
+int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
+{
+    char path[48] = "/proc/self/status", *text;
+    size_t length = 0;
+    ssize_t got = 0;
+    int fd, error;
+
+    if (pid != 0)
+        snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -ESRCH;
+    text = malloc(STATUS_BYTES_MAX);
+    while (text != NULL && length < STATUS_BYTES_MAX - 1 &&
+           (got = read(fd, text + length, STATUS_BYTES_MAX - 1 - length)) > 0)
+        length += (size_t)got;
+    close(fd);
+    if (text == NULL)
+        return -ENOMEM;
+    text[length] = 0;
+    error = length > 0 ? nsc_credentials_parse(text, out) : -ESRCH;
+    free(text);
+    /* After the text: no process comes back from a user namespace with more than it had before. */
+    if (error == 0 && pid != 0 && (out->user_namespace = user_namespace(pid)) != 0)
+        out->capabilities = 0;
+    return error;
+}
+
+struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group)
+{
+    return (struct nsc_credentials){.user = {user, user, user, user},
+                                    .group = {group, group, group, group}};
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+static bool are_equal(const struct nsc_process_ids *a, const struct nsc_process_ids *b)
+{
+    return memcmp(a, b, sizeof *a) == 0;
+}
+
+static bool is_root(const struct nsc_credentials *c)
+{
+    static const struct nsc_process_ids root = {0};
+
+    return are_equal(&c->user, &root) && c->user_namespace == 0;
+}
+
+bool nsc_credentials_cover(const struct nsc_credentials *holder,
+                           const struct nsc_credentials *process)
+{
+    if ((process->capabilities & ~holder->capabilities) != 0)
+        return false;
+    return is_root(holder) ||
+           (are_equal(&holder->user, &process->user) &&
+            are_equal(&holder->group, &process->group) &&
+            holder->user_namespace == process->user_namespace &&
+            holder->user_namespace != NAMESPACE_UNKNOWN &&
+            holder->group_count == process->group_count &&
+            memcmp(holder->groups, process->groups, holder->group_count * sizeof(gid_t)) == 0);
+}
+
+bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
+{
+    struct nsc_credentials own;
+
+    return geteuid() == 0 &&
+           (credentials->user.effective != 0 || credentials->user_namespace != 0 ||
+            nsc_credentials_read(0, &own) != 0 ||
+            (own.capabilities & ~credentials->capabilities) != 0);
+}
+
+/* Does the user namespace of this process have the id? @map: uid_map or gid_map. */
+static bool is_mapped(const char *map, uint32_t id)
+{
+    unsigned first, count;
+    bool found = false;
+    char path[32];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/self/%s", map);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return true; /* a system without user namespaces */
+    while (!found && fscanf(file, "%u %*u %u", &first, &count) == 2)
+        found = id >= first && id - first < count;
+    fclose(file);
+    return found;
+}
+
+/* May this process change its user and its groups? */
+static bool may_change_ids(void)
+{
+    const uint32_t needed = 1u << CAP_SETUID | 1u << CAP_SETGID;
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    char groups[8] = "";
+    FILE *file;
+
+    if (syscall(SYS_capget, &head, sets) != 0 || (sets[0].effective & needed) != needed)
+        return false;
+    file = fopen("/proc/self/setgroups", "re");
+    if (file == NULL)
+        return true; /* a system without user namespaces */
+    (void)!fread(groups, 1, sizeof groups - 1, file);
+    fclose(file);
+    return strncmp(groups, "deny", 4) != 0;
+}
+
+bool nsc_credentials_can_be_assumed(const struct nsc_credentials *credentials)
+{
+    if (!nsc_credentials_are_foreign(credentials))
+        return geteuid() == credentials->user.effective;
+    return may_change_ids() && is_mapped("uid_map", credentials->user.effective) &&
+           is_mapped("gid_map", credentials->group.effective);
+}
+
+/* ---- Assuming -------------------------------------------------------------------------------- */
+
+/* Root stays root: the capabilities that @c lacks go. */
+static int keep_capabilities(const struct nsc_credentials *c)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+    if (syscall(SYS_capget, &head, sets) != 0)
+        return -errno;
+    for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+        sets[i].permitted &= (uint32_t)(c->capabilities >> 32 * i);
+        sets[i].effective = sets[i].permitted;
+        sets[i].inheritable = 0;
+    }
+    return syscall(SYS_capset, &head, sets) == 0 ? 0 : -errno;
+}
+
+int nsc_credentials_assume(const struct nsc_credentials *c)
+{
+    uid_t user = c->user.effective;
+    gid_t group = c->group.effective;
+
+    /* Before processes with these credentials may attach. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0)
+        return -errno;
+    if (nsc_credentials_are_foreign(c) &&
+        (setgroups(c->group_count, c->groups) != 0 || setresgid(group, group, group) != 0 ||
+         setresuid(user, user, user) != 0 || (user == 0 && keep_capabilities(c) != 0)))
+        return -errno;
+    if (geteuid() != user)
+        return -EPERM;
+    /* Once more: a change of user sets it to fs.suid_dumpable. */
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return -errno;
+    return 0;
+}
+
+/* @no_fuse: refuse files of file systems that a process serves. */
+static int open_regular(const char *path, bool no_fuse)
+{
+    int place = open(path, O_PATH | O_CLOEXEC), fd;
+    char link[48];
+    struct statfs fs;
+    struct stat st;
+
+    if (place < 0)
+        return -errno;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", place);
+    if (no_fuse && (fstatfs(place, &fs) != 0 || fs.f_type == FUSE_SUPER_MAGIC))
+        fd = -EOPNOTSUPP;
+    else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
+        fd = -EINVAL;
+    else if ((fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)) < 0)
+        fd = -errno;
+    close(place);
+    return fd;
+}
+
+int nsc_open_regular(const char *path)
+{
+    return open_regular(path, false);
+}
+
+union control {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+/* The child's half: sends the descriptor, or the error. */
+__attribute__((noreturn)) static void open_and_send(const struct nsc_credentials *credentials,
+                                                    const char *path, int socket)
+{
+    int fd = 0;
+    union control control = {0};
+    struct iovec part = {.iov_base = &fd, .iov_len = sizeof fd};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    /* What the parent has open is not for a process of that user. Linux 5.9. */
+    if (socket > STDERR_FILENO + 1)
+        (void)syscall(SYS_close_range, STDERR_FILENO + 1, socket - 1, 0);
+    (void)syscall(SYS_close_range, socket + 1, ~0u, 0);
+    if (credentials != NULL)
+        fd = nsc_credentials_assume(credentials);
+    if (fd == 0)
+        fd = open_regular(path, true);
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        control.head = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    }
+    _exit(sendmsg(socket, &message, MSG_NOSIGNAL) < 0);
+}
+
+static int receive(int socket)
+{
+    union control control = {0};
+    int result = -EIO, fd = -1, error;
+    struct iovec part = {.iov_base = &result, .iov_len = sizeof result};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control};
+
+    error = nsc_child_wait_readable(socket, nsc_now_ns() + OPEN_TIMEOUT_NS);
+    if (error != 0)
+        return error;
+    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof result)
+        return -EIO;
+    if (message.msg_controllen >= sizeof control.head && control.head.cmsg_type == SCM_RIGHTS)
+        memcpy(&fd, CMSG_DATA(&control.head), sizeof fd);
+    return fd >= 0 ? fd : result < 0 ? result : -EIO;
+}
+
+int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path)
+{
+    int ends[2], fd;
+    pid_t child;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return -errno;
+    child = fork();
+    if (child == 0)
+        open_and_send(credentials, path, ends[1]);
+    close(ends[1]);
+    fd = child > 0 ? receive(ends[0]) : -EAGAIN;
+    close(ends[0]);
+    if (child > 0)
+        (void)nsc_child_end(child, 0);
+    return fd;
+}
