@@ -27,22 +27,23 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := shared/base host/util host/symbols host/trace symbols trace reach metrics record analyze answer formats query reader serve dex apk axml inject
+HOST_ROOMS := shared/base host/util host/symbols host/trace host/process host/metrics record \
+              host/analyze host/query host/libreader host/viewer/engine host/viewer/page host/viewer/server \
+              host/formats symbols dex apk axml inject
 # The sources of rooms and of those inside them.
 rooms = $(sort $(foreach r,$1,$(shell find src/$r -name '*.c')))
 HOST_SRCS  := $(call rooms,$(HOST_ROOMS))
 have_header = $(shell $(CC) $(CPPFLAGS) $(CAIRO_FLAGS) -include $1 -E -x c /dev/null >/dev/null 2>&1 && echo yes)
-# `nanoscope open` needs the headers of an HTTP library; the library itself is loaded when it is used.
-HAVE_MHD   := $(call have_header,microhttpd.h)
-HOST_SRCS  := $(filter-out $(if $(HAVE_MHD),src/serve/without.c,src/serve/server.c src/serve/mhd.c),$(HOST_SRCS))
-# The same with SQLite and `nanoscope query`.
+# Rooms for libraries that may be missing: left_out VARIABLE,ROOM is what is not compiled, without.c or
+# all the rest. libmicrohttpd (`nanoscope open`), SQLite (`nanoscope query`), cairo (pages of PDF) and
+# libcrypto (signatures of APKs) are loaded when they are used.
+HAVE_MHD    := $(call have_header,microhttpd.h)
 HAVE_SQLITE := $(call have_header,sqlite3.h)
-HOST_SRCS  := $(filter-out $(if $(HAVE_SQLITE),src/query/without.c,$(filter-out src/query/without.c,$(call rooms,query))),$(HOST_SRCS))
-# And with cairo and pages of PDF.
-HAVE_CAIRO := $(call have_header,cairo-pdf.h)
-HOST_SRCS  := $(filter-out $(if $(HAVE_CAIRO),src/formats/pdf_without.c,$(addprefix src/formats/,pdf.c pdf_draw.c cairo.c)),$(HOST_SRCS))
-# And with libcrypto and the signatures of APKs.
+HAVE_CAIRO  := $(call have_header,cairo-pdf.h)
 HAVE_CRYPTO := $(call have_header,openssl/provider.h)
+left_out = $(if $(HAVE_$1),src/$2/without.c,$(filter-out src/$2/without.c,$(call rooms,$2)))
+HOST_SRCS  := $(filter-out $(call left_out,MHD,host/viewer/server/libmicrohttpd) $(call left_out,SQLITE,host/query) \
+                $(call left_out,CAIRO,host/formats/pdf/cairo),$(HOST_SRCS))
 HOST_SRCS  := $(filter-out $(if $(HAVE_CRYPTO),src/apk/crypto_without.c,$(addprefix src/apk/,crypto.c crypto_key.c crypto_pkcs12.c)),$(HOST_SRCS))
 CPPFLAGS_ALL += $(if $(HAVE_CAIRO),$(CAIRO_FLAGS))
 CLI_SRCS   := $(call rooms,cli)
@@ -107,7 +108,7 @@ $(BIN): $(MAIN_OBJ) $(CLI_LIB) $(HOST_LIB)
 # Its own rooms and those below, compiled once more: position-independent, and nothing visible but what
 # nanoscope/reader.h declares. What it does not use (the writer, tables for people) is dropped when it is linked.
 
-READER_ROOMS := shared/base host/util host/trace analyze reader
+READER_ROOMS := shared/base host/util host/trace host/analyze host/libreader
 READER_OBJS  := $(patsubst %.c,$(BUILD)/reader/%.o,$(call rooms,$(READER_ROOMS)))
 READER_SONAME := libnanoscope-reader.so.1
 READER_LIB   := $(BUILD)/lib/libnanoscope-reader.so
@@ -124,25 +125,25 @@ $(BUILD)/reader/%.o: %.c
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(CPPFLAGS) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -fPIC -fvisibility=hidden \
 	    -ffunction-sections -fdata-sections -MMD -MP -c $< -o $@
 
-$(BUILD)/lib/$(READER_SONAME): $(READER_OBJS) src/reader/libnanoscope-reader.map
+$(BUILD)/lib/$(READER_SONAME): $(READER_OBJS) src/host/libreader/libnanoscope-reader.map
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CFLAGS) $(SANITIZE_FLAGS) $(LDFLAGS) -shared -Wl,-soname,$(@F) -Wl,--gc-sections -Wl,-z,defs,-z,text \
-	    -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--version-script=src/reader/libnanoscope-reader.map -o $@ $(READER_OBJS) -lzstd
+	    -Wl,-z,now,-z,relro,-z,noexecstack -Wl,--version-script=src/host/libreader/libnanoscope-reader.map -o $@ $(READER_OBJS) -lzstd
 
 $(READER_LIB): $(BUILD)/lib/$(READER_SONAME)
 	$(Q)ln -sf $(READER_SONAME) $@
 
 # One member, so that its inner names can be made local; what they do not reach is dropped.
-READER_NAMES = $(shell sed -n 's/^ *\(nanoscope_[a-z_]*\);/\1/p' src/reader/libnanoscope-reader.map)
-$(BUILD)/lib/libnanoscope-reader.a: $(READER_OBJS) src/reader/libnanoscope-reader.map
+READER_NAMES = $(shell sed -n 's/^ *\(nanoscope_[a-z_]*\);/\1/p' src/host/libreader/libnanoscope-reader.map)
+$(BUILD)/lib/libnanoscope-reader.a: $(READER_OBJS) src/host/libreader/libnanoscope-reader.map
 	@mkdir -p $(@D)
 	$(call show,AR)
 	$(Q)$(CC) -nostdlib -r -Wl,--gc-sections $(READER_NAMES:%=-Wl,-u,%) -o $(BUILD)/reader/libnanoscope-reader.o $(READER_OBJS)
 	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/reader/libnanoscope-reader.o
 	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/reader/libnanoscope-reader.o
 
-$(BUILD)/lib/pkgconfig/nanoscope-reader.pc: src/reader/nanoscope-reader.pc.in Makefile
+$(BUILD)/lib/pkgconfig/nanoscope-reader.pc: src/host/libreader/nanoscope-reader.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/' $< > $@
 
@@ -176,14 +177,14 @@ $(VIEWER)/built: $(VIEWER_SRCS) tools/viewer
 
 # ---- The engine in the page -------------------------------------------------------------------------
 #
-# src/answer and what it uses, as WebAssembly: one for all configurations. What writes traces is not
+# src/host/viewer/engine and what it uses, as WebAssembly: one for all configurations. What writes traces is not
 # reached from it and left out by the linker; those that this library could not even compile, by name.
 
 WASM_CC    ?= clang
 WASM       := build/wasm
 WASM_FLAGS := --target=wasm32-wasi
 WASM_SRCS  := $(filter-out src/host/util/os/% src/host/util/privileges/% src/host/trace/zstd/% src/host/trace/write/%, \
-                $(call rooms,page answer analyze host/trace host/util shared/base))
+                $(call rooms,host/viewer/wasm host/viewer/engine host/analyze host/trace host/util shared/base))
 WASM_OBJS  := $(WASM_SRCS:%.c=$(WASM)/%.o)
 # It must link, too; the linker would replace /dev/null.
 HAVE_WASM  := $(shell t=$$(mktemp) && \
@@ -506,7 +507,7 @@ check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	TESTS_AGAIN= $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
 
 # The unit tests that have threads.
-TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/thread_rig\.h|serve/)' tests/unit/test_*.c))
+TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/thread_rig\.h|viewer/server/)' tests/unit/test_*.c))
 check-tsan: ## unit tests that have threads, under ThreadSanitizer
 	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread UNIT_TESTS="$(TSAN_TESTS)" check-unit
 

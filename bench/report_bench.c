@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analyze/calls.h"
-#include "analyze/report.h"
-#include "analyze/tree.h"
+#include "analyze/calls/calls.h"
+#include "analyze/functions/report.h"
+#include "analyze/paths/call_tree.h"
 #include "bench.h"
 #include "calls.h"
 #include "trace/read/reader.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "bench.h"
 #include "calls.h"
 #include "trace/format/block.h"

@@ -1,6 +1,6 @@
 // usage: node viewer/page.mjs DIST ENGINE OUT
 // What every page of `nanoscope export --format html` begins with: the client from DIST and the engine's module, in one
-// file. The elements with the traces follow it (src/serve/page.c). Its own policy lets nothing else run and asks
+// file. The elements with the traces follow it (src/host/viewer/page/page.c). Its own policy lets nothing else run and asks
 // nobody for anything: script and style are named by their hashes.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/calls.h"
-#include "analyze/dist.h"
-#include "analyze/sandwich.h"
+#include "analyze/calls/calls.h"
+#include "analyze/functions/duration_dist.h"
+#include "analyze/paths/sandwich.h"
 #include "cli/labels.h"
 #include "util/text/units.h"
 

@@ -5,7 +5,7 @@
 #ifndef NSC_CLI_CATEGORIES_H
 #define NSC_CLI_CATEGORIES_H
 
-#include "analyze/category.h"
+#include "analyze/functions/category.h"
 
 /**
  * nsc_cli_read_rules - the ready rules and those of a file.

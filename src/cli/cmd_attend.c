@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/deliver.h"
 #include "cli/recording.h"
-#include "reach/find.h"
+#include "process/process_find.h"
 #include "record/attach.h"
 
 /* Descriptors that the program hands over. */

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/calls.h"
+#include "analyze/calls/calls.h"
 #include "cli/calls_by.h"
 #include "cli/calls_options.h"
 #include "cli/confine.h"

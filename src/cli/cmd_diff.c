@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/diff.h"
+#include "analyze/compare/trace_diff.h"
 #include "cli/categories.h"
 #include "cli/confine.h"
 #include "cli/diff_options.h"

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "analyze/gaps.h"
-#include "analyze/left_out.h"
+#include "analyze/calls/gaps.h"
+#include "analyze/calls/left_out.h"
 #include "cli/command.h"
 #include "cli/confine.h"
 #include "cli/info_options.h"

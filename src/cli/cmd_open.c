@@ -21,9 +21,9 @@
 #include "cli/partial.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
-#include "serve/serve.h"
 #include "util/os/partial_name.h"
 #include "util/text/units.h"
+#include "viewer/server/serve.h"
 
 #define TRACES_MAX 2
 

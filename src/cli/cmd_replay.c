@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/replay.h"
+#include "analyze/replay/replay.h"
 #include "cli/confine.h"
 #include "cli/replay_options.h"
 #include "cli/view.h"

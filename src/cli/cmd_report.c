@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "cli/categories.h"
 #include "cli/confine.h"
 #include "cli/labels.h"

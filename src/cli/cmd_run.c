@@ -9,7 +9,7 @@
 #include "abi/control.h"
 #include "cli/command.h"
 #include "cli/run_options.h"
-#include "reach/endpoint.h"
+#include "process/endpoint_client.h"
 #include "record/spawn.h"
 
 int nsc_cmd_run(const struct nsc_cli_args *args)

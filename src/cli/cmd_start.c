@@ -12,7 +12,7 @@
 #include "cli/enter.h"
 #include "cli/recording.h"
 #include "cli/start_options.h"
-#include "reach/find.h"
+#include "process/process_find.h"
 #include "record/attach.h"
 #include "util/text/units.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/feed.h"
-#include "analyze/invert.h"
-#include "analyze/tree.h"
+#include "analyze/calls/selected_events.h"
+#include "analyze/paths/call_tree.h"
+#include "analyze/paths/inverted_tree.h"
 #include "cli/confine.h"
 #include "cli/labels.h"
 #include "cli/tree_options.h"

@@ -20,7 +20,7 @@
 #endif
 
 #include "cli/doctor.h"
-#include "metrics/perf.h"
+#include "metrics/perf_event.h"
 #include "record/clockpoint.h"
 #include "record/session.h"
 

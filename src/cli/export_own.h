@@ -5,9 +5,9 @@
 #ifndef NSC_CLI_EXPORT_OWN_H
 #define NSC_CLI_EXPORT_OWN_H
 
-#include "analyze/cut.h"
 #include "formats/formats.h"
-#include "serve/page.h"
+#include "formats/nst/nst_trim.h"
+#include "viewer/page/page.h"
 
 /* By number; NULL after the last. */
 const char *nsc_cli_own_format(unsigned index);

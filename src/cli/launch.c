@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "serve/entry.h"
+#include "viewer/server/entry_file.h"
 
 enum { ADDRESS_MAX = 512 };
 

@@ -3,8 +3,8 @@
  *
  * Called by cmd_open.c, which drops that right before it reads a trace. A helper process, forked
  * before, receives the server's address, writes the file that leads the browser there
- * (serve/entry.h), and starts the browser. It removes the file when the server no longer needs it
- * or has ended, even by SIGKILL.
+ * (viewer/server/entry_file.h), and starts the browser. It removes the file when the server no
+ * longer needs it or has ended, even by SIGKILL.
  */
 #ifndef NSC_CLI_LAUNCH_H
 #define NSC_CLI_LAUNCH_H

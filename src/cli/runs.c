@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/shares.h"
+#include "analyze/functions/category_shares.h"
 #include "cli/categories.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"

@@ -4,7 +4,7 @@
 #ifndef NSC_CLI_RUNS_H
 #define NSC_CLI_RUNS_H
 
-#include "analyze/runs.h"
+#include "analyze/compare/run_statistics.h"
 #include "cli/view.h"
 
 struct nsc_cli_runs {

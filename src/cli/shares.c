@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analyze/usage.h"
+#include "analyze/functions/thread_usage.h"
 #include "cli/categories.h"
 #include "util/text/units.h"
 

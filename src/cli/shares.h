@@ -5,7 +5,7 @@
 #ifndef NSC_CLI_SHARES_H
 #define NSC_CLI_SHARES_H
 
-#include "analyze/shares.h"
+#include "analyze/functions/category_shares.h"
 #include "cli/view.h"
 
 struct nsc_cli_shares {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "analyze/usage.h"
+#include "analyze/functions/thread_usage.h"
 
 static const struct nsc_table_column columns[] = {
     {"tid", "TID", NSC_TABLE_NUMBER, 0},

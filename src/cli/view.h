@@ -9,9 +9,9 @@
 #ifndef NSC_CLI_VIEW_H
 #define NSC_CLI_VIEW_H
 
-#include "analyze/gaps.h"
-#include "analyze/left_out.h"
-#include "analyze/select.h"
+#include "analyze/calls/gaps.h"
+#include "analyze/calls/left_out.h"
+#include "analyze/calls/selection.h"
 #include "cli/command.h"
 #include "util/text/json_writer.h"
 #include "util/text/table.h"

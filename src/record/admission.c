@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "reach/procfs.h"
+#include "process/procfs.h"
 #include "record/flip.h"
 #include "util/now.h"
 

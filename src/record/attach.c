@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "reach/reach.h"
+#include "process/control_call.h"
 #include "record/await.h"
 #include "record/clockpoint.h"
 #include "record/members.h"

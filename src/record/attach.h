@@ -8,7 +8,7 @@
 #define NSC_RECORD_ATTACH_H
 
 #include "abi/live.h"
-#include "reach/find.h"
+#include "process/process_find.h"
 #include "record/record.h"
 
 /* Why a recording ended. */

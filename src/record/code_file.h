@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "reach/maps.h"
+#include "process/maps.h"
 #include "util/privileges/credentials.h"
 
 enum { NSC_CODE_FILE_SEGMENTS_MAX = 8 };

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "reach/endpoint.h"
-#include "reach/user_folder.h"
+#include "process/endpoint_client.h"
+#include "process/user_folder.h"
 
 #define MS            1000000ull
 /* Between looks: nobody who asks notices, and it costs nothing. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "reach/user_folder.h"
+#include "process/user_folder.h"
 #include "record/command.h"
 #include "util/now.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "metrics/heap.h"
+#include "metrics/malloc_samples.h"
 #include "record/clockpoint.h"
 #include "trace/write/writer.h"
 

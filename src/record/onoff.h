@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "reach/maps.h"
+#include "process/maps.h"
 #include "record/flip.h"
 
 struct nsc_modules;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "abi/control.h"
-#include "reach/reach.h"
+#include "process/control_call.h"
 #include "record/verdict.h"
 #include "util/now.h"
 

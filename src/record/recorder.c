@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "metrics/heap.h"
+#include "metrics/malloc_samples.h"
 #include "record/calibrate.h"
 #include "record/clockpoint.h"
 #include "record/drain.h"

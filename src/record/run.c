@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "metrics/heap.h"
+#include "metrics/malloc_samples.h"
 #include "record/recorder.h"
 #include "record/spawn.h"
 #include "symbols/symbols.h"

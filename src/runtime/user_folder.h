@@ -1,6 +1,6 @@
 /*
  * user_folder.h - the folder of a user in which programs and recorders listen: control.h has the
- * rule, reach/user_folder.h is the other side. Raw system calls only.
+ * rule, process/user_folder.h is the other side. Raw system calls only.
  */
 #ifndef NSC_RUNTIME_USER_FOLDER_H
 #define NSC_RUNTIME_USER_FOLDER_H

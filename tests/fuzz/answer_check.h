@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "answer/answer.h"
 #include "base/span.h"
 #include "unit/json_check.h"
+#include "viewer/engine/engine.h"
 
 #define TILE_ROWS_MAX 512u
 

@@ -4,12 +4,12 @@
  *
  * Build and run: make fuzz
  */
-#include "analyze/calls.h"
-#include "analyze/cut.h"
-#include "analyze/replay.h"
-#include "analyze/report.h"
-#include "analyze/tree.h"
-#include "analyze/usage.h"
+#include "analyze/calls/calls.h"
+#include "analyze/functions/report.h"
+#include "analyze/functions/thread_usage.h"
+#include "analyze/paths/call_tree.h"
+#include "analyze/replay/replay.h"
+#include "formats/nst/nst_trim.h"
 #include "fuzz/trace_input.h"
 #include "trace/read/reader.h"
 

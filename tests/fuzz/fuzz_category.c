@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/category.h"
+#include "analyze/functions/category.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/gate.h"
+#include "viewer/server/request_gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "metrics/proc.h"
-#include "metrics/ring.h"
+#include "metrics/perf_ring.h"
+#include "metrics/proc_thread.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reach/locate.h"
-#include "reach/maps.h"
-#include "reach/pick.h"
-#include "reach/procfs.h"
+#include "process/control_note.h"
+#include "process/maps.h"
+#include "process/procfs.h"
+#include "process/thread_pick.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

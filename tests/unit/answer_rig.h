@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "answer/answer.h"
 #include "trace/write/writer.h"
 #include "unit/trace_model.h"
+#include "viewer/engine/engine.h"
 
 /* A call as the model knows it; times in ns. */
 struct rig_call {

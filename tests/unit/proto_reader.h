@@ -1,6 +1,7 @@
 /*
- * proto_reader.h - read protobuf messages field by field; for the tests of formats/perfetto.c, with
- * which it shares no code. Whatever is malformed ends the test.
+ * proto_reader.h - read protobuf messages field by field; for the tests of
+ * formats/perfetto/perfetto_export.c, with which it shares no code. Whatever is malformed ends the
+ * test.
  */
 #ifndef NSC_TESTS_PROTO_READER_H
 #define NSC_TESTS_PROTO_READER_H

@@ -4,11 +4,11 @@
  */
 #include <unistd.h>
 
-#include "analyze/calls.h"
-#include "analyze/dist.h"
-#include "analyze/merge.h"
-#include "analyze/report.h"
-#include "analyze/tree.h"
+#include "analyze/calls/calls.h"
+#include "analyze/calls/thread_merge.h"
+#include "analyze/functions/duration_dist.h"
+#include "analyze/functions/report.h"
+#include "analyze/paths/call_tree.h"
 #include "tap.h"
 #include "unit/analyze_random.h"
 

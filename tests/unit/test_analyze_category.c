@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/category.h"
+#include "analyze/functions/category.h"
 #include "tap.h"
 #include "trace/write/writer.h"
 

@@ -2,7 +2,7 @@
  * test_analyze_cost.c - report --compensate: a program's calls, and the same calls with the hooks'
  * time added, give the same report once it is taken out again.
  */
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "formats_fixture.h"
 #include "tap.h"
 

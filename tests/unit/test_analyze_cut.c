@@ -4,9 +4,9 @@
  */
 #include <unistd.h>
 
-#include "analyze/calls.h"
-#include "analyze/cut.h"
-#include "analyze/report.h"
+#include "analyze/calls/calls.h"
+#include "analyze/functions/report.h"
+#include "formats/nst/nst_trim.h"
 #include "tap.h"
 #include "unit/analyze_random.h"
 

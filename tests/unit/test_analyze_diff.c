@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "analyze/diff.h"
+#include "analyze/compare/trace_diff.h"
 #include "tap.h"
 #include "unit/analyze_random.h"
 

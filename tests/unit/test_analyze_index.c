@@ -5,7 +5,7 @@
  */
 #include <unistd.h>
 
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "tap.h"
 #include "trace/read/levels.h"
 #include "unit/trace_model.h"

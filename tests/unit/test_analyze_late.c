@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "analyze/late.h"
+#include "analyze/calls/late_call.h"
 #include "tap.h"
 #include "trace/write/writer.h"
 #include "unit/trace_model.h"

@@ -2,7 +2,7 @@
  * test_analyze_left_out.c - what is known of calls that were left out: added up by function and
  * process, in proportion to the window, beside what was recorded.
  */
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "formats_fixture.h"
 
 static struct nsc_diag diag;

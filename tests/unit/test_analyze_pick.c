@@ -4,7 +4,7 @@
  */
 #include <unistd.h>
 
-#include "analyze/pick.h"
+#include "analyze/calls/matching_calls.h"
 #include "tap.h"
 #include "trace/write/writer_state.h"
 #include "unit/trace_model.h"

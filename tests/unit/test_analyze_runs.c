@@ -4,7 +4,7 @@
  */
 #include <math.h>
 
-#include "analyze/runs.h"
+#include "analyze/compare/run_statistics.h"
 #include "tap.h"
 #include "unit/analyze_random.h"
 

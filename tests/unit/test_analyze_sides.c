@@ -4,9 +4,9 @@
  */
 #include <unistd.h>
 
-#include "analyze/dist.h"
-#include "analyze/invert.h"
-#include "analyze/sandwich.h"
+#include "analyze/functions/duration_dist.h"
+#include "analyze/paths/inverted_tree.h"
+#include "analyze/paths/sandwich.h"
 #include "tap.h"
 #include "unit/analyze_random.h"
 

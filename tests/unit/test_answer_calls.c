@@ -2,7 +2,7 @@
  * test_answer_calls.c - /api/call and /api/step against the calls of random threads: every call is
  * found by its time and depth, with its callers, callees and own time; steps go to the nearest.
  */
-#include "analyze/calls.h"
+#include "analyze/calls/calls.h"
 #include "answer_rig.h"
 #include "tap.h"
 

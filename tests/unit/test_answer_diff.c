@@ -1,8 +1,8 @@
 /*
- * test_answer_diff.c - /api/diff: there with two traces only, and the numbers of analyze/diff.h,
- * which test_analyze_diff.c holds against a count by hand.
+ * test_answer_diff.c - /api/diff: there with two traces only, and the numbers of
+ * analyze/compare/trace_diff.h, which test_analyze_diff.c holds against a count by hand.
  */
-#include "analyze/diff.h"
+#include "analyze/compare/trace_diff.h"
 #include "tap.h"
 #include "unit/answer_rig.h"
 

@@ -2,12 +2,12 @@
  * test_answer_requests.c - every request of the viewer on all kinds of traces: answers are valid
  * JSON and say what the analyses say; wrong requests are refused with one line.
  */
-#include "analyze/report.h"
-#include "answer/ask.h"
+#include "analyze/functions/report.h"
 #include "answer_rig.h"
 #include "base/span.h"
 #include "json_check.h"
 #include "tap.h"
+#include "viewer/engine/context.h"
 
 static const char *const requests[] = {
     "/api/trace",

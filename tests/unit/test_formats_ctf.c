@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "formats/ctf_decode.h"
+#include "formats/ctf/ctf_decode.h"
 #include "formats_fixture.h"
 #include "tap.h"
 

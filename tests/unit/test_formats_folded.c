@@ -6,7 +6,7 @@
  * which reads a thread twice, knows more: of calls that return behind the window, and that a late
  * call began after a hidden one had ended.
  */
-#include "analyze/report.h"
+#include "analyze/functions/report.h"
 #include "formats_fixture.h"
 #include "tap.h"
 

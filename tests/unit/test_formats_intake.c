@@ -1,8 +1,8 @@
 /* The sorting of events that come in any order, and the nesting of calls that do not fit together.
  */
-#include "formats/intake.h"
-#include "formats/spill.h"
-#include "formats/walk.h"
+#include "formats/export/balanced_walk.h"
+#include "formats/import/event_intake.h"
+#include "formats/import/external_sort.h"
 #include "formats_fixture.h"
 
 /* ---- Sorting ------------------------------------------------------------------------------ */

@@ -2,8 +2,8 @@
  * test_formats_tables.c - tables of importers: numbers and names that were chosen to meet in one
  * slot, if hashes were known, and the calls that nsc_leave() and nest.h end.
  */
-#include "formats/leave.h"
-#include "formats/nest.h"
+#include "formats/import/end_by_name.h"
+#include "formats/import/slice_nesting.h"
 #include "formats_fixture.h"
 #include "trace/write/writer_state.h"
 #include "util/id_map.h"

@@ -2,7 +2,7 @@
  * test_formats_walk.c - windows, filters, late exits and gaps, as exporters see them: the expected
  * walk stands beside the events it is made of.
  */
-#include "formats/walk.h"
+#include "formats/export/balanced_walk.h"
 #include "formats_fixture.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "metrics/proc.h"
+#include "metrics/proc_thread.h"
 #include "tap.h"
 
 static void test_stat(void)

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 
-#include "metrics/ring.h"
+#include "metrics/perf_ring.h"
 #include "tap.h"
 
 enum { BYTES = 4096 };

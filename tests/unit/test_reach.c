@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "reach/locate.h"
-#include "reach/maps.h"
-#include "reach/pick.h"
-#include "reach/procfs.h"
-#include "reach/regs.h"
+#include "process/control_note.h"
+#include "process/maps.h"
+#include "process/procfs.h"
+#include "process/regs.h"
+#include "process/thread_pick.h"
 #include "tap.h"
 
 /* ---- The note -------------------------------------------------------------------------------- */

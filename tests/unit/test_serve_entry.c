@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "serve/entry.h"
 #include "tap.h"
+#include "viewer/server/entry_file.h"
 
 #define ADDRESS "http://127.0.0.1:1/?open=0#token=1"
 

@@ -1,6 +1,6 @@
 /* test_serve_gate.c - which requests the viewer's server lets in. */
-#include "serve/gate.h"
 #include "tap.h"
+#include "viewer/server/request_gate.h"
 
 static struct nsc_gate gate;
 static char cookie[128];

@@ -7,12 +7,12 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "serve/serve.h"
-#include "serve/sql.h"
-#include "serve/workers.h"
 #include "tap.h"
 #include "trace/write/writer.h"
 #include "unit/trace_model.h"
+#include "viewer/server/handle_query.h"
+#include "viewer/server/serve.h"
+#include "viewer/server/workers.h"
 
 enum {
     TRACES = 2,

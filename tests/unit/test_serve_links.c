@@ -3,9 +3,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/links.h"
 #include "tap.h"
 #include "util/now.h"
+#include "viewer/server/connections.h"
 
 struct pair {
     int ours, theirs;

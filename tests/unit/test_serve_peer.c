@@ -3,8 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "serve/peer.h"
 #include "tap.h"
+#include "viewer/server/peer_owner.h"
 
 static void test_rule(void)
 {

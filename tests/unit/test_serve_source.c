@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "serve/beneath.h"
-#include "serve/source.h"
 #include "tap.h"
+#include "viewer/server/handle_source.h"
+#include "viewer/server/open_beneath.h"
 
 /* ROOT/work is the working folder, ROOT/named what --source names. */
 static char root[64];

@@ -4,11 +4,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "serve/serve.h"
-#include "serve/source.h"
-#include "serve/sql.h"
-#include "serve/workers.h"
 #include "tap.h"
+#include "viewer/server/handle_query.h"
+#include "viewer/server/handle_source.h"
+#include "viewer/server/serve.h"
+#include "viewer/server/workers.h"
 
 enum { TASKS = 400, CLIENTS = 4 };
 

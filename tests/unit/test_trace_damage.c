@@ -9,12 +9,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "analyze/gaps.h"
-#include "analyze/replay.h"
+#include "analyze/calls/gaps.h"
+#include "analyze/replay/replay.h"
 #include "base/crc32c.h"
 #include "base/span.h"
+#include "formats/nst/nst_copy.h"
 #include "tap.h"
-#include "trace/convert.h"
 #include "trace/format/format.h"
 #include "unit/trace_model.h"
 

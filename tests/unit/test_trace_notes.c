@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "formats/nst/nst_copy.h"
 #include "tap.h"
-#include "trace/convert.h"
 #include "trace/format/format.h"
 #include "unit/note_model.h"
 

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "formats/nst/nst_copy.h"
 #include "tap.h"
-#include "trace/convert.h"
 #include "trace/format/block.h"
 #include "trace/write/write_behind.h"
 #include "unit/trace_model.h"

@@ -4,7 +4,7 @@ import { EngineError, type Answer, type Engine } from "./engine";
 import type { Opening, Told, TraceData } from "./worker";
 import workerText from "worker-text";
 
-/** What may read the whole trace is answered apart, so that pictures do not wait for it. As src/serve/workers.c has them. */
+/** What may read the whole trace is answered apart, so that pictures do not wait for it. As src/host/viewer/server/workers.c has them. */
 export const SLOW: ReadonlySet<string> = new Set(
     ["report", "tree", "sandwich", "histogram", "shares", "step", "diff", "left-out"].map(
         (name) => `/api/${name}`,

@@ -1,4 +1,4 @@
-// module.ts - the engine's WebAssembly module (src/page/page.c): opens traces and answers requests about them, at once.
+// module.ts - the engine's WebAssembly module (src/host/viewer/wasm/exports.c): opens traces and answers requests about them, at once.
 // Used by the worker of the page, and by tests in node.
 import { Wasi, type Source } from "./wasi";
 

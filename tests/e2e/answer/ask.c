@@ -14,9 +14,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "answer/answer.h"
 #include "base/span.h"
-#include "serve/sql.h"
+#include "viewer/engine/engine.h"
+#include "viewer/server/handle_query.h"
 
 static double now_ms(void)
 {

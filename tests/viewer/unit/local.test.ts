@@ -131,7 +131,7 @@ test("a request that has ended leaves nothing on its signal", async (t) => {
 });
 
 test("page and server hold the same requests for slow", () => {
-    const source = readFileSync("src/serve/workers.c", "utf8");
+    const source = readFileSync("src/host/viewer/server/workers.c", "utf8");
     const list = /slow\[\] = \{([^}]*)\}/.exec(source)?.[1] ?? "";
     const served = [...list.matchAll(/"([^"]+)"/g)].map((found) => found[1]!);
     assert.ok(served.includes("/api/report"));

@@ -3,7 +3,7 @@
  * zstd.
  *
  * Called by block.c. unpack_block.c does it; where there is no such library (the page's module)
- * src/page/unpack.c stands in and says so.
+ * src/host/viewer/wasm/without_zstd.c stands in and says so.
  */
 #ifndef NSC_TRACE_ZSTD_UNPACK_BLOCK_H
 #define NSC_TRACE_ZSTD_UNPACK_BLOCK_H

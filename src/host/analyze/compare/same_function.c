@@ -1,0 +1,52 @@
+/* same_function.c - which functions of different traces are the same; see same_function.h. */
+#include "analyze/compare/same_function.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "util/text/escape.h"
+
+/* The program that a process runs has no name here: it may have another one in the other trace. */
+static const char *module_name(const struct nsc_trace *t, uint32_t module)
+{
+    const char *name = nsc_text_base_name(nsc_trace_module(t, module)->path);
+
+    for (uint32_t i = 0; i < nsc_trace_info(t)->process_count; i++)
+        if (strcmp(nsc_text_base_name(nsc_trace_process(t, i)->name), name) == 0)
+            return "";
+    return name;
+}
+
+const char **nsc_alike_modules(const struct nsc_trace *t)
+{
+    uint32_t count = nsc_trace_info(t)->module_count;
+    const char **names = calloc(count + 1u, sizeof(*names));
+
+    for (uint32_t i = 0; names != NULL && i < count; i++)
+        names[i] = module_name(t, i);
+    return names;
+}
+
+struct nsc_alike nsc_alike_find(const struct nsc_trace *t, const char *const *modules,
+                                uint32_t function)
+{
+    const struct nsc_function *f = nsc_trace_function(t, function);
+
+    return (struct nsc_alike){.name = f->name,
+                              .module = f->module != NSC_NO_ID ? modules[f->module] : "",
+                              .file = nsc_text_base_name(f->file)};
+}
+
+int nsc_alike_compare_places(const struct nsc_alike *x, const struct nsc_alike *y)
+{
+    int modules = strcmp(x->module, y->module);
+
+    return modules != 0 ? modules : strcmp(x->file, y->file);
+}
+
+int nsc_alike_compare(const struct nsc_alike *x, const struct nsc_alike *y)
+{
+    int names = strcmp(x->name, y->name);
+
+    return names != 0 ? names : nsc_alike_compare_places(x, y);
+}

@@ -1,0 +1,49 @@
+/*
+ * external_sort.h - sort any number of events by track and time in bounded memory: sorted runs in a
+ * temporary file, merged when they are read.
+ *
+ * Used by event_intake.c. What an event means is not known here.
+ */
+#ifndef NSC_FORMATS_IMPORT_EXTERNAL_SORT_H
+#define NSC_FORMATS_IMPORT_EXTERNAL_SORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "util/diag.h"
+
+/*
+ * Order: by track, then by time; at one time those that are not @last as they were added, then
+ * those that are, the largest value first.
+ */
+struct nsc_spill_item {
+    uint64_t ns;
+    uint64_t value;
+    uint32_t track;
+    uint32_t name;
+    uint8_t kind, flags;
+    uint8_t last;
+    uint8_t spare;
+    uint32_t order; /* set by nsc_spill_add() */
+};
+
+struct nsc_spill;
+
+/* @run_items: how many events are held in memory; 0 = 2^20 (32 MiB). Returns NULL when out of
+ * memory. */
+struct nsc_spill *nsc_spill_new(uint32_t run_items);
+void nsc_spill_free(struct nsc_spill *s);
+
+/* Returns 0 or -errno with @diag. */
+int nsc_spill_add(struct nsc_spill *s, const struct nsc_spill_item *item, struct nsc_diag *diag);
+
+uint64_t nsc_spill_count(const struct nsc_spill *s);
+
+/**
+ * nsc_spill_next - the next event in order. Nothing may be added after the first call.
+ * Returns 1, 0 at the end, or -errno with @diag.
+ */
+int nsc_spill_next(struct nsc_spill *s, struct nsc_spill_item *item, struct nsc_diag *diag);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * thrift.h - write structures in Thrift's compact protocol: what Parquet's pages and footer are
+ * headed with.
+ *
+ * Used by the Parquet writer. Whoever writes a structure keeps the last field's number, 0 at first,
+ * and ends it with nsc_thrift_end(). Lack of memory stays in the buffer (buffer.h).
+ * Source: thrift's doc/specs/thrift-compact-protocol.md.
+ */
+#ifndef NSC_FORMATS_PARQUET_THRIFT_H
+#define NSC_FORMATS_PARQUET_THRIFT_H
+
+#include "util/buffer.h"
+
+enum nsc_thrift_type {
+    NSC_THRIFT_I16 = 4,
+    NSC_THRIFT_I32 = 5,
+    NSC_THRIFT_I64 = 6,
+    NSC_THRIFT_BINARY = 8,
+    NSC_THRIFT_LIST = 9,
+    NSC_THRIFT_STRUCT = 12,
+};
+
+static inline uint64_t nsc_thrift_zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static inline void nsc_thrift_byte(struct nsc_buffer *b, uint8_t byte)
+{
+    nsc_buffer_bytes(b, &byte, 1);
+}
+
+/* The head of a field; at most 15 numbers behind the last one. */
+static inline void nsc_thrift_field(struct nsc_buffer *b, int *last, int field,
+                                    enum nsc_thrift_type type)
+{
+    nsc_thrift_byte(b, (uint8_t)((unsigned)(field - *last) << 4 | (unsigned)type));
+    *last = field;
+}
+
+static inline void nsc_thrift_int(struct nsc_buffer *b, int *last, int field,
+                                  enum nsc_thrift_type type, int64_t value)
+{
+    nsc_thrift_field(b, last, field, type);
+    nsc_buffer_leb(b, nsc_thrift_zigzag(value));
+}
+
+static inline void nsc_thrift_binary(struct nsc_buffer *b, int *last, int field, const void *data,
+                                     size_t bytes)
+{
+    nsc_thrift_field(b, last, field, NSC_THRIFT_BINARY);
+    nsc_buffer_leb(b, bytes);
+    nsc_buffer_bytes(b, data, bytes);
+}
+
+/* The head of a list; its elements follow. */
+static inline void nsc_thrift_list(struct nsc_buffer *b, int *last, int field,
+                                   enum nsc_thrift_type of, uint64_t count)
+{
+    nsc_thrift_field(b, last, field, NSC_THRIFT_LIST);
+    nsc_thrift_byte(b, (uint8_t)((count < 15 ? count : 15) << 4 | (unsigned)of));
+    if (count >= 15)
+        nsc_buffer_leb(b, count);
+}
+
+static inline void nsc_thrift_end(struct nsc_buffer *b)
+{
+    nsc_thrift_byte(b, 0);
+}
+
+#endif

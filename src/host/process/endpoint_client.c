@@ -1,0 +1,267 @@
+/* endpoint_client.c - see endpoint_client.h. */
+#include "process/endpoint_client.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "process/procfs.h"
+#include "process/user_folder.h"
+#include "util/now.h"
+
+/* For a place in the queue, and then for the reply; some verbs go through all sleds. */
+#define CONNECT_NS    2000000000ull
+#define REPLY_MS      2000
+#define LONG_REPLY_MS 20000
+#define RETRY_NS      2000000
+/* A socket is made before it is listened at. */
+#define BORN_S        10
+
+static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "the endpoint of process %ld: %s",
+                        (long)pid, what);
+}
+
+/* What the process calls itself: in a namespace of its own the number is another. */
+static unsigned long own_pid(pid_t pid)
+{
+    char status[NSC_PROCFS_STATUS_MAX], *line, *end;
+    unsigned long number = (unsigned long)pid;
+
+    if (nsc_procfs_read(pid, "status", status, sizeof status) <= 0)
+        return number;
+    line = strstr(status, "\nNSpid:");
+    if (line == NULL)
+        return number;
+    for (line += strlen("\nNSpid:"); *line == '\t' || *line == ' '; line = end)
+        number = strtoul(line, &end, 10); /* the innermost stands last */
+    return number;
+}
+
+/* The same for its user: the number that @uid has in its user namespace. */
+static unsigned long own_uid(pid_t pid, uid_t uid)
+{
+    unsigned long inside, outside, count;
+    char map[NSC_PROCFS_STATUS_MAX];
+    const char *line = map;
+    int length;
+
+    if (nsc_procfs_read(pid, "uid_map", map, sizeof map) <= 0)
+        return uid;
+    while (sscanf(line, "%lu %lu %lu%n", &inside, &outside, &count, &length) == 3) {
+        if (uid >= outside && uid - outside < count)
+            return inside + (uid - outside);
+        line += length;
+    }
+    return uid;
+}
+
+/* Is this the socket of nobody but the program's user? */
+static bool is_theirs(const char *path, uid_t uid)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == uid;
+}
+
+/* The path of the socket as we see it. */
+static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
+{
+    unsigned long user = own_uid(pid, uid), number = own_pid(pid);
+    char root[32], folder[NSC_USER_FOLDER_MAX];
+    unsigned i;
+
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    snprintf(root, sizeof root, "/proc/%ld/root", (long)pid);
+    for (i = 0; i < 2 * NSC_CONTROL_FOLDERS; i++) {
+        /* A process whose /proc is closed to us is most likely in the same file system. */
+        nsc_user_folder_path(user, i / 2, folder);
+        snprintf(address->sun_path, sizeof address->sun_path, "%s%s/%lu.sock",
+                 i % 2 == 0 ? root : "", folder, number);
+        if (is_theirs(address->sun_path, uid))
+            return 0;
+    }
+    return -ENOENT;
+}
+
+/* A connected socket, or -errno. Others may be before us. */
+static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
+{
+    const struct timespec pause = {.tv_nsec = RETRY_NS};
+    uint64_t deadline = nsc_now_ns() + CONNECT_NS;
+    struct sockaddr_un address;
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    int fd, error = find_socket(pid, uid, &address);
+
+    if (error != 0)
+        return fail(diag, error, pid, "it has none");
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return fail(diag, errno, pid, strerror(errno));
+    while (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        error = errno;
+        if ((error == EAGAIN || error == EINTR) && nsc_now_ns() < deadline) {
+            nanosleep(&pause, NULL);
+            continue;
+        }
+        close(fd);
+        if (error == EAGAIN)
+            return fail(diag, ETIMEDOUT, pid, "too many others wait for it");
+        return fail(diag, error, pid, strerror(error));
+    }
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.pid != pid) {
+        close(fd);
+        return fail(diag, ESRCH, pid, "another process listens there");
+    }
+    return fd;
+}
+
+bool nsc_endpoint_listens(pid_t pid, uid_t uid)
+{
+    int fd = connect_to(pid, uid, NULL);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static int send_request(int socket, const struct nsc_control_request *request, int fd)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control = {0};
+    struct nsc_control_request copy = *request;
+    struct iovec part = {.iov_base = &copy, .iov_len = sizeof copy};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (fd >= 0) {
+        message.msg_control = &control;
+        message.msg_controllen = sizeof control;
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        control.head.cmsg_len = CMSG_LEN(sizeof fd);
+        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    }
+    return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof copy ? 0 : -errno;
+}
+
+static int patience_ms(uint64_t verb)
+{
+    switch (verb) {
+    case NSC_CONTROL_JOIN:
+    case NSC_CONTROL_APPLY:
+    case NSC_CONTROL_OFF:
+        return LONG_REPLY_MS;
+    default:
+        return REPLY_MS;
+    }
+}
+
+static int receive_reply(int socket, pid_t pid, int patience, int64_t *result,
+                         struct nsc_diag *diag)
+{
+    struct pollfd readable = {.fd = socket, .events = POLLIN};
+    struct nsc_control_reply reply;
+    ssize_t got;
+    int ready;
+
+    do
+        ready = poll(&readable, 1, patience);
+    while (ready < 0 && errno == EINTR);
+    if (ready <= 0)
+        return fail(diag, ETIMEDOUT, pid, "no reply");
+    got = recv(socket, &reply, sizeof reply, MSG_TRUNC);
+    if (got <= 0)
+        return fail(diag, EACCES, pid,
+                    "it refused the request: it serves its own user and root only, and programs "
+                    "of this version");
+    if (got != (ssize_t)sizeof reply || reply.magic != NSC_CONTROL_MAGIC)
+        return fail(diag, EPROTO, pid, "the reply is none of this version");
+    *result = reply.result;
+    return 0;
+}
+
+int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, int fd,
+                      int64_t *result, struct nsc_diag *diag)
+{
+    const struct nsc_control_request request = {
+        .magic = NSC_CONTROL_MAGIC, .verb = (uint32_t)verb, .argument = argument};
+    int socket = connect_to(pid, uid, diag), error;
+
+    if (socket < 0)
+        return socket;
+    error = send_request(socket, &request, fd);
+    if (error != 0)
+        error = fail(diag, error, pid, strerror(-error));
+    else
+        error = receive_reply(socket, pid, patience_ms(verb), result, diag);
+    close(socket);
+    return error;
+}
+
+/* ---- What killed programs left ----------------------------------------------------------------
+ */
+
+bool nsc_endpoint_is_left(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    bool left;
+    int fd;
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return false;
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    left = connect(fd, (const struct sockaddr *)&address, sizeof address) != 0 &&
+           errno == ECONNREFUSED;
+    close(fd);
+    return left;
+}
+
+static bool is_old(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= BORN_S;
+}
+
+static void sweep(const char *folder)
+{
+    char pattern[NSC_USER_FOLDER_MAX + 8];
+    glob_t found;
+    size_t i;
+
+    snprintf(pattern, sizeof pattern, "%s/*.sock", folder);
+    if (!nsc_user_folder_is_private(folder, geteuid()) ||
+        glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+        return;
+    for (i = 0; i < found.gl_pathc; i++)
+        if (is_theirs(found.gl_pathv[i], geteuid()) && is_old(found.gl_pathv[i]) &&
+            nsc_endpoint_is_left(found.gl_pathv[i]))
+            unlink(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+void nsc_endpoint_sweep(void)
+{
+    char folder[NSC_USER_FOLDER_MAX];
+
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
+        nsc_user_folder_path(geteuid(), i, folder);
+        sweep(folder);
+    }
+}

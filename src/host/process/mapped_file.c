@@ -1,0 +1,62 @@
+/* mapped_file.c - see mapped_file.h. */
+#include "process/mapped_file.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "process/maps.h"
+#include "util/privileges/credentials.h"
+
+int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
+                    const struct nsc_credentials *as)
+{
+    char path[4200];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
+             (unsigned long long)map->start, (unsigned long long)map->end);
+    /* Takes a capability: these are ours. */
+    fd = as == NULL ? nsc_open_regular(path) : nsc_credentials_open(NULL, path);
+    if (fd >= 0)
+        return fd;
+    if (strcmp(map->path, program) == 0)
+        snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    else if (map->deleted)
+        return -ENOENT;
+    else
+        snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
+    return as == NULL ? nsc_open_regular(path) : nsc_credentials_open(as, path);
+}
+
+void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
+{
+    static const char deleted[] = " (deleted)";
+    char link[64];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
+    length = readlink(link, path, bytes - 1);
+    path[length > 0 ? length : 0] = 0;
+    if (length >= (ssize_t)sizeof deleted &&
+        strcmp(path + length - (ssize_t)sizeof deleted + 1, deleted) == 0)
+        path[length - (ssize_t)sizeof deleted + 1] = 0;
+}
+
+int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as)
+{
+    char program[PATH_MAX];
+    struct nsc_maps maps;
+    int error = nsc_maps_read(pid, &maps), fd = -ENOENT;
+
+    if (error != 0)
+        return error;
+    nsc_mapped_program(pid, program, sizeof program);
+    for (size_t i = 0; i < maps.count && fd < 0; i++)
+        if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
+            fd = nsc_mapped_open(pid, &maps.at[i], program, as);
+    nsc_maps_free(&maps);
+    return fd;
+}

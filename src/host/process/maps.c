@@ -1,0 +1,107 @@
+/* maps.c - see maps.h. */
+#include "process/maps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The kernel writes a line break in a file's name as \012, and nothing else that way. */
+static void unescape(char *text)
+{
+    char *from = text, *to = text;
+
+    while (*from != 0) {
+        if (strncmp(from, "\\012", 4) == 0) {
+            *to++ = '\n';
+            from += 4;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = 0;
+}
+
+bool nsc_maps_parse_line(char *line, struct nsc_map *map)
+{
+    static const char deleted[] = " (deleted)";
+    char mode[5];
+    int path_at = 0;
+    size_t length;
+
+    *map = (struct nsc_map){0};
+    line[strcspn(line, "\n")] = 0;
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &map->start,
+               &map->end, mode, &map->offset, &map->inode, &path_at) != 5 ||
+        path_at == 0 || strlen(mode) != 4 || map->end <= map->start)
+        return false;
+    map->readable = mode[0] == 'r';
+    map->executable = mode[2] == 'x';
+    map->path = line + path_at;
+    length = strlen(map->path);
+    if (length >= sizeof deleted && strcmp(map->path + length - sizeof deleted + 1, deleted) == 0) {
+        map->path[length - sizeof deleted + 1] = 0;
+        map->deleted = true;
+    }
+    unescape(map->path);
+    return true;
+}
+
+static int add(struct nsc_maps *maps, size_t *room, const struct nsc_map *map)
+{
+    if (maps->count == *room) {
+        size_t more = *room * 2 + 64;
+        struct nsc_map *longer = realloc(maps->at, more * sizeof *longer);
+
+        if (longer == NULL)
+            return -ENOMEM;
+        maps->at = longer;
+        *room = more;
+    }
+    maps->at[maps->count] = *map;
+    maps->at[maps->count].path = strdup(map->path);
+    if (maps->at[maps->count].path == NULL)
+        return -ENOMEM;
+    maps->count++;
+    return 0;
+}
+
+int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
+{
+    size_t bytes = 0, room = 0;
+    char path[64], *line = NULL;
+    struct nsc_map map;
+    int error = 0;
+    FILE *file;
+
+    *maps = (struct nsc_maps){0};
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return -errno;
+    while (error == 0 && getline(&line, &bytes, file) >= 0)
+        if (nsc_maps_parse_line(line, &map))
+            error = add(maps, &room, &map);
+    free(line);
+    fclose(file);
+    if (error != 0)
+        nsc_maps_free(maps);
+    return error;
+}
+
+void nsc_maps_free(struct nsc_maps *maps)
+{
+    for (size_t i = 0; i < maps->count; i++)
+        free(maps->at[i].path);
+    free(maps->at);
+    *maps = (struct nsc_maps){0};
+}
+
+bool nsc_maps_is_code(const struct nsc_maps *maps, uint64_t address)
+{
+    for (size_t i = 0; i < maps->count; i++)
+        if (address >= maps->at[i].start && address < maps->at[i].end)
+            return maps->at[i].executable;
+    return false;
+}

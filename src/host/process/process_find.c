@@ -1,0 +1,294 @@
+/* process_find.c - see process_find.h: one process. */
+#include "process/process_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/control_note.h"
+#include "process/endpoint_client.h"
+#include "process/mapped_file.h"
+#include "process/maps.h"
+#include "process/process_recorder.h"
+#include "process/procfs.h"
+#include "process/seccomp_state.h"
+#include "util/privileges/credentials.h"
+
+#define RUNTIME_FILE "libnanoscope.so"
+#define MOMENT_NS    5000000
+
+/* What was found out on the way and explains why not. */
+struct clues {
+    int maps_error;
+    int mem_error;
+    bool zombie, is_32_bit, other_version;
+    pid_t tracer;
+    bool ignores_segv;
+    enum nsc_confined_refusal confined;
+};
+
+/* ---- Where the control function is ----------------------------------------------------------- */
+
+struct source {
+    int fd;
+    uint64_t from; /* of the image, in what @fd reads */
+};
+
+static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
+{
+    const struct source *s = context;
+
+    return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
+}
+
+static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
+                                       const char *program, size_t *notes_left,
+                                       struct nsc_located *located)
+{
+    struct source source = {.fd = mem, .from = map->start};
+    struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
+    struct nsc_credentials theirs;
+    enum nsc_locate_class class;
+    bool foreign;
+
+    image.notes_left = notes_left;
+    if (mem >= 0)
+        return nsc_locate(&image, located);
+    foreign = nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs);
+    source = (struct source){.fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL)};
+    image.mapped = false;
+    if (source.fd < 0)
+        return NSC_LOCATE_NOT_ELF;
+    class = nsc_locate(&image, located);
+    close(source.fd);
+    return class;
+}
+
+static bool is_runtime(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL && strcmp(slash + 1, RUNTIME_FILE) == 0;
+}
+
+static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_maps *maps,
+                         const char *program, struct clues *clues)
+{
+    size_t notes_left = NSC_LOCATE_NOTES_MAX; /* a program can map files as often as it likes */
+
+    for (size_t i = 0; i < maps->count && !t->built; i++) {
+        const struct nsc_map *map = &maps->at[i];
+        struct nsc_located at;
+
+        if (map->inode == 0 || map->offset != 0 || !map->readable || map->path[0] != '/')
+            continue;
+        clues->other_version |= is_runtime(map->path);
+        switch (locate_in(t->pid, mem, map, program, &notes_left, &at)) {
+        case NSC_LOCATE_32_BIT:
+            clues->is_32_bit |= strcmp(map->path, program) == 0;
+            break;
+        case NSC_LOCATE_FOUND:
+            t->built = nsc_maps_is_code(maps, map->start + at.control);
+            t->control = t->built ? map->start + at.control : 0;
+            t->note = t->built ? map->start + at.note : 0;
+            break;
+        case NSC_LOCATE_NOT_ELF:
+        case NSC_LOCATE_WITHOUT:
+            break;
+        }
+    }
+}
+
+/* ---- What it is ------------------------------------------------------------------------------ */
+
+static void read_name(struct nsc_reach_target *t, const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    int length;
+
+    if (slash != NULL) {
+        snprintf(t->name, sizeof t->name, "%.*s", (int)sizeof t->name - 1, slash + 1);
+        return;
+    }
+    length = nsc_procfs_read(t->pid, "comm", t->name, sizeof t->name);
+    t->name[length > 0 ? strcspn(t->name, "\n") : 0] = 0;
+}
+
+/* Who traces it? Somebody who does so for a moment, as we do, does not count. */
+static pid_t find_tracer(pid_t pid)
+{
+    const struct timespec moment = {.tv_nsec = MOMENT_NS};
+    char status[NSC_PROCFS_STATUS_MAX];
+    uint64_t tracer = 0;
+
+    for (int i = 0; i < 3; i++) {
+        if (nsc_procfs_read(pid, "status", status, sizeof status) <= 0 ||
+            !nsc_procfs_field(status, "TracerPid", 10, &tracer) || tracer == 0)
+            return 0;
+        nanosleep(&moment, NULL);
+    }
+    return (pid_t)tracer;
+}
+
+static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
+{
+    uint64_t user = 0, threads = 0, ignored = 0;
+    char status[NSC_PROCFS_STATUS_MAX], stat[512];
+    int got = nsc_procfs_read(t->pid, "status", status, sizeof status);
+
+    if (got == -ENOENT && access("/proc/self/stat", R_OK) != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
+                            "/proc is needed: mount -t proc proc /proc");
+    if (got <= 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %ld",
+                            (long)t->pid);
+    nsc_procfs_field(status, "Uid", 10, &user);
+    nsc_procfs_field(status, "Threads", 10, &threads);
+    nsc_procfs_field(status, "SigIgn", 16, &ignored);
+    clues->ignores_segv = (ignored >> (SIGSEGV - 1) & 1) != 0;
+    t->uid = (uid_t)user;
+    t->threads = (uint32_t)threads;
+    clues->tracer = find_tracer(t->pid);
+    clues->zombie =
+        nsc_procfs_read(t->pid, "stat", stat, sizeof stat) > 0 && nsc_procfs_state(stat) == 'Z';
+    return 0;
+}
+
+/* To open its memory takes the same permission as to trace it. */
+static int open_memory(pid_t pid, int *error)
+{
+    char path[64];
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    *error = fd < 0 ? errno : 0;
+    return fd;
+}
+
+/* ---- Why it cannot be reached ---------------------------------------------------------------- */
+
+int nsc_reach_yama_scope(void)
+{
+    FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    int scope = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%d", &scope) != 1)
+        scope = 0;
+    fclose(file);
+    return scope;
+}
+
+static void explain_denied(struct nsc_reach_target *t, const struct clues *clues)
+{
+    int scope = nsc_reach_yama_scope();
+
+    if (clues->tracer != 0)
+        snprintf(t->reason, sizeof t->reason,
+                 "is being traced by process %ld already (a debugger, or strace): only one can",
+                 (long)clues->tracer);
+    else if (scope >= 3)
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced: the system forbids it to everybody until it is booted again "
+                 "(kernel.yama.ptrace_scope=%d); start it with `nanoscope run` instead",
+                 scope);
+    else if (t->uid != geteuid())
+        snprintf(t->reason, sizeof t->reason, "is another user's: try sudo");
+    else if (scope > 0)
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced: kernel.yama.ptrace_scope=%d lets only %s; try sudo, or `sudo "
+                 "sysctl kernel.yama.ptrace_scope=0`, or start it with `nanoscope run`",
+                 scope, scope == 1 ? "a parent trace its child" : "root trace");
+    else
+        snprintf(t->reason, sizeof t->reason,
+                 "cannot be traced (%s): it has privileges of its own, or this container lacks "
+                 "CAP_SYS_PTRACE; try sudo, or start it with `nanoscope run`",
+                 strerror(clues->mem_error));
+}
+
+/* The system would let us, and ptrace_call.c will not. */
+static void explain_refused(struct nsc_reach_target *t, const struct clues *clues)
+{
+    const char *why = NULL;
+
+    if (clues->ignores_segv)
+        why = "ignores SIGSEGV, which would be changed by a call from outside: start it with "
+              "`nanoscope run`";
+    else if (clues->confined == NSC_CONFINED_STRICTLY)
+        why = "is confined to read and write (seccomp)";
+    else if (clues->confined == NSC_CONFINED_BY_FILTERS)
+        why = NSC_CONFINED_REASON;
+    t->refuses = why != NULL;
+    if (why != NULL)
+        snprintf(t->reason, sizeof t->reason, "%s", why);
+}
+
+static void explain(struct nsc_reach_target *t, const struct clues *clues)
+{
+    t->reason[0] = 0;
+    if (clues->zombie)
+        snprintf(t->reason, sizeof t->reason, "has ended, its parent has not noticed yet");
+    else if (t->endpoint)
+        return;
+    else if (t->built && t->ptrace)
+        explain_refused(t, clues);
+    else if (clues->is_32_bit)
+        snprintf(t->reason, sizeof t->reason,
+                 "is a 32-bit program: only 64-bit ones can be traced");
+    else if (t->built || clues->maps_error != 0)
+        explain_denied(t, clues);
+    else if (clues->other_version)
+        snprintf(t->reason, sizeof t->reason,
+                 "is built with another version of nanoscope, which cannot be reached: build it "
+                 "again");
+    else
+        snprintf(t->reason, sizeof t->reason,
+                 "is not built for tracing: build it with `nanoscope cc` or `nanoscope c++`");
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    struct nsc_reach_target t = {.pid = pid};
+    struct clues clues = {0};
+    struct nsc_maps maps;
+    char program[4096];
+    int mem, error = read_status(&t, &clues, diag);
+
+    if (error != 0)
+        return error;
+    nsc_mapped_program(pid, program, sizeof program);
+    read_name(&t, program);
+    clues.maps_error = nsc_maps_read(pid, &maps);
+    if (clues.maps_error == -ENOMEM)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    mem = open_memory(pid, &clues.mem_error);
+    t.ptrace = mem >= 0 && clues.tracer == 0;
+    find_control(&t, mem, &maps, program, &clues);
+    if (mem >= 0)
+        close(mem);
+    if (t.built && t.ptrace)
+        clues.confined = nsc_confined_refuses(pid);
+    if (!clues.zombie)
+        t.endpoint = nsc_endpoint_listens(pid, t.uid);
+    nsc_reach_recorder(pid, &maps, &t.recorder, &t.output);
+    nsc_maps_free(&maps);
+    explain(&t, &clues);
+    *target = t;
+    return 0;
+}
+
+void nsc_reach_target_free(struct nsc_reach_target *target)
+{
+    free(target->output);
+    target->output = NULL;
+}

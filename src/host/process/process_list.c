@@ -1,0 +1,237 @@
+/* process_list.c - see process_find.h: all processes, and the one that a name means. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process/process_find.h"
+#include "process/procfs.h"
+
+#define YOUNG_MS 1000
+#define LOOK_NS  5000000
+
+static bool is_number(const char *text)
+{
+    size_t length = strspn(text, "0123456789");
+
+    return length > 0 && text[length] == 0;
+}
+
+static bool is_ours(pid_t pid)
+{
+    char status[NSC_PROCFS_STATUS_MAX];
+    uint64_t user;
+
+    return geteuid() == 0 || (nsc_procfs_read(pid, "status", status, sizeof status) > 0 &&
+                              nsc_procfs_field(status, "Uid", 10, &user) && user == geteuid());
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct nsc_reach_target *x = a, *y = b;
+
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Calls @take for every process that is ours; it returns 0 to go on. */
+static int each_process(int (*take)(void *context, pid_t pid), void *context, struct nsc_diag *diag)
+{
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    int error = 0;
+
+    if (processes == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
+                            "/proc is needed: mount -t proc proc /proc");
+    while (error == 0 && (entry = readdir(processes)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (is_number(entry->d_name) && pid > 0 && pid != getpid() && is_ours(pid))
+            error = take(context, pid);
+    }
+    closedir(processes);
+    return error;
+}
+
+/* ---- All that can be traced ------------------------------------------------------------------ */
+
+struct listing {
+    struct nsc_reach_target *at;
+    size_t count, room;
+};
+
+static int list_one(void *context, pid_t pid)
+{
+    struct listing *l = context;
+    struct nsc_reach_target target;
+
+    if (nsc_reach_find(pid, &target, NULL) != 0)
+        return 0; /* it has just ended */
+    if (!target.built && !target.endpoint) {
+        nsc_reach_target_free(&target);
+        return 0;
+    }
+    if (l->count == l->room) {
+        size_t more = l->room * 2 + 16;
+        struct nsc_reach_target *longer = realloc(l->at, more * sizeof *longer);
+
+        if (longer == NULL) {
+            nsc_reach_target_free(&target);
+            return -ENOMEM;
+        }
+        l->at = longer;
+        l->room = more;
+    }
+    l->at[l->count++] = target;
+    return 0;
+}
+
+int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_diag *diag)
+{
+    struct listing l = {.count = 0};
+    int error = each_process(list_one, &l, diag);
+
+    if (error == -ENOMEM)
+        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (error != 0) {
+        nsc_reach_list_free(l.at, l.count);
+        return error;
+    }
+    if (l.count > 0)
+        qsort(l.at, l.count, sizeof *l.at, by_pid);
+    *list = l.at;
+    *count = l.count;
+    return 0;
+}
+
+void nsc_reach_list_free(struct nsc_reach_target *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        nsc_reach_target_free(&list[i]);
+    free(list);
+}
+
+/* ---- By name --------------------------------------------------------------------------------- */
+
+struct search {
+    const char *name;
+    pid_t pids[8];
+    size_t count;
+};
+
+static bool is_called(pid_t pid, const char *name)
+{
+    char path[64], file[4096], comm[64];
+    const char *slash;
+    ssize_t length;
+    size_t wanted = strlen(name);
+
+    snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
+    length = readlink(path, file, sizeof file - 1);
+    if (length > 0) {
+        file[length] = 0;
+        slash = strrchr(file, '/');
+        if (slash != NULL && strncmp(slash + 1, name, wanted) == 0 &&
+            (slash[1 + wanted] == 0 || strcmp(slash + 1 + wanted, " (deleted)") == 0))
+            return true;
+    }
+    if (nsc_procfs_read(pid, "comm", comm, sizeof comm) <= 0)
+        return false;
+    comm[strcspn(comm, "\n")] = 0;
+    return strcmp(comm, name) == 0;
+}
+
+static int search_one(void *context, pid_t pid)
+{
+    struct search *s = context;
+
+    if (!is_called(pid, s->name))
+        return 0;
+    if (s->count < sizeof s->pids / sizeof s->pids[0])
+        s->pids[s->count] = pid;
+    s->count++;
+    return 0;
+}
+
+/* Several have the name: those that are not built for tracing cannot be meant. */
+static int choose(const struct search *s, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    size_t kept = sizeof s->pids / sizeof s->pids[0], candidates = 0, length = 0, i;
+    struct nsc_reach_target found;
+    char pids[160] = "";
+
+    for (i = 0; i < s->count && i < kept; i++) {
+        if (nsc_reach_find(s->pids[i], &found, NULL) != 0)
+            continue;
+        if (!found.built && !found.endpoint) {
+            nsc_reach_target_free(&found);
+            continue;
+        }
+        if (candidates++ > 0)
+            nsc_reach_target_free(target);
+        *target = found;
+        length += (size_t)snprintf(pids + length, sizeof pids - length, "%s%ld",
+                                   candidates > 1 ? ", " : "", (long)s->pids[i]);
+    }
+    if (candidates == 1 && s->count <= kept)
+        return 0;
+    if (candidates > 0)
+        nsc_reach_target_free(target);
+    if (candidates == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
+                            "%zu processes are called %s, none of them built for tracing: build "
+                            "it with `nanoscope cc` or `nanoscope c++`",
+                            s->count, s->name);
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOTUNIQ,
+                        "several processes are called %s: say which by its number (%s%s)", s->name,
+                        pids, s->count > kept ? ", ..." : "");
+}
+
+/* A process that has just begun is its parent's program till it executes its own, and then has to
+ * load its libraries: it is looked at again before it counts as not built for tracing. */
+static int find_ready(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    const struct timespec moment = {.tv_nsec = LOOK_NS};
+    char stat[512];
+    int error;
+
+    for (;;) {
+        error = nsc_reach_find(pid, target, diag);
+        if (error != 0 || target->built || target->endpoint ||
+            nsc_procfs_read(pid, "stat", stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat) ||
+            nsc_procfs_age_ms(stat) >= YOUNG_MS)
+            return error;
+        nsc_reach_target_free(target);
+        nanosleep(&moment, NULL);
+    }
+}
+
+int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag)
+{
+    struct search s = {.name = text};
+    int error;
+
+    if (is_number(text)) {
+        unsigned long pid = strtoul(text, NULL, 10);
+
+        if (pid == 0 || pid > INT32_MAX)
+            return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %s", text);
+        return find_ready((pid_t)pid, target, diag);
+    }
+    error = each_process(search_one, &s, diag);
+    if (error != 0)
+        return error;
+    if (s.count == 0)
+        return nsc_diag_set(
+            diag, NSC_DIAG_NO_OFFSET, ESRCH,
+            "no process%s is called \"%s\"; `nanoscope ps` lists what can be traced",
+            geteuid() == 0 ? "" : " of this user", text);
+    if (s.count == 1)
+        return find_ready(s.pids[0], target, diag);
+    return choose(&s, target, diag);
+}

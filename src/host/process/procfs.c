@@ -1,0 +1,98 @@
+/* procfs.c - see procfs.h. */
+#include "process/procfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Of the flags in /proc/PID/stat: include/linux/sched.h. */
+#define PF_EXITING 4u
+
+int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes)
+{
+    char path[64];
+    size_t length = 0;
+    ssize_t n = 0;
+    int fd, error;
+
+    snprintf(path, sizeof path, "/proc/%ld/%s", (long)pid, name);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    while (length < bytes - 1) {
+        n = read(fd, text + length, bytes - 1 - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        length += (size_t)n;
+    }
+    error = n < 0 ? -errno : 0;
+    close(fd);
+    text[length] = 0;
+    return length > 0 || error == 0 ? (int)length : error;
+}
+
+bool nsc_procfs_field(const char *status, const char *key, int base, uint64_t *value)
+{
+    size_t length = strlen(key);
+    const char *line = status;
+
+    while (line != NULL) {
+        if (strncmp(line, key, length) == 0 && line[length] == ':') {
+            *value = strtoull(line + length + 1, NULL, base);
+            return true;
+        }
+        line = strchr(line, '\n');
+        line = line != NULL ? line + 1 : NULL;
+    }
+    return false;
+}
+
+char nsc_procfs_state(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+
+    return (char)(end != NULL && end[1] == ' ' ? end[2] : 0);
+}
+
+int64_t nsc_procfs_age_ms(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+    long ticks = sysconf(_SC_CLK_TCK);
+    unsigned long long began;
+    struct timespec now;
+
+    /* Behind the name: state, 12 numbers up to the CPU times, 6 more up to the time of its start.
+     */
+    if (end == NULL || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0 ||
+        sscanf(end + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+               &began) != 1)
+        return INT64_MAX;
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000 -
+           (int64_t)(began * 1000 / (unsigned long)ticks);
+}
+
+bool nsc_procfs_is_exiting(const char *stat)
+{
+    const char *end = strrchr(stat, ')');
+    unsigned flags = 0;
+    char state = 0;
+
+    /* Behind the name: state, parent, group, session, terminal, its group, flags. */
+    return end == NULL || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
+           state == 'Z' || state == 'X' || (flags & PF_EXITING) != 0;
+}
+
+bool nsc_procfs_has_thread(pid_t pid, pid_t tid)
+{
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
+    return tid > 0 && access(path, F_OK) == 0;
+}

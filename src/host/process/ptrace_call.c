@@ -1,0 +1,669 @@
+/*
+ * ptrace_call.c - see ptrace_call.h.
+ *
+ * A thread is seized and stopped without a signal, given the registers of a call, and let go on.
+ * The function returns to address 0; of the fault there only we hear. Whatever else arrives
+ * meanwhile is blocked by the thread's signal mask, waits in the kernel, and is delivered when the
+ * old mask is back. Then the thread has its registers again, in the same signal stop in which the
+ * kernel is about to decide on the interrupted system call.
+ *
+ * Each attempt is made by a thread of ours that ends with it: whatever that leaves behind, the
+ * kernel lets go. Should we be killed in the middle of a call, the thread would return to address
+ * 0 with nobody to catch it; nothing but the shortness of the call helps against that.
+ */
+#include "process/ptrace_call.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/rseq.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "process/procfs.h"
+#include "process/regs.h"
+#include "process/seccomp_state.h"
+#include "process/thread_pick.h"
+#include "util/now.h"
+
+#define STOP_NS   200000000ull   /* for one thread to stop */
+#define SEARCH_NS 3000000000ull  /* for a thread that stops */
+#define BETTER_NS 500000000ull   /* for one that does not have to give up a write half-way */
+#define CALL_NS   20000000000ull /* for the control function; it works for milliseconds at most */
+
+#define SEIZE_S    5 /* for the thread to be attached to */
+#define SPINS      200
+#define PAUSE_NS   20000
+#define RETRY_NS   2000000
+#define BUSY_TRIES 50
+#define CANDIDATES 32
+
+/* The kernel's, of 64 signals. */
+#define SIGNAL_BIT(number) (1ull << ((number)-1))
+
+struct call {
+    /* What to do; the caller's. */
+    pid_t pid;
+    int pidfd;
+    uint64_t control, note;
+    const struct nsc_credentials *credentials;
+    uint64_t arguments[2];
+    bool may_not_suspend; /* filters of system calls; takes CAP_SYS_ADMIN */
+    /* The thread. */
+    struct nsc_pick pick;
+    struct nsc_confined confined;
+    bool suspend; /* its filters */
+    /* The stopped thread. */
+    int mem;
+    struct nsc_regs regs; /* to go on with */
+    uint64_t mask;
+    uint64_t slot, slot_word; /* the word of the stack that is ours for a while */
+    bool signal_stop;         /* that is how it stands, so that it can go on with a signal */
+    bool kept, stop_later;
+    siginfo_t kept_info; /* a signal that no mask could hold back */
+    /* What came out. */
+    int64_t result;
+    int error;
+    struct nsc_diag diag;
+};
+
+static void pause_ns(long ns)
+{
+    const struct timespec t = {.tv_nsec = ns};
+
+    nanosleep(&t, NULL);
+}
+
+static long trace(int request, const struct call *c, uintptr_t address, void *data)
+{
+    return ptrace((enum __ptrace_request)request, c->pick.tid, address, data);
+}
+
+/* With a number, a signal's or options, as its data. */
+static long trace_number(int request, const struct call *c, uintptr_t number)
+{
+    return ptrace((enum __ptrace_request)request, c->pick.tid, NULL, number);
+}
+
+static int fail(struct call *c, int error, const char *what)
+{
+    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error, "process %ld: %s", (long)c->pid, what);
+}
+
+/* Of a thread that is gone or cannot be used just now: another may do. */
+static int try_another(struct call *c, const char *what)
+{
+    fail(c, EAGAIN, what);
+    return -EAGAIN;
+}
+
+/* ---- Waiting --------------------------------------------------------------------------------- */
+
+/* The thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH when there is no thread any more. */
+static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
+{
+    for (unsigned tries = 0;; tries++) {
+        pid_t got = waitpid(c->pick.tid, status, __WALL | WNOHANG);
+
+        if (got < 0 && errno != EINTR)
+            return -ESRCH;
+        if (got == c->pick.tid)
+            return WIFSTOPPED(*status) ? 0 : -ESRCH;
+        if (tries < SPINS)
+            sched_yield();
+        else if (nsc_now_ns() > deadline_ns)
+            return -ETIMEDOUT;
+        else
+            pause_ns(PAUSE_NS);
+    }
+}
+
+/* Not a signal on its way, but the stop that was asked for, or that of the whole process by a job's
+ * signal. */
+static bool is_event_stop(int status)
+{
+    return status >> 16 == PTRACE_EVENT_STOP;
+}
+
+/* Waits for the stop that PTRACE_INTERRUPT brings. Signals that come first go their way. */
+static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
+{
+    for (;;) {
+        int status, error = wait_any(c, deadline_ns, &status);
+
+        if (error != 0)
+            return error;
+        if (is_event_stop(status))
+            return 0;
+        if (trace_number(PTRACE_CONT, c, (uintptr_t)WSTOPSIG(status)) != 0)
+            return -ESRCH;
+    }
+}
+
+static bool process_ended(const struct call *c)
+{
+    struct pollfd ended = {.fd = c->pidfd, .events = POLLIN};
+
+    return poll(&ended, 1, 0) != 0;
+}
+
+/* On its way out a thread cannot be seized, with the error that stands for a lack of permission,
+ * and has no memory any more. */
+static bool thread_ended(const struct call *c)
+{
+    char name[64], stat[512];
+
+    snprintf(name, sizeof name, "task/%ld/stat", (long)c->pick.tid);
+    return nsc_procfs_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat);
+}
+
+/* Some debuggers take single threads. */
+static bool thread_traced(const struct call *c)
+{
+    char name[64], status[NSC_PROCFS_STATUS_MAX];
+    uint64_t tracer = 0;
+
+    snprintf(name, sizeof name, "task/%ld/status", (long)c->pick.tid);
+    return nsc_procfs_read(c->pid, name, status, sizeof status) > 0 &&
+           nsc_procfs_field(status, "TracerPid", 10, &tracer) && tracer != 0;
+}
+
+/* ---- The stopped thread ---------------------------------------------------------------------- */
+
+static int get_regs(const struct call *c, struct nsc_regs *regs)
+{
+    struct iovec part = {.iov_base = &regs->raw, .iov_len = sizeof regs->raw};
+
+    if (trace(PTRACE_GETREGSET, c, NT_PRSTATUS, &part) != 0)
+        return -errno;
+    return part.iov_len == sizeof regs->raw ? 0 : -ENOEXEC; /* shorter: a 32-bit process */
+}
+
+static int set_regs(const struct call *c, const struct nsc_regs *regs)
+{
+    struct nsc_regs copy = *regs;
+    struct iovec part = {.iov_base = &copy.raw, .iov_len = sizeof copy.raw};
+
+    return trace(PTRACE_SETREGSET, c, NT_PRSTATUS, &part) != 0 ? -errno : 0;
+}
+
+static bool read_memory(const struct call *c, uint64_t at, void *to, size_t bytes)
+{
+    return pread(c->mem, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool write_word(const struct call *c, uint64_t at, uint64_t word)
+{
+    return pwrite(c->mem, &word, sizeof word, (off_t)at) == (ssize_t)sizeof word;
+}
+
+/* The process may have become another program since it was looked at. */
+static bool is_still_there(const struct call *c)
+{
+    static const char name[12] = NSC_CONTROL_NOTE_NAME;
+    char found[sizeof name];
+    int64_t distance;
+
+    return read_memory(c, c->note - sizeof name, found, sizeof found) &&
+           memcmp(found, name, sizeof name) == 0 &&
+           read_memory(c, c->note, &distance, sizeof distance) &&
+           c->note + (uint64_t)distance == c->control;
+}
+
+/*
+ * A thread that was stopped inside a restartable sequence must not go on there. The kernel would
+ * see to it, but looks only at where the thread goes next, which is the control function. So, as
+ * the kernel does: on at the sequence's abort address.
+ */
+static void leave_sequence(const struct call *c, struct nsc_regs *regs)
+{
+    struct __ptrace_rseq_configuration area;
+    struct rseq_cs sequence;
+    uint64_t at = 0;
+
+    if (trace(PTRACE_GET_RSEQ_CONFIGURATION, c, sizeof area, &area) < 0 ||
+        area.rseq_abi_pointer == 0 ||
+        !read_memory(c, area.rseq_abi_pointer + offsetof(struct rseq, rseq_cs), &at, sizeof at) ||
+        at == 0 || !read_memory(c, at, &sequence, sizeof sequence))
+        return;
+    if (nsc_regs_pc(regs) - sequence.start_ip < sequence.post_commit_offset)
+        nsc_regs_set_pc(regs, sequence.abort_ip);
+}
+
+static bool signal_waits(const struct call *c)
+{
+    uint64_t thread = 0, process = 0;
+    char status[NSC_PROCFS_STATUS_MAX];
+
+    if (nsc_procfs_read(c->pick.tid, "status", status, sizeof status) > 0) {
+        nsc_procfs_field(status, "SigPnd", 16, &thread);
+        nsc_procfs_field(status, "ShdPnd", 16, &process);
+    }
+    return ((thread | process) & ~c->mask) != 0;
+}
+
+/* Is the thread, which is stopped and so keeps its number, one of the process? */
+static bool belongs(const struct call *c)
+{
+    return nsc_procfs_has_thread(c->pid, c->pick.tid) && !process_ended(c);
+}
+
+/* With a thread stopped, none of the process's can be replaced by another program. */
+static bool has_credentials(const struct call *c)
+{
+    struct nsc_credentials now;
+
+    return c->credentials == NULL ||
+           (nsc_credentials_read(c->pid, &now) == 0 && nsc_credentials_cover(c->credentials, &now));
+}
+
+/* Finds out all that is needed, and changes nothing. */
+static int look(struct call *c, struct nsc_regs *call)
+{
+    char path[64];
+    int error;
+
+    if (!belongs(c))
+        return try_another(c, "the thread has ended");
+    error = get_regs(c, &c->regs);
+    if (error == -ENOEXEC || (error == 0 && !nsc_regs_native(&c->regs)))
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
+                            "process %ld runs 32-bit code; only 64-bit programs can be traced",
+                            (long)c->pid);
+    if (error != 0)
+        return try_another(c, "the thread has ended");
+    /* Opened only now: it shows the memory of the program that is executed at this moment. */
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)c->pick.tid);
+    c->mem = open(path, O_RDWR | O_CLOEXEC);
+    if (c->mem < 0)
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
+                            strerror(errno));
+    if (!is_still_there(c) && thread_ended(c))
+        return try_another(c, "the thread has ended");
+    if (!is_still_there(c))
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
+                            "process %ld has just begun to execute another program", (long)c->pid);
+    if (!has_credentials(c))
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOEXEC,
+                            "process %ld has just changed its user or its capabilities: try again",
+                            (long)c->pid);
+    if (trace(PTRACE_GETSIGMASK, c, sizeof c->mask, &c->mask) != 0)
+        return try_another(c, "the thread has ended");
+    leave_sequence(c, &c->regs);
+    *call = c->regs;
+    if (nsc_regs_result(&c->regs) == -EINTR)
+        nsc_regs_again(&c->regs, &c->pick.waits, signal_waits(c));
+    nsc_regs_call(call, c->control, c->arguments, &c->slot);
+    if (c->slot != 0 && !read_memory(c, c->slot, &c->slot_word, sizeof c->slot_word))
+        return try_another(c, "the thread has no room left on its stack");
+    return 0;
+}
+
+/* Faults are not blocked: the kernel takes a fault's handler away if its signal is. */
+static uint64_t call_mask(void)
+{
+    return ~(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) |
+             SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS));
+}
+
+/*
+ * The thread as it was, and on its way, with the signal that no mask held back. From a signal stop
+ * it takes a signal's details along. A stop goes that way, too: should somebody have continued the
+ * process in between, the kernel knows and drops it.
+ */
+static void let_go(struct call *c, bool changed)
+{
+    int number = 0;
+
+    if (changed) {
+        if (c->slot != 0)
+            write_word(c, c->slot, c->slot_word);
+        set_regs(c, &c->regs);
+        trace(PTRACE_SETSIGMASK, c, sizeof c->mask, &c->mask);
+    }
+    if (c->kept && c->signal_stop && trace(PTRACE_SETSIGINFO, c, 0, &c->kept_info) == 0) {
+        number = c->kept_info.si_signo;
+        c->kept = false;
+    } else if (c->stop_later && c->signal_stop) {
+        number = SIGSTOP;
+        c->stop_later = false;
+    }
+    trace_number(PTRACE_DETACH, c, (uintptr_t)number);
+    if (c->kept)
+        tgkill(c->pid, c->pick.tid, c->kept_info.si_signo);
+    if (c->stop_later)
+        kill(c->pid, SIGSTOP);
+}
+
+/* ---- The call -------------------------------------------------------------------------------- */
+
+enum outcome { GOES_ON, RETURNED, CRASHED };
+
+/* What a stop during the call means. */
+static enum outcome classify(struct call *c, int status)
+{
+    int number = WSTOPSIG(status);
+    struct nsc_regs regs;
+    siginfo_t info;
+
+    c->signal_stop = !is_event_stop(status);
+    if (is_event_stop(status)) {
+        /* The whole process is stopped, or continued, by somebody; for us the call goes on. When
+         * we let go, the thread joins the others. */
+        if (number == SIGTRAP)
+            c->stop_later = false;
+        return GOES_ON;
+    }
+    if (trace(PTRACE_GETSIGINFO, c, 0, &info) != 0)
+        return GOES_ON;
+    if (number == SIGSTOP) {
+        c->stop_later = true;
+        return GOES_ON;
+    }
+    if (get_regs(c, &regs) != 0)
+        return GOES_ON;
+    /* Sent by a process; or a fault of the thread's own, just before it was stopped. One of a kind
+     * waits, as in the kernel. */
+    if (info.si_code <= 0 ||
+        (nsc_regs_pc(&regs) == c->control && (uint64_t)(uintptr_t)info.si_addr != c->control)) {
+        if (!c->kept)
+            c->kept_info = info;
+        c->kept = true;
+        return GOES_ON;
+    }
+    if (number != SIGSEGV || nsc_regs_pc(&regs) != 0)
+        return CRASHED;
+    c->result = nsc_regs_result(&regs);
+    return RETURNED;
+}
+
+static int run(struct call *c)
+{
+    uint64_t deadline = nsc_now_ns() + CALL_NS;
+    enum outcome outcome = GOES_ON;
+    bool late = false;
+
+    while (outcome == GOES_ON) {
+        int status, error;
+
+        if (trace_number(PTRACE_CONT, c, 0) != 0)
+            return -ESRCH;
+        error = wait_any(c, deadline, &status);
+        if (error == -ETIMEDOUT && !late) {
+            late = true;
+            deadline = nsc_now_ns() + CALL_NS;
+            trace_number(PTRACE_INTERRUPT, c, 0);
+            error = wait_interrupted(c, deadline);
+            c->signal_stop = false;
+            if (error == 0)
+                return -ETIMEDOUT;
+        }
+        if (error != 0)
+            return error == -ETIMEDOUT ? -EDEADLK : error;
+        outcome = classify(c, status);
+    }
+    return outcome == RETURNED ? 0 : -EFAULT;
+}
+
+/* Since it was looked at, before it stood still. */
+static bool confined_meanwhile(const struct call *c)
+{
+    struct nsc_confined now;
+
+    return !nsc_confined_read(c->pick.tid, &now) || now.mode != c->confined.mode ||
+           now.filters != c->confined.filters;
+}
+
+/* With the thread stopped. */
+static int call_there(struct call *c)
+{
+    uint64_t mask = call_mask();
+    struct nsc_regs regs;
+    int error = look(c, &regs);
+
+    if (error != 0) {
+        let_go(c, false);
+        return error;
+    }
+    if (confined_meanwhile(c)) {
+        let_go(c, true);
+        return try_another(c, "the thread has just confined itself");
+    }
+    if (trace(PTRACE_SETSIGMASK, c, sizeof mask, &mask) != 0 ||
+        (c->slot != 0 && !write_word(c, c->slot, 0)) || set_regs(c, &regs) != 0) {
+        let_go(c, true);
+        return try_another(c, "the thread cannot be made to call");
+    }
+    error = run(c);
+    if (error == -ESRCH)
+        return fail(c, ESRCH, "it ended while it was asked");
+    if (error == -EDEADLK)
+        return fail(c, ETIMEDOUT, "its thread neither finishes nor stops");
+    let_go(c, true);
+    if (error == -ETIMEDOUT)
+        return fail(c, ETIMEDOUT, "the control function did not finish");
+    if (error != 0)
+        return fail(c, EFAULT, "the control function crashed; the program goes on");
+    return 0;
+}
+
+/* Waits for a program that executes another one, for as long as that takes: the only step that may
+ * be cancelled. 0 or an errno. */
+static int seize(struct call *c, uintptr_t options)
+{
+    int error, before;
+
+    /* The system call is no cancellation point, and there is nothing to clean up. */
+    pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before); /* NOLINT(cert-pos47-c) */
+    pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
+    error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    return error;
+}
+
+static int attempt(struct call *c)
+{
+    uintptr_t options = c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0;
+    int error = seize(c, options);
+
+    if (process_ended(c)) /* and the pid may be somebody else's */
+        return fail(c, ESRCH, "it has ended");
+    if (error == EINVAL && c->suspend) /* a kernel that cannot */
+        return -EPERM;
+    if (error == EPERM && !thread_ended(c))
+        return thread_traced(c) ? try_another(c, "its threads are being traced") : -EPERM;
+    if (error != 0)
+        return try_another(c, "the thread has ended");
+    if (trace_number(PTRACE_INTERRUPT, c, 0) != 0)
+        return try_another(c, "the thread has ended");
+    error = wait_interrupted(c, nsc_now_ns() + STOP_NS);
+    if (error != 0)
+        return try_another(c, "the thread does not stop");
+    error = call_there(c);
+    if (c->mem >= 0)
+        close(c->mem);
+    return error;
+}
+
+static void *attempt_thread(void *context)
+{
+    struct call *c = context;
+    int before;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+    c->mem = -1;
+    c->signal_stop = c->kept = c->stop_later = false;
+    c->error = attempt(c);
+    return NULL;
+}
+
+static void join(struct call *c, pthread_t thread)
+{
+    struct timespec until;
+    void *result;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += SEIZE_S;
+    if (pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &until) == 0)
+        return;
+    (void)pthread_cancel(thread); /* beyond seize(), without effect */
+    pthread_join(thread, &result);
+    if (result == PTHREAD_CANCELED)
+        c->error = fail(c, ETIMEDOUT, "it has been executing another program for too long");
+}
+
+/* Runs the attempt in a thread of its own, all signals blocked. */
+static int attempt_apart(struct call *c)
+{
+    sigset_t all, mask;
+    pthread_t thread;
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    error = pthread_create(&thread, NULL, attempt_thread, c);
+    if (error == 0)
+        join(c, thread);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    return error != 0 ? nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error,
+                                     "cannot start a thread: %s", strerror(error))
+                      : c->error;
+}
+
+/* ---- What speaks against it ------------------------------------------------------------------ */
+
+static int check(struct call *c)
+{
+    char status[NSC_PROCFS_STATUS_MAX];
+    uint64_t ignored = 0, tracer = 0;
+
+    if (process_ended(c) || nsc_procfs_read(c->pid, "status", status, sizeof status) <= 0)
+        return fail(c, ESRCH, "it has ended");
+    nsc_procfs_field(status, "TracerPid", 10, &tracer);
+    if (tracer != 0)
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, EBUSY,
+                            "process %ld is being traced by process %llu already (a debugger, or "
+                            "strace): only one can",
+                            (long)c->pid, (unsigned long long)tracer);
+    nsc_procfs_field(status, "SigIgn", 16, &ignored);
+    if ((ignored & SIGNAL_BIT(SIGSEGV)) != 0)
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+                            "process %ld ignores SIGSEGV, which would be changed by a call from "
+                            "outside: start it with `nanoscope run`",
+                            (long)c->pid);
+    return 0;
+}
+
+/* Where a system call that a filter forbids ends the program, we make none: unless the filters can
+ * be suspended, which has to be tried, or are those that we live with ourselves. */
+static int check_filters(struct call *c)
+{
+    if (!nsc_confined_read(c->pick.tid, &c->confined))
+        return try_another(c, "the thread has ended");
+    c->suspend = c->confined.mode != 0 && !c->may_not_suspend;
+    if (c->confined.mode == 1)
+        return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
+    if (c->confined.mode == 0 || c->suspend || nsc_confined_alike(c->pid, &c->confined))
+        return 0;
+    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP, "process %ld " NSC_CONFINED_REASON,
+                        (long)c->pid);
+}
+
+/* In the picked thread. */
+static int call_in(struct call *c)
+{
+    int error = check_filters(c);
+
+    if (error == 0)
+        error = attempt_apart(c);
+    if (error != -EPERM || !c->suspend)
+        return error;
+    c->may_not_suspend = true;
+    error = check_filters(c);
+    return error == 0 ? attempt_apart(c) : error;
+}
+
+/* Another recorder may be calling there just now. */
+static int check_patiently(struct call *c)
+{
+    int error = check(c);
+
+    for (int i = 0; i < BUSY_TRIES && error == -EBUSY; i++) {
+        pause_ns(RETRY_NS);
+        error = check(c);
+    }
+    return error;
+}
+
+/* One round over the threads. Returns -EAGAIN when none would do. */
+static int try_threads(struct call *c, bool any)
+{
+    struct nsc_pick picks[CANDIDATES];
+    int count = nsc_pick_threads(c->pid, picks, CANDIDATES), error;
+    bool tried = false, passed_over = false, refused = false;
+
+    if (count < 0 || process_ended(c))
+        return fail(c, ESRCH, "it has ended");
+    for (int i = 0; i < count; i++) {
+        if (picks[i].rank == NSC_PICK_PARTIAL && !any) {
+            passed_over = true;
+            continue;
+        }
+        c->pick = picks[i];
+        error = call_in(c);
+        if (error == -EPERM)
+            return fail(c, EPERM,
+                        "ptrace is not permitted here (a container's profile, perhaps): "
+                        "start it with `nanoscope run`");
+        if (error == -ENOTSUP)
+            refused = true; /* others may be free to call what they want */
+        else if (error == -EAGAIN)
+            tried = true;
+        else
+            return error;
+    }
+    if (refused && !tried && !passed_over)
+        return -ENOTSUP;
+    return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
+}
+
+int nsc_inject_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+                    int64_t *result, struct nsc_diag *diag)
+{
+    const struct nsc_credentials *credentials = target->credentials;
+    struct call c = {.pid = target->pid,
+                     .pidfd = target->pidfd,
+                     .control = target->control,
+                     .note = target->note,
+                     .credentials = credentials,
+                     .arguments = {verb, argument},
+                     .may_not_suspend =
+                         credentials != NULL && nsc_credentials_are_foreign(credentials)};
+    uint64_t begin = nsc_now_ns(), waited = 0;
+    int error = check_patiently(&c);
+
+    while (error == 0) {
+        error = try_threads(&c, waited > BETTER_NS);
+        waited = nsc_now_ns() - begin;
+        if (error != -EAGAIN || waited > SEARCH_NS)
+            break;
+        pause_ns(RETRY_NS);
+        error = 0;
+    }
+    if (error == 0)
+        *result = c.result;
+    else if (diag != NULL)
+        *diag = c.diag;
+    return error == -EAGAIN ? -ETIMEDOUT : error;
+}

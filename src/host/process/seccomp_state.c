@@ -1,0 +1,139 @@
+/* seccomp_state.c - see seccomp_state.h. */
+#include "process/seccomp_state.h"
+
+#include <dirent.h>
+#include <linux/capability.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "process/procfs.h"
+#include "util/privileges/credentials.h"
+
+enum { GENERATIONS = 64, THREADS = 256 };
+
+/* Ends with 0, which stands for whatever is outside of our pid namespace. */
+struct line {
+    pid_t pids[GENERATIONS];
+    size_t count;
+};
+
+static bool read_status(pid_t tid, struct nsc_confined *to, uint64_t *parent)
+{
+    char status[NSC_PROCFS_STATUS_MAX];
+
+    *to = (struct nsc_confined){0};
+    if (nsc_procfs_read(tid, "status", status, sizeof status) <= 0)
+        return false;
+    nsc_procfs_field(status, "Seccomp", 10, &to->mode);
+    nsc_procfs_field(status, "Seccomp_filters", 10, &to->filters);
+    return nsc_procfs_field(status, "PPid", 10, parent);
+}
+
+bool nsc_confined_read(pid_t tid, struct nsc_confined *to)
+{
+    uint64_t parent;
+
+    return read_status(tid, to, &parent);
+}
+
+/* The process and its ancestors, as far as they have @filters. */
+static void trace_line(pid_t pid, uint64_t filters, struct line *line)
+{
+    struct nsc_confined at;
+    uint64_t parent = (uint64_t)pid;
+
+    line->count = 0;
+    while (line->count < GENERATIONS) {
+        pid = (pid_t)parent;
+        if (pid != 0 && (!read_status(pid, &at, &parent) || at.filters != filters))
+            return;
+        line->pids[line->count++] = pid;
+        if (pid == 0)
+            return;
+    }
+}
+
+static bool meet(const struct line *a, const struct line *b)
+{
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < b->count; k++)
+            if (a->pids[i] == b->pids[k])
+                return true;
+    return false;
+}
+
+bool nsc_confined_alike(pid_t pid, const struct nsc_confined *thread)
+{
+    struct line theirs, ours;
+
+    if (thread->filters == 0) /* a kernel that does not tell */
+        return false;
+    trace_line(pid, thread->filters, &theirs);
+    trace_line(getpid(), thread->filters, &ours);
+    return meet(&theirs, &ours);
+}
+
+/* The whole of the range of users, as outside of all user namespaces. */
+static bool maps_all_users(void)
+{
+    unsigned long long from = 1, to = 1, count = 0;
+    char text[256];
+
+    if (nsc_procfs_read(getpid(), "uid_map", text, sizeof text) <= 0)
+        return true; /* a kernel without them */
+    return sscanf(text, "%llu %llu %llu", &from, &to, &count) == 3 && from == 0 && to == 0 &&
+           count == UINT32_MAX;
+}
+
+/* False if the kernel is certain to refuse PTRACE_O_SUSPEND_SECCOMP. */
+static bool may_suspend(void)
+{
+    char status[NSC_PROCFS_STATUS_MAX];
+    uint64_t capabilities = 0, mode = 0;
+
+    if (nsc_procfs_read(getpid(), "status", status, sizeof status) <= 0)
+        return true;
+    nsc_procfs_field(status, "CapEff", 16, &capabilities);
+    nsc_procfs_field(status, "Seccomp", 10, &mode);
+    return mode == 0 && (capabilities >> CAP_SYS_ADMIN & 1) != 0 && maps_all_users();
+}
+
+static enum nsc_confined_refusal refuses(pid_t pid, pid_t tid, bool suspends)
+{
+    struct nsc_confined thread;
+
+    if (!nsc_confined_read(tid, &thread) || thread.mode == 0)
+        return NSC_CONFINED_NOT;
+    if (thread.mode == 1)
+        return NSC_CONFINED_STRICTLY;
+    return suspends || nsc_confined_alike(pid, &thread) ? NSC_CONFINED_NOT
+                                                        : NSC_CONFINED_BY_FILTERS;
+}
+
+enum nsc_confined_refusal nsc_confined_refuses(pid_t pid)
+{
+    struct nsc_credentials theirs;
+    /* A program of another user would be rid of its restrictions for as long as the call lasts. */
+    bool suspends = may_suspend() && nsc_credentials_read(pid, &theirs) == 0 &&
+                    !nsc_credentials_are_foreign(&theirs);
+    enum nsc_confined_refusal refusal = refuses(pid, pid, suspends);
+    const struct dirent *entry;
+    char path[64];
+    DIR *tasks;
+
+    if (refusal == NSC_CONFINED_NOT)
+        return NSC_CONFINED_NOT;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    tasks = opendir(path);
+    for (int i = 0; tasks != NULL && i < THREADS && (entry = readdir(tasks)) != NULL; i++) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (tid > 0 && refuses(pid, tid, suspends) == NSC_CONFINED_NOT)
+            refusal = NSC_CONFINED_NOT;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return refusal;
+}

@@ -1,0 +1,28 @@
+/* context_categories.c - the functions of a trace by category, found once and kept with the source.
+ */
+#include <errno.h>
+
+#include "viewer/engine/handlers.h"
+
+const struct nsc_categories *nsc_ask_categories(struct nsc_answer_ask *ask)
+{
+    struct nsc_answer_source *source = ask->source;
+    struct nsc_category_rules *ready = NULL;
+    const struct nsc_category_rules *rules = nsc_answer_rules(ask->engine);
+    int error = 0;
+
+    if (source->categories.count > 0)
+        return &source->categories;
+    if (rules == NULL) {
+        error = nsc_category_rules_read(NULL, 0, &ready, &ask->diag);
+        rules = ready;
+    }
+    if (error == 0)
+        error = nsc_categories_make(rules, source->trace, &source->categories);
+    nsc_category_rules_free(ready);
+    if (error != 0) {
+        nsc_ask_no_memory(ask);
+        return NULL;
+    }
+    return &source->categories;
+}

@@ -1,0 +1,600 @@
+/*
+ * http_server.c - HTTP on the loopback interface; see serve.h.
+ *
+ * Called by cli/cmd_open.c. One thread of the HTTP library does all input and output and asks the
+ * gate; a request for data is handed to the workers and its connection rests until they have the
+ * answer.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <malloc.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "util/now.h"
+#include "viewer/page/assets.h"
+#include "viewer/server/connections.h"
+#include "viewer/server/handle_query.h"
+#include "viewer/server/handle_source.h"
+#include "viewer/server/libmicrohttpd/libmicrohttpd.h"
+#include "viewer/server/peer_owner.h"
+#include "viewer/server/request_gate.h"
+#include "viewer/server/serve.h"
+#include "viewer/server/workers.h"
+
+#define MEMORY_EACH 65536u     /* bytes of a connection: a request's head must fit */
+#define SILENCE_S   120u       /* until a connection of ours that is idle is closed */
+#define REST_NS     300000000u /* nothing asked for so long: the moment to tidy up */
+
+struct nsc_serve {
+    struct nsc_mhd mhd;
+    struct MHD_Daemon *daemon;
+    struct nsc_workers *workers;
+    struct nsc_gate gate;
+    struct nsc_links links;
+    struct sockaddr_in address;
+    char url[96], entry_url[160];
+    struct nsc_source source;
+    const struct nsc_answer_handler *handlers[2]; /* what is answered beside the engine */
+    _Atomic int64_t refused;                      /* as nsc_serve_refused_user() returns it */
+    atomic_bool logged_in;
+    pthread_mutex_t lock;      /* of what follows */
+    struct request *under_way; /* whose answers are awaited */
+    uint64_t asked_ns;         /* when somebody asked last */
+    uint64_t trimmed_ns;       /* asked_ns when free memory was given back */
+};
+
+struct request {
+    struct nsc_task task; /* stands first: done() gets nothing else */
+    struct nsc_serve *server;
+    struct MHD_Connection *connection;
+    struct request *next, *previous; /* under way */
+    char *target;
+    enum { FRESH, ADMITTED, WAITING } state;
+    enum nsc_gate_verdict verdict;
+    bool is_current;                      /* the client has the file already */
+    char body[NSC_GATE_SECRET_CHARS + 1]; /* as much as tells whether it is the token */
+    size_t body_bytes;
+};
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+enum caching { NEVER, IF_CHANGED };
+
+static void add_header(struct nsc_serve *s, struct MHD_Response *response, const char *name,
+                       const char *value)
+{
+    s->mhd.add_response_header(response, name, value);
+}
+
+static void add_headers(struct nsc_serve *s, struct MHD_Response *response, const char *type,
+                        enum caching caching)
+{
+    if (type != NULL)
+        add_header(s, response, "Content-Type", type);
+    add_header(s, response, "Cache-Control", caching == NEVER ? "no-store" : "no-cache");
+    add_header(s, response, "Content-Security-Policy",
+               "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
+               "connect-src 'self'; img-src 'self' data:; worker-src blob:; base-uri 'none'; "
+               "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
+               "trusted-types nanoscope");
+    add_header(s, response, "X-Content-Type-Options", "nosniff");
+    add_header(s, response, "Cross-Origin-Resource-Policy", "same-origin");
+    add_header(s, response, "Cross-Origin-Opener-Policy", "same-origin");
+    add_header(s, response, "Referrer-Policy", "no-referrer");
+}
+
+/* The library only reads what it must not free, but does not say so in its types. */
+static void *unconst(const void *data)
+{
+    void *same;
+
+    memcpy(&same, &data, sizeof same);
+    return same;
+}
+
+static enum MHD_Result send_response(struct request *r, unsigned status,
+                                     struct MHD_Response *response)
+{
+    enum MHD_Result result = r->server->mhd.queue_response(r->connection, status, response);
+
+    r->server->mhd.destroy_response(response);
+    return result;
+}
+
+/* A line of text that is not ours to free. */
+static enum MHD_Result send_line(struct request *r, unsigned status, const char *line)
+{
+    struct nsc_serve *s = r->server;
+    struct MHD_Response *response =
+        s->mhd.create_response_from_buffer(strlen(line), unconst(line), MHD_RESPMEM_PERSISTENT);
+
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(s, response, "text/plain; charset=utf-8", NEVER);
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        add_header(s, response, "Allow", "GET");
+    return send_response(r, status, response);
+}
+
+/* An answer without a text; @cookie is set if it is not NULL. */
+static enum MHD_Result send_nothing(struct request *r, const char *cookie)
+{
+    struct nsc_serve *s = r->server;
+    struct MHD_Response *response =
+        s->mhd.create_response_from_buffer(0, NULL, MHD_RESPMEM_PERSISTENT);
+
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(s, response, NULL, NEVER);
+    if (cookie != NULL)
+        add_header(s, response, "Set-Cookie", cookie);
+    return send_response(r, MHD_HTTP_NO_CONTENT, response);
+}
+
+static const struct nsc_asset *find_asset(const char *target)
+{
+    size_t length = strcspn(target, "?");
+    const struct nsc_asset *asset = nsc_serve_assets;
+
+    while (asset->path != NULL &&
+           (strlen(asset->path) != length || memcmp(asset->path, target, length) != 0))
+        asset++;
+    return asset->path != NULL ? asset : NULL;
+}
+
+static enum MHD_Result send_file(struct request *r)
+{
+    const struct nsc_asset *asset = find_asset(r->target);
+    struct nsc_serve *s = r->server;
+    struct MHD_Response *response;
+
+    if (asset == NULL)
+        return send_line(r, MHD_HTTP_NOT_FOUND, "there is no such page\n");
+    response = s->mhd.create_response_from_buffer(r->is_current ? 0 : asset->bytes,
+                                                  unconst(asset->data), MHD_RESPMEM_PERSISTENT);
+    if (response == NULL)
+        return MHD_NO;
+    add_headers(s, response, asset->type, IF_CHANGED);
+    add_header(s, response, "ETag", asset->etag);
+    return send_response(r, r->is_current ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response);
+}
+
+/* What the engine said; the response takes its bytes. */
+static enum MHD_Result send_reply(struct request *r)
+{
+    struct nsc_answer_reply *reply = &r->task.reply;
+    struct nsc_serve *s = r->server;
+    struct MHD_Response *response;
+
+    if (reply->status == 0)
+        return send_line(r, MHD_HTTP_SERVICE_UNAVAILABLE, "the server is about to end\n");
+    response =
+        s->mhd.create_response_from_buffer(reply->count, reply->bytes, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL)
+        return MHD_NO;
+    reply->bytes = NULL;
+    add_headers(s, response, reply->type, NEVER);
+    return send_response(r, (unsigned)reply->status, response);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+/* The fields of a head that somebody looks at. */
+struct head {
+    struct nsc_gate_request gate;
+    const char *etag;
+};
+
+static enum MHD_Result read_field(void *context, enum MHD_ValueKind kind, const char *name,
+                                  const char *value)
+{
+    struct head *head = context;
+    struct {
+        const char *name;
+        const char **value;
+    } fields[] = {
+        {"Host", &head->gate.host},
+        {"Origin", &head->gate.origin},
+        {"Sec-Fetch-Site", &head->gate.fetch_site},
+        {"Cookie", &head->gate.cookie},
+        {"If-None-Match", &head->etag},
+    };
+
+    (void)kind;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (strcasecmp(name, fields[i].name) != 0)
+            continue;
+        head->gate.repeated |= *fields[i].value != NULL;
+        *fields[i].value = value != NULL ? value : "";
+    }
+    return MHD_YES;
+}
+
+static struct nsc_link *link_of(struct request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        r->server->mhd.get_connection_info(r->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info != NULL ? info->socket_context : NULL;
+}
+
+static void note_activity(struct nsc_serve *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->asked_ns = nsc_now_ns();
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* A worker is done: let the connection go on. */
+static void on_done(struct nsc_task *task)
+{
+    struct request *r = (struct request *)task;
+    struct nsc_serve *s = r->server;
+
+    pthread_mutex_lock(&s->lock);
+    *(r->previous ? &r->previous->next : &s->under_way) = r->next;
+    if (r->next != NULL)
+        r->next->previous = r->previous;
+    s->asked_ns = nsc_now_ns();
+    pthread_mutex_unlock(&s->lock);
+    s->mhd.resume_connection(r->connection);
+}
+
+static enum MHD_Result ask(struct request *r)
+{
+    struct nsc_serve *s = r->server;
+
+    r->state = WAITING;
+    r->task.request = r->target;
+    r->task.done = on_done;
+    pthread_mutex_lock(&s->lock);
+    r->next = s->under_way;
+    if (r->next != NULL)
+        r->next->previous = r;
+    s->under_way = r;
+    pthread_mutex_unlock(&s->lock);
+    s->mhd.suspend_connection(r->connection);
+    nsc_workers_submit(s->workers, &r->task);
+    return MHD_YES;
+}
+
+/* What is refused is answered at once, and its connection closed: nobody reads the rest. */
+static enum MHD_Result judge(struct request *r, const char *method)
+{
+    struct nsc_serve *s = r->server;
+    struct head head = {.gate = {.method = method, .target = r->target}};
+    const struct nsc_asset *asset = find_asset(r->target);
+
+    s->mhd.get_connection_values(r->connection, MHD_HEADER_KIND, read_field, &head);
+    r->verdict = nsc_gate_judge(&s->gate, &head.gate);
+    r->is_current = head.etag != NULL && asset != NULL && strcmp(head.etag, asset->etag) == 0;
+    r->state = ADMITTED;
+    nsc_links_heard(&s->links, link_of(r), r->verdict == NSC_GATE_DATA);
+    if (r->verdict == NSC_GATE_BAD_METHOD)
+        return send_line(r, MHD_HTTP_METHOD_NOT_ALLOWED, "this can only be read\n");
+    if (r->verdict == NSC_GATE_FORBIDDEN)
+        return send_line(r, MHD_HTTP_FORBIDDEN, "open the address that nanoscope printed\n");
+    return MHD_YES;
+}
+
+static void take_body(struct request *r, const char *data, size_t bytes)
+{
+    size_t room = sizeof r->body - r->body_bytes;
+
+    memcpy(r->body + r->body_bytes, data, bytes < room ? bytes : room);
+    r->body_bytes += bytes < room ? bytes : room;
+}
+
+static enum MHD_Result log_in(struct request *r)
+{
+    struct nsc_serve *s = r->server;
+    char cookie[160];
+
+    if (!nsc_gate_is_token(&s->gate, r->body, r->body_bytes))
+        return send_line(r, MHD_HTTP_FORBIDDEN, "this is not the token\n");
+    nsc_links_heard(&s->links, link_of(r), true);
+    note_activity(s);
+    atomic_store(&s->logged_in, true);
+    snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->gate.cookie_name,
+             s->gate.cookie);
+    return send_nothing(r, cookie);
+}
+
+static enum MHD_Result answer(struct request *r)
+{
+    if (r->verdict == NSC_GATE_LOGIN)
+        return log_in(r);
+    if (r->verdict == NSC_GATE_FILE)
+        return send_file(r);
+    note_activity(r->server);
+    return strncmp(r->target, "/ping", 5) == 0 ? send_nothing(r, NULL) : ask(r);
+}
+
+/* ---- What the HTTP library calls ------------------------------------------------------------- */
+
+/* A request's first line has come. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
+{
+    struct request *r = calloc(1, sizeof *r);
+
+    if (r == NULL)
+        return NULL;
+    r->server = context;
+    r->connection = connection;
+    r->target = strdup(target);
+    return r;
+}
+
+/* Its head has come; a piece of its body; all of it; or its answer is there. */
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *bytes, void **request)
+{
+    struct request *r = *request;
+
+    (void)context;
+    (void)connection;
+    (void)url;
+    (void)version;
+    if (r == NULL || r->target == NULL)
+        return MHD_NO; /* no memory: the connection is closed */
+    if (r->state == FRESH)
+        return judge(r, method);
+    if (r->state == WAITING)
+        return send_reply(r);
+    if (*bytes == 0)
+        return answer(r);
+    if (r->verdict != NSC_GATE_LOGIN)
+        return MHD_NO; /* to get something takes no body */
+    take_body(r, data, *bytes);
+    *bytes = 0;
+    return MHD_YES;
+}
+
+static void on_end(void *context, struct MHD_Connection *connection, void **request,
+                   enum MHD_RequestTerminationCode why)
+{
+    struct request *r = *request;
+
+    (void)context;
+    (void)connection;
+    (void)why;
+    *request = NULL;
+    if (r == NULL)
+        return;
+    nsc_answer_reply_free(&r->task.reply);
+    free(r->target);
+    free(r);
+}
+
+static enum MHD_Result on_accept(void *context, const struct sockaddr *address, socklen_t bytes)
+{
+    struct nsc_serve *s = context;
+    struct sockaddr_in client;
+    int64_t owner;
+
+    if (bytes < sizeof client)
+        return MHD_NO;
+    memcpy(&client, address, sizeof client);
+    owner = nsc_peer_find_owner(&s->address, &client);
+    if (nsc_peer_is_allowed(owner, geteuid()))
+        return MHD_YES;
+    if (owner != NSC_PEER_CLOSED)
+        atomic_store(&s->refused, owner == NSC_PEER_UNKNOWN ? NSC_SERVE_REFUSED_UNKNOWN : owner);
+    return MHD_NO;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **link,
+                          enum MHD_ConnectionNotificationCode what)
+{
+    struct nsc_serve *s = context;
+
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info =
+            s->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+        *link = info != NULL ? nsc_links_add(&s->links, info->connect_fd) : NULL;
+    } else {
+        nsc_links_remove(&s->links, *link);
+        *link = NULL;
+    }
+}
+
+static void say_nothing(void *context, const char *format, va_list arguments)
+{
+    (void)context;
+    (void)format;
+    (void)arguments;
+}
+
+/* ---- Start and end --------------------------------------------------------------------------- */
+
+/* Returns a listening socket or -errno with @diag. */
+static int listen_on(struct nsc_serve *s, uint16_t port, struct nsc_diag *diag)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socklen_t bytes = sizeof s->address;
+    int one = 1, error;
+
+    s->address = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    /* A port whose last server has just ended is free. */
+    if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+        bind(fd, (struct sockaddr *)&s->address, sizeof s->address) == 0 &&
+        listen(fd, SOMAXCONN) == 0 && getsockname(fd, (struct sockaddr *)&s->address, &bytes) == 0)
+        return fd;
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (error == EADDRINUSE)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                            "port %u is taken: give another, or none", port);
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot listen on 127.0.0.1: %s",
+                        strerror(error));
+}
+
+static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
+{
+    /* Not strict: the library would answer requests without a Host itself, where the gate does. */
+    s->daemon = s->mhd.start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, on_accept, s, on_request, s,
+        /* */
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, NSC_LINKS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_EACH, MHD_OPTION_CONNECTION_TIMEOUT,
+        SILENCE_S, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
+        MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+        MHD_OPTION_EXTERNAL_LOGGER, say_nothing, s, MHD_OPTION_END);
+    if (s->daemon == NULL) {
+        close(fd);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO, "libmicrohttpd cannot start its server");
+    }
+    return 0;
+}
+
+static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
+                 struct nsc_diag *diag)
+{
+    const struct nsc_answer_handler *sql = nsc_sql_handler();
+    struct nsc_workers_options workers = {.traces = options->traces,
+                                          .trace_count = options->trace_count,
+                                          .handlers = s->handlers,
+                                          .handler_count = sql != NULL ? 2 : 1,
+                                          .rules = options->rules};
+    int error =
+        nsc_source_init(&s->source, options->source_folders, options->source_folder_count, diag);
+    int fd = error == 0 ? listen_on(s, options->port, diag) : error;
+
+    if (fd < 0)
+        return fd;
+    s->handlers[0] = &s->source.handler;
+    s->handlers[1] = sql;
+    error = nsc_gate_init(&s->gate, ntohs(s->address.sin_port));
+    if (error == 0)
+        error = nsc_workers_start(&workers, &s->workers);
+    if (error != 0) {
+        close(fd);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot start the server: %s",
+                            strerror(-error));
+    }
+    snprintf(s->url, sizeof s->url, "http://%s/#token=%s", s->gate.hosts[0], s->gate.token);
+    snprintf(s->entry_url, sizeof s->entry_url, "http://%s%s#token=%s", s->gate.hosts[0],
+             s->gate.entry, s->gate.token);
+    s->asked_ns = nsc_now_ns();
+    return start_daemon(s, fd, diag);
+}
+
+int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **out,
+                    struct nsc_diag *diag)
+{
+    struct nsc_serve *s;
+    int error;
+
+    if (nsc_serve_assets[0].path == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOSYS,
+                            "nanoscope was built without the viewer: install node and npm (Debian: "
+                            "apt install nodejs npm) and build again");
+    s = calloc(1, sizeof *s);
+    if (s == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    pthread_mutex_init(&s->lock, NULL);
+    nsc_links_init(&s->links);
+    atomic_init(&s->refused, NSC_SERVE_REFUSED_NONE);
+    error = nsc_mhd_load(&s->mhd, diag);
+    if (error == 0)
+        error = start(s, options, diag);
+    if (error != 0) {
+        nsc_serve_stop(s);
+        return error;
+    }
+    *out = s;
+    return 0;
+}
+
+const char *nsc_serve_address(const struct nsc_serve *server)
+{
+    return server->url;
+}
+
+const char *nsc_serve_entry_address(const struct nsc_serve *server)
+{
+    return server->entry_url;
+}
+
+bool nsc_serve_is_logged_in(struct nsc_serve *server)
+{
+    return atomic_load(&server->logged_in);
+}
+
+int64_t nsc_serve_refused_user(struct nsc_serve *server)
+{
+    return atomic_load(&server->refused);
+}
+
+/* Has the client hung up? While its connection rests, the HTTP library does not look at it. */
+static bool has_left(struct request *r)
+{
+    const union MHD_ConnectionInfo *info =
+        r->server->mhd.get_connection_info(r->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd set = {.fd = info != NULL ? info->connect_fd : -1, .events = POLLRDHUP};
+
+    return info != NULL && poll(&set, 1, 0) > 0;
+}
+
+/* Nothing is asked for the moment: what answers needed and do not need any more goes back to the
+ * system. Its allocator would keep it, of each thread some megabytes. */
+static void give_memory_back(struct nsc_serve *server)
+{
+    bool rests;
+
+    pthread_mutex_lock(&server->lock);
+    rests = server->under_way == NULL && server->asked_ns > server->trimmed_ns &&
+            nsc_now_ns() - server->asked_ns > REST_NS;
+    if (rests)
+        server->trimmed_ns = server->asked_ns;
+    pthread_mutex_unlock(&server->lock);
+#ifdef __GLIBC__
+    if (rests)
+        malloc_trim(0);
+#else
+    (void)rests;
+#endif
+}
+
+void nsc_serve_look_after(struct nsc_serve *server)
+{
+    nsc_links_look_after(&server->links);
+    give_memory_back(server);
+    pthread_mutex_lock(&server->lock);
+    for (struct request *r = server->under_way; r != NULL; r = r->next)
+        if (!atomic_load(&r->task.gone) && has_left(r))
+            atomic_store(&r->task.gone, true);
+    pthread_mutex_unlock(&server->lock);
+}
+
+uint64_t nsc_serve_idle_ns(struct nsc_serve *server)
+{
+    uint64_t idle;
+
+    pthread_mutex_lock(&server->lock);
+    idle = server->under_way != NULL ? 0 : nsc_now_ns() - server->asked_ns;
+    pthread_mutex_unlock(&server->lock);
+    return idle;
+}
+
+void nsc_serve_stop(struct nsc_serve *server)
+{
+    /* The library wants no connection to rest when it ends; until then it may hand over more. */
+    nsc_workers_stop(server->workers);
+    if (server->daemon != NULL)
+        server->mhd.stop_daemon(server->daemon);
+    nsc_workers_free(server->workers);
+    nsc_source_destroy(&server->source);
+    nsc_links_destroy(&server->links);
+    pthread_mutex_destroy(&server->lock);
+    free(server);
+}
