@@ -27,9 +27,9 @@ HOST_CFLAGS := -std=gnu17 $(WARN) -fstack-protector-strong $(VERSION_FLAG)
 SANITIZE ?=
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-HOST_ROOMS := shared/base host/util host/symbols host/trace host/process host/metrics record \
+HOST_ROOMS := shared/base host/util host/symbols host/trace host/process host/metrics host/record \
               host/analyze host/query host/libreader host/viewer/engine host/viewer/page host/viewer/server \
-              host/formats symbols dex apk axml inject
+              host/formats host/android
 # The sources of rooms and of those inside them.
 rooms = $(sort $(foreach r,$1,$(shell find src/$r -name '*.c')))
 HOST_SRCS  := $(call rooms,$(HOST_ROOMS))
@@ -43,12 +43,11 @@ HAVE_CAIRO  := $(call have_header,cairo-pdf.h)
 HAVE_CRYPTO := $(call have_header,openssl/provider.h)
 left_out = $(if $(HAVE_$1),src/$2/without.c,$(filter-out src/$2/without.c,$(call rooms,$2)))
 HOST_SRCS  := $(filter-out $(call left_out,MHD,host/viewer/server/libmicrohttpd) $(call left_out,SQLITE,host/query) \
-                $(call left_out,CAIRO,host/formats/pdf/cairo),$(HOST_SRCS))
-HOST_SRCS  := $(filter-out $(if $(HAVE_CRYPTO),src/apk/crypto_without.c,$(addprefix src/apk/,crypto.c crypto_key.c crypto_pkcs12.c)),$(HOST_SRCS))
+                $(call left_out,CAIRO,host/formats/pdf/cairo) $(call left_out,CRYPTO,host/android/apk/libcrypto),$(HOST_SRCS))
 CPPFLAGS_ALL += $(if $(HAVE_CAIRO),$(CAIRO_FLAGS))
-CLI_SRCS   := $(call rooms,cli)
+CLI_SRCS   := $(call rooms,host/cli)
 HOST_OBJS  := $(HOST_SRCS:%.c=$(BUILD)/obj/%.o) $(BUILD)/obj/gen/assets.o
-MAIN_OBJ   := $(BUILD)/obj/src/cli/main.o
+MAIN_OBJ   := $(BUILD)/obj/src/host/cli/main.o
 CLI_OBJS   := $(filter-out $(MAIN_OBJ),$(CLI_SRCS:%.c=$(BUILD)/obj/%.o)) \
               $(BUILD)/obj/gen/commands.o $(BUILD)/obj/gen/completion.o
 HOST_LIBS  := -ldw -lelf -lzstd -lz -lstdc++ -lm -lpthread

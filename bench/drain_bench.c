@@ -16,7 +16,7 @@
 
 #include "abi/live.h"
 #include "bench.h"
-#include "record/stack.h"
+#include "record/stack/stack.h"
 #include "trace/write/writer.h"
 
 enum { SLOTS = 4096 - 256 - 16, EVENTS_MAX = 1 << 20, EXIT_BIT = 47, FUNCTIONS = 300 };

@@ -2,7 +2,7 @@
 #ifndef NSC_TESTS_DEX_SAMPLE_H
 #define NSC_TESTS_DEX_SAMPLE_H
 
-#include "dex/dex.h"
+#include "android/dex/dex.h"
 
 /* What the hooks' class is like: a library that is loaded first, native and plain methods. */
 static inline struct nsc_dex *dex_sample(uint32_t version)

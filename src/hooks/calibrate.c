@@ -1,7 +1,7 @@
 /*
  * calibrate.c - a program of calls that do nothing: nanoscope-calibrate, built for tracing by the
  * build's own `nanoscope cc`. The recorder runs it to measure what a call costs
- * (record/calibrate.c).
+ * (record/budget/hook_cost.c).
  */
 enum { CALLS = 3000 };
 

@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "apk/scheme.h"
-#include "apk/verify.h"
+#include "android/apk/apk_verify.h"
+#include "android/apk/signature_scheme.h"
 #include "unit/zip_rig.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -2,10 +2,10 @@
  * fuzz_axml.c - any bytes as compiled XML: no crash, a refusal has words, what is accepted is
  * written back as it was, and says after changes what it said before. Build and run: make fuzz
  */
-#include "axml/axml.h"
-#include "axml/dump.h"
-#include "axml/manifest.h"
-#include "axml/path.h"
+#include "android/axml/axml.h"
+#include "android/axml/dump.h"
+#include "android/axml/element_path.h"
+#include "android/axml/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

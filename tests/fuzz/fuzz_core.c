@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "live_layout.h"
-#include "record/revive.h"
+#include "record/recorder/core_recover.h"
 #include "trace/read/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

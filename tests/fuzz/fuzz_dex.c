@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "dex/dex.h"
+#include "android/dex/dex.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

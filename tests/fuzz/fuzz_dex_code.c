@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dex/code.h"
+#include "android/bytecode/code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/filter.h"
+#include "record/options/filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/methods.h"
+#include "android/names/method_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

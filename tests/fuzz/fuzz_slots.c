@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
-#include "record/stack.h"
+#include "record/stack/stack.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "apk/build.h"
+#include "android/apk/apk_build.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -12,9 +12,9 @@
 
 #include <errno.h>
 
+#include "android/bytecode/code.h"
+#include "android/bytecode/opcodes.h"
 #include "base/span.h"
-#include "dex/code.h"
-#include "dex/opcodes.h"
 #include "tap.h"
 
 #define RIG_ENTER  60000u

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/drain.h"
+#include "record/drain/drain.h"
 #include "trace/read/reader.h"
 
 struct drain_rig {

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "apk/build.h"
-#include "apk/key.h"
+#include "android/apk/apk_build.h"
+#include "android/apk/signing_key.h"
 #include "tap.h"
 #include "unit/zip_rig.h"
 

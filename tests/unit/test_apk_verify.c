@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "apk/build.h"
-#include "apk/jar.h"
-#include "apk/scheme.h"
-#include "apk/verify.h"
+#include "android/apk/apk_build.h"
+#include "android/apk/apk_verify.h"
+#include "android/apk/jar_manifest.h"
+#include "android/apk/signature_scheme.h"
 #include "tap.h"
 #include "unit/zip_rig.h"
 

@@ -4,10 +4,10 @@
  */
 #include <errno.h>
 
-#include "axml/axml.h"
-#include "axml/manifest.h"
-#include "axml/names.h"
-#include "axml/value.h"
+#include "android/axml/attribute_names.h"
+#include "android/axml/axml.h"
+#include "android/axml/manifest.h"
+#include "android/axml/value.h"
 #include "tap.h"
 #include "unit/axml_sample.h"
 

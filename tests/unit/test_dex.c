@@ -2,7 +2,7 @@
  * are none. */
 #include <errno.h>
 
-#include "dex/dex.h"
+#include "android/dex/dex.h"
 #include "dex_sample.h"
 #include "tap.h"
 

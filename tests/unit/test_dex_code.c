@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <time.h>
 
-#include "dex/code.h"
-#include "dex/opcodes.h"
+#include "android/bytecode/code.h"
+#include "android/bytecode/opcodes.h"
 #include "tap.h"
 
 #define UNITS(...) (const uint16_t[]){__VA_ARGS__}, sizeof((uint16_t[]){__VA_ARGS__}) / 2

@@ -1,5 +1,5 @@
 /* test_dex_sha1.c - SHA-1, ours and libcrypto's. */
-#include "dex/sha1.h"
+#include "android/dex/sha1.h"
 #include "tap.h"
 
 static void check(const char *text, const char *want)

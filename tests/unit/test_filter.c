@@ -1,7 +1,7 @@
 /* The options that choose what is recorded: reading, writing, and what they let through. */
 #include <errno.h>
 
-#include "record/filter.h"
+#include "record/options/filter.h"
 #include "tap.h"
 
 static struct nsc_diag diag;

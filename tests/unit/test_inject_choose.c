@@ -1,5 +1,5 @@
 /* Which methods inject chooses: patterns, kinds and sizes. */
-#include "inject/choose.h"
+#include "android/instrument/method_filter.h"
 #include "tap.h"
 
 enum { ACC_BRIDGE = 0x40, ACC_NATIVE = 0x100, ACC_ABSTRACT = 0x400, ACC_SYNTHETIC = 0x1000 };

@@ -1,6 +1,6 @@
 /* The dex file of the class that an app's methods call. With a file name it is written there. */
-#include "dex/dex.h"
-#include "inject/hooks.h"
+#include "android/dex/dex.h"
+#include "android/instrument/hook_class.h"
 #include "tap.h"
 
 #define BUILD "00112233445566778899aabbccddeeff"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "inject/mapping.h"
+#include "android/names/r8_mapping.h"
 #include "tap.h"
 
 static struct nsc_diag diag;

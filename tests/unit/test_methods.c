@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "symbols/methods.h"
+#include "android/names/method_table.h"
 #include "tap.h"
 #include "util/now.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/budget_policy.h"
+#include "record/budget/budget_policy.h"
 #include "tap.h"
 
 #define MS      1e6

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "record/command.h"
+#include "record/control/command_server.h"
 #include "tap.h"
 
 /* No process has this pid: it is above the kernel's highest. */

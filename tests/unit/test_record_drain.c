@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "drain_rig.h"
-#include "record/clockpoint.h"
-#include "record/glance.h"
+#include "record/budget/rate_estimate.h"
+#include "record/session/clock_reading.h"
 #include "tap.h"
 
 #define TOP    0x7ffd00001000ull

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
-#include "record/flip.h"
+#include "record/modules/sled_switch.h"
 #include "tap.h"
 
 enum { TEXT_BYTES = 40 * 4096, RET_AT = 64 };

@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/memory.h"
+#include "record/session/available_memory.h"
 #include "tap.h"
 
 #define MIB (1ull << 20)

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/memory_fault.h"
+#include "record/session/memory_fault.h"
 #include "tap.h"
 
 enum { BYTES = 4 << 20 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "abi/live.h"
-#include "record/notes.h"
+#include "record/stack/user_events.h"
 #include "tap.h"
 
 #define GOES_ON (1ull << 63)

@@ -12,11 +12,11 @@
 #include "unit/lane_log.h"
 
 /* The sources themselves, over those lanes. */
-#include "record/offs.c"
-#include "record/quick.c"
-#include "record/sieve.c"
-#include "record/slots.c"
-#include "record/stack.c"
+#include "record/stack/call_filter.c"
+#include "record/stack/disabled_calls.c"
+#include "record/stack/event_loop.c"
+#include "record/stack/fast_path.c"
+#include "record/stack/stack.c"
 #include "unit/thread_rig.h"
 
 enum { SLOTS = 600, ROUNDS = 3000, DEEP = 60 };

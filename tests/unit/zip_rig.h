@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "apk/zip.h"
+#include "android/zip/zip_reader.h"
 #include "base/span.h"
 #include "util/buffer.h"
 

@@ -408,7 +408,7 @@ static int open_again(int fd)
 }
 
 /* Only of a file that was opened by its name the kernel counts who has it (nsc_session_alone() in
- * record/session.h). Where there is no /proc, @fd itself. */
+ * record/session/session.h). Where there is no /proc, @fd itself. */
 static int open_by_name(int fd)
 {
     int named = open_again(fd);

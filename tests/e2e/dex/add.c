@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "dex/dex.h"
+#include "android/dex/dex.h"
 
 static int fail(const char *what)
 {

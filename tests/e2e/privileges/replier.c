@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "record/command.h"
+#include "record/control/command_server.h"
 
 #define EVIL "\033]0;owned\007\033[2J\r\xc2\x9b31m"
 

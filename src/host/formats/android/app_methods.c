@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apk/zip.h"
+#include "android/zip/zip_reader.h"
 #include "util/os/paged_file.h"
 
 #define FILES_MAX 256u

@@ -5,8 +5,8 @@
 #ifndef NSC_FORMATS_ANDROID_APP_METHODS_H
 #define NSC_FORMATS_ANDROID_APP_METHODS_H
 
+#include "android/names/method_table.h"
 #include "formats/import/import.h"
-#include "symbols/methods.h"
 
 /**
  * nsc_app_methods_find - the table for a recording.

@@ -388,7 +388,7 @@ int nsc_import_temporary(struct nsc_diag *diag)
         fd = mkostemp(name, O_CLOEXEC);
         if (fd >= 0)
             unlink(name);
-        else if (errno == EACCES) /* cli/confine.h: no file can be created */
+        else if (errno == EACCES) /* cli/common/reader_rights.h: no file can be created */
             fd = memfd_create("nanoscope-import", MFD_CLOEXEC);
         free(name);
     }

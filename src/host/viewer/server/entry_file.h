@@ -1,8 +1,8 @@
 /*
  * entry_file.h - the file that a browser is started with, and that leads it to the server.
  *
- * Called by cli/launch.c. Every user of the machine can read a process's arguments, but not this
- * file: the address with the token is in it.
+ * Called by cli/export/browser_launch.c. Every user of the machine can read a process's arguments,
+ * but not this file: the address with the token is in it.
  */
 #ifndef NSC_VIEWER_SERVER_ENTRY_FILE_H
 #define NSC_VIEWER_SERVER_ENTRY_FILE_H

@@ -2,8 +2,8 @@
  * serve.h - the server of `nanoscope open`: a trace and the page that shows it, over HTTP, for one
  * user of this machine.
  *
- * Called by cli/cmd_open.c. Who gets in and why is in docs/adr/017-server.md, what can be asked in
- * docs/viewer-protocol.md. Prints nothing.
+ * Called by cli/export/cmd_open.c. Who gets in and why is in docs/adr/017-server.md, what can be
+ * asked in docs/viewer-protocol.md. Prints nothing.
  */
 #ifndef NSC_VIEWER_SERVER_SERVE_H
 #define NSC_VIEWER_SERVER_SERVE_H

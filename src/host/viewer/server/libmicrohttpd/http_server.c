@@ -1,9 +1,9 @@
 /*
  * http_server.c - HTTP on the loopback interface; see serve.h.
  *
- * Called by cli/cmd_open.c. One thread of the HTTP library does all input and output and asks the
- * gate; a request for data is handed to the workers and its connection rests until they have the
- * answer.
+ * Called by cli/export/cmd_open.c. One thread of the HTTP library does all input and output and
+ * asks the gate; a request for data is handed to the workers and its connection rests until they
+ * have the answer.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,0 +1,20 @@
+/*
+ * sha1.h - SHA-1, which the header of a dex file holds.
+ *
+ * Called by dex_read.c and dex_write.c. libcrypto's where it is installed, as it knows the
+ * processor's own instructions for it; else ours, slower by half.
+ */
+#ifndef NSC_ANDROID_DEX_SHA1_H
+#define NSC_ANDROID_DEX_SHA1_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NSC_SHA1_BYTES 20u
+
+/* Context: any thread. */
+void nsc_sha1(const void *data, size_t bytes, uint8_t out[NSC_SHA1_BYTES]);
+/* The same, always ours. */
+void nsc_sha1_plain(const void *data, size_t bytes, uint8_t out[NSC_SHA1_BYTES]);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * app_manifest.h - what of AndroidManifest.xml matters, and what is changed in it. Private to
+ * inject/.
+ */
+#ifndef NSC_ANDROID_INSTRUMENT_APP_MANIFEST_H
+#define NSC_ANDROID_INSTRUMENT_APP_MANIFEST_H
+
+#include "android/instrument/instrument.h"
+#include "android/zip/zip_reader.h"
+#include "util/buffer.h"
+
+struct nsc_inject_manifest {
+    struct nsc_buffer bytes; /* to be written; empty: as it was */
+    bool keeps_libraries;    /* android:extractNativeLibs="false" */
+};
+
+/**
+ * nsc_inject_manifest - read the manifest and change it as @options say.
+ * @out: release with nsc_buffer_free(&out->bytes) in any case.
+ * @report: receives package, what is debuggable, the added permissions, and warnings.
+ * Returns 0 or -errno with @diag, which does not name the manifest: -EINVAL (a part of an app), and
+ * what reading it failed with.
+ */
+int nsc_inject_manifest(const struct nsc_inject_options *options, const struct nsc_zip *zip,
+                        struct nsc_inject_manifest *out, struct nsc_inject_report *report,
+                        struct nsc_diag *diag);
+
+#endif

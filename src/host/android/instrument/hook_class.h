@@ -1,0 +1,35 @@
+/*
+ * hook_class.h - the class that an app's methods call, in a dex file of its own. Private to
+ * inject/.
+ *
+ *     package dev.nanoscope;
+ *
+ *     public final class Hooks {
+ *         static final String BUILD = "0123456789abcdef";
+ *         static { System.loadLibrary("nanoscope-app"); }
+ *         @CriticalNative public static native void enter(int id);
+ *         @CriticalNative public static native void exit(int id);
+ *         public static native void setName(Thread thread, String name);
+ *     }
+ *
+ * abi/app_recording.h says what the library makes of it.
+ */
+#ifndef NSC_ANDROID_INSTRUMENT_HOOK_CLASS_H
+#define NSC_ANDROID_INSTRUMENT_HOOK_CLASS_H
+
+#include "util/buffer.h"
+#include "util/diag.h"
+
+#define NSC_INJECT_HOOKS_CLASS "Ldev/nanoscope/Hooks;"
+#define NSC_INJECT_LIBRARY     "nanoscope-app" /* without "lib" and ".so" */
+#define NSC_INJECT_SET_NAME    "(Ljava/lang/Thread;Ljava/lang/String;)V"
+
+/**
+ * nsc_inject_hooks - write the dex file.
+ * @build: fingerprint of the table of methods.
+ * @out: the file is put behind what is in it.
+ * Returns 0 or -errno with @diag.
+ */
+int nsc_inject_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag);
+
+#endif

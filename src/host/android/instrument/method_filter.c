@@ -1,0 +1,86 @@
+/* method_filter.c - see method_filter.h. */
+#include "android/instrument/method_filter.h"
+
+#include <string.h>
+
+/* Access flags of methods. Source: dex format, "access_flags definitions". */
+#define ACC_BRIDGE    0x40u
+#define ACC_NATIVE    0x100u
+#define ACC_ABSTRACT  0x400u
+#define ACC_SYNTHETIC 0x1000u
+
+/* A glob without types says nothing of types: com.example.* does not mean what returns a
+ * com.example.Cart. So it is not compared with more of the signature than it speaks of. */
+static bool matches(const struct nsc_match *m, const char *class_name, const char *signature)
+{
+    const char *text = nsc_match_text(m), *name = strchr(signature, ' ');
+    size_t before = strcspn(text, "( ");
+
+    if (nsc_match_test_text(m, class_name))
+        return true;
+    if (nsc_match_is_regex(m) || text[before] == ' ' || name == NULL)
+        return nsc_match_test_text(m, signature);
+    name++;
+    return text[before] == '(' ? nsc_match_test_text(m, name)
+                               : nsc_match_test_span(m, name, strcspn(name, "("));
+}
+
+bool nsc_inject_match(const struct nsc_inject_patterns *patterns, const char *class_name,
+                      const char *signature)
+{
+    for (size_t i = 0; i < patterns->count; i++)
+        if (matches(patterns->at[i], class_name, signature))
+            return true;
+    return false;
+}
+
+/* What stands between return type and method. */
+void nsc_inject_class_of(const char *signature, struct nsc_buffer *out)
+{
+    const char *end = strchr(signature, '('), *start = strchr(signature, ' ');
+
+    start = start == NULL ? signature : start + 1;
+    if (end == NULL)
+        end = signature + strlen(signature);
+    while (end > start && *end != '.')
+        end--;
+    out->used = 0;
+    if (end > start)
+        nsc_buffer_bytes(out, start, (size_t)(end - start));
+    nsc_buffer_bytes(out, "", 1);
+}
+
+static unsigned kind_of(const struct nsc_inject_method *method)
+{
+    unsigned kinds = 0;
+
+    if (strcmp(method->name, "<init>") == 0)
+        kinds |= NSC_INJECT_SKIP_INIT;
+    else if (strcmp(method->name, "<clinit>") == 0)
+        kinds |= NSC_INJECT_SKIP_CLINIT;
+    else if (strcmp(method->name, "finalize") == 0 && strncmp(method->signature, "void ", 5) == 0 &&
+             strcmp(strchr(method->signature, '('), "()") == 0)
+        kinds |= NSC_INJECT_SKIP_FINALIZE;
+    if ((method->access & (ACC_SYNTHETIC | ACC_BRIDGE)) != 0)
+        kinds |= NSC_INJECT_SKIP_SYNTHETIC;
+    return kinds;
+}
+
+enum nsc_inject_why nsc_inject_choose(const struct nsc_inject_options *options,
+                                      const struct nsc_inject_method *method)
+{
+    if ((method->access & ACC_NATIVE) != 0)
+        return NSC_INJECT_NATIVE;
+    if (!method->has_code)
+        return NSC_INJECT_ABSTRACT;
+    if (options->only.count > 0 &&
+        !nsc_inject_match(&options->only, method->class_name, method->signature))
+        return NSC_INJECT_FILTERED;
+    if (nsc_inject_match(&options->except, method->class_name, method->signature))
+        return NSC_INJECT_FILTERED;
+    if (method->units < options->min_units)
+        return NSC_INJECT_SMALL;
+    if ((kind_of(method) & options->skip) != 0)
+        return NSC_INJECT_SKIPPED;
+    return NSC_INJECT_RECORDED;
+}

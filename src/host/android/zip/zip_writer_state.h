@@ -1,0 +1,23 @@
+/* zip_writer_state.h - an archive being written; between zip_writer.c and zip_tail.c only. */
+#ifndef NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
+#define NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
+
+#include "android/zip/zip_writer.h"
+#include "util/os/atomic_file.h"
+
+#define NSC_ZIP_WRITER_BUFFER (256u * 1024)
+
+struct nsc_zip_writer {
+    struct nsc_outfile file;
+    uint8_t *buffer; /* not written yet: the first @held of NSC_ZIP_WRITER_BUFFER bytes */
+    size_t held;
+    uint64_t at; /* bytes taken, those held included */
+    int error;   /* the first */
+    nsc_zip_sink sink;
+    void *context;
+    struct nsc_buffer central;
+    uint64_t count;
+    struct nsc_buffer comment; /* of the archive */
+};
+
+#endif

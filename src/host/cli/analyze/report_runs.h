@@ -1,0 +1,23 @@
+/*
+ * report_runs.h - `nanoscope report A B C ...`: many traces as one statistic.
+ */
+#ifndef NSC_CLI_ANALYZE_REPORT_RUNS_H
+#define NSC_CLI_ANALYZE_REPORT_RUNS_H
+
+#include "analyze/compare/run_statistics.h"
+#include "cli/common/view.h"
+
+struct nsc_cli_runs {
+    enum nsc_table_format format;
+    struct nsc_runs_order order;
+    uint64_t top;
+    bool by_category;
+    const char *rules; /* a file of them, or NULL */
+    bool compensate;
+    bool exact;
+};
+
+/* Print the statistic of all traces that are named. Returns an exit status. */
+int nsc_cli_runs_report(const struct nsc_cli_args *args, const struct nsc_cli_runs *options);
+
+#endif

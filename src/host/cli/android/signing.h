@@ -1,0 +1,27 @@
+/*
+ * signing.h - the key that an app is signed with, as the command line names it: the options of
+ * docs/man/signing.md.
+ *
+ * Called by the commands that sign.
+ */
+#ifndef NSC_CLI_ANDROID_SIGNING_H
+#define NSC_CLI_ANDROID_SIGNING_H
+
+#include "android/apk/signing_key.h"
+#include "cli/command.h"
+
+struct nsc_cli_signing {
+    const char *keystore; /* NULL: the debug key */
+    const char *alias;    /* NULL: the only one */
+    const char *password; /* "pass:TEXT", "env:NAME", "file:NAME", "-"; NULL: none */
+};
+
+/**
+ * nsc_cli_signing_key - get the key; say so if the debug key is new, or a certificate expired.
+ * @out: receives it; release with nsc_crypto_key_free(). Untouched on failure.
+ * Returns 0, or an exit status after a message.
+ */
+int nsc_cli_signing_key(const struct nsc_cli_args *args, const struct nsc_cli_signing *signing,
+                        struct nsc_crypto_key **out);
+
+#endif

@@ -1,0 +1,90 @@
+/* categories.c - see categories.h. */
+#include "cli/common/categories.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+#define FILE_BYTES_MAX (1u << 20)
+
+/* The file's text, for free(). */
+static int read_file(const char *path, char **text, size_t *bytes)
+{
+    FILE *file = fopen(path, "re");
+    char *read = file != NULL ? malloc(FILE_BYTES_MAX + 1) : NULL;
+    int status = 0;
+
+    if (file == NULL)
+        return nsc_cli_error("--categories: %s: %s", path, strerror(errno));
+    if (read != NULL) {
+        *bytes = fread(read, 1, FILE_BYTES_MAX + 1, file);
+        if (ferror(file) != 0)
+            status = nsc_cli_error("--categories: %s: %s", path, strerror(errno));
+        else if (*bytes > FILE_BYTES_MAX)
+            status = nsc_cli_error("--categories: %s is longer than 1 MiB: it is no file of rules",
+                                   path);
+    } else {
+        status = nsc_cli_error("out of memory");
+    }
+    fclose(file);
+    if (status == 0)
+        *text = read;
+    else
+        free(read);
+    return status;
+}
+
+int nsc_cli_read_rules(const char *path, struct nsc_category_rules **out)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    char *text = NULL;
+    size_t bytes = 0;
+    int status = path != NULL ? read_file(path, &text, &bytes) : 0;
+
+    if (status == 0 && nsc_category_rules_read(text, bytes, out, &diag) != 0)
+        status = nsc_cli_error("--categories: %s: %s", path != NULL ? path : "", diag.message);
+    free(text);
+    return status;
+}
+
+int nsc_cli_sort_functions(const char *path, const struct nsc_trace *t, struct nsc_categories *out)
+{
+    struct nsc_category_rules *rules;
+    int status = nsc_cli_read_rules(path, &rules);
+
+    if (status != 0)
+        return status;
+    if (nsc_categories_make(rules, t, out) != 0)
+        status = nsc_cli_error("out of memory");
+    nsc_category_rules_free(rules);
+    return status;
+}
+
+int nsc_cli_read_rules_text(const char *path, char **text, size_t *bytes)
+{
+    struct nsc_category_rules *rules = NULL;
+    int status = nsc_cli_read_rules(path, &rules);
+
+    nsc_category_rules_free(rules);
+    return status == 0 ? read_file(path, text, bytes) : status;
+}
+
+int nsc_cli_print_rules(const char *path)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    int status = path != NULL ? nsc_cli_read_rules_text(path, &text, &bytes) : 0;
+
+    if (status != 0)
+        return status;
+    fputs(nsc_category_ready_rules(), stdout);
+    if (path != NULL) {
+        printf("\n# %s\n", path);
+        fwrite(text, 1, bytes, stdout);
+    }
+    free(text);
+    return 0;
+}

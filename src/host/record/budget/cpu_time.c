@@ -1,0 +1,137 @@
+/* cpu_time.c - see cpu_time.h. */
+#include "record/budget/cpu_time.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Each is asked at each step: more threads than this are seen by the process's clock only. */
+#define OPEN_MAX 32
+
+struct nsc_cputime_process {
+    const struct nsc_tracee_process *process;
+    uint64_t threads_ns; /* by the clocks of its threads, since each was met */
+    uint64_t rest_ns;    /* what the process's clock has shown beyond these, at most */
+    uint64_t last_ns;
+};
+
+struct nsc_cputime_thread {
+    const struct nsc_tracee_thread *thread; /* NULL: none is known; to compare with only */
+    pid_t tid;
+    int fd; /* -1: it has no clock */
+    uint64_t last_ns;
+};
+
+int nsc_cputime_init(struct nsc_cputime *c, const struct nsc_tracees *tracees)
+{
+    const struct nsc_session *s = tracees->session;
+
+    *c = (struct nsc_cputime){.tracees = tracees};
+    c->processes = calloc(s->processes_max, sizeof *c->processes);
+    c->threads = calloc(s->threads_max, sizeof *c->threads);
+    if (c->processes != NULL && c->threads != NULL)
+        return 0;
+    nsc_cputime_free(c);
+    return -ENOMEM;
+}
+
+static void forget(struct nsc_cputime *c, struct nsc_cputime_thread *t)
+{
+    if (t->thread != NULL && t->fd >= 0) {
+        close(t->fd);
+        c->open--;
+    }
+    *t = (struct nsc_cputime_thread){.fd = -1};
+}
+
+void nsc_cputime_free(struct nsc_cputime *c)
+{
+    uint32_t i;
+
+    for (i = 0; c->threads != NULL && i < c->tracees->session->threads_max; i++)
+        forget(c, &c->threads[i]);
+    free(c->threads);
+    free(c->processes);
+    *c = (struct nsc_cputime){0};
+}
+
+/* The clock of a thread: a descriptor, or -1. It shows user and kernel mode whatever is asked for,
+ * but without privilege only user mode may be. */
+static int open_clock(pid_t tid)
+{
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_TASK_CLOCK,
+                                   .exclude_kernel = 1,
+                                   .exclude_hv = 1};
+
+    return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static void meet(struct nsc_cputime *c, struct nsc_cputime_thread *t,
+                 const struct nsc_tracee_thread *thread)
+{
+    forget(c, t);
+    t->thread = thread;
+    t->tid = thread->tid;
+    if (c->open < OPEN_MAX && nsc_tracee_is_measurable(thread))
+        t->fd = open_clock(thread->tid);
+    c->open += t->fd >= 0;
+}
+
+/* Adds what a thread has taken since the last time. */
+static void ask_thread(struct nsc_cputime *c, uint32_t slot)
+{
+    const struct nsc_tracee_thread *thread = c->tracees->threads[slot];
+    struct nsc_cputime_thread *t = &c->threads[slot];
+    uint64_t ns;
+
+    if (thread == NULL || thread->process->left_out) {
+        forget(c, t);
+        return;
+    }
+    if (t->thread != thread || t->tid != thread->tid)
+        meet(c, t, thread);
+    if (t->fd < 0 || read(t->fd, &ns, sizeof ns) != (ssize_t)sizeof ns || ns < t->last_ns)
+        return;
+    c->processes[thread->process->slot].threads_ns += ns - t->last_ns;
+    t->last_ns = ns;
+}
+
+/* What a process has taken since the last time. */
+static uint64_t ask_process(struct nsc_cputime_process *p, const struct nsc_tracee_process *process)
+{
+    uint64_t ns, taken, before = p->last_ns;
+    struct timespec t;
+    clockid_t id;
+
+    if (clock_getcpuclockid(process->pid, &id) != 0 || clock_gettime(id, &t) != 0)
+        return 0;
+    ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    if (p->process != process)
+        *p =
+            (struct nsc_cputime_process){.process = process, .rest_ns = ns, .last_ns = before = ns};
+    /* It never shows too much: what it once had beyond the threads' is none of theirs. */
+    else if (ns > p->threads_ns + p->rest_ns)
+        p->rest_ns = ns - p->threads_ns;
+    taken = p->threads_ns + p->rest_ns;
+    p->last_ns = taken;
+    return taken - before;
+}
+
+uint64_t nsc_cputime_since(struct nsc_cputime *c)
+{
+    const struct nsc_tracees *all = c->tracees;
+    uint64_t sum = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->thread_high; i++)
+        ask_thread(c, i);
+    for (i = 0; i < all->process_high; i++)
+        if (all->processes[i] != NULL && !all->processes[i]->dead && !all->processes[i]->left_out)
+            sum += ask_process(&c->processes[i], all->processes[i]);
+    return sum;
+}

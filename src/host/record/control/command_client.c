@@ -1,0 +1,193 @@
+/* command_client.c - see command_server.h: the client's half. */
+#include <errno.h>
+#include <glob.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "process/user_folder.h"
+#include "record/control/command_server.h"
+#include "util/now.h"
+
+/* For the first reply; of all recorders together when they are listed. Then the recorder lives, and
+ * may need its time to write. */
+enum { PATIENCE_MS = 5000 };
+
+static int fail(struct nsc_diag *diag, int error, const char *path, const char *what)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, what);
+}
+
+/* The socket, its folder, and who listens there must be of one user: this one, for root any. */
+static bool is_trusted(const char *path, int fd)
+{
+    const char *slash = strrchr(path, '/');
+    char folder[sizeof((struct sockaddr_un *)0)->sun_path];
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
+    struct stat st;
+
+    snprintf(folder, sizeof folder, "%.*s/.", slash != NULL ? (int)(slash - path) : 0, path);
+    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && lstat(path, &st) == 0 &&
+           S_ISSOCK(st.st_mode) && peer.uid == st.st_uid &&
+           nsc_user_folder_is_private(folder, st.st_uid) &&
+           (st.st_uid == geteuid() || geteuid() == 0);
+}
+
+static int connect_to(const char *path, struct nsc_diag *diag)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd, error;
+
+    if (strlen(path) >= sizeof address.sun_path)
+        return fail(diag, ENAMETOOLONG, path, "too long for a socket");
+    memcpy(address.sun_path, path, strlen(path));
+    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return fail(diag, errno, path, strerror(errno));
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        error = errno;
+        close(fd);
+        if (error == EAGAIN)
+            return fail(diag, ETIMEDOUT, path, "the recorder has too many clients");
+        return fail(diag, error, path, strerror(error));
+    }
+    if (!is_trusted(path, fd)) {
+        close(fd);
+        return fail(diag, EACCES, path, "not a recorder of this user");
+    }
+    return fd;
+}
+
+static int send_request(int fd, const char *path, enum nsc_command_verb verb, const char *text,
+                        size_t text_bytes, struct nsc_diag *diag)
+{
+    struct nsc_command_request request = {
+        .magic = NSC_COMMAND_MAGIC, .verb = verb, .text_bytes = (uint32_t)text_bytes};
+    char copy[NSC_COMMAND_TEXT_MAX];
+    struct iovec parts[] = {{&request, sizeof request}, {copy, text_bytes}};
+    struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
+
+    if (text_bytes > sizeof copy)
+        return fail(diag, E2BIG, path, "the filter is too long");
+    if (text_bytes > 0)
+        memcpy(copy, text, text_bytes);
+    return sendmsg(fd, &message, MSG_NOSIGNAL) >= 0 ? 0 : fail(diag, errno, path, strerror(errno));
+}
+
+static int receive_reply(int fd, const char *path, int timeout_ms, struct nsc_command_reply *reply,
+                         struct nsc_diag *diag)
+{
+    struct pollfd set = {.fd = fd, .events = POLLIN};
+    ssize_t got;
+    int ready;
+
+    do
+        ready = poll(&set, 1, timeout_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready == 0)
+        return fail(diag, ETIMEDOUT, path, "the recorder does not answer");
+    got = recv(fd, reply, sizeof *reply, MSG_TRUNC);
+    if (got == 0 || (got < 0 && errno == ECONNRESET))
+        return fail(diag, ECONNRESET, path, "the recorder ended without an answer");
+    if (got != (ssize_t)sizeof *reply || reply->magic != NSC_COMMAND_MAGIC)
+        return fail(diag, EPROTO, path, "the recorder is of another version");
+    reply->program[sizeof reply->program - 1] = 0;
+    reply->output[sizeof reply->output - 1] = 0;
+    reply->message[sizeof reply->message - 1] = 0;
+    return 0;
+}
+
+/* What the recorder at @path says of itself within @timeout_ms: 0 or -errno. */
+static int ask_status(const char *path, int timeout_ms, struct nsc_command_reply *reply)
+{
+    int fd = connect_to(path, NULL), error;
+
+    if (fd < 0)
+        return fd;
+    error = send_request(fd, path, NSC_COMMAND_STATUS, NULL, 0, NULL);
+    if (error == 0)
+        error = receive_reply(fd, path, timeout_ms, reply, NULL);
+    close(fd);
+    return error != 0 ? error : reply->error;
+}
+
+int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *text,
+                     size_t text_bytes,
+                     void (*progress)(void *context, const struct nsc_command_reply *reply),
+                     void *context, struct nsc_command_reply *reply, struct nsc_diag *diag)
+{
+    int fd = connect_to(path, diag), timeout_ms = PATIENCE_MS, error;
+
+    if (fd < 0)
+        return fd;
+    error = send_request(fd, path, verb, text, text_bytes, diag);
+    while (error == 0) {
+        error = receive_reply(fd, path, timeout_ms, reply, diag);
+        if (error != 0 || reply->error != 0 ||
+            (verb != NSC_COMMAND_STOP && verb != NSC_COMMAND_SNAPSHOT) ||
+            reply->phase == NSC_COMMAND_DONE)
+            break;
+        timeout_ms = -1;
+        if (progress != NULL)
+            progress(context, reply);
+    }
+    close(fd);
+    return error;
+}
+
+/* Sockets in this user's folders; for root, in everybody's. Returns as glob(). */
+static int find_sockets(glob_t *found)
+{
+    char path[NSC_USER_FOLDER_MAX], pattern[NSC_USER_FOLDER_MAX + 8];
+    int error = 0;
+
+    if (geteuid() == 0) {
+        error = glob(NSC_CONTROL_DIRECTORY "*/*.rec", GLOB_NOSORT, NULL, found);
+        return error == GLOB_NOSPACE ? error
+                                     : glob(NSC_CONTROL_RUN "*/nanoscope/*.rec",
+                                            GLOB_NOSORT | GLOB_APPEND, NULL, found);
+    }
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS && error != GLOB_NOSPACE; i++) {
+        nsc_user_folder_path(geteuid(), i, path);
+        snprintf(pattern, sizeof pattern, "%s/*.rec", path);
+        error = glob(pattern, GLOB_NOSORT | (i > 0 ? GLOB_APPEND : 0), NULL, found);
+    }
+    return error;
+}
+
+int nsc_command_list(struct nsc_command_entry **list, size_t *count)
+{
+    struct nsc_command_entry *entries;
+    glob_t found = {0};
+    uint64_t end_ms = nsc_now_ns() / 1000000 + PATIENCE_MS, now_ms;
+    size_t i, n = 0;
+
+    if (find_sockets(&found) == GLOB_NOSPACE) {
+        globfree(&found);
+        return -ENOMEM;
+    }
+    entries = calloc(found.gl_pathc + 1, sizeof *entries);
+    for (i = 0; entries != NULL && i < found.gl_pathc; i++) {
+        struct nsc_command_entry *entry = &entries[n];
+
+        if (strlen(found.gl_pathv[i]) >= sizeof entry->path)
+            continue;
+        memcpy(entry->path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
+        now_ms = nsc_now_ns() / 1000000;
+        n += ask_status(entry->path, now_ms < end_ms ? (int)(end_ms - now_ms) : 0,
+                        &entry->status) == 0;
+    }
+    globfree(&found);
+    if (entries == NULL)
+        return -ENOMEM;
+    *list = entries;
+    *count = n;
+    return 0;
+}

@@ -1,0 +1,119 @@
+/* start_link.c - see start_link.h. */
+#include "record/control/start_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "record/control/command_server.h"
+
+/* Only the first program matters, and slots are given from the lowest on. */
+enum { SLOTS_LOOKED_AT = 16 };
+
+/* The recorder that the link leads to; 0 if it is not a link of ours. */
+static pid_t owner_of(int directory, const char *name)
+{
+    char target[64];
+    ssize_t length = readlinkat(directory, name, target, sizeof target - 1);
+    long pid = 0;
+
+    if (length <= 0)
+        return 0;
+    target[length] = 0;
+    return sscanf(target, "/proc/%ld/fd/", &pid) == 1 && pid > 0 ? (pid_t)pid : 0;
+}
+
+/* Does the link still lead to a recorder's memory? */
+static bool is_in_use(int directory, const char *name)
+{
+    pid_t owner = owner_of(directory, name);
+
+    return owner != 0 && kill(owner, 0) == 0 && faccessat(directory, name, F_OK, 0) == 0;
+}
+
+static int open_folder(struct nsc_diag *diag)
+{
+    int directory = nsc_command_directory(diag), fd = -1, error = 0;
+
+    if (directory < 0)
+        return directory;
+    if (mkdirat(directory, NSC_CONTROL_START, 0700) != 0 && errno != EEXIST)
+        error = errno;
+    if (error == 0) {
+        fd = openat(directory, NSC_CONTROL_START, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        error = fd < 0 ? errno : 0;
+    }
+    close(directory);
+    return error == 0 ? fd
+                      : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                                     "cannot make the folder for programs that are waited for: %s",
+                                     strerror(error));
+}
+
+int nsc_await_begin(const struct nsc_session *session, const char *name, struct nsc_await *await,
+                    struct nsc_diag *diag)
+{
+    int directory, error = 0;
+
+    await->directory = -1;
+    if (name[0] == 0 || strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
+        strcmp(name, "..") == 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
+                            "\"%s\" is not the name of a program's file", name);
+    if (strlen(name) >= sizeof await->name)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENAMETOOLONG, "the name is too long");
+    directory = open_folder(diag);
+    if (directory < 0)
+        return directory;
+    if (symlinkat(session->path, directory, name) != 0)
+        error = errno;
+    if (error == EEXIST && !is_in_use(directory, name)) {
+        unlinkat(directory, name, 0);
+        error = symlinkat(session->path, directory, name) != 0 ? errno : 0;
+    }
+    if (error == 0) {
+        await->directory = directory;
+        memcpy(await->name, name, strlen(name) + 1);
+        return 0;
+    }
+    if (error == EEXIST)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
+                             "nanoscope %ld waits for a program named %.200s already",
+                             (long)owner_of(directory, name), name);
+    else
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot wait for %.200s: %s", name,
+                             strerror(error));
+    close(directory);
+    return error;
+}
+
+pid_t nsc_await_look(const struct nsc_session *session)
+{
+    uint32_t i;
+
+    for (i = 0; i < SLOTS_LOOKED_AT && i < session->processes_max; i++) {
+        const struct nsc_live_process *p = &session->processes[i];
+
+        if (__atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == NSC_LIVE_LIVE)
+            return (pid_t)__atomic_load_n(&p->pid, __ATOMIC_RELAXED);
+    }
+    return 0;
+}
+
+/* Somebody else's link of that name, made since ours was taken for left over, stays. */
+void nsc_await_end(struct nsc_await *await)
+{
+    if (await->directory < 0)
+        return;
+    if (owner_of(await->directory, await->name) == getpid())
+        unlinkat(await->directory, await->name, 0);
+    close(await->directory);
+    await->directory = -1;
+}

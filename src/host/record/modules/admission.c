@@ -1,0 +1,79 @@
+/* admission.c - see admission.h. */
+#include "record/modules/admission.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "process/procfs.h"
+#include "record/modules/sled_switch.h"
+#include "util/now.h"
+
+#define NO_USER    ((uid_t)-1)
+#define VERDICT_NS 1000000000ull
+
+void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session)
+{
+    *admission = (struct nsc_admission){.session = session};
+    if (nsc_credentials_read(0, &admission->target) != 0)
+        admission->target = nsc_credentials_of_user(NO_USER, NO_USER); /* covers no process */
+}
+
+static int check(const struct nsc_admission *admission, pid_t pid)
+{
+    struct nsc_credentials theirs;
+
+    if (pid <= 0 || pid == getpid() || !nsc_session_is_mapped(admission->session, pid) ||
+        nsc_credentials_read(pid, &theirs) != 0)
+        return -ESRCH;
+    return nsc_credentials_cover(&admission->target, &theirs) ? 0 : -EXDEV;
+}
+
+bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid)
+{
+    return check(admission, pid) == 0;
+}
+
+int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
+                              struct nsc_diag *diag)
+{
+    int fd = -1, error = check(admission, pid);
+
+    if (error == 0) {
+        fd = nsc_flip_open(pid, diag);
+        if (fd < 0)
+            return fd;
+        /* Once more: an exec in between leaves us the memory of a program that is over. */
+        error = check(admission, pid);
+    }
+    if (error == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    if (error == -ESRCH)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
+                            "process %ld takes no part in this recording", (long)pid);
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EXDEV,
+                        "process %ld has other privileges than the recorded program: it is left "
+                        "alone",
+                        (long)pid);
+}
+
+bool nsc_admission_allows_cached(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid)
+{
+    uint64_t begun_ns = nsc_now_ns(), ended_ns, took_ns;
+
+    if (begun_ns < verdict->expires_ns)
+        return verdict->allowed;
+    verdict->allowed = nsc_admission_allows(admission, pid);
+    ended_ns = nsc_now_ns();
+    took_ns = ended_ns - begun_ns;
+    verdict->expires_ns = ended_ns + (10 * took_ns > VERDICT_NS ? 10 * took_ns : VERDICT_NS);
+    return verdict->allowed;
+}
+
+bool nsc_admission_allows_thread(const struct nsc_admission *admission,
+                                 struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
+{
+    return nsc_admission_allows_cached(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
+}

@@ -1,0 +1,617 @@
+/* modules.c - see modules.h. */
+#include "record/modules/modules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "abi/live.h"
+#include "process/mapped_file.h"
+#include "util/array.h"
+#include "util/hash.h"
+#include "util/now.h"
+
+enum {
+    OPEN_FDS_MAX = 200,
+    MAP_FIRST_BITS = 8,
+    OVERFLOW_ID = 65534, /* the user and group that own nothing */
+};
+
+/* For opening the files of other users and reading their headers, all together. */
+#define OPENING_MAX_NS 5000000000ull
+
+#define OTHER_NAME "(functions beyond the limit)"
+
+/* ---- 64-bit key -> id ------------------------------------------------------------------------ */
+
+struct map_entry {
+    uint64_t key; /* key + 1; 0 = empty */
+    uint32_t id;
+};
+
+struct nsc_id_map {
+    struct map_entry *entries; /* 1 << bits, at most half in use */
+    uint32_t bits, count;
+};
+
+static struct nsc_id_map *map_new(void)
+{
+    struct nsc_id_map *map = calloc(1, sizeof *map);
+
+    if (map == NULL)
+        return NULL;
+    map->bits = MAP_FIRST_BITS;
+    map->entries = calloc((size_t)1 << map->bits, sizeof *map->entries);
+    if (map->entries == NULL) {
+        free(map);
+        return NULL;
+    }
+    return map;
+}
+
+static void map_free(struct nsc_id_map *map)
+{
+    if (map == NULL)
+        return;
+    free(map->entries);
+    free(map);
+}
+
+/* The entry of @key, or the empty one where it belongs. */
+static struct map_entry *map_find(struct map_entry *entries, uint32_t bits, uint64_t key)
+{
+    uint32_t mask = (1u << bits) - 1;
+    uint32_t i = (uint32_t)(((key + 1) * 0x9e3779b97f4a7c15ull) >> (64 - bits));
+
+    while (entries[i].key != 0 && entries[i].key != key + 1)
+        i = (i + 1) & mask;
+    return &entries[i];
+}
+
+static int map_grow(struct nsc_id_map *map)
+{
+    uint32_t bits = map->bits + 1, i;
+    struct map_entry *entries = calloc((size_t)1 << bits, sizeof *entries);
+
+    if (entries == NULL)
+        return -ENOMEM;
+    for (i = 0; i < 1u << map->bits; i++)
+        if (map->entries[i].key != 0)
+            *map_find(entries, bits, map->entries[i].key - 1) = map->entries[i];
+    free(map->entries);
+    map->entries = entries;
+    map->bits = bits;
+    return 0;
+}
+
+static int map_put(struct nsc_id_map *map, uint64_t key, uint32_t id)
+{
+    if (map->count >= 1u << (map->bits - 1) && map_grow(map) != 0)
+        return -ENOMEM;
+    *map_find(map->entries, map->bits, key) = (struct map_entry){.key = key + 1, .id = id};
+    map->count++;
+    return 0;
+}
+
+/* ---- Modules --------------------------------------------------------------------------------- */
+
+int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
+                     const struct nsc_filter *filter)
+{
+    *modules = (struct nsc_modules){.writer = writer, .filter = filter, .other = NSC_NO_ID};
+    nsc_limits_init(&modules->limits);
+    modules->unknown = map_new();
+    if (modules->unknown != NULL && nsc_rules_begin(&modules->rules, filter) == 0)
+        return 0;
+    map_free(modules->unknown);
+    modules->unknown = NULL;
+    return -ENOMEM;
+}
+
+static void file_free(struct nsc_module_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->symbols != NULL)
+        nsc_symbols_close(file->symbols);
+    map_free(file->functions);
+    free(file->hooks);
+    nsc_sleds_free(file->sleds);
+    free(file->roles[0].symbols);
+    free(file->roles[1].symbols);
+    free(file->wanted);
+    free(file->barred);
+    free(file->path);
+    free(file);
+}
+
+void nsc_modules_free(struct nsc_modules *modules)
+{
+    uint32_t i;
+
+    for (i = 0; i < modules->count; i++)
+        file_free(modules->files[i]);
+    free(modules->files);
+    free(modules->places);
+    map_free(modules->unknown);
+    nsc_rules_free(&modules->rules);
+    *modules = (struct nsc_modules){0};
+}
+
+int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter,
+                           uint64_t ticks)
+{
+    int error = nsc_rules_add(&modules->rules, filter, ticks);
+    uint32_t i;
+
+    if (error != 0)
+        return error;
+    modules->filter = modules->rules.last->filter;
+    for (i = 0; i < modules->count; i++) {
+        free(modules->files[i]->wanted);
+        modules->files[i]->wanted = NULL;
+    }
+    return 0;
+}
+
+/* Counts the file among those that could not be read. */
+static void count_unread(struct nsc_module_file *file, int error)
+{
+    if (file->missed)
+        return;
+    file->missed = true;
+    if (file->modules->unread++ == 0)
+        file->modules->unread_error = error;
+}
+
+/* The file of another user's program: what the process has mapped at @address (@pid 0: none), else
+ * what lies at the path as that user sees it. The build id is checked when the file is parsed. */
+static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t address)
+{
+    struct nsc_modules *modules = file->modules;
+    uint64_t begun_ns = nsc_now_ns();
+    int fd = -ENOENT;
+
+    if (modules->opening_ns >= OPENING_MAX_NS)
+        return -ETIMEDOUT;
+    if (pid > 0)
+        fd = nsc_reach_open_mapped(pid, address, &file->owner);
+    if (fd < 0 && fd != -ETIMEDOUT)
+        fd = nsc_credentials_open(&file->owner, file->path);
+    modules->opening_ns += nsc_now_ns() - begun_ns;
+    return fd;
+}
+
+/*
+ * The file that was loaded from @path: the one that is there, if its build id is right; else, as
+ * the path may be of another file by now or of another file system, what the process itself has
+ * mapped. -errno if neither can be had.
+ */
+static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t address)
+{
+    int fd = nsc_open_regular(file->path), mapped;
+
+    if (fd >= 0 && file->build_id_bytes > 0 &&
+        nsc_symbols_is_build(fd, file->build_id, file->build_id_bytes))
+        return fd;
+    mapped = pid > 0 ? nsc_reach_open_mapped(pid, address, NULL) : -ENOENT;
+    if (mapped < 0 && file->build_id_bytes == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    /* The process may be another one: it goes by its number in its own pid namespace. */
+    if (mapped >= 0 && file->build_id_bytes > 0 &&
+        !nsc_symbols_is_build(mapped, file->build_id, file->build_id_bytes)) {
+        close(mapped);
+        return -ENOENT;
+    }
+    return mapped;
+}
+
+/* Chooses the credentials to open the file with: those of process @pid, which has loaded it, or, if
+ * there is none, of the recorded program. */
+static void choose_owner(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
+{
+    /* It may have executed another program since it was admitted. */
+    if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0 ||
+        !nsc_credentials_cover(&at->admission->target, &file->owner))
+        file->owner = at->admission->target;
+    file->foreign = nsc_credentials_are_foreign(&file->owner);
+}
+
+/*
+ * Chooses the credentials to parse the file @fd with, and reads where its code lies. What a foreign
+ * program has loaded is parsed as that program whatever its owner is: its file system may lie about
+ * that.
+ * Where this process cannot become the owner (in a container), it confines the child as itself.
+ */
+static void inspect_file(struct nsc_module_file *file, int fd)
+{
+    struct nsc_modules *modules = file->modules;
+    uint64_t begun_ns = nsc_now_ns();
+    struct statx st;
+
+    file->confined = file->foreign;
+    if (!file->foreign && geteuid() == 0) {
+        if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) != 0)
+            st.stx_uid = st.stx_gid = OVERFLOW_ID;
+        file->confined = st.stx_uid != 0;
+        file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);
+        if (file->confined && !nsc_credentials_can_be_assumed(&file->owner))
+            file->confined = nsc_credentials_read(0, &file->owner) == 0;
+    }
+    if (!file->confined) {
+        (void)nsc_code_file_read(fd, NULL, &file->code);
+    } else if (modules->opening_ns < OPENING_MAX_NS) {
+        (void)nsc_code_file_read(fd, &file->owner, &file->code);
+        modules->opening_ns += nsc_now_ns() - begun_ns;
+    }
+}
+
+/* Opens the file of a module that a process has at @at, if it is not among too many. */
+static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
+{
+    bool is_admitted =
+        at->pid > 0 && nsc_admission_allows_cached(at->admission, at->verdict, at->pid);
+    pid_t pid = is_admitted ? at->pid : 0;
+    int fd;
+
+    choose_owner(file, at, pid);
+    if (file->modules->open_fds >= OPEN_FDS_MAX)
+        return;
+    fd = file->foreign ? open_foreign(file, pid, at->address) : open_loaded(file, pid, at->address);
+    if (fd < 0) {
+        count_unread(file, fd);
+        return;
+    }
+    file->fd = fd;
+    file->modules->open_fds++;
+    inspect_file(file, fd);
+}
+
+static uint64_t hash_path(const char *path)
+{
+    return nsc_hash_bytes(nsc_hash_seed(), path, strlen(path));
+}
+
+static int file_new(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
+                    uint32_t build_id_bytes, const struct nsc_module_at *at,
+                    struct nsc_module_file **out)
+{
+    struct nsc_module_file *file = calloc(1, sizeof *file);
+    struct nsc_module entry = {.path = path, .build_id_bytes = build_id_bytes};
+    int error = -ENOMEM;
+
+    if (file == NULL)
+        return -ENOMEM;
+    file->modules = modules;
+    file->fd = -1;
+    file->path = strdup(path);
+    file->path_hash = hash_path(path);
+    file->functions = map_new();
+    file->build_id_bytes = build_id_bytes;
+    memcpy(file->build_id, build_id, build_id_bytes);
+    memcpy(entry.build_id, build_id, build_id_bytes);
+    if (file->path != NULL && file->functions != NULL)
+        error = nsc_writer_add_module(modules->writer, &entry, &file->id);
+    if (error != 0) {
+        file_free(file);
+        return error;
+    }
+    open_file(file, at);
+    *out = file;
+    return 0;
+}
+
+int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t *build_id,
+                    uint32_t build_id_bytes, const struct nsc_module_at *at, uint32_t *index)
+{
+    struct nsc_module_file **files, *file;
+    uint64_t hash = hash_path(path);
+    uint32_t i;
+    int error;
+
+    for (i = modules->count; i > 0; i--) {
+        file = modules->files[i - 1];
+        if (file->path_hash == hash && file->build_id_bytes == build_id_bytes &&
+            strcmp(file->path, path) == 0 &&
+            memcmp(file->build_id, build_id, build_id_bytes) == 0) {
+            *index = i - 1;
+            return 0;
+        }
+    }
+    if (!nsc_limits_take(&modules->limits, NSC_LIMIT_MODULES))
+        return -E2BIG;
+    files = nsc_array_grow(modules->files, &modules->capacity, modules->count,
+                           sizeof(struct nsc_module_file *));
+    if (files == NULL)
+        return -ENOMEM;
+    modules->files = files;
+    error = file_new(modules, path, build_id, build_id_bytes, at, &file);
+    if (error != 0)
+        return error;
+    modules->files[modules->count] = file;
+    *index = modules->count++;
+    return 0;
+}
+
+/* Remembers where function @id is; ids are dense. */
+static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
+{
+    struct nsc_place *places = nsc_array_grow(modules->places, &modules->place_capacity,
+                                              modules->place_count, sizeof *places);
+
+    if (places == NULL)
+        return -ENOMEM;
+    modules->places = places;
+    modules->places[modules->place_count++] = (struct nsc_place){module, va};
+    return 0;
+}
+
+/* Adds @function, which is at @va of a module; 0 or -errno. */
+static int add_function(struct nsc_modules *modules, uint32_t module,
+                        const struct nsc_function *function, uint32_t *id)
+{
+    if (place_add(modules, module, function->va) != 0)
+        return -ENOMEM;
+    if (nsc_writer_add_function(modules->writer, function, id) == 0 &&
+        *id == modules->place_count - 1)
+        return 0;
+    modules->place_count--;
+    return -ENOMEM;
+}
+
+uint32_t nsc_modules_other(struct nsc_modules *modules)
+{
+    const struct nsc_function function = {
+        .name = OTHER_NAME, .symbol = OTHER_NAME, .module = NSC_NO_ID};
+
+    if (modules->other == NSC_NO_ID &&
+        add_function(modules, NSC_NO_ID, &function, &modules->other) != 0) {
+        modules->other = NSC_NO_ID;
+        return 0;
+    }
+    return modules->other;
+}
+
+uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va)
+{
+    struct nsc_id_map *map =
+        module == NSC_NO_ID ? modules->unknown : modules->files[module]->functions;
+    const struct map_entry *known = map_find(map->entries, map->bits, va);
+    uint32_t id;
+    struct nsc_function function = {
+        .module = module == NSC_NO_ID ? NSC_NO_ID : modules->files[module]->id, .va = va};
+
+    if (known->key != 0)
+        return known->id;
+    if (!nsc_limits_take(&modules->limits,
+                         module == NSC_NO_ID ? NSC_LIMIT_ADDRESSES : NSC_LIMIT_FUNCTIONS))
+        return nsc_modules_other(modules);
+    if (add_function(modules, module, &function, &id) != 0)
+        return 0;
+    map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
+    return id;
+}
+
+/* ---- What is in the file --------------------------------------------------------------------- */
+
+struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
+{
+    struct nsc_symbols_options options = {.size = sizeof options};
+    int fd, error;
+
+    if (file->symbols_tried)
+        return file->symbols;
+    file->symbols_tried = true;
+    if (file->build_id_bytes > 0) {
+        options.build_id = file->build_id;
+        options.build_id_bytes = file->build_id_bytes;
+    }
+    fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
+    if (fd < 0) {
+        fd = file->foreign ? open_foreign(file, 0, 0) : nsc_open_regular(file->path);
+        if (fd >= 0)
+            inspect_file(file, fd);
+    }
+    options.confine_as = file->confined ? &file->owner : NULL;
+    error = fd >= 0 ? nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) : fd;
+    if (error != 0) {
+        file->symbols = NULL;
+        count_unread(file, error);
+    }
+    return file->symbols;
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+void nsc_module_load_sites(struct nsc_module_file *file)
+{
+    struct nsc_symbols_site *sites;
+    struct nsc_symbols *symbols;
+    size_t count, i;
+
+    if (file->sites_tried)
+        return;
+    file->sites_tried = true;
+    symbols = nsc_module_symbols(file);
+    if (symbols == NULL || nsc_symbols_sites(symbols, &sites, &count, NULL) != 0)
+        return;
+    file->site_count = count;
+    file->hooks = calloc(count + 1, sizeof *file->hooks);
+    for (i = 0; file->hooks != NULL && i < count; i++)
+        if (sites[i].kind == NSC_LIVE_SITE_HOOK)
+            file->hooks[file->hook_count++] = sites[i].va;
+    if (file->hooks != NULL)
+        qsort(file->hooks, file->hook_count, sizeof *file->hooks, compare_addresses);
+    file->sleds = nsc_sleds_new(sites, count, symbols);
+}
+
+const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file)
+{
+    nsc_module_load_sites(file);
+    return file->sleds;
+}
+
+/* The number of entries below @va. */
+static size_t count_below(const uint64_t *entries, size_t count, uint64_t va)
+{
+    size_t low = 0;
+
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+
+        if (entries[middle] < va)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va)
+{
+    return file->sleds != NULL && nsc_sleds_at(file->sleds, va) != NSC_SLEDS_NONE;
+}
+
+bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va)
+{
+    size_t i = count_below(file->hooks, file->hook_count, va);
+
+    if (i == file->hook_count)
+        return false;
+    *hook_va = file->hooks[i];
+    return true;
+}
+
+/* Takes back the verdict on what lies in source files that are not wanted. Asked at once for all
+ * symbols that it matters for: to read the lines of one takes as long as of all. */
+static void judge_files(struct nsc_symbols *symbols, const struct nsc_filter *filter,
+                        uint8_t *roles)
+{
+    size_t count = nsc_symbols_count(symbols), asked = 0, i;
+    uint64_t *vas = calloc(count + 1, sizeof *vas);
+    size_t *which = calloc(count + 1, sizeof *which);
+    struct nsc_symbols_line *lines = calloc(count + 1, sizeof *lines);
+    bool known = vas != NULL && which != NULL && lines != NULL;
+
+    for (i = 0; known && i < count; i++)
+        if ((roles[i] & NSC_FILTER_KEPT) != 0) {
+            vas[asked] = nsc_symbols_at(symbols, i).va;
+            which[asked++] = i;
+        }
+    known = known && nsc_symbols_lines(symbols, vas, asked, lines) == 0;
+    for (i = 0; known && i < asked; i++)
+        if (!nsc_filter_keeps_file(filter, lines[i].file))
+            roles[which[i]] &= (uint8_t)~NSC_FILTER_KEPT;
+    for (i = 0; !known && i < count; i++)
+        if (!nsc_filter_keeps_file(filter, NULL))
+            roles[i] &= (uint8_t)~NSC_FILTER_KEPT;
+    if (known)
+        nsc_symbols_lines_free(lines, asked);
+    free(lines);
+    free(which);
+    free(vas);
+}
+
+/* The roles of all symbols at once: demangling is cheap only in bulk. NULL without memory. */
+static uint8_t *judge_symbols(const struct nsc_module_file *file, struct nsc_symbols *symbols,
+                              const struct nsc_filter *filter)
+{
+    size_t count = nsc_symbols_count(symbols), i;
+    const char **names = calloc(count + 1, sizeof *names);
+    char **readable = calloc(count + 1, sizeof *readable);
+    uint8_t *roles = calloc(count + 1, 1);
+    bool wanted = nsc_filter_keeps_module(filter, file->path), judged = false;
+
+    if (names != NULL && readable != NULL && roles != NULL) {
+        for (i = 0; i < count; i++)
+            names[i] = nsc_symbols_at(symbols, i).name;
+        if (nsc_symbols_demangle(names, count, readable) == 0) {
+            for (i = 0; i < count; i++) {
+                roles[i] = nsc_filter_roles(filter, readable[i]);
+                if (wanted && nsc_filter_keeps_name(filter, readable[i]))
+                    roles[i] |= NSC_FILTER_KEPT;
+            }
+            if (filter->files.include != NULL || filter->files.exclude != NULL)
+                judge_files(symbols, filter, roles);
+            judged = true;
+        }
+        for (i = 0; i < count; i++)
+            free(readable[i]);
+    }
+    free(names);
+    free(readable);
+    if (!judged) {
+        free(roles);
+        return NULL;
+    }
+    return roles;
+}
+
+static const uint8_t *roles_of(struct nsc_module_file *file, struct nsc_symbols *symbols,
+                               const struct nsc_filter *filter)
+{
+    if (file->roles[0].filter != filter) {
+        struct nsc_module_roles older = file->roles[1];
+
+        file->roles[1] = file->roles[0];
+        file->roles[0] = older;
+    }
+    if (file->roles[0].filter != filter) {
+        free(file->roles[0].symbols);
+        file->roles[0].symbols = judge_symbols(file, symbols, filter);
+        file->roles[0].filter = filter;
+    }
+    return file->roles[0].symbols;
+}
+
+/* Of a function without a name. */
+static uint8_t nameless_roles(const struct nsc_filter *filter, const char *path)
+{
+    return nsc_filter_keeps_name(filter, NULL) && nsc_filter_keeps_file(filter, NULL) &&
+                   nsc_filter_keeps_module(filter, path)
+               ? NSC_FILTER_KEPT
+               : 0;
+}
+
+uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *filter, uint64_t va)
+{
+    struct nsc_symbols *symbols = file != NULL ? nsc_module_symbols(file) : NULL;
+    const uint8_t *roles = NULL;
+    struct nsc_symbol symbol;
+    size_t low = 0, high;
+
+    if (symbols != NULL)
+        roles = roles_of(file, symbols, filter);
+    if (roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
+        return nameless_roles(filter, file != NULL ? file->path : NULL);
+    for (high = nsc_symbols_count(symbols); low < high;) {
+        size_t middle = low + (high - low) / 2;
+
+        if (nsc_symbols_at(symbols, middle).va < symbol.va)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < nsc_symbols_count(symbols) ? roles[low] : 0;
+}
+
+uint32_t nsc_module_code_flags(struct nsc_module_file *file, const struct nsc_filter *filter,
+                               uint64_t va)
+{
+    uint8_t roles = nsc_module_roles(file, filter, va);
+
+    return ((roles & NSC_FILTER_KEPT) == 0 ? (uint32_t)NSC_CODE_LEFT_OUT : 0) |
+           ((roles & NSC_FILTER_TRIGGER) != 0 ? (uint32_t)NSC_CODE_TRIGGER : 0) |
+           ((roles & NSC_FILTER_STOPPER) != 0 ? (uint32_t)NSC_CODE_STOPPER : 0) |
+           ((roles & NSC_FILTER_CALLER) != 0 ? (uint32_t)NSC_CODE_CALLER : 0);
+}

@@ -1,0 +1,625 @@
+/* recorder.c - see recorder.h. */
+#include "record/recorder/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "metrics/malloc_samples.h"
+#include "record/budget/hook_cost.h"
+#include "record/drain/drain.h"
+#include "record/modules/function_names.h"
+#include "record/modules/timed_modules.h"
+#include "record/recorder/metrics_rounds.h"
+#include "record/recorder/snapshot.h"
+#include "record/recorder/trace_output.h"
+#include "record/session/clock_reading.h"
+#include "record/session/memory_fault.h"
+#include "record/session/scheduler_slice.h"
+#include "record/session/spawn_program.h"
+#include "record/switch/patchable_switch.h"
+#include "symbols/symbols.h"
+#include "trace/format/format.h"
+#include "util/now.h"
+
+#define MS 1000000ull
+
+#define STREAM_BUFFER_BYTES (32ull << 20)
+#define KEEP_BUFFER_BYTES   (64ull << 20)
+/* Within a budget events are few, and the program's start must not take longer than they do. */
+#define BUDGET_BUFFER_BYTES (8ull << 20)
+/* Together with the part of a pool that keeps its pages (session.c) and what else there is: less
+ * than 256 MiB. Matters only with thousands of threads. */
+#define WRITER_BYTES        (32ull << 20)
+
+/* Between looks at the chunks. A pool of 32 MiB lasts a busy thread 17 ms. */
+#define SLEEP_MIN_NS    (MS / 5)
+#define SLEEP_MAX_NS    (2 * MS)
+#define PROGRESS_NS     (200 * MS)
+#define SECOND_NS       (1000 * MS)
+/* For threads in the middle of a hook when the sleds went off: a few turns on a busy machine. */
+#define SETTLE_NS       (300 * MS)
+/* The first of the seconds is this short: a file that breaks off early has a second clock point,
+ * without which its ticks have no length. */
+#define FIRST_SECOND_NS (20 * MS)
+
+void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
+                       bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context)
+{
+    size_t i;
+
+    *r = (struct nsc_recorder){.options = options,
+                               .in_force = &options->filter,
+                               .is_over = is_over,
+                               .context = context,
+                               .phase = NSC_COMMAND_RECORDING,
+                               .commands = {.fd = -1}};
+    for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
+        r->snapshots[i].copied = -1;
+    if (nsc_credentials_read(0, &r->target) != 0)
+        r->target = nsc_credentials_of_user(geteuid(), getegid());
+    nsc_spawn_own_children();
+}
+
+static void sleep_ns(uint64_t ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+
+    nanosleep(&t, NULL);
+}
+
+/* The command line as a shell would take it, roughly: for people to read. */
+static char *join_command(char *const *argv)
+{
+    size_t bytes = 1, at = 0, i;
+    char *text;
+
+    for (i = 0; argv[i] != NULL; i++)
+        bytes += strlen(argv[i]) + 3;
+    text = malloc(bytes);
+    for (i = 0; text != NULL && argv[i] != NULL; i++) {
+        bool quote = argv[i][0] == 0 || strpbrk(argv[i], " \t\n\"'\\$&;|<>()*?[]#~`") != NULL;
+
+        at += (size_t)sprintf(text + at, quote ? "%s'%s'" : "%s%s", i > 0 ? " " : "", argv[i]);
+    }
+    return text;
+}
+
+void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory)
+{
+    static const char *const modes[] = {"stream", "buffer", "ring"};
+    char *filter = nsc_filter_text(r->in_force), *command = join_command(argv);
+    char text[PATH_MAX];
+    struct utsname host;
+
+    nsc_writer_meta(r->writer, "nanoscope", NSC_VERSION);
+    nsc_writer_meta(r->writer, "command", command != NULL ? command : argv[0]);
+    free(command);
+    if (realpath(directory, text) != NULL)
+        nsc_writer_meta(r->writer, "directory", text);
+    if (uname(&host) == 0) {
+        nsc_writer_meta(r->writer, "host", host.nodename);
+        snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);
+        nsc_writer_meta(r->writer, "system", text);
+    }
+    if (r->options->entry_timing)
+        nsc_writer_meta(r->writer, NSC_META_TIMING, NSC_TIMING_ENTRY);
+    nsc_writer_meta(r->writer, "mode", modes[r->options->mode]);
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)r->session.chunk_count * r->session.chunk_bytes);
+    nsc_writer_meta(r->writer, "buffer_bytes", text);
+    if (filter != NULL && filter[0] != 0)
+        nsc_writer_meta(r->writer, NSC_META_FILTER, filter);
+    free(filter);
+}
+
+static void write_clock(struct nsc_recorder *r)
+{
+    struct nsc_clock_point point = nsc_clockpoint_read();
+    struct nsc_live_clock *live = r->session.header->clock;
+
+    if (r->revived) /* long after, perhaps elsewhere */
+        return;
+    nsc_writer_clock(r->writer, &point);
+    live += live[0].ticks != 0;
+    live->monotonic_ns = point.monotonic_ns;
+    live->boottime_ns = point.boottime_ns;
+    live->realtime_ns = point.realtime_ns;
+    __atomic_store_n(&live->ticks, point.ticks, __ATOMIC_RELEASE);
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    struct nsc_writer_options options = {
+        .size = sizeof options,
+        .memory_bytes = WRITER_BYTES,
+        .compress = o->compress,
+        .sums = o->budget > 0,
+        .overwrite = true,
+        .keep_partial = o->deliver != NULL,
+    };
+    int error = o->deliver != NULL ? 0 : nsc_output_check(o->output, diag);
+
+    return error != 0 ? error : nsc_writer_create(o->output, &options, &r->writer, diag);
+}
+
+int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    struct nsc_session_options options = {
+        .memory = memory,
+        .memory_owner = r->target.user.file_system,
+        .buffer_bytes = o->buffer_bytes != 0           ? o->buffer_bytes
+                        : o->budget > 0                ? BUDGET_BUFFER_BYTES
+                        : o->mode == NSC_RECORD_STREAM ? STREAM_BUFFER_BYTES
+                                                       : KEEP_BUFFER_BYTES,
+        .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
+        .filter = nsc_filter_by_function(r->in_force),
+        .entry_timing = o->entry_timing,
+        /* The budget wants to see every call. */
+        .rewind = nsc_filter_rewind_ns(r->in_force) != 0 && o->budget == 0,
+        .ring = o->mode == NSC_RECORD_RING,
+        .dump = o->mode == NSC_RECORD_RING,
+        .sample_ns = o->cpu_timer ? o->sample_ns : 0,
+    };
+    int error = nsc_session_create(&options, &r->session, diag);
+
+    if (error != 0)
+        return error;
+    return nsc_recorder_follow_session(r, diag);
+}
+
+static void set_rewind(struct nsc_recorder *r)
+{
+    double ns = (double)nsc_filter_rewind_ns(r->in_force);
+
+    if (r->session.rewind)
+        __atomic_store_n(&r->session.header->rewind_ticks,
+                         (uint64_t)(ns * (double)nsc_clockpoint_rate() / 1e9), __ATOMIC_RELAXED);
+}
+
+int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    int error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
+
+    if (error == 0) {
+        error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
+        if (error == 0)
+            error = nsc_budget_init(&r->budget, o->budget, o->entry_timing, &r->tracees, &r->drain);
+        if (error != 0) {
+            nsc_drain_free(&r->drain);
+            nsc_tracees_free(&r->tracees);
+        }
+    }
+    if (error != 0) {
+        nsc_session_destroy(&r->session);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    r->tracees.admission.target = r->target;
+    set_rewind(r);
+    r->tracees.no_children = o->no_children;
+    r->has_session = true;
+    return 0;
+}
+
+void nsc_recorder_release(struct nsc_recorder *r)
+{
+    if (r->writer != NULL)
+        nsc_writer_abandon(r->writer);
+    if (r->has_session) {
+        nsc_session_close(&r->session);
+        nsc_session_empty(&r->session);
+        nsc_budget_free(&r->budget);
+        nsc_drain_free(&r->drain);
+        nsc_tracees_free(&r->tracees);
+        nsc_session_destroy(&r->session);
+    }
+    nsc_command_close(&r->commands);
+    nsc_filter_free(&r->filter);
+    nsc_heap_free(r->heap);
+    free(r->program);
+}
+
+void nsc_recorder_begin(struct nsc_recorder *r)
+{
+    if (nsc_clockpoint_frequency() != 0)
+        nsc_writer_clock_frequency(r->writer, nsc_clockpoint_frequency());
+    write_clock(r);
+    r->start_ns = r->progress_ns = nsc_now_ns();
+    r->second_ns = r->start_ns - (SECOND_NS - FIRST_SECOND_NS);
+    r->sleep_ns = SLEEP_MIN_NS;
+    r->drain.probed_ns = r->drain.checked_ns = r->start_ns;
+}
+
+/* ---- The socket ------------------------------------------------------------------------------ */
+
+void nsc_recorder_reply(const struct nsc_recorder *r, struct nsc_command_reply *reply)
+{
+    const char *slash = r->program != NULL ? strrchr(r->program, '/') : NULL;
+    const char *output = r->options->output;
+    char directory[PATH_MAX];
+
+    *reply = (struct nsc_command_reply){
+        .magic = NSC_COMMAND_MAGIC,
+        .phase = r->phase,
+        .recorder_pid = getpid(),
+        .program_pid = r->tracees.main_pid,
+        .mode = r->options->mode,
+        .filtered =
+            r->tracees.modules.filter != NULL && nsc_filter_by_function(r->tracees.modules.filter),
+    };
+    if (output[0] == '/' || getcwd(directory, sizeof directory) == NULL)
+        directory[0] = 0;
+    snprintf(reply->output, sizeof reply->output, "%.2047s%s%.2047s", directory,
+             directory[0] != 0 ? "/" : "", output);
+    snprintf(reply->program, sizeof reply->program, "%.63s", slash != NULL ? slash + 1 : "");
+    if (r->writer != NULL) {
+        reply->result.calls = nsc_writer_calls(r->writer);
+        reply->result.file_bytes = nsc_writer_bytes(r->writer);
+        reply->result.lost = r->tracees.stats.lost + r->tracees.stats.lost_unattributed;
+        reply->result.threads = r->tracees.stats.threads;
+        reply->result.processes = r->tracees.stats.processes;
+        reply->result.recorded = reply->result.processes > 0;
+        if (r->start_ns != 0)
+            reply->result.elapsed_ns = nsc_now_ns() - r->start_ns;
+    }
+}
+
+static void tell_phase(struct nsc_recorder *r, enum nsc_command_phase phase)
+{
+    struct nsc_command_reply reply;
+
+    r->phase = phase;
+    nsc_recorder_reply(r, &reply);
+    nsc_command_tell(&r->commands, &reply);
+}
+
+/* Which filter is in force since @ticks. */
+static void note_filter(struct nsc_recorder *r, uint64_t ticks)
+{
+    char key[32], *options = nsc_filter_text(r->in_force), *text;
+
+    snprintf(key, sizeof key, NSC_META_FILTER_LATER, ++r->filters + 1);
+    if (options != NULL && asprintf(&text, "%llu %s", (unsigned long long)ticks, options) >= 0) {
+        nsc_writer_meta(r->writer, key, text);
+        free(text);
+    }
+    free(options);
+}
+
+/* Another filter: sleds are switched, modules to come wait for their verdict. */
+static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
+                         struct nsc_diag *diag)
+{
+    struct nsc_flip_stats stats = {0};
+    struct nsc_filter filter;
+    uint64_t ticks, from;
+    int error = nsc_filter_read(text, bytes, &filter, diag);
+
+    if (error != 0)
+        return error;
+    if (!r->has_session) {
+        nsc_filter_free(&r->filter);
+        r->filter = filter;
+        r->in_force = &r->filter;
+        return 0;
+    }
+    nsc_tracees_scan_threads(&r->tracees);
+    ticks = nsc_clockpoint_ticks();
+    if (nsc_tracees_set_filter(&r->tracees, &filter, ticks) != 0) {
+        nsc_filter_free(&filter);
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    }
+    r->in_force = r->tracees.modules.filter;
+    set_rewind(r);
+    note_filter(r, ticks);
+    if (nsc_filter_by_function(r->in_force))
+        __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
+    nsc_tracees_scan(&r->tracees, true);
+    from = nsc_clockpoint_ticks();
+    error = nsc_onoff_follow(&r->tracees, &stats, diag);
+    if (error == 0)
+        nsc_onoff_tell_offs(&r->tracees, from, nsc_clockpoint_ticks());
+    if (error == 0)
+        error = nsc_patchable_follow(&r->tracees, diag);
+    nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    return error;
+}
+
+void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
+{
+    struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
+    struct nsc_command_reply reply;
+
+    while (nsc_command_next(&r->commands, now_ns, &r->command)) {
+        int error = 0;
+
+        switch (r->command.verb) {
+        case NSC_COMMAND_STATUS:
+            break;
+        case NSC_COMMAND_STOP:
+            r->stop = true;
+            break;
+        case NSC_COMMAND_SNAPSHOT:
+            error = nsc_snapshot_take(r, &diag);
+            if (error == 0)
+                continue; /* the client hears from the snapshot's process */
+            break;
+        case NSC_COMMAND_FILTER:
+            error = change_filter(r, r->command.text, r->command.text_bytes, &diag);
+            break;
+        default:
+            error = nsc_diag_set(&diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+                                 "this recorder does not know the command");
+        }
+        nsc_recorder_reply(r, &reply);
+        reply.error = error;
+        if (error != 0)
+            snprintf(reply.message, sizeof reply.message, "%s", diag.message);
+        else if (r->command.verb == NSC_COMMAND_FILTER && r->has_session &&
+                 nsc_filter_by_function(r->in_force) &&
+                 nsc_onoff_lets_nothing_through(&r->tracees.modules))
+            snprintf(reply.message, sizeof reply.message,
+                     "no function that is loaded now passes the filter");
+        nsc_command_answer(&r->commands, &r->command, &reply);
+    }
+}
+
+/* ---- The loop -------------------------------------------------------------------------------- */
+
+static void report_progress(struct nsc_recorder *r, uint64_t now_ns)
+{
+    struct nsc_record_progress progress = {
+        .calls = nsc_writer_calls(r->writer),
+        .file_bytes = nsc_writer_bytes(r->writer),
+        .elapsed_ns = now_ns - r->start_ns,
+        .waiting_for = r->waiting_for,
+    };
+
+    r->progress_ns = now_ns;
+    if (r->options->progress != NULL)
+        r->options->progress(r->options->context, &progress);
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Adapts the pause to the flow: short enough that no more than a sixteenth of the first chunks is
+ * full when we look, long enough to leave the processor alone otherwise, never more than @most_ns.
+ */
+static void pause_between(struct nsc_recorder *r, uint32_t emptied, uint64_t most_ns)
+{
+    uint32_t chunks = r->session.backed;
+
+    if (emptied > chunks / 16)
+        r->sleep_ns /= 2;
+    else if (emptied <= chunks / 64)
+        r->sleep_ns += r->sleep_ns / 4;
+    if (r->sleep_ns < SLEEP_MIN_NS)
+        r->sleep_ns = SLEEP_MIN_NS;
+    if (r->sleep_ns > SLEEP_MAX_NS)
+        r->sleep_ns = SLEEP_MAX_NS;
+    if (emptied <= chunks / 8)
+        sleep_ns(r->sleep_ns < most_ns ? r->sleep_ns : most_ns);
+}
+
+void nsc_recorder_loop(struct nsc_recorder *r)
+{
+    uint32_t emptied;
+    uint64_t wait_ns;
+    bool over;
+
+    /* Only now: a program started by us would inherit it. */
+    prctl(PR_SET_TIMERSLACK, 1000ul);
+    if (r->options->budget > 0)
+        nsc_turns_shorten();
+    nsc_measure_begin(r);
+    do {
+        uint64_t now_ns = nsc_now_ns();
+        bool second = now_ns - r->second_ns >= SECOND_NS;
+
+        nsc_recorder_serve(r, now_ns);
+        nsc_snapshot_look(r);
+        over = r->is_over(r, now_ns) || r->stop || nsc_memory_fault_happened();
+        if (second) {
+            r->second_ns = now_ns;
+            write_clock(r);
+        }
+        if (now_ns - r->progress_ns >= PROGRESS_NS)
+            report_progress(r, now_ns);
+        if (!over) {
+            wait_ns = nsc_budget_round(&r->budget, now_ns);
+            emptied = nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns);
+            pause_between(r, emptied, least(nsc_measure_round(r), wait_ns));
+        }
+        if (second && r->options->mode == NSC_RECORD_STREAM)
+            nsc_writer_flush(r->writer);
+    } while (!over);
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void drain_the_rest(struct nsc_recorder *r)
+{
+    uint32_t i;
+
+    /* From now on the program may begin another recording, while this one is being completed. */
+    (void)nsc_command_rename(&r->commands, getpid(), NULL);
+    r->drain.between = NULL; /* nobody is left who would switch off what the budget switches on */
+    nsc_session_close(&r->session);
+    if (r->options->mode == NSC_RECORD_RING)
+        nsc_drain_keep_ring(&r->drain);
+    /* A chunk may have moved on under the first round, when children are still at work. */
+    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
+    nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
+    for (i = 0; i < r->session.threads_max; i++)
+        if (r->tracees.threads[i] != NULL)
+            nsc_tracee_finish(r->tracees.threads[i], false);
+    nsc_tracees_complete(&r->tracees);
+    write_clock(r);
+}
+
+/* For whatever reason. */
+static uint64_t left_out_events(const struct nsc_recorder *r)
+{
+    uint64_t events = 0;
+    uint32_t i;
+
+    for (i = 0; i < NSC_LEFT_OUT_REASONS; i++)
+        events += r->tracees.stats.left_out[i];
+    return events;
+}
+
+static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *result)
+{
+    const struct nsc_tracee_stats *stats = &r->tracees.stats;
+
+    result->recorded = stats->processes > 0;
+    result->calls = nsc_writer_calls(r->writer);
+    result->lost = stats->lost + stats->lost_unattributed + nsc_writer_dropped(r->writer);
+    result->left_out = left_out_events(r);
+    result->clamped = stats->clamped;
+    result->threads = stats->threads;
+    result->calling = stats->calling;
+    result->processes = stats->processes;
+    result->problems = stats->problems;
+    result->unread_modules = r->tracees.modules.unread;
+    result->unread_error = r->tracees.modules.unread_error;
+    result->mistrusted = stats->mistrusted;
+    result->limited = nsc_limits_were_reached(&r->tracees.modules.limits);
+    result->memory_failed = nsc_memory_fault_happened();
+}
+
+/* Entries and exits as the program emitted them: together with the losses, all that it did emit.
+ * (The file's own count of events has the ends of unwound calls too.) */
+static void write_counts(struct nsc_recorder *r)
+{
+    char text[24], key[48];
+    uint32_t i;
+
+    snprintf(text, sizeof text, "%llu",
+             (unsigned long long)r->tracees.stats.recorded - nsc_writer_dropped(r->writer));
+    nsc_writer_meta(r->writer, NSC_META_PROGRAM_EVENTS, text);
+    snprintf(text, sizeof text, "%llu", (unsigned long long)left_out_events(r));
+    if (left_out_events(r) > 0)
+        nsc_writer_meta(r->writer, NSC_META_LEFT_OUT, text);
+    for (i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
+        if (r->tracees.stats.left_out[i] == 0)
+            continue;
+        snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_left_out_reason_name(i));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)r->tracees.stats.left_out[i]);
+        nsc_writer_meta(r->writer, key, text);
+    }
+}
+
+/* What the hooks cost, while the machine is as it was. */
+static void write_hook_cost(struct nsc_recorder *r)
+{
+    struct nsc_hook_ticks ticks;
+    char text[32];
+
+    if (r->options->calibrator == NULL || r->revived ||
+        nsc_calibrate(r->options->calibrator, &ticks) != 0)
+        return;
+    snprintf(text, sizeof text, "%.2f", ticks.call);
+    nsc_writer_meta(r->writer, NSC_META_HOOK_TICKS, text);
+    snprintf(text, sizeof text, "%.2f", ticks.inner);
+    nsc_writer_meta(r->writer, NSC_META_HOOK_INNER_TICKS, text);
+}
+
+int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag)
+{
+    struct nsc_flip_stats stats = {0};
+    int error;
+
+    tell_phase(r, NSC_COMMAND_ENDING);
+    nsc_tracees_scan(&r->tracees, true);
+    error = nsc_onoff_end(&r->tracees, &stats, diag);
+    if (error == 0)
+        error = nsc_patchable_end(&r->tracees, diag);
+    if (ns != NULL)
+        *ns = stats.ns;
+    nsc_onoff_settle(&r->tracees, SETTLE_NS);
+    return error;
+}
+
+/* Everybody who waits for the end hears of it. */
+static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_result *result,
+                     const struct nsc_diag *diag)
+{
+    struct nsc_command_reply reply;
+
+    r->phase = NSC_COMMAND_DONE;
+    nsc_recorder_reply(r, &reply);
+    reply.result = *result;
+    reply.error = error;
+    if (error == 0 && !result->recorded)
+        snprintf(reply.message, sizeof reply.message, "no program took part: there is no trace");
+    else if (error != 0 || r->options->deliver != NULL)
+        snprintf(reply.message, sizeof reply.message, "%s", diag->message);
+    nsc_command_tell(&r->commands, &reply);
+}
+
+/* The file becomes whole, and what it is to be. */
+static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
+                       struct nsc_diag *diag)
+{
+    const struct nsc_record_options *o = r->options;
+    char *partial = strdup(nsc_writer_partial_path(r->writer));
+    struct stat st;
+    int error;
+
+    result->file_bytes = nsc_writer_bytes(r->writer);
+    error = nsc_writer_finish(r->writer, diag);
+    r->writer = NULL;
+    if (error == 0 && o->deliver != NULL && partial == NULL)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (error == 0 && o->deliver != NULL) {
+        tell_phase(r, NSC_COMMAND_CONVERTING);
+        diag->message[0] = 0;
+        error = o->deliver(o->context, partial, &result->file_bytes, diag);
+    } else if (error == 0 && stat(o->output, &st) == 0) {
+        result->file_bytes = (uint64_t)st.st_size;
+    }
+    free(partial);
+    return error;
+}
+
+int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
+                          struct nsc_diag *diag)
+{
+    uint64_t end_ns = nsc_now_ns(); /* of what is recorded; what follows takes its time, too */
+    int error = 0;
+
+    tell_phase(r, NSC_COMMAND_ENDING);
+    drain_the_rest(r);
+    nsc_session_empty(&r->session);
+    fill_result(r, result);
+    nsc_measure_end(r, result);
+    nsc_budget_end(&r->budget, result);
+    result->elapsed_ns = end_ns - r->start_ns;
+    if (result->recorded) {
+        write_counts(r);
+        nsc_timing_end(&r->tracees.modules, result);
+        write_hook_cost(r);
+        tell_phase(r, NSC_COMMAND_NAMING);
+        nsc_names_resolve(&r->tracees.modules);
+        error = finish_file(r, result, diag);
+    }
+    tell_end(r, error, result, diag);
+    return error;
+}

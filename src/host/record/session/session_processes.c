@@ -1,0 +1,206 @@
+/* session_processes.c - see session_processes.h. */
+#include "record/session/session_processes.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "util/array.h"
+#include "util/now.h"
+
+#define MS            1000000ull
+#define LOOK_AGAIN_NS (MS / 2)
+/* Where the kernel does not say how long threads have run: a few turns on a busy machine. */
+#define BLIND_NS      (50 * MS)
+
+/* ---- Who has the memory ---------------------------------------------------------------------- */
+
+static bool is_known(const struct nsc_members *members, pid_t pid)
+{
+    uint32_t i;
+
+    for (i = 0; i < members->count; i++)
+        if (members->pids[i] == pid)
+            return true;
+    return false;
+}
+
+static void add(struct nsc_members *members, pid_t pid)
+{
+    pid_t *pids = nsc_array_grow(members->pids, &members->capacity, members->count, sizeof *pids);
+
+    if (pids == NULL)
+        return;
+    members->pids = pids;
+    members->pids[members->count++] = pid;
+}
+
+void nsc_members_find(const struct nsc_session *session, struct nsc_members *members)
+{
+    const struct dirent *entry;
+    DIR *proc = opendir("/proc");
+
+    if (proc == NULL)
+        return;
+    while ((entry = readdir(proc)) != NULL) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        if (pid > 0 && pid != getpid() && !is_known(members, pid) &&
+            nsc_session_is_mapped(session, pid))
+            add(members, pid);
+    }
+    closedir(proc);
+}
+
+bool nsc_members_exist(const struct nsc_session *session)
+{
+    struct nsc_members members = {0};
+    bool any;
+
+    nsc_members_find(session, &members);
+    any = members.count > 0;
+    nsc_members_free(&members);
+    return any;
+}
+
+void nsc_members_free(struct nsc_members *members)
+{
+    free(members->pids);
+    *members = (struct nsc_members){0};
+}
+
+/* ---- Whether their threads have run on ------------------------------------------------------- */
+
+/* A thread that was running, or about to, when we began to look. */
+struct busy {
+    pid_t pid, tid;
+    uint64_t ran_ns; /* when last looked at */
+    uint32_t turns;  /* how often that has grown */
+};
+
+struct busy_list {
+    struct busy *threads;
+    uint32_t count, capacity;
+};
+
+static ssize_t read_text(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got;
+
+    if (fd < 0)
+        return -errno;
+    got = read(fd, text, room - 1);
+    close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got;
+}
+
+/*
+ * Does the thread run, or wait for a processor or for a page? A hook makes no system call, so a
+ * thread that sleeps in one is outside of it.
+ */
+static bool is_busy(pid_t pid, pid_t tid)
+{
+    char path[64], text[256];
+    const char *state;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", (long)pid, (long)tid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return false;
+    state = strrchr(text, ')');
+    return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
+}
+
+/* Nanoseconds for which the thread has run; false where the kernel does not tell. */
+static bool ran_for(pid_t pid, pid_t tid, uint64_t *ns)
+{
+    char path[64], text[96];
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/schedstat", (long)pid, (long)tid);
+    if (read_text(path, text, sizeof text) <= 0)
+        return false;
+    *ns = strtoull(text, NULL, 10);
+    return true;
+}
+
+static void list_busy(struct busy_list *list, pid_t pid)
+{
+    char path[48];
+    const struct dirent *entry;
+    DIR *tasks;
+
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    tasks = opendir(path);
+    while (tasks != NULL && (entry = readdir(tasks)) != NULL) {
+        struct busy busy = {.pid = pid, .tid = (pid_t)strtol(entry->d_name, NULL, 10)};
+        struct busy *threads;
+
+        if (busy.tid <= 0 || !ran_for(pid, busy.tid, &busy.ran_ns) || !is_busy(pid, busy.tid))
+            continue;
+        threads = nsc_array_grow(list->threads, &list->capacity, list->count, sizeof *threads);
+        if (threads == NULL)
+            break;
+        list->threads = threads;
+        list->threads[list->count++] = busy;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+}
+
+/*
+ * Has it done what it was in the middle of? The kernel counts a thread's time at its ticks and when
+ * the thread gives its processor away: the first time that the count has grown, all of that may be
+ * from before.
+ */
+static bool has_run_on(struct busy *busy)
+{
+    uint64_t ran_ns;
+
+    if (!is_busy(busy->pid, busy->tid) || !ran_for(busy->pid, busy->tid, &ran_ns))
+        return true;
+    if (ran_ns != busy->ran_ns)
+        busy->turns++;
+    busy->ran_ns = ran_ns;
+    return busy->turns >= 2;
+}
+
+static void drop_settled(struct busy_list *list)
+{
+    uint32_t i, kept = 0;
+
+    for (i = 0; i < list->count; i++)
+        if (!has_run_on(&list->threads[i]))
+            list->threads[kept++] = list->threads[i];
+    list->count = kept;
+}
+
+bool nsc_members_settle(const struct nsc_members *members, uint64_t patience_ns)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_AGAIN_NS}, blind_pause = {.tv_nsec = BLIND_NS};
+    uint64_t start_ns = nsc_now_ns();
+    struct busy_list list = {0};
+    bool settled;
+    uint32_t i;
+
+    if (access("/proc/self/schedstat", R_OK) != 0) {
+        nanosleep(&blind_pause, NULL);
+        return true;
+    }
+    for (i = 0; i < members->count; i++)
+        list_busy(&list, members->pids[i]);
+    for (;;) {
+        drop_settled(&list);
+        settled = list.count == 0;
+        if (settled || nsc_now_ns() - start_ns >= patience_ns)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    free(list.threads);
+    return settled;
+}

@@ -1,0 +1,274 @@
+/*
+ * disabled_calls.c - see disabled_calls.h.
+ *
+ * A call that is open when its function goes off is innermost, as a rule: then it ends there, as a
+ * bound, since it was open while its exit was on. Else it is over when the calls inside of it are,
+ * for all that is seen of it: its position becomes one that no event is inside of, so that the next
+ * event behind those goes the general way and finds it dead.
+ *
+ * A thread may be inside of a function's hook when that goes off, and tell the entry afterwards: it
+ * is the first event behind the switch, while the function is off, and its exit need not be seen:
+ * nothing is known of it but when it began. (Whoever is inside of the hook when the function is on
+ * again meets its exit on, too.)
+ */
+#include "record/stack/disabled_calls.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/stack/stack_state.h"
+#include "util/array.h"
+
+enum { OFFS_MANY = 256, FUNCTIONS_MANY = 1 << 17 };
+
+/* ---- What was switched off ------------------------------------------------------------------- */
+
+static void off_free(struct nsc_off *off)
+{
+    free(off->functions);
+    free(off->on_ticks);
+}
+
+void nsc_offs_free(struct nsc_offs *offs)
+{
+    uint32_t i;
+
+    for (i = 0; i < offs->count; i++)
+        off_free(&offs->list[i]);
+    free(offs->list);
+    free(offs->known);
+    *offs = (struct nsc_offs){0};
+}
+
+bool nsc_offs_many(const struct nsc_offs *offs)
+{
+    return offs->count > 1 && (offs->count >= OFFS_MANY || offs->functions >= FUNCTIONS_MANY);
+}
+
+void nsc_offs_drop(struct nsc_offs *offs)
+{
+    uint32_t gone = offs->count / 2, i;
+
+    for (i = 0; i < gone; i++) {
+        offs->functions -= offs->list[i].count;
+        off_free(&offs->list[i]);
+    }
+    memmove(offs->list, offs->list + gone, (offs->count - gone) * sizeof *offs->list);
+    offs->count -= gone;
+    offs->first += gone;
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Where the function stands in @off, NULL if it does not. */
+static const uint32_t *find(const struct nsc_off *off, uint32_t function)
+{
+    return bsearch(&function, off->functions, off->count, sizeof function, compare_functions);
+}
+
+int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
+{
+    struct nsc_off *list =
+        nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
+    struct nsc_off_function *known = nsc_array_reach(
+        offs->known, &offs->known_count, off->functions[off->count - 1] + 1, sizeof *offs->known);
+    uint64_t *on_ticks = malloc(off->count * sizeof *on_ticks);
+    uint32_t i;
+
+    if (list != NULL)
+        offs->list = list;
+    if (known != NULL)
+        offs->known = known;
+    if (list == NULL || known == NULL || on_ticks == NULL) {
+        free(off->functions);
+        free(on_ticks);
+        return -ENOMEM;
+    }
+    for (i = 0; i < off->count; i++) {
+        on_ticks[i] = UINT64_MAX;
+        known[off->functions[i]] = (struct nsc_off_function){
+            .off = offs->first + offs->count,
+            .on_ticks = UINT64_MAX,
+        };
+    }
+    list[offs->count] = *off;
+    list[offs->count++].on_ticks = on_ticks;
+    offs->functions += off->count;
+    return 0;
+}
+
+void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+{
+    struct nsc_off_function *known;
+    const struct nsc_off *off;
+
+    if (function >= offs->known_count || offs->known[function].on_ticks != UINT64_MAX)
+        return;
+    known = &offs->known[function];
+    known->on_ticks = ticks;
+    if (known->off < offs->first)
+        return;
+    off = &offs->list[known->off - offs->first];
+    off->on_ticks[find(off, function) - off->functions] = ticks;
+}
+
+void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint64_t ticks)
+{
+    uint32_t i, next = 0;
+
+    for (i = 0; i < offs->known_count; i++) {
+        while (next < off->count && off->functions[next] < i)
+            next++;
+        if (next == off->count || off->functions[next] != i)
+            nsc_offs_came_on(offs, i, ticks);
+    }
+}
+
+bool nsc_offs_since(const struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+{
+    return function < offs->known_count && offs->known[function].on_ticks > ticks;
+}
+
+/* ---- What was open --------------------------------------------------------------------------- */
+
+/* In a deep recursion it is cheaper to ask for each function. */
+static bool may_be_open(const struct nsc_stack *st, const struct nsc_off *off)
+{
+    uint32_t i;
+
+    if (!nsc_stack_in_lane(st) || nsc_stack_depth(st) <= off->count)
+        return true;
+    for (i = 0; i < off->count; i++)
+        if (nsc_lane_open_calls(st->lane, off->functions[i]) > 0)
+            return true;
+    return false;
+}
+
+/* @ticks: the last instant at which what is open on the stack surely was. */
+static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct nsc_off *off,
+                     uint64_t ticks)
+{
+    const struct nsc_lane_frame *top;
+    uint32_t i;
+
+    if (!may_be_open(st, off))
+        return;
+    while ((top = nsc_stack_innermost(st)) != NULL &&
+           (top->position == KEY_ORPHAN || find(off, top->function) != NULL))
+        nsc_stack_unwind(s, st, ticks);
+    for (i = nsc_stack_depth(st); i > 1; i--) {
+        struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 2);
+
+        if (find(off, frame->function) != NULL)
+            frame->position = KEY_ORPHAN;
+    }
+}
+
+/* The switch is passed. @seen: by the thread's events, without a gap; else nothing is known since
+ * its last event. */
+static void pass(struct nsc_stacks *s, const struct nsc_off *off, bool seen)
+{
+    uint32_t i;
+
+    for (i = 0; i < s->count; i++) {
+        struct nsc_stack *st = s->stacks[i];
+        uint64_t ticks = st == s->current ? s->last_ticks : st->left_ticks;
+
+        if (nsc_stack_depth(st) > 0)
+            end_open(s, st, off, seen && off->from_ticks > ticks ? off->from_ticks : ticks);
+    }
+}
+
+static const struct nsc_off *next_off(const struct nsc_stacks *s)
+{
+    const struct nsc_offs *offs = s->offs;
+
+    if (offs == NULL || s->offs_passed >= offs->first + offs->count)
+        return NULL;
+    return &offs->list[s->offs_passed > offs->first ? s->offs_passed - offs->first : 0];
+}
+
+void nsc_stacks_offs_next(struct nsc_stacks *s)
+{
+    const struct nsc_off *off = next_off(s);
+
+    if (s->off_ticks == 0 && s->end_ticks != 0)
+        return;
+    s->off_ticks = s->offs_met != s->offs_passed ? 1 : off != NULL ? off->until_ticks : UINT64_MAX;
+    if (s->end_ticks != 0 && s->end_ticks < s->off_ticks)
+        s->off_ticks = s->end_ticks;
+}
+
+void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
+{
+    const struct nsc_off *off;
+
+    /* What follows may read it: an orphan is over with the last event. */
+    s->before_ticks = s->last_ticks;
+    while ((off = next_off(s)) != NULL && off->until_ticks <= ticks) {
+        if (s->sieve.rules != NULL)
+            nsc_stack_turn(s, off->from_ticks);
+        pass(s, off, seen);
+        s->offs_passed = s->offs->first + (uint64_t)(off - s->offs->list) + 1;
+    }
+    nsc_stacks_offs_next(s);
+}
+
+/* Was the function off at @ticks, the time of the thread's first event behind the switch? */
+static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_t ticks)
+{
+    uint64_t i;
+
+    if (!nsc_offs_since(s->offs, function, ticks))
+        return false;
+    for (i = s->offs_passed; i > s->offs_met && i > s->offs->first; i--) {
+        const struct nsc_off *off = &s->offs->list[i - 1 - s->offs->first];
+        const uint32_t *found = find(off, function);
+
+        if (found != NULL)
+            return off->on_ticks[found - off->functions] > ticks;
+    }
+    return s->offs_met < s->offs->first; /* forgotten: most likely */
+}
+
+void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                         const struct nsc_code *code)
+{
+    const struct nsc_lane_frame *top = nsc_stack_innermost(s->current);
+
+    if (code != NULL && top != NULL && top->position == (event->key | event->pc16) &&
+        has_just_gone(s, code->function, event->ticks))
+        nsc_stack_unwind(s, s->current, event->ticks);
+    s->offs_met = s->offs_passed;
+    nsc_stacks_offs_next(s);
+}
+
+bool nsc_stack_began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
+{
+    return s->on_ticks > s->since_ticks &&
+           (nsc_stack_depth(s->current) > 0 ||
+            (s->offs != NULL && nsc_offs_since(s->offs, code->function, s->since_ticks)));
+}
+
+void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
+{
+    uint64_t ticks = st == s->current ? s->last_ticks : st->left_ticks;
+    const struct nsc_lane_frame *top;
+
+    while ((top = nsc_stack_innermost(st)) != NULL && top->position == KEY_ORPHAN)
+        nsc_stack_unwind(s, st, ticks);
+}
+
+void nsc_stacks_offs_pass(struct nsc_stacks *s)
+{
+    uint32_t gone = s->offs->count / 2;
+
+    if (gone > 0 && s->offs_passed < s->offs->first + gone)
+        nsc_stack_turn_off(s, s->offs->list[gone - 1].until_ticks, false);
+}

@@ -1,0 +1,464 @@
+/* hook_switch.c - see hook_switch.h. */
+#include "record/switch/hook_switch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/drain/tracee.h"
+#include "record/modules/filter_bitmap.h"
+#include "record/session/session_processes.h"
+#include "util/array.h"
+
+/* Rounds in which processes may still appear that were forked while others were switched. */
+enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
+
+void nsc_onoff_free(struct nsc_onoff *onoff)
+{
+    uint32_t i;
+
+    for (i = 0; i < onoff->count; i++)
+        if (onoff->flips[i].sleds != NULL)
+            nsc_flip_free(&onoff->flips[i]);
+    free(onoff->flips);
+    nsc_maps_free(&onoff->maps);
+    if (onoff->mem >= 0)
+        close(onoff->mem);
+    *onoff = (struct nsc_onoff){.mem = -1};
+}
+
+/*
+ * Has process @pid loaded the module's file there? Without privileges the kernel keeps us to
+ * processes of our own user. With them a program that lies about its modules must not have us write
+ * where no sled of that file is.
+ */
+static int check_place(struct nsc_onoff *onoff, pid_t pid, const struct nsc_module_file *file,
+                       const struct nsc_space_mapping *m)
+{
+    const struct nsc_code_place place = {m->start, m->end, m->bias};
+    struct nsc_maps fresh;
+
+    if (geteuid() != 0 || nsc_code_file_check(&file->code, pid, &onoff->maps, &place) == 0)
+        return 0;
+    if (nsc_maps_read(pid, &fresh) != 0)
+        return -ESRCH;
+    nsc_maps_free(&onoff->maps);
+    onoff->maps = fresh;
+    return nsc_code_file_check(&file->code, pid, &onoff->maps, &place);
+}
+
+/* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
+static struct nsc_flip *flip_of(struct nsc_onoff *onoff, pid_t pid, const struct nsc_space *space,
+                                uint32_t mapping, int *error)
+{
+    const struct nsc_space_mapping *m = &space->mappings[mapping];
+    const struct nsc_sleds *sleds;
+    struct nsc_flip *flips =
+        nsc_array_reach(onoff->flips, &onoff->count, space->count, sizeof *flips);
+    struct nsc_flip *flip;
+
+    *error = flips != NULL ? 0 : -ENOMEM;
+    if (*error != 0)
+        return NULL;
+    onoff->flips = flips;
+    flip = &flips[mapping];
+    if (flip->sleds != NULL)
+        return flip;
+    sleds = nsc_module_sleds(space->modules->files[m->module]);
+    if (sleds == NULL || sleds->sled_count == 0)
+        return NULL;
+    *error = check_place(onoff, pid, space->modules->files[m->module], m);
+    if (*error != 0)
+        return NULL;
+    *error = nsc_flip_init(flip, onoff->mem, sleds, m->bias, m->start, m->end);
+    if (*error != 0)
+        flip->sleds = NULL;
+    return *error == 0 ? flip : NULL;
+}
+
+static bool has_sleds(const struct nsc_space_mapping *m)
+{
+    const uint32_t sleds = 1u << NSC_LIVE_HOOK_SLED | 1u << NSC_LIVE_HOOK_PATCHABLE;
+
+    return m->unload_ticks == UINT64_MAX && (m->hooks & sleds) != 0;
+}
+
+struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error)
+{
+    struct nsc_onoff *onoff = &process->onoff;
+
+    *error = 0;
+    if (process->dead || !has_sleds(&process->space.mappings[mapping]))
+        return NULL;
+    if (onoff->mem < 0) {
+        onoff->mem = nsc_admission_open_memory(&process->all->admission, process->pid, NULL);
+        if (onoff->mem < 0) {
+            *error = onoff->mem;
+            onoff->mem = -1;
+            return NULL;
+        }
+    }
+    return flip_of(onoff, process->pid, &process->space, mapping, error);
+}
+
+/* ---- What is wanted -------------------------------------------------------------------------- */
+
+static size_t set_bytes(const struct nsc_sleds *sleds)
+{
+    return (size_t)sleds->count / 8 + 1;
+}
+
+/* What the filter lets through; NULL: everything, or no memory to say it. */
+static const uint8_t *filtered(struct nsc_modules *modules, struct nsc_module_file *file,
+                               const struct nsc_sleds *sleds)
+{
+    if (!nsc_filter_by_function(modules->filter))
+        return NULL;
+    if (file->wanted == NULL) {
+        file->wanted = calloc(set_bytes(sleds), 1);
+        if (file->wanted != NULL)
+            nsc_verdict_judge(modules, file, sleds->sites, sleds->count, file->wanted);
+    }
+    return file->wanted;
+}
+
+bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules)
+{
+    uint32_t i;
+    size_t k;
+
+    for (i = 0; i < modules->count; i++) {
+        const struct nsc_module_file *file = modules->files[i];
+
+        if (file->sleds == NULL || file->sleds->count == 0 || file->wanted == NULL)
+            return false;
+        for (k = 0; k < set_bytes(file->sleds); k++)
+            if (file->wanted[k] != 0)
+                return false;
+    }
+    return modules->count > 0;
+}
+
+/* What is wanted of a module: what the filter lets through and is not barred, or nothing. */
+static void want(struct nsc_flip *flip, const struct nsc_space *space, uint32_t mapping, bool on)
+{
+    struct nsc_module_file *file = space->modules->files[space->mappings[mapping].module];
+    const uint8_t *wanted = on ? filtered(space->modules, file, flip->sleds) : NULL;
+    size_t i;
+
+    nsc_flip_want_all(flip, on);
+    if (wanted != NULL)
+        nsc_flip_want(flip, wanted);
+    for (i = 0; file->barred != NULL && i < set_bytes(flip->sleds); i++)
+        flip->wanted[i] = (uint8_t)(flip->wanted[i] & ~file->barred[i]);
+}
+
+int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred)
+{
+    struct nsc_module_file *f = modules->files[file];
+    const struct nsc_sleds *sleds = nsc_module_sleds(f);
+    const struct nsc_sleds_function *of = &sleds->functions[function];
+    uint32_t i;
+
+    if (f->barred == NULL)
+        f->barred = calloc(set_bytes(sleds), 1);
+    if (f->barred == NULL)
+        return -ENOMEM;
+    for (i = 0; i < of->count; i++) {
+        uint32_t site = sleds->of_functions[of->first + i];
+        uint8_t bit = (uint8_t)(1u << (site % 8));
+
+        f->barred[site / 8] =
+            (uint8_t)(barred ? f->barred[site / 8] | bit : f->barred[site / 8] & ~bit);
+    }
+    return 0;
+}
+
+/* ---- Making it so ---------------------------------------------------------------------------- */
+
+/* A process that has gone, or a module that has, is no error; nor is one that is not what the
+ * shared memory says: its hooks stay as they are. */
+static bool is_failure(int error)
+{
+    return error != 0 && error != -ESRCH && error != -EIO && error != -EXDEV;
+}
+
+/* Everything that takes time before the first write: reading the module's file and the sleds that
+ * there are, judging the functions. */
+static struct nsc_flip *prepare(struct nsc_tracee_process *p, uint32_t mapping, bool on, int *error)
+{
+    struct nsc_flip *flip = nsc_onoff_flip(p, mapping, error);
+
+    if (flip != NULL)
+        want(flip, &p->space, mapping, on);
+    return flip;
+}
+
+/* While a recording has not begun or is over, it does not matter what is seen of a call. */
+static enum nsc_flip_order order_in(const struct nsc_tracees *all)
+{
+    return all->end_ticks != 0 || nsc_session_holds_events(all->session) ? NSC_FLIP_AT_ONCE
+                                                                         : NSC_FLIP_WHOLE_CALLS;
+}
+
+static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool on,
+                          struct nsc_flip_stats *stats)
+{
+    int error;
+    struct nsc_flip *flip = prepare(p, mapping, on, &error);
+
+    if (flip != NULL)
+        error = nsc_flip_apply(flip, order_in(p->all), stats);
+    if (error == -EXDEV)
+        p->all->stats.mistrusted = true;
+    return is_failure(error) ? error : 0;
+}
+
+static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip_stats *stats)
+{
+    int first = 0;
+    uint32_t i;
+
+    for (i = 0; i < p->space.count; i++) {
+        int error = switch_mapping(p, i, on, stats);
+
+        if (first == 0)
+            first = error;
+    }
+    return first;
+}
+
+/* Who has just slept is not the first that a busy machine takes the processor away from. As long as
+ * the writing lasts, hooks are slow at a start, and calls half recorded when a filter changes. */
+static void take_breath(void)
+{
+    const struct timespec breath = {.tv_nsec = BREATH_NS};
+
+    nanosleep(&breath, NULL);
+}
+
+static int say(int error, const struct nsc_tracee_process *p, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                        "cannot switch the hooks of process %ld (%s): %s", (long)p->pid, p->name,
+                        strerror(-error));
+}
+
+/* Of processes that are left out, no module is known. */
+static bool is_known(const struct nsc_tracee_process *p)
+{
+    return p != NULL && !p->dead && !p->left_out;
+}
+
+static int switch_all(struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats,
+                      struct nsc_diag *diag)
+{
+    int first = 0, error;
+    uint32_t i, k;
+
+    for (i = 0; i < all->process_high; i++)
+        for (k = 0; is_known(all->processes[i]) && k < all->processes[i]->space.count; k++)
+            (void)prepare(all->processes[i], k, on, &error);
+    take_breath();
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+
+        if (!is_known(p))
+            continue;
+        error = switch_process(p, on, stats);
+        if (error != 0 && first == 0)
+            first = say(error, p, diag);
+    }
+    return first;
+}
+
+int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    nsc_tracees_set_switched(all);
+    return switch_all(all, true, stats, diag);
+}
+
+/* Does the function have an exit sled, and is none of them wanted? */
+static bool ends_unseen(struct nsc_modules *modules, const struct nsc_place *place)
+{
+    struct nsc_module_file *file =
+        place->module == NSC_NO_ID ? NULL : modules->files[place->module];
+    const struct nsc_sleds *sleds = file != NULL ? file->sleds : NULL;
+    uint32_t function = sleds != NULL ? nsc_sleds_function(sleds, place->va) : NSC_SLEDS_NONE, i;
+    const uint8_t *wanted = sleds != NULL ? filtered(modules, file, sleds) : NULL;
+    bool found = false;
+
+    for (i = 0; function != NSC_SLEDS_NONE && i < sleds->functions[function].count; i++) {
+        uint32_t site = sleds->of_functions[sleds->functions[function].first + i];
+        uint8_t bit = (uint8_t)(1u << (site % 8));
+
+        if (sleds->sites[site].kind != NSC_LIVE_SITE_EXIT)
+            continue;
+        if ((wanted == NULL || (wanted[site / 8] & bit) != 0) &&
+            (file->barred == NULL || (file->barred[site / 8] & bit) == 0))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks)
+{
+    struct nsc_modules *modules = &all->modules;
+    struct nsc_off off = {.from_ticks = from_ticks,
+                          .until_ticks = until_ticks,
+                          .functions =
+                              malloc((size_t)modules->place_count * sizeof *off.functions)};
+    uint32_t i;
+
+    for (i = 0; off.functions != NULL && i < modules->place_count; i++)
+        if (ends_unseen(modules, &modules->places[i]))
+            off.functions[off.count++] = i;
+    if (off.functions != NULL)
+        nsc_offs_came_on_but(&all->offs, &off, until_ticks);
+    nsc_tracees_switched_off(all, &off);
+}
+
+/* A module that is loaded and whose sleds the runtime leaves to us. */
+static bool is_ours(const struct nsc_tracees *all, uint32_t slot)
+{
+    const struct nsc_tracee_module *m = &all->module_slots[slot];
+    const struct nsc_live_module *live = &all->session->modules[slot];
+
+    return m->process != NULL && !m->process->dead && !m->unloaded &&
+           __atomic_load_n(&live->sleds_ready, __ATOMIC_ACQUIRE) != 0 &&
+           __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE) == 0;
+}
+
+void nsc_onoff_prepare(struct nsc_tracees *all)
+{
+    uint32_t i;
+    int error;
+
+    for (i = 0; i < all->module_high; i++)
+        if (is_ours(all, i))
+            (void)nsc_onoff_flip(all->module_slots[i].process, all->module_slots[i].mapping,
+                                 &error);
+}
+
+int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
+                          struct nsc_diag *diag)
+{
+    int first = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->module_high; i++) {
+        const struct nsc_tracee_module *m = &all->module_slots[i];
+        int error;
+
+        if (!is_ours(all, i) ||
+            all->modules.files[m->process->space.mappings[m->mapping].module]->barred == NULL)
+            continue;
+        error = switch_mapping(m->process, m->mapping, true, stats);
+        if (error != 0 && first == 0)
+            first = say(error, m->process, diag);
+    }
+    return first;
+}
+
+/* ---- Processes that have not registered ------------------------------------------------------ */
+
+/* Was the process switched with those that registered? */
+static bool is_switched(const struct nsc_tracees *all, pid_t pid)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+
+        if (is_known(p) && p->pid == pid)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * A child that was forked and has not called anything since: its modules lie where those of the
+ * process lay that it was forked from. Which one that was is not always to be told; where there is
+ * no sled, nothing is written.
+ */
+static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
+                            struct nsc_flip_stats *stats)
+{
+    struct nsc_onoff onoff = {.mem = nsc_admission_open_memory(&all->admission, pid, NULL)};
+    uint32_t i, k;
+    int error;
+
+    for (i = 0; onoff.mem >= 0 && i < all->process_high; i++) {
+        const struct nsc_tracee_process *p = all->processes[i];
+        struct nsc_onoff theirs = {.mem = onoff.mem};
+
+        for (k = 0; p != NULL && k < p->space.count; k++) {
+            struct nsc_flip *flip = has_sleds(&p->space.mappings[k])
+                                        ? flip_of(&theirs, pid, &p->space, k, &error)
+                                        : NULL;
+
+            if (flip == NULL)
+                continue;
+            want(flip, &p->space, k, on);
+            nsc_flip_apply(flip, NSC_FLIP_AT_ONCE, stats);
+        }
+        theirs.mem = -1;
+        nsc_onoff_free(&theirs);
+    }
+    if (onoff.mem >= 0)
+        close(onoff.mem);
+}
+
+/* Whoever was forked while its parent was switched has some sleds as they were: till there is
+ * nobody new. */
+static void switch_strangers(const struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats)
+{
+    struct nsc_members members = {0};
+    uint32_t round, i;
+
+    for (round = 0; round < ROUNDS_MAX; round++) {
+        uint32_t known = members.count;
+
+        nsc_members_find(all->session, &members);
+        for (i = known; i < members.count; i++)
+            if (!is_switched(all, members.pids[i]))
+                switch_stranger(all, members.pids[i], on, stats);
+        if (members.count == known)
+            break;
+    }
+    nsc_members_free(&members);
+}
+
+int nsc_onoff_begin(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    int error = nsc_onoff_follow(all, stats, diag);
+    struct nsc_flip_stats theirs = {0};
+
+    if (error == 0)
+        switch_strangers(all, true, &theirs);
+    return error;
+}
+
+int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+{
+    int error;
+
+    nsc_tracees_end(all);
+    error = switch_all(all, false, stats, diag);
+    switch_strangers(all, false, stats);
+    return error;
+}
+
+bool nsc_onoff_settle(struct nsc_tracees *all, uint64_t patience_ns)
+{
+    struct nsc_members members = {0};
+    bool settled;
+
+    nsc_members_find(all->session, &members);
+    settled = nsc_members_settle(&members, patience_ns);
+    nsc_members_free(&members);
+    return settled;
+}

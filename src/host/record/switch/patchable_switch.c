@@ -1,0 +1,113 @@
+/* patchable_switch.c - see patchable_switch.h. */
+#include "record/switch/patchable_switch.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "abi/control.h"
+#include "process/control_call.h"
+#include "record/modules/filter_bitmap.h"
+#include "util/now.h"
+
+static bool has_patchable(const struct nsc_tracee_process *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < p->space.count; i++)
+        if (p->space.mappings[i].unload_ticks == UINT64_MAX &&
+            (p->space.mappings[i].hooks & 1u << NSC_LIVE_HOOK_PATCHABLE) != 0)
+            return true;
+    return false;
+}
+
+/* The process goes by the verdicts for all of its modules, sleds included. */
+static void give_verdicts(struct nsc_tracees *all, const struct nsc_tracee_process *p)
+{
+    uint32_t i;
+
+    for (i = 0; i < all->module_high; i++) {
+        const struct nsc_tracee_module *m = &all->module_slots[i];
+
+        if (m->process == p && !m->unloaded)
+            nsc_verdict_give(all->session, &all->session->modules[i], &all->modules,
+                             &p->space.mappings[m->mapping]);
+    }
+}
+
+static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_diag *diag)
+{
+    struct nsc_reach_target target;
+    struct nsc_reach *reach = NULL;
+    int64_t result = 0;
+    int error;
+
+    if (!nsc_admission_allows(&p->all->admission, p->pid)) {
+        p->all->stats.mistrusted = true;
+        return -ESRCH;
+    }
+    error = nsc_reach_find(p->pid, &target, diag);
+    if (error != 0)
+        return error;
+    /* Its number may be another process's by now: that one is not called if it holds more. */
+    target.within = &p->all->admission.target;
+    error = nsc_reach_open(&target, &reach, diag);
+    if (error == -EXDEV) {
+        p->all->stats.mistrusted = true;
+        error = -ESRCH;
+    }
+    if (error == 0)
+        error = nsc_reach_call(reach, verb, 0, &result, diag);
+    if (error == 0 && result < 0)
+        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)-result,
+                             "process %ld (%s) could not choose functions: %s", (long)p->pid,
+                             p->name, strerror((int)-result));
+    nsc_reach_close(reach);
+    nsc_reach_target_free(&target);
+    return error;
+}
+
+/* All of a recording's processes are called within this time: each of them can take some seconds
+ * if its threads do not stop. */
+#define CALLS_MAX_NS 20000000000ull
+
+static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *diag)
+{
+    uint64_t end_ns = nsc_now_ns() + CALLS_MAX_NS;
+    struct nsc_diag one;
+    int first = 0;
+    uint32_t i;
+
+    for (i = 0; i < all->process_high; i++) {
+        struct nsc_tracee_process *p = all->processes[i];
+        int error;
+
+        if (p == NULL || p->dead || p->left_out || !has_patchable(p))
+            continue;
+        if (verb == NSC_CONTROL_APPLY)
+            give_verdicts(all, p);
+        if (nsc_now_ns() < end_ns)
+            error = call(p, verb, &one);
+        else
+            error = nsc_diag_set(&one, NSC_DIAG_NO_OFFSET, ETIMEDOUT,
+                                 "process %ld (%s) was not asked to choose functions: the others "
+                                 "took too long",
+                                 (long)p->pid, p->name);
+        nsc_onoff_free(&p->onoff); /* what was known of its sleds */
+        if (error != 0 && error != -ESRCH && first == 0) {
+            first = error;
+            if (diag != NULL)
+                *diag = one;
+        }
+    }
+    return first;
+}
+
+int nsc_patchable_follow(struct nsc_tracees *all, struct nsc_diag *diag)
+{
+    return call_all(all, NSC_CONTROL_APPLY, diag);
+}
+
+int nsc_patchable_end(struct nsc_tracees *all, struct nsc_diag *diag)
+{
+    return call_all(all, NSC_CONTROL_OFF, diag);
+}
