@@ -235,15 +235,15 @@ TRACED_CFLAGS := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -mgeneral-r
                  -ffreestanding -fno-builtin -fno-stack-protector -ftls-model=initial-exec \
                  $(if $(IS_CLANG),,-fno-tree-loop-distribute-patterns) $(TRACED_CFLAGS_$(ISA)) \
                  -fomit-frame-pointer -Wframe-larger-than=2048
-TRACED_SRCS   := $(call rooms,os/linux runtime arch/$(ISA)) \
-                 $(wildcard src/runtime/control_$(ISA).S src/hooks/cyg/slow_$(ISA).S)
+ARCH          := target/arch/$(ISA)
+TRACED_ROOMS  := $(addprefix target/linux/,sys session patch events control interpose) $(ARCH)
+TRACED_SRCS   := $(call rooms,$(TRACED_ROOMS)) $(addprefix src/$(ARCH)/,control_call.S header_hook_slow.S)
 TRACED_OBJS   := $(addsuffix .o,$(basename $(TRACED_SRCS:%=$(BUILD)/traced/%)))
-MODULE_OBJS   := $(BUILD)/traced/src/hooks/sleds/module.o \
-                 $(patsubst %.S,$(BUILD)/traced/%.o,$(wildcard src/hooks/*/$(ISA)/trampoline.S))
+MODULE_OBJS   := $(addprefix $(BUILD)/traced/src/,target/hooks/module_announce.o $(ARCH)/sled_hook.o $(ARCH)/patchable_entry_hook.o)
 # Wrap functions of libc and libstdc++, which a static program cannot have twice.
-SHARED_ONLY   := $(addprefix $(BUILD)/traced/src/runtime/,stackswitch.o threadname.o unwind.o)
+SHARED_ONLY   := $(BUILD)/traced/src/target/linux/interpose/%
 # Counts calls of malloc; preloaded by `record --memory`.
-HEAP_OBJS     := $(patsubst %.c,$(BUILD)/traced/%.o,$(call rooms,heap os/linux))
+MALLOC_OBJS   := $(patsubst %.c,$(BUILD)/traced/%.o,$(call rooms,target/linux/malloc target/linux/sys))
 TRACED_PRODUCTS := $(BUILD)/lib/libnanoscope.so $(BUILD)/lib/libnanoscope-malloc.so $(BUILD)/lib/libnanoscope.a $(BUILD)/lib/nanoscope-module.o \
                    $(if $(filter x86_64,$(ISA)),$(BUILD)/lib/nanoscope-gcc.specs $(BUILD)/lib/nanoscope-gcc.specs.s) \
                    $(BUILD)/lib/nanoscope_hook.h $(BUILD)/lib/pkgconfig/nanoscope.pc
@@ -262,13 +262,13 @@ $(BUILD)/traced/%.o: %.S
 	$(call show,AS)
 	$(Q)$(CC) $(TARGET_ROOTS) -g -MMD -MP -c $< -o $@
 
-$(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/runtime/libnanoscope.map
+$(BUILD)/lib/libnanoscope.so: $(TRACED_OBJS) src/target/linux/libnanoscope.map
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) -shared -nostdlib -Wl,-soname,$(@F) -Wl,-z,nodelete,-z,text,-z,now,-z,relro,-z,noexecstack \
-	    -Wl,--version-script=src/runtime/libnanoscope.map -o $@ $(TRACED_OBJS)
+	    -Wl,--version-script=src/target/linux/libnanoscope.map -o $@ $(TRACED_OBJS)
 
-$(BUILD)/lib/libnanoscope-malloc.so: $(HEAP_OBJS)
+$(BUILD)/lib/libnanoscope-malloc.so: $(MALLOC_OBJS)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) -shared -nostartfiles -Wl,-soname,$(@F) -Wl,-z,text,-z,now,-z,relro,-z,noexecstack -o $@ $^ -ldl
@@ -291,21 +291,17 @@ $(BUILD)/lib/nanoscope-module.o: $(MODULE_OBJS)
 # Calls that do nothing, to measure what they cost; for this processor only.
 CALIBRATE := $(BUILD)/lib/nanoscope-calibrate
 all: $(CALIBRATE)
-$(CALIBRATE): src/hooks/calibrate.c $(BIN) $(TRACED_PRODUCTS)
+$(CALIBRATE): src/target/hooks/calibrate.c $(BIN) $(TRACED_PRODUCTS)
 	$(call show,LINK)
 	$(Q)NANOSCOPE_CC="$(CC)" $(BIN) cc -O2 -o $@ $<
 
 # As cc_plan.c has them.
 CLANG_ENTRIES_x86_64 := \ -fxray-instrumentation-bundle=function-exit -Xclang -fpatchable-function-entry=5
-$(BUILD)/lib/pkgconfig/nanoscope.pc: src/hooks/nanoscope.pc.in
+$(BUILD)/lib/pkgconfig/nanoscope.pc: src/target/hooks/nanoscope.pc.in
 	@mkdir -p $(@D)
 	$(Q)sed 's/@VERSION@/$(VERSION)/; s/@CLANG_ENTRIES@/$(CLANG_ENTRIES_$(ISA))/' $< > $@
 
-$(BUILD)/lib/%: src/hooks/sleds/%
-	@mkdir -p $(@D)
-	$(Q)cp $< $@
-
-$(BUILD)/lib/%: src/hooks/cyg/%
+$(BUILD)/lib/%: src/target/hooks/%
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 
@@ -321,7 +317,7 @@ target: ## CROSS=aarch64-linux-gnu-: the runtime for another processor, too (bef
 check-nm: runtime ## what the runtime imports, and what its fast path must not contain
 	BUILD=$(BUILD) CROSS=$(CROSS) tools/check-traced
 
--include $(sort $(TRACED_OBJS:.o=.d) $(HEAP_OBJS:.o=.d)) $(MODULE_OBJS:.o=.d)
+-include $(sort $(TRACED_OBJS:.o=.d) $(MALLOC_OBJS:.o=.d)) $(MODULE_OBJS:.o=.d)
 
 # ---- The library in an APK --------------------------------------------------------------------------
 #
@@ -341,7 +337,7 @@ APP_FLAGS_armeabi-v7a  := -mthumb
 APP_CFLAGS  := -std=gnu17 $(WARN) -O2 -g -fPIC -fvisibility=hidden -ffreestanding -fno-builtin -fno-stack-protector \
                -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-exceptions -fomit-frame-pointer
 APP_LDFLAGS := -nostdlib -shared -fuse-ld=lld
-APP_SRCS    := $(sort $(wildcard src/hooks/jni/*.c src/hooks/jni/*.S))
+APP_SRCS    := $(sort $(wildcard src/target/android/*.[cS]))
 APP_OUT     := $(BUILD)/app
 HAVE_APP    := $(shell command -v ld.lld >/dev/null && t=$$(mktemp) && $(APP_CC) --target=aarch64-linux-android21 $(APP_LDFLAGS) \
                  -x c -o $$t /dev/null >/dev/null 2>&1 && echo yes; rm -f "$$t")
@@ -363,7 +359,7 @@ $(APP_OUT)/$1/%.o: %.S
 	@mkdir -p $$(@D)
 	$$(Q)$(APP_CC) --target=$(APP_TARGET_$1) $(TARGET_ROOTS) -c $$< -o $$@
 
-$(APP_OUT)/$1/%.so: src/hooks/jni/%.symbols
+$(APP_OUT)/$1/%.so: src/target/android/%.symbols
 	@mkdir -p $$(@D)
 	$$(Q)sed 's/.*/void &(void); void &(void) {}/' $$< | $(APP_CC) --target=$(APP_TARGET_$1) $(APP_LDFLAGS) -w -fno-builtin \
 	    -Wl,-soname,$$(@F) -x c -o $$@ -

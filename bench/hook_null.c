@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "abi/hook.h"
-#include "runtime/module.h"
-#include "runtime/session.h"
-#include "runtime/thread.h"
+#include "linux/events/thread.h"
+#include "linux/patch/module.h"
+#include "linux/session/current_session.h"
 
 #define BUFFER_BYTES 65536
 

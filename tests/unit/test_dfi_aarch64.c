@@ -1,7 +1,7 @@
 /* test_dfi_aarch64.c - entries, landings and stubs of AArch64, checked on every machine: the
  * encoders are pure. */
 #define NSC_ARCH_DFI_AARCH64
-#include "arch/aarch64/dfi.c"
+#include "arch/aarch64/patchable_entry.c"
 #include "tap.h"
 
 static uint32_t word(const uint8_t *code)

@@ -1,7 +1,7 @@
 /* test_dfi_x86_64.c - entries, landings and stubs of x86-64, checked on every machine: the encoders
  * are pure. */
 #define NSC_ARCH_DFI_X86_64
-#include "arch/x86_64/dfi.c"
+#include "arch/x86_64/patchable_entry.c"
 #include "tap.h"
 
 static const uint8_t nops[5] = {0x90, 0x90, 0x90, 0x90, 0x90};

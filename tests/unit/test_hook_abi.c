@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "abi/hook.h"
-#include "hooks/cyg/nanoscope_hook.h"
+#include "hooks/nanoscope_hook.h"
 #include "tap.h"
 
 /* What clang's copies of the hooks refer to. */

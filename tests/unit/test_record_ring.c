@@ -14,7 +14,7 @@
 /* Both sides have their own view of the same memory, and other things by the same names. */
 #define nsc_session nsc_traced_session
 #define nsc_place   nsc_traced_place
-#include "runtime/overwrite.c"
+#include "linux/events/chunk_overwrite.c"
 #undef nsc_session
 #undef nsc_place
 

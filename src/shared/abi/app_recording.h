@@ -2,7 +2,7 @@
  * app_recording.h - the contract between an app with nanoscope's hooks and whoever reads its
  * recordings: the hook class, and the layout of a recording. docs/app.md says more.
  *
- * Hermetic: includes <stdint.h> and nothing of nanoscope. Written by src/hooks/jni (inside the
+ * Hermetic: includes <stdint.h> and nothing of nanoscope. Written by src/target/android (inside the
  * app), read by the importer "app" (formats/), which treats every value as hostile. Clean in C99
  * and C++11. All numbers are little-endian.
  */

@@ -5,7 +5,7 @@
  * the end.
  *
  * The words of a thread, and how a hook uses them (hooks/sleds/<isa>/trampoline.S, and
- * hooks/cyg/nanoscope_hook.h alike):
+ * hooks/nanoscope_hook.h alike):
  *
  *   1. slot = pos; pos += 16, in one instruction as far as signals of this thread are concerned
  *   2. slot >= *endp                          -> slow path (chunk is full, or nothing is recorded)
@@ -32,7 +32,7 @@ struct nsc_runtime_thread {
     uint64_t pos;         /* address of the next free slot */
     const uint64_t *endp; /* *endp: first address that the fast path must not use */
     uint64_t anchor_low;  /* anchor in force - NSC_LIVE_ANCHOR_REACH, or not a position */
-    /* From here on for the slow path only; see runtime/thread.h. */
+    /* From here on for the slow path only; see linux/events/thread.h. */
     uint64_t chunks;
     uint64_t lost_claimed;
     uint64_t place;
@@ -83,7 +83,8 @@ struct nsc_runtime_xray {
     uint8_t reserved[13];
 };
 
-/* What a module has for functions of which only the entry can be patched: runtime/dfi.c. */
+/* What a module has for functions of which only the entry can be patched:
+ * linux/patch/entry_patch.c. */
 struct nsc_runtime_dfi {
     const uint8_t *hook; /* nsc_dfi_entry */
     uint64_t *table;     /* nsc_dfi_table: the hook's way to the return addresses */
@@ -107,7 +108,7 @@ struct nsc_runtime_module {
     const void *elf_header;        /* __ehdr_start */
     uint64_t state; /* the runtime's: place in its module table, from 1; 0 = not loaded */
     /* Section __patchable_function_entries, relocated: addresses of clang's entry sleds on x86-64,
-     * or of the entries that runtime/dfi.h is about. */
+     * or of the entries that linux/patch/entry_patch.h is about. */
     const uint64_t *nops_start, *nops_end;
     struct nsc_runtime_dfi *dfi;
     /* Instead of trampolines[] where only entries are timed. */

@@ -18,7 +18,7 @@
 /* The thread's count of lost events, and the session's count of free chunks. */
 #define NSC_RUNTIME_END_LOST    24
 #define NSC_RUNTIME_END_FREE    32
-/* cputimer.c's */
+/* cpu_timer.c's */
 #define NSC_RUNTIME_END_TIMER   40
 /* No address: the highest position of the events lost since the thread's chunk began; 0: none was
  * lost. Raised before an event is counted. */

@@ -1,6 +1,6 @@
 /*
  * cmd_attend.c - nanoscope attend: the recorder of a program that begins its recording itself.
- * Started by the runtime (src/runtime/begin.c), in the program's directory.
+ * Started by the runtime (src/target/linux/control/self_record.c), in the program's directory.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /*
- * app_recording.c - read a recording of an app, as src/hooks/jni writes it:
+ * app_recording.c - read a recording of an app, as src/target/android writes it:
  * src/shared/abi/app_recording.h. Called through import.c. Names come from app_methods.c. The input
  * is hostile.
  */

@@ -22,7 +22,7 @@ enum {
 
 /* x86-64 */
 enum { OP_CALL = 0xe8, OP_JMP = 0xe9, OP_TEST_EAX = 0xa9, OP_RET = 0xc3, CALL_BYTES = 5 };
-/* AArch64: src/arch/aarch64/sled.c tells the whole sled */
+/* AArch64: src/target/arch/aarch64/sled.c tells the whole sled */
 enum { CALL_AT = 8 };
 static const uint32_t op_b_over = 0x14000008u;
 static const uint32_t op_nop = 0xd503201fu;
@@ -79,9 +79,9 @@ static uint64_t target_of(const uint8_t *code, uint64_t address)
 }
 
 /*
- * An entry that jumps (src/arch/x86_64/dfi.c): to its landing, and from there to its stub, which
- * names the function's body. Both lie outside of the module: whatever else is there is none of
- * ours.
+ * An entry that jumps (src/target/arch/x86_64/patchable_entry.c): to its landing, and from there to
+ * its stub, which names the function's body. Both lie outside of the module: whatever else is there
+ * is none of ours.
  */
 static enum state look_entry(const struct nsc_flip *flip, const uint8_t *code, uint64_t address)
 {

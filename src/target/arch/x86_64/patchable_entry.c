@@ -1,0 +1,136 @@
+/*
+ * patchable_entry.c (x86-64) - see arch/patchable_entry.h. Called by the runtime when functions are
+ * chosen; pure.
+ *
+ *            gcc              clang
+ *   nops     90 90 90 90 90   0f 1f 44 00 xx
+ *   claimed  a9 90 90 90 90   a9 1f 44 00 xx   test $imm32,%eax: the rest is its operand
+ *   off      a9 90 90 90 xx
+ *   on       e9 90 90 90 xx                    jmp rel32
+ *
+ * gcc's nops are five instructions, and a thread that was interrupted between them may come back at
+ * any time, even hours later. So each byte behind the first stays an instruction that does nothing:
+ * rel32 is such that three of them are still nops, and xx is one of the harmless bytes below. The
+ * price is that the landing must be at one of a few distances. With clang's nop, and in code that
+ * has yet to run, rel32 is free.
+ */
+#include "arch/patchable_entry.h"
+
+enum {
+    OP_NOP = 0x90,
+    OP_TEST_EAX = 0xa9,
+    OP_JMP = 0xe9,
+    ENTRY = NSC_ARCH_DFI_ENTRY_BYTES,
+};
+
+/*
+ * As a straggler would run them: cld, stc, clc, cmc, sahf, nop, wait, whose landings are below
+ * (flags are dead at an entry, the direction flag is clear); prefixes without an effect, es, cs, ss
+ * and ds, whose landings are above.
+ */
+static const uint8_t harmless[] = {0xfc, 0xf9, 0xf8, 0xf5, 0x90, 0x9b,
+                                   0x9e, 0x26, 0x2e, 0x36, 0x3e};
+
+/* nopl disp8(%rax,%rax), whatever the displacement: clang 14 has 8 in it. */
+static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00};
+
+static int64_t distance_of(uint8_t last)
+{
+    return ENTRY + (int64_t)(int32_t)((uint32_t)last << 24 | 0x909090u);
+}
+
+/* Byte @i of an entry whose jump goes over @distance. */
+static uint8_t operand_byte(int64_t distance, unsigned i)
+{
+    return (uint8_t)((uint64_t)(distance - ENTRY) >> (8 * (i - 1)));
+}
+
+int64_t nsc_arch_dfi_distance(unsigned number)
+{
+    return number < sizeof(harmless) ? distance_of(harmless[number]) : 0;
+}
+
+/* What the bytes behind the first are. */
+static int is_operand(const uint8_t *entry, int64_t distance)
+{
+    unsigned i;
+
+    for (i = 1; i < ENTRY; i++)
+        if (entry[i] != operand_byte(distance, i))
+            return 0;
+    return 1;
+}
+
+static int is_rest_of_nop(const uint8_t *entry)
+{
+    return entry[1] == nop[1] && entry[2] == nop[2] && entry[3] == nop[3];
+}
+
+static int is_rest_of_nops(const uint8_t *entry)
+{
+    unsigned i;
+
+    for (i = 1; i < ENTRY; i++)
+        if (entry[i] != OP_NOP)
+            return 0;
+    return 1;
+}
+
+enum nsc_arch_dfi_state nsc_arch_dfi_state(const uint8_t *entry, int64_t distance)
+{
+    if (entry[0] == nop[0] && is_rest_of_nop(entry))
+        return NSC_ARCH_DFI_NOP;
+    if (entry[0] == OP_NOP && is_rest_of_nops(entry))
+        return NSC_ARCH_DFI_NOPS;
+    if (distance != 0 && is_operand(entry, distance)) {
+        if (entry[0] == OP_JMP)
+            return NSC_ARCH_DFI_ON;
+        return entry[0] == OP_TEST_EAX ? NSC_ARCH_DFI_OFF : NSC_ARCH_DFI_NONE;
+    }
+    if (entry[0] == OP_TEST_EAX && (is_rest_of_nop(entry) || is_rest_of_nops(entry)))
+        return NSC_ARCH_DFI_CLAIMED;
+    return NSC_ARCH_DFI_NONE;
+}
+
+void nsc_arch_dfi_entry(uint8_t *entry, enum nsc_arch_dfi_state state, int64_t distance)
+{
+    unsigned i;
+
+    entry[0] = state == NSC_ARCH_DFI_ON ? OP_JMP : OP_TEST_EAX;
+    if (state == NSC_ARCH_DFI_CLAIMED)
+        return;
+    for (i = 1; i < ENTRY; i++)
+        entry[i] = operand_byte(distance, i);
+}
+
+/* Four bytes of @value, which must be a signed 32-bit number. */
+static int put32(uint8_t *to, int64_t value)
+{
+    unsigned i;
+
+    if (value != (int32_t)value)
+        return -1;
+    for (i = 0; i < 4; i++)
+        to[i] = (uint8_t)((uint64_t)value >> (8 * i));
+    return 0;
+}
+
+int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
+{
+    to[0] = OP_JMP;
+    return put32(to + 1, (int64_t)(stub - (at + 5)));
+}
+
+int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
+{
+    /* mov %r11,-8(%rsp); lea body(%rip),%r11; jmp hook. What is behind never runs: int3 */
+    static const uint8_t begin[] = {0x4c, 0x89, 0x5c, 0x24, 0xf8, 0x4c, 0x8d, 0x1d};
+    unsigned i;
+
+    for (i = 0; i < NSC_ARCH_DFI_STUB_BYTES; i++)
+        to[i] = i < sizeof(begin) ? begin[i] : 0xcc;
+    to[12] = OP_JMP;
+    if (put32(to + 8, (int64_t)(body - (at + 12))) < 0)
+        return -1;
+    return put32(to + 13, (int64_t)(hook - (at + 17)));
+}

@@ -1,0 +1,134 @@
+/*
+ * control.c - the control function: what has to be done inside the program for a recording to begin
+ * or end while it runs. Called through control_<isa>.S by a tracer, the endpoint or the program.
+ *
+ * The thread may have been stopped anywhere, in malloc, the dynamic linker, or the slow path. So
+ * nothing here touches thread-local memory, takes a lock, or waits for another thread of the
+ * program; and what the slow path and the loading of modules do can be left half done at any point.
+ */
+#include "linux/control/control.h"
+
+#include <errno.h>
+
+#include "abi/hook.h"
+#include "linux/patch/module.h"
+#include "linux/session/current_session.h"
+#include "linux/sys/sys.h"
+
+/* Descriptor of the memory file made last, plus 1, until it is somebody else's business. */
+static uint32_t made;
+
+int nsc_control_in_use(void)
+{
+    uint32_t user = NSC_LOAD(&nsc_control_user);
+
+    return user != 0 && user == nsc_os_pid();
+}
+
+static int64_t make_memory(void)
+{
+    int fd = nsc_os_memory_file();
+
+    if (fd >= 0)
+        made = (uint32_t)fd + 1;
+    return fd;
+}
+
+static int64_t drop_memory(uint64_t fd)
+{
+    if (made == 0 || fd != made - 1)
+        return -EBADF;
+    nsc_os_close((int)fd);
+    made = 0;
+    return 0;
+}
+
+/* The recorder of @s died without a word. */
+static void bury(struct nsc_session *s)
+{
+    NSC_STORE(&s->header->recorder_state, NSC_LIVE_RECORDER_CLOSED);
+    NSC_STORE(&s->off, 1);
+    nsc_modules_turn(NULL);
+}
+
+static int64_t join(uint64_t fd)
+{
+    struct nsc_session *before = NSC_LOAD(&nsc_session_current), *s;
+    int result;
+
+    if (fd > INT32_MAX)
+        return -EBADF;
+    if (nsc_session_is_open(before))
+        return -EBUSY;
+    result = nsc_session_open((int)fd, &s);
+    if (result < 0)
+        return result;
+    if (before != NULL && NSC_LOAD(&before->header->recorder_state) == NSC_LIVE_RECORDER_OPEN)
+        bury(before);
+    s->hooks_off = 1;
+    if (nsc_session_begin(s, before) < 0) {
+        nsc_session_abandon(s);
+        return -EBUSY;
+    }
+    nsc_modules_join(s);
+    NSC_STORE(&s->hooks_off, 0);
+    nsc_session_hooks_follow(s);
+    nsc_os_close((int)fd);
+    if (fd + 1 == made)
+        made = 0;
+    return 0;
+}
+
+static int64_t apply(void)
+{
+    struct nsc_session *s = nsc_session_present();
+
+    if (s == NULL || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
+        return -ENOTCONN;
+    NSC_STORE(&s->hooks_off, 0);
+    nsc_modules_turn(s);
+    nsc_session_hooks_follow(s);
+    __atomic_fetch_and(&s->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static int64_t turn_off(void)
+{
+    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+
+    if (s != NULL)
+        NSC_STORE(&s->hooks_off, 1);
+    nsc_modules_turn(NULL);
+    nsc_session_hooks_follow(s);
+    return 0;
+}
+
+static int64_t obey(uint64_t verb, uint64_t argument)
+{
+    switch (verb) {
+    case NSC_CONTROL_HELLO:
+        return NSC_CONTROL_VERSION;
+    case NSC_CONTROL_MEMORY:
+        return make_memory();
+    case NSC_CONTROL_JOIN:
+        return join(argument);
+    case NSC_CONTROL_APPLY:
+        return apply();
+    case NSC_CONTROL_OFF:
+        return turn_off();
+    case NSC_CONTROL_DROP:
+        return drop_memory(argument);
+    default:
+        return -EINVAL;
+    }
+}
+
+int64_t nsc_control_run(uint64_t verb, uint64_t argument)
+{
+    /* A handler would run on our small stack, and might not return. */
+    uint64_t mask = nsc_os_block_signals();
+    int64_t result = obey(verb, argument);
+
+    nsc_os_set_signals(mask);
+    return result;
+}

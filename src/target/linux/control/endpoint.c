@@ -1,0 +1,172 @@
+/*
+ * endpoint.c - the endpoint thread (abi/control.h): hands requests of other processes of the
+ * same user to the control function. Opened by start.c, and only if the environment asks for it.
+ *
+ * The thread belongs to libc, made by pthread_create(): a change of the user id that the program
+ * makes reaches it, and it ends with the program. Else it behaves as if it were not there: it has
+ * all signals blocked, a small stack, touches no memory of the program's, and waits for no client.
+ * Forked children have no endpoint.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "abi/control.h"
+#include "linux/control/control.h"
+#include "linux/control/small_text.h"
+#include "linux/control/start.h"
+#include "linux/control/user_folder.h"
+#include "linux/session/current_session.h"
+#include "linux/sys/sys.h"
+
+#pragma weak pthread_attr_init
+#pragma weak pthread_attr_setdetachstate
+#pragma weak pthread_attr_setstacksize
+#pragma weak pthread_create
+
+#define STACK_BYTES   (64u << 10)
+/* How long a client may take for its request; others wait meanwhile. */
+#define REQUEST_MS    1000
+/* How often to look whether the rest of the program has ended, and how often once main() has. */
+#define LOOK_MS       1000
+#define LOOK_AGAIN_MS 50
+/* After something failed that should not: descriptors are lacking, perhaps. */
+#define PAUSE_NS      100000000u
+
+/* libc's own signals, 32 and 33: setuid() waits for every thread's answer to one of them. */
+#define NOT_LIBCS (~(3ull << 31))
+
+static char socket_path[64];
+static uint32_t listens;              /* the socket is there */
+static uint32_t owner_pid, owner_uid; /* of the socket */
+static uint64_t program_mask;         /* signals that are blocked in the program's first thread */
+
+/* Makes our user's directory, and in it the socket `<pid>.sock`. */
+static int make_socket(void)
+{
+    const char *end = socket_path + sizeof(socket_path);
+    int error = -EPERM; /* or the descriptor */
+    char *at = socket_path;
+    unsigned i;
+
+    for (i = 0; error < 0 && i < NSC_CONTROL_FOLDERS; i++) {
+        at = nsc_user_folder_append(socket_path, end, owner_uid, i);
+        nsc_os_make_directory(socket_path);
+        error = nsc_os_own_directory(socket_path, owner_uid);
+    }
+    if (error < 0)
+        return error;
+    at = nsc_text_append(at, end, "/");
+    at = nsc_text_number(at, end, owner_pid);
+    nsc_text_append(at, end, ".sock");
+    error = nsc_os_listen(socket_path);
+    NSC_STORE(&listens, (uint32_t)(error >= 0));
+    return error;
+}
+
+static void answer(int client)
+{
+    struct nsc_control_request request;
+    struct nsc_control_reply reply;
+    int passed = -1;
+
+    if (nsc_os_readable(client, REQUEST_MS) != 1)
+        return;
+    if (nsc_os_receive(client, &request, sizeof(request), &passed) == 0 &&
+        request.magic == NSC_CONTROL_MAGIC) {
+        reply.magic = NSC_CONTROL_MAGIC;
+        reply.reserved = 0;
+        switch (request.verb) {
+        case NSC_CONTROL_MEMORY: /* a number of ours means nothing to the client */
+        case NSC_CONTROL_DROP:
+            reply.result = -EINVAL;
+            break;
+        case NSC_CONTROL_JOIN:
+            reply.result = -EBADF;
+            if (passed >= 0)
+                reply.result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)passed);
+            if (reply.result == 0)
+                passed = -1; /* closed */
+            break;
+        default:
+            reply.result = nsc_runtime_control(request.verb, request.argument);
+        }
+        nsc_os_send(client, &reply, sizeof(reply));
+    }
+    if (passed >= 0)
+        nsc_os_close(passed);
+}
+
+/* Serves whoever has connected. Returns -1 if the socket is not ours any more: the program has
+ * closed all that it does not know. */
+static int serve(int fd, uint64_t cookie)
+{
+    uint32_t uid;
+    int client;
+
+    if (nsc_os_socket_cookie(fd) != cookie)
+        return -1;
+    client = nsc_os_accept(fd, &uid);
+    if (client < 0) {
+        if (client != -EAGAIN)
+            nsc_os_sleep_ns(PAUSE_NS);
+        return 0;
+    }
+    if (uid == owner_uid || uid == 0)
+        answer(client);
+    nsc_os_close(client);
+    return 0;
+}
+
+/* Once all other threads have ended, libc ends the program when this one does, too. */
+static void *listen_until_the_end(void *unused)
+{
+    int fd = make_socket();
+    uint64_t cookie = fd >= 0 ? nsc_os_socket_cookie(fd) : 0;
+    unsigned wait_ms = LOOK_MS;
+    int ready;
+    enum nsc_os_others others;
+
+    (void)unused;
+    nsc_os_set_thread_name("nanoscope");
+    while (fd >= 0) {
+        ready = nsc_os_readable(fd, wait_ms);
+        if (ready < 0 || (ready > 0 && serve(fd, cookie) < 0))
+            break;
+        others = nsc_os_other_threads();
+        if (others == NSC_OS_OTHERS_OVER)
+            break;
+        wait_ms = others == NSC_OS_OTHERS_RUN ? LOOK_MS : LOOK_AGAIN_MS;
+    }
+    nsc_os_set_signals(program_mask); /* what runs at exit may want them */
+    return NULL;
+}
+
+void nsc_endpoint_open(void)
+{
+    pthread_attr_t attributes, *with = NULL;
+    pthread_t id;
+
+    if (&pthread_create == NULL)
+        return;
+    owner_pid = nsc_os_pid();
+    owner_uid = nsc_os_uid();
+    if (&pthread_attr_init != NULL && &pthread_attr_setstacksize != NULL &&
+        &pthread_attr_setdetachstate != NULL && pthread_attr_init(&attributes) == 0) {
+        pthread_attr_setstacksize(&attributes, STACK_BYTES);
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        with = &attributes;
+    }
+    program_mask = nsc_os_block_signals();
+    nsc_os_set_signals(program_mask | NOT_LIBCS);
+    /* A program with much thread-local memory needs a larger stack than that. */
+    if (pthread_create(&id, with, listen_until_the_end, NULL) != 0 && with != NULL)
+        pthread_create(&id, NULL, listen_until_the_end, NULL);
+    nsc_os_set_signals(program_mask);
+}
+
+__attribute__((destructor)) static void remove_socket(void)
+{
+    if (NSC_LOAD(&listens) && owner_pid == nsc_os_pid())
+        nsc_os_remove(socket_path);
+}

@@ -1,0 +1,236 @@
+/*
+ * self_record.c - recordings that the program begins and ends itself (nanoscope.h): starts a
+ * recorder, hands it the memory, joins the session. Called by the program's own threads; makes raw
+ * system calls only. ADR 10 tells of the other ways.
+ */
+#include <errno.h>
+#include <nanoscope/nanoscope.h>
+
+#include "abi/control.h"
+#include "linux/control/control.h"
+#include "linux/control/small_text.h"
+#include "linux/session/current_session.h"
+#include "linux/sys/sys.h"
+
+enum {
+    PATH_BYTES = 1024,
+    ENVIRONMENT_MAX = 4096, /* strings that the recorder gets */
+    RECORDER_MS = 10000,    /* for it to be ready */
+    CONTROL_MS = 5000,      /* for the control function to be free */
+    CLOSING_MS = 10000,     /* for the recorder before to have heard that it is over */
+};
+
+extern char **environ __attribute__((weak));
+
+/* Pid of the process that is just beginning or ending a recording; 0: none is. In a forked child
+ * the parent's number means nothing. */
+static uint32_t busy;
+/* The session that nanoscope_begin() joined, in which process, and whether it has been ended. */
+static struct nsc_session *begun;
+static uint32_t begun_by, ended;
+
+static int enter(void)
+{
+    uint32_t own = nsc_os_pid(), other = NSC_LOAD(&busy);
+
+    return other != own && nsc_cas32(&busy, other, own);
+}
+
+static void leave(void)
+{
+    NSC_STORE(&busy, 0);
+}
+
+/* Where the recorder may be, beside this very library first. */
+struct places {
+    const char *paths[6];
+    char beside[PATH_BYTES], above[PATH_BYTES];
+};
+
+/* A path that does not fit stays empty, and names nothing. */
+static void beside_library(char *to, const char *library, const char *tail)
+{
+    char *end = to + PATH_BYTES, *at = nsc_text_append(to, end, library);
+
+    while (at != NULL && at > to && at[-1] != '/')
+        at--;
+    if (nsc_text_append(at, end, tail) == NULL)
+        to[0] = 0;
+}
+
+static void find_places(struct places *p)
+{
+    char library[PATH_BYTES];
+    unsigned n = 0;
+
+    nsc_os_map_path((uintptr_t)&find_places, library, sizeof(library));
+    beside_library(p->beside, library, "../bin/nanoscope");
+    beside_library(p->above, library, "../../bin/nanoscope"); /* lib/<machine>/ */
+    p->paths[n++] = p->beside;
+    p->paths[n++] = p->above;
+    p->paths[n++] = "/usr/local/bin/nanoscope";
+    p->paths[n++] = "/usr/bin/nanoscope";
+    p->paths[n] = NULL;
+}
+
+/* The environment but for what is meant for traced programs. */
+static void copy_environment(const char **to, const char **named)
+{
+    char **entry;
+    unsigned n = 0;
+
+    *named = NULL;
+    for (entry = &environ != NULL ? environ : NULL; entry != NULL && *entry != NULL; entry++) {
+        const char *value = nsc_text_after(*entry, "NANOSCOPE=");
+
+        if (value != NULL)
+            *named = value;
+        if (nsc_text_after(*entry, "NANOSCOPE") == NULL &&
+            nsc_text_after(*entry, "LD_PRELOAD=") == NULL && n + 1 < ENVIRONMENT_MAX)
+            to[n++] = *entry;
+    }
+    to[n] = NULL;
+}
+
+/* What the recorder says: 0 when the session is laid out, or a negative errno. */
+static int hear(int fd)
+{
+    int32_t answer;
+
+    if (nsc_os_readable(fd, RECORDER_MS) != 1)
+        return -ETIMEDOUT;
+    return nsc_os_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
+}
+
+/* Starts `nanoscope attend PID [FILE]` with the memory file and a way to answer. */
+static int start_recorder(int memory, const char *path)
+{
+    size_t room = ENVIRONMENT_MAX * sizeof(char *);
+    const char **environment = nsc_os_map_private(room + sizeof(struct places));
+    const char *argv[] = {"nanoscope", "attend", "--", NULL, path, NULL}, *named;
+    struct places *places;
+    int reads, fds[2] = {memory, -1}, result;
+    char pid[12];
+
+    if (environment == NULL)
+        return -ENOMEM;
+    places = (struct places *)(void *)((char *)environment + room);
+    copy_environment(environment, &named);
+    find_places(places);
+    nsc_text_number(pid, pid + sizeof(pid), nsc_os_pid());
+    argv[3] = pid;
+    result = nsc_os_pipe(&reads, &fds[1]);
+    if (result == 0) {
+        result = nsc_os_spawn(named, places->paths, argv, environment, fds);
+        nsc_os_close(fds[1]);
+        if (result == 0)
+            result = hear(reads);
+        nsc_os_close(reads);
+    }
+    nsc_os_unmap(environment, room + sizeof(struct places));
+    return result;
+}
+
+/* A forked child has its parent's words, not its recording. */
+static int is_ours(const struct nsc_session *s)
+{
+    return s != NULL && s == begun && NSC_LOAD(&begun_by) == nsc_os_pid();
+}
+
+/* Somebody else may be in the control function just now. */
+static int64_t control(uint64_t verb, uint64_t argument)
+{
+    int64_t result;
+    unsigned ms;
+
+    for (ms = 0; ms < CONTROL_MS; ms++) {
+        result = nsc_runtime_control(verb, argument);
+        if (result != -EAGAIN)
+            return result;
+        nsc_os_sleep_ns(1000000);
+    }
+    return -EAGAIN;
+}
+
+/* The recording before may have been ended a moment ago. */
+static int wait_for_end(struct nsc_session *s)
+{
+    unsigned ms;
+
+    for (ms = 0; is_ours(s) && NSC_LOAD(&ended) && ms < CLOSING_MS; ms++) {
+        if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
+            return 0;
+        nsc_os_sleep_ns(1000000);
+    }
+    return -EBUSY;
+}
+
+static int begin(const char *path)
+{
+    struct nsc_session *before = NSC_LOAD(&nsc_session_current);
+    int64_t result;
+    int memory;
+
+    if (nsc_os_privileged() || nsc_os_ids_differ())
+        return -EPERM;
+    if (nsc_session_is_open(before) && wait_for_end(before) < 0)
+        return -EBUSY;
+    memory = nsc_os_memory_file();
+    if (memory < 0)
+        return memory;
+    result = start_recorder(memory, path);
+    if (result == 0)
+        result = control(NSC_CONTROL_JOIN, (uint64_t)memory);
+    if (result < 0) {
+        nsc_os_close(memory);
+        return (int)result;
+    }
+    begun = NSC_LOAD(&nsc_session_current);
+    NSC_STORE(&begun_by, nsc_os_pid());
+    NSC_STORE(&ended, 0);
+    result = control(NSC_CONTROL_APPLY, 0);
+    if (result < 0) /* what hooks there are may as well be recorded */
+        __atomic_fetch_and(&begun->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
+    return (int)result;
+}
+
+NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
+{
+    int result;
+
+    if (!enter())
+        return -EBUSY;
+    result = begin(path);
+    leave();
+    return result;
+}
+
+static int end(const char *path)
+{
+    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    size_t i;
+
+    if (!is_ours(s) || NSC_LOAD(&ended) || !nsc_session_is_open(s))
+        return -ENOTCONN;
+    for (i = 0; path != NULL && path[i] != 0; i++)
+        if (i + 1 == NSC_LIVE_REQUEST_PATH_MAX)
+            return -ENAMETOOLONG;
+    NSC_STORE(&ended, 1);
+    control(NSC_CONTROL_OFF, 0);
+    (void)nsc_text_append(s->header->request_path,
+                          s->header->request_path + NSC_LIVE_REQUEST_PATH_MAX,
+                          path != NULL ? path : "");
+    NSC_STORE(&s->header->request, NSC_LIVE_REQUEST_STOP);
+    return 0;
+}
+
+NSC_RUNTIME_EXPORT int nanoscope_end(const char *path)
+{
+    int result;
+
+    if (!enter())
+        return -EBUSY;
+    result = end(path);
+    leave();
+    return result;
+}

@@ -1,0 +1,210 @@
+/*
+ * start.c - the program's start: see start.h. Called by the first module's constructor. A program
+ * that nobody has anything to do with pays one open that fails.
+ */
+#include "linux/control/start.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <sys/auxv.h>
+
+#include "abi/control.h"
+#include "linux/control/small_text.h"
+#include "linux/control/user_folder.h"
+#include "linux/session/current_session.h"
+#include "linux/session/session_join.h"
+#include "linux/sys/sys.h"
+
+/* Of libc or the program; weak, so that the runtime links without either. */
+extern char **environ __attribute__((weak));
+#pragma weak getauxval
+
+#define NAME_MAX_BYTES 256
+#define LINK_MAX_BYTES 64
+
+/* Value of an environment variable, @name with its `=`, or NULL. */
+static const char *variable(const char *name)
+{
+    char **entry;
+
+    if (&environ == NULL || environ == NULL)
+        return NULL;
+    for (entry = environ; *entry != NULL; entry++) {
+        const char *value = nsc_text_after(*entry, name);
+
+        if (value != NULL)
+            return value;
+    }
+    return NULL;
+}
+
+/*
+ * An entry of the auxiliary vector, 0 if there is none. A static program need not have getauxval();
+ * but its environment is, this early, still where the kernel has put it, in front of the vector.
+ */
+static uint64_t auxiliary(uint64_t wanted)
+{
+    const Elf64_auxv_t *pair;
+    char **entry;
+
+    if (&getauxval != NULL)
+        return getauxval(wanted);
+    if (&environ == NULL || environ == NULL)
+        return 0;
+    for (entry = environ; *entry != NULL; entry++)
+        ;
+    for (pair = (const Elf64_auxv_t *)(const void *)(entry + 1); pair->a_type != AT_NULL; pair++)
+        if (pair->a_type == wanted)
+            return pair->a_un.a_val;
+    return 0;
+}
+
+static const char *file_name(const char *path)
+{
+    const char *name = path, *c;
+
+    for (c = path; *c != 0; c++)
+        if (*c == '/')
+            name = c + 1;
+    return name;
+}
+
+/* Whether @link is `/proc/<number>/fd/<number>`: nothing else is opened for anybody. */
+static int is_descriptor_link(const char *link)
+{
+    static const char form[] = "/proc/#/fd/#"; /* # is a number */
+    const char *f, *c = link;
+
+    for (f = form; *f != 0; f++) {
+        if (*f != '#') {
+            if (*c++ != *f)
+                return 0;
+            continue;
+        }
+        if (*c < '0' || *c > '9')
+            return 0;
+        while (*c >= '0' && *c <= '9')
+            c++;
+    }
+    return *c == 0;
+}
+
+/*
+ * Memory of a session that waits for a program of this name, or -1. The directory may be anybody's,
+ * so nothing in it is followed before its owner is known; and what is opened is never created,
+ * truncated or read, unless it turns out to be a session's memory.
+ */
+static int open_by_name(void)
+{
+    char path[NAME_MAX_BYTES + 64], link[LINK_MAX_BYTES];
+    const char *program = (const char *)(uintptr_t)auxiliary(AT_EXECFN);
+    const char *end = path + sizeof(path);
+    uint32_t uid = (uint32_t)auxiliary(AT_UID), owner;
+    int fd = -1, known, folder;
+    unsigned i;
+    char *at;
+
+    if (program == NULL || auxiliary(AT_SECURE) != 0)
+        return -1;
+    for (i = 0; fd < 0 && i < NSC_CONTROL_FOLDERS; i++) {
+        at = nsc_user_folder_append(path, end, uid, i);
+        folder = nsc_os_own_directory(path, uid);
+        if (folder == -ENOENT && i == 0) /* as with nearly all programs */
+            return -1;
+        at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
+        if (folder == 0 && nsc_text_append(at, end, file_name(program)) != NULL)
+            fd = nsc_os_open_link(path);
+        if (folder == 0 && i == 0)
+            break; /* the usual folder is the user's: then it is the only one */
+    }
+    if (fd < 0)
+        return -1;
+    known = nsc_os_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
+            nsc_os_read_link(fd, link, sizeof(link)) == 0 && is_descriptor_link(link);
+    nsc_os_close(fd);
+    if (!known)
+        return -1;
+    return nsc_os_open_memory(link);
+}
+
+static void join(int fd)
+{
+    struct nsc_session *s;
+
+    if (nsc_session_open(fd, &s) < 0)
+        return;
+    nsc_session_map_pool(s);
+    if (nsc_session_begin(s, NULL) < 0)
+        nsc_session_abandon(s);
+    else
+        nsc_session_hooks_follow(s);
+}
+
+/*
+ * Takes what is meant for us out of the environment, so that programs that this one starts do not
+ * follow it either. Constructors run before the program's own threads.
+ */
+static void forget_variables(void)
+{
+    char **from, **to = environ;
+
+    for (from = environ; *from != NULL; from++)
+        if (nsc_text_after(*from, "NANOSCOPE=") == NULL &&
+            nsc_text_after(*from, NSC_LIVE_ENV "=") == NULL &&
+            nsc_text_after(*from, NSC_CONTROL_LISTEN_ENV "=") == NULL)
+            *to++ = *from;
+    *to = NULL;
+}
+
+/*
+ * The session that the environment names. Its caller may have set it before the program got other
+ * rights: by its file's mode, as the kernel tells, or as a child of such a program, whose recorder
+ * then is another user. Neither is followed.
+ */
+static int open_by_variable(const char *path)
+{
+    return is_descriptor_link(path) ? nsc_os_open_memory(path) : -EPERM;
+}
+
+static void start(void)
+{
+    const char *path = variable(NSC_LIVE_ENV "="), *listen = variable(NSC_CONTROL_LISTEN_ENV "=");
+    int listens = listen != NULL && listen[0] == '1' && listen[1] == 0;
+    int fd = -1;
+
+    if ((path != NULL || listens || variable("NANOSCOPE=") != NULL) &&
+        (auxiliary(AT_SECURE) != 0 || nsc_os_ids_differ())) {
+        forget_variables();
+        return;
+    }
+    if ((path != NULL || listens) && nsc_os_privileged()) /* also where there is no vector */
+        return;
+    if (path != NULL)
+        fd = open_by_variable(path);
+    else
+        fd = open_by_name();
+    if (path != NULL && fd == -EPERM) {
+        forget_variables();
+        return;
+    }
+    if (fd >= 0) {
+        join(fd);
+        nsc_os_close(fd);
+    }
+    if (listens)
+        nsc_endpoint_open();
+}
+
+void nsc_start_once(void)
+{
+    enum { UNTRIED, TRYING, DONE };
+    static uint32_t tried;
+
+    if (NSC_LOAD(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
+        start();
+        NSC_STORE(&tried, DONE);
+    }
+    /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
+    while (NSC_LOAD(&tried) == TRYING)
+        nsc_os_sleep_ns(100000);
+}

@@ -1,0 +1,26 @@
+/*
+ * user_folder.h - the folder of a user in which programs and recorders listen: control.h has the
+ * rule, process/user_folder.h is the other side. Raw system calls only.
+ */
+#ifndef NSC_LINUX_CONTROL_USER_FOLDER_H
+#define NSC_LINUX_CONTROL_USER_FOLDER_H
+
+#include "abi/control.h"
+#include "linux/control/small_text.h"
+#include "linux/sys/sys.h"
+
+/* Appends the path of a candidate, below NSC_CONTROL_FOLDERS; as nsc_text_append(). */
+static inline char *nsc_user_folder_append(char *at, const char *end, uint32_t uid,
+                                           unsigned candidate)
+{
+    at = nsc_text_append(at, end, candidate == 1 ? NSC_CONTROL_RUN : NSC_CONTROL_DIRECTORY);
+    at = nsc_text_number(at, end, uid);
+    if (candidate == 1)
+        return nsc_text_append(at, end, "/nanoscope");
+    if (candidate == 0)
+        return at;
+    at = nsc_text_append(at, end, "-");
+    return nsc_text_number(at, end, candidate - 1);
+}
+
+#endif

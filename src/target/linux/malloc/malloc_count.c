@@ -1,0 +1,362 @@
+/*
+ * malloc_count.c - libnanoscope-malloc.so: stands before the program's allocator and counts, per
+ * thread, what it gives and gets back.
+ *
+ * Preloaded by `record --memory` and by nobody else. Runs inside every call of malloc: it never
+ * allocates, locks, prints or changes errno, and calls the kernel only when a thread comes here for
+ * the first time. Without the recorder's memory it passes every call on.
+ */
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "abi/malloc_counts.h"
+#include "arch/arch.h"
+#include "linux/sys/sys.h"
+
+#define EXPORT      __attribute__((visibility("default")))
+#define LIKELY(e)   __builtin_expect(!!(e), 1)
+#define RTLD_NEXT   ((void *)-1l)
+#define ERROR_NOMEM 12
+#define BYTES_MAX   (1u << 26) /* of the shared memory */
+
+extern char **environ;
+int *__errno_location(void);
+void *dlsym(void *handle, const char *name);
+
+/* As libc declares them. */
+EXPORT void *malloc(size_t bytes);
+EXPORT void *calloc(size_t count, size_t bytes);
+EXPORT void *realloc(void *old, size_t bytes);
+EXPORT void *reallocarray(void *old, size_t count, size_t bytes);
+EXPORT void free(void *at);
+EXPORT int posix_memalign(void **out, size_t alignment, size_t bytes);
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes);
+EXPORT void *memalign(size_t alignment, size_t bytes);
+EXPORT void *valloc(size_t bytes);
+EXPORT void *pvalloc(size_t bytes);
+
+/* The allocator behind us. */
+static struct {
+    void *(*malloc)(size_t);
+    void *(*calloc)(size_t, size_t);
+    void *(*realloc)(void *, size_t);
+    void (*free)(void *);
+    int (*posix_memalign)(void **, size_t, size_t);
+    void *(*aligned_alloc)(size_t, size_t);
+    void *(*memalign)(size_t, size_t);
+    size_t (*usable)(void *);
+} next;
+
+enum { UNKNOWN, COUNTING, NOT_COUNTING };
+static int state; /* atomic */
+static struct nsc_heap_header *header;
+static struct nsc_heap_slot *slots;
+static uint32_t slots_max;
+static uint64_t image;
+
+/* In a page that forked children find empty: their threads' slots are their parent's. */
+static uint32_t always = 1;
+static uint32_t *alive = &always;
+static _Thread_local struct nsc_heap_slot *mine;
+/* For threads that have no slot: nobody reads it. */
+static struct nsc_heap_slot nowhere;
+
+/*
+ * What is asked for while the allocator behind us is being looked up, by the dynamic linker in the
+ * thread that does so. Never given back.
+ */
+static _Thread_local bool looking_up;
+static _Alignas(16) uint8_t early[8192];
+static size_t early_used; /* atomic */
+
+static void *give_early(size_t bytes)
+{
+    size_t want = (bytes + 15) & ~(size_t)15, at;
+
+    if (bytes > sizeof early)
+        return NULL;
+    at = __atomic_fetch_add(&early_used, want, __ATOMIC_RELAXED);
+    return at + want <= sizeof early ? &early[at] : NULL;
+}
+
+static bool is_early(const void *at)
+{
+    return (uintptr_t)at - (uintptr_t)early < sizeof early;
+}
+
+/* Where to is known only at run time, and C has no cast from a pointer to an object. */
+static void look_up(const char *name, void *function)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    __builtin_memcpy(function, &found, sizeof found);
+}
+
+/* Several threads may do so at a time: they find the same. malloc last, as it tells that all are
+ * there. */
+static void find_next(void)
+{
+    void *(*found)(size_t);
+    int saved = *__errno_location();
+
+    looking_up = true;
+    look_up("calloc", &next.calloc);
+    look_up("realloc", &next.realloc);
+    look_up("free", &next.free);
+    look_up("posix_memalign", &next.posix_memalign);
+    look_up("aligned_alloc", &next.aligned_alloc);
+    look_up("memalign", &next.memalign);
+    look_up("malloc_usable_size", &next.usable);
+    look_up("malloc", &found);
+    __atomic_store_n(&next.malloc, found, __ATOMIC_RELEASE);
+    looking_up = false;
+    *__errno_location() = saved;
+}
+
+/* False: this call comes from the lookup itself. */
+static inline bool ready(void)
+{
+    if (LIKELY(__atomic_load_n(&next.malloc, __ATOMIC_ACQUIRE) != NULL))
+        return true;
+    if (looking_up)
+        return false;
+    find_next();
+    return true;
+}
+
+/* ---- The thread's slot ----------------------------------------------------------------------- */
+
+static const char *find_variable(const char *name)
+{
+    char **at;
+
+    for (at = environ; at != NULL && *at != NULL; at++) {
+        const char *entry = *at, *want = name;
+
+        while (*want != 0 && *entry == *want) {
+            entry++;
+            want++;
+        }
+        if (*want == 0 && *entry == '=')
+            return entry + 1;
+    }
+    return NULL;
+}
+
+/* Map the recorder's memory. Returns whether it is what we take it for. */
+static bool map_slots(int fd)
+{
+    int64_t bytes = nsc_os_size(fd);
+    struct nsc_heap_header *h;
+
+    if (bytes < (int64_t)(sizeof *h + sizeof *slots) || bytes > BYTES_MAX)
+        return false;
+    h = nsc_os_map_shared(fd, (size_t)bytes);
+    if (h == NULL)
+        return false;
+    slots_max = h->slots_max;
+    if (h->magic != NSC_HEAP_MAGIC || h->header_bytes != sizeof *h || slots_max == 0 ||
+        slots_max > ((size_t)bytes - sizeof *h) / sizeof *slots) {
+        nsc_os_unmap(h, (size_t)bytes);
+        return false;
+    }
+    slots = (struct nsc_heap_slot *)(h + 1);
+    header = h;
+    return true;
+}
+
+static bool open_memory(void)
+{
+    const char *path = find_variable(NSC_HEAP_ENV);
+    int fd = path != NULL && !nsc_os_privileged() ? nsc_os_open(path, 1) : -1;
+    uint32_t *page;
+    bool mapped;
+
+    if (fd < 0)
+        return false;
+    mapped = map_slots(fd);
+    nsc_os_close(fd);
+    if (!mapped)
+        return false;
+    page = nsc_os_map_private(nsc_os_page_bytes());
+    if (page == NULL || nsc_os_wipe_on_fork(page, nsc_os_page_bytes()) != 0)
+        return false;
+    *page = 1;
+    alive = page;
+    image = nsc_arch_ticks();
+    return true;
+}
+
+/* The thread's first call, or the first one since a fork. */
+static __attribute__((noinline)) struct nsc_heap_slot *take_slot(void)
+{
+    uint32_t pid = 0, tid = 0, from, i;
+    int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
+
+    if (now == UNKNOWN)
+        return &nowhere;
+    __atomic_store_n(alive, 1, __ATOMIC_RELAXED);
+    mine = &nowhere;
+    if (now == NOT_COUNTING || nsc_os_ids_in_proc(&pid, &tid) != 0)
+        return mine;
+    from = __atomic_load_n(&header->slot_hint, __ATOMIC_RELAXED);
+    for (i = 0; i < slots_max; i++) {
+        struct nsc_heap_slot *slot = &slots[(from + i) % slots_max];
+        uint64_t nobody = 0;
+
+        if (__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) != 0 ||
+            !__atomic_compare_exchange_n(&slot->owner, &nobody, (uint64_t)pid << 32 | tid, false,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+            continue;
+        __atomic_store_n(&header->slot_hint, (from + i + 1) % slots_max, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->image, image, __ATOMIC_RELEASE);
+        mine = slot;
+        return slot;
+    }
+    __atomic_fetch_add(&header->uncounted, 1, __ATOMIC_RELAXED);
+    return mine;
+}
+
+/* Calls before this one, of libraries that are initialised earlier, are not counted. */
+__attribute__((constructor)) static void begin(void)
+{
+    __atomic_store_n(&state, open_memory() ? COUNTING : NOT_COUNTING, __ATOMIC_RELEASE);
+    /* Even if it never calls malloc: what it did before exec is over. */
+    take_slot();
+}
+
+static inline struct nsc_heap_slot *my_slot(void)
+{
+    struct nsc_heap_slot *slot = mine;
+
+    if (LIKELY(slot != NULL && __atomic_load_n(alive, __ATOMIC_RELAXED) != 0))
+        return slot;
+    return take_slot();
+}
+
+/* Only this thread writes there. */
+static inline void add(uint64_t *number, uint64_t more)
+{
+    __atomic_store_n(number, *number + more, __ATOMIC_RELAXED);
+}
+
+/* @at has been given; NULL: it has not. Returns @at. */
+static inline void *given(void *at)
+{
+    struct nsc_heap_slot *slot;
+
+    if (at == NULL)
+        return NULL;
+    slot = my_slot();
+    add(&slot->allocated_bytes, next.usable(at));
+    add(&slot->allocated_objects, 1);
+    return at;
+}
+
+/* An object of that many bytes is given back. */
+static inline void taken(size_t bytes)
+{
+    struct nsc_heap_slot *slot = my_slot();
+
+    add(&slot->freed_bytes, bytes);
+    add(&slot->freed_objects, 1);
+}
+
+/* ---- The allocator's functions --------------------------------------------------------------- */
+
+void *malloc(size_t bytes)
+{
+    return ready() ? given(next.malloc(bytes)) : give_early(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (ready())
+        return given(next.calloc(count, bytes));
+    /* It is zero still: nothing of it is ever given twice. */
+    return __builtin_mul_overflow(count, bytes, &all) ? NULL : give_early(all);
+}
+
+void free(void *at)
+{
+    if (at == NULL || is_early(at) || !ready())
+        return;
+    taken(next.usable(at));
+    next.free(at);
+}
+
+/* What was given early goes over to the allocator; how long it was is not known, so that what lies
+ * behind it is copied, too. */
+static void *move_early(const uint8_t *old, size_t bytes)
+{
+    size_t most = (size_t)(early + sizeof early - old);
+    uint8_t *to = malloc(bytes);
+
+    for (size_t i = 0; to != NULL && i < bytes && i < most; i++)
+        to[i] = old[i];
+    return to;
+}
+
+void *realloc(void *old, size_t bytes)
+{
+    size_t before;
+    void *at;
+
+    if (old == NULL)
+        return malloc(bytes);
+    if (is_early(old) || !ready())
+        return move_early(old, bytes);
+    before = next.usable(old);
+    at = next.realloc(old, bytes);
+    if (at != NULL || bytes == 0) /* glibc frees what is made to have no bytes */
+        taken(before);
+    return given(at);
+}
+
+void *reallocarray(void *old, size_t count, size_t bytes)
+{
+    size_t all;
+
+    if (__builtin_mul_overflow(count, bytes, &all)) {
+        *__errno_location() = ERROR_NOMEM;
+        return NULL;
+    }
+    return realloc(old, all);
+}
+
+int posix_memalign(void **out, size_t alignment, size_t bytes)
+{
+    int error = ready() ? next.posix_memalign(out, alignment, bytes) : ERROR_NOMEM;
+
+    if (error == 0)
+        given(*out);
+    return error;
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return ready() ? given(next.aligned_alloc(alignment, bytes)) : NULL;
+}
+
+void *memalign(size_t alignment, size_t bytes)
+{
+    return ready() ? given(next.memalign(alignment, bytes)) : NULL;
+}
+
+void *valloc(size_t bytes)
+{
+    return memalign(nsc_os_page_bytes(), bytes);
+}
+
+void *pvalloc(size_t bytes)
+{
+    size_t page = nsc_os_page_bytes();
+
+    if (bytes > SIZE_MAX - page) {
+        *__errno_location() = ERROR_NOMEM;
+        return NULL;
+    }
+    return memalign(page, (bytes + page - 1) / page * page);
+}

@@ -1,0 +1,34 @@
+/*
+ * session_join.h - taking part in a session: its memory is checked and mapped, the process is
+ * registered. Internal to runtime/; the rules of current_session.h hold.
+ */
+#ifndef NSC_LINUX_SESSION_SESSION_JOIN_H
+#define NSC_LINUX_SESSION_SESSION_JOIN_H
+
+#include "linux/session/current_session.h"
+
+/**
+ * nsc_session_join - fill in everything of @s but its serial and generation.
+ * @s:  all zeros but those; on failure, what is mapped is given back.
+ * @fd: of the memory file; remains open.
+ * @below: where the memory of the session before lies, or NULL. This one's comes below it if there
+ *         is room: should a hook be interrupted between reserving its slot there and comparing it
+ *         with the bound, by a handler that brings the thread here, then the slot is out of bounds.
+ * Returns as nsc_session_open() does.
+ */
+int nsc_session_join(struct nsc_session *s, int fd, const void *below);
+
+/** nsc_session_register - take a process slot. @ppid: 0 for a program that was not forked from a
+ * recorded one. Returns whether there was one. */
+int nsc_session_register(struct nsc_session *s, uint32_t ppid);
+
+/** nsc_session_map_pool - spare the program the page faults of its first events. Takes about 0.1 ms
+ * a MiB. */
+void nsc_session_map_pool(const struct nsc_session *s);
+
+static inline size_t nsc_session_wiped_bytes(const struct nsc_session *s)
+{
+    return sizeof(uint64_t) * NSC_END_STRIDE * (1 + (size_t)s->threads_max);
+}
+
+#endif
