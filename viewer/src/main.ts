@@ -1,15 +1,22 @@
 // main.ts - where the page starts: asks for the trace, then makes the page.
-import { parseAddress } from "./address";
-import { App } from "./app";
-import { h } from "./dom";
-import { acceptDrops, makeOpener, openFiles } from "./drop";
-import { askJson, EngineError, HttpEngine, isAbort, TraceEngine, type Engine } from "./engine";
-import { takeEmbedded } from "./embedded";
-import { LocalEngine } from "./local";
-import { login, stay } from "./login";
-import { Page } from "./page";
-import type { Trace } from "./protocol";
-import { keep, Turns } from "./turns";
+import { parseAddress } from "./data/address";
+import { State } from "./data/state";
+import { h } from "./base/dom";
+import { acceptDrops, makeOpener, openFiles } from "./page/drop";
+import {
+    askJson,
+    EngineError,
+    HttpEngine,
+    isAbort,
+    TraceEngine,
+    type Engine,
+} from "./engine/engine";
+import { takeEmbedded } from "./engine/embedded";
+import { LocalEngine } from "./engine/local";
+import { login, stay } from "./engine/login";
+import { Page } from "./page/page";
+import type { Trace } from "./engine/protocol";
+import { keep, OpenOrder } from "./page/open_order";
 
 const SAY_MS = 6000;
 
@@ -47,9 +54,9 @@ class Status {
 /** What shows traces: at first those that the page is about, then those that are dropped on it. */
 class Viewer {
     private readonly status = new Status();
-    private app: App | null = null;
+    private app: State | null = null;
     private engine: Engine | null = null;
-    private readonly turns = new Turns();
+    private readonly turns = new OpenOrder();
     /** The engine's module, once it is needed. */
     private code = keep(fetchCode);
 
@@ -100,7 +107,7 @@ class Viewer {
         const which = second !== null && address.trace === 1 ? 1 : 0;
         const [trace, other] = which === 1 ? [second!, first] : [first, second];
         const one = second !== null ? engines[which]! : engine;
-        const app = new App(one, trace, which, other, status.fail, (text) => status.say(text));
+        const app = new State(one, trace, which, other, status.fail, (text) => status.say(text));
         const opener = makeOpener((files) => void this.take(files));
         const page = new Page(app, status.element, opener);
         this.app?.end();

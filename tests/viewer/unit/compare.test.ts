@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as model from "../../../viewer/src/compare";
+import * as model from "../../../viewer/src/data/compare";
 import { changed, compared, ratioText, valueText } from "../../../viewer/src/panels/comparetext";
-import type { Diff, DiffSums } from "../../../viewer/src/protocol";
+import type { Diff, DiffSums } from "../../../viewer/src/engine/protocol";
 
 function diff(): Diff {
     return {

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { readFileSync } from "node:fs";
 import { test, type TestContext } from "node:test";
-import { LocalEngine, SLOW } from "../../../viewer/src/local";
-import type { Told } from "../../../viewer/src/worker";
+import { LocalEngine, SLOW } from "../../../viewer/src/engine/local";
+import type { Told } from "../../../viewer/src/engine/worker";
 
 /** Opens at once; answers /api/trace, fails at /api/trap, leaves everything else unanswered. */
 class FakeWorker {

@@ -6,9 +6,9 @@ import {
     type Colours,
     type Labels,
     type Raster,
-} from "../../../viewer/src/paint";
-import { decodeTiles } from "../../../viewer/src/tile";
-import type { Piece } from "../../../viewer/src/tiles";
+} from "../../../viewer/src/timeline/paint";
+import { decodeTiles } from "../../../viewer/src/data/tile";
+import type { Piece } from "../../../viewer/src/data/tiles";
 import { tileBytes, type TileText } from "./bytes";
 
 const WIDTH = 64;

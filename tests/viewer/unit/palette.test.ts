@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as palette from "../../../viewer/src/palette";
+import * as palette from "../../../viewer/src/base/palette";
 
 const THEMES = ["light", "dark"] as const;
 

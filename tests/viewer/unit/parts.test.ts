@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { parseAddress } from "../../../viewer/src/address";
-import { printable } from "../../../viewer/src/dom";
-import { path, selectionQuery } from "../../../viewer/src/engine";
-import { Layout, orderThreads, ROW, ROWS_AT_FIRST } from "../../../viewer/src/layout";
+import { parseAddress } from "../../../viewer/src/data/address";
+import { printable } from "../../../viewer/src/base/dom";
+import { path, selectionQuery } from "../../../viewer/src/engine/engine";
+import { Layout, orderThreads, ROW, ROWS_AT_FIRST } from "../../../viewer/src/data/layout";
 import { layoutTree, sibling } from "../../../viewer/src/panels/flametree";
-import type { Thread, Trace } from "../../../viewer/src/protocol";
-import { chartSeries } from "../../../viewer/src/series";
-import { lastName, shortName } from "../../../viewer/src/text";
+import type { Thread, Trace } from "../../../viewer/src/engine/protocol";
+import { chartSeries } from "../../../viewer/src/data/series";
+import { lastName, shortName } from "../../../viewer/src/base/text";
 
 function thread(more: Partial<Thread>): Thread {
     return {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decodeTiles, findSpan, spanFunction, TileError } from "../../../viewer/src/tile";
+import { decodeTiles, findSpan, spanFunction, TileError } from "../../../viewer/src/data/tile";
 import { tileBytes } from "./bytes";
 
 const ASKED = { first: 10, count: 4, rows: 8, threads: [3] };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Answer, Engine } from "../../../viewer/src/engine";
-import { planRequests, tileKey, Tiles, zoomFor } from "../../../viewer/src/tiles";
+import type { Answer, Engine } from "../../../viewer/src/engine/engine";
+import { planRequests, tileKey, Tiles, zoomFor } from "../../../viewer/src/data/tiles";
 import { tileBytes } from "./bytes";
 
 test("the zoom gives a column a pixel or two", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as units from "../../../viewer/src/units";
+import * as units from "../../../viewer/src/base/units";
 
 test("times are told in the unit that fits", () => {
     assert.equal(units.time(0), "0 ns");

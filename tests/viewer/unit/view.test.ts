@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as view from "../../../viewer/src/view";
+import * as view from "../../../viewer/src/data/view";
 
 const whole = { from: 0, to: 1e9 };
 

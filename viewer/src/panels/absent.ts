@@ -1,5 +1,5 @@
 // absent.ts - panels that a page without a server cannot have: why, and where they are.
-import { h } from "../dom";
+import { h } from "../base/dom";
 import type { Panel } from "./host";
 
 export class AbsentPanel implements Panel {

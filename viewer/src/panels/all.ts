@@ -1,5 +1,5 @@
 // all.ts - which panels a trace has.
-import type { App } from "../app";
+import type { State } from "../data/state";
 import { ComparePanel } from "./compare";
 import { AbsentPanel, NO_SOURCE, NO_SQL } from "./absent";
 import { DetailsPanel } from "./details";
@@ -15,7 +15,7 @@ import { SqlPanel } from "./sql";
 import { TopPanel } from "./top";
 
 /** Those that have something to tell of this trace, or may have when it has grown, in the order of their tabs and keys. */
-export function makePanels(app: App): Panel[] {
+export function makePanels(app: State): Panel[] {
     const { can, growing, threads, left_out } = app.trace;
     const panels: Panel[] = [
         new TopPanel(app),

@@ -1,16 +1,16 @@
 // compare.ts - two traces compared: what got slower and faster, by function, by path, and as a flame graph.
-import { showTrace } from "../address";
-import type { App } from "../app";
-import * as model from "../compare";
-import type { CompareState, Item } from "../compare";
-import { h, printable } from "../dom";
-import type { Query } from "../engine";
-import { baseName } from "../functions";
-import { threadTitle } from "../lanes";
-import { changeFill, css, fillText } from "../palette";
-import type { Diff, Range, Thread } from "../protocol";
-import * as units from "../units";
-import { duration } from "../view";
+import { showTrace } from "../data/address";
+import type { State } from "../data/state";
+import * as model from "../data/compare";
+import type { CompareState, Item } from "../data/compare";
+import { h, printable } from "../base/dom";
+import type { Query } from "../engine/engine";
+import { baseName } from "../data/functions";
+import { threadTitle } from "../timeline/lanes";
+import { changeFill, css, fillText } from "../base/palette";
+import type { Diff, Range, Thread } from "../engine/protocol";
+import * as units from "../base/units";
+import { duration } from "../data/view";
 import { CompareTable } from "./comparetable";
 import { changed, compared, ratioText, valueText } from "./comparetext";
 import { FlameGraph, type FlameContent } from "./flamegraph";
@@ -50,7 +50,7 @@ export class ComparePanel implements Panel {
     private alone = -1;
     private nodes: readonly Item[] = [];
 
-    constructor(private readonly app: App) {
+    constructor(private readonly app: State) {
         const list = (label: string, words: Readonly<Record<string, string>>, key: string) =>
             h(
                 "select",

@@ -1,10 +1,10 @@
 // comparetable.ts - functions or paths of two traces in a table, in the order and of the kind that the panel's state says.
-import type { App } from "../app";
-import * as model from "../compare";
-import type { Item, Measure, Sort } from "../compare";
-import { h, printable } from "../dom";
-import { changeFill, css } from "../palette";
-import * as units from "../units";
+import type { State } from "../data/state";
+import * as model from "../data/compare";
+import type { Item, Measure, Sort } from "../data/compare";
+import { h, printable } from "../base/dom";
+import { changeFill, css } from "../base/palette";
+import * as units from "../base/units";
 import { changed, ratioText, valueText } from "./comparetext";
 import { hint } from "./parts";
 
@@ -54,7 +54,7 @@ export class CompareTable {
     private facts = "";
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly on: { sort(by: Sort): void; open(item: Item): void },
     ) {}
 

@@ -8,8 +8,8 @@ import {
     type Item,
     type Measure,
     type Side,
-} from "../compare";
-import * as units from "../units";
+} from "../data/compare";
+import * as units from "../base/units";
 
 function amount(size: number, measure: Measure): string {
     return measure === "calls" ? units.count(size) : units.time(size);

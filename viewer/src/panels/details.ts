@@ -1,11 +1,11 @@
 // details.ts - all that is known of one call.
-import type { App, Jump } from "../app";
-import { h, printable } from "../dom";
-import { threadTitle } from "../lanes";
-import type { Call, StackFrame } from "../protocol";
-import { bound } from "../tooltip";
-import * as units from "../units";
-import * as view from "../view";
+import type { State, Jump } from "../data/state";
+import { h, printable } from "../base/dom";
+import { threadTitle } from "../timeline/lanes";
+import type { Call, StackFrame } from "../engine/protocol";
+import { bound } from "../timeline/tooltip";
+import * as units from "../base/units";
+import * as view from "../data/view";
 import type { Panel } from "./host";
 import { functionButton, hint, swatch } from "./parts";
 
@@ -22,7 +22,7 @@ export class DetailsPanel implements Panel {
     private shown: Call | null = null;
     private readonly share = h("dd");
 
-    constructor(private readonly app: App) {
+    constructor(private readonly app: State) {
         // Names and colours may be new, so that all of it has to be made again.
         app.on(["functions", "theme"], () => {
             this.shown = null;

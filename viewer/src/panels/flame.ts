@@ -1,7 +1,7 @@
 // flame.ts - the calls of the selection merged by their callers, the heaviest on the left.
-import type { App } from "../app";
-import type { Tree, TreeNode } from "../protocol";
-import * as units from "../units";
+import type { State } from "../data/state";
+import type { Tree, TreeNode } from "../engine/protocol";
+import * as units from "../base/units";
 import { FlameGraph, type FlameContent } from "./flamegraph";
 import type { Panel } from "./host";
 import { noCalls } from "./parts";
@@ -17,7 +17,7 @@ export class FlamePanel implements Panel {
     private tree: Tree | null = null;
     private shown = "";
 
-    constructor(private readonly app: App) {
+    constructor(private readonly app: State) {
         this.graph = new FlameGraph("flame", "Merged calls, heaviest first", () => app.theme);
         this.element = this.graph.element;
     }

@@ -1,8 +1,8 @@
 // flamegraph.ts - a merged call tree as a picture: boxes below their callers, the heaviest on the left. A click or Enter
 // shows a branch alone, arrows go from box to box, and a treegrid mirrors it. What the boxes are is the panel's business.
-import { h, printable } from "../dom";
-import { css, fillText, type Rgb, type ThemeName } from "../palette";
-import { NAME_FONT, Pen, SMALL_FONT } from "../pen";
+import { h, printable } from "../base/dom";
+import { css, fillText, type Rgb, type ThemeName } from "../base/palette";
+import { NAME_FONT, Pen, SMALL_FONT } from "../timeline/pen";
 import { layoutTree, sibling, type Box, type Nodes } from "./flametree";
 
 const ROW = 18;

@@ -1,11 +1,11 @@
 // histogram.ts - how long the calls of a function last in the selection, and its slowest ones.
-import type { App } from "../app";
-import { h, printable } from "../dom";
-import { threadTitle } from "../lanes";
-import type { Call, Histogram } from "../protocol";
-import { bound } from "../tooltip";
-import * as units from "../units";
-import * as view from "../view";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import { threadTitle } from "../timeline/lanes";
+import type { Call, Histogram } from "../engine/protocol";
+import { bound } from "../timeline/tooltip";
+import * as units from "../base/units";
+import * as view from "../data/view";
 import type { Panel } from "./host";
 import { functionHead, hint, NO_FUNCTION, table, type Cell } from "./parts";
 
@@ -20,7 +20,7 @@ export class HistogramPanel implements Panel {
     readonly topics = ["selection", "function", "functions", "theme", "trace"] as const;
     readonly element = h("div");
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const { app } = this;

@@ -1,11 +1,11 @@
 // host.ts - the panels below the tracks: tabs, the scope that analyses are about, and when a panel has to be filled again.
 // A panel is a file of its own that makes a `Panel`; main.ts lists them.
-import type { App, Topic } from "../app";
-import { h, printable } from "../dom";
-import { isAbort } from "../engine";
-import { threadTitle } from "../lanes";
-import * as units from "../units";
-import { duration } from "../view";
+import type { State, Topic } from "../data/state";
+import { h, printable } from "../base/dom";
+import { isAbort } from "../engine/engine";
+import { threadTitle } from "../timeline/lanes";
+import * as units from "../base/units";
+import { duration } from "../data/view";
 
 export interface Panel {
     readonly id: string;
@@ -44,7 +44,7 @@ export class PanelHost {
     private height = 0;
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly panels: readonly Panel[],
         /** Threads as they are shown; more of them in a trace that grows. */
         private readonly order: readonly number[],

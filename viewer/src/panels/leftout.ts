@@ -1,8 +1,8 @@
 // leftout.ts - the functions that were not recorded all the time, why, and what is estimated of them.
-import type { App } from "../app";
-import { h } from "../dom";
-import type { Estimate, LeftOutRow } from "../protocol";
-import * as units from "../units";
+import type { State } from "../data/state";
+import { h } from "../base/dom";
+import type { Estimate, LeftOutRow } from "../engine/protocol";
+import * as units from "../base/units";
 import type { Panel } from "./host";
 import { functionButton, hint, more, swatch, table, type Cell } from "./parts";
 
@@ -19,7 +19,7 @@ export class LeftOutPanel implements Panel {
     readonly unscoped = true;
     readonly element = h("div");
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const query = { limit: LIMIT };

@@ -1,10 +1,10 @@
 // marks.ts - the marks of the selected time.
-import type { App } from "../app";
-import { h, printable } from "../dom";
-import { threadTitle } from "../lanes";
-import type { Marks } from "../protocol";
-import * as units from "../units";
-import * as view from "../view";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import { threadTitle } from "../timeline/lanes";
+import type { Marks } from "../engine/protocol";
+import * as units from "../base/units";
+import * as view from "../data/view";
 import type { Panel } from "./host";
 import { hint, more, table, type Cell } from "./parts";
 
@@ -16,7 +16,7 @@ export class MarksPanel implements Panel {
     readonly topics = ["selection", "trace"] as const;
     readonly element = h("div");
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const { app } = this;

@@ -1,18 +1,18 @@
 // parts.ts - what several panels are made of.
-import type { App } from "../app";
-import { h, printable } from "../dom";
-import { css } from "../palette";
-import * as units from "../units";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import { css } from "../base/palette";
+import * as units from "../base/units";
 
 /** The colour of a function's calls, for the eye only. */
-export function swatch(app: App, id: number | null): HTMLElement {
+export function swatch(app: State, id: number | null): HTMLElement {
     const mark = h("span", { class: "swatch", "aria-hidden": "true" });
     mark.style.backgroundColor = css(app.functions.rgb(id));
     return mark;
 }
 
 /** A function's name that does something when it is pressed. */
-export function functionButton(app: App, id: number | null, run: () => void): HTMLElement {
+export function functionButton(app: State, id: number | null, run: () => void): HTMLElement {
     const { functions } = app;
     const title = [functions.name(id), functions.place(id)]
         .filter((text) => text !== "")
@@ -28,7 +28,7 @@ export function hint(text: string): HTMLElement {
     return h("p", { class: "hint" }, text);
 }
 
-export function noCalls(app: App): string {
+export function noCalls(app: State): string {
     return app.range === null && app.threads === null
         ? "No calls in the trace."
         : "No calls in the selection.";
@@ -78,7 +78,7 @@ export function shareCell(part: number, whole: number): HTMLElement {
 }
 
 /** The head of a panel that is about one function. */
-export function functionHead(app: App, id: number, ...facts: string[]): HTMLElement {
+export function functionHead(app: State, id: number, ...facts: string[]): HTMLElement {
     return h(
         "div",
         { class: "function-head" },

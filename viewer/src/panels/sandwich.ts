@@ -1,8 +1,8 @@
 // sandwich.ts - who calls a function and what it calls, directly, in the selection.
-import type { App } from "../app";
-import { h } from "../dom";
-import type { Sandwich, SandwichRow } from "../protocol";
-import * as units from "../units";
+import type { State } from "../data/state";
+import { h } from "../base/dom";
+import type { Sandwich, SandwichRow } from "../engine/protocol";
+import * as units from "../base/units";
 import type { Panel } from "./host";
 import {
     functionButton,
@@ -22,7 +22,7 @@ export class SandwichPanel implements Panel {
     readonly topics = ["selection", "function", "functions", "theme", "trace"] as const;
     readonly element = h("div");
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const { app } = this;

@@ -1,8 +1,8 @@
 // shares.ts - what part of the selected time is spent in which category of functions.
-import type { App } from "../app";
-import { h, printable } from "../dom";
-import type { Shares } from "../protocol";
-import * as units from "../units";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import type { Shares } from "../engine/protocol";
+import * as units from "../base/units";
 import type { Panel } from "./host";
 import { hint, noCalls, shareCell, table, type Cell } from "./parts";
 
@@ -12,7 +12,7 @@ export class SharesPanel implements Panel {
     readonly topics = ["selection", "trace"] as const;
     readonly element = h("div");
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const { app } = this;

@@ -1,7 +1,7 @@
 // source.ts - the source of a function, where the file is at hand.
-import type { App } from "../app";
-import { h, printable } from "../dom";
-import { EngineError } from "../engine";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import { EngineError } from "../engine/engine";
 import type { Panel } from "./host";
 import { functionHead, hint, NO_FUNCTION } from "./parts";
 
@@ -18,7 +18,7 @@ export class SourcePanel implements Panel {
     readonly element = h("div", { tabindex: 0, "data-keys": true });
     private shown: number | null = null;
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal: AbortSignal): Promise<void> {
         const { app } = this;

@@ -1,6 +1,6 @@
 // sql.ts - questions in SQL, answered by the tables of `nanoscope query`.
-import type { App } from "../app";
-import { h, printable } from "../dom";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
 import type { Panel } from "./host";
 import { hint, table, type Cell } from "./parts";
 
@@ -39,7 +39,7 @@ export class SqlPanel implements Panel {
     );
     private abort: AbortController | null = null;
 
-    constructor(private readonly app: App) {
+    constructor(private readonly app: State) {
         this.box.value = FIRST;
         this.box.addEventListener("keydown", (event) => {
             if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {

@@ -1,8 +1,8 @@
 // top.ts - the functions of the selection with their times, the costliest first.
-import type { App } from "../app";
-import { h } from "../dom";
-import type { Report, ReportRow } from "../protocol";
-import * as units from "../units";
+import type { State } from "../data/state";
+import { h } from "../base/dom";
+import type { Report, ReportRow } from "../engine/protocol";
+import * as units from "../base/units";
 import type { Panel } from "./host";
 import { functionButton, hint, noCalls, swatch } from "./parts";
 
@@ -32,7 +32,7 @@ export class TopPanel implements Panel {
     private shown = "";
     private report: Report | null = null;
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     async update(signal?: AbortSignal): Promise<void> {
         const { app } = this;

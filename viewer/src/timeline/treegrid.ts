@@ -1,14 +1,14 @@
-// mirror.ts - the visible part of the canvas as an ARIA treegrid: threads, and in them the calls that are wide enough to
+// treegrid.ts - the visible part of the canvas as an ARIA treegrid: threads, and in them the calls that are wide enough to
 // be seen. Screen readers read it, and the focus of the tracks is in it. It lies under the canvas and is never seen.
-import type { App } from "./app";
-import { h, printable } from "./dom";
-import { Known } from "./known";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import { CallCache } from "./call_cache";
 import { threadTitle } from "./lanes";
-import type { SeenSpan } from "./picture";
-import type { Call } from "./protocol";
+import type { SeenSpan } from "./hit_map";
+import type { Call } from "../engine/protocol";
 import type { Timeline } from "./timeline";
 import { bound } from "./tooltip";
-import * as units from "./units";
+import * as units from "../base/units";
 
 const AFTER_MS = 250;
 const ROWS_AT_MOST = 240;
@@ -31,7 +31,7 @@ function rowId(span: SeenSpan): string {
 }
 
 /** What the engine says of a call. */
-function callCells(app: App, call: Call): string[] {
+function callCells(app: State, call: Call): string[] {
     return [
         printable(app.functions.name(call.function)),
         `${call.start_bound ? "about " : ""}${units.instant(call.start)}`,
@@ -39,12 +39,12 @@ function callCells(app: App, call: Call): string[] {
     ];
 }
 
-function callRow(app: App, span: SeenSpan, call: Call): HTMLElement {
+function callRow(app: State, span: SeenSpan, call: Call): HTMLElement {
     return row(rowId(span), span.depth + 2, callCells(app, call));
 }
 
 /** What the picture knows of short calls in a row, and of a call until the engine has told of it. */
-function seenRow(app: App, span: SeenSpan): HTMLElement {
+function seenRow(app: State, span: SeenSpan): HTMLElement {
     const length = units.time(Math.max(1, Math.round(span.to - span.from)), 3);
     const start = units.instant(Math.floor(span.from));
     const isCut = span.before || span.after;
@@ -61,7 +61,7 @@ function seenRow(app: App, span: SeenSpan): HTMLElement {
     ]);
 }
 
-export class Mirror {
+export class Treegrid {
     readonly element = h("div", {
         class: "mirror",
         role: "treegrid",
@@ -72,13 +72,13 @@ export class Mirror {
     });
     private timer = 0;
     /** The picture knows to a column when calls begin and end, and not at all beyond its tiles: they are asked for. */
-    private readonly known: Known;
+    private readonly known: CallCache;
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly timeline: Timeline,
     ) {
-        this.known = new Known(app);
+        this.known = new CallCache(app);
         app.on("call", () => this.point());
         this.element.append(this.head());
     }

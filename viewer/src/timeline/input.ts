@@ -1,8 +1,8 @@
 // input.ts - mouse, pen and wheel on the tracks, the ruler and the minimap.
-import type { App } from "./app";
-import type { Range } from "./protocol";
+import type { State } from "../data/state";
+import type { Range } from "../engine/protocol";
 import { Timeline, type Spot } from "./timeline";
-import * as view from "./view";
+import * as view from "../data/view";
 
 /** A press that moves less than this is a click. */
 const CLICK_PIXELS = 4;
@@ -48,7 +48,12 @@ function drag(
     element.addEventListener("pointercancel", onUp);
 }
 
-export function listen(app: App, timeline: Timeline, surfaces: Surfaces, handlers: Handlers): void {
+export function listen(
+    app: State,
+    timeline: Timeline,
+    surfaces: Surfaces,
+    handlers: Handlers,
+): void {
     const { tracks, ruler, minimap, scroller } = surfaces;
     /** x as a share of the time axis. */
     const place = (event: MouseEvent): number => {
@@ -160,7 +165,7 @@ function cut(range: Range, whole: Range): Range | null {
 
 /** A press inside the window moves it, one outside brings it there; with shift a new window is drawn. */
 function listenToMinimap(
-    app: App,
+    app: State,
     minimap: HTMLElement,
     place: (event: MouseEvent) => number,
 ): void {

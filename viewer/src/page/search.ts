@@ -1,8 +1,8 @@
 // search.ts - the search box: highlights what it finds and lists the functions, most called first.
-import type { App } from "./app";
-import { h, printable } from "./dom";
-import type { SearchRow } from "./protocol";
-import * as units from "./units";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import type { SearchRow } from "../engine/protocol";
+import * as units from "../base/units";
 
 const WAIT_MS = 120;
 const FOUND_AT_MOST = 5000;
@@ -36,7 +36,7 @@ export class Search {
 
     /** @leave: gives the focus to the tracks, whose keys go on from what was found. */
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly leave: () => void,
     ) {
         this.box.append(this.list);

@@ -1,7 +1,7 @@
 // drop.ts - traces from this computer: files that are dropped on the page, or chosen. The engine in the page reads them.
-import { h, printable } from "./dom";
-import { EngineError } from "./engine";
-import { LocalEngine } from "./local";
+import { h, printable } from "../base/dom";
+import { EngineError } from "../engine/engine";
+import { LocalEngine } from "../engine/local";
 
 const MAGIC = [0x89, 0x4e, 0x53, 0x54, 0x0d, 0x0a, 0x1a, 0x0a];
 const MOST = 2;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keep, Turns } from "../../../viewer/src/turns";
+import { keep, OpenOrder } from "../../../viewer/src/page/open_order";
 
 function later<T>(): { promise: Promise<T>; resolve(value: T): void; reject(error: Error): void } {
     let resolve!: (value: T) => void;
@@ -13,7 +13,7 @@ function later<T>(): { promise: Promise<T>; resolve(value: T): void; reject(erro
 }
 
 class Shelf {
-    readonly turns = new Turns();
+    readonly turns = new OpenOrder();
     shown = "";
     readonly closed: string[] = [];
 

@@ -1,9 +1,9 @@
 // header.ts - the top line: what the trace is, and what is special about it.
-import { showTrace } from "./address";
-import type { App } from "./app";
-import { h, printable } from "./dom";
-import type { Trace } from "./protocol";
-import * as units from "./units";
+import { showTrace } from "../data/address";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import type { Trace } from "../engine/protocol";
+import * as units from "../base/units";
 
 /** What is special about the trace. */
 function makeChips(trace: Trace): HTMLElement[] {
@@ -38,7 +38,7 @@ function makeChips(trace: Trace): HTMLElement[] {
     return chips;
 }
 
-export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
+export function makeHeader(app: State, ...controls: Node[]): HTMLElement {
     const { trace } = app;
     const size = h("span", { class: "quiet" });
     const chips = h("span", { class: "chips" });
@@ -61,7 +61,7 @@ export function makeHeader(app: App, ...controls: Node[]): HTMLElement {
 }
 
 /** With two traces open: which one is shown. */
-function traceSwitch(app: App): HTMLElement {
+function traceSwitch(app: State): HTMLElement {
     const names = app.which === 0 ? [app.trace, app.other] : [app.other, app.trace];
     const buttons = ["A before", "B after"].map((label, which) =>
         h(

@@ -1,12 +1,12 @@
 // tooltip.ts - what the pointer rests on: at once what the picture knows, then the exact call.
-import type { App } from "./app";
-import { h, printable } from "./dom";
-import type { Call } from "./protocol";
-import type { SeenSpan } from "./picture";
-import type { Gap } from "./tile";
+import type { State } from "../data/state";
+import { h, printable } from "../base/dom";
+import type { Call } from "../engine/protocol";
+import type { SeenSpan } from "./hit_map";
+import type { Gap } from "../data/tile";
 import type { Spot } from "./timeline";
-import * as units from "./units";
-import { duration } from "./view";
+import * as units from "../base/units";
+import { duration } from "../data/view";
 
 const REST_MS = 70;
 
@@ -28,7 +28,7 @@ export class Tooltip {
     private abort: AbortController | null = null;
     private shown = "";
 
-    constructor(private readonly app: App) {}
+    constructor(private readonly app: State) {}
 
     hide(): void {
         window.clearTimeout(this.timer);

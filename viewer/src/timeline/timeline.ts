@@ -1,6 +1,6 @@
 // timeline.ts - the canvas with all tracks: decides what a frame shows, paints it, and says what lies at a point.
-import type { App } from "./app";
-import { FRAME_NS } from "./app";
+import type { State } from "../data/state";
+import { FRAME_NS } from "../data/state";
 import {
     drawChart,
     drawLeftOut,
@@ -9,8 +9,8 @@ import {
     drawThreadName,
     type Frame,
 } from "./lanes";
-import { HEADER, Layout, ROW, type CallsLane, type Lane, type ThreadLane } from "./layout";
-import { Notes } from "./notes";
+import { HEADER, Layout, ROW, type CallsLane, type Lane, type ThreadLane } from "../data/layout";
+import { Notes } from "../data/notes";
 import {
     LABEL_NUMBERS,
     paintRow,
@@ -19,13 +19,13 @@ import {
     type Raster,
     type Scale,
 } from "./paint";
-import { css, fillText, pixel, plainFill } from "./palette";
+import { css, fillText, pixel, plainFill } from "../base/palette";
 import { NAME_FONT, Pen, SMALL_FONT } from "./pen";
-import type { LeftOutRow } from "./protocol";
-import { Picture, type SeenSpan } from "./picture";
-import { SPAN_WORDS, type Gap, type Tile } from "./tile";
-import { BLOCK_ROWS, Tiles, timeIn, zoomFor, type Piece } from "./tiles";
-import { duration, pan, timeToX, xToTime } from "./view";
+import type { LeftOutRow } from "../engine/protocol";
+import { HitMap, type SeenSpan } from "./hit_map";
+import { SPAN_WORDS, type Gap, type Tile } from "../data/tile";
+import { BLOCK_ROWS, Tiles, timeIn, zoomFor, type Piece } from "../data/tiles";
+import { duration, pan, timeToX, xToTime } from "../data/view";
 
 const LABEL_FROM = 34;
 /** Nothing has moved for so long: there is time to look ahead. */
@@ -54,7 +54,7 @@ export class Timeline {
     readonly notes: Notes;
     readonly layout: Layout;
     /** What the calls in sight are. */
-    readonly picture: Picture;
+    readonly picture: HitMap;
     leftOut: readonly LeftOutRow[] = [];
     /** Where a range is being dragged. */
     gutter = 200;
@@ -66,7 +66,7 @@ export class Timeline {
     readonly frameTimes: number[] = [];
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         canvas: HTMLCanvasElement,
         private readonly scroller: HTMLElement,
         private readonly spacer: HTMLElement,
@@ -83,7 +83,7 @@ export class Timeline {
         );
         this.notes = new Notes(app.engine, redraw, (error) => app.fail(error));
         this.layout = new Layout(app.trace);
-        this.picture = new Picture(
+        this.picture = new HitMap(
             app,
             (thread, block) => this.piecesOf(thread, block),
             () => this.width,

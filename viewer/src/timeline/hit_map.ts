@@ -1,7 +1,7 @@
-// picture.ts - what the calls in sight are, as far as the tiles at hand know: for the pointer, for keys that go from call
+// hit_map.ts - what the calls in sight are, as far as the tiles at hand know: for the pointer, for keys that go from call
 // to call, and for the mirror of the canvas. Exact times come from the engine.
-import type { App } from "./app";
-import type { Call } from "./protocol";
+import type { State } from "../data/state";
+import type { Call } from "../engine/protocol";
 import {
     findSpan,
     SPAN_AFTER,
@@ -10,9 +10,9 @@ import {
     SPAN_WORDS,
     spanFunction,
     type Gap,
-} from "./tile";
-import { BLOCK_ROWS, placeIn, timeIn, type Piece } from "./tiles";
-import { duration } from "./view";
+} from "../data/tile";
+import { BLOCK_ROWS, placeIn, timeIn, type Piece } from "../data/tiles";
+import { duration } from "../data/view";
 
 /** A span, to the width of a column. */
 export interface SeenSpan {
@@ -66,9 +66,9 @@ function fitness(span: SeenSpan, call: Call, to: Neighbour): number | null {
     return isInside ? Math.min(span.to, call.end) - Math.max(span.from, call.start) : null;
 }
 
-export class Picture {
+export class HitMap {
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly pieces: (thread: number, block: number) => Piece[],
         /** CSS pixels of the time axis. */
         private readonly width: () => number,

@@ -1,6 +1,6 @@
 // view.ts - the part of the time that is seen: mapping between nanoseconds and pixels, zoom and pan. Pure.
 // Times are doubles: exact for 104 days of nanoseconds, and the mapping subtracts before it scales.
-import type { Range } from "./protocol";
+import type { Range } from "../engine/protocol";
 
 /** Nothing happens in less than a nanosecond; a few of them fill the screen at most. */
 export const SHORTEST_WINDOW = 16;

@@ -1,5 +1,5 @@
 // layout.ts - which tracks there are, in which order, and where each lies. Pure; heights in CSS pixels.
-import type { Trace } from "./protocol";
+import type { Trace } from "../engine/protocol";
 
 export const ROW = 18;
 export const HEADER = 22;

@@ -1,10 +1,10 @@
-// app.ts - what the page shows: the window, the selection, the call, the search. Parts of the page read it and are told by
+// state.ts - what the page shows: the window, the selection, the call, the search. Parts of the page read it and are told by
 // topic when it changes; nobody else keeps such state.
 import { COMPARE, type CompareState } from "./compare";
-import { askJson, EngineError, isAbort, path, selectionQuery, type Engine } from "./engine";
+import { askJson, EngineError, isAbort, path, selectionQuery, type Engine } from "../engine/engine";
 import { Functions } from "./functions";
-import type { Call, Range, Selection, Trace } from "./protocol";
-import type { ThemeName } from "./palette";
+import type { Call, Range, Selection, Trace } from "../engine/protocol";
+import type { ThemeName } from "../base/palette";
 import * as view from "./view";
 
 export type Topic =
@@ -45,7 +45,7 @@ export interface Jump {
     nth?: number;
 }
 
-export class App {
+export class State {
     readonly functions: Functions;
     view: Range;
     range: Range | null = null;

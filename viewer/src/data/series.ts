@@ -1,7 +1,7 @@
 // series.ts - samples and counters as lines of a chart. Pure. Samples are totals since the thread began; what is shown is how
 // fast they grow, except for memory, which is an amount.
-import type { Counters, Samples } from "./protocol";
-import * as units from "./units";
+import type { Counters, Samples } from "../engine/protocol";
+import * as units from "../base/units";
 
 export interface Series {
     times: number[];

@@ -1,8 +1,8 @@
 // functions.ts - names and colours by function id. A few thousand are fetched at once; a function that is not there yet
 // has a plain colour and an empty name. While a trace is being recorded there are more of them from time to time.
-import { askJson, isAbort, path, type Engine } from "./engine";
-import { fill, hash, HUE_COUNT, pixel, plainFill, type Rgb, type ThemeName } from "./palette";
-import type { FunctionRow, Trace } from "./protocol";
+import { askJson, isAbort, path, type Engine } from "../engine/engine";
+import { fill, hash, HUE_COUNT, pixel, plainFill, type Rgb, type ThemeName } from "../base/palette";
+import type { FunctionRow, Trace } from "../engine/protocol";
 
 const PAGE = 2048;
 

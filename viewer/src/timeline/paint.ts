@@ -7,8 +7,8 @@ import {
     SPAN_WORDS,
     TILE_UNITS,
     spanFunction,
-} from "./tile";
-import { tileLength, timeIn, type Piece } from "./tiles";
+} from "../data/tile";
+import { tileLength, timeIn, type Piece } from "../data/tiles";
 
 /** A picture: width * height pixels in little-endian RGBA. */
 export interface Raster {

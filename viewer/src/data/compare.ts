@@ -1,6 +1,6 @@
 // compare.ts - two traces side by side: what is measured of a function or a path in both, how far that is apart, and which
 // of them are shown in which order. Pure.
-import type { Diff, DiffFunction, DiffSums } from "./protocol";
+import type { Diff, DiffFunction, DiffSums } from "../engine/protocol";
 
 export const VIEWS = { functions: "Functions", paths: "Paths", flame: "Flame graph" } as const;
 export type View = keyof typeof VIEWS;

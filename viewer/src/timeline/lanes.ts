@@ -1,21 +1,30 @@
 // lanes.ts - draws what is not calls: heads of threads and processes, states, marks, charts, left-out functions. Called by
 // the timeline once a frame for each lane in sight; draws only what is at hand.
-import type { App } from "./app";
-import { baseName } from "./functions";
-import type { ChartLane, Layout, ProcessLane, ThreadLane } from "./layout";
-import type { Notes } from "./notes";
-import { css, stateColour } from "./palette";
+import type { State } from "../data/state";
+import { baseName } from "../data/functions";
+import type { ChartLane, Layout, ProcessLane, ThreadLane } from "../data/layout";
+import type { Notes } from "../data/notes";
+import { css, stateColour } from "../base/palette";
 import { NAME_FONT, SMALL_FONT, STRONG_FONT, type Pen } from "./pen";
-import type { Counters, LeftOutRow, Mark, Marks, Range, Samples, States, Thread } from "./protocol";
-import { chartSeries, type Series } from "./series";
-import * as units from "./units";
-import { timeToX } from "./view";
+import type {
+    Counters,
+    LeftOutRow,
+    Mark,
+    Marks,
+    Range,
+    Samples,
+    States,
+    Thread,
+} from "../engine/protocol";
+import { chartSeries, type Series } from "../data/series";
+import * as units from "../base/units";
+import { timeToX } from "../data/view";
 
 const BAND = 7;
 const ARROW = 14;
 
 export interface Frame {
-    app: App;
+    app: State;
     pen: Pen;
     notes: Notes;
     layout: Layout;

@@ -1,6 +1,6 @@
 // pen.ts - a canvas with its size, scale and theme: what all drawing parts share.
-import { css, SURFACES, type Surface, type ThemeName } from "./palette";
-import { TextFit } from "./text";
+import { css, SURFACES, type Surface, type ThemeName } from "../base/palette";
+import { TextFit } from "../base/text";
 
 export const SMALL_FONT = "11px system-ui, sans-serif";
 export const NAME_FONT = "12px system-ui, sans-serif";

@@ -1,21 +1,21 @@
 // page.ts - puts the parts of the page together once the trace is known.
-import { followAddress, type Address } from "./address";
-import type { App, ThemeChoice } from "./app";
+import { followAddress, type Address } from "../data/address";
+import type { State, ThemeChoice } from "../data/state";
 import { bindings } from "./bindings";
 import { Commands } from "./commands";
-import { h } from "./dom";
+import { h } from "../base/dom";
 import { makeHeader } from "./header";
 import { makeHelp } from "./help";
-import { listen } from "./input";
+import { listen } from "../timeline/input";
 import { followKeys } from "./keys";
-import { Mirror } from "./mirror";
-import { makePanels } from "./panels/all";
-import { PanelHost } from "./panels/host";
-import type { LeftOutRow, Trace } from "./protocol";
+import { Treegrid } from "../timeline/treegrid";
+import { makePanels } from "../panels/all";
+import { PanelHost } from "../panels/host";
+import type { LeftOutRow, Trace } from "../engine/protocol";
 import { Search } from "./search";
-import { Minimap, RulerStrip } from "./strips";
-import { Timeline, type Spot } from "./timeline";
-import { Tooltip } from "./tooltip";
+import { Minimap, RulerStrip } from "../timeline/minimap";
+import { Timeline, type Spot } from "../timeline/timeline";
+import { Tooltip } from "../timeline/tooltip";
 
 /** A double click beside the calls. */
 const ZOOM_STEP = 1.6;
@@ -31,7 +31,7 @@ export class Page {
     private readonly scroller: HTMLElement;
     private readonly minimap: Minimap;
     private readonly ruler: RulerStrip;
-    private readonly mirror: Mirror;
+    private readonly mirror: Treegrid;
     private readonly searchBox: Search;
     private readonly tooltip: Tooltip;
     private readonly commands: Commands;
@@ -39,7 +39,7 @@ export class Page {
     private readonly help: HTMLDialogElement;
 
     constructor(
-        readonly app: App,
+        readonly app: State,
         status: HTMLElement,
         opener: HTMLElement,
     ) {
@@ -48,7 +48,7 @@ export class Page {
         const stage = h("div", { class: "stage" });
         this.scroller = h("div", { class: "tracks", "data-tracks": true }, stage, spacer);
         this.timeline = new Timeline(app, tracks, this.scroller, spacer, () => this.painted());
-        this.mirror = new Mirror(app, this.timeline);
+        this.mirror = new Treegrid(app, this.timeline);
         stage.append(this.mirror.element, tracks);
         const minimap = h("canvas", { class: "minimap", "aria-hidden": "true" });
         const ruler = h("canvas", { class: "ruler", "aria-hidden": "true" });

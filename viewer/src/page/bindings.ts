@@ -1,16 +1,16 @@
 // bindings.ts - which key does what; the page of keys shows this table.
-import type { App } from "./app";
+import type { State } from "../data/state";
 import type { Commands } from "./commands";
 import type { Key } from "./keys";
-import type { Panel } from "./panels/host";
-import type { Neighbour } from "./picture";
+import type { Panel } from "../panels/host";
+import type { Neighbour } from "../timeline/hit_map";
 
 const ZOOM_STEP = 1.6;
 const PAN_STEP = 0.15;
 const SCROLL_STEP = 72;
 
 export function bindings(
-    app: App,
+    app: State,
     commands: Commands,
     scroller: HTMLElement,
     panels: readonly Panel[],

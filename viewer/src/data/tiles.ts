@@ -1,6 +1,6 @@
 // tiles.ts - the tiles that are at hand, the ones under way and the ones wanted. The timeline tells each frame what
 // it wants; a tile that is not here is painted from coarser or finer ones that are.
-import { askBytes, isAbort, path, type Engine } from "./engine";
+import { askBytes, isAbort, path, type Engine } from "../engine/engine";
 import { decodeTiles, TILE_COLUMNS, TILE_GROWING, TILE_UNITS, type Tile } from "./tile";
 
 /** Rows that are asked for at once; a thread with more of them is asked block by block. */

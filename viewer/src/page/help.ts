@@ -1,5 +1,5 @@
 // help.ts - the page of keys.
-import { h } from "./dom";
+import { h } from "../base/dom";
 import type { Key } from "./keys";
 
 const MOUSE: readonly [string, string][] = [

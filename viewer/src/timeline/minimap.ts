@@ -1,11 +1,11 @@
-// strips.ts - the two strips above the tracks: the minimap with the whole trace, and the ruler.
-import type { App } from "./app";
-import { FRAME_NS } from "./app";
-import { css } from "./palette";
+// minimap.ts - the two strips above the tracks: the minimap with the whole trace, and the ruler.
+import type { State } from "../data/state";
+import { FRAME_NS } from "../data/state";
+import { css } from "../base/palette";
 import { Pen, SMALL_FONT, STRONG_FONT } from "./pen";
-import type { Overview } from "./protocol";
-import * as units from "./units";
-import { duration, timeToX } from "./view";
+import type { Overview } from "../engine/protocol";
+import * as units from "../base/units";
+import { duration, timeToX } from "../data/view";
 
 export const MINIMAP_HEIGHT = 40;
 export const RULER_HEIGHT = 24;
@@ -18,7 +18,7 @@ export class Minimap {
     private asked = 0;
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         canvas: HTMLCanvasElement,
     ) {
         this.pen = new Pen(canvas);
@@ -111,7 +111,7 @@ export class RulerStrip {
     readonly pen: Pen;
 
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         canvas: HTMLCanvasElement,
     ) {
         this.pen = new Pen(canvas);

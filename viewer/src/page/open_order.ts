@@ -1,7 +1,7 @@
-// turns.ts - what main.ts opens while something else may still be opening: order, and what is closed. Knows no page.
+// open_order.ts - what main.ts opens while something else may still be opening: order, and what is closed. Knows no page.
 
 /** Several are opened at once: the one asked for last stays, however long the others take. */
-export class Turns {
+export class OpenOrder {
     private count = 0;
     private shown = 0;
 

@@ -1,15 +1,15 @@
 // commands.ts - what keys and clicks do beyond moving the window.
-import type { App } from "./app";
-import type { Fold } from "./layout";
-import type { Neighbour, SeenSpan } from "./picture";
-import type { Call } from "./protocol";
+import type { State } from "../data/state";
+import type { Fold } from "../data/layout";
+import type { Neighbour, SeenSpan } from "../timeline/hit_map";
+import type { Call } from "../engine/protocol";
 import type { Search } from "./search";
-import type { Timeline } from "./timeline";
-import * as view from "./view";
+import type { Timeline } from "../timeline/timeline";
+import * as view from "../data/view";
 
 export class Commands {
     constructor(
-        private readonly app: App,
+        private readonly app: State,
         private readonly timeline: Timeline,
         private readonly search: Search,
         private readonly scroller: HTMLElement,

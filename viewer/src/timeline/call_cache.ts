@@ -1,19 +1,19 @@
-// known.ts - calls that the engine was asked for, so that a window that is shown again does not ask again.
-import type { App } from "./app";
-import type { SeenSpan } from "./picture";
-import type { Call } from "./protocol";
+// call_cache.ts - calls that the engine was asked for, so that a window that is shown again does not ask again.
+import type { State } from "../data/state";
+import type { SeenSpan } from "./hit_map";
+import type { Call } from "../engine/protocol";
 
 const KEPT = 4000;
 /** So many at once: what is painted must not wait for them. */
 const AT_ONCE = 2;
 
-export class Known {
+export class CallCache {
     /** By thread and depth. */
     private readonly calls = new Map<string, Call[]>();
     private count = 0;
     private abort: AbortController | null = null;
 
-    constructor(private readonly app: App) {
+    constructor(private readonly app: State) {
         // What was open at the end of a growing trace goes on.
         app.on("trace", () => this.forget());
         app.life.addEventListener("abort", () => this.stop());

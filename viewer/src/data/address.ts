@@ -1,8 +1,8 @@
 // address.ts - the state of the page in the fragment of its address, so that a view can be kept and shared with
 // somebody who has the same trace. Never leaves the browser: fragments are not sent.
-import type { App } from "./app";
+import type { State } from "./state";
 import { readCompare, writeCompare, type CompareState } from "./compare";
-import type { Range } from "./protocol";
+import type { Range } from "../engine/protocol";
 
 const WRITE_AFTER_MS = 400;
 
@@ -58,7 +58,7 @@ export function parseAddress(hash: string): Address {
     };
 }
 
-function write(app: App): string {
+function write(app: State): string {
     const query = new URLSearchParams();
     const whole = app.whole;
     if (app.which > 0) {
@@ -98,7 +98,7 @@ function write(app: App): string {
 }
 
 /** Keeps the address true from now on. */
-export function followAddress(app: App): void {
+export function followAddress(app: State): void {
     let timer = 0;
     const later = (): void => {
         window.clearTimeout(timer);
@@ -124,7 +124,7 @@ export function followAddress(app: App): void {
  * The page again, about the other trace: at the same time and panel, but its functions and calls are others, and what is
  * selected of it. @of: the function that it is to be about.
  */
-export function showTrace(app: App, which: number, of: number | null = null): void {
+export function showTrace(app: State, which: number, of: number | null = null): void {
     const query = new URLSearchParams(write(app));
     for (const key of ["call", "function", "trace", "range", "other-range"]) {
         query.delete(key);

@@ -1,7 +1,7 @@
 // notes.ts - what stands beside the calls: states, samples, counters, marks. Each is asked for a stretch around the window and
 // kept until the window leaves it; meanwhile the old answer is painted where it belongs in time.
-import { askJson, isAbort, path, type Engine, type Query } from "./engine";
-import type { Range } from "./protocol";
+import { askJson, isAbort, path, type Engine, type Query } from "../engine/engine";
+import type { Range } from "../engine/protocol";
 import { duration } from "./view";
 
 const WIDEST = 4096;
