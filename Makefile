@@ -55,7 +55,9 @@ HOST_LIBS  := -ldw -lelf -lzstd -lz -lstdc++ -lm -lpthread
 HOST_LIB := $(BUILD)/obj/libnsc-host.a
 CLI_LIB  := $(BUILD)/obj/libnsc-cli.a
 BIN      := $(BUILD)/bin/nanoscope
-UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/unit/%,$(wildcard tests/unit/test_*.c))
+# Tests lie in folders as the rooms do; make check-unit ROOM=record/stack runs those of one room and what is below it.
+UNIT_SRCS  := $(sort $(shell find tests/unit$(if $(ROOM),/$(ROOM)) -name 'test_*.c'))
+UNIT_TESTS := $(UNIT_SRCS:tests/%.c=$(BUILD)/tests/%)
 
 # No built-in rules: one of them would link foo from foo.s.
 MAKEFLAGS += --no-builtin-rules
@@ -446,7 +448,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 
 check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
-check-unit: $(UNIT_TESTS) ## unit tests
+check-unit: $(UNIT_TESTS) ## unit tests, of ROOM=record/stack only
 	prove --failures --comments -e '' $(UNIT_TESTS)
 
 .PHONY: check-viewer
@@ -502,7 +504,7 @@ check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	TESTS_AGAIN= $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e
 
 # The unit tests that have threads.
-TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/thread_rig\.h|viewer/server/)' tests/unit/test_*.c))
+TSAN_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tsan/tests/unit/%,$(shell grep -lE '<pthread\.h>|"(unit/rigs/thread_rig\.h|viewer/server/)' $(UNIT_SRCS)))
 check-tsan: ## unit tests that have threads, under ThreadSanitizer
 	$(MAKE) BUILD=$(BUILD)/tsan SANITIZE=thread UNIT_TESTS="$(TSAN_TESTS)" check-unit
 
@@ -546,11 +548,11 @@ check-android: all ## rewritten apps on Android's own runtime (builds it first: 
 	tests/android/corpus
 	NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' $(ANDROID_TESTS)
 
-# Fuzz targets: tests/fuzz/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/. With seed 0 each
-# run tries other inputs.
+# Fuzz targets: tests/fuzz/<room>/fuzz_<parser>.c, with seeds in tests/fuzz/seeds/<parser>/. With seed 0
+# each run tries other inputs.
 FUZZ_SECONDS ?= 60
 FUZZ_SEED    ?= 0
-FUZZ_SRCS    := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_SRCS    := $(sort $(shell find tests/fuzz -name 'fuzz_*.c'))
 FUZZERS      := $(FUZZ_SRCS:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 
 fuzz: ## every parser of outside input, FUZZ_SECONDS each (needs clang)

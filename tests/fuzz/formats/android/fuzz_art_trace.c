@@ -1,0 +1,17 @@
+/* fuzz_art_trace.c - any bytes as a method trace of Android. See folder_input.h. */
+#include "fuzz/rigs/folder_input.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[192];
+
+    if (size < 4 || (memcmp(data, "SLOW", 4) != 0 && memcmp(data, "*ver", 4) != 0))
+        return 0; /* the other importers have targets of their own */
+    fuzz_begin();
+    fuzz_path(path, "in");
+    fuzz_write(path, data, size);
+    fuzz_import(size);
+    return 0;
+}

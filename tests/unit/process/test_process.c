@@ -1,0 +1,243 @@
+/* test_process.c - what reach/ reads about processes: the note in an image, maps, system calls,
+ * states. The calls themselves: tests/e2e/test_reach. */
+#include <elf.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "abi/control.h"
+#include "process/control_note.h"
+#include "process/maps.h"
+#include "process/procfs.h"
+#include "process/regs.h"
+#include "process/thread_pick.h"
+#include "tap.h"
+
+/* ---- The note -------------------------------------------------------------------------------- */
+
+/* In the file the note lies at its offset, in memory 0x1000 further on. */
+#define NOTE_OFF   0x200
+#define NOTE_MOVED 0x1000
+#define FIRST_VA   0x400000
+#define DATA_AT    (sizeof(Elf64_Nhdr) + 12)
+
+struct image {
+    uint8_t bytes[0x2000];
+    bool mapped;
+};
+
+static bool read_image(void *context, uint64_t at, void *to, size_t bytes)
+{
+    struct image *i = context;
+
+    if (at > sizeof i->bytes || bytes > sizeof i->bytes - at)
+        return false;
+    memcpy(to, i->bytes + at, bytes);
+    return true;
+}
+
+static Elf64_Phdr *segments(struct image *i)
+{
+    return (Elf64_Phdr *)(void *)(i->bytes + sizeof(Elf64_Ehdr));
+}
+
+static uint8_t *note(struct image *i)
+{
+    return i->bytes + NOTE_OFF + (i->mapped ? NOTE_MOVED : 0);
+}
+
+static void make(struct image *i, bool mapped)
+{
+    static const uint8_t other[] = {4, 0, 0,   0,   3,   0, 0, 0, 9, 0,
+                                    0, 0, 'G', 'N', 'U', 0, 1, 2, 3, 0};
+    Elf64_Nhdr head = {.n_namesz = 10, .n_descsz = 8, .n_type = NSC_CONTROL_NOTE_TYPE};
+    Elf64_Ehdr elf = {.e_phoff = sizeof elf, .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3};
+    int64_t distance = 0x1234;
+
+    *i = (struct image){.mapped = mapped};
+    memcpy(elf.e_ident, ELFMAG, SELFMAG);
+    elf.e_ident[EI_CLASS] = ELFCLASS64;
+    elf.e_ident[EI_DATA] = ELFDATA2LSB;
+    memcpy(i->bytes, &elf, sizeof elf);
+    segments(i)[0] = (Elf64_Phdr){.p_type = PT_LOAD, .p_vaddr = FIRST_VA, .p_filesz = 0x1000};
+    segments(i)[1] = (Elf64_Phdr){.p_type = PT_NOTE, .p_filesz = 1ull << 40};
+    segments(i)[2] = (Elf64_Phdr){.p_type = PT_NOTE,
+                                  .p_offset = NOTE_OFF,
+                                  .p_vaddr = FIRST_VA + NOTE_OFF + NOTE_MOVED,
+                                  .p_filesz = sizeof other + DATA_AT + 8,
+                                  .p_align = 4};
+    memcpy(note(i), other, sizeof other);
+    memcpy(note(i) + sizeof other, &head, sizeof head);
+    memcpy(note(i) + sizeof other + sizeof head, "nanoscope", 10);
+    memcpy(note(i) + sizeof other + DATA_AT, &distance, sizeof distance);
+}
+
+static enum nsc_locate_class locate(struct image *i, struct nsc_located *at)
+{
+    size_t notes_left = NSC_LOCATE_NOTES_MAX;
+    const struct nsc_image image = {
+        .read = read_image, .context = i, .mapped = i->mapped, .notes_left = &notes_left};
+
+    return nsc_locate(&image, at);
+}
+
+static void test_locate(bool mapped)
+{
+    const uint64_t data_at = NOTE_OFF + NOTE_MOVED + 20 + DATA_AT;
+    struct nsc_located at = {0};
+    struct image i;
+
+    make(&i, mapped);
+    CHECK(locate(&i, &at) == NSC_LOCATE_FOUND);
+    CHECK_U64(at.note, data_at);
+    CHECK_U64(at.control, data_at + 0x1234);
+
+    at = (struct nsc_located){1, 1};
+    note(&i)[20 + sizeof(Elf64_Nhdr)] = 'x';
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK_U64(at.control, 1);
+    make(&i, mapped);
+    segments(&i)[2].p_filesz -= 1; /* the note runs out of its segment */
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    make(&i, mapped);
+    note(&i)[20] = 0xff; /* a name of 255 bytes */
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    make(&i, mapped);
+    segments(&i)[2].p_offset = segments(&i)[2].p_vaddr = ~0ull - 8;
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    make(&i, mapped);
+    segments(&i)[0].p_type = PT_NULL;
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    make(&i, mapped);
+    ((Elf64_Ehdr *)(void *)i.bytes)->e_phnum = 0xffff;
+    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    make(&i, mapped);
+    i.bytes[EI_CLASS] = ELFCLASS32;
+    CHECK(locate(&i, &at) == NSC_LOCATE_32_BIT);
+    make(&i, mapped);
+    i.bytes[0] = 0;
+    CHECK(locate(&i, &at) == NSC_LOCATE_NOT_ELF);
+}
+
+/* ---- /proc ----------------------------------------------------------------------------------- */
+
+static bool parse(const char *text, struct nsc_map *map)
+{
+    static char line[256];
+
+    snprintf(line, sizeof line, "%s", text);
+    return nsc_maps_parse_line(line, map);
+}
+
+static void test_maps(void)
+{
+    struct nsc_map map;
+
+    CHECK(parse("7f0000001000-7f0000003000 r-xp 00002000 fe:01 4711   /lib/a b.so\n", &map));
+    CHECK_U64(map.start, 0x7f0000001000);
+    CHECK_U64(map.end, 0x7f0000003000);
+    CHECK_U64(map.offset, 0x2000);
+    CHECK_U64(map.inode, 4711);
+    CHECK(map.readable && map.executable && !map.deleted);
+    CHECK_STR(map.path, "/lib/a b.so");
+    CHECK(parse("400000-401000 rw-s 00000000 00:01 12 /memfd:nanoscope (deleted)\n", &map));
+    CHECK(map.deleted && !map.executable);
+    CHECK_STR(map.path, "/memfd:nanoscope");
+    CHECK(parse("400000-401000 r--p 00000000 00:01 12 /a\\012b\\0\n", &map));
+    CHECK_STR(map.path, "/a\nb\\0");
+    CHECK(parse("400000-401000 rw-p 00000000 00:00 0 \n", &map));
+    CHECK_STR(map.path, "");
+    CHECK(parse("400000-401000 rw-p 00000000 00:00 0  (deleted)\n", &map));
+    CHECK(!parse("", &map));
+    CHECK(!parse("400000-400000 r--p 00000000 00:00 0\n", &map));
+    CHECK(!parse("400000 r--p 00000000 00:00 0\n", &map));
+    CHECK(!parse("400000-401000 r 00000000 00:00 0 /x\n", &map));
+}
+
+static void test_states(void)
+{
+    static const char status[] = "Name:\tTracerPid:\t7\nUid:\t1000\t0\t0\t0\nTracerPid:\t42\n"
+                                 "SigIgn:\t0000000000001400\n";
+    uint64_t value = 1;
+
+    CHECK(nsc_procfs_field(status, "TracerPid", 10, &value));
+    CHECK_U64(value, 42);
+    CHECK(nsc_procfs_field(status, "SigIgn", 16, &value));
+    CHECK_U64(value, 0x1400);
+    CHECK(nsc_procfs_field(status, "Uid", 10, &value));
+    CHECK_U64(value, 1000);
+    CHECK(!nsc_procfs_field(status, "Tracer", 10, &value));
+    CHECK_U64((unsigned char)nsc_procfs_state("12 (a) Z (b) S 1 2"), 'S');
+    CHECK_U64((unsigned char)nsc_procfs_state("nothing"), 0);
+    CHECK(!nsc_procfs_is_exiting("12 (a) Z) S 1 2 3 4 5 4194304 0"));
+    CHECK(nsc_procfs_is_exiting("12 (a) S 1 2 3 4 5 4194308 0"));
+    CHECK(nsc_procfs_is_exiting("12 (a) Z 1 2 3 4 5 0 0"));
+    CHECK(nsc_procfs_is_exiting("12 (a"));
+}
+
+static void test_age(void)
+{
+    struct timespec boot;
+    char stat[512];
+    int64_t age_ms;
+
+    CHECK(clock_gettime(CLOCK_BOOTTIME, &boot) == 0);
+    age_ms = nsc_procfs_age_ms("12 (a 1) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 100 20");
+    CHECK(age_ms / 1000 >= boot.tv_sec - 100 / sysconf(_SC_CLK_TCK) - 1);
+    CHECK(age_ms / 1000 <= boot.tv_sec + 1);
+    CHECK(nsc_procfs_age_ms("1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18") == INT64_MAX);
+    CHECK(nsc_procfs_age_ms("12 (a 1") == INT64_MAX);
+    CHECK(nsc_procfs_read(getpid(), "stat", stat, sizeof stat) > 0);
+    CHECK(nsc_procfs_age_ms(stat) >= 0 && nsc_procfs_age_ms(stat) < 60000);
+    CHECK(nsc_procfs_read(1, "stat", stat, sizeof stat) > 0);
+    CHECK(nsc_procfs_age_ms(stat) <= (int64_t)(boot.tv_sec + 1) * 1000);
+}
+
+/* ---- Which thread ---------------------------------------------------------------------------- */
+
+static enum nsc_pick_rank rank(long number, uint64_t third, uint64_t fourth)
+{
+    const struct nsc_regs_waits waits = {.number = number, .arguments = {1, 2, third, fourth}};
+
+    return nsc_pick_rank(&waits);
+}
+
+static void test_pick(void)
+{
+    struct nsc_regs_waits waits;
+
+    nsc_pick_parse("running\n", &waits);
+    CHECK(waits.number == -1);
+    nsc_pick_parse("-1 0x7ffd1000 0x401000\n", &waits);
+    CHECK(waits.number == -1);
+    CHECK_U64(waits.sp, 0x7ffd1000);
+    nsc_pick_parse("202 0x1 0x2 0x3 0x4 0x5 0x6 0x7ffd1000 0x401000\n", &waits);
+    CHECK_U64((uint64_t)waits.number, 202);
+    CHECK_U64(waits.arguments[5], 6);
+    CHECK_U64(waits.sp, 0x7ffd1000);
+    CHECK_U64(waits.pc, 0x401000);
+
+    CHECK(rank(SYS_futex, 0, 0) == NSC_PICK_WAITS);
+    CHECK(rank(SYS_epoll_pwait, 0, (uint32_t)-1) == NSC_PICK_WAITS);
+    CHECK(rank(SYS_epoll_pwait, 0, 500) == NSC_PICK_REPEATS);
+    CHECK(rank(SYS_rt_sigtimedwait, 0, 0) == NSC_PICK_WAITS);
+    CHECK(rank(SYS_rt_sigtimedwait, 0x1000, 0) == NSC_PICK_REPEATS);
+    CHECK(rank(SYS_read, 0, 0) == NSC_PICK_REPEATS);
+    CHECK(rank(SYS_write, 0, 0) == NSC_PICK_PARTIAL);
+    CHECK(rank(SYS_fsync, 0, 0) == NSC_PICK_OTHER);
+    /* Made again after EINTR: never one whose effect is there already. */
+    CHECK(nsc_regs_repeats(SYS_epoll_pwait) && nsc_regs_repeats(SYS_semop));
+    CHECK(!nsc_regs_repeats(SYS_close) && !nsc_regs_repeats(SYS_rt_sigsuspend));
+    CHECK(!nsc_regs_repeats(-1));
+}
+
+int main(void)
+{
+    test_locate(false);
+    test_locate(true);
+    test_maps();
+    test_states();
+    test_age();
+    test_pick();
+    return t_done();
+}
