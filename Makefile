@@ -468,37 +468,40 @@ check-browser: all $(MAKE_TRACE) ## the web client in Chromium
 
 # Prints the samples, states, marks and counters of a trace.
 NOTES := $(BUILD)/tests/e2e/notes
-$(NOTES): tests/e2e/metrics/notes.c $(HOST_LIB)
+$(NOTES): tests/e2e/record/metrics/notes.c $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 # Answers one request of the viewer about a trace.
 ASK := $(BUILD)/tests/e2e/ask
-$(ASK): tests/e2e/answer/ask.c $(HOST_LIB)
+$(ASK): tests/e2e/export/engine/ask.c $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
 # Adds references to a DEX file.
 DEX_ADD := $(BUILD)/tests/e2e/dex_add
-$(DEX_ADD): tests/e2e/dex/add.c $(HOST_LIB)
+$(DEX_ADD): tests/e2e/android/dex/add.c $(HOST_LIB)
 	@mkdir -p $(@D)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-# An end-to-end test is an executable tests/e2e/test_* that prints TAP.
-E2E_TESTS := $(sort $(wildcard tests/e2e/test_*))
-check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: build, record, read
+# An end-to-end test is an executable tests/e2e/<folder of src/host/cli>/test_* that prints TAP; ONLY="start dex" runs
+# those with such a word in their path.
+E2E_ALL   := $(sort $(wildcard tests/e2e/*/test_*))
+E2E_TESTS := $(if $(ONLY),$(foreach t,$(E2E_ALL),$(if $(strip $(foreach o,$(ONLY),$(findstring $o,$t))),$t)),$(E2E_ALL))
+check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: build, record, read; ONLY=WORDS
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
 
 .PHONY: check-soak
 SOAK ?= 10000
 check-soak: all ## SOAK=10000 cycles of start, filter and stop on a busy program (half an hour)
-	SOAK=$(SOAK) NICE=10 NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/test_start_busy
+	SOAK=$(SOAK) NICE=10 NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) prove --failures --comments -e '' tests/e2e/record/test_start_busy
 
 # The end-to-end tests whose work is done by nanoscope itself.
-ASAN_TESTS := $(addprefix tests/e2e/test_,axml calls cli diff formats formats_consumers golden open parquet pdf report_runs trace_files)
+ASAN_TESTS := $(addprefix tests/e2e/,android/test_axml cli/test_cli $(addprefix analyze/test_,calls diff golden report_runs trace_files) \
+                $(addprefix export/test_,formats formats_consumers open parquet pdf))
 check-asan: ## unit tests and those of files, under AddressSanitizer and UBSan
 	$(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined check-unit
 	TESTS_AGAIN= $(MAKE) BUILD=$(BUILD)/asan SANITIZE=address,undefined E2E_TESTS="$(ASAN_TESTS)" check-e2e

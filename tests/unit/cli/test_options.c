@@ -91,7 +91,7 @@ int main(void)
 {
     int null = open("/dev/null", O_WRONLY);
 
-    /* The messages are not looked at here: tests/e2e/test_cli does. */
+    /* The messages are not looked at here: tests/e2e/cli/test_cli does. */
     if (null < 0 || dup2(null, STDERR_FILENO) < 0)
         return 1;
     close(null);

@@ -2,7 +2,7 @@
  * test_notes.c - samples, states, marks and counters in other formats: `.timer` and
  * `.state` come out as they went in; what a format cannot hold is said.
  */
-#include "formats_fixture.h"
+#include "unit/rigs/formats_fixture.h"
 #include "unit/rigs/proto_reader.h"
 
 static struct nsc_diag diag;

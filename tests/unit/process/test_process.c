@@ -1,5 +1,5 @@
 /* test_process.c - what reach/ reads about processes: the note in an image, maps, system calls,
- * states. The calls themselves: tests/e2e/test_reach. */
+ * states. The calls themselves: tests/e2e/record/test_processes. */
 #include <elf.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 /*
  * test_query.c - a connection's limits: memory, time, whoever went away; errors leave it usable;
- * calls by function within any of these. What the tables say is in tests/e2e/test_query.
+ * calls by function within any of these. What the tables say is in tests/e2e/analyze/test_query.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * process, in proportion to the window, beside what was recorded.
  */
 #include "analyze/functions/report.h"
-#include "formats_fixture.h"
+#include "unit/rigs/formats_fixture.h"
 
 static struct nsc_diag diag;
 

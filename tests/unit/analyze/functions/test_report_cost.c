@@ -3,8 +3,8 @@
  * time added, give the same report once it is taken out again.
  */
 #include "analyze/functions/report.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 enum { FUNCTIONS = 6, ROUNDS = 200, EVENTS = 400, INNER = 10, OUTER = 25 };
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "android/dex/dex.h"
-#include "dex_sample.h"
 #include "tap.h"
+#include "unit/rigs/dex_sample.h"
 
 static void test_empty(uint32_t version, size_t header)
 {

@@ -5,8 +5,8 @@
 #include <errno.h>
 
 #include "abi/app_recording.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 static struct nsc_import_result result;
 static struct nsc_diag diag;

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "formats/ctf/ctf_decode.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 #define HEAD                                                                                       \
     "/* CTF 1.8 */\n"                                                                              \

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 static struct nsc_import_result result;
 static struct nsc_diag diag;

@@ -3,8 +3,8 @@
  * walk stands beside the events it is made of.
  */
 #include "formats/export/balanced_walk.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 static struct nsc_diag diag;
 

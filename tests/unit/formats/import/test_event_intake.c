@@ -3,7 +3,7 @@
 #include "formats/export/balanced_walk.h"
 #include "formats/import/event_intake.h"
 #include "formats/import/external_sort.h"
-#include "formats_fixture.h"
+#include "unit/rigs/formats_fixture.h"
 
 /* ---- Sorting ------------------------------------------------------------------------------ */
 

@@ -4,8 +4,8 @@
  */
 #include "formats/import/end_by_name.h"
 #include "formats/import/slice_nesting.h"
-#include "formats_fixture.h"
 #include "trace/write/writer_state.h"
+#include "unit/rigs/formats_fixture.h"
 #include "util/id_map.h"
 #include "util/text/name_text.h"
 

@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 /* methodA calls methodB, then methodC: the format's own example. */
 static const char example[] = "1000:void com.example.Example.methodA()\n"

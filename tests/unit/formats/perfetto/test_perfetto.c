@@ -4,8 +4,8 @@
  */
 #include <zlib.h>
 
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 #include "unit/rigs/proto_reader.h"
 
 #define THREADS   4

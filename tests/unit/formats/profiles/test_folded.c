@@ -7,8 +7,8 @@
  * call began after a hidden one had ended.
  */
 #include "analyze/functions/report.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 #define FUNCTIONS 6
 #define ROUNDS    300

@@ -2,8 +2,8 @@
 #include <sys/stat.h>
 
 #include "base/span.h"
-#include "formats_fixture.h"
 #include "tap.h"
+#include "unit/rigs/formats_fixture.h"
 
 enum { ENTRY, EXIT, LOST, EVENT, MORE = 4 };
 
