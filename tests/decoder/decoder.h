@@ -1,6 +1,6 @@
 /*
  * decoder.h - a second, small reader of .nst files, written from docs/format.md alone: it shares no
- * code with src/trace, so that the two check each other and the page. Include once a program.
+ * code with src/host/trace, so that the two check each other and the page. Include once a program.
  *
  * decoder_print() lists a whole file as text. It holds the file in memory and stops at the first
  * thing that is not as the page says. Not made for hostile or large files.

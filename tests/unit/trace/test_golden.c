@@ -1,6 +1,6 @@
 /*
  * test_golden.c - the golden files: written as ever, read as ever, and printed in
- * docs/format.md byte by byte; and the second decoder (tests/decoder) agrees with src/trace on it
+ * docs/format.md byte by byte; and the second decoder (tests/decoder) agrees with src/host/trace on it
  * and on random traces.
  */
 #include <ctype.h>
@@ -266,7 +266,7 @@ static void test_dump(const char *name, const uint8_t *golden, size_t bytes, boo
     CHECK(part ? shown > 0 : at == bytes);
 }
 
-/* What src/trace reads, in the form of decoder_print()'s event lines. */
+/* What src/host/trace reads, in the form of decoder_print()'s event lines. */
 static void print_events(struct nsc_trace *t, uint32_t thread, FILE *out)
 {
     static const char *const kinds[] = {"enter", "exit", "unwind", "late", "lost"};
@@ -291,7 +291,7 @@ static void print_events(struct nsc_trace *t, uint32_t thread, FILE *out)
     nsc_cursor_close(c);
 }
 
-/* What src/trace reads of one owner's notes, in the form of decoder_print()'s lines. */
+/* What src/host/trace reads of one owner's notes, in the form of decoder_print()'s lines. */
 static void print_notes(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
                         bool of_process, FILE *out)
 {

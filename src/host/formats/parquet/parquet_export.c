@@ -18,7 +18,7 @@
 #include "util/text/name_text.h"
 
 #define GROUP_ROWS   131072u
-#define THREAD_SHIFT 40 /* of call_id, as in src/query */
+#define THREAD_SHIFT 40 /* of call_id, as in host/query */
 #define NO_CALL      (-1)
 
 enum column {

@@ -2,7 +2,7 @@
  * metrics_rounds.h - samples and states beside the calls: when they begin and end, what is said of
  * them.
  *
- * Called by recorder.c. Who is sampled is tracee.c's business, how is src/metrics'.
+ * Called by recorder.c. Who is sampled is tracee.c's business, how is host/metrics'.
  */
 #ifndef NSC_RECORD_RECORDER_METRICS_ROUNDS_H
 #define NSC_RECORD_RECORDER_METRICS_ROUNDS_H

@@ -1,6 +1,6 @@
 /*
  * exports.c - the engine as a WebAssembly module: what the page's worker calls
- * (viewer/src/module.ts; docs/viewer-protocol.md, WebAssembly).
+ * (viewer/src/engine/module.ts; docs/viewer-protocol.md, WebAssembly).
  *
  * Texts come in through one buffer and go out of another. Traces are read from descriptors that the
  * worker serves; there is no other input, and no output.

@@ -1,5 +1,5 @@
 /*
- * A control function for tests of src/reach, with its note. It keeps the rules of control.h, and
+ * A control function for tests of src/host/process, with its note. It keeps the rules of control.h, and
  * checks how it is called: the stack, the direction flag, the return address. Also verbs that
  * misbehave. Link it into a program, or as a shared library.
  */

@@ -1,5 +1,5 @@
 /*
- * Uses src/reach on a process, for tests.
+ * Uses src/host/process on a process, for tests.
  *
  * Link it with -Wl,--wrap=open.
  *
