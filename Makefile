@@ -14,7 +14,7 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wundef -Wvla -Walloca -Wconversion -W
         -Wmissing-prototypes -Wold-style-definition -Wimplicit-fallthrough -Wswitch-enum \
         -Wnull-dereference -Wdouble-promotion -Wdate-time $(if $(WERROR),-Werror)
 # Where #include "..." begins: in each world at its own folder and at what both share.
-SHARED_ROOTS := -Iinclude -iquote src/shared -iquote src
+SHARED_ROOTS := -Iinclude -iquote src/shared
 HOST_ROOTS   := $(SHARED_ROOTS) -iquote src/host
 TARGET_ROOTS := $(SHARED_ROOTS) -iquote src/target
 CPPFLAGS_ALL := $(HOST_ROOTS) -I$(BUILD)/gen -D_GNU_SOURCE
@@ -575,10 +575,19 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(HOST_LIB)
 
 # ---- Benchmarks -------------------------------------------------------------------------------------
 
-bench: all ## every figure the README promises, measured here (about 15 minutes)
+# Programs that measure the host library from inside.
+BENCH_PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*_bench.c))
+.PHONY: bench-programs
+bench-programs: $(BENCH_PROGRAMS)
+$(BUILD)/bench/%_bench: bench/%_bench.c $(HOST_LIB)
+	@mkdir -p $(@D)
+	$(call show,LINK)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
+
+bench: all $(BENCH_PROGRAMS) ## every figure the README promises, measured here (about 15 minutes)
 	bench/run --build $(BUILD) $(BENCH_ARGS)
 
-bench-quick: all ## the same with fewer rounds
+bench-quick: all $(BENCH_PROGRAMS) ## the same with fewer rounds
 	bench/run --build $(BUILD) --quick $(BENCH_ARGS)
 
 # ---- House rules ------------------------------------------------------------------------------------
@@ -644,4 +653,4 @@ clean: ## remove build/
 	rm -rf $(BUILD)
 
 -include $(WASM_OBJS:.o=.d)
--include $(HOST_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_TESTS:=.d)
+-include $(HOST_OBJS:.o=.d) $(CLI_OBJS:.o=.d) $(MAIN_OBJ:.o=.d) $(UNIT_TESTS:=.d) $(BENCH_PROGRAMS:=.d)

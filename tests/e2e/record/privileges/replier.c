@@ -11,7 +11,9 @@
 
 #include "record/control/command_server.h"
 
-#define EVIL "\033]0;owned\007\033[2J\r\xc2\x9b31m"
+#define EVIL                                                                                       \
+    "\033]0;owned\007\033[2J\r\xc2\x9b"                                                            \
+    "31m"
 
 int main(int argc, char **argv)
 {
