@@ -1,9 +1,9 @@
 /*
  * digest.h - what a confined child says about an ELF file: one block of bytes.
  *
- * Private to symbols/ (and its fuzz target). The child writes it, the parent reads it. The file may
- * have taken the child over, so the parent checks everything and uses nothing that it has not
- * checked. Both are the same program: the block has no version.
+ * Private to symbols/ (and its fuzz target). The child writes it (digest_write.c), the parent reads
+ * it (digest.c). The file may have taken the child over, so the parent checks everything and uses
+ * nothing that it has not checked. Both are the same program: the block has no version.
  *
  *   struct nsc_digest_head
  *   struct nsc_symtab_entry[entry_count]    group: the entry that it is a cold part of, or itself

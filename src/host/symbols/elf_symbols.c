@@ -1,6 +1,4 @@
-/* symbols.c - see symbols.h: opening a file and finding functions. */
-#include "symbols/symbols.h"
-
+/* elf_symbols.c - see symbols.h: opening a file and finding functions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
