@@ -174,19 +174,6 @@ void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)
 
 /* ---- The round ------------------------------------------------------------------------------- */
 
-uint64_t nsc_metrics_ticks(const struct nsc_metrics *m, uint64_t ns)
-{
-    double rate;
-
-    if (m->newer.monotonic_ns == m->older.monotonic_ns)
-        return m->newer.ticks;
-    rate = (double)(m->newer.ticks - m->older.ticks) /
-           (double)(m->newer.monotonic_ns - m->older.monotonic_ns);
-    if (ns >= m->newer.monotonic_ns)
-        return m->newer.ticks + (uint64_t)((double)(ns - m->newer.monotonic_ns) * rate);
-    return m->newer.ticks - (uint64_t)((double)(m->newer.monotonic_ns - ns) * rate);
-}
-
 /* A line over about a second: long enough to be straight, short enough to follow the clock. */
 static void take_clock(struct nsc_metrics *m, const struct nsc_clock_point *now)
 {

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "metrics/metrics_summary.h"
 #include "trace/format/model.h"
 #include "util/diag.h"
 
@@ -24,29 +25,10 @@ struct nsc_writer;
 #define NSC_METRICS_INTERVAL_MIN_NS 100000ull
 #define NSC_METRICS_INTERVAL_MAX_NS 1000000000ull
 
-enum nsc_metrics_source {
-    NSC_METRICS_PERF,      /* perf_event_open */
-    NSC_METRICS_PERF_USER, /* the same, of user mode only */
-    NSC_METRICS_PROC,      /* /proc, as perf is not permitted */
-};
-
 struct nsc_metrics_options {
     uint64_t interval_ns;  /* between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS */
     bool by_program;       /* threads take their samples themselves: only states are stored */
     struct nsc_heap *heap; /* where programs count their calls of malloc, or NULL; the caller's */
-};
-
-struct nsc_metrics_summary {
-    enum nsc_metrics_source source; /* of states, and unless by_program of samples */
-    bool by_program;
-    int perf_error;       /* why not (all of) perf, a negative errno; 0: all of it */
-    uint64_t interval_ns; /* of CPU time, from sample to sample */
-    uint64_t due, taken;  /* samples that there should be, and those that came */
-    uint64_t lost;        /* records of samples and switches that found no room */
-    uint32_t threads;     /* looked at */
-    uint32_t missed;      /* ended, or the recording did, before it was their turn */
-    uint32_t refused;     /* could not be, */
-    int refused_error;    /* because of this, the last time; a negative errno */
 };
 
 /**

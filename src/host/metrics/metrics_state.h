@@ -6,7 +6,7 @@
 #define NSC_METRICS_METRICS_STATE_H
 
 #include "metrics/malloc_samples.h"
-#include "metrics/metrics.h"
+#include "metrics/metrics_summary.h"
 #include "metrics/perf_event.h"
 #include "metrics/proc_thread.h"
 
@@ -74,8 +74,5 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t);
 void nsc_metrics_thread_poll(struct nsc_metrics_thread *t, uint64_t now_ns);
 /* Store what is left, and close; @ended: it is over. */
 void nsc_metrics_thread_close(struct nsc_metrics_thread *t, bool ended, uint64_t now_ns);
-
-/* Ticks at an instant of that clock. */
-uint64_t nsc_metrics_ticks(const struct nsc_metrics *metrics, uint64_t ns);
 
 #endif

@@ -28,13 +28,27 @@ enum {
 
 /* ---- Into the trace -------------------------------------------------------------------------- */
 
+/* Ticks at an instant of the monotonic clock. */
+static uint64_t ticks_at(const struct nsc_metrics *m, uint64_t ns)
+{
+    double rate;
+
+    if (m->newer.monotonic_ns == m->older.monotonic_ns)
+        return m->newer.ticks;
+    rate = (double)(m->newer.ticks - m->older.ticks) /
+           (double)(m->newer.monotonic_ns - m->older.monotonic_ns);
+    if (ns >= m->newer.monotonic_ns)
+        return m->newer.ticks + (uint64_t)((double)(ns - m->newer.monotonic_ns) * rate);
+    return m->newer.ticks - (uint64_t)((double)(m->newer.monotonic_ns - ns) * rate);
+}
+
 static void set_state(struct nsc_metrics_thread *t, uint64_t ns, enum nsc_thread_state state)
 {
     struct nsc_note note = {.kind = NSC_NOTE_STATE, .owner = t->id};
 
     if (state == t->state)
         return;
-    note.ticks = nsc_metrics_ticks(t->all, ns);
+    note.ticks = ticks_at(t->all, ns);
     note.state.old_state = t->state;
     note.state.new_state = state;
     nsc_writer_note(t->all->writer, &note);
@@ -117,7 +131,7 @@ static void put_sample(struct nsc_metrics_thread *t, uint64_t ns, uint64_t now_n
     };
     struct nsc_note note = {.kind = NSC_NOTE_SAMPLE, .owner = t->id};
 
-    note.ticks = nsc_metrics_ticks(t->all, ns);
+    note.ticks = ticks_at(t->all, ns);
     for (unsigned i = 0; i < NSC_METRICS_COUNTERS; i++) {
         set_field(&note.sample, fields[i], t->base[i] + counters[i]);
         t->last[i] = counters[i];
