@@ -13,6 +13,7 @@
 #include "record/modules/filter_bitmap.h"
 #include "record/modules/timed_modules.h"
 #include "record/session/clock_reading.h"
+#include "record/stack/filter_change.h"
 #include "trace/write/lane.h"
 
 enum {

@@ -13,6 +13,7 @@
 #include "record/modules/address_space.h"
 #include "record/modules/admission.h"
 #include "record/session/session.h"
+#include "record/stack/disabled_calls.h"
 #include "record/stack/stack.h"
 #include "record/switch/hook_switch.h"
 

@@ -1,8 +1,6 @@
 /* call_filter.c - see call_filter.h. */
 #include "record/stack/call_filter.h"
 
-#include "record/stack/stack_state.h"
-
 static void leave_out(const struct nsc_stack *st, uint32_t reason, uint64_t events)
 {
     st->sieve->stats->left_out[reason] += events;

@@ -19,33 +19,9 @@
 #ifndef NSC_RECORD_STACK_CALL_FILTER_H
 #define NSC_RECORD_STACK_CALL_FILTER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "record/modules/code_table.h"
-#include "record/options/filter_history.h"
-
-struct nsc_stack;
-struct nsc_stacks_stats;
-
-/* What a frame of the shadow is; above NSC_FRAME_REASON: why it is not written (enum
- * nsc_left_out_reason), 0 if it is or may yet be. */
-enum nsc_frame_mark {
-    NSC_FRAME_WRITTEN = 1, /* its entry has been given to the lane, or counted as dropped */
-    NSC_FRAME_PENDING = 2, /* wanted, and not yet long enough */
-    NSC_FRAME_UNDER = 4,   /* the caller asked for is open: here or farther out */
-    NSC_FRAME_STOPS = 8,   /* with its end recording waits for the trigger again */
-};
-#define NSC_FRAME_REASON 8
-
-/* A thread's; zeroed: there are no rules, and every call is written as it comes. */
-struct nsc_sieve {
-    const struct nsc_rules *rules; /* in force; NULL: none */
-    struct nsc_stacks_stats *stats;
-    bool wanted;            /* the thread is */
-    bool open;              /* between trigger and stopper; without trigger, always */
-    uint32_t trigger_calls; /* of the trigger so far */
-};
+#include "record/stack/stack_state.h"
 
 /* Why a call that does not matter to the rules is not wanted, when these are open; 0: it is. */
 uint32_t nsc_sieve_reason(const struct nsc_sieve *sieve);

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/stack/stack_state.h"
+#include "record/stack/filter_change.h"
+#include "record/stack/open_frames.h"
 #include "util/array.h"
 
 enum { OFFS_MANY = 256, FUNCTIONS_MANY = 1 << 17 };

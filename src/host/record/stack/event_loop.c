@@ -3,8 +3,12 @@
  * in order and takes plain calls and returns itself; everything else it gives to stack.c.
  */
 #include "abi/live.h"
+#include "record/stack/call_filter.h"
+#include "record/stack/disabled_calls.h"
 #include "record/stack/fast_path.h"
-#include "record/stack/stack_state.h"
+#include "record/stack/filter_change.h"
+#include "record/stack/open_frames.h"
+#include "record/stack/stack.h"
 
 enum { LOOKAHEAD_MAX = 64 };
 

@@ -26,7 +26,7 @@ struct nsc_plain {
     const struct nsc_codes *codes;
     struct nsc_lane *lane;
     uint64_t exit_mask, address_mask, anchor;
-    bool marked;         /* see stack.h */
+    bool marked;         /* see struct nsc_stacks */
     uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
     uint64_t until;      /* ticks until which the codes hold, and no function has gone off */
     const uint64_t *end; /* the last slot that may be read */

@@ -2,50 +2,24 @@
  * stack.c - see stack.h: the stacks of a thread, and the rule for every event. The loop that feeds
  * it, and that takes the plain events itself, is event_loop.c.
  */
+#include "record/stack/stack.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
-#include "record/stack/stack_state.h"
+#include "record/stack/call_filter.h"
+#include "record/stack/disabled_calls.h"
+#include "record/stack/filter_change.h"
+#include "record/stack/open_frames.h"
 #include "util/array.h"
 
-enum { STACKS_MAX = 1024, SHADOW_FIRST = 64 };
+enum { STACKS_MAX = 1024 };
 
 /* The same for an entry above the outermost frame ever seen. */
 #define REACH_ABOVE ((1ull << 20) << KEY_SHIFT)
 #define UNREACHABLE UINT64_MAX
 
 /* ---- frames of one stack, kept or not ------------------------------------------------------- */
-
-/* May the stack have twice its frames? It always may have its first ones. */
-static bool shadow_may_grow(const struct nsc_stacks *s, const struct nsc_stack *st)
-{
-    return s->limits == NULL || st->capacity == 0 || s->limits->frames >= st->capacity;
-}
-
-static int shadow_grow(struct nsc_stacks *s, struct nsc_stack *st)
-{
-    uint32_t capacity = st->capacity == 0 ? SHADOW_FIRST : st->capacity * 2;
-    struct nsc_lane_frame *frames;
-
-    if (capacity < st->capacity || !shadow_may_grow(s, st))
-        return -ENOMEM;
-    frames = realloc(st->shadow, ((size_t)capacity + 1) * sizeof *frames);
-    if (frames == NULL)
-        return -ENOMEM;
-    if (st->shadow == NULL)
-        frames[0] = (struct nsc_lane_frame){.position = NSC_LANE_NOWHERE};
-    if (s->limits != NULL && st->capacity > 0)
-        s->limits->frames -= st->capacity;
-    st->shadow = frames;
-    st->capacity = capacity;
-    return 0;
-}
-
-/* Room for one more frame in the shadow? If not, its exit will not match. */
-static bool shadow_room(struct nsc_stacks *s, struct nsc_stack *st)
-{
-    return st->depth < st->capacity || shadow_grow(s, st) == 0;
-}
 
 static void shadow_push(struct nsc_stack *st, uint64_t ticks, uint32_t function, uint64_t key)
 {
@@ -69,7 +43,7 @@ static void stack_push(struct nsc_stacks *s, const struct nsc_stack_event *event
     uint64_t key = event->key | event->pc16;
 
     if (st->sieve != NULL) {
-        if (shadow_room(s, st))
+        if (nsc_stack_has_room(s, st))
             nsc_sieve_enter(st, event->ticks, key, code);
         else
             nsc_stack_miss(s, &s->stats.unmatched);
@@ -81,7 +55,7 @@ static void stack_push(struct nsc_stacks *s, const struct nsc_stack_event *event
     }
     if (st->lane != NULL)
         nsc_lane_enter(st->lane, event->ticks, code->function, key);
-    else if (shadow_room(s, st))
+    else if (nsc_stack_has_room(s, st))
         shadow_push(st, event->ticks, code->function, key);
     count_event(s, st);
 }
@@ -99,21 +73,6 @@ static void stack_exit(struct nsc_stacks *s, uint64_t ticks)
     else
         st->depth--;
     count_event(s, st);
-}
-
-void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks)
-{
-    const struct nsc_lane_frame *top = nsc_stack_innermost(st);
-
-    /* Nothing was seen of it since. */
-    if (top != NULL && top->position == KEY_ORPHAN && ticks > s->before_ticks)
-        ticks = s->before_ticks;
-    if (nsc_stack_in_lane(st))
-        nsc_lane_unwind(st->lane, ticks);
-    else if (st->sieve != NULL)
-        nsc_sieve_unwind(st, ticks);
-    else
-        st->depth--;
 }
 
 /* Close every frame whose position is below that of @key. */
@@ -146,6 +105,14 @@ static bool stack_holds(struct nsc_stack *st, uint64_t key)
 
 /* ---- the stacks of a thread ------------------------------------------------------------------ */
 
+/* Is @a to be given up before @b? */
+static bool is_dispensable(const struct nsc_stack *a, const struct nsc_stack *b)
+{
+    bool a_idle = nsc_stack_depth(a) == 0, b_idle = nsc_stack_depth(b) == 0;
+
+    return a_idle != b_idle ? a_idle : a->used < b->used;
+}
+
 static struct nsc_stack *stack_evict(struct nsc_stacks *s)
 {
     struct nsc_stack *victim = NULL;
@@ -156,9 +123,7 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
 
         if (st == s->current)
             continue;
-        if (victim == NULL || (nsc_stack_depth(st) == 0 && nsc_stack_depth(victim) != 0) ||
-            ((nsc_stack_depth(st) == 0) == (nsc_stack_depth(victim) == 0) &&
-             st->used < victim->used))
+        if (victim == NULL || is_dispensable(st, victim))
             victim = st;
     }
     if (victim == NULL)
@@ -187,7 +152,7 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
         return NULL;
     st->number = s->count;
     st->pending = UINT32_MAX;
-    if (s->sieve.rules != NULL && !shadow_room(s, st)) {
+    if (s->sieve.rules != NULL && !nsc_stack_has_room(s, st)) {
         free(st);
         return NULL;
     }
@@ -196,14 +161,6 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
         s->limits->extra_stacks--;
     s->stacks[s->count++] = st;
     return st;
-}
-
-static void begin_rules(struct nsc_stacks *s, const struct nsc_rules *rules)
-{
-    s->sieve.rules = rules;
-    s->sieve.wanted = s->is_wanted == NULL || s->is_wanted(s->context, rules);
-    s->sieve.open = !rules->trigger;
-    s->sieve.trigger_calls = 0;
 }
 
 int nsc_stacks_init(struct nsc_stacks *s)
@@ -218,7 +175,7 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->stats = (struct nsc_stacks_stats){0};
     s->sieve = (struct nsc_sieve){.stats = &s->stats};
     if (s->rules != NULL)
-        begin_rules(s, s->rules);
+        nsc_stacks_begin_rules(s, s->rules);
     nsc_stacks_offs_next(s);
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
@@ -231,8 +188,9 @@ void nsc_stacks_free(struct nsc_stacks *s)
     for (i = 0; i < s->count; i++) {
         if (s->limits != NULL) {
             s->limits->extra_stacks += i > 0;
-            s->limits->frames +=
-                s->stacks[i]->capacity > SHADOW_FIRST ? s->stacks[i]->capacity - SHADOW_FIRST : 0;
+            s->limits->frames += s->stacks[i]->capacity > NSC_SHADOW_FIRST
+                                     ? s->stacks[i]->capacity - NSC_SHADOW_FIRST
+                                     : 0;
         }
         free(s->stacks[i]->shadow);
         free(s->stacks[i]);
@@ -352,15 +310,6 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event 
 }
 
 /* ---- events that do not nest plainly --------------------------------------------------------- */
-
-void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count)
-{
-    ++*count;
-    if (s->current->sieve != NULL)
-        nsc_sieve_lost(s->current, s->last_ticks, 1);
-    else if (s->current->lane != NULL)
-        nsc_lane_lost(s->current->lane, s->last_ticks, 1);
-}
 
 /*
  * Frames at the entry's own position. A real call there replaces them. A function inlined into its
@@ -714,85 +663,6 @@ void nsc_stacks_keep(struct nsc_stacks *s)
 
         if (count_frames(st) > 0 || st->pending < st->depth || (st == s->current && lost > 0))
             keep_stack(s, st, lost);
-    }
-}
-
-/* ---- rules that change ----------------------------------------------------------------------- */
-
-/* The frames of the lane become those of the shadow, all of them written. */
-static int move_to_shadow(struct nsc_stacks *s, struct nsc_stack *st)
-{
-    uint32_t count = nsc_stack_depth(st), i;
-
-    while (st->capacity <= count)
-        if (shadow_grow(s, st) != 0)
-            return -ENOMEM;
-    for (i = 0; st->lane != NULL && i < count; i++)
-        st->shadow[i + 1] = *nsc_stack_frame(st, i);
-    for (i = 0; i < count; i++) {
-        st->shadow[i + 1].bound = NSC_FRAME_WRITTEN;
-        st->shadow[i + 1].child_ticks = i + 1;
-    }
-    st->depth = count;
-    return 0;
-}
-
-void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules)
-{
-    uint32_t i;
-
-    if (s->sieve.rules != NULL)
-        return;
-    s->rules = rules;
-    for (i = 0; i < s->count; i++)
-        if (move_to_shadow(s, s->stacks[i]) != 0)
-            return; /* out of memory: this thread goes on as before */
-    begin_rules(s, rules);
-    for (i = 0; i < s->count; i++)
-        s->stacks[i]->sieve = &s->sieve;
-}
-
-void nsc_stacks_renamed(struct nsc_stacks *s)
-{
-    if (s->sieve.rules != NULL && s->is_wanted != NULL)
-        s->sieve.wanted = s->is_wanted(s->context, s->sieve.rules);
-}
-
-/* What is open when the rules change: what is written stays so and gets its end, the rest does not
- * appear. */
-static void turn_stack(struct nsc_stacks *s, struct nsc_stack *st)
-{
-    uint32_t i, wanted = 0, under = 0;
-
-    for (i = 1; i <= st->depth; i++) {
-        struct nsc_lane_frame *frame = &st->shadow[i];
-        uint32_t marks = frame->bound & ~(uint32_t)(NSC_FRAME_UNDER | NSC_FRAME_STOPS);
-        uint32_t roles = s->roles(s->context, s->sieve.rules, frame->function);
-
-        if ((roles & NSC_CODE_CALLER) != 0)
-            under = NSC_FRAME_UNDER;
-        if ((marks & NSC_FRAME_PENDING) != 0) {
-            s->stats.left_out[NSC_LEFT_OUT_SHORT]++;
-            marks = NSC_LEFT_OUT_SHORT << NSC_FRAME_REASON;
-        }
-        wanted += (marks & NSC_FRAME_WRITTEN) != 0;
-        frame->child_ticks = wanted;
-        frame->bound =
-            marks | under | ((roles & NSC_CODE_STOPPER) != 0 ? (uint32_t)NSC_FRAME_STOPS : 0);
-    }
-    st->pending = UINT32_MAX;
-}
-
-void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks)
-{
-    uint32_t i;
-
-    while (ticks >= s->sieve.rules->until_ticks && s->sieve.rules->next != NULL) {
-        for (i = 0; i < s->count; i++)
-            nsc_sieve_settle(s->stacks[i], s->sieve.rules->until_ticks);
-        begin_rules(s, s->sieve.rules->next);
-        for (i = 0; i < s->count; i++)
-            turn_stack(s, s->stacks[i]);
     }
 }
 

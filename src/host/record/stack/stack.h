@@ -20,70 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/modules/code_table.h"
-#include "record/session/limits.h"
-#include "record/stack/call_filter.h"
-#include "record/stack/disabled_calls.h"
-#include "record/stack/user_events.h"
-#include "trace/format/model.h"
-
-struct nsc_lane;
-struct nsc_stack; /* one stack of the thread; stack.c */
-
-struct nsc_stacks_stats {
-    uint64_t recorded; /* events given to lanes (entries, exits, late exits) */
-    uint64_t dropped;  /* events run through the rule but not kept (ring) */
-    uint64_t lost;     /* events that the program reported as lost, see nsc_stacks_lost() */
-    /* Exits without an entry inside open calls. Lost too, unless sleds were switched while the
-     * program ran: then the entry was not wanted, and they count as left out. */
-    uint64_t unmatched;
-    uint64_t cut; /* dropped events that nsc_stacks_keep() gave up; lost too */
-    uint64_t left_out[NSC_LEFT_OUT_REASONS]; /* events that are not wanted, by reason */
-    uint64_t clamped; /* events whose ticks ran backwards for no known reason */
-    uint64_t holes;   /* slots reserved but never completed; lost too */
-};
-
-struct nsc_stacks {
-    struct nsc_codes *codes;
-    /* Begins the stream of stack @stack (0, 1, ...) of this thread; 0 or -errno. */
-    int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
-    void *context;
-    uint8_t exit_bit;
-    bool keep;          /* false: run the rule only, keep nothing (a ring that turns over) */
-    bool switched;      /* sleds are switched while the thread runs */
-    uint64_t on_ticks;  /* nsc_stacks_switched_on(); 0: from the start, what is wanted is on */
-    uint64_t end_ticks; /* nsc_stacks_end(); 0: the recording goes on */
-    bool marked;        /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
-    /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
-     * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
-    const struct nsc_rules *rules;
-    bool (*is_wanted)(void *context, const struct nsc_rules *rules);
-    uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
-    struct nsc_note_records notes;
-    const struct nsc_offs *offs; /* NULL: nothing is switched off while the thread runs */
-    struct nsc_limits *limits;   /* NULL: none */
-
-    uint64_t anchor;     /* position in force */
-    uint64_t last_ticks; /* of the thread's last event; 0 before its first */
-    uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
-    uint64_t
-        next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
-    uint64_t since_ticks;  /* nothing is closed unseen since: the thread's start, or a gap */
-    uint64_t before_ticks; /* of the event before the one at hand */
-    /* When the next of the offs was done, or the recording ended; UINT64_MAX: neither, 0: an event
-     * behind the end was seen, 1: none behind the last of the offs was. */
-    uint64_t off_ticks;
-    uint64_t offs_passed; /* how many of them the thread's events are behind, gaps included */
-    uint64_t offs_met;    /* and how many its last entry or exit is */
-    uint64_t since_key;   /* from where on no event was lost in any gap */
-    struct nsc_stacks_stats stats;
-    struct nsc_sieve sieve;
-
-    struct nsc_stack **stacks;
-    struct nsc_stack *current;
-    uint32_t count, capacity;
-    uint64_t switches; /* clock of stack use */
-};
+#include "record/stack/stack_state.h"
 
 /* Fields above `anchor` are the caller's to set before; 0 or -ENOMEM. */
 int nsc_stacks_init(struct nsc_stacks *s);
@@ -105,12 +42,6 @@ void nsc_stacks_begin_chunk(struct nsc_stacks *s, uint64_t anchor, uint64_t open
 size_t nsc_stacks_run(struct nsc_stacks *s, const uint64_t *words, size_t from, size_t to,
                       bool stop_at_hole);
 
-/* All events of the thread that are not in the trace. */
-static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
-{
-    return s->stats.lost + s->stats.unmatched + s->stats.holes + s->stats.cut + s->stats.dropped;
-}
-
 /**
  * nsc_stacks_gap - events are missing just here.
  * @lost, @left_out: how many were lost, and how many the budget turned away.
@@ -128,9 +59,6 @@ void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events);
  * start; everything else dropped so far is lost. */
 void nsc_stacks_keep(struct nsc_stacks *s);
 
-/* The rules that are in force have an end (rules->until_ticks), though they began without: the
- * thread's first ones are @rules. */
-void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
 /* Sleds were switched on, and all of that was done at @ticks: till then functions may have had
  * their exits on and not yet their entries. Called before later events are run. */
 void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks);
@@ -138,11 +66,22 @@ void nsc_stacks_switched_on(struct nsc_stacks *s, uint64_t ticks);
  * that are lost. What is open then stays so. Called before any of them is run; the first call
  * counts. */
 void nsc_stacks_end(struct nsc_stacks *s, uint64_t ticks);
-/* Ask again whether the thread is wanted: its name has changed. */
-void nsc_stacks_renamed(struct nsc_stacks *s);
-
 /* The thread has ended: close all stacks; what is still open ends now, or when its stack was left
  * for good. */
 void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks);
+
+/* ---- For the loop over slots (event_loop.c) ------------------------------------------------- */
+
+/* An event that does not nest plainly on the current stack. */
+void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                     const struct nsc_code *code);
+void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
+                    const struct nsc_code *code);
+/* The thread goes from one stack to another, by their names. @position: where the stack @to goes
+ * on, 0 if not known. */
+void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position);
+/* A jump or an exception: every frame at or below @position is over, and its stack is the current
+ * one from now on. */
+void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks);
 
 #endif

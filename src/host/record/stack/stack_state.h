@@ -1,6 +1,5 @@
 /*
- * stack_state.h - what stack.c (the stacks and the rule) and event_loop.c (the loop over slots)
- * share.
+ * stack_state.h - the stacks of one thread and their open frames, as all of this room knows them.
  *
  * A frame's own word holds its position << 16 and, below, the low 16 bits of the program counter of
  * its hook (header hook; else 0): one comparison orders frames by position. Along a stack the
@@ -9,8 +8,17 @@
 #ifndef NSC_RECORD_STACK_STACK_STATE_H
 #define NSC_RECORD_STACK_STACK_STATE_H
 
-#include "record/stack/stack.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "record/modules/code_table.h"
+#include "record/options/filter_history.h"
+#include "record/session/limits.h"
+#include "record/stack/user_events.h"
+#include "trace/format/model.h"
 #include "trace/write/lane.h"
+
+struct nsc_offs; /* disabled_calls.h */
 
 #define KEY_SHIFT 16
 #define KEY_PC    0xffffull
@@ -25,6 +33,25 @@
  * (disabled_calls.c): whatever comes next lies outside of it. No event is here, as positions are
  * multiples of 8. */
 #define KEY_ORPHAN (2ull << KEY_SHIFT)
+
+/* What a frame of the shadow is; above NSC_FRAME_REASON: why it is not written (enum
+ * nsc_left_out_reason), 0 if it is or may yet be. */
+enum nsc_frame_mark {
+    NSC_FRAME_WRITTEN = 1, /* its entry has been given to the lane, or counted as dropped */
+    NSC_FRAME_PENDING = 2, /* wanted, and not yet long enough */
+    NSC_FRAME_UNDER = 4,   /* the caller asked for is open: here or farther out */
+    NSC_FRAME_STOPS = 8,   /* with its end recording waits for the trigger again */
+};
+#define NSC_FRAME_REASON 8
+
+/* A thread's; zeroed: there are no rules, and every call is written as it comes. */
+struct nsc_sieve {
+    const struct nsc_rules *rules; /* in force; NULL: none */
+    struct nsc_stacks_stats *stats;
+    bool wanted;            /* the thread is */
+    bool open;              /* between trigger and stopper; without trigger, always */
+    uint32_t trigger_calls; /* of the trigger so far */
+};
 
 struct nsc_stack {
     struct nsc_lane *lane; /* NULL while calls are not kept, or before the first event */
@@ -49,6 +76,67 @@ struct nsc_stack {
     uint64_t left_ticks, used; /* when it was left, in ticks and in `switches` */
     bool gone; /* left for a stack it had interrupted: its frames are most likely dead */
 };
+
+struct nsc_stacks_stats {
+    uint64_t recorded; /* events given to lanes (entries, exits, late exits) */
+    uint64_t dropped;  /* events run through the rule but not kept (ring) */
+    uint64_t lost;     /* events that the program reported as lost, see nsc_stacks_lost() */
+    /* Exits without an entry inside open calls. Lost too, unless sleds were switched while the
+     * program ran: then the entry was not wanted, and they count as left out. */
+    uint64_t unmatched;
+    uint64_t cut; /* dropped events that nsc_stacks_keep() gave up; lost too */
+    uint64_t left_out[NSC_LEFT_OUT_REASONS]; /* events that are not wanted, by reason */
+    uint64_t clamped; /* events whose ticks ran backwards for no known reason */
+    uint64_t holes;   /* slots reserved but never completed; lost too */
+};
+
+struct nsc_stacks {
+    struct nsc_codes *codes;
+    /* Begins the stream of stack @stack (0, 1, ...) of this thread; 0 or -errno. */
+    int (*open_lane)(void *context, uint32_t stack, uint64_t ticks, struct nsc_lane **lane);
+    void *context;
+    uint8_t exit_bit;
+    bool keep;          /* false: run the rule only, keep nothing (a ring that turns over) */
+    bool switched;      /* sleds are switched while the thread runs */
+    uint64_t on_ticks;  /* nsc_stacks_switched_on(); 0: from the start, what is wanted is on */
+    uint64_t end_ticks; /* nsc_stacks_end(); 0: the recording goes on */
+    bool marked;        /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
+    /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
+     * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
+    const struct nsc_rules *rules;
+    bool (*is_wanted)(void *context, const struct nsc_rules *rules);
+    uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
+    struct nsc_note_records notes;
+    const struct nsc_offs *offs; /* NULL: nothing is switched off while the thread runs */
+    struct nsc_limits *limits;   /* NULL: none */
+
+    uint64_t anchor;     /* position in force */
+    uint64_t last_ticks; /* of the thread's last event; 0 before its first */
+    uint64_t near_ticks; /* an instant that the next event is near to (see live.h, header hook) */
+    uint64_t
+        next_ticks; /* an instant behind the slots at hand, 0: not known; the caller's to set */
+    uint64_t since_ticks;  /* nothing is closed unseen since: the thread's start, or a gap */
+    uint64_t before_ticks; /* of the event before the one at hand */
+    /* When the next of the offs was done, or the recording ended; UINT64_MAX: neither, 0: an event
+     * behind the end was seen, 1: none behind the last of the offs was. */
+    uint64_t off_ticks;
+    uint64_t offs_passed; /* how many of them the thread's events are behind, gaps included */
+    uint64_t offs_met;    /* and how many its last entry or exit is */
+    uint64_t since_key;   /* from where on no event was lost in any gap */
+    struct nsc_stacks_stats stats;
+    struct nsc_sieve sieve;
+
+    struct nsc_stack **stacks;
+    struct nsc_stack *current;
+    uint32_t count, capacity;
+    uint64_t switches; /* clock of stack use */
+};
+
+/* All events of the thread that are not in the trace. */
+static inline uint64_t nsc_stacks_lost_total(const struct nsc_stacks *s)
+{
+    return s->stats.lost + s->stats.unmatched + s->stats.holes + s->stats.cut + s->stats.dropped;
+}
 
 /* An event, decoded. */
 struct nsc_stack_event {
@@ -85,28 +173,6 @@ static inline struct nsc_lane_frame *nsc_stack_frame(struct nsc_stack *st, uint3
     return &st->shadow[index + 1];
 }
 
-/* The innermost call, there is one, is over without an exit. */
-void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks);
-
-/* Functions were switched off before @ticks. @seen: an event is at hand; else a gap, or nobody
- * waits for one. */
-void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen);
-
-/* The first entry behind offs, just told, is here; or its code is NULL: an exit. (See
- * disabled_calls.c.) */
-void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,
-                         const struct nsc_code *code);
-
-/* An exit without entry: may its call have begun while its function was off, behind the last gap?
- * Then it need not have been open at that gap, and nobody knows for how long it was. Outside of all
- * open calls only a function that is known to have been off since is suspected: what was open when
- * the recording began ends there, too. */
-bool nsc_stack_began_while_off(const struct nsc_stacks *s, const struct nsc_code *code);
-
-/* No event comes any more: calls whose end nobody would see are over with what was seen in them
- * last. */
-void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st);
-
 /* Did the recording end before the event? All that follow it in the thread come later, too. */
 static inline bool nsc_stack_is_over(struct nsc_stacks *s, uint64_t ticks)
 {
@@ -115,21 +181,5 @@ static inline bool nsc_stack_is_over(struct nsc_stacks *s, uint64_t ticks)
     s->off_ticks = 0;
     return true;
 }
-
-/* An event that does not nest plainly on the current stack. */
-void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
-                     const struct nsc_code *code);
-void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
-                    const struct nsc_code *code);
-/* The rules for calls that were in force end before @ticks. */
-void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks);
-/* One event is missing just here, and counted at @count; what is open stays so. */
-void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count);
-/* The thread goes from one stack to another, by their names. @position: where the stack @to goes
- * on, 0 if not known. */
-void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position);
-/* A jump or an exception: every frame at or below @position is over, and its stack is the current
- * one from now on. */
-void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks);
 
 #endif

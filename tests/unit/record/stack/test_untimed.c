@@ -16,6 +16,8 @@
 #include "record/stack/disabled_calls.c"
 #include "record/stack/event_loop.c"
 #include "record/stack/fast_path.c"
+#include "record/stack/filter_change.c"
+#include "record/stack/open_frames.c"
 #include "record/stack/stack.c"
 #include "unit/rigs/thread_rig.h"
 
