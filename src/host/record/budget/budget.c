@@ -11,6 +11,7 @@
 #include "record/budget/rate_estimate.h"
 #include "record/session/clock_reading.h"
 #include "record/switch/hook_switch.h"
+#include "record/switch/switch_notice.h"
 #include "trace/write/writer.h"
 #include "util/array.h"
 #include "util/now.h"

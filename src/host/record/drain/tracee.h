@@ -12,10 +12,10 @@
 #include "metrics/metrics.h"
 #include "record/modules/address_space.h"
 #include "record/modules/admission.h"
+#include "record/modules/sled_switch.h"
 #include "record/session/session.h"
 #include "record/stack/disabled_calls.h"
 #include "record/stack/stack.h"
-#include "record/switch/hook_switch.h"
 
 struct nsc_tracees;
 
@@ -138,18 +138,6 @@ uint64_t nsc_tracee_overwritten(struct nsc_tracee_thread *thread, uint64_t *chun
 void nsc_tracee_finish(struct nsc_tracee_thread *thread, bool free_slot);
 /* Free the slots of processes that are dead and have no thread left. */
 void nsc_tracees_reap(struct nsc_tracees *all);
-/* From now on sleds are switched while programs run (see nsc_stacks.switched). */
-void nsc_tracees_set_switched(struct nsc_tracees *all);
-/* Sleds have been switched on, all that were to be, at @ticks (see nsc_stacks_switched_on()); a
- * time that never comes: they are about to be switched off. Called before any event is read that
- * came since. */
-void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks);
-/* The recording ends now, unless it has: what happens while hooks are switched off, one after
- * another, is no part of it. But of a ring, which keeps the newest events. */
-void nsc_tracees_end(struct nsc_tracees *all);
-/* Functions have been switched off while the program runs. @off->functions is taken over. Called
- * before any event is read that came since. */
-void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off);
 /**
  * nsc_tracees_set_filter - another filter, for events from @ticks on, whenever they are read.
  * @filter: its contents are taken over.

@@ -457,3 +457,17 @@ int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_
     }
     return error;
 }
+
+void nsc_onoff_free(struct nsc_onoff *onoff)
+{
+    uint32_t i;
+
+    for (i = 0; i < onoff->count; i++)
+        if (onoff->flips[i].sleds != NULL)
+            nsc_flip_free(&onoff->flips[i]);
+    free(onoff->flips);
+    nsc_maps_free(&onoff->maps);
+    if (onoff->mem >= 0)
+        close(onoff->mem);
+    *onoff = (struct nsc_onoff){.mem = -1};
+}

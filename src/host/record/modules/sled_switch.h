@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "process/maps.h"
 #include "record/modules/sled_table.h"
 #include "util/diag.h"
 
@@ -81,5 +82,15 @@ enum nsc_flip_order {
  * switch, more the first time, when the page is copied.
  */
 int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_flip_stats *stats);
+
+/* The sleds of one process. Zeroed but for mem: nothing is known. */
+struct nsc_onoff {
+    int mem;                /* of nsc_admission_open_memory(); -1: not open */
+    struct nsc_flip *flips; /* by index of nsc_space.mappings; no sleds: not looked at */
+    uint32_t count;
+    struct nsc_maps maps; /* of the process, to check modules by; may be out of date */
+};
+
+void nsc_onoff_free(struct nsc_onoff *onoff);
 
 #endif

@@ -19,7 +19,9 @@
 #include "record/recorder/recorder.h"
 #include "record/session/clock_reading.h"
 #include "record/session/session_processes.h"
+#include "record/switch/hook_switch.h"
 #include "record/switch/patchable_switch.h"
+#include "record/switch/switch_notice.h"
 #include "util/now.h"
 
 #define MS        1000000ull

@@ -7,27 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/drain/tracee.h"
 #include "record/modules/filter_bitmap.h"
 #include "record/session/session_processes.h"
+#include "record/switch/switch_notice.h"
 #include "util/array.h"
 
 /* Rounds in which processes may still appear that were forked while others were switched. */
 enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
-
-void nsc_onoff_free(struct nsc_onoff *onoff)
-{
-    uint32_t i;
-
-    for (i = 0; i < onoff->count; i++)
-        if (onoff->flips[i].sleds != NULL)
-            nsc_flip_free(&onoff->flips[i]);
-    free(onoff->flips);
-    nsc_maps_free(&onoff->maps);
-    if (onoff->mem >= 0)
-        close(onoff->mem);
-    *onoff = (struct nsc_onoff){.mem = -1};
-}
 
 /*
  * Has process @pid loaded the module's file there? Without privileges the kernel keeps us to

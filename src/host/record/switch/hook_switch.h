@@ -10,24 +10,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
-#include "process/maps.h"
-#include "record/modules/sled_switch.h"
-
-struct nsc_modules;
-struct nsc_tracees;
-struct nsc_tracee_process;
-
-/* The sleds of one process. Zeroed but for mem: nothing is known. */
-struct nsc_onoff {
-    int mem;                /* of nsc_admission_open_memory(); -1: not open */
-    struct nsc_flip *flips; /* by index of nsc_space.mappings; no sleds: not looked at */
-    uint32_t count;
-    struct nsc_maps maps; /* of the process, to check modules by; may be out of date */
-};
-
-void nsc_onoff_free(struct nsc_onoff *onoff);
+#include "record/drain/tracee.h"
 
 /**
  * nsc_onoff_flip - the sleds of one mapping of a process, looked at the first time.

@@ -1,10 +1,8 @@
-/*
- * switch_notice.c - what the threads of a session hear of sleds that are switched while they run;
- * see tracee.h. Called by whoever has them switched: recorder.c, attach.c, budget.c, hook_switch.c.
- */
+/* switch_notice.c - see switch_notice.h. */
+#include "record/switch/switch_notice.h"
+
 #include <stdlib.h>
 
-#include "record/drain/tracee.h"
 #include "record/session/clock_reading.h"
 
 void nsc_tracees_set_switched(struct nsc_tracees *all)
