@@ -1,6 +1,6 @@
 /*
  * hook_cost.h - what a recorded call costs on this machine: measured with a program that does
- * nothing else. Called by recorder.c when a recording is over.
+ * nothing else. Called by recorder_end.c when a recording is over.
  */
 #ifndef NSC_RECORD_BUDGET_HOOK_COST_H
 #define NSC_RECORD_BUDGET_HOOK_COST_H

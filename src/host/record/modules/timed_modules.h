@@ -1,7 +1,7 @@
 /*
  * timed_modules.h - `--timing entry`: which modules it is true of. The exits of sleds leave the
  * timer alone then; those of the header hook and of patchable entries read it always. Called by
- * tracee.c and recorder.c.
+ * tracee.c and recorder_end.c.
  */
 #ifndef NSC_RECORD_MODULES_TIMED_MODULES_H
 #define NSC_RECORD_MODULES_TIMED_MODULES_H

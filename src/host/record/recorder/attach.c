@@ -17,6 +17,7 @@
 #include "record/control/start_link.h"
 #include "record/modules/filter_bitmap.h"
 #include "record/recorder/recorder.h"
+#include "record/recorder/recorder_end.h"
 #include "record/session/clock_reading.h"
 #include "record/session/session_processes.h"
 #include "record/switch/hook_switch.h"

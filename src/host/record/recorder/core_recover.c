@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "record/recorder/recorder.h"
+#include "record/recorder/recorder_end.h"
 #include "record/session/core_dump.h"
 
 static bool never_over(struct nsc_recorder *r, uint64_t now_ns)

@@ -2,12 +2,13 @@
  * metrics_rounds.h - samples and states beside the calls: when they begin and end, what is said of
  * them.
  *
- * Called by recorder.c. Who is sampled is tracee.c's business, how is host/metrics'.
+ * Called by recorder.c and recorder_end.c. Who is sampled is tracee.c's business, how is
+ * host/metrics'.
  */
 #ifndef NSC_RECORD_RECORDER_METRICS_ROUNDS_H
 #define NSC_RECORD_RECORDER_METRICS_ROUNDS_H
 
-#include "record/recorder/recorder.h"
+#include "record/recorder/recorder_state.h"
 
 /* Begin, if options->sample_ns says so. Raises this process's limit on open files as far as it may:
  * to be called when nobody inherits it any more. */

@@ -14,6 +14,7 @@
 
 #include "metrics/malloc_samples.h"
 #include "record/recorder/recorder.h"
+#include "record/recorder/recorder_end.h"
 #include "record/session/spawn_program.h"
 #include "symbols/symbols.h"
 

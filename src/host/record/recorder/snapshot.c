@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "record/recorder/recorder_end.h"
 #include "record/recorder/trace_output.h"
 #include "record/session/clock_reading.h"
 #include "util/now.h"

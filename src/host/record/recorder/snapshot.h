@@ -5,7 +5,7 @@
 #ifndef NSC_RECORD_RECORDER_SNAPSHOT_H
 #define NSC_RECORD_RECORDER_SNAPSHOT_H
 
-#include "record/recorder/recorder.h"
+#include "record/recorder/recorder_state.h"
 
 /**
  * nsc_snapshot_take - do what r->command asks for.
