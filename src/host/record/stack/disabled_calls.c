@@ -13,130 +13,8 @@
  */
 #include "record/stack/disabled_calls.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "record/stack/filter_change.h"
 #include "record/stack/open_frames.h"
-#include "util/array.h"
-
-enum { OFFS_MANY = 256, FUNCTIONS_MANY = 1 << 17 };
-
-/* ---- What was switched off ------------------------------------------------------------------- */
-
-static void off_free(struct nsc_off *off)
-{
-    free(off->functions);
-    free(off->on_ticks);
-}
-
-void nsc_offs_free(struct nsc_offs *offs)
-{
-    uint32_t i;
-
-    for (i = 0; i < offs->count; i++)
-        off_free(&offs->list[i]);
-    free(offs->list);
-    free(offs->known);
-    *offs = (struct nsc_offs){0};
-}
-
-bool nsc_offs_many(const struct nsc_offs *offs)
-{
-    return offs->count > 1 && (offs->count >= OFFS_MANY || offs->functions >= FUNCTIONS_MANY);
-}
-
-void nsc_offs_drop(struct nsc_offs *offs)
-{
-    uint32_t gone = offs->count / 2, i;
-
-    for (i = 0; i < gone; i++) {
-        offs->functions -= offs->list[i].count;
-        off_free(&offs->list[i]);
-    }
-    memmove(offs->list, offs->list + gone, (offs->count - gone) * sizeof *offs->list);
-    offs->count -= gone;
-    offs->first += gone;
-}
-
-static int compare_functions(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
-}
-
-/* Where the function stands in @off, NULL if it does not. */
-static const uint32_t *find(const struct nsc_off *off, uint32_t function)
-{
-    return bsearch(&function, off->functions, off->count, sizeof function, compare_functions);
-}
-
-int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
-{
-    struct nsc_off *list =
-        nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
-    struct nsc_off_function *known = nsc_array_reach(
-        offs->known, &offs->known_count, off->functions[off->count - 1] + 1, sizeof *offs->known);
-    uint64_t *on_ticks = malloc(off->count * sizeof *on_ticks);
-    uint32_t i;
-
-    if (list != NULL)
-        offs->list = list;
-    if (known != NULL)
-        offs->known = known;
-    if (list == NULL || known == NULL || on_ticks == NULL) {
-        free(off->functions);
-        free(on_ticks);
-        return -ENOMEM;
-    }
-    for (i = 0; i < off->count; i++) {
-        on_ticks[i] = UINT64_MAX;
-        known[off->functions[i]] = (struct nsc_off_function){
-            .off = offs->first + offs->count,
-            .on_ticks = UINT64_MAX,
-        };
-    }
-    list[offs->count] = *off;
-    list[offs->count++].on_ticks = on_ticks;
-    offs->functions += off->count;
-    return 0;
-}
-
-void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks)
-{
-    struct nsc_off_function *known;
-    const struct nsc_off *off;
-
-    if (function >= offs->known_count || offs->known[function].on_ticks != UINT64_MAX)
-        return;
-    known = &offs->known[function];
-    known->on_ticks = ticks;
-    if (known->off < offs->first)
-        return;
-    off = &offs->list[known->off - offs->first];
-    off->on_ticks[find(off, function) - off->functions] = ticks;
-}
-
-void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint64_t ticks)
-{
-    uint32_t i, next = 0;
-
-    for (i = 0; i < offs->known_count; i++) {
-        while (next < off->count && off->functions[next] < i)
-            next++;
-        if (next == off->count || off->functions[next] != i)
-            nsc_offs_came_on(offs, i, ticks);
-    }
-}
-
-bool nsc_offs_since(const struct nsc_offs *offs, uint32_t function, uint64_t ticks)
-{
-    return function < offs->known_count && offs->known[function].on_ticks > ticks;
-}
-
-/* ---- What was open --------------------------------------------------------------------------- */
 
 /* In a deep recursion it is cheaper to ask for each function. */
 static bool may_be_open(const struct nsc_stack *st, const struct nsc_off *off)
@@ -161,12 +39,12 @@ static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct ns
     if (!may_be_open(st, off))
         return;
     while ((top = nsc_stack_innermost(st)) != NULL &&
-           (top->position == KEY_ORPHAN || find(off, top->function) != NULL))
+           (top->position == KEY_ORPHAN || nsc_off_find(off, top->function) != NULL))
         nsc_stack_unwind(s, st, ticks);
     for (i = nsc_stack_depth(st); i > 1; i--) {
         struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 2);
 
-        if (find(off, frame->function) != NULL)
+        if (nsc_off_find(off, frame->function) != NULL)
             frame->position = KEY_ORPHAN;
     }
 }
@@ -230,7 +108,7 @@ static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_
         return false;
     for (i = s->offs_passed; i > s->offs_met && i > s->offs->first; i--) {
         const struct nsc_off *off = &s->offs->list[i - 1 - s->offs->first];
-        const uint32_t *found = find(off, function);
+        const uint32_t *found = nsc_off_find(off, function);
 
         if (found != NULL)
             return off->on_ticks[found - off->functions] > ticks;

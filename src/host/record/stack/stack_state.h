@@ -18,7 +18,7 @@
 #include "trace/format/model.h"
 #include "trace/write/lane.h"
 
-struct nsc_offs; /* disabled_calls.h */
+struct nsc_offs; /* disabled_functions.h */
 
 #define KEY_SHIFT 16
 #define KEY_PC    0xffffull

@@ -16,6 +16,7 @@
 /* The sources themselves, over those lanes. */
 #include "record/stack/call_filter.c"
 #include "record/stack/disabled_calls.c"
+#include "record/stack/disabled_functions.c"
 #include "record/stack/event_loop.c"
 #include "record/stack/fast_path.c"
 #include "record/stack/filter_change.c"
