@@ -1,5 +1,6 @@
 /*
- * id_map.h - from 64-bit numbers that others chose to small ones of ours. Used by importers.
+ * id_map.h - from 64-bit numbers that others chose to small ones of ours. Used by importers and the
+ * recorder.
  */
 #ifndef NSC_UTIL_ID_MAP_H
 #define NSC_UTIL_ID_MAP_H

@@ -16,7 +16,6 @@
 
 enum {
     OPEN_FDS_MAX = 200,
-    MAP_FIRST_BITS = 8,
     OVERFLOW_ID = 65534, /* the user and group that own nothing */
 };
 
@@ -25,77 +24,6 @@ enum {
 
 #define OTHER_NAME "(functions beyond the limit)"
 
-/* ---- 64-bit key -> id ------------------------------------------------------------------------ */
-
-struct map_entry {
-    uint64_t key; /* key + 1; 0 = empty */
-    uint32_t id;
-};
-
-struct nsc_id_map {
-    struct map_entry *entries; /* 1 << bits, at most half in use */
-    uint32_t bits, count;
-};
-
-static struct nsc_id_map *map_new(void)
-{
-    struct nsc_id_map *map = calloc(1, sizeof *map);
-
-    if (map == NULL)
-        return NULL;
-    map->bits = MAP_FIRST_BITS;
-    map->entries = calloc((size_t)1 << map->bits, sizeof *map->entries);
-    if (map->entries == NULL) {
-        free(map);
-        return NULL;
-    }
-    return map;
-}
-
-static void map_free(struct nsc_id_map *map)
-{
-    if (map == NULL)
-        return;
-    free(map->entries);
-    free(map);
-}
-
-/* The entry of @key, or the empty one where it belongs. */
-static struct map_entry *map_find(struct map_entry *entries, uint32_t bits, uint64_t key)
-{
-    uint32_t mask = (1u << bits) - 1;
-    uint32_t i = (uint32_t)(((key + 1) * 0x9e3779b97f4a7c15ull) >> (64 - bits));
-
-    while (entries[i].key != 0 && entries[i].key != key + 1)
-        i = (i + 1) & mask;
-    return &entries[i];
-}
-
-static int map_grow(struct nsc_id_map *map)
-{
-    uint32_t bits = map->bits + 1, i;
-    struct map_entry *entries = calloc((size_t)1 << bits, sizeof *entries);
-
-    if (entries == NULL)
-        return -ENOMEM;
-    for (i = 0; i < 1u << map->bits; i++)
-        if (map->entries[i].key != 0)
-            *map_find(entries, bits, map->entries[i].key - 1) = map->entries[i];
-    free(map->entries);
-    map->entries = entries;
-    map->bits = bits;
-    return 0;
-}
-
-static int map_put(struct nsc_id_map *map, uint64_t key, uint32_t id)
-{
-    if (map->count >= 1u << (map->bits - 1) && map_grow(map) != 0)
-        return -ENOMEM;
-    *map_find(map->entries, map->bits, key) = (struct map_entry){.key = key + 1, .id = id};
-    map->count++;
-    return 0;
-}
-
 /* ---- Modules --------------------------------------------------------------------------------- */
 
 int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
@@ -103,12 +31,7 @@ int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
 {
     *modules = (struct nsc_modules){.writer = writer, .filter = filter, .other = NSC_NO_ID};
     nsc_limits_init(&modules->limits);
-    modules->unknown = map_new();
-    if (modules->unknown != NULL && nsc_rules_begin(&modules->rules, filter) == 0)
-        return 0;
-    map_free(modules->unknown);
-    modules->unknown = NULL;
-    return -ENOMEM;
+    return nsc_rules_begin(&modules->rules, filter);
 }
 
 static void file_free(struct nsc_module_file *file)
@@ -117,7 +40,7 @@ static void file_free(struct nsc_module_file *file)
         close(file->fd);
     if (file->symbols != NULL)
         nsc_symbols_close(file->symbols);
-    map_free(file->functions);
+    nsc_id_map_free(&file->functions);
     free(file->hooks);
     nsc_sleds_free(file->sleds);
     free(file->roles[0].symbols);
@@ -136,7 +59,7 @@ void nsc_modules_free(struct nsc_modules *modules)
         file_free(modules->files[i]);
     free(modules->files);
     free(modules->places);
-    map_free(modules->unknown);
+    nsc_id_map_free(&modules->unknown);
     nsc_rules_free(&modules->rules);
     *modules = (struct nsc_modules){0};
 }
@@ -291,11 +214,10 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
     file->fd = -1;
     file->path = strdup(path);
     file->path_hash = hash_path(path);
-    file->functions = map_new();
     file->build_id_bytes = build_id_bytes;
     memcpy(file->build_id, build_id, build_id_bytes);
     memcpy(entry.build_id, build_id, build_id_bytes);
-    if (file->path != NULL && file->functions != NULL)
+    if (file->path != NULL)
         error = nsc_writer_add_module(modules->writer, &entry, &file->id);
     if (error != 0) {
         file_free(file);
@@ -380,20 +302,19 @@ uint32_t nsc_modules_other(struct nsc_modules *modules)
 uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint64_t va)
 {
     struct nsc_id_map *map =
-        module == NSC_NO_ID ? modules->unknown : modules->files[module]->functions;
-    const struct map_entry *known = map_find(map->entries, map->bits, va);
-    uint32_t id;
+        module == NSC_NO_ID ? &modules->unknown : &modules->files[module]->functions;
+    uint32_t id = nsc_id_map_get(map, va);
     struct nsc_function function = {
         .module = module == NSC_NO_ID ? NSC_NO_ID : modules->files[module]->id, .va = va};
 
-    if (known->key != 0)
-        return known->id;
+    if (id != NSC_ID_MAP_NEW)
+        return id;
     if (!nsc_limits_take(&modules->limits,
                          module == NSC_NO_ID ? NSC_LIMIT_ADDRESSES : NSC_LIMIT_FUNCTIONS))
         return nsc_modules_other(modules);
     if (add_function(modules, module, &function, &id) != 0)
         return 0;
-    map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
+    nsc_id_map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
     return id;
 }
 

@@ -21,6 +21,7 @@
 #include "record/session/limits.h"
 #include "symbols/symbols.h"
 #include "trace/write/writer.h"
+#include "util/id_map.h"
 #include "util/privileges/credentials.h"
 
 /* A function of the trace: where it is. Index = function id. */
@@ -28,8 +29,6 @@ struct nsc_place {
     uint32_t module; /* index in nsc_modules.files, or NSC_NO_ID */
     uint64_t va;
 };
-
-struct nsc_id_map; /* 64-bit key -> function id; modules.c */
 
 struct nsc_module_file {
     uint32_t id; /* in the trace's module table */
@@ -50,7 +49,7 @@ struct nsc_module_file {
     struct nsc_credentials owner; /* set if foreign or confined */
     bool symbols_tried;
     struct nsc_symbols *symbols; /* NULL: not opened yet, or cannot be */
-    struct nsc_id_map *functions;
+    struct nsc_id_map functions; /* by address */
     bool sites_tried;
     size_t site_count; /* of all kinds */
     uint64_t *hooks;   /* addresses of header hooks, ascending */
@@ -78,8 +77,8 @@ struct nsc_modules {
     int unread_error;    /* of the first, a negative errno */
     struct nsc_place *places; /* by function id */
     uint32_t place_count, place_capacity;
-    struct nsc_id_map *unknown; /* addresses that no module holds */
-    uint32_t other;             /* nsc_modules_other(); NSC_NO_ID: not in the trace yet */
+    struct nsc_id_map unknown; /* functions at addresses that no module holds */
+    uint32_t other;            /* nsc_modules_other(); NSC_NO_ID: not in the trace yet */
     struct nsc_limits limits;
 };
 
