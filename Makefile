@@ -3,6 +3,7 @@
 # Sources are found by room: a folder of src/ with all that lies below. A new file needs no edit here.
 # Another configuration is another folder: make BUILD=build/asan SANITIZE=address,undefined
 BUILD   ?= build
+JOBS    ?= $(shell nproc)
 CC      ?= cc
 HOSTCC  ?= $(CC)
 AR      ?= ar
@@ -449,7 +450,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests, of ROOM=record/stack only
-	prove --failures --comments -e '' $(UNIT_TESTS)
+	prove --timer -j$(JOBS) --failures --comments -e '' $(UNIT_TESTS)
 
 .PHONY: check-viewer
 check-viewer: ## tests of the web client
@@ -491,8 +492,10 @@ $(DEX_ADD): tests/e2e/android/dex/add.c $(HOST_LIB)
 # those with such a word in their path.
 E2E_ALL   := $(sort $(wildcard tests/e2e/*/test_*))
 E2E_TESTS := $(if $(ONLY),$(foreach t,$(E2E_ALL),$(if $(strip $(foreach o,$(ONLY),$(findstring $o,$t))),$t)),$(E2E_ALL))
+# They look at the machine's processes and recorders, measure time, or change build/: one at a time.
+E2E_ALONE := $(filter tests/e2e/record/% tests/e2e/doctor/% %/test_install,$(E2E_TESTS))
 check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: build, record, read; ONLY=WORDS
-	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
+	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) ALONE='$(E2E_ALONE)' tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
 
 .PHONY: check-soak
 SOAK ?= 10000
@@ -565,7 +568,7 @@ fuzz: ## every parser of outside input, FUZZ_SECONDS each (needs clang)
 
 .PHONY: fuzz-run
 fuzz-run: $(FUZZERS)
-	@for f in $(FUZZERS); do tools/run-fuzzer $$f $(FUZZ_SECONDS) $(FUZZ_SEED) || exit 1; done
+	@printf '%s\n' $(FUZZERS) | xargs -P $(JOBS) -I '{}' tools/run-fuzzer '{}' $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(HOST_LIB)
 	@mkdir -p $(@D)

@@ -6,11 +6,12 @@
 : "${STEPS_LOGS:=build/check}" "${STEPS_EVERY:=60}" # seconds
 steps_passed=0 steps_failed=0
 mkdir -p "$STEPS_LOGS"
+rm -f "$STEPS_LOGS"/[0-9][0-9].log
 
 # How many tests a log tells of: TAP, or prove's line for each file.
 steps_tests() {
     local tests
-    tests=$(grep -cE '^ok( |$)|^[^ ]+ \.+ ok$' "$1")
+    tests=$(grep -cE '^ok( |$)|^[^ ]+ [^ ]+ \.+ ok( |$)' "$1")
     [ "$tests" -eq 0 ] || echo ", $tests tests passed"
 }
 
@@ -58,8 +59,16 @@ step() {
     fi
 }
 
+# The tests that took longest, by prove's timer.
+steps_slowest() {
+    local slowest
+    slowest=$(sed -nE 's/^\[[0-9:]+\] ([^ ]+) \.+ ok +([0-9]+) ms .*/\2 \1/p' "$STEPS_LOGS"/*.log | sort -rn | head -n 20)
+    [ -z "$slowest" ] || { echo "the slowest tests, in seconds:"; awk '{ printf "%7.1f  %s\n", $1 / 1000, $2 }' <<<"$slowest"; }
+}
+
 # The verdict, as a line and as a status.
 steps_done() {
+    steps_slowest
     echo "$steps_passed passed, $steps_failed failed"
     [ "$steps_failed" -eq 0 ]
 }
