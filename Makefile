@@ -447,7 +447,7 @@ $(BUILD)/tests/unit/%: tests/unit/%.c $(CLI_LIB) $(HOST_LIB)
 	$(call show,LINK)
 	$(Q)$(CC) $(CPPFLAGS_ALL) -iquote src/target -Itests $(HOST_CFLAGS) $(CFLAGS) $(SANITIZE_FLAGS) -MMD -MP $< -o $@ $(CLI_LIB) $(HOST_LIB) $(HOST_LIBS) $(LDFLAGS)
 
-check: layers headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
+check: layers names headers check-nm check-unit check-viewer check-browser check-e2e check-oracle ## all tests; ./check does this and more
 
 check-unit: $(UNIT_TESTS) ## unit tests, of ROOM=record/stack only
 	prove --timer -j$(JOBS) --failures --comments -e '' $(UNIT_TESTS)
@@ -609,6 +609,10 @@ fmt-fix: ## format everything
 
 layers: ## who may include whom (tools/layers.rules)
 	tools/check-layers
+
+.PHONY: names
+names: ## functions say where they live, structures have a tag of their own
+	tools/check-names
 
 headers: $(OPTIONS_H) ## every header compiles alone; public ones as C99 and C++11
 	$(Q)CC="$(CC)" CPPFLAGS="$(CPPFLAGS_ALL)" tools/check-headers

@@ -34,7 +34,7 @@ struct pattern {
 struct bench {
     struct nsc_writer *writer;
     struct nsc_codes codes;
-    const struct nsc_rules *rules; /* NULL: every call is written */
+    const struct nsc_filter_rules *rules; /* NULL: every call is written */
 };
 
 /* Functions of different sizes, so that some collide in the recorder's table as real ones do. */
@@ -195,7 +195,7 @@ static double drain(struct bench *b, const struct pattern *p, uint64_t events)
 }
 
 static int measure(const char *name, const struct pattern *p, uint64_t events, const char *path,
-                   const struct nsc_rules *rules)
+                   const struct nsc_filter_rules *rules)
 {
     struct bench b = {.rules = rules};
     struct nsc_process process = {.pid = 1, .parent = NSC_NO_ID, .name = "p", .exit_status = -1};
@@ -226,9 +226,9 @@ int main(int argc, char **argv)
     uint64_t events = (argc > 1 ? strtoull(argv[1], NULL, 10) : 32) * 1000000;
     const char *path = argc > 2 ? argv[2] : "drain_bench.nst";
     struct pattern p = {.words = malloc(EVENTS_MAX * 16)};
-    static const struct nsc_rules longer = {
+    static const struct nsc_filter_rules longer = {
         .until_ticks = UINT64_MAX, .depth = UINT32_MAX, .min_ticks = 100000};
-    static const struct nsc_rules shallow = {.until_ticks = UINT64_MAX, .depth = 2};
+    static const struct nsc_filter_rules shallow = {.until_ticks = UINT64_MAX, .depth = 2};
     int failed;
 
     if (p.words == NULL)

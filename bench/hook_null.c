@@ -16,8 +16,8 @@ static _Thread_local uint64_t buffer[BUFFER_BYTES / 8];
 static _Thread_local uint64_t end;
 
 /* Sleds are aimed at the hooks that its flags name. */
-static struct nsc_session session;
-struct nsc_session *nsc_session_current = &session;
+static struct nsc_target_session session;
+struct nsc_target_session *nsc_session_current = &session;
 
 __thread struct nsc_runtime_thread nsc_runtime_tls = {.pos = 1ull << 62, .endp = &(uint64_t){0}};
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text/glob.h"
+#include "util/text/pattern.h"
 
 #define HANDLER "on_alarm" /* the one that comes at any time */
 
@@ -38,7 +38,7 @@ static const char *short_name(const struct nsc_trace *trace, uint32_t function)
         abort();
     if (names[function] == NULL) {
         full = nsc_trace_function(trace, function)->name;
-        nsc_match_name_span(full, &start, &length);
+        nsc_pattern_name_span(full, &start, &length);
         for (size_t i = 0; i < length; i++) /* f.constprop.0, inner.0 */
             if (full[start + i] == '.')
                 length = i;

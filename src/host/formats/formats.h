@@ -24,7 +24,7 @@ struct nsc_notes {
     char line[NSC_NOTES_MAX][320];
 };
 
-void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
+void nsc_import_notes_add(struct nsc_notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Called now and then with work done of the total (same unit, any unit; total 0 = unknown). */

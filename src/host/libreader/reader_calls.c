@@ -15,7 +15,7 @@ struct nanoscope_calls {
     struct nanoscope_calls_options options;
     struct nsc_selection selection;
     struct nsc_call_lane lane;
-    struct nsc_feed *feed; /* NULL: no more */
+    struct nsc_selected_events *feed; /* NULL: no more */
     const struct nsc_event *events;
     size_t at, count;
     int failed; /* -errno; `diag` says why */
@@ -44,12 +44,12 @@ static int begin(struct nanoscope_calls *c, uint32_t thread, struct nanoscope_er
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     int code;
 
-    if (!nsc_feed_is_wanted(t, &c->selection, thread))
+    if (!nsc_selected_events_is_wanted(t, &c->selection, thread))
         return 0;
     if (nsc_call_lane_begin(&c->lane, thread, nsc_trace_thread(t, thread)->start_ticks,
                             c->selection.from_ticks) != 0)
         return nsc_reader_refuse(ENOMEM, error, "no memory for the open calls");
-    code = nsc_feed_open(t, thread, &c->selection, &c->feed, &diag);
+    code = nsc_selected_events_open(t, thread, &c->selection, &c->feed, &diag);
     return code != 0 ? nsc_reader_fail(code, &diag, nsc_trace_name(t), error) : 0;
 }
 
@@ -84,7 +84,7 @@ NSC_READER_API void nanoscope_calls_close(struct nanoscope_calls *calls)
 {
     if (calls == NULL)
         return;
-    nsc_feed_close(calls->feed);
+    nsc_selected_events_close(calls->feed);
     nsc_call_lane_free(&calls->lane);
     free(calls);
 }
@@ -103,11 +103,11 @@ static int next(struct nanoscope_calls *c, struct nsc_call *call)
         if (code > 0)
             return code;
         c->at = c->count = 0;
-        code = nsc_feed_next(c->feed, &c->events, &c->count, &c->diag);
+        code = nsc_selected_events_next(c->feed, &c->events, &c->count, &c->diag);
         if (code < 0)
             return code;
         if (code == 0) {
-            nsc_feed_close(c->feed);
+            nsc_selected_events_close(c->feed);
             c->feed = NULL;
         }
     }

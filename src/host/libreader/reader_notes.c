@@ -120,7 +120,7 @@ NSC_READER_API int nanoscope_notes_state(struct nanoscope_notes *notes,
         .time_ns = nsc_reader_ns(notes->trace, note.ticks),
         .old_state = note.state.old_state,
         .new_state = note.state.new_state,
-        .name = nsc_state_name(note.state.new_state),
+        .name = nsc_model_state_name(note.state.new_state),
     };
     if (mine.name == NULL)
         mine.name = "";

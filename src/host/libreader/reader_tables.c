@@ -26,7 +26,7 @@ NSC_READER_API int nanoscope_trace_open(const char *path, unsigned flags,
     opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return nsc_reader_refuse(ENOMEM, error, "out of memory");
-    code = nsc_trace_open(path, (flags & NANOSCOPE_OPEN_RECOVER) != 0 ? NSC_TRACE_RECOVER : 0,
+    code = nsc_trace_open(path, (flags & NANOSCOPE_OPEN_RECOVER) != 0 ? NSC_NST_RECOVER : 0,
                           &opened->trace, &diag);
     if (code != 0) {
         free(opened);
@@ -174,7 +174,7 @@ NSC_READER_API int nanoscope_trace_left_out(const struct nanoscope_trace *trace,
         .function = l->function,
         .process = l->process,
         .known = l->known & (NSC_LEFT_OUT_CALLS | NSC_LEFT_OUT_TOTAL | NSC_LEFT_OUT_SELF),
-        .reason = nsc_left_out_reason_name(l->reason),
+        .reason = nsc_model_left_out_reason_name(l->reason),
         .from_ns = nsc_reader_ns(trace, l->from_ticks),
         .to_ns = nsc_reader_end_ns(trace, l->to_ticks),
         .calls = l->calls.value,

@@ -55,7 +55,7 @@ static int make(struct nanoscope_trace *trace, const struct nanoscope_totals_opt
     if (code != 0)
         return code;
     if (options.exact != 0)
-        selection->index = NSC_SELECT_INDEX_NEVER;
+        selection->index = NSC_SELECTION_INDEX_NEVER;
     code = nsc_report_make(trace->trace, selection, false, report, &diag);
     if (code != 0)
         return nsc_reader_fail(code, &diag, nsc_trace_name(trace->trace), error);

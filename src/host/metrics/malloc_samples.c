@@ -24,14 +24,14 @@ enum {
 struct past {
     pid_t pid;
     uint64_t image;
-    struct nsc_heap_counts counts;
+    struct nsc_malloc_counts counts;
 };
 
-struct nsc_heap {
+struct nsc_malloc_samples {
     int fd;
     size_t bytes;
-    struct nsc_heap_header *header;
-    struct nsc_heap_slot *slots;
+    struct nsc_malloc_header *header;
+    struct nsc_malloc_slot *slots;
     uint32_t high; /* slots in use lie below */
     uint32_t swept;
     struct past *pasts;
@@ -44,7 +44,7 @@ static uint64_t owner_of(pid_t pid, pid_t tid)
     return (uint64_t)(uint32_t)pid << 32 | (uint32_t)tid;
 }
 
-static int make_memory(struct nsc_heap *h)
+static int make_memory(struct nsc_malloc_samples *h)
 {
     h->bytes = sizeof *h->header + SLOTS * sizeof *h->slots;
     h->fd = memfd_create("nanoscope-malloc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -59,17 +59,17 @@ static int make_memory(struct nsc_heap *h)
         h->header = NULL;
         return -errno;
     }
-    h->slots = (struct nsc_heap_slot *)(h->header + 1);
+    h->slots = (struct nsc_malloc_slot *)(h->header + 1);
     h->header->header_bytes = sizeof *h->header;
     h->header->slots_max = SLOTS;
-    h->header->magic = NSC_HEAP_MAGIC;
+    h->header->magic = NSC_MALLOC_MAGIC;
     snprintf(h->path, sizeof h->path, "/proc/%ld/fd/%d", (long)getpid(), h->fd);
     return 0;
 }
 
-int nsc_heap_create(struct nsc_heap **out, struct nsc_diag *diag)
+int nsc_malloc_samples_create(struct nsc_malloc_samples **out, struct nsc_diag *diag)
 {
-    struct nsc_heap *h = calloc(1, sizeof *h);
+    struct nsc_malloc_samples *h = calloc(1, sizeof *h);
     int error = -ENOMEM;
 
     if (h != NULL) {
@@ -77,7 +77,7 @@ int nsc_heap_create(struct nsc_heap **out, struct nsc_diag *diag)
         error = make_memory(h);
     }
     if (error != 0) {
-        nsc_heap_free(h);
+        nsc_malloc_samples_free(h);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
                             "cannot make shared memory to count calls of malloc: %s",
                             strerror(-error));
@@ -86,7 +86,7 @@ int nsc_heap_create(struct nsc_heap **out, struct nsc_diag *diag)
     return 0;
 }
 
-void nsc_heap_free(struct nsc_heap *h)
+void nsc_malloc_samples_free(struct nsc_malloc_samples *h)
 {
     if (h == NULL)
         return;
@@ -98,25 +98,25 @@ void nsc_heap_free(struct nsc_heap *h)
     free(h);
 }
 
-const char *nsc_heap_path(const struct nsc_heap *h)
+const char *nsc_malloc_samples_path(const struct nsc_malloc_samples *h)
 {
     return h->path;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-static uint64_t image_at(const struct nsc_heap *h, uint32_t slot)
+static uint64_t image_at(const struct nsc_malloc_samples *h, uint32_t slot)
 {
     return __atomic_load_n(&h->slots[slot].image, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t owner_at(const struct nsc_heap *h, uint32_t slot)
+static uint64_t owner_at(const struct nsc_malloc_samples *h, uint32_t slot)
 {
     return __atomic_load_n(&h->slots[slot].owner, __ATOMIC_ACQUIRE);
 }
 
 /* They are taken one after the other, but for those given back. */
-static uint32_t in_use(const struct nsc_heap *h)
+static uint32_t in_use(const struct nsc_malloc_samples *h)
 {
     uint32_t high = h->high;
 
@@ -125,7 +125,7 @@ static uint32_t in_use(const struct nsc_heap *h)
     return high;
 }
 
-static void add_counts(struct nsc_heap_counts *sum, const struct nsc_heap_counts *more)
+static void add_counts(struct nsc_malloc_counts *sum, const struct nsc_malloc_counts *more)
 {
     sum->allocated_bytes += more->allocated_bytes;
     sum->freed_bytes += more->freed_bytes;
@@ -133,15 +133,15 @@ static void add_counts(struct nsc_heap_counts *sum, const struct nsc_heap_counts
     sum->freed_objects += more->freed_objects;
 }
 
-static struct nsc_heap_counts read_slot(const struct nsc_heap *h, uint32_t slot)
+static struct nsc_malloc_counts read_slot(const struct nsc_malloc_samples *h, uint32_t slot)
 {
-    const struct nsc_heap_slot *s = &h->slots[slot];
+    const struct nsc_malloc_slot *s = &h->slots[slot];
 
     /* What was freed first: it is never more than what was allocated. */
     uint64_t freed_bytes = __atomic_load_n(&s->freed_bytes, __ATOMIC_RELAXED);
     uint64_t freed_objects = __atomic_load_n(&s->freed_objects, __ATOMIC_RELAXED);
 
-    return (struct nsc_heap_counts){
+    return (struct nsc_malloc_counts){
         .allocated_bytes = __atomic_load_n(&s->allocated_bytes, __ATOMIC_RELAXED),
         .freed_bytes = freed_bytes,
         .allocated_objects = __atomic_load_n(&s->allocated_objects, __ATOMIC_RELAXED),
@@ -150,7 +150,7 @@ static struct nsc_heap_counts read_slot(const struct nsc_heap *h, uint32_t slot)
 }
 
 /* Of the slots of a thread: there may be one of the program before exec, too. */
-static uint32_t newest_of(const struct nsc_heap *h, uint64_t owner)
+static uint32_t newest_of(const struct nsc_malloc_samples *h, uint64_t owner)
 {
     uint32_t i, high = in_use(h), found = NSC_NO_ID;
 
@@ -160,8 +160,8 @@ static uint32_t newest_of(const struct nsc_heap *h, uint64_t owner)
     return found;
 }
 
-bool nsc_heap_thread(const struct nsc_heap *h, uint32_t *slot, pid_t pid, pid_t tid,
-                     struct nsc_heap_counts *counts)
+bool nsc_malloc_samples_thread(const struct nsc_malloc_samples *h, uint32_t *slot, pid_t pid,
+                               pid_t tid, struct nsc_malloc_counts *counts)
 {
     uint64_t owner = owner_of(pid, tid);
     uint32_t found;
@@ -176,7 +176,7 @@ bool nsc_heap_thread(const struct nsc_heap *h, uint32_t *slot, pid_t pid, pid_t 
     return true;
 }
 
-static struct past *past_of(const struct nsc_heap *h, pid_t pid, uint64_t image)
+static struct past *past_of(const struct nsc_malloc_samples *h, pid_t pid, uint64_t image)
 {
     for (uint32_t i = 0; i < h->past_count; i++)
         if (h->pasts[i].pid == pid && h->pasts[i].image == image)
@@ -184,17 +184,18 @@ static struct past *past_of(const struct nsc_heap *h, pid_t pid, uint64_t image)
     return NULL;
 }
 
-void nsc_heap_process(const struct nsc_heap *h, uint32_t slot, struct nsc_heap_counts *counts)
+void nsc_malloc_samples_process(const struct nsc_malloc_samples *h, uint32_t slot,
+                                struct nsc_malloc_counts *counts)
 {
     uint64_t pid = owner_at(h, slot) >> 32, image = image_at(h, slot);
     const struct past *past = past_of(h, (pid_t)pid, image);
-    struct nsc_heap_counts sum = {0};
+    struct nsc_malloc_counts sum = {0};
     uint32_t i, high = in_use(h);
 
     if (past != NULL)
         sum = past->counts;
     for (i = 0; i < high; i++) {
-        struct nsc_heap_counts one;
+        struct nsc_malloc_counts one;
 
         if (owner_at(h, i) >> 32 != pid || image_at(h, i) != image)
             continue;
@@ -206,7 +207,7 @@ void nsc_heap_process(const struct nsc_heap *h, uint32_t slot, struct nsc_heap_c
 
 /* ---- Giving back ----------------------------------------------------------------------------- */
 
-static struct past *add_past(struct nsc_heap *h, pid_t pid, uint64_t image)
+static struct past *add_past(struct nsc_malloc_samples *h, pid_t pid, uint64_t image)
 {
     struct past *past = past_of(h, pid, image), *more;
     uint32_t i;
@@ -226,11 +227,11 @@ static struct past *add_past(struct nsc_heap *h, pid_t pid, uint64_t image)
     return &h->pasts[i];
 }
 
-static void give_back(struct nsc_heap *h, uint32_t slot, pid_t pid)
+static void give_back(struct nsc_malloc_samples *h, uint32_t slot, pid_t pid)
 {
-    struct nsc_heap_counts counts = read_slot(h, slot);
+    struct nsc_malloc_counts counts = read_slot(h, slot);
     struct past *past = add_past(h, pid, image_at(h, slot));
-    struct nsc_heap_slot *s = &h->slots[slot];
+    struct nsc_malloc_slot *s = &h->slots[slot];
 
     if (past != NULL)
         add_counts(&past->counts, &counts);
@@ -247,7 +248,7 @@ static void give_back(struct nsc_heap *h, uint32_t slot, pid_t pid)
 }
 
 /* Is the thread no more that has the slot, or the program that it was in? */
-static bool is_over(const struct nsc_heap *h, uint32_t slot)
+static bool is_over(const struct nsc_malloc_samples *h, uint32_t slot)
 {
     uint64_t owner = owner_at(h, slot);
     pid_t pid = (pid_t)(owner >> 32), tid = (pid_t)owner;
@@ -257,14 +258,14 @@ static bool is_over(const struct nsc_heap *h, uint32_t slot)
     return pid == tid && newest_of(h, owner) != slot; /* only a first thread survives exec */
 }
 
-void nsc_heap_release(struct nsc_heap *h, uint32_t slot, pid_t pid, pid_t tid)
+void nsc_malloc_samples_release(struct nsc_malloc_samples *h, uint32_t slot, pid_t pid, pid_t tid)
 {
     h->high = in_use(h);
     if (slot != NSC_NO_ID && owner_at(h, slot) == owner_of(pid, tid) && is_over(h, slot))
         give_back(h, slot, pid);
 }
 
-void nsc_heap_sweep(struct nsc_heap *h)
+void nsc_malloc_samples_sweep(struct nsc_malloc_samples *h)
 {
     uint32_t i;
 
@@ -281,12 +282,12 @@ void nsc_heap_sweep(struct nsc_heap *h)
     }
 }
 
-uint32_t nsc_heap_in_use(const struct nsc_heap *h)
+uint32_t nsc_malloc_samples_in_use(const struct nsc_malloc_samples *h)
 {
     return in_use(h);
 }
 
-uint32_t nsc_heap_uncounted(const struct nsc_heap *h)
+uint32_t nsc_malloc_samples_uncounted(const struct nsc_malloc_samples *h)
 {
     return __atomic_load_n(&h->header->uncounted, __ATOMIC_RELAXED);
 }

@@ -167,7 +167,7 @@ void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)
     m->threads[t->index] = m->threads[--m->count];
     m->threads[t->index]->index = t->index;
     if (ended && m->heap != NULL)
-        nsc_heap_release(m->heap, t->heap_slot, t->process->pid, t->tid);
+        nsc_malloc_samples_release(m->heap, t->heap_slot, t->process->pid, t->tid);
     release_process(m, t->process);
     free(t);
 }
@@ -218,7 +218,7 @@ void nsc_metrics_poll(struct nsc_metrics *m, const struct nsc_clock_point *now)
     }
     if (m->heap != NULL && now_ns - m->swept_ns >= SWEEP_NS) {
         m->swept_ns = now_ns;
-        nsc_heap_sweep(m->heap);
+        nsc_malloc_samples_sweep(m->heap);
     }
 }
 

@@ -16,7 +16,7 @@
 #include "trace/format/model.h"
 #include "util/diag.h"
 
-struct nsc_heap;
+struct nsc_malloc_samples;
 struct nsc_metrics;
 struct nsc_metrics_thread;
 struct nsc_writer;
@@ -26,9 +26,10 @@ struct nsc_writer;
 #define NSC_METRICS_INTERVAL_MAX_NS 1000000000ull
 
 struct nsc_metrics_options {
-    uint64_t interval_ns;  /* between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS */
-    bool by_program;       /* threads take their samples themselves: only states are stored */
-    struct nsc_heap *heap; /* where programs count their calls of malloc, or NULL; the caller's */
+    uint64_t interval_ns; /* between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS */
+    bool by_program;      /* threads take their samples themselves: only states are stored */
+    struct nsc_malloc_samples
+        *heap; /* where programs count their calls of malloc, or NULL; the caller's */
 };
 
 /**

@@ -17,7 +17,7 @@ struct nsc_metrics_process {
     uint32_t threads;
     int memory_fd;
     uint64_t memory_bytes, memory_ns; /* and when that was read, or: */
-    struct nsc_heap_counts heap;
+    struct nsc_malloc_counts heap;
 };
 
 enum nsc_metrics_way {
@@ -48,7 +48,7 @@ struct nsc_metrics_thread {
     uint64_t switched;  /* user mode only: switches as the ring tells them */
     uint64_t rebase_ns; /* user mode only: CPU time at which base is to be put right */
     enum nsc_thread_state state;
-    uint32_t heap_slot; /* its hint for nsc_heap_thread() */
+    uint32_t heap_slot; /* its hint for nsc_malloc_samples_thread() */
     bool began;         /* its counters were 0 when the trace says that it began */
     bool explained;     /* by /proc only: what it sleeps for has been asked */
     uint64_t asleep_ns; /* since then, and what for is not known yet; 0: no */
@@ -58,7 +58,7 @@ struct nsc_metrics {
     struct nsc_writer *writer;
     struct nsc_metrics_summary sum;
     enum nsc_perf_access access;
-    struct nsc_heap *heap; /* NULL: nobody counts calls of malloc */
+    struct nsc_malloc_samples *heap; /* NULL: nobody counts calls of malloc */
     uint64_t swept_ns;
     struct nsc_metrics_thread **threads;
     uint32_t count, room, next; /* next: whose turn it is */

@@ -90,12 +90,13 @@ static void read_heap(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
     struct nsc_metrics_process *p = t->process;
     struct nsc_metrics *m = t->all;
-    uint64_t pause_ns = m->sum.interval_ns * (1 + nsc_heap_in_use(m->heap) / SLOTS_A_LOOK);
+    uint64_t pause_ns =
+        m->sum.interval_ns * (1 + nsc_malloc_samples_in_use(m->heap) / SLOTS_A_LOOK);
 
     if (p->memory_ns != 0 && now_ns - p->memory_ns < pause_ns)
         return;
     p->memory_ns = now_ns;
-    nsc_heap_process(m->heap, t->heap_slot, &p->heap);
+    nsc_malloc_samples_process(m->heap, t->heap_slot, &p->heap);
 }
 
 /* Of memory that another process's thread gave, only the freeing may be known. */
@@ -106,10 +107,10 @@ static uint64_t alive(uint64_t allocated, uint64_t freed)
 
 static void add_heap(struct nsc_metrics_thread *t, uint64_t now_ns, struct nsc_sample *sample)
 {
-    const struct nsc_heap_counts *all = &t->process->heap;
-    struct nsc_heap_counts own;
+    const struct nsc_malloc_counts *all = &t->process->heap;
+    struct nsc_malloc_counts own;
 
-    if (!nsc_heap_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own))
+    if (!nsc_malloc_samples_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own))
         return; /* it has not called malloc, or calls are not counted in its program */
     set_field(sample, NSC_SAMPLE_ALLOCATED_BYTES, own.allocated_bytes);
     set_field(sample, NSC_SAMPLE_FREED_BYTES, own.freed_bytes);

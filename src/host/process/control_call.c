@@ -20,29 +20,30 @@
 #define BUSY_NS       2000000000
 #define BUSY_PAUSE_NS 5000000
 
-struct nsc_reach {
-    enum nsc_reach_how how;
-    struct nsc_reach_target target; /* without what nsc_reach_target_free() frees */
+struct nsc_process_access {
+    enum nsc_process_how how;
+    struct nsc_process_target target; /* without what nsc_process_target_free() frees */
     struct nsc_credentials credentials;
     int pidfd;
     int memory;         /* endpoint: our descriptor of a memory file that waits for JOIN; or -1 */
     int64_t descriptor; /* ptrace: the process's; or -1 */
 };
 
-static int fail(const struct nsc_reach *r, struct nsc_diag *diag, int error, const char *what)
+static int fail(const struct nsc_process_access *r, struct nsc_diag *diag, int error,
+                const char *what)
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "process %ld (%s) %s", (long)r->target.pid,
                         r->target.name, what);
 }
 
-static int call_once(struct nsc_reach *r, uint64_t verb, uint64_t argument, int fd, int64_t *result,
-                     struct nsc_diag *diag)
+static int call_once(struct nsc_process_access *r, uint64_t verb, uint64_t argument, int fd,
+                     int64_t *result, struct nsc_diag *diag)
 {
-    const struct nsc_reach_target *t = &r->target;
+    const struct nsc_process_target *t = &r->target;
 
-    if (r->how == NSC_REACH_ENDPOINT)
+    if (r->how == NSC_PROCESS_ENDPOINT)
         return nsc_endpoint_call(t->pid, t->uid, verb, argument, fd, result, diag);
-    return nsc_inject_call(&(struct nsc_inject_target){.pid = t->pid,
+    return nsc_ptrace_call(&(struct nsc_inject_target){.pid = t->pid,
                                                        .pidfd = r->pidfd,
                                                        .control = t->control,
                                                        .note = t->note,
@@ -50,8 +51,8 @@ static int call_once(struct nsc_reach *r, uint64_t verb, uint64_t argument, int 
                            verb, argument, result, diag);
 }
 
-static int call(struct nsc_reach *r, uint64_t verb, uint64_t argument, int fd, int64_t *result,
-                struct nsc_diag *diag)
+static int call(struct nsc_process_access *r, uint64_t verb, uint64_t argument, int fd,
+                int64_t *result, struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = BUSY_PAUSE_NS};
     uint64_t begun_ns = nsc_now_ns();
@@ -74,7 +75,7 @@ static int call(struct nsc_reach *r, uint64_t verb, uint64_t argument, int fd, i
     return fail(r, diag, ETIMEDOUT, "is busy with another call like this");
 }
 
-static int greet(struct nsc_reach *r, struct nsc_diag *diag)
+static int greet(struct nsc_process_access *r, struct nsc_diag *diag)
 {
     int64_t version;
     int error = call(r, NSC_CONTROL_HELLO, 0, -1, &version, diag);
@@ -85,10 +86,10 @@ static int greet(struct nsc_reach *r, struct nsc_diag *diag)
     return error;
 }
 
-int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **reach,
-                   struct nsc_diag *diag)
+int nsc_process_open(const struct nsc_process_target *target, struct nsc_process_access **reach,
+                     struct nsc_diag *diag)
 {
-    struct nsc_reach *r = calloc(1, sizeof *r);
+    struct nsc_process_access *r = calloc(1, sizeof *r);
     int error;
 
     if (r == NULL)
@@ -97,7 +98,7 @@ int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **rea
     r->target.output = NULL;
     r->memory = -1;
     r->descriptor = -1;
-    r->how = target->endpoint ? NSC_REACH_ENDPOINT : NSC_REACH_PTRACE;
+    r->how = target->endpoint ? NSC_PROCESS_ENDPOINT : NSC_PROCESS_PTRACE;
     r->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
     if (target->reason[0] != 0) {
         error = target->built || target->endpoint ? EPERM : ENOEXEC;
@@ -111,20 +112,20 @@ int nsc_reach_open(const struct nsc_reach_target *target, struct nsc_reach **rea
         error = fail(r, diag, EXDEV, "has other privileges than the recorded program");
     } else {
         error = greet(r, diag);
-        if (error != 0 && r->how == NSC_REACH_ENDPOINT && target->built && target->ptrace) {
-            r->how = NSC_REACH_PTRACE;
+        if (error != 0 && r->how == NSC_PROCESS_ENDPOINT && target->built && target->ptrace) {
+            r->how = NSC_PROCESS_PTRACE;
             error = greet(r, diag);
         }
     }
     if (error != 0) {
-        nsc_reach_close(r);
+        nsc_process_close(r);
         return error;
     }
     *reach = r;
     return 0;
 }
 
-void nsc_reach_close(struct nsc_reach *reach)
+void nsc_process_close(struct nsc_process_access *reach)
 {
     int64_t result;
 
@@ -139,30 +140,30 @@ void nsc_reach_close(struct nsc_reach *reach)
     free(reach);
 }
 
-enum nsc_reach_how nsc_reach_how(const struct nsc_reach *reach)
+enum nsc_process_how nsc_process_how(const struct nsc_process_access *reach)
 {
     return reach->how;
 }
 
-int nsc_reach_pidfd(const struct nsc_reach *reach)
+int nsc_process_pidfd(const struct nsc_process_access *reach)
 {
     return reach->pidfd;
 }
 
-const struct nsc_credentials *nsc_reach_credentials(const struct nsc_reach *reach)
+const struct nsc_credentials *nsc_process_credentials(const struct nsc_process_access *reach)
 {
     return &reach->credentials;
 }
 
-int nsc_reach_call(struct nsc_reach *reach, uint64_t verb, uint64_t argument, int64_t *result,
-                   struct nsc_diag *diag)
+int nsc_process_call(struct nsc_process_access *reach, uint64_t verb, uint64_t argument,
+                     int64_t *result, struct nsc_diag *diag)
 {
     return call(reach, verb, argument, -1, result, diag);
 }
 
 /* ---- The memory file ------------------------------------------------------------------------- */
 
-static int memory_of_ours(struct nsc_reach *r, int *fd, struct nsc_diag *diag)
+static int memory_of_ours(struct nsc_process_access *r, int *fd, struct nsc_diag *diag)
 {
     int copy, made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     char path[48];
@@ -180,7 +181,7 @@ static int memory_of_ours(struct nsc_reach *r, int *fd, struct nsc_diag *diag)
     return 0;
 }
 
-static int memory_of_theirs(struct nsc_reach *r, int *fd, struct nsc_diag *diag)
+static int memory_of_theirs(struct nsc_process_access *r, int *fd, struct nsc_diag *diag)
 {
     int64_t made;
     int taken, error = call(r, NSC_CONTROL_MEMORY, 0, -1, &made, diag);
@@ -202,15 +203,15 @@ static int memory_of_theirs(struct nsc_reach *r, int *fd, struct nsc_diag *diag)
     return 0;
 }
 
-int nsc_reach_memory(struct nsc_reach *reach, int *fd, struct nsc_diag *diag)
+int nsc_process_memory(struct nsc_process_access *reach, int *fd, struct nsc_diag *diag)
 {
     if (reach->memory >= 0 || reach->descriptor >= 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL, "a memory file is waiting already");
-    return reach->how == NSC_REACH_ENDPOINT ? memory_of_ours(reach, fd, diag)
-                                            : memory_of_theirs(reach, fd, diag);
+    return reach->how == NSC_PROCESS_ENDPOINT ? memory_of_ours(reach, fd, diag)
+                                              : memory_of_theirs(reach, fd, diag);
 }
 
-int nsc_reach_join(struct nsc_reach *reach, struct nsc_diag *diag)
+int nsc_process_join(struct nsc_process_access *reach, struct nsc_diag *diag)
 {
     int64_t result;
     int error;

@@ -61,7 +61,8 @@ static bool find_first(const Elf64_Phdr *segments, size_t count, uint64_t *first
     return false;
 }
 
-enum nsc_locate_class nsc_locate(const struct nsc_image *image, struct nsc_located *located)
+enum nsc_control_note_class nsc_control_note_find(const struct nsc_image *image,
+                                                  struct nsc_located *located)
 {
     Elf64_Phdr segments[SEGMENTS_MAX];
     uint64_t first_va;
@@ -69,15 +70,15 @@ enum nsc_locate_class nsc_locate(const struct nsc_image *image, struct nsc_locat
 
     if (!image->read(image->context, 0, &head, sizeof head) ||
         memcmp(head.e_ident, ELFMAG, SELFMAG) != 0)
-        return NSC_LOCATE_NOT_ELF;
+        return NSC_CONTROL_NOTE_NOT_ELF;
     if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
-        return NSC_LOCATE_32_BIT;
+        return NSC_CONTROL_NOTE_32_BIT;
     if (head.e_phentsize != sizeof segments[0] || head.e_phnum > SEGMENTS_MAX ||
         !image->read(image->context, head.e_phoff, segments, head.e_phnum * sizeof segments[0]) ||
         !find_first(segments, head.e_phnum, &first_va))
-        return NSC_LOCATE_WITHOUT;
+        return NSC_CONTROL_NOTE_WITHOUT;
     for (size_t i = 0; i < head.e_phnum; i++)
         if (segments[i].p_type == PT_NOTE && look_in(image, &segments[i], first_va, located))
-            return NSC_LOCATE_FOUND;
-    return NSC_LOCATE_WITHOUT;
+            return NSC_CONTROL_NOTE_FOUND;
+    return NSC_CONTROL_NOTE_WITHOUT;
 }

@@ -21,7 +21,7 @@ struct nsc_image {
 };
 
 /* For a process: a program has some hundred bytes of notes in each of its files. */
-#define NSC_LOCATE_NOTES_MAX (4u << 20)
+#define NSC_CONTROL_NOTE_NOTES_MAX (4u << 20)
 
 /* Distances from the address where the image's first byte is mapped. */
 struct nsc_located {
@@ -29,14 +29,15 @@ struct nsc_located {
     uint64_t note;    /* the note's field that leads to it */
 };
 
-enum nsc_locate_class {
-    NSC_LOCATE_NOT_ELF,
-    NSC_LOCATE_32_BIT, /* or another byte order: nothing of ours */
-    NSC_LOCATE_WITHOUT,
-    NSC_LOCATE_FOUND,
+enum nsc_control_note_class {
+    NSC_CONTROL_NOTE_NOT_ELF,
+    NSC_CONTROL_NOTE_32_BIT, /* or another byte order: nothing of ours */
+    NSC_CONTROL_NOTE_WITHOUT,
+    NSC_CONTROL_NOTE_FOUND,
 };
 
-/* Look for the note; @located is filled with NSC_LOCATE_FOUND only. Context: allocates. */
-enum nsc_locate_class nsc_locate(const struct nsc_image *image, struct nsc_located *located);
+/* Look for the note; @located is filled with NSC_CONTROL_NOTE_FOUND only. Context: allocates. */
+enum nsc_control_note_class nsc_control_note_find(const struct nsc_image *image,
+                                                  struct nsc_located *located);
 
 #endif

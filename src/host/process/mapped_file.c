@@ -19,7 +19,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
     /* Takes a capability: these are ours. */
-    fd = as == NULL ? nsc_open_regular(path) : nsc_credentials_open(NULL, path);
+    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, path);
     if (fd >= 0)
         return fd;
     if (strcmp(map->path, program) == 0)
@@ -28,7 +28,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
         return -ENOENT;
     else
         snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
-    return as == NULL ? nsc_open_regular(path) : nsc_credentials_open(as, path);
+    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
@@ -45,7 +45,7 @@ void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
         path[length - (ssize_t)sizeof deleted + 1] = 0;
 }
 
-int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as)
+int nsc_process_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as)
 {
     char program[PATH_MAX];
     struct nsc_maps maps;

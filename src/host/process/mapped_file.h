@@ -15,14 +15,14 @@ struct nsc_credentials;
 struct nsc_map;
 
 /**
- * nsc_reach_open_mapped - open the file of the mapping that holds an address.
+ * nsc_process_open_mapped - open the file of the mapping that holds an address.
  * @as: the process's credentials, if it belongs to another user and we are root: paths are opened
  *      with them, and no file system of that user's can hold us up; NULL: with our own.
  * Returns a descriptor of a regular file, or -errno: -ENOENT (no process, no such mapping, or the
  * file has no name and only root may have it), -EACCES, with @as as nsc_credentials_open().
  * Context: reads all of /proc/PID/maps.
  */
-int nsc_reach_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as);
+int nsc_process_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as);
 
 /* The same for a mapping that is known. @program: the path of the process's executable, as the
  * mapping would call it. Returns a descriptor or -errno. Private to reach/. */

@@ -30,7 +30,7 @@ struct clues {
     bool zombie, is_32_bit, other_version;
     pid_t tracer;
     bool ignores_segv;
-    enum nsc_confined_refusal confined;
+    enum nsc_seccomp_state_refusal confined;
 };
 
 /* ---- Where the control function is ----------------------------------------------------------- */
@@ -47,25 +47,25 @@ static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
     return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
 }
 
-static enum nsc_locate_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
-                                       const char *program, size_t *notes_left,
-                                       struct nsc_located *located)
+static enum nsc_control_note_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
+                                             const char *program, size_t *notes_left,
+                                             struct nsc_located *located)
 {
     struct source source = {.fd = mem, .from = map->start};
     struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
     struct nsc_credentials theirs;
-    enum nsc_locate_class class;
+    enum nsc_control_note_class class;
     bool foreign;
 
     image.notes_left = notes_left;
     if (mem >= 0)
-        return nsc_locate(&image, located);
+        return nsc_control_note_find(&image, located);
     foreign = nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs);
     source = (struct source){.fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL)};
     image.mapped = false;
     if (source.fd < 0)
-        return NSC_LOCATE_NOT_ELF;
-    class = nsc_locate(&image, located);
+        return NSC_CONTROL_NOTE_NOT_ELF;
+    class = nsc_control_note_find(&image, located);
     close(source.fd);
     return class;
 }
@@ -77,10 +77,11 @@ static bool is_runtime(const char *path)
     return slash != NULL && strcmp(slash + 1, RUNTIME_FILE) == 0;
 }
 
-static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_maps *maps,
+static void find_control(struct nsc_process_target *t, int mem, const struct nsc_maps *maps,
                          const char *program, struct clues *clues)
 {
-    size_t notes_left = NSC_LOCATE_NOTES_MAX; /* a program can map files as often as it likes */
+    size_t notes_left =
+        NSC_CONTROL_NOTE_NOTES_MAX; /* a program can map files as often as it likes */
 
     for (size_t i = 0; i < maps->count && !t->built; i++) {
         const struct nsc_map *map = &maps->at[i];
@@ -90,16 +91,16 @@ static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_m
             continue;
         clues->other_version |= is_runtime(map->path);
         switch (locate_in(t->pid, mem, map, program, &notes_left, &at)) {
-        case NSC_LOCATE_32_BIT:
+        case NSC_CONTROL_NOTE_32_BIT:
             clues->is_32_bit |= strcmp(map->path, program) == 0;
             break;
-        case NSC_LOCATE_FOUND:
+        case NSC_CONTROL_NOTE_FOUND:
             t->built = nsc_maps_is_code(maps, map->start + at.control);
             t->control = t->built ? map->start + at.control : 0;
             t->note = t->built ? map->start + at.note : 0;
             break;
-        case NSC_LOCATE_NOT_ELF:
-        case NSC_LOCATE_WITHOUT:
+        case NSC_CONTROL_NOTE_NOT_ELF:
+        case NSC_CONTROL_NOTE_WITHOUT:
             break;
         }
     }
@@ -107,7 +108,7 @@ static void find_control(struct nsc_reach_target *t, int mem, const struct nsc_m
 
 /* ---- What it is ------------------------------------------------------------------------------ */
 
-static void read_name(struct nsc_reach_target *t, const char *program)
+static void read_name(struct nsc_process_target *t, const char *program)
 {
     const char *slash = strrchr(program, '/');
     int length;
@@ -136,7 +137,7 @@ static pid_t find_tracer(pid_t pid)
     return (pid_t)tracer;
 }
 
-static int read_status(struct nsc_reach_target *t, struct clues *clues, struct nsc_diag *diag)
+static int read_status(struct nsc_process_target *t, struct clues *clues, struct nsc_diag *diag)
 {
     uint64_t user = 0, threads = 0, ignored = 0;
     char status[NSC_PROCFS_STATUS_MAX], stat[512];
@@ -174,7 +175,7 @@ static int open_memory(pid_t pid, int *error)
 
 /* ---- Why it cannot be reached ---------------------------------------------------------------- */
 
-int nsc_reach_yama_scope(void)
+int nsc_process_yama_scope(void)
 {
     FILE *file = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
     int scope = 0;
@@ -187,9 +188,9 @@ int nsc_reach_yama_scope(void)
     return scope;
 }
 
-static void explain_denied(struct nsc_reach_target *t, const struct clues *clues)
+static void explain_denied(struct nsc_process_target *t, const struct clues *clues)
 {
-    int scope = nsc_reach_yama_scope();
+    int scope = nsc_process_yama_scope();
 
     if (clues->tracer != 0)
         snprintf(t->reason, sizeof t->reason,
@@ -215,23 +216,23 @@ static void explain_denied(struct nsc_reach_target *t, const struct clues *clues
 }
 
 /* The system would let us, and ptrace_call.c will not. */
-static void explain_refused(struct nsc_reach_target *t, const struct clues *clues)
+static void explain_refused(struct nsc_process_target *t, const struct clues *clues)
 {
     const char *why = NULL;
 
     if (clues->ignores_segv)
         why = "ignores SIGSEGV, which would be changed by a call from outside: start it with "
               "`nanoscope run`";
-    else if (clues->confined == NSC_CONFINED_STRICTLY)
+    else if (clues->confined == NSC_SECCOMP_STATE_STRICTLY)
         why = "is confined to read and write (seccomp)";
-    else if (clues->confined == NSC_CONFINED_BY_FILTERS)
-        why = NSC_CONFINED_REASON;
+    else if (clues->confined == NSC_SECCOMP_STATE_BY_FILTERS)
+        why = NSC_SECCOMP_STATE_REASON;
     t->refuses = why != NULL;
     if (why != NULL)
         snprintf(t->reason, sizeof t->reason, "%s", why);
 }
 
-static void explain(struct nsc_reach_target *t, const struct clues *clues)
+static void explain(struct nsc_process_target *t, const struct clues *clues)
 {
     t->reason[0] = 0;
     if (clues->zombie)
@@ -256,9 +257,9 @@ static void explain(struct nsc_reach_target *t, const struct clues *clues)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+int nsc_process_find(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag)
 {
-    struct nsc_reach_target t = {.pid = pid};
+    struct nsc_process_target t = {.pid = pid};
     struct clues clues = {0};
     struct nsc_maps maps;
     char program[4096];
@@ -277,17 +278,17 @@ int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *
     if (mem >= 0)
         close(mem);
     if (t.built && t.ptrace)
-        clues.confined = nsc_confined_refuses(pid);
+        clues.confined = nsc_seccomp_state_refuses(pid);
     if (!clues.zombie)
         t.endpoint = nsc_endpoint_listens(pid, t.uid);
-    nsc_reach_recorder(pid, &maps, &t.recorder, &t.output);
+    nsc_process_recorder(pid, &maps, &t.recorder, &t.output);
     nsc_maps_free(&maps);
     explain(&t, &clues);
     *target = t;
     return 0;
 }
 
-void nsc_reach_target_free(struct nsc_reach_target *target)
+void nsc_process_target_free(struct nsc_process_target *target)
 {
     free(target->output);
     target->output = NULL;

@@ -14,17 +14,17 @@
 
 #include "util/diag.h"
 
-#define NSC_REACH_NAME_MAX 256
+#define NSC_PROCESS_NAME_MAX 256
 
-struct nsc_reach_target {
+struct nsc_process_target {
     pid_t pid;
     uid_t uid;
     uint32_t threads;
-    char name[NSC_REACH_NAME_MAX]; /* file name of its program */
-    bool built;                    /* holds the runtime */
-    bool endpoint;                 /* its endpoint takes connections */
-    bool ptrace;                   /* the system lets us call in it */
-    bool refuses;                  /* but we would do it harm: reason says how */
+    char name[NSC_PROCESS_NAME_MAX]; /* file name of its program */
+    bool built;                      /* holds the runtime */
+    bool endpoint;                   /* its endpoint takes connections */
+    bool ptrace;                     /* the system lets us call in it */
+    bool refuses;                    /* but we would do it harm: reason says how */
     /* Run-time addresses of the control function and of the note's field that leads to it; 0 when
      * not built. */
     uint64_t control, note;
@@ -38,33 +38,33 @@ struct nsc_reach_target {
 };
 
 /**
- * nsc_reach_find - look at one process.
+ * nsc_process_find - look at one process.
  * @target: filled on success, also when the process cannot be traced (then @target->reason says
- * why); release with nsc_reach_target_free().
+ * why); release with nsc_process_target_free().
  * Returns 0 or -errno with @diag: -ESRCH (no such process), -ENOMEM, -EIO (no /proc).
  */
-int nsc_reach_find(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag);
-void nsc_reach_target_free(struct nsc_reach_target *target);
+int nsc_process_find(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag);
+void nsc_process_target_free(struct nsc_process_target *target);
 
 /**
- * nsc_reach_list - all processes that hold the runtime or listen: of this user, or, for root, of
+ * nsc_process_list - all processes that hold the runtime or listen: of this user, or, for root, of
  * everybody.
- * @list: receives a malloc'ed array of @count, by pid; release with nsc_reach_list_free().
+ * @list: receives a malloc'ed array of @count, by pid; release with nsc_process_list_free().
  * Returns 0 or -errno with @diag (-ENOMEM, -EIO).
  */
-int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_diag *diag);
-void nsc_reach_list_free(struct nsc_reach_target *list, size_t count);
+int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc_diag *diag);
+void nsc_process_list_free(struct nsc_process_target *list, size_t count);
 
 /**
- * nsc_reach_resolve - the process that a user means.
+ * nsc_process_resolve - the process that a user means.
  * @text: a process id, or the name of a program's file (or of its main thread). A process that has
  * begun less than a second ago, and cannot be traced yet, is waited for that long.
  * Returns 0, or -errno with @diag: -ESRCH (nobody), -ENOTUNIQ (several; the message lists them),
- * and as nsc_reach_find().
+ * and as nsc_process_find().
  */
-int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag);
+int nsc_process_resolve(const char *text, struct nsc_process_target *target, struct nsc_diag *diag);
 
 /* What kernel.yama.ptrace_scope is: 0 (no restriction, or no such thing) to 3 (nobody). */
-int nsc_reach_yama_scope(void);
+int nsc_process_yama_scope(void);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_ours(pid_t pid)
 
 static int by_pid(const void *a, const void *b)
 {
-    const struct nsc_reach_target *x = a, *y = b;
+    const struct nsc_process_target *x = a, *y = b;
 
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
@@ -61,27 +61,27 @@ static int each_process(int (*take)(void *context, pid_t pid), void *context, st
 /* ---- All that can be traced ------------------------------------------------------------------ */
 
 struct listing {
-    struct nsc_reach_target *at;
+    struct nsc_process_target *at;
     size_t count, room;
 };
 
 static int list_one(void *context, pid_t pid)
 {
     struct listing *l = context;
-    struct nsc_reach_target target;
+    struct nsc_process_target target;
 
-    if (nsc_reach_find(pid, &target, NULL) != 0)
+    if (nsc_process_find(pid, &target, NULL) != 0)
         return 0; /* it has just ended */
     if (!target.built && !target.endpoint) {
-        nsc_reach_target_free(&target);
+        nsc_process_target_free(&target);
         return 0;
     }
     if (l->count == l->room) {
         size_t more = l->room * 2 + 16;
-        struct nsc_reach_target *longer = realloc(l->at, more * sizeof *longer);
+        struct nsc_process_target *longer = realloc(l->at, more * sizeof *longer);
 
         if (longer == NULL) {
-            nsc_reach_target_free(&target);
+            nsc_process_target_free(&target);
             return -ENOMEM;
         }
         l->at = longer;
@@ -91,7 +91,7 @@ static int list_one(void *context, pid_t pid)
     return 0;
 }
 
-int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_diag *diag)
+int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc_diag *diag)
 {
     struct listing l = {.count = 0};
     int error = each_process(list_one, &l, diag);
@@ -99,7 +99,7 @@ int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_dia
     if (error == -ENOMEM)
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error != 0) {
-        nsc_reach_list_free(l.at, l.count);
+        nsc_process_list_free(l.at, l.count);
         return error;
     }
     if (l.count > 0)
@@ -109,10 +109,10 @@ int nsc_reach_list(struct nsc_reach_target **list, size_t *count, struct nsc_dia
     return 0;
 }
 
-void nsc_reach_list_free(struct nsc_reach_target *list, size_t count)
+void nsc_process_list_free(struct nsc_process_target *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        nsc_reach_target_free(&list[i]);
+        nsc_process_target_free(&list[i]);
     free(list);
 }
 
@@ -159,21 +159,21 @@ static int search_one(void *context, pid_t pid)
 }
 
 /* Several have the name: those that are not built for tracing cannot be meant. */
-static int choose(const struct search *s, struct nsc_reach_target *target, struct nsc_diag *diag)
+static int choose(const struct search *s, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     size_t kept = sizeof s->pids / sizeof s->pids[0], candidates = 0, length = 0, i;
-    struct nsc_reach_target found;
+    struct nsc_process_target found;
     char pids[160] = "";
 
     for (i = 0; i < s->count && i < kept; i++) {
-        if (nsc_reach_find(s->pids[i], &found, NULL) != 0)
+        if (nsc_process_find(s->pids[i], &found, NULL) != 0)
             continue;
         if (!found.built && !found.endpoint) {
-            nsc_reach_target_free(&found);
+            nsc_process_target_free(&found);
             continue;
         }
         if (candidates++ > 0)
-            nsc_reach_target_free(target);
+            nsc_process_target_free(target);
         *target = found;
         length += (size_t)snprintf(pids + length, sizeof pids - length, "%s%ld",
                                    candidates > 1 ? ", " : "", (long)s->pids[i]);
@@ -181,7 +181,7 @@ static int choose(const struct search *s, struct nsc_reach_target *target, struc
     if (candidates == 1 && s->count <= kept)
         return 0;
     if (candidates > 0)
-        nsc_reach_target_free(target);
+        nsc_process_target_free(target);
     if (candidates == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH,
                             "%zu processes are called %s, none of them built for tracing: build "
@@ -194,24 +194,24 @@ static int choose(const struct search *s, struct nsc_reach_target *target, struc
 
 /* A process that has just begun is its parent's program till it executes its own, and then has to
  * load its libraries: it is looked at again before it counts as not built for tracing. */
-static int find_ready(pid_t pid, struct nsc_reach_target *target, struct nsc_diag *diag)
+static int find_ready(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     const struct timespec moment = {.tv_nsec = LOOK_NS};
     char stat[512];
     int error;
 
     for (;;) {
-        error = nsc_reach_find(pid, target, diag);
+        error = nsc_process_find(pid, target, diag);
         if (error != 0 || target->built || target->endpoint ||
             nsc_procfs_read(pid, "stat", stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat) ||
             nsc_procfs_age_ms(stat) >= YOUNG_MS)
             return error;
-        nsc_reach_target_free(target);
+        nsc_process_target_free(target);
         nanosleep(&moment, NULL);
     }
 }
 
-int nsc_reach_resolve(const char *text, struct nsc_reach_target *target, struct nsc_diag *diag)
+int nsc_process_resolve(const char *text, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     struct search s = {.name = text};
     int error;

@@ -86,7 +86,7 @@ static bool looks_like_recorder(const char *number, const struct sessions *sessi
     return found;
 }
 
-void nsc_reach_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output)
+void nsc_process_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output)
 {
     struct sessions sessions = {.count = 0};
     const struct dirent *entry;

@@ -10,11 +10,11 @@
 #include "process/maps.h"
 
 /**
- * nsc_reach_recorder - find the recorder of a process and the trace that it writes.
+ * nsc_process_recorder - find the recorder of a process and the trace that it writes.
  * @maps: of the process.
  * @recorder: receives its pid, or 0: nobody records it, or nobody that we may see.
  * @output: receives a malloc'ed path, or NULL where it cannot be told.
  */
-void nsc_reach_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output);
+void nsc_process_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output);
 
 #endif

@@ -62,7 +62,7 @@ struct call {
     bool may_not_suspend; /* filters of system calls; takes CAP_SYS_ADMIN */
     /* The thread. */
     struct nsc_pick pick;
-    struct nsc_confined confined;
+    struct nsc_seccomp_state confined;
     bool suspend; /* its filters */
     /* The stopped thread. */
     int mem;
@@ -419,9 +419,9 @@ static int run(struct call *c)
 /* Since it was looked at, before it stood still. */
 static bool confined_meanwhile(const struct call *c)
 {
-    struct nsc_confined now;
+    struct nsc_seccomp_state now;
 
-    return !nsc_confined_read(c->pick.tid, &now) || now.mode != c->confined.mode ||
+    return !nsc_seccomp_state_read(c->pick.tid, &now) || now.mode != c->confined.mode ||
            now.filters != c->confined.filters;
 }
 
@@ -569,15 +569,15 @@ static int check(struct call *c)
  * be suspended, which has to be tried, or are those that we live with ourselves. */
 static int check_filters(struct call *c)
 {
-    if (!nsc_confined_read(c->pick.tid, &c->confined))
+    if (!nsc_seccomp_state_read(c->pick.tid, &c->confined))
         return try_another(c, "the thread has ended");
     c->suspend = c->confined.mode != 0 && !c->may_not_suspend;
     if (c->confined.mode == 1)
         return fail(c, ENOTSUP, "it is confined to read and write (seccomp)");
-    if (c->confined.mode == 0 || c->suspend || nsc_confined_alike(c->pid, &c->confined))
+    if (c->confined.mode == 0 || c->suspend || nsc_seccomp_state_alike(c->pid, &c->confined))
         return 0;
-    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP, "process %ld " NSC_CONFINED_REASON,
-                        (long)c->pid);
+    return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, ENOTSUP,
+                        "process %ld " NSC_SECCOMP_STATE_REASON, (long)c->pid);
 }
 
 /* In the picked thread. */
@@ -638,7 +638,7 @@ static int try_threads(struct call *c, bool any)
     return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 
-int nsc_inject_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+int nsc_ptrace_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag)
 {
     const struct nsc_credentials *credentials = target->credentials;

@@ -17,14 +17,14 @@
 struct nsc_inject_target {
     pid_t pid;
     int pidfd; /* of the same process; tells when it has ended and its pid means another */
-    uint64_t control, note; /* as in struct nsc_reach_target */
+    uint64_t control, note; /* as in struct nsc_process_target */
     /* What the process may hold at most when it is called; NULL: anything. A process of another
      * user never has its own restrictions on system calls (seccomp) lifted for the call. */
     const struct nsc_credentials *credentials;
 };
 
 /**
- * nsc_inject_call - call the control function once.
+ * nsc_ptrace_call - call the control function once.
  * @result: what the control function returned.
  *
  * Stops one thread for the time of the call. Waits at most some seconds, mostly far below one
@@ -36,7 +36,7 @@ struct nsc_inject_target {
  * Context: starts a thread that does it and ends with it; the caller's signals and children are
  * left alone.
  */
-int nsc_inject_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+int nsc_ptrace_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag);
 
 #endif

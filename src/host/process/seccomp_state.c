@@ -19,11 +19,11 @@ struct line {
     size_t count;
 };
 
-static bool read_status(pid_t tid, struct nsc_confined *to, uint64_t *parent)
+static bool read_status(pid_t tid, struct nsc_seccomp_state *to, uint64_t *parent)
 {
     char status[NSC_PROCFS_STATUS_MAX];
 
-    *to = (struct nsc_confined){0};
+    *to = (struct nsc_seccomp_state){0};
     if (nsc_procfs_read(tid, "status", status, sizeof status) <= 0)
         return false;
     nsc_procfs_field(status, "Seccomp", 10, &to->mode);
@@ -31,7 +31,7 @@ static bool read_status(pid_t tid, struct nsc_confined *to, uint64_t *parent)
     return nsc_procfs_field(status, "PPid", 10, parent);
 }
 
-bool nsc_confined_read(pid_t tid, struct nsc_confined *to)
+bool nsc_seccomp_state_read(pid_t tid, struct nsc_seccomp_state *to)
 {
     uint64_t parent;
 
@@ -41,7 +41,7 @@ bool nsc_confined_read(pid_t tid, struct nsc_confined *to)
 /* The process and its ancestors, as far as they have @filters. */
 static void trace_line(pid_t pid, uint64_t filters, struct line *line)
 {
-    struct nsc_confined at;
+    struct nsc_seccomp_state at;
     uint64_t parent = (uint64_t)pid;
 
     line->count = 0;
@@ -64,7 +64,7 @@ static bool meet(const struct line *a, const struct line *b)
     return false;
 }
 
-bool nsc_confined_alike(pid_t pid, const struct nsc_confined *thread)
+bool nsc_seccomp_state_alike(pid_t pid, const struct nsc_seccomp_state *thread)
 {
     struct line theirs, ours;
 
@@ -100,38 +100,38 @@ static bool may_suspend(void)
     return mode == 0 && (capabilities >> CAP_SYS_ADMIN & 1) != 0 && maps_all_users();
 }
 
-static enum nsc_confined_refusal refuses(pid_t pid, pid_t tid, bool suspends)
+static enum nsc_seccomp_state_refusal refuses(pid_t pid, pid_t tid, bool suspends)
 {
-    struct nsc_confined thread;
+    struct nsc_seccomp_state thread;
 
-    if (!nsc_confined_read(tid, &thread) || thread.mode == 0)
-        return NSC_CONFINED_NOT;
+    if (!nsc_seccomp_state_read(tid, &thread) || thread.mode == 0)
+        return NSC_SECCOMP_STATE_NOT;
     if (thread.mode == 1)
-        return NSC_CONFINED_STRICTLY;
-    return suspends || nsc_confined_alike(pid, &thread) ? NSC_CONFINED_NOT
-                                                        : NSC_CONFINED_BY_FILTERS;
+        return NSC_SECCOMP_STATE_STRICTLY;
+    return suspends || nsc_seccomp_state_alike(pid, &thread) ? NSC_SECCOMP_STATE_NOT
+                                                             : NSC_SECCOMP_STATE_BY_FILTERS;
 }
 
-enum nsc_confined_refusal nsc_confined_refuses(pid_t pid)
+enum nsc_seccomp_state_refusal nsc_seccomp_state_refuses(pid_t pid)
 {
     struct nsc_credentials theirs;
     /* A program of another user would be rid of its restrictions for as long as the call lasts. */
     bool suspends = may_suspend() && nsc_credentials_read(pid, &theirs) == 0 &&
                     !nsc_credentials_are_foreign(&theirs);
-    enum nsc_confined_refusal refusal = refuses(pid, pid, suspends);
+    enum nsc_seccomp_state_refusal refusal = refuses(pid, pid, suspends);
     const struct dirent *entry;
     char path[64];
     DIR *tasks;
 
-    if (refusal == NSC_CONFINED_NOT)
-        return NSC_CONFINED_NOT;
+    if (refusal == NSC_SECCOMP_STATE_NOT)
+        return NSC_SECCOMP_STATE_NOT;
     snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
     tasks = opendir(path);
     for (int i = 0; tasks != NULL && i < THREADS && (entry = readdir(tasks)) != NULL; i++) {
         pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
 
-        if (tid > 0 && refuses(pid, tid, suspends) == NSC_CONFINED_NOT)
-            refusal = NSC_CONFINED_NOT;
+        if (tid > 0 && refuses(pid, tid, suspends) == NSC_SECCOMP_STATE_NOT)
+            refusal = NSC_SECCOMP_STATE_NOT;
     }
     if (tasks != NULL)
         closedir(tasks);

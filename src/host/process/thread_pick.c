@@ -95,7 +95,7 @@ void nsc_pick_parse(const char *text, struct nsc_regs_waits *waits)
 /* Returns false for a thread that cannot be called in. */
 static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
 {
-    struct nsc_confined confined;
+    struct nsc_seccomp_state confined;
     char name[64], text[512];
     char state;
 
@@ -104,7 +104,7 @@ static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
         return false;
     state = nsc_procfs_state(text);
     *pick = (struct nsc_pick){.tid = tid, .rank = NSC_PICK_RUNS, .waits = {.number = -1}};
-    pick->confined = nsc_confined_read(tid, &confined) && confined.mode != 0;
+    pick->confined = nsc_seccomp_state_read(tid, &confined) && confined.mode != 0;
     if (state == 'R' || state == 'T')
         return true;
     if (state != 'S')

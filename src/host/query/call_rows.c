@@ -28,10 +28,10 @@ struct list {
 
 struct nsc_rows {
     struct nsc_query *query;
-    struct nsc_wish wish;
+    struct nsc_call_wish wish;
     const uint8_t *threads, *functions;
     uint32_t thread; /* that is read, or next */
-    struct nsc_pick *pick;
+    struct nsc_matching_calls *pick;
 
     /* By function only. */
     bool by_function, filled;
@@ -73,13 +73,13 @@ static int next_by_thread(struct nsc_rows *r, const struct nsc_call **calls, siz
             r->thread++;
         if (r->thread >= threads)
             return 0;
-        result = nsc_pick_open(r->query->index, r->thread, &r->wish, &r->pick, diag);
+        result = nsc_matching_calls_open(r->query->index, r->thread, &r->wish, &r->pick, diag);
         return result == 0 ? 1 : result;
     }
-    result = nsc_pick_next(r->pick, calls, count, diag);
+    result = nsc_matching_calls_next(r->pick, calls, count, diag);
     if (result != 0)
         return result;
-    nsc_pick_close(r->pick);
+    nsc_matching_calls_close(r->pick);
     r->pick = NULL;
     r->thread++;
     return 1;
@@ -314,7 +314,7 @@ bool nsc_rows_can_group(const struct nsc_trace *t)
     return known >= nsc_trace_info(t)->calls / 2;
 }
 
-int nsc_rows_open(struct nsc_query *q, const struct nsc_wish *wish, const uint8_t *threads,
+int nsc_rows_open(struct nsc_query *q, const struct nsc_call_wish *wish, const uint8_t *threads,
                   const uint8_t *functions, bool by_function, unsigned fields, size_t budget_bytes,
                   struct nsc_rows **out)
 {
@@ -359,7 +359,7 @@ void nsc_rows_close(struct nsc_rows *r)
 {
     if (r == NULL)
         return;
-    nsc_pick_close(r->pick);
+    nsc_matching_calls_close(r->pick);
     forget_lists(r);
     free(r->lists);
     free(r->chosen);

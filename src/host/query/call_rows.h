@@ -35,7 +35,7 @@ struct nsc_rows;
  * @budget_bytes: memory that lists may take.
  * Returns 0 or -ENOMEM.
  */
-int nsc_rows_open(struct nsc_query *q, const struct nsc_wish *wish, const uint8_t *threads,
+int nsc_rows_open(struct nsc_query *q, const struct nsc_call_wish *wish, const uint8_t *threads,
                   const uint8_t *functions, bool by_function, unsigned fields, size_t budget_bytes,
                   struct nsc_rows **out);
 

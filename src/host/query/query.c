@@ -366,7 +366,7 @@ int nsc_query_open(struct nsc_trace *t, const struct nsc_query_options *options,
         if (q->options.memory_bytes == 0)
             q->options.memory_bytes = MEMORY_BYTES;
         nsc_sqlite.hard_heap_limit64((sqlite3_int64)q->options.memory_bytes);
-        if (nsc_pick_index_new(t, &q->index) == 0 && connect_all(q) == SQLITE_OK) {
+        if (nsc_matching_calls_index_new(t, &q->index) == 0 && connect_all(q) == SQLITE_OK) {
             *out = q;
             return 0;
         }
@@ -381,7 +381,7 @@ void nsc_query_close(struct nsc_query *q)
         return;
     nsc_sqlite.finalize(q->statement);
     nsc_sqlite.close(q->db);
-    nsc_pick_index_free(q->index);
+    nsc_matching_calls_index_free(q->index);
     free(q->connections);
     free(q);
 }

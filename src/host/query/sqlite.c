@@ -18,9 +18,9 @@ static int load(void)
     };
 
     _Static_assert(sizeof nsc_sqlite == sizeof names, "a pointer for each name");
-    return nsc_library_load("libsqlite3.so.0",
-                            "for queries, 3.38 or later (Debian: apt install libsqlite3-0)", names,
-                            sizeof names / sizeof names[0], &nsc_sqlite, &failure);
+    return nsc_dynlib_load("libsqlite3.so.0",
+                           "for queries, 3.38 or later (Debian: apt install libsqlite3-0)", names,
+                           sizeof names / sizeof names[0], &nsc_sqlite, &failure);
 }
 
 static void load_once(void)

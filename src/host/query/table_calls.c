@@ -33,7 +33,7 @@ enum column {
 
 struct calls_cursor {
     sqlite3_vtab_cursor base; /* first */
-    struct nsc_wish wish;
+    struct nsc_call_wish wish;
     uint8_t *threads, *functions; /* a byte per id, 0 = not wanted; NULL = all */
     struct nsc_rows *rows;
     const struct nsc_call *calls;
@@ -390,7 +390,7 @@ static int calls_filter(sqlite3_vtab_cursor *cursor, int number, const char *pla
 
     (void)argc;
     forget(c);
-    nsc_wish_init(&c->wish);
+    nsc_call_wish_init(&c->wish);
     c->wish.numbers = (fields & NSC_ROWS_NUMBER) != 0;
     c->wish.parents = (fields & NSC_ROWS_PARENT) != 0;
     c->done = false;
@@ -456,7 +456,7 @@ static int calls_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int co
         nsc_query_result_u64(to, nsc_clock_span_ns(clock, call->self_ticks));
         break;
     case BOUND:
-        nsc_query_result_text(to, nsc_bound_name(call->bound));
+        nsc_query_result_text(to, nsc_model_bound_name(call->bound));
         break;
     case CALLER_ID:
         nsc_query_result_id(to, call->caller);

@@ -264,7 +264,7 @@ static void left_out_cell(const struct nsc_query *q, const struct list_cursor *c
         nsc_query_result_id(to, l->process);
         break;
     case 2:
-        nsc_query_result_text(to, nsc_left_out_reason_name(l->reason));
+        nsc_query_result_text(to, nsc_model_left_out_reason_name(l->reason));
         break;
     case 3:
         nsc_query_result_time(to, q, l->from_ticks);

@@ -227,7 +227,7 @@ static void state_cell(const struct notes_cursor *c, int column, sqlite3_context
     else if (column == 3)
         nsc_query_result_id(to, c->state);
     else
-        nsc_query_result_text(to, nsc_state_name(c->state));
+        nsc_query_result_text(to, nsc_model_state_name(c->state));
 }
 
 static void counter_cell(const struct nsc_note *note, int column, sqlite3_context *to)

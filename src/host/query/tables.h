@@ -14,7 +14,7 @@ struct nsc_query_connection;
 struct nsc_query {
     struct nsc_trace *trace;
     struct nsc_query_options options;
-    struct nsc_pick_index *index;
+    struct nsc_matching_calls_index *index;
     struct nsc_query_connection *connections; /* by table */
     sqlite3 *db;
     sqlite3_stmt *statement;

@@ -306,7 +306,7 @@ static bool copy_name(struct copy *c, const char *name)
     return c->depth == 0 && c->parentheses == 0;
 }
 
-void nsc_cxxname_shorten(char *name)
+void nsc_cxx_name_shorten(char *name)
 {
     struct copy c = {.out = malloc(strlen(name) + 1)};
 
@@ -317,7 +317,7 @@ void nsc_cxxname_shorten(char *name)
     free(c.out);
 }
 
-const char *nsc_cxxname_global(const char *symbol, const char **key)
+const char *nsc_cxx_name_global(const char *symbol, const char **key)
 {
     static const struct {
         const char *prefix, *meaning;

@@ -7,7 +7,7 @@
 #define NSC_SYMBOLS_CXX_NAME_H
 
 /**
- * nsc_cxxname_shorten - leave out what the standard library's templates say by default.
+ * nsc_cxx_name_shorten - leave out what the standard library's templates say by default.
  * @name: changed in place; never grows.
  *
  * Default allocators, comparisons, hashes, deleters and traits of templates in std; the inline
@@ -15,14 +15,14 @@
  * others keep all their arguments. A name whose brackets do not match stays as it is.
  * Context: allocates; without memory the name stays as it is.
  */
-void nsc_cxxname_shorten(char *name);
+void nsc_cxx_name_shorten(char *name);
 
 /**
- * nsc_cxxname_global - what a symbol says that runs the constructors or destructors of a file.
+ * nsc_cxx_name_global - what a symbol says that runs the constructors or destructors of a file.
  * @symbol: as linked.
  * @key: receives the rest of it: a file's name, or the linker's name of one of its symbols.
  * Returns "global constructors" or "global destructors"; NULL for any other symbol.
  */
-const char *nsc_cxxname_global(const char *symbol, const char **key);
+const char *nsc_cxx_name_global(const char *symbol, const char **key);
 
 #endif

@@ -52,7 +52,7 @@ static bool take(const struct nsc_elf *elf, int fd, const char *path, const uint
 static bool try_path(const struct nsc_elf *elf, const char *path, const uint32_t *crc,
                      struct nsc_elf *debug)
 {
-    int fd = nsc_open_regular(path);
+    int fd = nsc_privileges_open_regular(path);
 
     return fd >= 0 && take(elf, fd, path, crc, debug);
 }

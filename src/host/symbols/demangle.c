@@ -33,7 +33,7 @@ static char *name_global(const char *meaning, const char *key)
     int n;
 
     if (readable != NULL)
-        nsc_cxxname_shorten(readable);
+        nsc_cxx_name_shorten(readable);
     n = asprintf(&name, "%s %s %s", meaning, strchr(key, '.') != NULL ? "of" : "keyed to",
                  readable != NULL ? readable : key);
     free(readable);
@@ -42,7 +42,7 @@ static char *name_global(const char *meaning, const char *key)
 
 static char *readable_name(const char *symbol)
 {
-    const char *key, *meaning = nsc_cxxname_global(symbol, &key);
+    const char *key, *meaning = nsc_cxx_name_global(symbol, &key);
     char *name;
     int status;
 
@@ -50,11 +50,12 @@ static char *readable_name(const char *symbol)
         return name_global(meaning, key);
     name = __cxa_demangle(symbol, NULL, NULL, &status);
     if (name != NULL)
-        nsc_cxxname_shorten(name);
+        nsc_cxx_name_shorten(name);
     return name;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolate_run() calls. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolated_child_run() calls.
+ */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
 {
@@ -100,7 +101,7 @@ static bool is_cxx(const char *symbol)
 {
     const char *key;
 
-    return strncmp(symbol, "_Z", 2) == 0 || nsc_cxxname_global(symbol, &key) != NULL;
+    return strncmp(symbol, "_Z", 2) == 0 || nsc_cxx_name_global(symbol, &key) != NULL;
 }
 
 int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
@@ -127,7 +128,7 @@ int nsc_symbols_demangle(const char *const *symbols, size_t count, char **out)
             .answer = demangle_one,
             .take = take_one,
         };
-        nsc_isolate_run(&task);
+        nsc_isolated_child_run(&task);
     }
     for (size_t i = 0; i < count && names != NULL; i++) {
         if (whole)

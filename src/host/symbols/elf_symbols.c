@@ -151,7 +151,7 @@ int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_optio
 int nsc_symbols_open(const char *path, const struct nsc_symbols_options *options,
                      struct nsc_symbols **out, struct nsc_diag *diag)
 {
-    int fd = nsc_open_regular(path);
+    int fd = nsc_privileges_open_regular(path);
 
     if (fd == -EINVAL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOEXEC, "%s: not a regular file", path);

@@ -203,7 +203,7 @@ static bool is_spent(const struct bounds *bounds)
            (bounds->end_ns != 0 && nsc_now_ns() >= bounds->end_ns);
 }
 
-void nsc_isolate_run(const struct nsc_isolate_task *task)
+void nsc_isolated_child_run(const struct nsc_isolate_task *task)
 {
     struct progress *progress =
         mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -37,13 +37,13 @@ struct nsc_isolate_task {
 };
 
 /**
- * nsc_isolate_run - ask all questions.
+ * nsc_isolated_child_run - ask all questions.
  *
  * A question that kills the child or brings it to a halt stays unanswered and the rest goes to a
  * new child; after a few of them, at the end of the time or after 512 MiB of text the remaining
  * questions stay unanswered too. Without fork nothing is answered. Context: forks; reaps only its
  * own child.
  */
-void nsc_isolate_run(const struct nsc_isolate_task *task);
+void nsc_isolated_child_run(const struct nsc_isolate_task *task);
 
 #endif

@@ -281,7 +281,7 @@ int nsc_symbols_lines(struct nsc_symbols *s, const uint64_t *vas, size_t count,
         is_out_of_time = task.time_ms == 0;
     }
     if (!is_out_of_time && nsc_symbols_has_lines(s))
-        nsc_isolate_run(&task);
+        nsc_isolated_child_run(&task);
     if (s->digest.bytes != NULL)
         nsc_confined_spend(nsc_now_ns() - begun_ns);
     free(job);

@@ -86,8 +86,8 @@ struct nsc_runtime_xray {
 /* What a module has for functions of which only the entry can be patched:
  * linux/patch/entry_patch.c. */
 struct nsc_runtime_dfi {
-    const uint8_t *hook; /* nsc_dfi_entry */
-    uint64_t *table;     /* nsc_dfi_table: the hook's way to the return addresses */
+    const uint8_t *hook; /* nsc_patchable_entry */
+    uint64_t *table;     /* nsc_patchable_table: the hook's way to the return addresses */
     /* The runtime's; all 0 until a function is chosen. Run-time addresses. */
     uint64_t start, end; /* of what was made */
     uint64_t stubs;      /* part of it: stub of the first function */

@@ -10,14 +10,14 @@
 
 #include <stdint.h>
 
-#define NSC_HEAP_MAGIC   0x315041454843534eull /* "NSCHEAP1", little endian */
+#define NSC_MALLOC_MAGIC   0x315041454843534eull /* "NSCHEAP1", little endian */
 /* Environment: path that opens the memory. */
-#define NSC_HEAP_ENV     "NANOSCOPE_MALLOC"
-#define NSC_HEAP_LIBRARY "libnanoscope-malloc.so"
+#define NSC_MALLOC_ENV     "NANOSCOPE_MALLOC"
+#define NSC_MALLOC_LIBRARY "libnanoscope-malloc.so"
 
-struct nsc_heap_header {
+struct nsc_malloc_header {
     uint64_t magic;
-    uint32_t header_bytes; /* sizeof(struct nsc_heap_header): there the slots begin */
+    uint32_t header_bytes; /* sizeof(struct nsc_malloc_header): there the slots begin */
     uint32_t slots_max;
     uint32_t slot_hint; /* where to look first for a free one; both sides; atomic */
     uint32_t uncounted; /* threads that found no slot; atomic */
@@ -30,7 +30,7 @@ struct nsc_heap_header {
  * little more than were asked for. All since the thread's first call; of a forked process since the
  * fork.
  */
-struct nsc_heap_slot {
+struct nsc_malloc_slot {
     uint64_t owner; /* pid << 32 | tid, as /proc tells them; atomic */
     uint64_t allocated_bytes, freed_bytes;
     uint64_t allocated_objects, freed_objects;
@@ -39,11 +39,11 @@ struct nsc_heap_slot {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(struct nsc_heap_header) == 64, "layout");
-static_assert(sizeof(struct nsc_heap_slot) == 64, "layout");
+static_assert(sizeof(struct nsc_malloc_header) == 64, "layout");
+static_assert(sizeof(struct nsc_malloc_slot) == 64, "layout");
 #elif __STDC_VERSION__ >= 201112L
-_Static_assert(sizeof(struct nsc_heap_header) == 64, "layout");
-_Static_assert(sizeof(struct nsc_heap_slot) == 64, "layout");
+_Static_assert(sizeof(struct nsc_malloc_header) == 64, "layout");
+_Static_assert(sizeof(struct nsc_malloc_slot) == 64, "layout");
 #endif
 
 #endif

@@ -17,21 +17,22 @@
 
 /* Of user addresses; calls with a position beyond are not recorded. */
 #ifdef __aarch64__
-#define NSC_DFI_ADDRESS_BITS 48
+#define NSC_PATCHABLE_ADDRESS_BITS 48
 #else
-#define NSC_DFI_ADDRESS_BITS 47
+#define NSC_PATCHABLE_ADDRESS_BITS 47
 #endif
-#define NSC_DFI_TOP_SHIFT    30
-#define NSC_DFI_MIDDLE_SHIFT 18
-#define NSC_DFI_SLOT_SHIFT   2 /* a slot is 4 times as large as what it stands for */
+#define NSC_PATCHABLE_TOP_SHIFT    30
+#define NSC_PATCHABLE_MIDDLE_SHIFT 18
+#define NSC_PATCHABLE_SLOT_SHIFT   2 /* a slot is 4 times as large as what it stands for */
 
-#define NSC_DFI_TOP_LAST    ((1 << (NSC_DFI_ADDRESS_BITS - NSC_DFI_TOP_SHIFT)) - 1)
-#define NSC_DFI_MIDDLE_LAST ((1 << (NSC_DFI_TOP_SHIFT - NSC_DFI_MIDDLE_SHIFT)) - 1)
-#define NSC_DFI_BLOCK_MASK  ((1 << NSC_DFI_MIDDLE_SHIFT) - 8)
+#define NSC_PATCHABLE_TOP_LAST ((1 << (NSC_PATCHABLE_ADDRESS_BITS - NSC_PATCHABLE_TOP_SHIFT)) - 1)
+#define NSC_PATCHABLE_MIDDLE_LAST                                                                  \
+    ((1 << (NSC_PATCHABLE_TOP_SHIFT - NSC_PATCHABLE_MIDDLE_SHIFT)) - 1)
+#define NSC_PATCHABLE_BLOCK_MASK ((1 << NSC_PATCHABLE_MIDDLE_SHIFT) - 8)
 
 /* Offsets in a slot. */
-#define NSC_DFI_RETURN   0
-#define NSC_DFI_FUNCTION 8
-#define NSC_DFI_INSTEAD  16
+#define NSC_PATCHABLE_RETURN   0
+#define NSC_PATCHABLE_FUNCTION 8
+#define NSC_PATCHABLE_INSTEAD  16
 
 #endif

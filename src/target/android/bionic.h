@@ -2,8 +2,9 @@
  * bionic.h - what the library takes from Android's C library and log, declared by ourselves: there
  * are no headers of bionic without the NDK, and those of glibc differ.
  *
- * Included by src/target/android only. Every name must stand in libc.symbols or liblog.symbols, and must
- * mean the same in glibc, on which the tests run. Absent on purpose: errno, FILE, sigaction, TLS.
+ * Included by src/target/android only. Every name must stand in libc.symbols or liblog.symbols, and
+ * must mean the same in glibc, on which the tests run. Absent on purpose: errno, FILE, sigaction,
+ * TLS.
  */
 #ifndef NSC_ANDROID_BIONIC_H
 #define NSC_ANDROID_BIONIC_H

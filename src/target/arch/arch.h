@@ -59,7 +59,7 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
 /*
  * Bringing a sled that the compiler made to its off form while threads execute it takes some steps.
  * Every thread must have fetched its code anew between two steps, and once more before the sled is
- * turned on (nsc_os_sync_cores()).
+ * turned on (nsc_sys_sync_cores()).
  */
 #define NSC_ARCH_READY_STEPS 3
 

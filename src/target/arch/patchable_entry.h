@@ -6,7 +6,7 @@
  *
  *   entry     in the function, its nops; when on, a jump to the landing
  *   landing   at the same distance from every entry of a module: a jump to the stub
- *   stub      tells nsc_dfi_entry which function it is, and jumps there
+ *   stub      tells nsc_patchable_entry which function it is, and jumps there
  *   body      what follows the entry's bytes; also the address that the function's events carry
  */
 #ifndef NSC_ARCH_PATCHABLE_ENTRY_H
@@ -73,7 +73,7 @@ int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub);
  * @to:   NSC_ARCH_DFI_STUB_BYTES bytes.
  * @at:   run-time address of the stub.
  * @body: of the function.
- * @hook: nsc_dfi_entry of its module.
+ * @hook: nsc_patchable_entry of its module.
  * Returns 0, or -1 if @hook is out of reach.
  */
 int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook);

@@ -26,10 +26,10 @@ extern const uint8_t nsc_trampoline_tail_untimed[] HIDDEN;
 extern const uint8_t nsc_trampoline_return_rewind[] HIDDEN __attribute__((weak));
 extern const uint8_t nsc_trampoline_tail_rewind[] HIDDEN __attribute__((weak));
 
-extern const uint8_t nsc_dfi_entry[] HIDDEN;
-extern uint64_t nsc_dfi_table HIDDEN;
+extern const uint8_t nsc_patchable_entry[] HIDDEN;
+extern uint64_t nsc_patchable_table HIDDEN;
 
-static struct nsc_runtime_dfi dfi = {.hook = nsc_dfi_entry, .table = &nsc_dfi_table};
+static struct nsc_runtime_dfi dfi = {.hook = nsc_patchable_entry, .table = &nsc_patchable_table};
 
 static struct nsc_runtime_module module = {
     .abi_version = NSC_RUNTIME_ABI_VERSION,

@@ -130,7 +130,7 @@ static void take_index(struct nsc_trace *t, const struct nsc_selection *s)
     struct nsc_selection with = *s;
     struct nsc_report report;
 
-    with.index = NSC_SELECT_INDEX_ALWAYS;
+    with.index = NSC_SELECTION_INDEX_ALWAYS;
     if (nsc_report_make(t, &with, true, &report, NULL) == 0)
         nsc_report_free(&report);
 }
@@ -146,7 +146,7 @@ static void cut_part(struct nsc_trace *t, const struct nsc_selection *s)
 {
     static int fd = -1;
     static char path[32];
-    struct nsc_cut_result result;
+    struct nsc_nst_trim_result result;
     struct nsc_writer *w;
 
     if (fd < 0) {
@@ -156,7 +156,7 @@ static void cut_part(struct nsc_trace *t, const struct nsc_selection *s)
     if (fd < 0 || ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||
         nsc_writer_create_fd(fd, "part", NULL, &w, NULL) != 0)
         return;
-    if (nsc_cut_write(t, s, w, NULL, NULL, &result, NULL) != 0) {
+    if (nsc_nst_trim_write(t, s, w, NULL, NULL, &result, NULL) != 0) {
         nsc_writer_abandon(w);
         return;
     }
@@ -204,7 +204,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         uint8_t seed = bytes > 0 ? data[bytes / 2] : 0;
 
         analyze_file(path, 0, seed);
-        analyze_file(path, NSC_TRACE_RECOVER, seed);
+        analyze_file(path, NSC_NST_RECOVER, seed);
     }
     return 0;
 }

@@ -65,14 +65,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct input input = {data, bytes};
 
     for (int mapped = 0; mapped < 2; mapped++) {
-        size_t notes_left = NSC_LOCATE_NOTES_MAX;
+        size_t notes_left = NSC_CONTROL_NOTE_NOTES_MAX;
         const struct nsc_image image = {.read = read_input,
                                         .context = &input,
                                         .mapped = mapped != 0,
                                         .notes_left = &notes_left};
         struct nsc_located at = {0, 0};
 
-        if (nsc_locate(&image, &at) != NSC_LOCATE_FOUND)
+        if (nsc_control_note_find(&image, &at) != NSC_CONTROL_NOTE_FOUND)
             check(at.control == 0 && at.note == 0);
     }
     read_lines(data, bytes);

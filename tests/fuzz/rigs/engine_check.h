@@ -39,13 +39,13 @@ static inline const uint8_t *check_tile(const uint8_t *at, const uint8_t *end)
 }
 
 /* Ask, check what comes; returns the status. */
-static inline int ask_and_check(struct nsc_answer *engine, const char *request, size_t bytes)
+static inline int ask_and_check(struct nsc_engine *engine, const char *request, size_t bytes)
 {
-    static struct nsc_answer_reply reply;
+    static struct nsc_engine_reply reply;
     const uint8_t *at;
     char *text;
 
-    nsc_answer_ask(engine, request, bytes, &reply);
+    nsc_engine_answer(engine, request, bytes, &reply);
     if (strcmp(reply.type, "application/octet-stream") == 0) {
         for (at = reply.bytes; at < reply.bytes + reply.count;)
             at = check_tile(at, reply.bytes + reply.count);

@@ -232,7 +232,7 @@ static size_t mutator_write(const struct mutator *m, uint8_t *data, size_t room)
         return at;
     if (room - at < NSC_FORMAT_FOOTER_BYTES)
         return 0;
-    nsc_file_footer_pack(data + at, directory);
+    nsc_format_footer_pack(data + at, directory);
     return at + NSC_FORMAT_FOOTER_BYTES;
 }
 

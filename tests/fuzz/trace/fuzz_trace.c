@@ -178,7 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     if (path != NULL) {
         read_all(path, 0);
-        read_all(path, NSC_TRACE_RECOVER | NSC_TRACE_SCAN);
+        read_all(path, NSC_NST_RECOVER | NSC_TRACE_SCAN);
         (void)nsc_trace_verify(path, ignore, NULL, NULL);
     }
     return 0;

@@ -72,13 +72,13 @@ static void make(struct image *i, bool mapped)
     memcpy(note(i) + sizeof other + DATA_AT, &distance, sizeof distance);
 }
 
-static enum nsc_locate_class locate(struct image *i, struct nsc_located *at)
+static enum nsc_control_note_class locate(struct image *i, struct nsc_located *at)
 {
-    size_t notes_left = NSC_LOCATE_NOTES_MAX;
+    size_t notes_left = NSC_CONTROL_NOTE_NOTES_MAX;
     const struct nsc_image image = {
         .read = read_image, .context = i, .mapped = i->mapped, .notes_left = &notes_left};
 
-    return nsc_locate(&image, at);
+    return nsc_control_note_find(&image, at);
 }
 
 static void test_locate(bool mapped)
@@ -88,35 +88,35 @@ static void test_locate(bool mapped)
     struct image i;
 
     make(&i, mapped);
-    CHECK(locate(&i, &at) == NSC_LOCATE_FOUND);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_FOUND);
     CHECK_U64(at.note, data_at);
     CHECK_U64(at.control, data_at + 0x1234);
 
     at = (struct nsc_located){1, 1};
     note(&i)[20 + sizeof(Elf64_Nhdr)] = 'x';
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     CHECK_U64(at.control, 1);
     make(&i, mapped);
     segments(&i)[2].p_filesz -= 1; /* the note runs out of its segment */
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     make(&i, mapped);
     note(&i)[20] = 0xff; /* a name of 255 bytes */
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     make(&i, mapped);
     segments(&i)[2].p_offset = segments(&i)[2].p_vaddr = ~0ull - 8;
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     make(&i, mapped);
     segments(&i)[0].p_type = PT_NULL;
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     make(&i, mapped);
     ((Elf64_Ehdr *)(void *)i.bytes)->e_phnum = 0xffff;
-    CHECK(locate(&i, &at) == NSC_LOCATE_WITHOUT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_WITHOUT);
     make(&i, mapped);
     i.bytes[EI_CLASS] = ELFCLASS32;
-    CHECK(locate(&i, &at) == NSC_LOCATE_32_BIT);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_32_BIT);
     make(&i, mapped);
     i.bytes[0] = 0;
-    CHECK(locate(&i, &at) == NSC_LOCATE_NOT_ELF);
+    CHECK(locate(&i, &at) == NSC_CONTROL_NOTE_NOT_ELF);
 }
 
 /* ---- /proc ----------------------------------------------------------------------------------- */

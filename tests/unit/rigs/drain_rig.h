@@ -14,7 +14,7 @@
 #include "trace/read/reader.h"
 
 struct drain_rig {
-    struct nsc_session session;
+    struct nsc_record_session session;
     struct nsc_writer *writer;
     struct nsc_tracees tracees;
     struct nsc_drain drain;

@@ -34,8 +34,8 @@ struct rig {
     struct rig_thread *threads;
     uint32_t thread_count, function_count;
     struct nsc_trace *trace;
-    struct nsc_answer *engine;
-    struct nsc_answer_reply reply;
+    struct nsc_engine *engine;
+    struct nsc_engine_reply reply;
 };
 
 struct rig_options {
@@ -162,7 +162,7 @@ static inline bool rig_make(struct rig *rig, const struct rig_options *o, uint64
     free(models);
     made = made && nsc_writer_finish(w, &diag) == 0 &&
            nsc_trace_open(rig_path, 0, &rig->trace, &diag) == 0 &&
-           nsc_answer_open(&rig->trace, 1, NULL, &rig->engine) == 0;
+           nsc_engine_open(&rig->trace, 1, NULL, &rig->engine) == 0;
     if (!o->keep_file || !made)
         unlink(rig_path);
     if (!made)
@@ -179,8 +179,8 @@ static inline void rig_free(struct rig *rig)
         free(rig->threads[i].calls);
     }
     free(rig->threads);
-    nsc_answer_close(rig->engine);
-    nsc_answer_reply_free(&rig->reply);
+    nsc_engine_close(rig->engine);
+    nsc_engine_reply_free(&rig->reply);
     nsc_trace_close(rig->trace);
 }
 
@@ -195,7 +195,7 @@ rig_ask(struct rig *rig, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(request, sizeof request, format, arguments);
     va_end(arguments);
-    nsc_answer_ask(rig->engine, request, strlen(request), &rig->reply);
+    nsc_engine_answer(rig->engine, request, strlen(request), &rig->reply);
     bytes = realloc(rig->reply.bytes, rig->reply.count + 1);
     if (bytes == NULL)
         abort();

@@ -13,7 +13,7 @@ static void check(const char *name, const char *wanted)
 
     if (got == NULL)
         abort();
-    nsc_cxxname_shorten(got);
+    nsc_cxx_name_shorten(got);
     CHECK_STR(got, wanted);
     free(got);
 }
@@ -104,7 +104,7 @@ static void test_hostile(void)
             strcat(text, parts[(random >> 16) % (sizeof parts / sizeof parts[0])]);
         }
         memcpy(before, text, sizeof text);
-        nsc_cxxname_shorten(text);
+        nsc_cxx_name_shorten(text);
         changed += strcmp(text, before) != 0;
         longer += strlen(text) > strlen(before);
     }
@@ -112,11 +112,11 @@ static void test_hostile(void)
     CHECK_U64(longer, 0);
     memset(text, '<', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    nsc_cxxname_shorten(text);
+    nsc_cxx_name_shorten(text);
     CHECK_U64(strlen(text), sizeof text - 1);
 }
 
-static void test_globals(void)
+static void test_patternals(void)
 {
     static const char *const symbols[] = {
         "_GLOBAL__sub_I_x.cc",  "_GLOBAL__sub_D_x.cc", "_GLOBAL__sub_I__ZN3FooC2ESt6vectorIiSaIiEE",
@@ -142,6 +142,6 @@ int main(void)
     test_kept();
     test_operators();
     test_hostile();
-    test_globals();
+    test_patternals();
     return t_done();
 }

@@ -1,7 +1,7 @@
 /*
  * test_golden.c - the golden files: written as ever, read as ever, and printed in
- * docs/format.md byte by byte; and the second decoder (tests/decoder) agrees with src/host/trace on it
- * and on random traces.
+ * docs/format.md byte by byte; and the second decoder (tests/decoder) agrees with src/host/trace on
+ * it and on random traces.
  */
 #include <ctype.h>
 #include <fcntl.h>
@@ -281,10 +281,11 @@ static void print_events(struct nsc_trace *t, uint32_t thread, FILE *out)
             const struct nsc_event *e = &events[i];
 
             fprintf(out, "%u %" PRIu64 " %u %s ", thread, e->ticks, e->depth,
-                    nsc_gap_left_out(e->value) > 0 ? "left out" : kinds[e->kind]);
+                    nsc_model_gap_left_out(e->value) > 0 ? "left out" : kinds[e->kind]);
             if (e->kind == NSC_EVENT_LOST)
                 fprintf(out, "%llu\n",
-                        (unsigned long long)(nsc_gap_lost(e->value) + nsc_gap_left_out(e->value)));
+                        (unsigned long long)(nsc_model_gap_lost(e->value) +
+                                             nsc_model_gap_left_out(e->value)));
             else
                 fprintf(out, "%s\n", nsc_trace_function(t, e->function)->name);
         }

@@ -102,12 +102,12 @@ static void check_round_trip(size_t count, size_t memory, bool compress)
     printf("# %zu notes, memory bound %zu%s\n", count, memory, compress ? ", compressed" : "");
     make(&notes, path, count, memory, compress);
     check_trace(&notes, path);
-    CHECK(nsc_trace_recover(path, other_path,
-                            &(struct nsc_writer_options){.size = sizeof(struct nsc_writer_options),
-                                                         .overwrite = true},
-                            NULL, NULL, NULL) == 0);
+    CHECK(nsc_nst_recover(path, other_path,
+                          &(struct nsc_writer_options){.size = sizeof(struct nsc_writer_options),
+                                                       .overwrite = true},
+                          NULL, NULL, NULL) == 0);
     check_trace(&notes, other_path);
-    CHECK(nsc_trace_compress(path, other_path, true, NULL) == 0);
+    CHECK(nsc_nst_compress(path, other_path, true, NULL) == 0);
     check_trace(&notes, other_path);
     free(notes.items);
 }
@@ -146,7 +146,7 @@ static long read_damaged(struct model_notes *notes)
     struct nsc_trace *t;
     long count;
 
-    if (nsc_trace_open(other_path, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, NULL) != 0)
+    if (nsc_trace_open(other_path, NSC_NST_RECOVER | NSC_TRACE_SCAN, &t, NULL) != 0)
         return 0;
     count = note_read_all(notes, t, THREADS, 0, true);
     nsc_trace_close(t);
@@ -288,7 +288,7 @@ static void check_left_out(void)
     bad.to_ticks = 99;
     CHECK(nsc_writer_set_left_out(w, id, &bad) == -EINVAL);
     CHECK(nsc_writer_finish(w, NULL) == 0);
-    CHECK(nsc_trace_compress(path, other_path, true, NULL) == 0);
+    CHECK(nsc_nst_compress(path, other_path, true, NULL) == 0);
     t = open_trace(other_path, 0);
     if (!CHECK(t != NULL))
         return;

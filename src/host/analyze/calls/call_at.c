@@ -139,7 +139,7 @@ static void look(struct finder *f)
 /* Calls of the instant end with their callers; the last one that ended is remembered. */
 static int end_call(struct finder *f, const struct nsc_event *e)
 {
-    uint32_t bound = nsc_event_end_bound(e);
+    uint32_t bound = nsc_model_end_bound(e);
     struct nsc_at_frame *frame;
 
     f->open--;
@@ -182,7 +182,7 @@ static void follow_ends(struct finder *f, const struct nsc_event *e, uint32_t ch
     if ((e->kind != NSC_EVENT_EXIT && e->kind != NSC_EVENT_UNWIND) || e->depth != f->level)
         return;
     frame->end_ticks = e->ticks;
-    frame->bound |= nsc_event_end_bound(e);
+    frame->bound |= nsc_model_end_bound(e);
     if (f->level == f->depth)
         f->end_chunk = chunk;
     f->done = f->level == f->lowest;

@@ -41,18 +41,19 @@ static int scan_thread(struct scan *s, struct nsc_trace *t, uint32_t thread,
                        struct nsc_call_lane *lane, struct nsc_diag *diag)
 {
     const struct nsc_event *events;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t n;
-    int error, result = nsc_feed_open(t, thread, s->selection, &feed, diag);
+    int error, result = nsc_selected_events_open(t, thread, s->selection, &feed, diag);
 
     if (result < 0)
         return result;
     error = nsc_call_lane_begin(lane, thread, nsc_trace_thread(t, thread)->start_ticks,
                                 s->selection->from_ticks);
-    while (error == 0 && !s->ended && (result = nsc_feed_next(feed, &events, &n, diag)) > 0)
+    while (error == 0 && !s->ended &&
+           (result = nsc_selected_events_next(feed, &events, &n, diag)) > 0)
         for (size_t i = 0; i < n && error == 0 && !s->ended; i++)
             error = follow(s, lane, &events[i]);
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     if (error)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the open calls");
     return result < 0 ? result : 0;
@@ -65,7 +66,7 @@ static int scan_by_thread(struct scan *s, struct nsc_trace *t, struct nsc_diag *
     int error = 0;
 
     for (uint32_t i = 0; i < count && error == 0 && !s->ended; i++)
-        if (nsc_feed_is_wanted(t, s->selection, i))
+        if (nsc_selected_events_is_wanted(t, s->selection, i))
             error = scan_thread(s, t, i, &lane, diag);
     nsc_call_lane_free(&lane);
     return error;

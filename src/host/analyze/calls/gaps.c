@@ -52,19 +52,19 @@ static int find_in_thread(struct nsc_trace *t, uint32_t thread, const struct nsc
                           struct nsc_diag *diag)
 {
     const struct nsc_event *events;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t count;
-    int more = nsc_feed_open(t, thread, s, &feed, diag);
+    int more = nsc_selected_events_open(t, thread, s, &feed, diag);
 
     if (more < 0)
         return more;
-    while ((more = nsc_feed_next(feed, &events, &count, diag)) > 0)
+    while ((more = nsc_selected_events_next(feed, &events, &count, diag)) > 0)
         for (size_t i = 0; i < count; i++) {
             struct nsc_gap gap = {
                 .thread = thread, .ticks = events[i].ticks, .lost = events[i].value};
 
-            if (events[i].kind != NSC_EVENT_LOST || gap.lost == NSC_FEED_WINDOW ||
-                nsc_gap_left_out(gap.lost) > 0)
+            if (events[i].kind != NSC_EVENT_LOST || gap.lost == NSC_SELECTED_EVENTS_WINDOW ||
+                nsc_model_gap_left_out(gap.lost) > 0)
                 continue;
             if (gaps->count++ == 0 || gap.ticks < gaps->first_ticks)
                 gaps->first_ticks = gap.ticks;
@@ -72,7 +72,7 @@ static int find_in_thread(struct nsc_trace *t, uint32_t thread, const struct nsc
             if (fn)
                 fn(context, &gap);
         }
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     return more;
 }
 

@@ -39,7 +39,7 @@ static int no_memory(const struct finder *f)
 
 static bool has_late(const struct finder *f, uint32_t chunk)
 {
-    return nsc_chunk_may_have_late(f->chunks, f->chunk_count, chunk);
+    return nsc_reader_may_have_late(f->chunks, f->chunk_count, chunk);
 }
 
 /* Follow one event. Returns 0 or -ENOMEM. */
@@ -361,19 +361,20 @@ static int find_in_all(struct finder *f)
 {
     const struct nsc_event *events;
     struct nsc_selection everything;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     int error, result = 1;
     size_t n;
 
     if (begin_at(f, 0) != 0)
         return -ENOMEM;
     nsc_selection_init(&everything);
-    error = nsc_feed_open(f->trace, f->thread, &everything, &feed, f->diag);
+    error = nsc_selected_events_open(f->trace, f->thread, &everything, &feed, f->diag);
     if (error != 0)
         return error;
-    while (error == 0 && !f->done && (result = nsc_feed_next(feed, &events, &n, f->diag)) > 0)
+    while (error == 0 && !f->done &&
+           (result = nsc_selected_events_next(feed, &events, &n, f->diag)) > 0)
         error = follow_batch(f, events, n);
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     return result < 0 ? result : error;
 }
 

@@ -196,7 +196,7 @@ uint64_t nsc_left_out_events(const struct nsc_trace *t, uint32_t reason)
     const char *text;
     char key[48];
 
-    snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_left_out_reason_name(reason));
+    snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_model_left_out_reason_name(reason));
     text = nsc_trace_meta(t, key);
     return text != NULL && text[0] >= '0' && text[0] <= '9' ? strtoull(text, NULL, 10) : 0;
 }

@@ -21,21 +21,21 @@ struct known_thread {
     uint64_t *before; /* by chunk: calls in those before it; one more at the end. WAY_SEEK only */
 };
 
-struct nsc_pick_index {
+struct nsc_matching_calls_index {
     struct nsc_trace *trace;
     struct nsc_selection everything;
     struct known_thread threads[];
 };
 
-struct nsc_pick {
-    struct nsc_pick_index *index;
+struct nsc_matching_calls {
+    struct nsc_matching_calls_index *index;
     struct nsc_trace *trace;
     uint32_t thread;
-    struct nsc_wish wish;
+    struct nsc_call_wish wish;
     bool seeks;
     bool done;
 
-    struct nsc_feed *feed; /* WAY_WHOLE */
+    struct nsc_selected_events *feed; /* WAY_WHOLE */
 
     const struct nsc_chunk *chunks; /* WAY_SEEK */
     const uint64_t *before;
@@ -50,9 +50,10 @@ struct nsc_pick {
     size_t count, room;
 };
 
-void nsc_wish_init(struct nsc_wish *wish)
+void nsc_call_wish_init(struct nsc_call_wish *wish)
 {
-    *wish = (struct nsc_wish){.to_ticks = UINT64_MAX, .max_depth = UINT32_MAX, .numbers = true};
+    *wish =
+        (struct nsc_call_wish){.to_ticks = UINT64_MAX, .max_depth = UINT32_MAX, .numbers = true};
 }
 
 static int no_memory(struct nsc_diag *diag)
@@ -62,10 +63,10 @@ static int no_memory(struct nsc_diag *diag)
 
 /* ---- What is known of a thread --------------------------------------------------------------- */
 
-int nsc_pick_index_new(struct nsc_trace *t, struct nsc_pick_index **out)
+int nsc_matching_calls_index_new(struct nsc_trace *t, struct nsc_matching_calls_index **out)
 {
     uint32_t threads = nsc_trace_info(t)->thread_count;
-    struct nsc_pick_index *index =
+    struct nsc_matching_calls_index *index =
         calloc(1, sizeof(*index) + (size_t)threads * sizeof(index->threads[0]));
 
     if (!index)
@@ -76,7 +77,7 @@ int nsc_pick_index_new(struct nsc_trace *t, struct nsc_pick_index **out)
     return 0;
 }
 
-void nsc_pick_index_free(struct nsc_pick_index *index)
+void nsc_matching_calls_index_free(struct nsc_matching_calls_index *index)
 {
     if (!index)
         return;
@@ -85,7 +86,7 @@ void nsc_pick_index_free(struct nsc_pick_index *index)
     free(index);
 }
 
-static int get_to_know(struct nsc_pick_index *index, uint32_t thread)
+static int get_to_know(struct nsc_matching_calls_index *index, uint32_t thread)
 {
     struct known_thread *known = &index->threads[thread];
     const struct nsc_chunk *chunks;
@@ -98,7 +99,7 @@ static int get_to_know(struct nsc_pick_index *index, uint32_t thread)
     chunks = nsc_trace_chunks(index->trace, thread, &count);
     seeks = count == 0 || chunks[0].depth == 0;
     for (uint32_t i = 0; i < count && seeks; i++)
-        seeks = !nsc_chunk_may_have_late(chunks, count, i);
+        seeks = !nsc_reader_may_have_late(chunks, count, i);
     if (seeks) {
         known->before = calloc((size_t)count + 1, sizeof(*known->before));
         if (!known->before)
@@ -114,7 +115,7 @@ static int get_to_know(struct nsc_pick_index *index, uint32_t thread)
 }
 
 /* The first of @p's chunks that ends at or after @ticks, or their number. */
-static uint32_t find_by_ticks(const struct nsc_pick *p, uint64_t ticks)
+static uint32_t find_by_ticks(const struct nsc_matching_calls *p, uint64_t ticks)
 {
     uint32_t low = 0, high = p->chunk_count;
 
@@ -130,7 +131,7 @@ static uint32_t find_by_ticks(const struct nsc_pick *p, uint64_t ticks)
 }
 
 /* The chunk in which a call of that number, from 1, is entered, or the number of chunks. */
-static uint32_t find_by_number(const struct nsc_pick *p, uint64_t number)
+static uint32_t find_by_number(const struct nsc_matching_calls *p, uint64_t number)
 {
     uint32_t low = 0, high = p->chunk_count;
 
@@ -147,15 +148,15 @@ static uint32_t find_by_number(const struct nsc_pick *p, uint64_t number)
 
 /* ---- Begin ----------------------------------------------------------------------------------- */
 
-static int begin_whole(struct nsc_pick *p, struct nsc_diag *diag)
+static int begin_whole(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     if (nsc_call_lane_begin(&p->lane, p->thread, nsc_trace_thread(p->trace, p->thread)->start_ticks,
                             0) < 0)
         return no_memory(diag);
-    return nsc_feed_open(p->trace, p->thread, &p->index->everything, &p->feed, diag);
+    return nsc_selected_events_open(p->trace, p->thread, &p->index->everything, &p->feed, diag);
 }
 
-static int begin(struct nsc_pick *p, struct nsc_diag *diag)
+static int begin(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     p->chunks = nsc_trace_chunks(p->trace, p->thread, &p->chunk_count);
     if (p->chunk_count == 0 || p->wish.from_ticks >= p->wish.to_ticks) {
@@ -170,10 +171,11 @@ static int begin(struct nsc_pick *p, struct nsc_diag *diag)
     return 0;
 }
 
-int nsc_pick_open(struct nsc_pick_index *index, uint32_t thread, const struct nsc_wish *wish,
-                  struct nsc_pick **out, struct nsc_diag *diag)
+int nsc_matching_calls_open(struct nsc_matching_calls_index *index, uint32_t thread,
+                            const struct nsc_call_wish *wish, struct nsc_matching_calls **out,
+                            struct nsc_diag *diag)
 {
-    struct nsc_pick *p = calloc(1, sizeof(*p));
+    struct nsc_matching_calls *p = calloc(1, sizeof(*p));
     int error;
 
     if (!p || get_to_know(index, thread) < 0) {
@@ -187,17 +189,17 @@ int nsc_pick_open(struct nsc_pick_index *index, uint32_t thread, const struct ns
     p->seeks = index->threads[thread].way == WAY_SEEK;
     error = begin(p, diag);
     if (error != 0)
-        nsc_pick_close(p);
+        nsc_matching_calls_close(p);
     else
         *out = p;
     return error;
 }
 
-void nsc_pick_close(struct nsc_pick *p)
+void nsc_matching_calls_close(struct nsc_matching_calls *p)
 {
     if (!p)
         return;
-    nsc_feed_close(p->feed);
+    nsc_selected_events_close(p->feed);
     nsc_cursor_close(p->cursor);
     nsc_call_lane_free(&p->lane);
     free(p->calls);
@@ -208,7 +210,7 @@ void nsc_pick_close(struct nsc_pick *p)
 
 /* What the callees of the open calls had taken when chunks[@index] begins. A head tells the
  * innermost ones; the others are as in the head before. */
-static int set_child_ticks(struct nsc_pick *p, uint32_t index, struct nsc_diag *diag)
+static int set_child_ticks(struct nsc_matching_calls *p, uint32_t index, struct nsc_diag *diag)
 {
     uint32_t needed = p->chunks[index].depth;
 
@@ -234,7 +236,7 @@ static int set_child_ticks(struct nsc_pick *p, uint32_t index, struct nsc_diag *
 }
 
 /* Go on with chunk @next_chunk. The numbers of calls that were passed over are not known. */
-static int enter_chunk(struct nsc_pick *p, struct nsc_diag *diag)
+static int enter_chunk(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &p->chunks[p->next_chunk];
     const struct nsc_frame *frames;
@@ -269,7 +271,7 @@ static int enter_chunk(struct nsc_pick *p, struct nsc_diag *diag)
  * reading last began with. Others of its depth may have begun and ended at the same tick: it is the
  * last of them.
  */
-static int find_number(struct nsc_pick *p, size_t at, struct nsc_diag *diag)
+static int find_number(struct nsc_matching_calls *p, size_t at, struct nsc_diag *diag)
 {
     struct nsc_open_call *call = &p->lane.stack[at];
     uint32_t first = find_by_ticks(p, call->start_ticks);
@@ -307,7 +309,8 @@ static int find_number(struct nsc_pick *p, size_t at, struct nsc_diag *diag)
 
 /* Make sure of the numbers of a call that just ended, at stack[@at], and of its caller. Its place
  * on the stack is still there. */
-static int complete(struct nsc_pick *p, struct nsc_call *call, size_t at, struct nsc_diag *diag)
+static int complete(struct nsc_matching_calls *p, struct nsc_call *call, size_t at,
+                    struct nsc_diag *diag)
 {
     int error = 0;
 
@@ -324,7 +327,7 @@ static int complete(struct nsc_pick *p, struct nsc_call *call, size_t at, struct
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct nsc_wish *w, uint64_t start_ticks, uint32_t depth,
+static bool is_wanted(const struct nsc_call_wish *w, uint64_t start_ticks, uint32_t depth,
                       uint32_t function, uint64_t number)
 {
     return start_ticks >= w->from_ticks && start_ticks < w->to_ticks && depth >= w->min_depth &&
@@ -332,7 +335,7 @@ static bool is_wanted(const struct nsc_wish *w, uint64_t start_ticks, uint32_t d
            (w->number == 0 || w->number == number);
 }
 
-static int follow(struct nsc_pick *p, const struct nsc_event *events, size_t n,
+static int follow(struct nsc_matching_calls *p, const struct nsc_event *events, size_t n,
                   struct nsc_diag *diag)
 {
     if (p->room < n) {
@@ -370,7 +373,8 @@ static int follow(struct nsc_pick *p, const struct nsc_event *events, size_t n,
 /* ---- What to read next ----------------------------------------------------------------------- */
 
 /* Whether a call that is wanted ends in a chunk, as far as its head says. */
-static int ends_wanted(struct nsc_pick *p, const struct nsc_chunk *chunk, struct nsc_diag *diag)
+static int ends_wanted(struct nsc_matching_calls *p, const struct nsc_chunk *chunk,
+                       struct nsc_diag *diag)
 {
     struct nsc_chunk_head head;
     int error;
@@ -389,7 +393,7 @@ static int ends_wanted(struct nsc_pick *p, const struct nsc_chunk *chunk, struct
 }
 
 /* The depth of the innermost open call that is wanted, + 1; 0 if there is none. */
-static size_t innermost_wanted(const struct nsc_pick *p)
+static size_t innermost_wanted(const struct nsc_matching_calls *p)
 {
     for (size_t at = p->lane.depth; at > 0; at--) {
         const struct nsc_open_call *call = &p->lane.stack[at];
@@ -405,7 +409,8 @@ static size_t innermost_wanted(const struct nsc_pick *p)
 
 /* Behind chunks[@index]: the first of those that follow in which a wanted call may end; their
  * number if there is none. */
-static int find_next(struct nsc_pick *p, uint32_t index, uint32_t *next, struct nsc_diag *diag)
+static int find_next(struct nsc_matching_calls *p, uint32_t index, uint32_t *next,
+                     struct nsc_diag *diag)
 {
     bool begins_none = index >= p->chunk_count ||
                        p->chunks[index].first_ticks >= p->wish.to_ticks ||
@@ -432,7 +437,7 @@ static int find_next(struct nsc_pick *p, uint32_t index, uint32_t *next, struct 
 }
 
 /* A chunk has been read to its end. */
-static int plan(struct nsc_pick *p, struct nsc_diag *diag)
+static int plan(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     uint32_t following = (uint32_t)(nsc_cursor_chunk(p->cursor) - p->chunks) + 1;
     int error = find_next(p, following, &p->next_chunk, diag);
@@ -447,7 +452,7 @@ static int plan(struct nsc_pick *p, struct nsc_diag *diag)
     return 0;
 }
 
-static int next_seek(struct nsc_pick *p, struct nsc_diag *diag)
+static int next_seek(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     const struct nsc_event *events;
     size_t n;
@@ -472,18 +477,18 @@ static int next_seek(struct nsc_pick *p, struct nsc_diag *diag)
     return result;
 }
 
-static int next_whole(struct nsc_pick *p, struct nsc_diag *diag)
+static int next_whole(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     const struct nsc_event *events;
     size_t n;
-    int result = nsc_feed_next(p->feed, &events, &n, diag);
+    int result = nsc_selected_events_next(p->feed, &events, &n, diag);
 
     p->done = result == 0;
     return result > 0 ? follow(p, events, n, diag) : result;
 }
 
-int nsc_pick_next(struct nsc_pick *p, const struct nsc_call **calls, size_t *count,
-                  struct nsc_diag *diag)
+int nsc_matching_calls_next(struct nsc_matching_calls *p, const struct nsc_call **calls,
+                            size_t *count, struct nsc_diag *diag)
 {
     int error = 0;
 

@@ -19,7 +19,7 @@ struct stepper {
     uint64_t from_ticks, to_ticks; /* the call begins in [from, to) */
     bool forwards;
     bool found;
-    struct nsc_step_place best;
+    struct nsc_nearest_call_place best;
     struct nsc_diag *diag;
 };
 
@@ -55,7 +55,7 @@ static int search_chunk(struct stepper *s, const struct nsc_chunk *chunk)
                                      e->function != s->function))
                 continue;
             s->found = true;
-            s->best = (struct nsc_step_place){e->ticks, chunk->thread, e->depth};
+            s->best = (struct nsc_nearest_call_place){e->ticks, chunk->thread, e->depth};
             own = e->ticks;
         }
         if (nsc_cursor_at_chunk_end(cursor))
@@ -158,8 +158,9 @@ static int search_thread(struct stepper *s, uint32_t thread)
     return 0;
 }
 
-int nsc_step_find(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t function,
-                  uint64_t ticks, bool forwards, struct nsc_step_place *out, struct nsc_diag *diag)
+int nsc_nearest_call_find(struct nsc_trace *t, const struct nsc_selection *selection,
+                          uint32_t function, uint64_t ticks, bool forwards,
+                          struct nsc_nearest_call_place *out, struct nsc_diag *diag)
 {
     struct stepper s = {.trace = t,
                         .function = function,

@@ -9,13 +9,14 @@
 #include "analyze/calls/selection.h"
 
 /* Where a call begins. */
-struct nsc_step_place {
+struct nsc_nearest_call_place {
     uint64_t ticks;
     uint32_t thread, depth;
 };
 
 /**
- * nsc_step_find - the first call of a function that begins after an instant, or the last before it.
+ * nsc_nearest_call_find - the first call of a function that begins after an instant, or the last
+ * before it.
  * @selection: threads and window: the call begins in them. A hidden function has no calls.
  * @function: canonical.
  * @ticks: calls that begin at it do not count.
@@ -23,7 +24,8 @@ struct nsc_step_place {
  * (forwards) or the last. Calls that were not seen to begin are passed over.
  * Returns 0, -ENOENT if there is none, or -errno with @diag.
  */
-int nsc_step_find(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t function,
-                  uint64_t ticks, bool forwards, struct nsc_step_place *out, struct nsc_diag *diag);
+int nsc_nearest_call_find(struct nsc_trace *t, const struct nsc_selection *selection,
+                          uint32_t function, uint64_t ticks, bool forwards,
+                          struct nsc_nearest_call_place *out, struct nsc_diag *diag);
 
 #endif

@@ -58,7 +58,7 @@ void nsc_call_lane_end_late(struct nsc_call_lane *lane, const struct nsc_event *
         .function = e->function,
         .caller = caller->function,
         .depth = (uint32_t)lane->depth,
-        .bound = NSC_BOUND_START | nsc_event_end_bound(e),
+        .bound = NSC_BOUND_START | nsc_model_end_bound(e),
         .number = ++lane->numbers,
         .parent = caller->number,
         .start_ticks = start,

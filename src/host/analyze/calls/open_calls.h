@@ -62,7 +62,7 @@ static inline void nsc_call_lane_leave(struct nsc_call_lane *lane, const struct 
         .function = call->function,
         .caller = caller->function,
         .depth = (uint32_t)lane->depth,
-        .bound = call->bound | nsc_event_end_bound(e),
+        .bound = call->bound | nsc_model_end_bound(e),
         .number = call->number,
         .parent = caller->number,
         .start_ticks = call->start_ticks,

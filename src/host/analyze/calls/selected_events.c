@@ -15,7 +15,7 @@ enum feed_phase {
     PHASE_DONE,
 };
 
-struct nsc_feed {
+struct nsc_selected_events {
     struct nsc_trace *trace;
     uint32_t thread;
     struct nsc_cursor *cursor;
@@ -36,10 +36,11 @@ struct nsc_feed {
     size_t depth, depth_max;
 };
 
-int nsc_feed_open(struct nsc_trace *t, uint32_t thread, const struct nsc_selection *selection,
-                  struct nsc_feed **out, struct nsc_diag *diag)
+int nsc_selected_events_open(struct nsc_trace *t, uint32_t thread,
+                             const struct nsc_selection *selection,
+                             struct nsc_selected_events **out, struct nsc_diag *diag)
 {
-    struct nsc_feed *f = calloc(1, sizeof(*f));
+    struct nsc_selected_events *f = calloc(1, sizeof(*f));
     int error;
 
     if (!f)
@@ -58,7 +59,7 @@ int nsc_feed_open(struct nsc_trace *t, uint32_t thread, const struct nsc_selecti
     return 0;
 }
 
-void nsc_feed_close(struct nsc_feed *f)
+void nsc_selected_events_close(struct nsc_selected_events *f)
 {
     if (!f)
         return;
@@ -75,7 +76,7 @@ static int no_memory(struct nsc_diag *diag)
 }
 
 /* Make room for @more events in the batch. */
-static int reserve_batch(struct nsc_feed *f, size_t more)
+static int reserve_batch(struct nsc_selected_events *f, size_t more)
 {
     size_t want = f->batch_count + more;
     struct nsc_event *batch;
@@ -91,7 +92,7 @@ static int reserve_batch(struct nsc_feed *f, size_t more)
     return 0;
 }
 
-static int push_open(struct nsc_feed *f, const struct nsc_frame *frame)
+static int push_open(struct nsc_selected_events *f, const struct nsc_frame *frame)
 {
     if (f->depth == f->depth_max) {
         size_t max = f->depth_max * 2 + 64;
@@ -107,7 +108,7 @@ static int push_open(struct nsc_feed *f, const struct nsc_frame *frame)
 }
 
 /* Append an ENTER for each of @frames, and the gap that ends where reading begins. */
-static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size_t count)
+static int tell_entries(struct nsc_selected_events *f, const struct nsc_frame *frames, size_t count)
 {
     uint64_t ticks = f->selection->from_ticks;
 
@@ -126,7 +127,7 @@ static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size
             .value = frames[i].bound,
         };
     f->batch[f->batch_count++] = (struct nsc_event){.ticks = ticks,
-                                                    .value = NSC_FEED_WINDOW,
+                                                    .value = NSC_SELECTED_EVENTS_WINDOW,
                                                     .function = NSC_NO_ID,
                                                     .depth = (uint32_t)count,
                                                     .kind = NSC_EVENT_LOST};
@@ -134,7 +135,7 @@ static int tell_entries(struct nsc_feed *f, const struct nsc_frame *frames, size
 }
 
 /* Append an UNWIND for each of @frames, innermost first. */
-static int tell_ends(struct nsc_feed *f, const struct nsc_frame *frames, size_t count,
+static int tell_ends(struct nsc_selected_events *f, const struct nsc_frame *frames, size_t count,
                      uint64_t ticks)
 {
     if (reserve_batch(f, count) < 0)
@@ -165,7 +166,7 @@ static bool is_after(const struct nsc_event *e, uint64_t to)
 }
 
 /* Follow an event on the stack of open calls. */
-static int apply(struct nsc_feed *f, const struct nsc_event *e)
+static int apply(struct nsc_selected_events *f, const struct nsc_event *e)
 {
     if (e->kind == NSC_EVENT_ENTER) {
         struct nsc_frame frame = {e->ticks, e->function, (uint32_t)e->value};
@@ -178,7 +179,7 @@ static int apply(struct nsc_feed *f, const struct nsc_event *e)
 }
 
 /* Turn a raw batch into what the selection leaves of it. */
-static int filter_batch(struct nsc_feed *f, const struct nsc_event *raw, size_t count)
+static int filter_batch(struct nsc_selected_events *f, const struct nsc_event *raw, size_t count)
 {
     const struct nsc_selection *s = f->selection;
     int error = reserve_batch(f, count);
@@ -217,7 +218,7 @@ static int filter_batch(struct nsc_feed *f, const struct nsc_event *raw, size_t 
 }
 
 /* The calls that are open where the cursor stands: told at once when plain, else remembered. */
-static int begin(struct nsc_feed *f)
+static int begin(struct nsc_selected_events *f)
 {
     const struct nsc_frame *frames;
     uint32_t depth;
@@ -239,7 +240,7 @@ static int begin(struct nsc_feed *f)
 }
 
 /* Close what is open after the last event. */
-static int finish(struct nsc_feed *f)
+static int finish(struct nsc_selected_events *f)
 {
     const struct nsc_frame *frames = f->open;
     uint32_t depth = (uint32_t)f->depth;
@@ -250,7 +251,7 @@ static int finish(struct nsc_feed *f)
 }
 
 /* Take the next raw batch: pass it on (1), filter it into the own batch (0), or -errno. */
-static int take_batch(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+static int take_batch(struct nsc_selected_events *f, const struct nsc_event **events, size_t *count,
                       struct nsc_diag *diag)
 {
     const struct nsc_event *raw;
@@ -273,7 +274,7 @@ static int take_batch(struct nsc_feed *f, const struct nsc_event **events, size_
     return 1;
 }
 
-static int next_batch(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
+static int next_batch(struct nsc_selected_events *f, const struct nsc_event **events, size_t *count,
                       struct nsc_diag *diag)
 {
     f->batch_count = 0;
@@ -301,7 +302,7 @@ static int next_batch(struct nsc_feed *f, const struct nsc_event **events, size_
  * The time of an event without what the hooks of this thread have taken before. A call that seems
  * shorter than its own hooks took no time, and no more than it lasted is taken out.
  */
-static uint64_t correct(struct nsc_feed *f, uint64_t ticks)
+static uint64_t correct(struct nsc_selected_events *f, uint64_t ticks)
 {
     uint64_t without = ticks - (f->spent >> 8);
 
@@ -313,7 +314,8 @@ static uint64_t correct(struct nsc_feed *f, uint64_t ticks)
     return without;
 }
 
-static int correct_batch(struct nsc_feed *f, const struct nsc_event **events, size_t count)
+static int correct_batch(struct nsc_selected_events *f, const struct nsc_event **events,
+                         size_t count)
 {
     const struct nsc_hook_cost *cost = &f->selection->cost;
     size_t i;
@@ -339,8 +341,8 @@ static int correct_batch(struct nsc_feed *f, const struct nsc_event **events, si
     return 0;
 }
 
-int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *count,
-                  struct nsc_diag *diag)
+int nsc_selected_events_next(struct nsc_selected_events *f, const struct nsc_event **events,
+                             size_t *count, struct nsc_diag *diag)
 {
     int result = next_batch(f, events, count, diag);
 
@@ -350,7 +352,7 @@ int nsc_feed_next(struct nsc_feed *f, const struct nsc_event **events, size_t *c
     return result;
 }
 
-uint32_t nsc_feed_chunk(const struct nsc_feed *f)
+uint32_t nsc_selected_events_chunk(const struct nsc_selected_events *f)
 {
     const struct nsc_chunk *chunk = nsc_cursor_chunk(f->cursor);
     uint32_t count;
@@ -363,7 +365,7 @@ uint32_t nsc_feed_chunk(const struct nsc_feed *f)
     return (uint32_t)(chunk - chunks) + 1;
 }
 
-int nsc_feed_skip(struct nsc_feed *f, uint32_t chunk, struct nsc_diag *diag)
+int nsc_selected_events_skip(struct nsc_selected_events *f, uint32_t chunk, struct nsc_diag *diag)
 {
     uint32_t count, depth;
     const struct nsc_chunk *chunks = nsc_trace_chunks(f->trace, f->thread, &count);

@@ -124,17 +124,17 @@ int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, co
     return found;
 }
 
-static bool fits_any(struct nsc_match *const *patterns, size_t count, const char *name)
+static bool fits_any(struct nsc_pattern *const *patterns, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
-        if (nsc_match_test(patterns[i], name))
+        if (nsc_pattern_test(patterns[i], name))
             return true;
     return false;
 }
 
 int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
-                         struct nsc_match *const *only, size_t only_count,
-                         struct nsc_match *const *except, size_t except_count)
+                         struct nsc_pattern *const *only, size_t only_count,
+                         struct nsc_pattern *const *except, size_t except_count)
 {
     uint32_t count = nsc_trace_info(t)->function_count;
 
@@ -154,15 +154,15 @@ int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
     return 0;
 }
 
-uint8_t *nsc_select_functions(const struct nsc_trace *t, const struct nsc_match *pattern,
-                              size_t *found)
+uint8_t *nsc_selection_functions(const struct nsc_trace *t, const struct nsc_pattern *pattern,
+                                 size_t *found)
 {
     uint32_t count = nsc_trace_info(t)->function_count;
     uint8_t *fits = calloc(count + 1u, 1);
 
     *found = 0;
     for (uint32_t i = 0; fits && i < count; i++) {
-        fits[i] = nsc_match_test(pattern, nsc_trace_function(t, i)->name);
+        fits[i] = nsc_pattern_test(pattern, nsc_trace_function(t, i)->name);
         *found += fits[i];
     }
     return fits;

@@ -14,7 +14,7 @@
 #define NSC_ANALYZE_CALLS_SELECTION_H
 
 #include "trace/read/reader.h"
-#include "util/text/glob.h"
+#include "util/text/pattern.h"
 
 /* What recording added to the program's time, in 1/256 ticks. */
 struct nsc_hook_cost {
@@ -25,17 +25,17 @@ struct nsc_hook_cost {
 
 /* May an analysis take sums from the trace's index instead of reading all events? All is exact but
  * the quantiles of durations, which are then within 1/16. */
-enum nsc_select_index {
-    NSC_SELECT_INDEX_LARGE, /* where reading would take long: from a million events on */
-    NSC_SELECT_INDEX_NEVER,
-    NSC_SELECT_INDEX_ALWAYS,
+enum nsc_selection_index {
+    NSC_SELECTION_INDEX_LARGE, /* where reading would take long: from a million events on */
+    NSC_SELECTION_INDEX_NEVER,
+    NSC_SELECTION_INDEX_ALWAYS,
 };
 
 struct nsc_selection {
     uint64_t from_ticks, to_ticks; /* 0, UINT64_MAX = everything */
     uint8_t *threads;              /* a byte per thread id, 0 = left out; NULL = all */
     uint8_t *hidden;               /* a byte per function id, 1 = hidden; NULL = none */
-    enum nsc_select_index index;
+    enum nsc_selection_index index;
     struct nsc_hook_cost cost; /* taken out of all times; zeros: times are as measured */
 };
 
@@ -72,16 +72,16 @@ int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, co
  * Returns 0 or -ENOMEM.
  */
 int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
-                         struct nsc_match *const *only, size_t only_count,
-                         struct nsc_match *const *except, size_t except_count);
+                         struct nsc_pattern *const *only, size_t only_count,
+                         struct nsc_pattern *const *except, size_t except_count);
 
 /**
- * nsc_select_functions - the functions that a pattern fits.
+ * nsc_selection_functions - the functions that a pattern fits.
  * @found: receives how many.
  * Returns a byte per function id, 1 = fits, for free(); NULL if there is no memory.
  */
-uint8_t *nsc_select_functions(const struct nsc_trace *t, const struct nsc_match *pattern,
-                              size_t *found);
+uint8_t *nsc_selection_functions(const struct nsc_trace *t, const struct nsc_pattern *pattern,
+                                 size_t *found);
 
 static inline bool nsc_selection_has_thread(const struct nsc_selection *s, uint32_t thread)
 {

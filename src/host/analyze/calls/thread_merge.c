@@ -14,7 +14,7 @@
 
 struct lane {
     uint32_t thread;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     const struct nsc_event *events; /* the feed's batch */
     size_t at, count;
     struct nsc_event head; /* the next event; `at` is the one after it */
@@ -65,7 +65,7 @@ int nsc_merge_open(struct nsc_trace *t, const struct nsc_selection *selection, u
     m->selection = selection;
     m->max_depth = max_depth;
     for (uint32_t i = 0; i < count; i++)
-        if (nsc_feed_is_wanted(t, selection, i))
+        if (nsc_selected_events_is_wanted(t, selection, i))
             m->waiting[m->waiting_count++] = i;
     nsc_sort(m->waiting, m->waiting_count, sizeof(*m->waiting), compare_starts, t);
     *out = m;
@@ -75,7 +75,7 @@ int nsc_merge_open(struct nsc_trace *t, const struct nsc_selection *selection, u
 static void free_lane(struct lane *lane)
 {
     if (lane)
-        nsc_feed_close(lane->feed);
+        nsc_selected_events_close(lane->feed);
     free(lane);
 }
 
@@ -101,7 +101,7 @@ static int find_event(struct lane *lane, uint32_t max_depth, struct nsc_diag *di
                 lane->events[lane->at].kind == NSC_EVENT_LOST)
                 return 1;
         lane->at = lane->count = 0;
-        result = nsc_feed_next(lane->feed, &lane->events, &lane->count, diag);
+        result = nsc_selected_events_next(lane->feed, &lane->events, &lane->count, diag);
         if (result <= 0)
             return result;
     }
@@ -165,7 +165,7 @@ static int join(struct nsc_merge *m, struct nsc_diag *diag)
     if (!lane)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for a thread");
     lane->thread = m->waiting[--m->waiting_count];
-    result = nsc_feed_open(m->trace, lane->thread, m->selection, &lane->feed, diag);
+    result = nsc_selected_events_open(m->trace, lane->thread, m->selection, &lane->feed, diag);
     if (result == 0)
         result = advance(lane, m->max_depth, diag);
     if (result > 0)

@@ -17,7 +17,7 @@ struct tally {
 
 /* A function, as far as its place is known. Some of one name may turn out to be the same. */
 struct kept {
-    struct nsc_alike who;
+    struct nsc_same_function who;
     char *texts; /* who's; owned */
     uint32_t runs;
     bool ambiguous; /* a run had several of that name */
@@ -25,7 +25,7 @@ struct kept {
 };
 
 struct nsc_runs {
-    struct kept *kept; /* by nsc_alike_compare() */
+    struct kept *kept; /* by nsc_same_function_compare() */
     size_t count;
     uint32_t runs;
     struct tally whole[NSC_RUNS_MEASURES];
@@ -82,7 +82,7 @@ void nsc_runs_free(struct nsc_runs *runs)
 }
 
 /* Begin what is kept of a function that no run before had. */
-static int keep(struct kept *new, const struct nsc_alike *who)
+static int keep(struct kept *new, const struct nsc_same_function *who)
 {
     size_t name = strlen(who->name) + 1, module = strlen(who->module) + 1;
     size_t file = strlen(who->file) + 1;
@@ -101,10 +101,10 @@ static int compare_entries(const void *a, const void *b)
 {
     const struct nsc_runs_entry *x = a, *y = b;
 
-    return nsc_alike_compare(&x->who, &y->who);
+    return nsc_same_function_compare(&x->who, &y->who);
 }
 
-static bool same_name(const struct nsc_alike *x, const struct nsc_alike *y)
+static bool same_name(const struct nsc_same_function *x, const struct nsc_same_function *y)
 {
     return strcmp(x->name, y->name) == 0;
 }
@@ -115,11 +115,11 @@ static size_t add_up(struct nsc_runs_entry *entries, size_t count, bool *ambiguo
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct nsc_alike *who = &entries[i].who;
+        const struct nsc_same_function *who = &entries[i].who;
         bool several = (i > 0 && same_name(&entries[i - 1].who, who)) ||
                        (i + 1 < count && same_name(&entries[i + 1].who, who));
 
-        if (left > 0 && nsc_alike_compare(&entries[left - 1].who, who) == 0) {
+        if (left > 0 && nsc_same_function_compare(&entries[left - 1].who, who) == 0) {
             for (unsigned m = 0; m < NSC_RUNS_MEASURES; m++)
                 entries[left - 1].values[m] += entries[i].values[m];
             continue;
@@ -144,7 +144,7 @@ static int merge(struct nsc_runs *runs, const struct nsc_runs_entry *entries, co
         int order = -1;
 
         while (old < runs->count &&
-               (order = nsc_alike_compare(&runs->kept[old].who, &entries[i].who)) < 0)
+               (order = nsc_same_function_compare(&runs->kept[old].who, &entries[i].who)) < 0)
             all[n++] = runs->kept[old++];
         if (old < runs->count && order == 0)
             all[n] = runs->kept[old++];
@@ -191,7 +191,7 @@ int nsc_runs_add_report(struct nsc_runs *runs, const struct nsc_trace *t,
                         const struct nsc_report *r)
 {
     struct nsc_runs_entry *entries = calloc(r->row_count + 1, sizeof(*entries));
-    const char **modules = nsc_alike_modules(t);
+    const char **modules = nsc_same_function_modules(t);
     size_t count = 0;
     int error = -ENOMEM;
 
@@ -200,7 +200,7 @@ int nsc_runs_add_report(struct nsc_runs *runs, const struct nsc_trace *t,
 
         if (row->calls > 0)
             entries[count++] =
-                (struct nsc_runs_entry){.who = nsc_alike_find(t, modules, row->function),
+                (struct nsc_runs_entry){.who = nsc_same_function_find(t, modules, row->function),
                                         .values = {[NSC_RUNS_CALLS] = row->calls,
                                                    [NSC_RUNS_TOTAL] = row->total_ns,
                                                    [NSC_RUNS_SELF] = row->self_ns}};
@@ -264,11 +264,11 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
     const struct nsc_runs_row *x = a, *y = b;
     const struct nsc_runs_order *order = context;
-    struct nsc_alike who[] = {{x->name, x->module, x->file}, {y->name, y->module, y->file}};
+    struct nsc_same_function who[] = {{x->name, x->module, x->file}, {y->name, y->module, y->file}};
 
     if (order->measure < NSC_RUNS_MEASURES && weight(x, order) != weight(y, order))
         return weight(x, order) > weight(y, order) ? -1 : 1;
-    return nsc_alike_compare(&who[0], &who[1]);
+    return nsc_same_function_compare(&who[0], &who[1]);
 }
 
 int nsc_runs_rows(const struct nsc_runs *runs, struct nsc_runs_order order,

@@ -23,7 +23,7 @@ enum nsc_runs_measure { NSC_RUNS_CALLS, NSC_RUNS_TOTAL, NSC_RUNS_SELF, NSC_RUNS_
 
 /* What one run has of a function or category. */
 struct nsc_runs_entry {
-    struct nsc_alike who; /* copied */
+    struct nsc_same_function who; /* copied */
     uint64_t values[NSC_RUNS_MEASURES];
 };
 

@@ -17,7 +17,7 @@ static const char *module_name(const struct nsc_trace *t, uint32_t module)
     return name;
 }
 
-const char **nsc_alike_modules(const struct nsc_trace *t)
+const char **nsc_same_function_modules(const struct nsc_trace *t)
 {
     uint32_t count = nsc_trace_info(t)->module_count;
     const char **names = calloc(count + 1u, sizeof(*names));
@@ -27,26 +27,27 @@ const char **nsc_alike_modules(const struct nsc_trace *t)
     return names;
 }
 
-struct nsc_alike nsc_alike_find(const struct nsc_trace *t, const char *const *modules,
-                                uint32_t function)
+struct nsc_same_function nsc_same_function_find(const struct nsc_trace *t,
+                                                const char *const *modules, uint32_t function)
 {
     const struct nsc_function *f = nsc_trace_function(t, function);
 
-    return (struct nsc_alike){.name = f->name,
-                              .module = f->module != NSC_NO_ID ? modules[f->module] : "",
-                              .file = nsc_text_base_name(f->file)};
+    return (struct nsc_same_function){.name = f->name,
+                                      .module = f->module != NSC_NO_ID ? modules[f->module] : "",
+                                      .file = nsc_text_base_name(f->file)};
 }
 
-int nsc_alike_compare_places(const struct nsc_alike *x, const struct nsc_alike *y)
+int nsc_same_function_compare_places(const struct nsc_same_function *x,
+                                     const struct nsc_same_function *y)
 {
     int modules = strcmp(x->module, y->module);
 
     return modules != 0 ? modules : strcmp(x->file, y->file);
 }
 
-int nsc_alike_compare(const struct nsc_alike *x, const struct nsc_alike *y)
+int nsc_same_function_compare(const struct nsc_same_function *x, const struct nsc_same_function *y)
 {
     int names = strcmp(x->name, y->name);
 
-    return names != 0 ? names : nsc_alike_compare_places(x, y);
+    return names != 0 ? names : nsc_same_function_compare_places(x, y);
 }

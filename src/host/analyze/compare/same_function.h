@@ -13,19 +13,21 @@
 #include "trace/read/reader.h"
 
 /* What a function is recognised by. */
-struct nsc_alike {
+struct nsc_same_function {
     const char *name, *module, *file; /* borrowed from the trace; module and file may be "" */
 };
 
-/* The modules' names as nsc_alike_find() wants them, for free(); NULL if there is no memory. */
-const char **nsc_alike_modules(const struct nsc_trace *t);
+/* The modules' names as nsc_same_function_find() wants them, for free(); NULL if there is no
+ * memory. */
+const char **nsc_same_function_modules(const struct nsc_trace *t);
 
-struct nsc_alike nsc_alike_find(const struct nsc_trace *t, const char *const *modules,
-                                uint32_t function);
+struct nsc_same_function nsc_same_function_find(const struct nsc_trace *t,
+                                                const char *const *modules, uint32_t function);
 
 /* By module and file; as strcmp(). */
-int nsc_alike_compare_places(const struct nsc_alike *x, const struct nsc_alike *y);
+int nsc_same_function_compare_places(const struct nsc_same_function *x,
+                                     const struct nsc_same_function *y);
 /* By name, then by place. */
-int nsc_alike_compare(const struct nsc_alike *x, const struct nsc_alike *y);
+int nsc_same_function_compare(const struct nsc_same_function *x, const struct nsc_same_function *y);
 
 #endif

@@ -32,14 +32,14 @@ struct builder {
 
 /* A function of one trace. */
 struct member {
-    struct nsc_alike who;
+    struct nsc_same_function who;
     uint32_t function, side;
 };
 
 static int compare_members(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
-    int order = nsc_alike_compare(&x->who, &y->who);
+    int order = nsc_same_function_compare(&x->who, &y->who);
 
     if (order == 0)
         order = (x->side > y->side) - (x->side < y->side);
@@ -52,7 +52,7 @@ static size_t add_members(const struct side *s, uint32_t side, struct member *me
     const struct nsc_trace *t = s->trace;
     uint32_t functions = nsc_trace_info(t)->function_count;
     uint8_t *called = calloc(functions + 1u, 1);
-    const char **names = nsc_alike_modules(t);
+    const char **names = nsc_same_function_modules(t);
     size_t count = 0;
 
     for (size_t i = 0; called != NULL && i < s->report.row_count; i++)
@@ -61,7 +61,7 @@ static size_t add_members(const struct side *s, uint32_t side, struct member *me
         called[s->tree.nodes[i].function] = 1;
     for (uint32_t i = 0; called != NULL && names != NULL && i < functions; i++)
         if (called[i])
-            members[count++] = (struct member){nsc_alike_find(t, names, i), i, side};
+            members[count++] = (struct member){nsc_same_function_find(t, names, i), i, side};
     if (called == NULL || names == NULL)
         count = SIZE_MAX;
     free(called);
@@ -90,7 +90,8 @@ static void make_rows(struct builder *b, const struct member *members, size_t co
         const struct member *m = &members[i];
         struct nsc_diff_row *row;
 
-        if (i == 0 || (split && nsc_alike_compare_places(&members[i - 1].who, &m->who) != 0))
+        if (i == 0 ||
+            (split && nsc_same_function_compare_places(&members[i - 1].who, &m->who) != 0))
             d->rows[d->row_count++] =
                 (struct nsc_diff_row){.name = m->who.name, .functions = {NSC_NO_ID, NSC_NO_ID}};
         row = &d->rows[d->row_count - 1];

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "util/array.h"
-#include "util/text/glob.h"
+#include "util/text/pattern.h"
 
 #define CATEGORY_BYTES_MAX 200u
 #define BY_MODULE          "@module" /* the category is called as the function's module */
@@ -21,8 +21,8 @@ static const char *const kind_names[KINDS] = {"prefix", "name", "module", "file"
 
 struct rule {
     enum kind kind;
-    char *prefix;            /* KIND_PREFIX */
-    struct nsc_match *match; /* the others */
+    char *prefix;              /* KIND_PREFIX */
+    struct nsc_pattern *match; /* the others */
     char *category;
 };
 
@@ -95,7 +95,7 @@ const char *nsc_category_ready_rules(void)
 static void free_rule(struct rule *rule)
 {
     free(rule->prefix);
-    nsc_match_free(rule->match);
+    nsc_pattern_free(rule->match);
     free(rule->category);
 }
 
@@ -165,7 +165,7 @@ static int make_rule(struct rule *rule, const char *kind, const char *pattern, c
     if (rule->kind == KIND_PREFIX)
         rule->prefix = strdup(pattern);
     else
-        error = nsc_match_compile(pattern, &rule->match, &cause);
+        error = nsc_pattern_compile(pattern, &rule->match, &cause);
     if (error == -EINVAL)
         return bad_line(diag, line, "", cause.message);
     return error != 0 || !rule->category || (rule->kind == KIND_PREFIX && !rule->prefix) ? -ENOMEM
@@ -264,15 +264,15 @@ static bool fits(const struct rule *rule, const struct nsc_function *f, const ch
 
     switch (rule->kind) {
     case KIND_PREFIX:
-        nsc_match_name_span(f->name, &start, &length);
+        nsc_pattern_name_span(f->name, &start, &length);
         return strlen(rule->prefix) <= length &&
                strncmp(f->name + start, rule->prefix, strlen(rule->prefix)) == 0;
     case KIND_NAME:
-        return nsc_match_test(rule->match, f->name);
+        return nsc_pattern_test(rule->match, f->name);
     case KIND_MODULE:
-        return module != NULL && nsc_match_test_path(rule->match, module);
+        return module != NULL && nsc_pattern_test_path(rule->match, module);
     case KIND_FILE:
-        return f->file[0] != '\0' && nsc_match_test_path(rule->match, f->file);
+        return f->file[0] != '\0' && nsc_pattern_test_path(rule->match, f->file);
     case KINDS:
         break;
     }

@@ -82,7 +82,7 @@ static inline void leave(struct nsc_report_counter *c, const struct nsc_event *e
 
     if (--f->active == 0)
         f->total_ticks += inside;
-    if ((call->bound | nsc_event_end_bound(e)) != 0)
+    if ((call->bound | nsc_model_end_bound(e)) != 0)
         f->bounds++;
     count_call(c, f, e->ticks - call->start_ticks, inside, call->child_ticks);
     c->stack[--c->depth].child_ticks += inside;
@@ -137,9 +137,9 @@ static int count_thread(struct nsc_report_counter *c, uint32_t thread, struct ns
     const struct nsc_thread *info = nsc_trace_thread(c->trace, thread);
     const struct nsc_event *events;
     struct nsc_report_index index;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t n;
-    int result = nsc_feed_open(c->trace, thread, c->selection, &feed, diag);
+    int result = nsc_selected_events_open(c->trace, thread, c->selection, &feed, diag);
 
     if (result < 0)
         return result;
@@ -149,12 +149,12 @@ static int count_thread(struct nsc_report_counter *c, uint32_t thread, struct ns
     c->any_call = false;
     nsc_report_index_begin(c, &index, thread);
     while ((result = nsc_report_index_skip(c, &index, feed, diag)) == 0 &&
-           (result = nsc_feed_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {
+           (result = nsc_selected_events_next(feed, &events, &n, diag)) > 0 && !c->no_memory) {
         feed_events(c, events, n);
         c->any_call = true;
     }
     nsc_report_index_end(&index);
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     if (c->no_memory)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the statistics");
     return result;
@@ -226,7 +226,7 @@ static uint32_t *list_threads(const struct nsc_report_counter *c, uint32_t *coun
 
     *count = 0;
     for (uint32_t i = 0; threads && i < all; i++)
-        if (nsc_feed_is_wanted(c->trace, c->selection, i))
+        if (nsc_selected_events_is_wanted(c->trace, c->selection, i))
             threads[(*count)++] = i;
     if (threads)
         nsc_sort(threads, *count, sizeof(*threads), compare_processes, c->trace);

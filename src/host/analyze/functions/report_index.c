@@ -58,7 +58,7 @@ int nsc_report_index_decide(struct nsc_report_counter *c, const uint32_t *thread
     const struct nsc_selection *s = c->selection;
     uint64_t events = 0;
 
-    if (s->index == NSC_SELECT_INDEX_NEVER || s->hidden || s->cost.inner + s->cost.outer != 0)
+    if (s->index == NSC_SELECTION_INDEX_NEVER || s->hidden || s->cost.inner + s->cost.outer != 0)
         return 0;
     for (uint32_t i = 0; i < count; i++) {
         struct nsc_report_index x = {.thread = threads[i]};
@@ -68,7 +68,7 @@ int nsc_report_index_decide(struct nsc_report_counter *c, const uint32_t *thread
         for (uint32_t k = x.first; k < x.end; k++)
             events += x.chunks[k].events;
     }
-    if (s->index == NSC_SELECT_INDEX_LARGE && events < LARGE_EVENTS)
+    if (s->index == NSC_SELECTION_INDEX_LARGE && events < LARGE_EVENTS)
         return 0;
     c->use_index = true;
     return find_aliases(c);
@@ -95,7 +95,7 @@ void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_repor
             x->end = x->first;
     last = x->end < x->count ? x->end + 1 : x->count; /* the window ends in that one */
     for (uint32_t i = x->first; i < last; i++)
-        if (nsc_chunk_may_have_late(x->chunks, x->count, i))
+        if (nsc_reader_may_have_late(x->chunks, x->count, i))
             x->last_late = i + 1;
 }
 
@@ -127,7 +127,7 @@ static uint32_t find_run(const struct nsc_report_counter *c, const struct nsc_re
     for (at = first; at < x->end; at++) {
         const struct nsc_chunk *k = &x->chunks[at];
 
-        if (nsc_chunk_may_have_late(x->chunks, x->count, at) || k->min_depth < bound)
+        if (nsc_reader_may_have_late(x->chunks, x->count, at) || k->min_depth < bound)
             break;
         if (at < x->last_late && (gaps_hide || k->lost > 0 || k->min_depth < c->epoch_depth))
             break;
@@ -314,9 +314,9 @@ static int take_child_ticks(const struct nsc_report_counter *c, struct nsc_repor
 }
 
 int nsc_report_index_skip(struct nsc_report_counter *c, struct nsc_report_index *x,
-                          struct nsc_feed *feed, struct nsc_diag *diag)
+                          struct nsc_selected_events *feed, struct nsc_diag *diag)
 {
-    uint32_t first = c->use_index ? nsc_feed_chunk(feed) : UINT32_MAX, end;
+    uint32_t first = c->use_index ? nsc_selected_events_chunk(feed) : UINT32_MAX, end;
     struct skip s = {.first = first, .end = first, .low = (uint32_t)c->depth};
     struct nsc_levels_stack after;
     int error;
@@ -342,5 +342,5 @@ int nsc_report_index_skip(struct nsc_report_counter *c, struct nsc_report_index 
     end_calls(c, x, &s);
     begin_calls(c, &s, &after);
     c->any_call = true;
-    return nsc_feed_skip(feed, s.end, diag);
+    return nsc_selected_events_skip(feed, s.end, diag);
 }

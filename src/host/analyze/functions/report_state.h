@@ -87,6 +87,6 @@ void nsc_report_index_end(struct nsc_report_index *x);
  * Returns 0 or -errno with @diag.
  */
 int nsc_report_index_skip(struct nsc_report_counter *c, struct nsc_report_index *x,
-                          struct nsc_feed *feed, struct nsc_diag *diag);
+                          struct nsc_selected_events *feed, struct nsc_diag *diag);
 
 #endif

@@ -177,7 +177,7 @@ static void leave(struct builder *b, const struct nsc_event *e)
     uint64_t from = b->selection->from_ticks;
     const struct open_call *call = &b->stack[b->depth], *caller = call - 1;
     uint64_t inside = e->ticks - (call->start_ticks > from ? call->start_ticks : from);
-    bool bound = (call->bound | nsc_event_end_bound(e)) != 0;
+    bool bound = (call->bound | nsc_model_end_bound(e)) != 0;
 
     if (b->direct) {
         count_call(call, caller->folded, &b->result, caller->node, inside, bound);
@@ -255,7 +255,7 @@ static bool has_all_entries(const struct builder *b, struct nsc_trace *t, uint32
 
     nsc_levels_range(t, thread, s->from_ticks, s->to_ticks, &first, &end);
     for (; first < end; first++)
-        if (nsc_chunk_may_have_late(chunks, count, first))
+        if (nsc_reader_may_have_late(chunks, count, first))
             return false;
     return true;
 }
@@ -264,9 +264,9 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
                         struct nsc_diag *diag)
 {
     const struct nsc_event *events;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t n;
-    int result = nsc_feed_open(t, thread, b->selection, &feed, diag);
+    int result = nsc_selected_events_open(t, thread, b->selection, &feed, diag);
 
     if (result < 0)
         return result;
@@ -275,7 +275,7 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
     b->direct = has_all_entries(b, t, thread);
     if (!b->direct)
         begin_epoch(b, nsc_trace_thread(t, thread)->start_ticks);
-    while (!b->no_memory && (result = nsc_feed_next(feed, &events, &n, diag)) > 0) {
+    while (!b->no_memory && (result = nsc_selected_events_next(feed, &events, &n, diag)) > 0) {
         result = feed_events(b, events, n);
         if (result < 0) {
             nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,
@@ -283,7 +283,7 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
             break;
         }
     }
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     if (result == 0 && !b->direct)
         end_epoch(b);
     if (b->no_memory)
@@ -338,7 +338,7 @@ static int build(struct builder *b, struct nsc_trace *t, struct nsc_diag *diag)
     if (!grow_stack(b) || nsc_nodes_init(&b->scratch) < 0 || nsc_nodes_init(&b->result) < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
     for (uint32_t i = 0; i < count && error == 0; i++)
-        if (nsc_feed_is_wanted(t, b->selection, i))
+        if (nsc_selected_events_is_wanted(t, b->selection, i))
             error = build_thread(b, t, i, diag);
     return error;
 }

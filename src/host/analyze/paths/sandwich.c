@@ -168,20 +168,20 @@ static int count_thread(struct counter *c, struct nsc_trace *t, uint32_t thread,
                         struct nsc_diag *diag)
 {
     const struct nsc_event *events;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t n;
     bool enough = true;
-    int result = nsc_feed_open(t, thread, c->selection, &feed, diag);
+    int result = nsc_selected_events_open(t, thread, c->selection, &feed, diag);
 
     if (result < 0)
         return result;
     c->depth = 0;
     c->stack[0] = (struct open_call){.function = NSC_NO_ID};
     begin_epoch(c, nsc_trace_thread(t, thread)->start_ticks);
-    while (enough && (result = nsc_feed_next(feed, &events, &n, diag)) > 0)
+    while (enough && (result = nsc_selected_events_next(feed, &events, &n, diag)) > 0)
         for (size_t i = 0; i < n && enough; i++)
             enough = follow(c, &events[i]);
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     return enough ? result : no_memory(diag);
 }
 
@@ -253,7 +253,7 @@ int nsc_sandwich_make(struct nsc_trace *t, const struct nsc_selection *selection
     if (!c.callers || !c.callees || !grow_stack(&c))
         error = no_memory(diag);
     for (uint32_t i = 0; i < info->thread_count && error == 0; i++)
-        if (nsc_feed_is_wanted(t, selection, i))
+        if (nsc_selected_events_is_wanted(t, selection, i))
             error = count_thread(&c, t, i, diag);
     if (error == 0)
         error = finish(&c, t, out, diag);

@@ -46,9 +46,9 @@ static bool is_end(const struct nsc_event *e)
 /* The end of a call, told by @e. */
 static void take_end(struct nsc_replay_item *item, const struct nsc_event *e)
 {
-    item->bound |= nsc_event_end_bound(e);
+    item->bound |= nsc_model_end_bound(e);
     item->open = e->kind == NSC_EVENT_UNWIND && e->value != 0;
-    item->untimed = e->kind != NSC_EVENT_UNWIND && nsc_event_end_bound(e) != 0;
+    item->untimed = e->kind != NSC_EVENT_UNWIND && nsc_model_end_bound(e) != 0;
 }
 
 /* Follow an event. @mark_ticks: of the thread's next mark. Returns 1 when @item is to be told, 0
@@ -94,10 +94,10 @@ static int follow(struct lane *lane, const struct nsc_merged *m, uint64_t mark_t
         take_end(item, e);
         return 1;
     }
-    if (e->value == NSC_FEED_WINDOW)
+    if (e->value == NSC_SELECTED_EVENTS_WINDOW)
         return 0;
-    item->kind = nsc_gap_left_out(e->value) > 0 ? NSC_REPLAY_LEFT_OUT : NSC_REPLAY_LOST;
-    item->lost = nsc_gap_lost(e->value) + nsc_gap_left_out(e->value);
+    item->kind = nsc_model_gap_left_out(e->value) > 0 ? NSC_REPLAY_LEFT_OUT : NSC_REPLAY_LOST;
+    item->lost = nsc_model_gap_lost(e->value) + nsc_model_gap_left_out(e->value);
     return 1;
 }
 

@@ -226,7 +226,7 @@ static int sign(struct nsc_apk_build *b, struct nsc_diag *diag)
     return error;
 }
 
-int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_outfile *beside,
+int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_atomic_file *beside,
                          struct nsc_apk_build_result *result, struct nsc_diag *diag)
 {
     struct nsc_apk_build_result r;
@@ -240,7 +240,7 @@ int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_outfile *beside,
         error = nsc_zip_writer_publish(b->writer, beside, diag);
         b->writer = NULL;
     } else if (beside != NULL) {
-        nsc_outfile_abandon(beside);
+        nsc_atomic_file_abandon(beside);
     }
     if (error == 0 && result != NULL)
         *result = r;

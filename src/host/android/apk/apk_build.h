@@ -31,7 +31,7 @@ struct nsc_apk_build_result {
  * @path: where it will appear, or "-" for standard output.
  * @key: to sign with, borrowed until the end; NULL: it will not be signed.
  * @out: receives the build; end it with nsc_apk_build_finish() or nsc_apk_build_abandon().
- * Returns 0 or -errno with @diag: as nsc_outfile_create().
+ * Returns 0 or -errno with @diag: as nsc_atomic_file_create().
  */
 int nsc_apk_build_create(const char *path, const struct nsc_crypto_key *key,
                          struct nsc_apk_build **out, struct nsc_diag *diag);
@@ -61,7 +61,7 @@ int nsc_apk_build_add(struct nsc_apk_build *b, const char *name, enum nsc_zip_me
  * Returns 0 or -errno with @diag: -EEXIST (an entry comes twice), -EFBIG (it is to be signed, and
  * needs ZIP64, which Android does not take), and what writing gives.
  */
-int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_outfile *beside,
+int nsc_apk_build_finish(struct nsc_apk_build *b, struct nsc_atomic_file *beside,
                          struct nsc_apk_build_result *result, struct nsc_diag *diag);
 /* Remove what there is, free @b (may be NULL). */
 void nsc_apk_build_abandon(struct nsc_apk_build *b);

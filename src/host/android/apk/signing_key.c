@@ -81,7 +81,7 @@ int nsc_apk_key_load(const char *path, const char *alias, const char *password,
     int error = nsc_crypto_load(diag);
 
     if (error == 0)
-        error = nsc_content_read(path, FILE_MAX, &b, diag);
+        error = nsc_whole_file_read(path, FILE_MAX, &b, diag);
     if (error == 0)
         error = parse(path, &b, alias, password, out, diag);
     forget(&b);

@@ -143,11 +143,11 @@ static bool is_unsafe(uint32_t letter)
 
 static void put_escaped(struct dump *d, const char *text)
 {
-    struct nsc_letters l = {(const uint8_t *)text, (const uint8_t *)text + strlen(text), true};
+    struct nsc_utf l = {(const uint8_t *)text, (const uint8_t *)text + strlen(text), true};
 
     while (l.at < l.end) {
         const uint8_t *from = l.at;
-        uint32_t letter = nsc_letters_next(&l);
+        uint32_t letter = nsc_utf_next(&l);
 
         if (letter == '&')
             fputs("&amp;", d->out);

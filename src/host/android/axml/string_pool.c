@@ -110,7 +110,7 @@ int nsc_axml_pool_read(struct nsc_axml_pool *pool, const uint8_t *was, uint32_t 
  * ---------------------------------------------------------------------------------------- */
 
 /* A length of one or two units of one byte; false if it is cut off. */
-static bool length8(struct nsc_letters *l, uint32_t *length)
+static bool length8(struct nsc_utf *l, uint32_t *length)
 {
     uint32_t first;
 
@@ -127,7 +127,7 @@ static bool length8(struct nsc_letters *l, uint32_t *length)
 }
 
 /* The same of two bytes; in bytes. */
-static bool length16(struct nsc_letters *l, uint64_t *bytes)
+static bool length16(struct nsc_utf *l, uint64_t *bytes)
 {
     uint32_t units;
 
@@ -146,7 +146,7 @@ static bool length16(struct nsc_letters *l, uint64_t *bytes)
 }
 
 /* The characters of a string; false if there is none that can be read. */
-static bool find(const struct nsc_axml_pool *pool, uint32_t index, struct nsc_letters *l)
+static bool find(const struct nsc_axml_pool *pool, uint32_t index, struct nsc_utf *l)
 {
     uint32_t offset, units, bytes8;
     uint64_t bytes;
@@ -179,12 +179,12 @@ static bool find(const struct nsc_axml_pool *pool, uint32_t index, struct nsc_le
 
 bool nsc_axml_pool_text(const struct nsc_axml_pool *pool, uint32_t index, struct nsc_buffer *out)
 {
-    struct nsc_letters l;
+    struct nsc_utf l;
     bool found = find(pool, index, &l);
     uint8_t bytes[4];
 
     while (found && l.at < l.end) {
-        unsigned count = nsc_letter_put8(bytes, nsc_letters_next(&l));
+        unsigned count = nsc_utf_put8(bytes, nsc_utf_next(&l));
 
         nsc_buffer_bytes(out, bytes, count);
     }
@@ -194,14 +194,14 @@ bool nsc_axml_pool_text(const struct nsc_axml_pool *pool, uint32_t index, struct
 
 bool nsc_axml_pool_is(const struct nsc_axml_pool *pool, uint32_t index, const char *text)
 {
-    struct nsc_letters l;
+    struct nsc_utf l;
     size_t left = strlen(text);
     uint8_t bytes[4];
 
     if (!find(pool, index, &l))
         return false;
     while (l.at < l.end) {
-        unsigned count = nsc_letter_put8(bytes, nsc_letters_next(&l));
+        unsigned count = nsc_utf_put8(bytes, nsc_utf_next(&l));
 
         if (count > left || memcmp(text, bytes, count) != 0)
             return false;
@@ -235,7 +235,7 @@ static void put_letter(struct nsc_buffer *out, uint32_t letter, bool is_utf8)
     unsigned count = 2;
 
     if (is_utf8) {
-        count = nsc_letter_put8(bytes, letter);
+        count = nsc_utf_put8(bytes, letter);
     } else if (letter < 0x10000) {
         nsc_axml_put16(bytes, (uint16_t)letter);
     } else {
@@ -249,17 +249,17 @@ static void put_letter(struct nsc_buffer *out, uint32_t letter, bool is_utf8)
 /* Append @text with its lengths and its end, to a multiple of 4. */
 static int encode(struct nsc_axml_pool *pool, const char *text)
 {
-    struct nsc_letters all = {(const uint8_t *)text, (const uint8_t *)text + strlen(text), true};
-    struct nsc_letters l = all;
+    struct nsc_utf all = {(const uint8_t *)text, (const uint8_t *)text + strlen(text), true};
+    struct nsc_utf l = all;
     struct nsc_buffer *out = &pool->added;
     uint8_t bytes[4];
     uint64_t units = 0, size = 0;
 
     while (l.at < l.end) {
-        uint32_t letter = nsc_letters_next(&l);
+        uint32_t letter = nsc_utf_next(&l);
 
         units += letter < 0x10000 ? 1 : 2;
-        size += nsc_letter_put8(bytes, letter);
+        size += nsc_utf_put8(bytes, letter);
     }
     if (pool->is_utf8 ? units > 0x7fff || size > 0x7fff : units > 0x7fffffff)
         return -EFBIG;
@@ -267,7 +267,7 @@ static int encode(struct nsc_axml_pool *pool, const char *text)
     if (pool->is_utf8)
         put_length(out, (uint32_t)size, true);
     for (l = all; l.at < l.end;)
-        put_letter(out, nsc_letters_next(&l), pool->is_utf8);
+        put_letter(out, nsc_utf_next(&l), pool->is_utf8);
     nsc_buffer_bytes(out, "\0\0", pool->is_utf8 ? 1 : 2);
     while (out->used % 4 != 0 && !out->failed)
         nsc_buffer_bytes(out, "", 1);

@@ -11,17 +11,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NSC_LETTER_BAD 0xfffdu
+#define NSC_UTF_BAD 0xfffdu
 
-struct nsc_letters {
+struct nsc_utf {
     const uint8_t *at, *end;
     bool is_utf8; /* else UTF-16, little-endian */
 };
 
 /* The next character; the caller has seen that at < end. Never 0: that would end C's strings. */
-uint32_t nsc_letters_next(struct nsc_letters *l);
+uint32_t nsc_utf_next(struct nsc_utf *l);
 
 /* Write a character as UTF-8; returns its bytes, at most 4. */
-unsigned nsc_letter_put8(uint8_t out[4], uint32_t letter);
+unsigned nsc_utf_put8(uint8_t out[4], uint32_t letter);
 
 #endif

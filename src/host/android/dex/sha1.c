@@ -84,7 +84,7 @@ static void load(void)
 {
     static const char *const names[] = {"EVP_Digest", "EVP_sha1"};
 
-    (void)nsc_library_load("libcrypto.so.3", "for SHA-1", names, 2, &library, NULL);
+    (void)nsc_dynlib_load("libcrypto.so.3", "for SHA-1", names, 2, &library, NULL);
 }
 
 void nsc_sha1(const void *data, size_t bytes, uint8_t out[NSC_SHA1_BYTES])

@@ -14,7 +14,7 @@
 
 /* The first four are those that an app without libraries gets. An app with lib/armeabi alone runs
  * as it is there: a folder armeabi-v7a beside it would hide it. */
-static const struct nsc_inject_abi abis[] = {
+static const struct nsc_instrument_abi abis[] = {
     {"arm64-v8a", "arm64-v8a"}, {"armeabi-v7a", "armeabi-v7a"},
     {"x86_64", "x86_64"},       {"x86", "x86"},
     {"armeabi", "armeabi-v7a"}, {"mips", NULL},
@@ -53,10 +53,10 @@ static int check_kind(const struct nsc_zip *zip, const char *path, struct nsc_di
         return refuse(diag, path,
                       "it is an Android App Bundle; build an APK from it (bundletool build-apks "
                       "--mode=universal)");
-    if (nsc_zip_find(zip, NSC_INJECT_MANIFEST) == NULL && holds_apks(zip))
+    if (nsc_zip_find(zip, NSC_INSTRUMENT_MANIFEST) == NULL && holds_apks(zip))
         return refuse(diag, path,
                       "it is an archive of several APKs; unpack it and rewrite the base APK");
-    if (nsc_zip_find(zip, NSC_INJECT_MANIFEST) == NULL)
+    if (nsc_zip_find(zip, NSC_INSTRUMENT_MANIFEST) == NULL)
         return refuse(diag, path, "it is no APK: there is no AndroidManifest.xml in it");
     if (nsc_zip_find(zip, "classes.dex") == NULL)
         return refuse(diag, path, "it has no code: there is no classes.dex in it");
@@ -103,8 +103,8 @@ static uint32_t dex_number(const char *name)
 
 /* The hooks fill the gap behind the last dex file: what stands behind that gap must not be loaded
  * on their account. */
-static int check_unloaded(const struct nsc_inject_input *in, struct nsc_inject_report *report,
-                          struct nsc_diag *diag)
+static int check_unloaded(const struct nsc_instrument_input *in,
+                          struct nsc_instrument_report *report, struct nsc_diag *diag)
 {
     uint32_t gap = in->dex_count + 1, more = 0;
 
@@ -121,16 +121,16 @@ static int check_unloaded(const struct nsc_inject_input *in, struct nsc_inject_r
         more += number > gap;
     }
     if (more == 0 ||
-        nsc_inject_warn(report,
-                        "%u dex file%s not loaded by Android, as there is no classes%u.dex, and "
-                        "left as %s",
-                        more, more == 1 ? " is" : "s are", gap,
-                        more == 1 ? "it is" : "they are") == 0)
+        nsc_instrument_warn(
+            report,
+            "%u dex file%s not loaded by Android, as there is no classes%u.dex, and "
+            "left as %s",
+            more, more == 1 ? " is" : "s are", gap, more == 1 ? "it is" : "they are") == 0)
         return 0;
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-static int find_dex(struct nsc_inject_input *in, struct nsc_inject_report *report,
+static int find_dex(struct nsc_instrument_input *in, struct nsc_instrument_report *report,
                     struct nsc_diag *diag)
 {
     uint32_t most = nsc_zip_count(in->zip);
@@ -179,7 +179,7 @@ static size_t library_abi(const char *name)
 }
 
 /* The ABIs for which there are libraries; the answer has a bit for each. */
-static unsigned survey_libraries(struct nsc_inject_input *in)
+static unsigned survey_libraries(struct nsc_instrument_input *in)
 {
     unsigned present = 0;
 
@@ -195,7 +195,7 @@ static unsigned survey_libraries(struct nsc_inject_input *in)
     return present;
 }
 
-static int choose_abis(struct nsc_inject_input *in, struct nsc_inject_report *report,
+static int choose_abis(struct nsc_instrument_input *in, struct nsc_instrument_report *report,
                        struct nsc_diag *diag)
 {
     unsigned present = survey_libraries(in), wanted = present;
@@ -220,16 +220,16 @@ static int choose_abis(struct nsc_inject_input *in, struct nsc_inject_report *re
                             "none for that (it has arm64-v8a, armeabi-v7a, x86_64 and x86)",
                             nsc_zip_path(in->zip), foreign);
     if (foreign != NULL &&
-        nsc_inject_warn(report,
-                        "the app does not run on devices with %s any more: nanoscope has no "
-                        "library for that",
-                        foreign) != 0)
+        nsc_instrument_warn(report,
+                            "the app does not run on devices with %s any more: nanoscope has no "
+                            "library for that",
+                            foreign) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     return 0;
 }
 
-int nsc_inject_open(const char *path, struct nsc_inject_input *in, struct nsc_inject_report *report,
-                    struct nsc_diag *diag)
+int nsc_instrument_open(const char *path, struct nsc_instrument_input *in,
+                        struct nsc_instrument_report *report, struct nsc_diag *diag)
 {
     int error = nsc_zip_open(path, &in->zip, diag);
 
@@ -244,10 +244,10 @@ int nsc_inject_open(const char *path, struct nsc_inject_input *in, struct nsc_in
     return error;
 }
 
-void nsc_inject_close(struct nsc_inject_input *in)
+void nsc_instrument_close(struct nsc_instrument_input *in)
 {
     nsc_zip_close(in->zip);
     free(in->dex);
     free(in->abis);
-    *in = (struct nsc_inject_input){0};
+    *in = (struct nsc_instrument_input){0};
 }

@@ -15,11 +15,11 @@
 
 /* An edit of one manifest. */
 struct edit {
-    const struct nsc_inject_options *options;
+    const struct nsc_instrument_options *options;
     struct nsc_axml *x;
     struct nsc_manifest says;
-    struct nsc_inject_manifest *out;
-    struct nsc_inject_report *report;
+    struct nsc_instrument_manifest *out;
+    struct nsc_instrument_report *report;
     struct nsc_diag *diag;
     bool changed;
 };
@@ -36,7 +36,7 @@ static int refuse(const struct edit *e, const char *why)
 
 static int warn(const struct edit *e, const char *line)
 {
-    return nsc_inject_warn(e->report, "%s", line) == 0 ? 0 : no_memory(e);
+    return nsc_instrument_warn(e->report, "%s", line) == 0 ? 0 : no_memory(e);
 }
 
 /* What a package's name is made of; it is given to programs of the device. */
@@ -84,10 +84,11 @@ static int check_level(struct edit *e)
 {
     if (e->says.min_sdk >= MULTIDEX_SDK)
         return 0;
-    return nsc_inject_warn(e->report,
-                           "the app is made for Android below 5, too (API %u): there it would not "
-                           "find its hooks, and crash",
-                           e->says.min_sdk) == 0
+    return nsc_instrument_warn(
+               e->report,
+               "the app is made for Android below 5, too (API %u): there it would not "
+               "find its hooks, and crash",
+               e->says.min_sdk) == 0
                ? 0
                : no_memory(e);
 }
@@ -108,7 +109,7 @@ static int change(struct edit *e)
         bool added = false;
 
         error = nsc_manifest_add_permission(e->x, name, &added, e->diag);
-        if (error == 0 && added && nsc_inject_texts_add(&e->report->permissions, name) != 0)
+        if (error == 0 && added && nsc_instrument_texts_add(&e->report->permissions, name) != 0)
             error = no_memory(e);
         e->changed |= added;
     }
@@ -133,18 +134,18 @@ static int edit(struct edit *e)
     return error;
 }
 
-int nsc_inject_manifest(const struct nsc_inject_options *options, const struct nsc_zip *zip,
-                        struct nsc_inject_manifest *out, struct nsc_inject_report *report,
-                        struct nsc_diag *diag)
+int nsc_instrument_manifest(const struct nsc_instrument_options *options, const struct nsc_zip *zip,
+                            struct nsc_instrument_manifest *out,
+                            struct nsc_instrument_report *report, struct nsc_diag *diag)
 {
     struct edit e = {.options = options, .out = out, .report = report, .diag = diag};
     uint8_t *bytes = NULL;
     size_t size = 0;
     int error;
 
-    *out = (struct nsc_inject_manifest){0};
-    error = nsc_zip_read(zip, nsc_zip_find(zip, NSC_INJECT_MANIFEST), MANIFEST_MOST, &bytes, &size,
-                         diag);
+    *out = (struct nsc_instrument_manifest){0};
+    error = nsc_zip_read(zip, nsc_zip_find(zip, NSC_INSTRUMENT_MANIFEST), MANIFEST_MOST, &bytes,
+                         &size, diag);
     if (error == 0)
         error = nsc_axml_read(bytes, size, &e.x, diag);
     free(bytes);

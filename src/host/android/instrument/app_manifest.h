@@ -9,20 +9,20 @@
 #include "android/zip/zip_reader.h"
 #include "util/buffer.h"
 
-struct nsc_inject_manifest {
+struct nsc_instrument_manifest {
     struct nsc_buffer bytes; /* to be written; empty: as it was */
     bool keeps_libraries;    /* android:extractNativeLibs="false" */
 };
 
 /**
- * nsc_inject_manifest - read the manifest and change it as @options say.
+ * nsc_instrument_manifest - read the manifest and change it as @options say.
  * @out: release with nsc_buffer_free(&out->bytes) in any case.
  * @report: receives package, what is debuggable, the added permissions, and warnings.
  * Returns 0 or -errno with @diag, which does not name the manifest: -EINVAL (a part of an app), and
  * what reading it failed with.
  */
-int nsc_inject_manifest(const struct nsc_inject_options *options, const struct nsc_zip *zip,
-                        struct nsc_inject_manifest *out, struct nsc_inject_report *report,
-                        struct nsc_diag *diag);
+int nsc_instrument_manifest(const struct nsc_instrument_options *options, const struct nsc_zip *zip,
+                            struct nsc_instrument_manifest *out,
+                            struct nsc_instrument_report *report, struct nsc_diag *diag);
 
 #endif

@@ -83,22 +83,23 @@ static void texts_free(struct texts *t)
 /* ---- Calls ------------------------------------------------------------------------------------
  */
 
-struct nsc_inject_calls {
-    const struct nsc_inject_patterns *patterns;
+struct nsc_instrument_calls {
+    const struct nsc_instrument_patterns *patterns;
     struct texts own;    /* descriptors of the app's classes */
     struct texts called; /* signatures and their ids */
 };
 
-struct nsc_inject_calls *nsc_inject_calls_new(const struct nsc_inject_patterns *patterns)
+struct nsc_instrument_calls *nsc_instrument_calls_new(
+    const struct nsc_instrument_patterns *patterns)
 {
-    struct nsc_inject_calls *calls = calloc(1, sizeof *calls);
+    struct nsc_instrument_calls *calls = calloc(1, sizeof *calls);
 
     if (calls != NULL)
         calls->patterns = patterns;
     return calls;
 }
 
-void nsc_inject_calls_free(struct nsc_inject_calls *calls)
+void nsc_instrument_calls_free(struct nsc_instrument_calls *calls)
 {
     if (calls == NULL)
         return;
@@ -107,7 +108,7 @@ void nsc_inject_calls_free(struct nsc_inject_calls *calls)
     free(calls);
 }
 
-int nsc_inject_calls_own(struct nsc_inject_calls *calls, const struct nsc_dex *dex)
+int nsc_instrument_calls_own(struct nsc_instrument_calls *calls, const struct nsc_dex *dex)
 {
     for (uint32_t i = 0; i < dex->class_count; i++)
         if (put(&calls->own, nsc_dex_descriptor(dex, dex->classes[i].type)) == NULL)
@@ -120,7 +121,7 @@ struct scratch {
     struct nsc_buffer signature, class_name;
 };
 
-static int id_of(struct nsc_inject_calls *calls, const struct nsc_dex *dex, uint32_t method,
+static int id_of(struct nsc_instrument_calls *calls, const struct nsc_dex *dex, uint32_t method,
                  struct nsc_methods_writer *methods, struct scratch *s, uint32_t *id)
 {
     const char *holder = nsc_dex_descriptor(dex, dex->methods[method].holder);
@@ -137,10 +138,10 @@ static int id_of(struct nsc_inject_calls *calls, const struct nsc_dex *dex, uint
     if (s->signature.failed)
         return -ENOMEM;
     signature = (const char *)s->signature.data;
-    nsc_inject_class_of(signature, &s->class_name);
+    nsc_instrument_class_of(signature, &s->class_name);
     if (s->class_name.failed)
         return -ENOMEM; /* NOLINT(clang-analyzer-unix.Malloc): @s is the caller's */
-    if (!nsc_inject_match(calls->patterns, (const char *)s->class_name.data, signature))
+    if (!nsc_instrument_match(calls->patterns, (const char *)s->class_name.data, signature))
         return 0;
     e = put(&calls->called, signature);
     if (e == NULL)
@@ -151,8 +152,8 @@ static int id_of(struct nsc_inject_calls *calls, const struct nsc_dex *dex, uint
     return 0;
 }
 
-int nsc_inject_calls_ids(struct nsc_inject_calls *calls, const struct nsc_dex *dex,
-                         struct nsc_methods_writer *methods, uint32_t **out)
+int nsc_instrument_calls_ids(struct nsc_instrument_calls *calls, const struct nsc_dex *dex,
+                             struct nsc_methods_writer *methods, uint32_t **out)
 {
     uint32_t *ids = calloc((size_t)dex->method_count + 1, sizeof *ids);
     struct scratch scratch = {0};
@@ -174,7 +175,7 @@ int nsc_inject_calls_ids(struct nsc_inject_calls *calls, const struct nsc_dex *d
     return error;
 }
 
-uint32_t nsc_inject_calls_count(const struct nsc_inject_calls *calls)
+uint32_t nsc_instrument_calls_count(const struct nsc_instrument_calls *calls)
 {
     return calls->called.count;
 }

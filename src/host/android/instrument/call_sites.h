@@ -9,25 +9,26 @@
 #include "android/instrument/instrument.h"
 #include "android/names/method_table.h"
 
-struct nsc_inject_calls;
+struct nsc_instrument_calls;
 
 /* NULL without memory. @patterns is borrowed. */
-struct nsc_inject_calls *nsc_inject_calls_new(const struct nsc_inject_patterns *patterns);
-void nsc_inject_calls_free(struct nsc_inject_calls *calls);
+struct nsc_instrument_calls *nsc_instrument_calls_new(
+    const struct nsc_instrument_patterns *patterns);
+void nsc_instrument_calls_free(struct nsc_instrument_calls *calls);
 
 /* The classes of @dex are the app's own: they are recorded from within, or left out. Say so of all
  * dex files before the first question. Returns 0 or -ENOMEM. */
-int nsc_inject_calls_own(struct nsc_inject_calls *calls, const struct nsc_dex *dex);
+int nsc_instrument_calls_own(struct nsc_instrument_calls *calls, const struct nsc_dex *dex);
 
 /**
- * nsc_inject_calls_ids - which calls of a dex file are timed.
+ * nsc_instrument_calls_ids - which calls of a dex file are timed.
  * @methods: gets a line for each method that has none yet, whatever file it was met in.
  * @out: receives an array for free(), the id or 0 by index of the method; NULL if all are 0.
  * Returns 0 or -ENOMEM.
  */
-int nsc_inject_calls_ids(struct nsc_inject_calls *calls, const struct nsc_dex *dex,
-                         struct nsc_methods_writer *methods, uint32_t **out);
+int nsc_instrument_calls_ids(struct nsc_instrument_calls *calls, const struct nsc_dex *dex,
+                             struct nsc_methods_writer *methods, uint32_t **out);
 /* Methods that have an id. */
-uint32_t nsc_inject_calls_count(const struct nsc_inject_calls *calls);
+uint32_t nsc_instrument_calls_count(const struct nsc_instrument_calls *calls);
 
 #endif

@@ -19,10 +19,10 @@
 
 /* One dex file at work. */
 struct file {
-    const struct nsc_inject_rewrite *r;
+    const struct nsc_instrument_rewrite *r;
     struct nsc_dex *dex;
-    struct nsc_inject_dex *told; /* its part of the report */
-    struct nsc_dex_hook hook;    /* what is the same for all methods */
+    struct nsc_instrument_dex *told; /* its part of the report */
+    struct nsc_dex_hook hook;        /* what is the same for all methods */
     struct nsc_dex_reroute *reroutes;
     uint32_t reroute_count, reroute_room;
     uint32_t *calls;                                 /* ids by method; or NULL */
@@ -122,10 +122,10 @@ static int add_references(struct file *f)
         return error;
     if (nsc_dex_room(f->dex).methods < 3)
         f->reroute_count = 0;
-    nsc_dex_add_method(f->dex, NSC_INJECT_HOOKS_CLASS, "enter", "(I)V");
-    nsc_dex_add_method(f->dex, NSC_INJECT_HOOKS_CLASS, "exit", "(I)V");
+    nsc_dex_add_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "enter", "(I)V");
+    nsc_dex_add_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "exit", "(I)V");
     if (f->reroute_count > 0)
-        nsc_dex_add_method(f->dex, NSC_INJECT_HOOKS_CLASS, "setName", NSC_INJECT_SET_NAME);
+        nsc_dex_add_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "setName", NSC_INSTRUMENT_SET_NAME);
     return nsc_dex_settle(f->dex, f->r->diag);
 }
 
@@ -145,17 +145,17 @@ static int prepare(struct file *f)
 
     if (error != 0)
         return error;
-    f->hook.enter = nsc_dex_find_method(f->dex, NSC_INJECT_HOOKS_CLASS, "enter", "(I)V");
-    f->hook.exit = nsc_dex_find_method(f->dex, NSC_INJECT_HOOKS_CLASS, "exit", "(I)V");
+    f->hook.enter = nsc_dex_find_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "enter", "(I)V");
+    f->hook.exit = nsc_dex_find_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "exit", "(I)V");
     f->hook.throwable = nsc_dex_find_type(f->dex, "Ljava/lang/Throwable;");
     f->hook.catch_all = true;
     for (uint32_t i = 0; i < f->reroute_count; i++)
-        f->reroutes[i].to =
-            nsc_dex_find_method(f->dex, NSC_INJECT_HOOKS_CLASS, "setName", NSC_INJECT_SET_NAME);
+        f->reroutes[i].to = nsc_dex_find_method(f->dex, NSC_INSTRUMENT_HOOKS_CLASS, "setName",
+                                                NSC_INSTRUMENT_SET_NAME);
     f->hook.reroutes = f->reroutes;
     f->hook.reroute_count = f->reroute_count;
     if (f->r->calls != NULL &&
-        nsc_inject_calls_ids(f->r->calls, f->dex, f->r->methods, &f->calls) != 0)
+        nsc_instrument_calls_ids(f->r->calls, f->dex, f->r->methods, &f->calls) != 0)
         return no_memory(f);
     if (f->calls != NULL) {
         f->hook.call_id = call_id;
@@ -220,15 +220,15 @@ static int name_method(struct file *f, const struct nsc_dex_class *class,
         return error;
     if (f->signature.failed || f->source.failed)
         return no_memory(f);
-    nsc_inject_class_of((const char *)f->signature.data, &f->class_name);
+    nsc_instrument_class_of((const char *)f->signature.data, &f->class_name);
     return f->class_name.failed ? no_memory(f) : 0;
 }
 
-static enum nsc_inject_why choose(const struct file *f, const struct nsc_dex_member *member)
+static enum nsc_instrument_why choose(const struct file *f, const struct nsc_dex_member *member)
 {
     const struct nsc_dex_code_item *item =
         member->code == NSC_DEX_NONE ? NULL : &f->dex->codes[member->code];
-    const struct nsc_inject_method method = {
+    const struct nsc_instrument_method method = {
         .class_name = (const char *)f->class_name.data,
         .name = nsc_dex_text(f->dex, f->dex->methods[member->index].name),
         .signature = (const char *)f->signature.data,
@@ -237,7 +237,7 @@ static enum nsc_inject_why choose(const struct file *f, const struct nsc_dex_mem
         .units = item == NULL ? 0 : nsc_span_get32(item->data + 12), /* insns_size */
     };
 
-    return nsc_inject_choose(f->r->options, &method);
+    return nsc_instrument_choose(f->r->options, &method);
 }
 
 /* The hooked code becomes the method's. */
@@ -259,7 +259,7 @@ static int put_code(struct file *f, struct nsc_dex_member *member, const struct 
 
 static int report_left(struct file *f, const char *reason)
 {
-    return nsc_inject_report_left(f->r->report, (const char *)f->signature.data, reason) == 0
+    return nsc_instrument_report_left(f->r->report, (const char *)f->signature.data, reason) == 0
                ? 0
                : no_memory(f);
 }
@@ -270,8 +270,8 @@ static int report_rest(struct file *f, const struct nsc_dex_hooked *done)
     f->told->calls_left += done->calls_left;
     f->told->held += done->held;
     if ((done->calls_left == 0 && done->held == 0) ||
-        nsc_inject_report_part(f->r->report, (const char *)f->signature.data, done->calls_left,
-                               done->held) == 0)
+        nsc_instrument_report_part(f->r->report, (const char *)f->signature.data, done->calls_left,
+                                   done->held) == 0)
         return 0;
     return no_memory(f);
 }
@@ -303,21 +303,22 @@ static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_d
     return put_code(f, member, code);
 }
 
-/* A method that was read. *@why: NSC_INJECT_RECORDED if it is to be; then perhaps left alone. */
+/* A method that was read. *@why: NSC_INSTRUMENT_RECORDED if it is to be; then perhaps left alone.
+ */
 static int hook_method(struct file *f, struct nsc_dex_member *member, struct nsc_dex_code *code,
-                       enum nsc_inject_why *why)
+                       enum nsc_instrument_why *why)
 {
     struct nsc_methods_writer *methods = f->r->methods;
     struct nsc_dex_hooked done;
     int error;
 
-    if (*why != NSC_INJECT_RECORDED)
+    if (*why != NSC_INSTRUMENT_RECORDED)
         return hook_code(f, member, code, 0, &done);
     error = hook_code(f, member, code, methods->count + 1, &done);
     if (error != 0)
         return error;
     if (done.refused != NSC_DEX_HOOKED) {
-        *why = NSC_INJECT_LEFT;
+        *why = NSC_INSTRUMENT_LEFT;
         return report_left(f, nsc_dex_refusal_text(done.refused));
     }
     /* What fails here is told when the table ends. */
@@ -330,14 +331,14 @@ static int take_method(struct file *f, struct nsc_dex_member *member,
                        const struct nsc_dex_class *class)
 {
     bool calls = f->calls != NULL || f->reroute_count > 0;
-    enum nsc_inject_why why;
+    enum nsc_instrument_why why;
     struct nsc_diag diag;
     int error = name_method(f, class, member);
 
     if (error != 0)
         return error;
     why = choose(f, member);
-    if (member->code != NSC_DEX_NONE && (why == NSC_INJECT_RECORDED || calls)) {
+    if (member->code != NSC_DEX_NONE && (why == NSC_INSTRUMENT_RECORDED || calls)) {
         const struct nsc_dex_code_item *item = &f->dex->codes[member->code];
         const struct nsc_dex_blob none = {0};
         const struct nsc_dex_blob *debug =
@@ -348,8 +349,8 @@ static int take_method(struct file *f, struct nsc_dex_member *member,
         if (error == 0) {
             error = hook_method(f, member, &code, &why);
             nsc_dex_code_free(&code);
-        } else if (error == -EBADMSG && why == NSC_INJECT_RECORDED) {
-            why = NSC_INJECT_LEFT;
+        } else if (error == -EBADMSG && why == NSC_INSTRUMENT_RECORDED) {
+            why = NSC_INSTRUMENT_LEFT;
             error = report_left(f, diag.message);
         } else if (error == -EBADMSG) {
             error = 0;
@@ -392,7 +393,7 @@ static int leave(struct file *f, const char *why)
 {
     f->told->left = strdup(why);
     if (f->told->left == NULL ||
-        nsc_inject_warn(f->r->report, "%s is left as it is: %s", f->told->name, why) != 0)
+        nsc_instrument_warn(f->r->report, "%s is left as it is: %s", f->told->name, why) != 0)
         return no_memory(f);
     for (uint32_t i = 0; i < f->dex->class_data_count; i++) {
         const struct nsc_dex_class_data *data = &f->dex->class_data[i];
@@ -403,11 +404,11 @@ static int leave(struct file *f, const char *why)
             const struct nsc_dex_member *m = &data->members[at];
 
             if (m->code != NSC_DEX_NONE)
-                f->told->methods[NSC_INJECT_LEFT]++;
+                f->told->methods[NSC_INSTRUMENT_LEFT]++;
             else if ((m->access & NSC_DEX_NATIVE) != 0)
-                f->told->methods[NSC_INJECT_NATIVE]++;
+                f->told->methods[NSC_INSTRUMENT_NATIVE]++;
             else
-                f->told->methods[NSC_INJECT_ABSTRACT]++;
+                f->told->methods[NSC_INSTRUMENT_ABSTRACT]++;
         }
     }
     return 0;
@@ -418,7 +419,7 @@ static int rewrite(struct file *f, struct nsc_buffer *out)
     char why[160];
     int error;
 
-    if (nsc_dex_find_type(f->dex, NSC_INJECT_HOOKS_CLASS) != NSC_DEX_NONE)
+    if (nsc_dex_find_type(f->dex, NSC_INSTRUMENT_HOOKS_CLASS) != NSC_DEX_NONE)
         return nsc_diag_set(f->r->diag, NSC_DIAG_NO_OFFSET, EALREADY,
                             "its methods have hooks already: take the app as it was before");
     if (must_stay(f, why))
@@ -433,13 +434,13 @@ static int rewrite(struct file *f, struct nsc_buffer *out)
     return error;
 }
 
-int nsc_inject_dex(const struct nsc_inject_rewrite *r, const char *name, const uint8_t *data,
-                   size_t bytes, struct nsc_buffer *out)
+int nsc_instrument_dex(const struct nsc_instrument_rewrite *r, const char *name,
+                       const uint8_t *data, size_t bytes, struct nsc_buffer *out)
 {
     struct file f = {.r = r};
     int error;
 
-    if (nsc_inject_report_dex(r->report, name, bytes) != 0)
+    if (nsc_instrument_report_dex(r->report, name, bytes) != 0)
         return no_memory(&f);
     f.told = &r->report->dex[r->report->dex_count - 1];
     error = nsc_dex_read(data, bytes, &f.dex, r->diag);

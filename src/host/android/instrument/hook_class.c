@@ -25,9 +25,9 @@ static void add_class(struct nsc_dex *dex, const char *build)
         CONST_STRING_V0,
         (uint16_t)nsc_dex_add_string(dex, build),
         SPUT_OBJECT_V0,
-        (uint16_t)nsc_dex_add_field(dex, NSC_INJECT_HOOKS_CLASS, "BUILD", STRING_TYPE),
+        (uint16_t)nsc_dex_add_field(dex, NSC_INSTRUMENT_HOOKS_CLASS, "BUILD", STRING_TYPE),
         CONST_STRING_V0,
-        (uint16_t)nsc_dex_add_string(dex, NSC_INJECT_LIBRARY),
+        (uint16_t)nsc_dex_add_string(dex, NSC_INSTRUMENT_LIBRARY),
         INVOKE_STATIC_1,
         (uint16_t)nsc_dex_add_method(dex, "Ljava/lang/System;", "loadLibrary",
                                      "(" STRING_TYPE ")V"),
@@ -52,10 +52,10 @@ static void add_class(struct nsc_dex *dex, const char *build)
          .access = ACCESS_NATIVE,
          .annotation = CRITICAL_NATIVE,
          .visibility = NSC_DEX_BUILD},
-        {.name = "setName", .signature = NSC_INJECT_SET_NAME, .access = ACCESS_NATIVE},
+        {.name = "setName", .signature = NSC_INSTRUMENT_SET_NAME, .access = ACCESS_NATIVE},
     };
     const struct nsc_dex_new_class class = {
-        .descriptor = NSC_INJECT_HOOKS_CLASS,
+        .descriptor = NSC_INSTRUMENT_HOOKS_CLASS,
         .access = NSC_DEX_PUBLIC | NSC_DEX_FINAL,
         .methods = methods,
         .method_count = sizeof methods / sizeof methods[0],
@@ -76,7 +76,7 @@ static int add_field(struct nsc_dex *dex, struct nsc_dex_member **members)
     if (*members == NULL)
         return -ENOMEM;
     (*members)[0] = (struct nsc_dex_member){
-        .index = nsc_dex_add_field(dex, NSC_INJECT_HOOKS_CLASS, "BUILD", STRING_TYPE),
+        .index = nsc_dex_add_field(dex, NSC_INSTRUMENT_HOOKS_CLASS, "BUILD", STRING_TYPE),
         .access = NSC_DEX_STATIC | NSC_DEX_FINAL,
         .code = NSC_DEX_NONE,
     };
@@ -86,7 +86,7 @@ static int add_field(struct nsc_dex *dex, struct nsc_dex_member **members)
     return 0;
 }
 
-int nsc_inject_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag)
+int nsc_instrument_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag)
 {
     struct nsc_dex *dex = nsc_dex_new(NSC_DEX_OLDEST);
     struct nsc_dex_member *members = NULL;

@@ -20,16 +20,16 @@
 #include "util/buffer.h"
 #include "util/diag.h"
 
-#define NSC_INJECT_HOOKS_CLASS "Ldev/nanoscope/Hooks;"
-#define NSC_INJECT_LIBRARY     "nanoscope-app" /* without "lib" and ".so" */
-#define NSC_INJECT_SET_NAME    "(Ljava/lang/Thread;Ljava/lang/String;)V"
+#define NSC_INSTRUMENT_HOOKS_CLASS "Ldev/nanoscope/Hooks;"
+#define NSC_INSTRUMENT_LIBRARY     "nanoscope-app" /* without "lib" and ".so" */
+#define NSC_INSTRUMENT_SET_NAME    "(Ljava/lang/Thread;Ljava/lang/String;)V"
 
 /**
- * nsc_inject_hooks - write the dex file.
+ * nsc_instrument_hooks - write the dex file.
  * @build: fingerprint of the table of methods.
  * @out: the file is put behind what is in it.
  * Returns 0 or -errno with @diag.
  */
-int nsc_inject_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag);
+int nsc_instrument_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag);
 
 #endif

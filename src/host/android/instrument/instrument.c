@@ -28,24 +28,24 @@
 #include "util/os/whole_file.h"
 #include "util/os/write_all.h"
 
-#define LIBRARY_FILE "lib" NSC_INJECT_LIBRARY ".so"
+#define LIBRARY_FILE "lib" NSC_INSTRUMENT_LIBRARY ".so"
 #define LIBRARY_MOST (64u << 20) /* bytes */
 
 struct work {
-    const struct nsc_inject_options *options;
-    struct nsc_inject_report *report;
+    const struct nsc_instrument_options *options;
+    struct nsc_instrument_report *report;
     struct nsc_diag *diag;
-    struct nsc_inject_input in;
-    struct nsc_inject_manifest manifest;
+    struct nsc_instrument_input in;
+    struct nsc_instrument_manifest manifest;
     struct nsc_buffer mapping_text; /* belongs to: */
-    struct nsc_mapping *mapping;
-    struct nsc_inject_calls *calls;
+    struct nsc_r8_mapping *mapping;
+    struct nsc_instrument_calls *calls;
     struct nsc_methods_writer methods;
     struct nsc_apk_build *out;
     uint64_t dex_done; /* bytes */
 };
 
-_Static_assert(sizeof((struct nsc_inject_report *)0)->fingerprint > NSC_METHODS_BUILD_BYTES,
+_Static_assert(sizeof((struct nsc_instrument_report *)0)->fingerprint > NSC_METHODS_BUILD_BYTES,
                "a report has room for the fingerprint");
 
 static int no_memory(const struct work *w)
@@ -79,7 +79,7 @@ static int survey_calls(struct work *w)
 
     if (w->options->calls.count == 0)
         return 0;
-    w->calls = nsc_inject_calls_new(&w->options->calls);
+    w->calls = nsc_instrument_calls_new(&w->options->calls);
     if (w->calls == NULL)
         return no_memory(w);
     for (uint32_t i = 0; i < w->in.dex_count && error == 0; i++) {
@@ -90,7 +90,7 @@ static int survey_calls(struct work *w)
         error = nsc_zip_read(w->in.zip, w->in.dex[i], UINT32_MAX, &data, &bytes, w->diag);
         if (error == 0)
             error = within(w, w->in.dex[i]->name, nsc_dex_read(data, bytes, &dex, w->diag));
-        if (error == 0 && nsc_inject_calls_own(w->calls, dex) != 0)
+        if (error == 0 && nsc_instrument_calls_own(w->calls, dex) != 0)
             error = no_memory(w);
         nsc_dex_free(dex);
         free(data);
@@ -100,19 +100,19 @@ static int survey_calls(struct work *w)
 
 static int put_dex(struct work *w, const struct nsc_zip_entry *e)
 {
-    const struct nsc_inject_rewrite r = {.options = w->options,
-                                         .mapping = w->mapping,
-                                         .calls = w->calls,
-                                         .methods = &w->methods,
-                                         .report = w->report,
-                                         .diag = w->diag};
+    const struct nsc_instrument_rewrite r = {.options = w->options,
+                                             .mapping = w->mapping,
+                                             .calls = w->calls,
+                                             .methods = &w->methods,
+                                             .report = w->report,
+                                             .diag = w->diag};
     struct nsc_buffer made = {0};
     uint8_t *data = NULL;
     size_t bytes;
     int error = nsc_zip_read(w->in.zip, e, UINT32_MAX, &data, &bytes, w->diag);
 
     if (error == 0)
-        error = within(w, e->name, nsc_inject_dex(&r, e->name, data, bytes, &made));
+        error = within(w, e->name, nsc_instrument_dex(&r, e->name, data, bytes, &made));
     free(data);
     if (error == 0 && made.used == 0)
         error = nsc_apk_build_copy(w->out, w->in.zip, e, w->diag);
@@ -154,7 +154,7 @@ static int open_mapping(struct work *w)
 
     if (path == NULL)
         return 0;
-    error = nsc_content_read(path, UINT32_MAX, &w->mapping_text, w->diag);
+    error = nsc_whole_file_read(path, UINT32_MAX, &w->mapping_text, w->diag);
     if (error != 0)
         return error;
     error = nsc_mapping_read((const char *)w->mapping_text.data, w->mapping_text.used, &w->mapping,
@@ -182,12 +182,12 @@ static int put_hooks(struct work *w)
     snprintf(w->report->fingerprint, sizeof w->report->fingerprint, "%s", w->methods.build);
     w->report->ids = w->methods.count;
     if (w->calls != NULL)
-        w->report->called = nsc_inject_calls_count(w->calls);
+        w->report->called = nsc_instrument_calls_count(w->calls);
     if (asprintf(&w->report->hook_name, "classes%u.dex", w->in.dex_count + 1) < 0) {
         w->report->hook_name = NULL;
         return no_memory(w);
     }
-    error = nsc_inject_hooks(w->methods.build, &dex, w->diag);
+    error = nsc_instrument_hooks(w->methods.build, &dex, w->diag);
     w->report->hook_bytes = dex.used;
     if (error == 0)
         error = nsc_apk_build_add(w->out, w->report->hook_name,
@@ -202,7 +202,7 @@ static int put_hooks(struct work *w)
 
 static int read_library(const struct work *w, const char *path, struct nsc_buffer *to)
 {
-    int error = nsc_content_read(path, LIBRARY_MOST, to, NULL);
+    int error = nsc_whole_file_read(path, LIBRARY_MOST, to, NULL);
 
     if (error == 0 && to->used == 0)
         error = -ENODATA;
@@ -214,7 +214,7 @@ static int read_library(const struct work *w, const char *path, struct nsc_buffe
     return 0;
 }
 
-static int put_library(struct work *w, const struct nsc_inject_abi *abi)
+static int put_library(struct work *w, const struct nsc_instrument_abi *abi)
 {
     bool stored = w->manifest.keeps_libraries || w->in.stored_libraries;
     struct nsc_buffer library = {0};
@@ -232,7 +232,7 @@ static int put_library(struct work *w, const struct nsc_inject_abi *abi)
     if (error == 0)
         error = nsc_apk_build_add(w->out, name, stored ? NSC_ZIP_STORED : NSC_ZIP_DEFLATED,
                                   library.data, library.used, w->diag);
-    if (error == 0 && nsc_inject_report_library(w->report, name, library.used, stored) != 0)
+    if (error == 0 && nsc_instrument_report_library(w->report, name, library.used, stored) != 0)
         error = no_memory(w);
     nsc_buffer_free(&library);
     free(path);
@@ -251,7 +251,7 @@ static int put_entry(struct work *w, const struct nsc_zip_entry *e, bool *dex_wr
         *dex_written = true;
         return put_all_dex(w);
     }
-    if (w->manifest.bytes.used > 0 && strcmp(e->name, NSC_INJECT_MANIFEST) == 0)
+    if (w->manifest.bytes.used > 0 && strcmp(e->name, NSC_INSTRUMENT_MANIFEST) == 0)
         return nsc_apk_build_add(w->out, e->name, (enum nsc_zip_method)e->method,
                                  w->manifest.bytes.data, w->manifest.bytes.used, w->diag);
     return nsc_apk_build_copy(w->out, w->in.zip, e, w->diag);
@@ -277,9 +277,9 @@ static int put_all(struct work *w)
  */
 
 /* The table beside the app, written and not yet under its name. */
-static int begin_side_file(const struct work *w, struct nsc_outfile *side)
+static int begin_side_file(const struct work *w, struct nsc_atomic_file *side)
 {
-    int error = nsc_outfile_create(w->options->side_file, side, w->diag);
+    int error = nsc_atomic_file_create(w->options->side_file, side, w->diag);
 
     if (error != 0)
         return error;
@@ -294,7 +294,7 @@ static int begin_side_file(const struct work *w, struct nsc_outfile *side)
 static int publish(struct work *w)
 {
     struct nsc_apk_build_result result = {0};
-    struct nsc_outfile side = {.fd = -1};
+    struct nsc_atomic_file side = {.fd = -1};
     int error = w->options->side_file != NULL ? begin_side_file(w, &side) : 0;
 
     if (error == 0) {
@@ -302,7 +302,7 @@ static int publish(struct work *w)
         w->out = NULL;
         w->report->bytes_after = result.bytes;
     }
-    nsc_outfile_abandon(&side);
+    nsc_atomic_file_abandon(&side);
     return error;
 }
 
@@ -358,28 +358,28 @@ static int tell_signers(struct work *w)
 /* A pattern with a slip of the pen leaves an app that records nothing: that is said. */
 static int tell_nothing(struct work *w)
 {
-    const struct nsc_inject_options *o = w->options;
+    const struct nsc_instrument_options *o = w->options;
     uint64_t calls = 0, recorded = 0;
     int error = 0;
 
     for (size_t i = 0; i < w->report->dex_count; i++) {
         calls += w->report->dex[i].calls;
-        recorded += w->report->dex[i].methods[NSC_INJECT_RECORDED];
+        recorded += w->report->dex[i].methods[NSC_INSTRUMENT_RECORDED];
     }
     if (o->calls.count > 0 && calls == 0)
-        error = nsc_inject_warn(w->report, "the app calls no method that --calls means");
+        error = nsc_instrument_warn(w->report, "the app calls no method that --calls means");
     if (recorded == 0 && error == 0)
-        error = nsc_inject_warn(w->report, "no method is recorded: %s",
-                                o->only.count > 0 || o->except.count > 0 || o->min_units > 0 ||
-                                        o->skip != 0
-                                    ? "-F, -N, --min-size and --skip leave none"
-                                    : "none can be");
+        error = nsc_instrument_warn(w->report, "no method is recorded: %s",
+                                    o->only.count > 0 || o->except.count > 0 || o->min_units > 0 ||
+                                            o->skip != 0
+                                        ? "-F, -N, --min-size and --skip leave none"
+                                        : "none can be");
     return error != 0 ? no_memory(w) : 0;
 }
 
 static int run(struct work *w)
 {
-    int error = nsc_inject_open(w->options->input, &w->in, w->report, w->diag);
+    int error = nsc_instrument_open(w->options->input, &w->in, w->report, w->diag);
 
     if (error == 0) {
         w->report->bytes_before = nsc_zip_layout(w->in.zip)->file_bytes;
@@ -390,9 +390,9 @@ static int run(struct work *w)
     if (error == 0)
         error = tell_signers(w);
     if (error == 0)
-        error =
-            within(w, NSC_INJECT_MANIFEST,
-                   nsc_inject_manifest(w->options, w->in.zip, &w->manifest, w->report, w->diag));
+        error = within(
+            w, NSC_INSTRUMENT_MANIFEST,
+            nsc_instrument_manifest(w->options, w->in.zip, &w->manifest, w->report, w->diag));
     if (error == 0)
         error = open_mapping(w);
     if (error == 0)
@@ -408,8 +408,8 @@ static int run(struct work *w)
     return error;
 }
 
-int nsc_inject(const struct nsc_inject_options *options, struct nsc_inject_report *report,
-               struct nsc_diag *diag)
+int nsc_instrument_app(const struct nsc_instrument_options *options,
+                       struct nsc_instrument_report *report, struct nsc_diag *diag)
 {
     struct work w = {.options = options, .report = report, .diag = diag};
     uint64_t begun_ns = nsc_now_ns();
@@ -418,14 +418,14 @@ int nsc_inject(const struct nsc_inject_options *options, struct nsc_inject_repor
     memset(report, 0, sizeof *report);
     nsc_methods_writer_begin(&w.methods);
     error = run(&w);
-    nsc_inject_report_sum(report);
+    nsc_instrument_report_sum(report);
     report->ns = nsc_now_ns() - begun_ns;
     nsc_apk_build_abandon(w.out);
     nsc_methods_writer_free(&w.methods);
-    nsc_inject_calls_free(w.calls);
+    nsc_instrument_calls_free(w.calls);
     nsc_mapping_free(w.mapping);
     nsc_buffer_free(&w.mapping_text);
     nsc_buffer_free(&w.manifest.bytes);
-    nsc_inject_close(&w.in);
+    nsc_instrument_close(&w.in);
     return error;
 }

@@ -9,19 +9,19 @@
 
 #include "util/array.h"
 
-const char *nsc_inject_why_word(enum nsc_inject_why why)
+const char *nsc_instrument_why_word(enum nsc_instrument_why why)
 {
-    static const char *const words[NSC_INJECT_WHYS] = {
-        [NSC_INJECT_RECORDED] = "recorded", [NSC_INJECT_ABSTRACT] = "abstract",
-        [NSC_INJECT_NATIVE] = "native",     [NSC_INJECT_FILTERED] = "filtered",
-        [NSC_INJECT_SMALL] = "small",       [NSC_INJECT_SKIPPED] = "skipped",
-        [NSC_INJECT_LEFT] = "left_alone",
+    static const char *const words[NSC_INSTRUMENT_WHYS] = {
+        [NSC_INSTRUMENT_RECORDED] = "recorded", [NSC_INSTRUMENT_ABSTRACT] = "abstract",
+        [NSC_INSTRUMENT_NATIVE] = "native",     [NSC_INSTRUMENT_FILTERED] = "filtered",
+        [NSC_INSTRUMENT_SMALL] = "small",       [NSC_INSTRUMENT_SKIPPED] = "skipped",
+        [NSC_INSTRUMENT_LEFT] = "left_alone",
     };
 
     return words[why];
 }
 
-int nsc_inject_texts_add(struct nsc_inject_texts *texts, const char *text)
+int nsc_instrument_texts_add(struct nsc_instrument_texts *texts, const char *text)
 {
     char **grown =
         nsc_array_grow(texts->at, &texts->room, (uint32_t)texts->count, sizeof *texts->at);
@@ -37,7 +37,7 @@ int nsc_inject_texts_add(struct nsc_inject_texts *texts, const char *text)
     return 0;
 }
 
-int nsc_inject_warn(struct nsc_inject_report *report, const char *format, ...)
+int nsc_instrument_warn(struct nsc_instrument_report *report, const char *format, ...)
 {
     char line[480];
     va_list ap;
@@ -45,12 +45,13 @@ int nsc_inject_warn(struct nsc_inject_report *report, const char *format, ...)
     va_start(ap, format);
     vsnprintf(line, sizeof line, format, ap);
     va_end(ap);
-    return nsc_inject_texts_add(&report->warnings, line);
+    return nsc_instrument_texts_add(&report->warnings, line);
 }
 
-int nsc_inject_report_dex(struct nsc_inject_report *report, const char *name, uint64_t bytes)
+int nsc_instrument_report_dex(struct nsc_instrument_report *report, const char *name,
+                              uint64_t bytes)
 {
-    struct nsc_inject_dex *grown =
+    struct nsc_instrument_dex *grown =
         nsc_array_grow(report->dex, &report->dex_room, (uint32_t)report->dex_count, sizeof *grown);
     char *copy;
 
@@ -61,21 +62,21 @@ int nsc_inject_report_dex(struct nsc_inject_report *report, const char *name, ui
     if (copy == NULL)
         return -ENOMEM;
     report->dex[report->dex_count++] =
-        (struct nsc_inject_dex){.name = copy, .bytes_before = bytes, .bytes_after = bytes};
+        (struct nsc_instrument_dex){.name = copy, .bytes_before = bytes, .bytes_after = bytes};
     return 0;
 }
 
-int nsc_inject_report_left(struct nsc_inject_report *report, const char *signature,
-                           const char *reason)
+int nsc_instrument_report_left(struct nsc_instrument_report *report, const char *signature,
+                               const char *reason)
 {
-    struct nsc_inject_left *grown = nsc_array_grow(report->left, &report->left_room,
-                                                   (uint32_t)report->left_count, sizeof *grown);
-    struct nsc_inject_left left;
+    struct nsc_instrument_left *grown = nsc_array_grow(report->left, &report->left_room,
+                                                       (uint32_t)report->left_count, sizeof *grown);
+    struct nsc_instrument_left left;
 
     if (grown == NULL)
         return -ENOMEM;
     report->left = grown;
-    left = (struct nsc_inject_left){.signature = strdup(signature), .reason = strdup(reason)};
+    left = (struct nsc_instrument_left){.signature = strdup(signature), .reason = strdup(reason)};
     if (left.signature == NULL || left.reason == NULL) {
         free(left.signature);
         free(left.reason);
@@ -85,11 +86,11 @@ int nsc_inject_report_left(struct nsc_inject_report *report, const char *signatu
     return 0;
 }
 
-int nsc_inject_report_part(struct nsc_inject_report *report, const char *signature,
-                           uint32_t calls_left, uint32_t held)
+int nsc_instrument_report_part(struct nsc_instrument_report *report, const char *signature,
+                               uint32_t calls_left, uint32_t held)
 {
-    struct nsc_inject_part *grown = nsc_array_grow(report->parts, &report->part_room,
-                                                   (uint32_t)report->part_count, sizeof *grown);
+    struct nsc_instrument_part *grown = nsc_array_grow(report->parts, &report->part_room,
+                                                       (uint32_t)report->part_count, sizeof *grown);
     char *copy;
 
     if (grown == NULL)
@@ -99,14 +100,14 @@ int nsc_inject_report_part(struct nsc_inject_report *report, const char *signatu
     if (copy == NULL)
         return -ENOMEM;
     report->parts[report->part_count++] =
-        (struct nsc_inject_part){.signature = copy, .calls_left = calls_left, .held = held};
+        (struct nsc_instrument_part){.signature = copy, .calls_left = calls_left, .held = held};
     return 0;
 }
 
-int nsc_inject_report_library(struct nsc_inject_report *report, const char *path, uint64_t bytes,
-                              bool stored)
+int nsc_instrument_report_library(struct nsc_instrument_report *report, const char *path,
+                                  uint64_t bytes, bool stored)
 {
-    struct nsc_inject_library *grown = nsc_array_grow(
+    struct nsc_instrument_library *grown = nsc_array_grow(
         report->libraries, &report->library_room, (uint32_t)report->library_count, sizeof *grown);
     char *copy;
 
@@ -117,11 +118,11 @@ int nsc_inject_report_library(struct nsc_inject_report *report, const char *path
     if (copy == NULL)
         return -ENOMEM;
     report->libraries[report->library_count++] =
-        (struct nsc_inject_library){.path = copy, .bytes = bytes, .stored = stored};
+        (struct nsc_instrument_library){.path = copy, .bytes = bytes, .stored = stored};
     return 0;
 }
 
-void nsc_inject_report_sum(struct nsc_inject_report *report)
+void nsc_instrument_report_sum(struct nsc_instrument_report *report)
 {
     memset(report->methods, 0, sizeof report->methods);
     report->calls = 0;
@@ -130,9 +131,9 @@ void nsc_inject_report_sum(struct nsc_inject_report *report)
     report->dex_bytes_before = 0;
     report->dex_bytes_after = report->hook_bytes;
     for (size_t i = 0; i < report->dex_count; i++) {
-        const struct nsc_inject_dex *dex = &report->dex[i];
+        const struct nsc_instrument_dex *dex = &report->dex[i];
 
-        for (unsigned why = 0; why < NSC_INJECT_WHYS; why++)
+        for (unsigned why = 0; why < NSC_INSTRUMENT_WHYS; why++)
             report->methods[why] += dex->methods[why];
         report->calls += dex->calls;
         report->calls_left += dex->calls_left;
@@ -142,14 +143,14 @@ void nsc_inject_report_sum(struct nsc_inject_report *report)
     }
 }
 
-static void texts_free(struct nsc_inject_texts *texts)
+static void texts_free(struct nsc_instrument_texts *texts)
 {
     for (size_t i = 0; i < texts->count; i++)
         free(texts->at[i]);
     free(texts->at);
 }
 
-void nsc_inject_report_free(struct nsc_inject_report *report)
+void nsc_instrument_report_free(struct nsc_instrument_report *report)
 {
     for (size_t i = 0; i < report->dex_count; i++) {
         free(report->dex[i].name);

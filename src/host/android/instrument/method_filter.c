@@ -11,22 +11,22 @@
 
 /* A glob without types says nothing of types: com.example.* does not mean what returns a
  * com.example.Cart. So it is not compared with more of the signature than it speaks of. */
-static bool matches(const struct nsc_match *m, const char *class_name, const char *signature)
+static bool matches(const struct nsc_pattern *m, const char *class_name, const char *signature)
 {
-    const char *text = nsc_match_text(m), *name = strchr(signature, ' ');
+    const char *text = nsc_pattern_text(m), *name = strchr(signature, ' ');
     size_t before = strcspn(text, "( ");
 
-    if (nsc_match_test_text(m, class_name))
+    if (nsc_pattern_test_text(m, class_name))
         return true;
-    if (nsc_match_is_regex(m) || text[before] == ' ' || name == NULL)
-        return nsc_match_test_text(m, signature);
+    if (nsc_pattern_is_regex(m) || text[before] == ' ' || name == NULL)
+        return nsc_pattern_test_text(m, signature);
     name++;
-    return text[before] == '(' ? nsc_match_test_text(m, name)
-                               : nsc_match_test_span(m, name, strcspn(name, "("));
+    return text[before] == '(' ? nsc_pattern_test_text(m, name)
+                               : nsc_pattern_test_span(m, name, strcspn(name, "("));
 }
 
-bool nsc_inject_match(const struct nsc_inject_patterns *patterns, const char *class_name,
-                      const char *signature)
+bool nsc_instrument_match(const struct nsc_instrument_patterns *patterns, const char *class_name,
+                          const char *signature)
 {
     for (size_t i = 0; i < patterns->count; i++)
         if (matches(patterns->at[i], class_name, signature))
@@ -35,7 +35,7 @@ bool nsc_inject_match(const struct nsc_inject_patterns *patterns, const char *cl
 }
 
 /* What stands between return type and method. */
-void nsc_inject_class_of(const char *signature, struct nsc_buffer *out)
+void nsc_instrument_class_of(const char *signature, struct nsc_buffer *out)
 {
     const char *end = strchr(signature, '('), *start = strchr(signature, ' ');
 
@@ -50,37 +50,37 @@ void nsc_inject_class_of(const char *signature, struct nsc_buffer *out)
     nsc_buffer_bytes(out, "", 1);
 }
 
-static unsigned kind_of(const struct nsc_inject_method *method)
+static unsigned kind_of(const struct nsc_instrument_method *method)
 {
     unsigned kinds = 0;
 
     if (strcmp(method->name, "<init>") == 0)
-        kinds |= NSC_INJECT_SKIP_INIT;
+        kinds |= NSC_INSTRUMENT_SKIP_INIT;
     else if (strcmp(method->name, "<clinit>") == 0)
-        kinds |= NSC_INJECT_SKIP_CLINIT;
+        kinds |= NSC_INSTRUMENT_SKIP_CLINIT;
     else if (strcmp(method->name, "finalize") == 0 && strncmp(method->signature, "void ", 5) == 0 &&
              strcmp(strchr(method->signature, '('), "()") == 0)
-        kinds |= NSC_INJECT_SKIP_FINALIZE;
+        kinds |= NSC_INSTRUMENT_SKIP_FINALIZE;
     if ((method->access & (ACC_SYNTHETIC | ACC_BRIDGE)) != 0)
-        kinds |= NSC_INJECT_SKIP_SYNTHETIC;
+        kinds |= NSC_INSTRUMENT_SKIP_SYNTHETIC;
     return kinds;
 }
 
-enum nsc_inject_why nsc_inject_choose(const struct nsc_inject_options *options,
-                                      const struct nsc_inject_method *method)
+enum nsc_instrument_why nsc_instrument_choose(const struct nsc_instrument_options *options,
+                                              const struct nsc_instrument_method *method)
 {
     if ((method->access & ACC_NATIVE) != 0)
-        return NSC_INJECT_NATIVE;
+        return NSC_INSTRUMENT_NATIVE;
     if (!method->has_code)
-        return NSC_INJECT_ABSTRACT;
+        return NSC_INSTRUMENT_ABSTRACT;
     if (options->only.count > 0 &&
-        !nsc_inject_match(&options->only, method->class_name, method->signature))
-        return NSC_INJECT_FILTERED;
-    if (nsc_inject_match(&options->except, method->class_name, method->signature))
-        return NSC_INJECT_FILTERED;
+        !nsc_instrument_match(&options->only, method->class_name, method->signature))
+        return NSC_INSTRUMENT_FILTERED;
+    if (nsc_instrument_match(&options->except, method->class_name, method->signature))
+        return NSC_INSTRUMENT_FILTERED;
     if (method->units < options->min_units)
-        return NSC_INJECT_SMALL;
+        return NSC_INSTRUMENT_SMALL;
     if ((kind_of(method) & options->skip) != 0)
-        return NSC_INJECT_SKIPPED;
-    return NSC_INJECT_RECORDED;
+        return NSC_INSTRUMENT_SKIPPED;
+    return NSC_INSTRUMENT_RECORDED;
 }

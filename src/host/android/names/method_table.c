@@ -255,7 +255,7 @@ int nsc_methods_open(const char *path, struct nsc_methods **out, struct nsc_diag
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
                             strerror(errno));
-    error = nsc_content_read_open(fd, path, NSC_METHODS_BYTES_MAX, &text, diag);
+    error = nsc_whole_file_read_open(fd, path, NSC_METHODS_BYTES_MAX, &text, diag);
     close(fd);
     if (error == 0)
         error = nsc_methods_read((const char *)text.data, text.used, path, out, diag);

@@ -7,7 +7,7 @@
 
 #include "android/names/r8_mapping_state.h"
 
-void nsc_mapping_free(struct nsc_mapping *m)
+void nsc_mapping_free(struct nsc_r8_mapping *m)
 {
     if (m == NULL)
         return;
@@ -20,7 +20,7 @@ void nsc_mapping_free(struct nsc_mapping *m)
     free(m);
 }
 
-void nsc_mapping_count(const struct nsc_mapping *m, struct nsc_mapping_counts *out)
+void nsc_mapping_count(const struct nsc_r8_mapping *m, struct nsc_mapping_counts *out)
 {
     out->classes = m->class_count;
     out->methods = m->method_count;
@@ -30,8 +30,8 @@ void nsc_mapping_count(const struct nsc_mapping *m, struct nsc_mapping_counts *o
 /* ---- Tables
  * -------------------------------------------------------------------------------------- */
 
-bool nsc_mapping_table_grow(struct nsc_mapping_table *t, const struct nsc_mapping *m,
-                            uint64_t (*hash_of)(const struct nsc_mapping *m, uint32_t index))
+bool nsc_mapping_table_grow(struct nsc_mapping_table *t, const struct nsc_r8_mapping *m,
+                            uint64_t (*hash_of)(const struct nsc_r8_mapping *m, uint32_t index))
 {
     uint64_t count = t->mask == 0 ? 64 : 2 * ((uint64_t)t->mask + 1);
     uint32_t *slots;
@@ -59,7 +59,7 @@ bool nsc_mapping_table_grow(struct nsc_mapping_table *t, const struct nsc_mappin
     return true;
 }
 
-uint32_t nsc_mapping_class_find(const struct nsc_mapping *m, bool by_original,
+uint32_t nsc_mapping_class_find(const struct nsc_r8_mapping *m, bool by_original,
                                 struct nsc_mapping_part name)
 {
     const struct nsc_mapping_table *t = by_original ? &m->by_original : &m->by_obfuscated;
@@ -111,7 +111,7 @@ static bool is_primitive(struct nsc_mapping_part name)
 }
 
 /* Hash of a type as it is now; @by_original: @name is what it was. */
-static uint64_t hash_type(const struct nsc_mapping *m, bool by_original,
+static uint64_t hash_type(const struct nsc_r8_mapping *m, bool by_original,
                           struct nsc_mapping_part name, uint32_t arrays)
 {
     uint32_t class =
@@ -171,17 +171,18 @@ static const char *take_type(const char *at, const char *end, struct nsc_buffer 
 }
 
 /* Add a type's hash to that of those before. */
-static uint64_t add_hash(const struct nsc_mapping *m, uint64_t hash, uint64_t type)
+static uint64_t add_hash(const struct nsc_r8_mapping *m, uint64_t hash, uint64_t type)
 {
     return nsc_hash_word(m->seed, hash * 31 + type);
 }
 
-static uint64_t begin_key(const struct nsc_mapping *m, uint32_t class, struct nsc_mapping_part name)
+static uint64_t begin_key(const struct nsc_r8_mapping *m, uint32_t class,
+                          struct nsc_mapping_part name)
 {
     return add_hash(m, nsc_hash_word(m->seed, class), nsc_hash_bytes(m->seed, name.at, name.bytes));
 }
 
-int nsc_mapping_key(const struct nsc_mapping *m, uint32_t class, struct nsc_mapping_part name,
+int nsc_mapping_key(const struct nsc_r8_mapping *m, uint32_t class, struct nsc_mapping_part name,
                     struct nsc_mapping_part descriptor, uint64_t *key)
 {
     const char *at = descriptor.at, *end = at + descriptor.bytes;
@@ -212,7 +213,7 @@ int nsc_mapping_key(const struct nsc_mapping *m, uint32_t class, struct nsc_mapp
 }
 
 /* An original type, "a.b.C[]". */
-static uint64_t hash_original_type(const struct nsc_mapping *m, struct nsc_mapping_part type)
+static uint64_t hash_original_type(const struct nsc_r8_mapping *m, struct nsc_mapping_part type)
 {
     uint32_t arrays = 0;
 
@@ -227,7 +228,7 @@ static uint64_t hash_original_type(const struct nsc_mapping *m, struct nsc_mappi
     return hash_type(m, true, type, arrays);
 }
 
-int nsc_mapping_key_of(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+int nsc_mapping_key_of(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                        uint64_t *key)
 {
     struct nsc_mapping_part types = method->args;
@@ -247,7 +248,7 @@ int nsc_mapping_key_of(const struct nsc_mapping *m, const struct nsc_mapping_met
 }
 
 /* A type as it is now, "[La/b;", as it was: "a.b.C[]". Returns what follows it, or NULL. */
-static const char *put_type_before(const struct nsc_mapping *m, const char *at,
+static const char *put_type_before(const struct nsc_r8_mapping *m, const char *at,
                                    struct nsc_buffer *out)
 {
     struct nsc_buffer dotted = {0};
@@ -271,7 +272,7 @@ static const char *put_type_before(const struct nsc_mapping *m, const char *at,
 /* ---- Look up
  * ------------------------------------------------------------------------------------- */
 
-static uint32_t find_class(const struct nsc_mapping *m, const char *descriptor)
+static uint32_t find_class(const struct nsc_r8_mapping *m, const char *descriptor)
 {
     struct nsc_buffer dotted = {0};
     size_t length = strlen(descriptor);
@@ -286,7 +287,7 @@ static uint32_t find_class(const struct nsc_mapping *m, const char *descriptor)
 }
 
 /* Whether a line of the APK is one of a method's. */
-static bool has_line(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+static bool has_line(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                      uint32_t line)
 {
     for (uint32_t i = method->ranges; i != NSC_MAPPING_NO; i = m->ranges[i].next)
@@ -296,7 +297,7 @@ static bool has_line(const struct nsc_mapping *m, const struct nsc_mapping_metho
 }
 
 /* The method of the key; of several the one that has the line, or the first. */
-static uint32_t find_method(const struct nsc_mapping *m, uint32_t class,
+static uint32_t find_method(const struct nsc_r8_mapping *m, uint32_t class,
                             struct nsc_mapping_part name, uint64_t key, uint32_t line,
                             uint32_t *others)
 {
@@ -318,7 +319,7 @@ static uint32_t find_method(const struct nsc_mapping *m, uint32_t class,
 }
 
 /* "ret pkg.Class.method(args)" from what the mapping says. */
-static void put_original(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+static void put_original(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                          struct nsc_buffer *out)
 {
     struct nsc_mapping_part types = method->args;
@@ -342,7 +343,7 @@ static void put_original(const struct nsc_mapping *m, const struct nsc_mapping_m
 }
 
 /* The same of the query, with the types that are known; false if it is no method. */
-static bool put_query(const struct nsc_mapping *m, const struct nsc_mapping_query *q,
+static bool put_query(const struct nsc_r8_mapping *m, const struct nsc_mapping_query *q,
                       struct nsc_buffer *out)
 {
     const char *at = strrchr(q->descriptor, ')');
@@ -371,7 +372,7 @@ static bool put_query(const struct nsc_mapping *m, const struct nsc_mapping_quer
 }
 
 /* The line of the source that @line of the APK is, or the method's first. */
-static uint32_t source_line(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+static uint32_t source_line(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                             uint32_t line)
 {
     uint32_t first = 0;
@@ -394,7 +395,7 @@ static uint32_t source_line(const struct nsc_mapping *m, const struct nsc_mappin
     return first;
 }
 
-static void tell(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+static void tell(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                  uint32_t line, struct nsc_mapping_found *found)
 {
     uint32_t class = method->class;
@@ -409,7 +410,7 @@ static void tell(const struct nsc_mapping *m, const struct nsc_mapping_method *m
     found->line = source_line(m, method, line);
 }
 
-int nsc_mapping_method(const struct nsc_mapping *m, const struct nsc_mapping_query *query,
+int nsc_mapping_method(const struct nsc_r8_mapping *m, const struct nsc_mapping_query *query,
                        struct nsc_buffer *signature, struct nsc_mapping_found *found)
 {
     size_t length = strlen(query->holder);

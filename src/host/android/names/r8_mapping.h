@@ -21,7 +21,7 @@
 #include "util/buffer.h"
 #include "util/diag.h"
 
-struct nsc_mapping;
+struct nsc_r8_mapping;
 
 /**
  * nsc_mapping_read - read a mapping.
@@ -30,15 +30,15 @@ struct nsc_mapping;
  * Returns 0 or -errno with @diag: -EBADMSG (no mapping; the message has the line), -EFBIG (4 GiB or
  * more), -ENOMEM.
  */
-int nsc_mapping_read(const char *text, size_t bytes, struct nsc_mapping **out,
+int nsc_mapping_read(const char *text, size_t bytes, struct nsc_r8_mapping **out,
                      struct nsc_diag *diag);
-void nsc_mapping_free(struct nsc_mapping *m);
+void nsc_mapping_free(struct nsc_r8_mapping *m);
 
 struct nsc_mapping_counts {
     uint32_t classes, methods;
     uint32_t ambiguous; /* methods that stand for several originals: the first is taken */
 };
-void nsc_mapping_count(const struct nsc_mapping *m, struct nsc_mapping_counts *out);
+void nsc_mapping_count(const struct nsc_r8_mapping *m, struct nsc_mapping_counts *out);
 
 /* A method as the APK has it. */
 struct nsc_mapping_query {
@@ -68,7 +68,7 @@ struct nsc_mapping_found {
  *             that are known have their original names.
  * Returns 0, -EINVAL (@query's texts are no descriptors) or -ENOMEM.
  */
-int nsc_mapping_method(const struct nsc_mapping *m, const struct nsc_mapping_query *query,
+int nsc_mapping_method(const struct nsc_r8_mapping *m, const struct nsc_mapping_query *query,
                        struct nsc_buffer *signature, struct nsc_mapping_found *found);
 
 #endif

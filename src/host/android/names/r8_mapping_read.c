@@ -18,7 +18,7 @@ struct line {
 };
 
 struct reading {
-    struct nsc_mapping *m;
+    struct nsc_r8_mapping *m;
     struct nsc_mapping_table by_then; /* methods, by class, name and original signature */
     uint64_t number;                  /* of the line */
     uint32_t class;                   /* that lines are about; NSC_MAPPING_NO: none yet */
@@ -73,21 +73,21 @@ static bool split_arrow(part t, part *before, part *behind)
 /* ---- Tables
  * -------------------------------------------------------------------------------------- */
 
-static uint64_t hash_original(const struct nsc_mapping *m, uint32_t index)
+static uint64_t hash_original(const struct nsc_r8_mapping *m, uint32_t index)
 {
     part name = m->classes[index].original;
 
     return nsc_hash_bytes(m->seed, name.at, name.bytes);
 }
 
-static uint64_t hash_obfuscated(const struct nsc_mapping *m, uint32_t index)
+static uint64_t hash_obfuscated(const struct nsc_r8_mapping *m, uint32_t index)
 {
     part name = m->classes[index].obfuscated;
 
     return nsc_hash_bytes(m->seed, name.at, name.bytes);
 }
 
-static uint64_t hash_method(const struct nsc_mapping *m, uint32_t index)
+static uint64_t hash_method(const struct nsc_r8_mapping *m, uint32_t index)
 {
     return m->methods[index].hash;
 }
@@ -105,7 +105,7 @@ static void put(struct nsc_mapping_table *t, uint64_t hash, uint32_t index)
 
 static int read_class(struct reading *r, part t)
 {
-    struct nsc_mapping *m = r->m;
+    struct nsc_r8_mapping *m = r->m;
     struct nsc_mapping_class *classes, c = {0};
 
     if (!split_arrow(t, &c.original, &c.obfuscated) ||
@@ -136,7 +136,7 @@ static int read_class(struct reading *r, part t)
 /* ---- Methods
  * ------------------------------------------------------------------------------------- */
 
-static uint64_t hash_then(const struct nsc_mapping *m, const struct nsc_mapping_method *method)
+static uint64_t hash_then(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method)
 {
     const part *parts[] = {&method->name, &method->ret, &method->holder, &method->original,
                            &method->args};
@@ -159,7 +159,7 @@ static bool is_same(const struct nsc_mapping_method *a, const struct nsc_mapping
 /* The method of a line: one that was there, or a new one. */
 static int find_or_add(struct reading *r, struct nsc_mapping_method *method, uint32_t *index)
 {
-    struct nsc_mapping *m = r->m;
+    struct nsc_r8_mapping *m = r->m;
     struct nsc_mapping_table *t = &r->by_then;
     struct nsc_mapping_method *methods;
 
@@ -185,7 +185,7 @@ static int find_or_add(struct reading *r, struct nsc_mapping_method *method, uin
     return 0;
 }
 
-static int add_range(struct nsc_mapping *m, struct nsc_mapping_method *method,
+static int add_range(struct nsc_r8_mapping *m, struct nsc_mapping_method *method,
                      const struct nsc_mapping_range *range)
 {
     struct nsc_mapping_range *ranges =
@@ -437,7 +437,7 @@ static int read_lines(struct reading *r, const char *text, size_t bytes)
 }
 
 /* The first method of the same key, or NULL. */
-static struct nsc_mapping_method *find_now(struct nsc_mapping *m,
+static struct nsc_mapping_method *find_now(struct nsc_r8_mapping *m,
                                            const struct nsc_mapping_method *method)
 {
     struct nsc_mapping_table *t = &m->by_now;
@@ -455,7 +455,7 @@ static struct nsc_mapping_method *find_now(struct nsc_mapping *m,
 /* All classes are known: which descriptors the methods have now. */
 static int index_methods(struct reading *r)
 {
-    struct nsc_mapping *m = r->m;
+    struct nsc_r8_mapping *m = r->m;
 
     for (uint32_t i = 0; i < m->method_count; i++) {
         struct nsc_mapping_method *method = &m->methods[i], *first;
@@ -477,7 +477,7 @@ static int index_methods(struct reading *r)
     return 0;
 }
 
-int nsc_mapping_read(const char *text, size_t bytes, struct nsc_mapping **out,
+int nsc_mapping_read(const char *text, size_t bytes, struct nsc_r8_mapping **out,
                      struct nsc_diag *diag)
 {
     struct reading r = {.class = NSC_MAPPING_NO, .diag = diag};

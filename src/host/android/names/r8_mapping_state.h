@@ -51,7 +51,7 @@ struct nsc_mapping_table {
     uint32_t used;
 };
 
-struct nsc_mapping {
+struct nsc_r8_mapping {
     uint64_t seed;
     struct nsc_mapping_class *classes;
     uint32_t class_count, class_room;
@@ -70,7 +70,7 @@ static inline bool nsc_mapping_same(struct nsc_mapping_part a, struct nsc_mappin
 }
 
 /* The class of that name, or NSC_MAPPING_NO. */
-uint32_t nsc_mapping_class_find(const struct nsc_mapping *m, bool by_original,
+uint32_t nsc_mapping_class_find(const struct nsc_r8_mapping *m, bool by_original,
                                 struct nsc_mapping_part name);
 
 /**
@@ -79,15 +79,15 @@ uint32_t nsc_mapping_class_find(const struct nsc_mapping *m, bool by_original,
  * @descriptor: "(ILa/b;)V". @key: untouched if it is none.
  * Returns 0, -EINVAL (no descriptor) or -ENOMEM.
  */
-int nsc_mapping_key(const struct nsc_mapping *m, uint32_t class, struct nsc_mapping_part name,
+int nsc_mapping_key(const struct nsc_r8_mapping *m, uint32_t class, struct nsc_mapping_part name,
                     struct nsc_mapping_part descriptor, uint64_t *key);
 /* The same of a method of the file: as R8 says, or from its original types. */
-int nsc_mapping_key_of(const struct nsc_mapping *m, const struct nsc_mapping_method *method,
+int nsc_mapping_key_of(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                        uint64_t *key);
 
 /* Make room in a table for one more: false when there is no memory. @hash_of gives the hash of an
  * index that is in it. */
-bool nsc_mapping_table_grow(struct nsc_mapping_table *t, const struct nsc_mapping *m,
-                            uint64_t (*hash_of)(const struct nsc_mapping *m, uint32_t index));
+bool nsc_mapping_table_grow(struct nsc_mapping_table *t, const struct nsc_r8_mapping *m,
+                            uint64_t (*hash_of)(const struct nsc_r8_mapping *m, uint32_t index));
 
 #endif

@@ -28,7 +28,7 @@ int nsc_zip_writer_create(const char *path, struct nsc_zip_writer **out, struct 
 
     if (w == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = nsc_outfile_create(path, &w->file, diag);
+    error = nsc_atomic_file_create(path, &w->file, diag);
     w->buffer = malloc(NSC_ZIP_WRITER_BUFFER);
     if (error == 0 && w->buffer == NULL)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -382,20 +382,20 @@ int nsc_zip_writer_comment(struct nsc_zip_writer *w, const void *data, size_t by
 
 /* ---- The end -------------------------------------------------------------------------------- */
 
-int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_outfile *beside,
+int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_atomic_file *beside,
                            struct nsc_diag *diag)
 {
-    struct nsc_outfile none = {.fd = -1};
+    struct nsc_atomic_file none = {.fd = -1};
     int error;
 
     flush(w);
     if (beside == NULL)
         beside = &none;
     if (w->error == 0)
-        error = nsc_outfile_publish_both(beside, &w->file, diag);
+        error = nsc_atomic_file_publish_both(beside, &w->file, diag);
     else
         error = cannot_write(w, w->error, diag);
-    nsc_outfile_abandon(beside);
+    nsc_atomic_file_abandon(beside);
     nsc_zip_writer_abandon(w);
     return error;
 }
@@ -405,7 +405,7 @@ void nsc_zip_writer_abandon(struct nsc_zip_writer *w)
     if (w == NULL)
         return;
     if (w->file.path != NULL)
-        nsc_outfile_abandon(&w->file);
+        nsc_atomic_file_abandon(&w->file);
     nsc_buffer_free(&w->central);
     nsc_buffer_free(&w->comment);
     free(w->buffer);

@@ -23,7 +23,7 @@ struct nsc_zip_writer;
  * nsc_zip_writer_create - begin an archive.
  * @path: where it will appear, or "-" for standard output.
  * @out: receives the writer; end it with nsc_zip_writer_publish() or nsc_zip_writer_abandon().
- * Returns 0 or -errno with @diag: as nsc_outfile_create().
+ * Returns 0 or -errno with @diag: as nsc_atomic_file_create().
  */
 int nsc_zip_writer_create(const char *path, struct nsc_zip_writer **out, struct nsc_diag *diag);
 
@@ -74,7 +74,7 @@ bool nsc_zip_writer_is_large(const struct nsc_zip_writer *w, uint64_t central_of
 
 /* All is written, tail included: move the file to its name, and @beside (or NULL), which is
  * released, to its own; both or neither. Frees @w in any case. Returns 0 or -errno with @diag. */
-int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_outfile *beside,
+int nsc_zip_writer_publish(struct nsc_zip_writer *w, struct nsc_atomic_file *beside,
                            struct nsc_diag *diag);
 /* Remove the file, free @w (may be NULL). */
 void nsc_zip_writer_abandon(struct nsc_zip_writer *w);

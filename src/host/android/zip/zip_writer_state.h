@@ -8,7 +8,7 @@
 #define NSC_ZIP_WRITER_BUFFER (256u * 1024)
 
 struct nsc_zip_writer {
-    struct nsc_outfile file;
+    struct nsc_atomic_file file;
     uint8_t *buffer; /* not written yet: the first @held of NSC_ZIP_WRITER_BUFFER bytes */
     size_t held;
     uint64_t at; /* bytes taken, those held included */

@@ -89,7 +89,7 @@ static void add_call(struct nsc_table *table, const struct nsc_trace *t,
     nsc_table_add(table, nsc_clock_ns(clock, c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->end_ticks - c->start_ticks));
     nsc_table_add(table, nsc_clock_span_ns(clock, c->self_ticks));
-    add_text_or_nothing(table, nsc_bound_name(c->bound));
+    add_text_or_nothing(table, nsc_model_bound_name(c->bound));
     nsc_table_add(table, c->depth);
     nsc_table_add_text(table, nsc_cli_thread_label(t, c->thread, label, sizeof(label)));
     nsc_table_add(table, nsc_trace_process(t, thread->process)->pid);

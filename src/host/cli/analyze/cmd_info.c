@@ -161,7 +161,7 @@ static void show_left_out(const struct nsc_trace *t)
         uint64_t events = nsc_left_out_events(t, i);
         char name[32];
 
-        snprintf(name, sizeof name, "  by %s", nsc_left_out_reason_name(i));
+        snprintf(name, sizeof name, "  by %s", nsc_model_left_out_reason_name(i));
         if (events > 0)
             count_line(name, events);
     }
@@ -350,7 +350,7 @@ static void write_events(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_open_object(j, "left_out_by");
     for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
         if (nsc_left_out_events(t, i) > 0)
-            nsc_json_u64(j, nsc_left_out_reason_name(i), nsc_left_out_events(t, i));
+            nsc_json_u64(j, nsc_model_left_out_reason_name(i), nsc_left_out_events(t, i));
     nsc_json_close_object(j);
     number_or_null(j, "emitted", known, e.sum);
 }
@@ -572,7 +572,7 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
     if (wanted.threads + wanted.gaps + wanted.left_out > 1 && !wanted.json)
         return nsc_cli_usage(args, "one of --threads, --gaps and --left-out");
     nsc_cli_confine(NULL);
-    if (nsc_formats_open(args->operands[0], NSC_TRACE_RECOVER, &t, &diag) != 0)
+    if (nsc_formats_open(args->operands[0], NSC_NST_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
         nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */

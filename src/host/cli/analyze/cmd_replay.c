@@ -166,7 +166,7 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
     if (item->function != NSC_NO_ID)
         nsc_json_text(&j, "function", nsc_trace_function(p->trace, item->function)->name);
     if (item->bound)
-        nsc_json_text(&j, "bound", nsc_bound_name(item->bound));
+        nsc_json_text(&j, "bound", nsc_model_bound_name(item->bound));
     if (item->kind == NSC_REPLAY_LOST)
         nsc_json_u64(&j, "lost", item->lost);
     if (item->kind == NSC_REPLAY_LEFT_OUT)
@@ -192,7 +192,7 @@ static void print_csv(const struct print *p, const struct nsc_replay_item *item)
     if (item->function != NSC_NO_ID)
         nsc_text_put_csv(stdout, nsc_trace_function(p->trace, item->function)->name,
                          p->csv_terminal);
-    printf(",%s,", item->bound ? nsc_bound_name(item->bound) : "");
+    printf(",%s,", item->bound ? nsc_model_bound_name(item->bound) : "");
     if (item->kind == NSC_REPLAY_LOST || item->kind == NSC_REPLAY_LEFT_OUT)
         printf("%" PRIu64, item->lost);
     putchar(',');

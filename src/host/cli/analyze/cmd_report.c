@@ -163,7 +163,7 @@ static void add_left_out(struct nsc_table *table, const struct nsc_report_row *r
             size_t used = strlen(text);
 
             snprintf(text + used, sizeof(text) - used, "%s%s", used > 0 ? "," : "",
-                     nsc_left_out_reason_name(i));
+                     nsc_model_left_out_reason_name(i));
         }
     if (row->left_out != 0)
         nsc_table_add_text(table, text);
@@ -347,7 +347,7 @@ static int report(struct settings *s)
     if (status == 0 && s->compensate)
         status = nsc_cli_view_compensate(&s->view);
     if (s->exact)
-        s->view.selection.index = NSC_SELECT_INDEX_NEVER;
+        s->view.selection.index = NSC_SELECTION_INDEX_NEVER;
     if (status == 0 &&
         nsc_report_make(s->view.trace, &s->view.selection, s->per_process, &r, &diag) < 0)
         status = nsc_cli_fail_in(nsc_trace_name(s->view.trace), &diag);

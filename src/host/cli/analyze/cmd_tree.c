@@ -293,7 +293,7 @@ static int print_threads(struct settings *s, struct nsc_table *table, struct sum
     for (uint32_t i = 0; i < count && status == 0; i++) {
         struct nsc_tree tree;
 
-        if (!nsc_feed_is_wanted(t, &s->view.selection, i))
+        if (!nsc_selected_events_is_wanted(t, &s->view.selection, i))
             continue;
         one.threads[i] = 1;
         if (make_tree(s, &one, &tree, &diag) < 0) {

@@ -36,7 +36,7 @@ static void add_row(struct nsc_table *table, const struct nsc_trace *t,
 
     nsc_table_add_text(table, l->function == NSC_NO_ID ? "(all functions)"
                                                        : nsc_trace_function(t, l->function)->name);
-    nsc_table_add_text(table, nsc_left_out_reason_name(l->reason));
+    nsc_table_add_text(table, nsc_model_left_out_reason_name(l->reason));
     nsc_table_add(table, nsc_clock_ns(clock, l->from_ticks));
     if (l->to_ticks != 0)
         nsc_table_add(table, nsc_clock_ns(clock, l->to_ticks));

@@ -84,7 +84,7 @@ static int add_view(struct folding *f, struct nsc_cli_view *view, const char *na
     if (status == 0 && f->options->compensate)
         status = nsc_cli_view_compensate(view);
     if (f->options->exact)
-        view->selection.index = NSC_SELECT_INDEX_NEVER;
+        view->selection.index = NSC_SELECTION_INDEX_NEVER;
     if (status == 0 && nsc_report_make(view->trace, &view->selection, false, &r, &diag) < 0)
         status = nsc_cli_fail_in(nsc_trace_name(view->trace), &diag);
     if (status == 0 && f->options->by_category)

@@ -113,7 +113,7 @@ static int read_input(const struct request *r, struct nsc_axml **x, struct nsc_z
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                              "%s is no APK, so there is no %s in it", r->input, r->entry);
     else
-        error = nsc_content_read_open(fd, r->input, INPUT_MAX, &bytes, diag);
+        error = nsc_whole_file_read_open(fd, r->input, INPUT_MAX, &bytes, diag);
     if (error == 0)
         error = nsc_axml_read(bytes.data, bytes.used, x, diag);
     nsc_buffer_free(&bytes);
@@ -225,7 +225,7 @@ static int set_all(const struct request *r, const char *output, bool *unsigned_a
         error = nsc_axml_write(x, &bytes, diag);
     nsc_axml_free(x);
     if (error == 0)
-        error = zip == NULL ? nsc_content_write(output, &bytes, diag)
+        error = zip == NULL ? nsc_whole_file_write(output, &bytes, diag)
                             : deliver_archive(zip, entry_of(r), output, &bytes, diag);
     *unsigned_apk = zip != NULL;
     nsc_zip_close(zip);

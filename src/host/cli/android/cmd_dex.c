@@ -137,7 +137,7 @@ static int add_file(struct nsc_table *t, const char *path)
 
     if (strcmp(path, "-") != 0 && is_archive(path))
         return add_archive(t, path);
-    if (nsc_content_read(path, INPUT_MAX, &content, &diag) != 0)
+    if (nsc_whole_file_read(path, INPUT_MAX, &content, &diag) != 0)
         status = nsc_cli_fail(&diag);
     else
         status = add_bytes(t, path, content.data, content.used);
@@ -185,7 +185,7 @@ static int copy(const struct nsc_cli_args *args)
     if (args->operand_count != 3)
         return nsc_cli_usage(args, "copy takes two files, IN and OUT");
     nsc_cli_confine(args->operands[2]);
-    if (nsc_content_read(args->operands[1], INPUT_MAX, &in, &diag) != 0)
+    if (nsc_whole_file_read(args->operands[1], INPUT_MAX, &in, &diag) != 0)
         status = nsc_cli_fail(&diag);
     else if (nsc_dex_read(in.data, in.used, &dex, &diag) != 0)
         status = nsc_cli_fail_in(args->operands[1], &diag);
@@ -197,7 +197,7 @@ static int copy(const struct nsc_cli_args *args)
                           nsc_units_plural(dex->loose_bytes), dex->loose_bytes == 1 ? "s" : "");
     else
         status = nsc_dex_write(dex, &out, &diag) == 0 &&
-                         nsc_content_write(args->operands[2], &out, &diag) == 0
+                         nsc_whole_file_write(args->operands[2], &out, &diag) == 0
                      ? NSC_CLI_OK
                      : nsc_cli_fail(&diag);
     nsc_dex_free(dex);

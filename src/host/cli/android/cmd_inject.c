@@ -17,13 +17,13 @@
 
 /* Patterns as they are compiled; options->only and the like point to them. */
 struct patterns {
-    struct nsc_match **at;
+    struct nsc_pattern **at;
     size_t count;
 };
 
 /* A command line, understood. */
 struct request {
-    struct nsc_inject_options options;
+    struct nsc_instrument_options options;
     struct patterns only, except, calls;
     char *output, *side_file; /* ours */
     const char **permissions; /* ours; those with a dot are the caller's */
@@ -56,7 +56,7 @@ static int begin(struct request *r, size_t most)
 static void patterns_free(struct patterns *p)
 {
     for (size_t i = 0; i < p->count; i++)
-        nsc_match_free(p->at[i]);
+        nsc_pattern_free(p->at[i]);
     free(p->at);
 }
 
@@ -79,7 +79,7 @@ static int add_pattern(const struct nsc_cli_args *args, const struct nsc_cli_giv
 {
     struct nsc_diag diag;
 
-    if (nsc_match_compile(given->value, &to->at[to->count], &diag) != 0)
+    if (nsc_pattern_compile(given->value, &to->at[to->count], &diag) != 0)
         return nsc_cli_usage(args, "%s", diag.message);
     to->count++;
     return 0;
@@ -111,10 +111,10 @@ static int take_skip(const struct nsc_cli_args *args, const char *list, unsigned
         const char *word;
         unsigned bit;
     } kinds[] = {
-        {"init", NSC_INJECT_SKIP_INIT},
-        {"clinit", NSC_INJECT_SKIP_CLINIT},
-        {"finalize", NSC_INJECT_SKIP_FINALIZE},
-        {"synthetic", NSC_INJECT_SKIP_SYNTHETIC},
+        {"init", NSC_INSTRUMENT_SKIP_INIT},
+        {"clinit", NSC_INSTRUMENT_SKIP_CLINIT},
+        {"finalize", NSC_INSTRUMENT_SKIP_FINALIZE},
+        {"synthetic", NSC_INSTRUMENT_SKIP_SYNTHETIC},
     };
 
     for (;;) {
@@ -205,7 +205,7 @@ static size_t stem(const char *path, const char *suffix)
 /* The input, the output and what stands beside it. Returns 0 or an exit status. */
 static int take_files(const struct nsc_cli_args *args, struct request *r)
 {
-    struct nsc_inject_options *o = &r->options;
+    struct nsc_instrument_options *o = &r->options;
 
     if (args->operand_count == 0)
         return nsc_cli_usage(args, "an APK is needed");
@@ -242,12 +242,12 @@ static int understand(const struct nsc_cli_args *args, struct request *r)
         status = take(args, &args->options[i], r);
     if (status == 0)
         status = take_files(args, r);
-    r->options.only =
-        (struct nsc_inject_patterns){(const struct nsc_match *const *)r->only.at, r->only.count};
-    r->options.except = (struct nsc_inject_patterns){(const struct nsc_match *const *)r->except.at,
-                                                     r->except.count};
-    r->options.calls =
-        (struct nsc_inject_patterns){(const struct nsc_match *const *)r->calls.at, r->calls.count};
+    r->options.only = (struct nsc_instrument_patterns){
+        (const struct nsc_pattern *const *)r->only.at, r->only.count};
+    r->options.except = (struct nsc_instrument_patterns){
+        (const struct nsc_pattern *const *)r->except.at, r->except.count};
+    r->options.calls = (struct nsc_instrument_patterns){
+        (const struct nsc_pattern *const *)r->calls.at, r->calls.count};
     r->options.permissions = r->permissions;
     return status;
 }
@@ -258,7 +258,7 @@ static void on_progress(void *context, uint64_t done, uint64_t total)
 }
 
 /* Returns an exit status. */
-static int inject(struct request *r, struct nsc_inject_report *report)
+static int inject(struct request *r, struct nsc_instrument_report *report)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_progress progress = {0};
@@ -268,14 +268,14 @@ static int inject(struct request *r, struct nsc_inject_report *report)
         nsc_progress_begin(&progress);
     r->options.progress = on_progress;
     r->options.context = &progress;
-    error = nsc_inject(&r->options, report, &diag);
+    error = nsc_instrument_app(&r->options, report, &diag);
     nsc_progress_end(&progress);
     return error == 0 ? 0 : nsc_cli_fail_in(r->options.input, &diag);
 }
 
 static int rewrite(struct request *r)
 {
-    struct nsc_inject_report report = {0};
+    struct nsc_instrument_report report = {0};
     const struct nsc_cli_inject done = {&r->options, &report};
     int status;
 
@@ -288,7 +288,7 @@ static int rewrite(struct request *r)
         status = nsc_cli_inject_show(&done, r->report);
     if (status == 0 && r->install)
         status = nsc_cli_install(r->options.output, report.package, r->yes, r->quiet || r->json);
-    nsc_inject_report_free(&report);
+    nsc_instrument_report_free(&report);
     return status;
 }
 

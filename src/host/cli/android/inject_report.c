@@ -14,10 +14,13 @@
 /* ---- For people ------------------------------------------------------------------------------ */
 
 /* What the kinds are called in a list of what is not recorded. */
-static const char *const missing[NSC_INJECT_WHYS] = {
-    [NSC_INJECT_ABSTRACT] = "without code",      [NSC_INJECT_NATIVE] = "native",
-    [NSC_INJECT_FILTERED] = "left out by name",  [NSC_INJECT_SMALL] = "smaller than --min-size",
-    [NSC_INJECT_SKIPPED] = "left out by --skip", [NSC_INJECT_LEFT] = "that cannot be rewritten",
+static const char *const missing[NSC_INSTRUMENT_WHYS] = {
+    [NSC_INSTRUMENT_ABSTRACT] = "without code",
+    [NSC_INSTRUMENT_NATIVE] = "native",
+    [NSC_INSTRUMENT_FILTERED] = "left out by name",
+    [NSC_INSTRUMENT_SMALL] = "smaller than --min-size",
+    [NSC_INSTRUMENT_SKIPPED] = "left out by --skip",
+    [NSC_INSTRUMENT_LEFT] = "that cannot be rewritten",
 };
 
 static void field(const char *name)
@@ -25,10 +28,10 @@ static void field(const char *name)
     printf("  %-14s", name);
 }
 
-static void show_missing(const struct nsc_inject_report *r)
+static void show_missing(const struct nsc_instrument_report *r)
 {
     field("not recorded");
-    for (unsigned why = 1; why < NSC_INJECT_WHYS; why++)
+    for (unsigned why = 1; why < NSC_INSTRUMENT_WHYS; why++)
         if (r->methods[why] > 0)
             printf("%s %s, ", nsc_units_count(r->methods[why]).text, missing[why]);
     puts("all of Android's own");
@@ -44,7 +47,7 @@ static void show_growth(uint64_t before, uint64_t after)
         printf(" (%+.1f%%)", 100.0 * ((double)after - (double)before) / (double)before);
 }
 
-static void show_texts(const struct nsc_inject_texts *texts, const char *none)
+static void show_texts(const struct nsc_instrument_texts *texts, const char *none)
 {
     if (texts->count == 0)
         fputs(none, stdout);
@@ -55,7 +58,7 @@ static void show_texts(const struct nsc_inject_texts *texts, const char *none)
     putchar('\n');
 }
 
-static bool is_in(const struct nsc_inject_texts *texts, const char *text)
+static bool is_in(const struct nsc_instrument_texts *texts, const char *text)
 {
     for (size_t i = 0; i < texts->count; i++)
         if (strcmp(texts->at[i], text) == 0)
@@ -65,7 +68,7 @@ static bool is_in(const struct nsc_inject_texts *texts, const char *text)
 
 static void show_permissions(const struct nsc_cli_inject *done)
 {
-    const struct nsc_inject_texts *added = &done->report->permissions;
+    const struct nsc_instrument_texts *added = &done->report->permissions;
 
     field("permissions");
     show_texts(added, "none added");
@@ -78,7 +81,7 @@ static void show_permissions(const struct nsc_cli_inject *done)
     }
 }
 
-static void show_libraries(const struct nsc_inject_report *r)
+static void show_libraries(const struct nsc_instrument_report *r)
 {
     field("libraries");
     for (size_t i = 0; i < r->library_count; i++) {
@@ -89,7 +92,7 @@ static void show_libraries(const struct nsc_inject_report *r)
     printf(" (%s)\n", r->library_count > 0 && r->libraries[0].stored ? "stored" : "deflated");
 }
 
-static void show_signature(const struct nsc_inject_report *r)
+static void show_signature(const struct nsc_instrument_report *r)
 {
     field("signature");
     if (r->signer_before == NULL)
@@ -101,7 +104,7 @@ static void show_signature(const struct nsc_inject_report *r)
                r->signer_before, r->signer);
 }
 
-static void show_calls(const struct nsc_inject_report *r)
+static void show_calls(const struct nsc_instrument_report *r)
 {
     field("calls");
     printf("%s place%s that call%s %s method%s", nsc_units_count(r->calls).text,
@@ -115,14 +118,14 @@ static void show_calls(const struct nsc_inject_report *r)
 
 static void show_summary(const struct nsc_cli_inject *done)
 {
-    const struct nsc_inject_report *r = done->report;
+    const struct nsc_instrument_report *r = done->report;
     char took[NSC_UNITS_MAX];
 
     nsc_text_put(stdout, done->options->output);
-    printf(": %s method%s of ", nsc_units_count(r->methods[NSC_INJECT_RECORDED]).text,
-           nsc_units_plural(r->methods[NSC_INJECT_RECORDED]));
+    printf(": %s method%s of ", nsc_units_count(r->methods[NSC_INSTRUMENT_RECORDED]).text,
+           nsc_units_plural(r->methods[NSC_INSTRUMENT_RECORDED]));
     nsc_text_put(stdout, r->package);
-    printf(" %s recorded (%s)\n", r->methods[NSC_INJECT_RECORDED] == 1 ? "is" : "are",
+    printf(" %s recorded (%s)\n", r->methods[NSC_INSTRUMENT_RECORDED] == 1 ? "is" : "are",
            nsc_units_format_ns(took, r->ns));
     show_missing(r);
     if (done->options->calls.count > 0)
@@ -144,7 +147,7 @@ static void show_summary(const struct nsc_cli_inject *done)
     }
 }
 
-static int show_dex_table(const struct nsc_inject_report *r)
+static int show_dex_table(const struct nsc_instrument_report *r)
 {
     static const struct nsc_table_column columns[] = {
         {"name", "DEX", NSC_TABLE_TEXT, 0},
@@ -162,14 +165,15 @@ static int show_dex_table(const struct nsc_inject_report *r)
     if (t == NULL)
         return nsc_cli_error("out of memory");
     for (size_t i = 0; i < r->dex_count; i++) {
-        const struct nsc_inject_dex *d = &r->dex[i];
+        const struct nsc_instrument_dex *d = &r->dex[i];
         const uint32_t *n = d->methods;
 
         nsc_table_add_text(t, d->name);
-        nsc_table_add(t, n[NSC_INJECT_RECORDED]);
-        nsc_table_add(t, n[NSC_INJECT_ABSTRACT] + n[NSC_INJECT_NATIVE]);
-        nsc_table_add(t, n[NSC_INJECT_FILTERED] + n[NSC_INJECT_SMALL] + n[NSC_INJECT_SKIPPED]);
-        nsc_table_add(t, n[NSC_INJECT_LEFT]);
+        nsc_table_add(t, n[NSC_INSTRUMENT_RECORDED]);
+        nsc_table_add(t, n[NSC_INSTRUMENT_ABSTRACT] + n[NSC_INSTRUMENT_NATIVE]);
+        nsc_table_add(t, n[NSC_INSTRUMENT_FILTERED] + n[NSC_INSTRUMENT_SMALL] +
+                             n[NSC_INSTRUMENT_SKIPPED]);
+        nsc_table_add(t, n[NSC_INSTRUMENT_LEFT]);
         nsc_table_add(t, d->bytes_before);
         nsc_table_add(t, d->bytes_after);
         nsc_table_add_text(t, d->left != NULL ? d->left : "");
@@ -185,7 +189,7 @@ static int show_dex_table(const struct nsc_inject_report *r)
     return error == -ENOMEM ? nsc_cli_error("out of memory") : 0;
 }
 
-static void show_left(const struct nsc_inject_report *r)
+static void show_left(const struct nsc_instrument_report *r)
 {
     if (r->left_count > 0)
         puts("\nMethods that cannot be rewritten and are not recorded:");
@@ -198,12 +202,12 @@ static void show_left(const struct nsc_inject_report *r)
     }
 }
 
-static void show_parts(const struct nsc_inject_report *r)
+static void show_parts(const struct nsc_instrument_report *r)
 {
     if (r->part_count > 0)
         puts("\nMethods that are recorded in part:");
     for (size_t i = 0; i < r->part_count; i++) {
-        const struct nsc_inject_part *p = &r->parts[i];
+        const struct nsc_instrument_part *p = &r->parts[i];
 
         fputs("  ", stdout);
         nsc_text_put(stdout, p->signature);
@@ -241,15 +245,16 @@ static void json_optional(struct nsc_json *j, const char *key, const char *text)
         nsc_json_null(j, key);
 }
 
-static void json_methods(struct nsc_json *j, const uint32_t methods[NSC_INJECT_WHYS])
+static void json_methods(struct nsc_json *j, const uint32_t methods[NSC_INSTRUMENT_WHYS])
 {
     nsc_json_open_object(j, "methods");
-    for (unsigned why = 0; why < NSC_INJECT_WHYS; why++)
-        nsc_json_u64(j, nsc_inject_why_word(why), methods[why]);
+    for (unsigned why = 0; why < NSC_INSTRUMENT_WHYS; why++)
+        nsc_json_u64(j, nsc_instrument_why_word(why), methods[why]);
     nsc_json_close_object(j);
 }
 
-static void json_texts(struct nsc_json *j, const char *key, const struct nsc_inject_texts *texts)
+static void json_texts(struct nsc_json *j, const char *key,
+                       const struct nsc_instrument_texts *texts)
 {
     nsc_json_open_array(j, key);
     for (size_t i = 0; i < texts->count; i++)
@@ -257,11 +262,11 @@ static void json_texts(struct nsc_json *j, const char *key, const struct nsc_inj
     nsc_json_close_array(j);
 }
 
-static void json_dex(struct nsc_json *j, const struct nsc_inject_report *r)
+static void json_dex(struct nsc_json *j, const struct nsc_instrument_report *r)
 {
     nsc_json_open_array(j, "dex");
     for (size_t i = 0; i < r->dex_count; i++) {
-        const struct nsc_inject_dex *d = &r->dex[i];
+        const struct nsc_instrument_dex *d = &r->dex[i];
 
         nsc_json_open_object(j, NULL);
         nsc_json_text(j, "name", d->name);
@@ -281,7 +286,7 @@ static void json_dex(struct nsc_json *j, const struct nsc_inject_report *r)
     nsc_json_close_object(j);
 }
 
-static void json_lists(struct nsc_json *j, const struct nsc_inject_report *r)
+static void json_lists(struct nsc_json *j, const struct nsc_instrument_report *r)
 {
     nsc_json_open_array(j, "left_alone");
     for (size_t i = 0; i < r->left_count; i++) {
@@ -313,7 +318,7 @@ static void json_lists(struct nsc_json *j, const struct nsc_inject_report *r)
 
 void nsc_cli_inject_json(const struct nsc_cli_inject *done)
 {
-    const struct nsc_inject_report *r = done->report;
+    const struct nsc_instrument_report *r = done->report;
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);

@@ -9,8 +9,8 @@
 #include "android/instrument/instrument.h"
 
 struct nsc_cli_inject {
-    const struct nsc_inject_options *options;
-    const struct nsc_inject_report *report;
+    const struct nsc_instrument_options *options;
+    const struct nsc_instrument_report *report;
 };
 
 /* A few lines; with @all everything. Returns an exit status, after a message if it is no success.

@@ -51,8 +51,8 @@ static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struc
                const struct nsc_formats_progress *progress, struct nsc_export_result *result,
                struct nsc_diag *diag)
 {
-    struct nsc_cut_result done;
-    int error = nsc_cut_write(t, selection, w, progress->tick, progress->context, &done, diag);
+    struct nsc_nst_trim_result done;
+    int error = nsc_nst_trim_write(t, selection, w, progress->tick, progress->context, &done, diag);
 
     if (error != 0) {
         nsc_writer_abandon(w);
@@ -70,10 +70,10 @@ static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struc
 static void note_clipped(struct nsc_export_result *result)
 {
     if (result->clipped > 0)
-        nsc_notes_add(&result->notes, "%s call%s beyond the window, and %s marked there as a bound",
-                      nsc_units_count(result->clipped).text,
-                      result->clipped == 1 ? " reaches" : "s reach",
-                      result->clipped == 1 ? "is" : "are");
+        nsc_import_notes_add(
+            &result->notes, "%s call%s beyond the window, and %s marked there as a bound",
+            nsc_units_count(result->clipped).text, result->clipped == 1 ? " reaches" : "s reach",
+            result->clipped == 1 ? "is" : "are");
 }
 
 static int export_nst(struct nsc_trace *t, const struct nsc_selection *selection, const char *path,

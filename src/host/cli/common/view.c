@@ -146,11 +146,11 @@ static int select_threads(const struct nsc_cli_args *args, struct nsc_cli_view *
     return 0;
 }
 
-static int compile(const char *pattern, struct nsc_match **out)
+static int compile(const char *pattern, struct nsc_pattern **out)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
 
-    if (nsc_match_compile(pattern, out, &diag) == 0)
+    if (nsc_pattern_compile(pattern, out, &diag) == 0)
         return 0;
     nsc_cli_fail(&diag);
     return NSC_CLI_USAGE;
@@ -158,7 +158,7 @@ static int compile(const char *pattern, struct nsc_match **out)
 
 /* Patterns of -F and -N, compiled; both arrays have room for all options. */
 struct patterns {
-    struct nsc_match **only, **except;
+    struct nsc_pattern **only, **except;
     size_t only_count, except_count;
 };
 
@@ -181,9 +181,9 @@ static int compile_patterns(const struct nsc_cli_args *args, struct patterns *p)
 static void free_patterns(struct patterns *p)
 {
     for (size_t i = 0; p->only && i < p->only_count; i++)
-        nsc_match_free(p->only[i]);
+        nsc_pattern_free(p->only[i]);
     for (size_t i = 0; p->except && i < p->except_count; i++)
-        nsc_match_free(p->except[i]);
+        nsc_pattern_free(p->except[i]);
     free(p->only);
     free(p->except);
 }
@@ -423,15 +423,15 @@ void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds)
 
 int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions)
 {
-    struct nsc_match *match = NULL;
+    struct nsc_pattern *match = NULL;
     uint8_t *fits;
     size_t found;
     int status = compile(pattern, &match);
 
     if (status)
         return status;
-    fits = nsc_select_functions(t, match, &found);
-    nsc_match_free(match);
+    fits = nsc_selection_functions(t, match, &found);
+    nsc_pattern_free(match);
     if (!fits)
         return nsc_cli_error("out of memory");
     if (found == 0) {

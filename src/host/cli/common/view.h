@@ -79,7 +79,7 @@ int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *g
                   double *share);
 
 /**
- * nsc_cli_functions - the functions that a pattern fits, as nsc_select_functions().
+ * nsc_cli_functions - the functions that a pattern fits, as nsc_selection_functions().
  * Returns 0, or an exit status after a message; none fitting is NSC_CLI_FAILED.
  */
 int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions);

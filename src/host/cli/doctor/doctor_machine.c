@@ -46,9 +46,9 @@ static void sample(uint64_t *ns, uint64_t *at)
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < 20; i++) {
-        uint64_t before = nsc_clockpoint_ticks();
+        uint64_t before = nsc_clock_reading_ticks();
         uint64_t now = raw_ns();
-        uint64_t after = nsc_clockpoint_ticks();
+        uint64_t after = nsc_clock_reading_ticks();
 
         if (after - before < best) {
             best = after - before;
@@ -64,12 +64,12 @@ static double reading_ns(double ticks_per_ns)
     uint64_t best = UINT64_MAX;
 
     for (int batch = 0; batch < 50; batch++) {
-        uint64_t start = nsc_clockpoint_ticks();
+        uint64_t start = nsc_clock_reading_ticks();
         uint64_t took;
 
         for (int i = 0; i < 1000; i++)
-            (void)nsc_clockpoint_ticks();
-        took = nsc_clockpoint_ticks() - start;
+            (void)nsc_clock_reading_ticks();
+        took = nsc_clock_reading_ticks() - start;
         best = took < best ? took : best;
     }
     return (double)best / 1001.0 / ticks_per_ns;
@@ -156,7 +156,7 @@ static void check_memory(struct nsc_doctor *d)
 {
     const struct nsc_session_options options = {.buffer_bytes = POOL_BYTES};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct nsc_session session;
+    struct nsc_record_session session;
     void *map = MAP_FAILED;
     int fd, error = nsc_session_create(&options, &session, &diag);
 

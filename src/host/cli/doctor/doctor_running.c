@@ -79,7 +79,7 @@ static int try_ptrace(void)
 
 static void check_ptrace(struct nsc_doctor *d)
 {
-    int scope = nsc_reach_yama_scope(), error = try_ptrace();
+    int scope = nsc_process_yama_scope(), error = try_ptrace();
 
     if (error == 0)
         nsc_doctor_add(d, "running", "ptrace", NSC_DOCTOR_OK, NULL,

@@ -100,7 +100,7 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
 
     file->growing = error == -EINPROGRESS && writer != 0 && is_alive(writer);
     if (error == -EINPROGRESS)
-        error = nsc_trace_open_fd(dup(file->fd), file->name, NSC_TRACE_RECOVER, &t, &diag);
+        error = nsc_trace_open_fd(dup(file->fd), file->name, NSC_NST_RECOVER, &t, &diag);
     if (error != 0)
         return nsc_cli_fail_in(file->name, &diag);
     info = nsc_trace_info(t);

@@ -102,14 +102,14 @@ static int record(struct attend *a)
 
 static int attend(struct attend *a, const char *process, const char *trace)
 {
-    struct nsc_reach_target target;
+    struct nsc_process_target target;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     int status = NSC_CLI_OK, error = 0;
 
     if (trace != NULL)
         error = nsc_deliver_check(trace, &diag);
     if (error == 0)
-        error = nsc_reach_find((pid_t)strtol(process, NULL, 10), &target, &diag);
+        error = nsc_process_find((pid_t)strtol(process, NULL, 10), &target, &diag);
     if (error != 0) {
         answer(a, error);
         return nsc_cli_fail(&diag);
@@ -120,7 +120,7 @@ static int attend(struct attend *a, const char *process, const char *trace)
         status = name_trace(a, target.name, (long)target.pid);
     if (status == NSC_CLI_OK)
         status = record(a);
-    nsc_reach_target_free(&target);
+    nsc_process_target_free(&target);
     return status;
 }
 

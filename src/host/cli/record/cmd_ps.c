@@ -13,14 +13,14 @@
 #include "util/text/json_writer.h"
 #include "util/text/table.h"
 
-static const char *how(const struct nsc_reach_target *t)
+static const char *how(const struct nsc_process_target *t)
 {
     if (t->reason[0] != 0)
         return NULL;
     return t->endpoint ? "endpoint" : "ptrace";
 }
 
-static int print_json(const struct nsc_reach_target *list, size_t count)
+static int print_json(const struct nsc_process_target *list, size_t count)
 {
     struct nsc_json j;
 
@@ -28,7 +28,7 @@ static int print_json(const struct nsc_reach_target *list, size_t count)
     nsc_json_open_object(&j, NULL);
     nsc_json_open_array(&j, "processes");
     for (size_t i = 0; i < count; i++) {
-        const struct nsc_reach_target *t = &list[i];
+        const struct nsc_process_target *t = &list[i];
 
         nsc_json_open_object(&j, NULL);
         nsc_json_u64(&j, "pid", (uint64_t)t->pid);
@@ -68,7 +68,7 @@ static void add_user(struct nsc_table *table, uid_t uid)
     nsc_table_add_text(table, user != NULL ? user->pw_name : number);
 }
 
-static void add_state(struct nsc_table *table, const struct nsc_reach_target *t)
+static void add_state(struct nsc_table *table, const struct nsc_process_target *t)
 {
     char state[4200];
 
@@ -80,7 +80,7 @@ static void add_state(struct nsc_table *table, const struct nsc_reach_target *t)
     nsc_table_add_text(table, state);
 }
 
-static void add_how(struct nsc_table *table, const struct nsc_reach_target *t)
+static void add_how(struct nsc_table *table, const struct nsc_process_target *t)
 {
     char text[sizeof t->reason + 16];
 
@@ -88,7 +88,7 @@ static void add_how(struct nsc_table *table, const struct nsc_reach_target *t)
     nsc_table_add_text(table, text);
 }
 
-static int print_table(const struct nsc_reach_target *list, size_t count)
+static int print_table(const struct nsc_process_target *list, size_t count)
 {
     bool root = geteuid() == 0;
     const struct nsc_table_column columns[] = {
@@ -120,7 +120,7 @@ static int print_table(const struct nsc_reach_target *list, size_t count)
 int nsc_cmd_ps(const struct nsc_cli_args *args)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    struct nsc_reach_target *list;
+    struct nsc_process_target *list;
     bool json = false;
     size_t count;
     int status;
@@ -135,7 +135,7 @@ int nsc_cmd_ps(const struct nsc_cli_args *args)
     if (args->operand_count != 0)
         return nsc_cli_usage(args, "unexpected argument '%s'", args->operands[0]);
     nsc_endpoint_sweep();
-    if (nsc_reach_list(&list, &count, &diag) != 0)
+    if (nsc_process_list(&list, &count, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (json) {
         status = print_json(list, count);
@@ -146,6 +146,6 @@ int nsc_cmd_ps(const struct nsc_cli_args *args)
     } else {
         status = print_table(list, count);
     }
-    nsc_reach_list_free(list, count);
+    nsc_process_list_free(list, count);
     return status;
 }

@@ -15,15 +15,15 @@
 /* --memory: the library lies beside the others. */
 static int count_memory(struct nsc_recording *r)
 {
-    static char library[PATH_MAX + sizeof NSC_HEAP_LIBRARY];
+    static char library[PATH_MAX + sizeof NSC_MALLOC_LIBRARY];
     char folder[PATH_MAX];
     int error = nsc_cli_libdir(folder, sizeof folder);
 
     if (error != 0) {
-        nsc_cli_error("cannot find %s: %s", NSC_HEAP_LIBRARY, strerror(-error));
+        nsc_cli_error("cannot find %s: %s", NSC_MALLOC_LIBRARY, strerror(-error));
         return NSC_CLI_RECORD;
     }
-    snprintf(library, sizeof library, "%s/%s", folder, NSC_HEAP_LIBRARY);
+    snprintf(library, sizeof library, "%s/%s", folder, NSC_MALLOC_LIBRARY);
     r->options.heap_library = library;
     return 0;
 }

@@ -83,7 +83,7 @@ static int recover(const char *in, const char *trace, const char *out, bool comp
     char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_trace_info info;
 
-    if (nsc_trace_recover(in, trace, &options, name_functions, &info, &diag) != 0)
+    if (nsc_nst_recover(in, trace, &options, name_functions, &info, &diag) != 0)
         return nsc_cli_fail_in(in, &diag);
     if (info.warning[0] != '\0')
         nsc_cli_warn("%s: %s", in, info.warning);

@@ -259,7 +259,7 @@ static bool may_watch_input(const struct start *s)
 int nsc_cmd_start(const struct nsc_cli_args *args)
 {
     struct start s = {.parent = -1};
-    struct nsc_reach_target target;
+    struct nsc_process_target target;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     int status = 0;
     size_t i;
@@ -270,7 +270,7 @@ int nsc_cmd_start(const struct nsc_cli_args *args)
     if (status == 0)
         status = check(args, &s);
     if (status == 0 && s.process != NULL) {
-        if (nsc_reach_resolve(s.process, &target, &diag) != 0)
+        if (nsc_process_resolve(s.process, &target, &diag) != 0)
             status = nsc_cli_fail(&diag);
         else
             s.attach.target = &target;
@@ -284,7 +284,7 @@ int nsc_cmd_start(const struct nsc_cli_args *args)
         status = s.detach ? record_detached(&s) : record(&s);
     }
     if (s.attach.target != NULL)
-        nsc_reach_target_free(&target);
+        nsc_process_target_free(&target);
     nsc_recording_free(&s.recording);
     return status;
 }

@@ -125,12 +125,12 @@ static int search_folder(struct search *s, const char *folder)
     if (error != 0 || s->found != NULL)
         return error;
     /* A folder that cannot be listed, or holds too many, has no more to say. */
-    if (nsc_bytes_list(folder, may_hold_table, FILES_MAX, &names, &count, NULL) != 0)
+    if (nsc_paged_file_list(folder, may_hold_table, FILES_MAX, &names, &count, NULL) != 0)
         return 0;
     for (size_t i = 0; i < count && error == 0 && s->found == NULL; i++)
         if (strcmp(names[i], NSC_METHODS_FILE) != 0)
             error = try_file(s, folder, names[i]);
-    nsc_bytes_free_list(names, count);
+    nsc_paged_file_free_list(names, count);
     return error;
 }
 
@@ -161,9 +161,9 @@ int nsc_app_methods_find(const struct nsc_import *job, const char *build, struct
         return error;
     *out = s.found;
     if (s.found == NULL && s.other[0] != '\0')
-        nsc_notes_add(job->notes, "%s is the table of another build, not used", s.other);
+        nsc_import_notes_add(job->notes, "%s is the table of another build, not used", s.other);
     if (s.found != NULL && build[0] == '\0')
-        nsc_notes_add(job->notes,
-                      "the recording does not say of which build it is: names may be wrong");
+        nsc_import_notes_add(job->notes,
+                             "the recording does not say of which build it is: names may be wrong");
     return 0;
 }

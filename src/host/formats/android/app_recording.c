@@ -115,10 +115,11 @@ static int begin_methods(struct app *a, struct nsc_diag *diag)
     if (error != 0)
         return error;
     if (a->methods == NULL) {
-        nsc_notes_add(a->job->notes,
-                      "%s: no table of methods (%s, or the APK, beside it; or import --methods): "
-                      "methods have numbers",
-                      nsc_input_name(a->job->in), NSC_METHODS_FILE);
+        nsc_import_notes_add(
+            a->job->notes,
+            "%s: no table of methods (%s, or the APK, beside it; or import --methods): "
+            "methods have numbers",
+            nsc_input_name(a->job->in), NSC_METHODS_FILE);
         return 0;
     }
     a->function_count = nsc_methods_count(a->methods) + 1;
@@ -146,7 +147,7 @@ static void leave(struct app *a, uint64_t ticks, uint32_t function)
     if (top != NULL && top->function == function)
         nsc_lane_exit(a->lane, ticks);
     else
-        nsc_leave(a->lane, ticks, function, false, a->told_lost > 0);
+        nsc_end_by_name(a->lane, ticks, function, false, a->told_lost > 0);
 }
 
 static void take_escape(struct app *a, uint32_t code, uint32_t payload)
@@ -426,22 +427,23 @@ static void note_end(const struct app *a)
     const char *name = nsc_input_name(a->job->in);
 
     if (!a->ended && a->frequency == 0)
-        nsc_notes_add(a->job->notes,
-                      "%s: without its end nobody knows how fast its timer is: times are ticks",
-                      name);
+        nsc_import_notes_add(
+            a->job->notes,
+            "%s: without its end nobody knows how fast its timer is: times are ticks", name);
     if (a->backwards > 0)
-        nsc_notes_add(a->job->notes, "%s: %s event%s back in time, read as the time before", name,
-                      nsc_units_count(a->backwards).text, a->backwards == 1 ? " goes" : "s go");
+        nsc_import_notes_add(a->job->notes, "%s: %s event%s back in time, read as the time before",
+                             name, nsc_units_count(a->backwards).text,
+                             a->backwards == 1 ? " goes" : "s go");
     if (a->too_deep > 0)
-        nsc_notes_add(a->job->notes, "%s: %s calls below %s others are left out", name,
-                      nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
+        nsc_import_notes_add(a->job->notes, "%s: %s calls below %s others are left out", name,
+                             nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
     if (a->unknown_escapes > 0)
-        nsc_notes_add(a->job->notes, "%s: %s record%s of an unknown sort", name,
-                      nsc_units_count(a->unknown_escapes).text,
-                      nsc_units_plural(a->unknown_escapes));
+        nsc_import_notes_add(a->job->notes, "%s: %s record%s of an unknown sort", name,
+                             nsc_units_count(a->unknown_escapes).text,
+                             nsc_units_plural(a->unknown_escapes));
     if (a->methods != NULL && a->others.count > 0)
-        nsc_notes_add(a->job->notes, "%s: %u method%s not in the table", name, a->others.count,
-                      a->others.count == 1 ? " is" : "s are");
+        nsc_import_notes_add(a->job->notes, "%s: %u method%s not in the table", name,
+                             a->others.count, a->others.count == 1 ? " is" : "s are");
 }
 
 /* All blocks. Damage behind the first thread is a note. */

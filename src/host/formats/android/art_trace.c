@@ -404,7 +404,7 @@ static void take_action(struct android *a, struct thread *t, uint32_t action, ui
         break;
     case ACTION_EXIT:
     case ACTION_UNROLL:
-        nsc_leave(t->lane, ns, function, action == ACTION_UNROLL, false);
+        nsc_end_by_name(t->lane, ns, function, action == ACTION_UNROLL, false);
         break;
     default:
         a->unknown_actions++;
@@ -551,8 +551,9 @@ static int read_records(struct android *a, struct nsc_diag *diag)
         if (++steps % PROGRESS_EVERY == 0)
             nsc_import_progress(a->job, a->job->in);
     if (more == -EBADMSG) {
-        nsc_notes_add(a->job->notes, "%s; kept what comes before it: %s record%s", fault.message,
-                      nsc_units_count(a->records).text, nsc_units_plural(a->records));
+        nsc_import_notes_add(a->job->notes, "%s; kept what comes before it: %s record%s",
+                             fault.message, nsc_units_count(a->records).text,
+                             nsc_units_plural(a->records));
         more = 0;
     }
     if (more != 0)
@@ -586,25 +587,26 @@ static void note_end(const struct android *a)
     const char *name = nsc_input_name(a->job->in);
 
     if (a->overflow)
-        nsc_notes_add(notes,
-                      "%s: its buffer was full before the recording ended: what came then "
-                      "is lost",
-                      name);
+        nsc_import_notes_add(notes,
+                             "%s: its buffer was full before the recording ended: what came then "
+                             "is lost",
+                             name);
     if (a->cpu_only)
-        nsc_notes_add(notes,
-                      "%s: times are CPU times, each thread's own: threads do not lie side "
-                      "by side",
-                      name);
+        nsc_import_notes_add(notes,
+                             "%s: times are CPU times, each thread's own: threads do not lie side "
+                             "by side",
+                             name);
     if (a->backwards > 0)
-        nsc_notes_add(notes, "%s: %s record%s back in time, read as the time before", name,
-                      nsc_units_count(a->backwards).text, a->backwards == 1 ? " goes" : "s go");
+        nsc_import_notes_add(notes, "%s: %s record%s back in time, read as the time before", name,
+                             nsc_units_count(a->backwards).text,
+                             a->backwards == 1 ? " goes" : "s go");
     if (a->unknown_actions > 0)
-        nsc_notes_add(notes, "%s: %s record%s of an unknown sort", name,
-                      nsc_units_count(a->unknown_actions).text,
-                      nsc_units_plural(a->unknown_actions));
+        nsc_import_notes_add(notes, "%s: %s record%s of an unknown sort", name,
+                             nsc_units_count(a->unknown_actions).text,
+                             nsc_units_plural(a->unknown_actions));
     if (a->too_deep > 0)
-        nsc_notes_add(notes, "%s: %s calls below %s others are left out", name,
-                      nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
+        nsc_import_notes_add(notes, "%s: %s calls below %s others are left out", name,
+                             nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
 }
 
 static int read_all(struct android *a, struct nsc_diag *diag)

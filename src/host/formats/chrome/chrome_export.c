@@ -81,8 +81,8 @@ static int put_label(struct chrome *c, const char *kind, uint32_t pid, uint64_t 
 
 static void put_bound(struct chrome *c, uint32_t bound)
 {
-    const char *bound_sides = nsc_bound_name(bound);
-    const char *cut_sides = nsc_bound_name(nsc_walk_clipped(bound));
+    const char *bound_sides = nsc_model_bound_name(bound);
+    const char *cut_sides = nsc_model_bound_name(nsc_walk_clipped(bound));
 
     put_text(c, ",\"args\":{");
     if (bound_sides != NULL) {
@@ -205,7 +205,7 @@ static void put_sample(struct chrome *c, const struct nsc_note *note)
             continue;
         open_note(c, note, "\"C\"", c->counter_ids);
         put_text(c, "\"");
-        put_text(c, nsc_sample_field_name((enum nsc_sample_field)i));
+        put_text(c, nsc_model_sample_field_name((enum nsc_sample_field)i));
         put_text(c, "\"");
         snprintf(value, sizeof value, "%" PRIu64, note->sample.values[i]);
         put_value(c, value);
@@ -214,7 +214,7 @@ static void put_sample(struct chrome *c, const struct nsc_note *note)
 
 static void put_state_name(struct chrome *c, const char *key, uint32_t state)
 {
-    const char *name = nsc_state_name(state);
+    const char *name = nsc_model_state_name(state);
 
     put_text(c, key);
     if (name != NULL)

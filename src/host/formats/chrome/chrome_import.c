@@ -281,15 +281,15 @@ static void take_call(struct chrome_import *c, int phase, uint32_t track,
 {
     bool clipped = has_side(c, "clipped", "start"), late = has_side(c, "bound", "start");
     bool at_end = has_side(c, "clipped", "end") || has_side(c, "bound", "end");
-    uint64_t ns = nearest_ns(start), duration_ns = NSC_NEST_OPEN;
+    uint64_t ns = nearest_ns(start), duration_ns = NSC_NESTING_OPEN;
     struct moment length;
 
     c->arguments += c->event.has_args && !at_end && !late && !clipped;
     if (phase == 'B') {
         nsc_intake_begin(c->in, track, ns, function_of(c),
-                         clipped ? NSC_NEST_CLIPPED
-                         : late  ? NSC_NEST_LATE
-                                 : NSC_NEST_SEEN);
+                         clipped ? NSC_NESTING_CLIPPED
+                         : late  ? NSC_NESTING_LATE
+                                 : NSC_NESTING_SEEN);
     } else if (phase == 'E') {
         nsc_intake_end(c->in, track, ns, c->event.name.bytes > 0 ? function_of(c) : NSC_NO_ID,
                        at_end);
@@ -311,8 +311,8 @@ static void take_instant(struct chrome_import *c, uint32_t track, uint64_t ns)
         whole_number(text_of(c, count), &lost)) {
         nsc_intake_lost(c->in, track, ns, lost);
     } else if (is(c, &c->event.name, "state") && is_string(from) && is_string(to) &&
-               nsc_state_find(text_of(c, from), &old_state) &&
-               nsc_state_find(text_of(c, to), &new_state)) {
+               nsc_model_state_find(text_of(c, from), &old_state) &&
+               nsc_model_state_find(text_of(c, to), &new_state)) {
         nsc_intake_state(c->in, track, ns, old_state, new_state);
     } else {
         bool is_cut = cut != NULL && cut->token == NSC_JSON_TRUE;
@@ -363,7 +363,7 @@ static bool take_sample(struct chrome_import *c, uint32_t track, uint64_t ns)
 
     if (value == NULL || !whole_number(text_of(c, value), &number))
         return false;
-    if (!nsc_sample_field_find(text_of(c, &c->event.name), &field))
+    if (!nsc_model_sample_field_find(text_of(c, &c->event.name), &field))
         return false;
     nsc_intake_sample(c->in, track, ns, field, number);
     return true;
@@ -610,10 +610,10 @@ static void note_left_out(struct chrome_import *c)
                      kind_names[i], c->left_out[i]);
     }
     if (text[0] != '\0')
-        nsc_notes_add(c->job->notes, "left out: %s", text);
+        nsc_import_notes_add(c->job->notes, "left out: %s", text);
     if (c->arguments > 0)
-        nsc_notes_add(c->job->notes, "arguments of %" PRIu64 " event%s are left out", c->arguments,
-                      nsc_units_plural(c->arguments));
+        nsc_import_notes_add(c->job->notes, "arguments of %" PRIu64 " event%s are left out",
+                             c->arguments, nsc_units_plural(c->arguments));
 }
 
 /* What came before damage is kept if it is something. */

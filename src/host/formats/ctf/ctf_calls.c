@@ -79,7 +79,7 @@ static int function_of(struct ctf *c, const struct ctf_input *in, uint32_t *func
 /* A call of a trace that is not our own begins. */
 static void enter(struct ctf *c, struct ctf_track *t, uint64_t ns, uint32_t function)
 {
-    if (nsc_lane_depth(t->lane) < NSC_NEST_DEPTH_MAX) {
+    if (nsc_lane_depth(t->lane) < NSC_NESTING_DEPTH_MAX) {
         nsc_lane_enter(t->lane, ns, function, 0);
         return;
     }
@@ -94,7 +94,7 @@ static void leave(struct ctf *c, struct ctf_track *t, uint64_t ns, uint32_t func
         t->ghosts--;
     else if (innermost && nsc_lane_depth(t->lane) > 0)
         nsc_lane_exit(t->lane, ns);
-    else if (!nsc_leave(t->lane, ns, function, false, t->gap || t->number < c->gap_tracks))
+    else if (!nsc_end_by_name(t->lane, ns, function, false, t->gap || t->number < c->gap_tracks))
         c->nesting.without_call++;
 }
 
@@ -108,12 +108,12 @@ static void take_own_call(const struct ctf *c, const struct ctf_input *in, struc
              cut = clipped != NULL ? clipped->number : 0;
 
     if (e->meaning == CTF_MEANS_ENTRY)
-        nsc_nest_begin(&t->nest, in->s.ns, function,
-                       (cut & NSC_BOUND_START) != 0      ? NSC_NEST_CLIPPED
-                       : (bounds & NSC_BOUND_START) != 0 ? NSC_NEST_LATE
-                                                         : NSC_NEST_SEEN);
-    else if (!nsc_nest_end(&t->nest, in->s.ns, ((bounds | cut) & NSC_BOUND_END) != 0))
-        nsc_nest_late_end(&t->nest, in->s.ns, function);
+        nsc_nesting_begin(&t->nest, in->s.ns, function,
+                          (cut & NSC_BOUND_START) != 0      ? NSC_NESTING_CLIPPED
+                          : (bounds & NSC_BOUND_START) != 0 ? NSC_NESTING_LATE
+                                                            : NSC_NESTING_SEEN);
+    else if (!nsc_nesting_end(&t->nest, in->s.ns, ((bounds | cut) & NSC_BOUND_END) != 0))
+        nsc_nesting_late_end(&t->nest, in->s.ns, function);
 }
 
 static int take_call(struct ctf *c, struct ctf_input *in, struct ctf_track *t)
@@ -316,7 +316,7 @@ static int take_packet(struct ctf *c, struct ctf_input *in)
     t->gap = true;
     t->about.lost += in->s.lost;
     if (c->own)
-        nsc_nest_lost(&t->nest, in->s.ns, in->s.lost);
+        nsc_nesting_lost(&t->nest, in->s.ns, in->s.lost);
     else
         nsc_lane_lost(t->lane, in->s.ns, in->s.lost);
     return 0;

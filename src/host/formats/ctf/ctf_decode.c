@@ -49,7 +49,7 @@ static int take_bits(struct ctf_stream *s, const struct ctf_type *type, uint64_t
 
     if (type->size > s->bits - s->bit)
         return damaged(s, "an event that is longer than its packet");
-    at = nsc_bytes_get(s->file, s->packet + s->bit / 8, (shift + type->size + 7) / 8);
+    at = nsc_paged_file_get(s->file, s->packet + s->bit / 8, (shift + type->size + 7) / 8);
     if (at == NULL)
         return damaged(s, "a packet that is cut");
     if (shift == 0 && type->order != CTF_BIG && type->size == 32)
@@ -205,7 +205,7 @@ static int take_string(struct ctf_stream *s, const struct ctf_field *field,
     while (error == 0) {
         uint64_t left = (s->bits - s->bit) / 8;
         size_t want = left < 256 ? (size_t)left : 256;
-        const uint8_t *at = nsc_bytes_get(s->file, s->packet + s->bit / 8, want), *end;
+        const uint8_t *at = nsc_paged_file_get(s->file, s->packet + s->bit / 8, want), *end;
 
         if (want == 0 || at == NULL)
             return damaged(s, "a string that does not end");
@@ -231,7 +231,7 @@ static int take_bytes(struct ctf_stream *s, const struct ctf_field *field,
     begin_text(v, leaf);
     while (length > 0) {
         size_t want = length < 4096 ? (size_t)length : 4096;
-        const uint8_t *at = nsc_bytes_get(s->file, s->packet + s->bit / 8, want);
+        const uint8_t *at = nsc_paged_file_get(s->file, s->packet + s->bit / 8, want);
 
         if (at == NULL)
             return damaged(s, "a packet that is cut");

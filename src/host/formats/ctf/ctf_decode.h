@@ -35,7 +35,7 @@ struct ctf_values {
 };
 
 struct ctf_stream {
-    struct nsc_bytes *file;
+    struct nsc_paged_file *file;
     const struct ctf_trace *trace;
     const struct ctf_stream_class *about; /* of the packet */
     uint64_t packet;                      /* where it begins, in bytes */

@@ -292,7 +292,7 @@ static int put_note(void *context, const struct nsc_note *note)
             put_u64(c, note->sample.values[i]);
         break;
     case NSC_NOTE_STATE:
-        state = nsc_state_name(note->state.new_state);
+        state = nsc_model_state_name(note->state.new_state);
         put_u32(c, note->state.old_state);
         put_u32(c, note->state.new_state);
         error = put_string(c, state != NULL ? state : "", LABEL_MAX);
@@ -425,8 +425,8 @@ static void put_sample_event(struct nsc_output *out)
         char *name;
         size_t bytes;
 
-        name =
-            nsc_names_replace(nsc_sample_field_name((enum nsc_sample_field)i), " -/", '_', &bytes);
+        name = nsc_names_replace(nsc_model_sample_field_name((enum nsc_sample_field)i), " -/", '_',
+                                 &bytes);
         nsc_output_text(out, "        uint64_t ");
         nsc_output_text(out, name != NULL ? name : "value");
         nsc_output_text(out, ";\n");

@@ -31,19 +31,19 @@ static uint32_t get32(const uint8_t *at, bool big)
 
 static bool is_trace(const char *folder)
 {
-    struct nsc_bytes *b;
+    struct nsc_paged_file *b;
     const uint8_t *at;
     bool is = false;
 
-    if (nsc_bytes_open(folder, "metadata", &b, NULL) != 0)
+    if (nsc_paged_file_open(folder, "metadata", &b, NULL) != 0)
         return false;
-    at = nsc_bytes_get(b, 0, 4);
+    at = nsc_paged_file_get(b, 0, 4);
     if (at != NULL)
         is = get32(at, false) == PACKET_MAGIC || get32(at, true) == PACKET_MAGIC;
-    at = nsc_bytes_get(b, 0, sizeof text_start - 1);
+    at = nsc_paged_file_get(b, 0, sizeof text_start - 1);
     if (at != NULL && memcmp(at, text_start, sizeof text_start - 1) == 0)
         is = true;
-    nsc_bytes_close(b);
+    nsc_paged_file_close(b);
     return is;
 }
 
@@ -124,7 +124,7 @@ static int unpack(const char *folder, char *text, size_t bytes, struct nsc_diag 
 int nsc_ctf_text(const char *folder, char **text, struct nsc_diag *diag)
 {
     size_t bytes;
-    int error = nsc_bytes_text(folder, "metadata", TEXT_MAX, text, &bytes, diag);
+    int error = nsc_paged_file_text(folder, "metadata", TEXT_MAX, text, &bytes, diag);
 
     if (error != 0)
         return error;

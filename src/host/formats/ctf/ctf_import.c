@@ -84,9 +84,9 @@ static int advance(struct ctf *c, struct ctf_input *in)
         return 1;
     }
     if (more < 0)
-        nsc_notes_add(c->job->notes,
-                      "%s: %s in the packet at byte %llu; the rest of the file is left out",
-                      in->s.file->path, in->s.wrong, (unsigned long long)at);
+        nsc_import_notes_add(c->job->notes,
+                             "%s: %s in the packet at byte %llu; the rest of the file is left out",
+                             in->s.file->path, in->s.wrong, (unsigned long long)at);
     return 0;
 }
 
@@ -96,9 +96,9 @@ static int take(struct ctf *c, struct ctf_input *in)
     int error = 0;
 
     if (in->s.event != NULL && nsc_ctf_take(&in->s, &c->values) != 0) {
-        nsc_notes_add(c->job->notes,
-                      "%s: %s in the packet at byte %llu; the rest of the file is left out",
-                      in->s.file->path, in->s.wrong, (unsigned long long)in->s.packet);
+        nsc_import_notes_add(c->job->notes,
+                             "%s: %s in the packet at byte %llu; the rest of the file is left out",
+                             in->s.file->path, in->s.wrong, (unsigned long long)in->s.packet);
         return 0;
     }
     if (in->s.event == NULL)
@@ -119,17 +119,17 @@ static int open_input(struct ctf *c, const char *name, uint64_t number, struct c
     int error;
 
     *in = (struct ctf_input){.s = {.trace = &c->trace}, .number = number, .name = name};
-    error = nsc_bytes_open(c->folder, name, &in->s.file, &why);
+    error = nsc_paged_file_open(c->folder, name, &in->s.file, &why);
     if (error == -ENOMEM)
         return error;
     if (error != 0)
-        nsc_notes_add(c->job->notes, "%s; left out", why.message);
+        nsc_import_notes_add(c->job->notes, "%s; left out", why.message);
     return 0;
 }
 
 static void close_input(struct ctf_input *in)
 {
-    nsc_bytes_close(in->s.file);
+    nsc_paged_file_close(in->s.file);
     in->s.file = NULL;
 }
 
@@ -274,7 +274,7 @@ static int read_streams(struct ctf *c, struct nsc_diag *diag)
 {
     char **names;
     size_t count;
-    int error = nsc_bytes_list(c->folder, is_stream_file, FILES_MAX, &names, &count, diag);
+    int error = nsc_paged_file_list(c->folder, is_stream_file, FILES_MAX, &names, &count, diag);
 
     if (error != 0)
         return error;
@@ -288,7 +288,7 @@ static int read_streams(struct ctf *c, struct nsc_diag *diag)
         error = read_in_turn(c, names, count);
     else
         error = read_side_by_side(c, names, count);
-    nsc_bytes_free_list(names, count);
+    nsc_paged_file_free_list(names, count);
     return error;
 }
 
@@ -332,11 +332,11 @@ static void note_marks(struct ctf *c)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%llu)", i > 0 ? ", " : "",
                                  most[i]->name, (unsigned long long)most[i]->seen);
     if (kinds > 0)
-        nsc_notes_add(c->job->notes,
-                      "%s event%s that neither enter nor leave a function became "
-                      "marks: %s%s",
-                      nsc_units_count(c->marks).text, nsc_units_plural(c->marks), text,
-                      kinds > 3 ? " and others" : "");
+        nsc_import_notes_add(c->job->notes,
+                             "%s event%s that neither enter nor leave a function became "
+                             "marks: %s%s",
+                             nsc_units_count(c->marks).text, nsc_units_plural(c->marks), text,
+                             kinds > 3 ? " and others" : "");
 }
 
 static void note_threads(struct ctf *c)
@@ -346,15 +346,16 @@ static void note_threads(struct ctf *c)
     for (uint32_t i = 0; i < c->track_count; i++)
         unknown = unknown || c->tracks[i]->thread >= CTF_NO_THREAD;
     if (unknown && c->trace.tracer != NULL && strncmp(c->trace.tracer, "lttng", 5) == 0)
-        nsc_notes_add(c->job->notes, "events do not say which thread they are of (`lttng "
-                                     "add-context -u -t vpid -t vtid`): each stream counts as one");
+        nsc_import_notes_add(c->job->notes,
+                             "events do not say which thread they are of (`lttng "
+                             "add-context -u -t vpid -t vtid`): each stream counts as one");
     if (c->too_late > 0)
-        nsc_notes_add(c->job->notes, "%s event%s later than 2^62 ns: put at that time",
-                      nsc_units_count(c->too_late).text, c->too_late == 1 ? " is" : "s are");
+        nsc_import_notes_add(c->job->notes, "%s event%s later than 2^62 ns: put at that time",
+                             nsc_units_count(c->too_late).text, c->too_late == 1 ? " is" : "s are");
     if (c->unattributed > 0)
-        nsc_notes_add(c->job->notes, "%s event%s lost in streams of many threads",
-                      nsc_units_count(c->unattributed).text,
-                      c->unattributed == 1 ? " was" : "s were");
+        nsc_import_notes_add(c->job->notes, "%s event%s lost in streams of many threads",
+                             nsc_units_count(c->unattributed).text,
+                             c->unattributed == 1 ? " was" : "s were");
 }
 
 static int finish(struct ctf *c, struct nsc_diag *diag)
@@ -364,9 +365,9 @@ static int finish(struct ctf *c, struct nsc_diag *diag)
     note_threads(c);
     if (error == 0)
         error = nsc_ctf_tracks_finish(c);
-    nsc_nest_note(&c->nesting, c->job->notes);
+    nsc_nesting_note(&c->nesting, c->job->notes);
     if (error == 0)
-        error = nsc_nest_tell(&c->nesting, c->job->writer);
+        error = nsc_nesting_tell(&c->nesting, c->job->writer);
     if (error == 0)
         error = nsc_ctf_names_finish(c);
     if (error == 0 && c->trace.tracer != NULL)

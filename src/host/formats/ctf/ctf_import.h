@@ -35,7 +35,7 @@ struct ctf_track {
     uint64_t process, thread, stack; /* what it is found by */
     uint32_t id;                     /* in the trace */
     struct nsc_lane *lane;
-    struct nsc_nest nest; /* of our own traces */
+    struct nsc_nesting nest; /* of our own traces */
     struct nsc_thread about;
     char name[256];
     uint64_t ghosts; /* calls too deep to be kept whose ends are to come */
@@ -81,7 +81,7 @@ struct ctf {
     struct nsc_names places;       /* what loads are found by: see ctf_names.c */
     struct ctf_address *addresses; /* by hash: slots, at most half full */
     uint32_t address_count, address_slots;
-    struct nsc_nest_counts nesting;
+    struct nsc_nesting_counts nesting;
     uint64_t first_ns;
     uint64_t too_late;     /* events beyond the limit of times */
     uint64_t unattributed; /* lost, of streams of many threads */

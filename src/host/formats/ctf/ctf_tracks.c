@@ -36,7 +36,7 @@ static int begin_track(struct ctf *c, const struct ctf_stream *s, struct ctf_tra
     t->about.name = t->name;
     error = nsc_writer_add_thread(c->job->writer, &t->about, &t->id, &t->lane);
     if (error == 0 && c->own)
-        nsc_nest_start(&t->nest, t->lane, &c->nesting);
+        nsc_nesting_start(&t->nest, t->lane, &c->nesting);
     return error;
 }
 
@@ -156,12 +156,12 @@ static int finish_track(struct ctf *c, struct ctf_track *t)
     int error = 0;
 
     if (c->own) {
-        error = nsc_nest_finish(&t->nest, t->about.end_ticks);
+        error = nsc_nesting_finish(&t->nest, t->about.end_ticks);
     } else {
         c->nesting.open += nsc_lane_depth(t->lane) + t->ghosts;
         nsc_lane_close(t->lane, t->about.end_ticks);
     }
-    nsc_nest_free(&t->nest);
+    nsc_nesting_free(&t->nest);
     c->job->threads += t->stack == 0;
     return error == 0 ? nsc_writer_set_thread(c->job->writer, t->id, &t->about) : error;
 }
@@ -174,7 +174,7 @@ int nsc_ctf_tracks_finish(struct ctf *c)
         if (error == 0)
             error = finish_track(c, c->tracks[i]);
         else
-            nsc_nest_free(&c->tracks[i]->nest);
+            nsc_nesting_free(&c->tracks[i]->nest);
         free(c->tracks[i]);
     }
     free(c->tracks);

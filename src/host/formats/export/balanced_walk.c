@@ -384,7 +384,7 @@ static int close_one(struct nsc_walk *w, uint32_t bound, struct nsc_walk_event *
 /* What is not known of the end that @e tells. */
 static uint32_t end_bound(const struct nsc_event *e)
 {
-    uint32_t bound = nsc_event_end_bound(e);
+    uint32_t bound = nsc_model_end_bound(e);
 
     return bound | (bound != 0 && e->kind != NSC_EVENT_UNWIND ? NSC_WALK_UNTIMED : 0);
 }
@@ -427,8 +427,8 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
         *event = (struct nsc_walk_event){.ticks = w->last_ticks,
                                          .kind = NSC_WALK_LOST,
                                          .function = NSC_NO_ID,
-                                         .value = nsc_gap_lost(e->value),
-                                         .left_out = nsc_gap_left_out(e->value)};
+                                         .value = nsc_model_gap_lost(e->value),
+                                         .left_out = nsc_model_gap_left_out(e->value)};
         error = pass_moment(w, diag);
         return error != 0 ? error : w->inside;
     }

@@ -7,19 +7,19 @@
 
 #define PAIRS_MAX (1u << 28)
 
-struct nsc_tally_call {
+struct nsc_call_pairs_call {
     uint64_t callee_ticks;
     uint32_t function;
     uint32_t pair;
 };
 
-static size_t slot_of(const struct nsc_tally *t, uint32_t caller, uint32_t callee)
+static size_t slot_of(const struct nsc_call_pairs *t, uint32_t caller, uint32_t callee)
 {
     uint64_t h = (((uint64_t)caller << 32) | callee) * 0x9e3779b97f4a7c15ull;
     size_t at = (size_t)(h >> 20) & (t->slot_count - 1);
 
     for (;; at = (at + 1) & (t->slot_count - 1)) {
-        const struct nsc_tally_pair *p;
+        const struct nsc_call_pair *p;
 
         if (t->slots[at] == 0)
             return at;
@@ -29,10 +29,10 @@ static size_t slot_of(const struct nsc_tally *t, uint32_t caller, uint32_t calle
     }
 }
 
-static int grow_pairs(struct nsc_tally *t)
+static int grow_pairs(struct nsc_call_pairs *t)
 {
     uint32_t capacity = t->pair_capacity == 0 ? 1024 : t->pair_capacity * 2;
-    struct nsc_tally_pair *pairs;
+    struct nsc_call_pair *pairs;
     uint32_t *slots;
 
     if (capacity > PAIRS_MAX)
@@ -53,7 +53,7 @@ static int grow_pairs(struct nsc_tally *t)
     return 0;
 }
 
-static int find_pair(struct nsc_tally *t, uint32_t caller, uint32_t callee, uint32_t *pair)
+static int find_pair(struct nsc_call_pairs *t, uint32_t caller, uint32_t callee, uint32_t *pair)
 {
     size_t slot;
 
@@ -61,21 +61,21 @@ static int find_pair(struct nsc_tally *t, uint32_t caller, uint32_t callee, uint
         return -ENOMEM;
     slot = slot_of(t, caller, callee);
     if (t->slots[slot] == 0) {
-        t->pairs[t->pair_count] = (struct nsc_tally_pair){.caller = caller, .callee = callee};
+        t->pairs[t->pair_count] = (struct nsc_call_pair){.caller = caller, .callee = callee};
         t->slots[slot] = ++t->pair_count;
     }
     *pair = t->slots[slot] - 1;
     return 0;
 }
 
-static int begin_call(struct nsc_tally *t, uint32_t function)
+static int begin_call(struct nsc_call_pairs *t, uint32_t function)
 {
     uint32_t caller = t->depth > 0 ? t->open[t->depth - 1].function : NSC_NO_ID;
-    struct nsc_tally_call call = {.function = function};
+    struct nsc_call_pairs_call call = {.function = function};
 
     if (t->depth == t->open_capacity) {
         size_t capacity = t->open_capacity * 2 + 256;
-        struct nsc_tally_call *open = reallocarray(t->open, capacity, sizeof *open);
+        struct nsc_call_pairs_call *open = reallocarray(t->open, capacity, sizeof *open);
 
         if (open == NULL)
             return -ENOMEM;
@@ -93,10 +93,10 @@ static int begin_call(struct nsc_tally *t, uint32_t function)
     return 0;
 }
 
-static void end_call(struct nsc_tally *t, const struct nsc_walk_event *e)
+static void end_call(struct nsc_call_pairs *t, const struct nsc_walk_event *e)
 {
-    struct nsc_tally_call *call = &t->open[--t->depth];
-    struct nsc_tally_function *f = &t->functions[call->function];
+    struct nsc_call_pairs_call *call = &t->open[--t->depth];
+    struct nsc_call_pairs_function *f = &t->functions[call->function];
     uint64_t ticks = e->ticks - e->start_ticks;
 
     if (--t->open_calls[call->function] == 0) {
@@ -109,8 +109,8 @@ static void end_call(struct nsc_tally *t, const struct nsc_walk_event *e)
         t->open[t->depth - 1].callee_ticks += ticks;
 }
 
-int nsc_tally_take(struct nsc_tally *t, struct nsc_export *job, uint32_t thread,
-                   struct nsc_diag *diag)
+int nsc_call_pairs_take(struct nsc_call_pairs *t, struct nsc_export *job, uint32_t thread,
+                        struct nsc_diag *diag)
 {
     size_t functions = (size_t)job->info->function_count + 1;
     struct nsc_walk_event event;
@@ -140,25 +140,25 @@ int nsc_tally_take(struct nsc_tally *t, struct nsc_export *job, uint32_t thread,
 
 static int by_caller(const void *left, const void *right)
 {
-    const struct nsc_tally_pair *l = left, *r = right;
+    const struct nsc_call_pair *l = left, *r = right;
 
     if (l->caller != r->caller)
         return l->caller < r->caller ? -1 : 1;
     return (l->callee > r->callee) - (l->callee < r->callee);
 }
 
-void nsc_tally_sort(struct nsc_tally *t)
+void nsc_call_pairs_sort(struct nsc_call_pairs *t)
 {
     if (t->pair_count > 0)
         qsort(t->pairs, t->pair_count, sizeof *t->pairs, by_caller);
 }
 
-void nsc_tally_free(struct nsc_tally *t)
+void nsc_call_pairs_free(struct nsc_call_pairs *t)
 {
     free(t->functions);
     free(t->pairs);
     free(t->slots);
     free(t->open);
     free(t->open_calls);
-    *t = (struct nsc_tally){0};
+    *t = (struct nsc_call_pairs){0};
 }

@@ -7,41 +7,41 @@
 
 #include "formats/export/export.h"
 
-struct nsc_tally_function {
+struct nsc_call_pairs_function {
     uint64_t calls;
     uint64_t callees; /* calls that it made */
     uint64_t self_ticks;
     uint64_t total_ticks; /* of calls with no open one of the same function below, as in a report */
 };
 
-struct nsc_tally_pair {
+struct nsc_call_pair {
     uint32_t caller; /* NSC_NO_ID: nobody that was recorded */
     uint32_t callee;
     uint64_t calls;
     uint64_t ticks; /* as total_ticks, so that recursion counts once */
 };
 
-struct nsc_tally_call;
+struct nsc_call_pairs_call;
 
 /* All zero = empty. */
-struct nsc_tally {
-    struct nsc_tally_function *functions; /* by function id */
-    struct nsc_tally_pair *pairs;
+struct nsc_call_pairs {
+    struct nsc_call_pairs_function *functions; /* by function id */
+    struct nsc_call_pair *pairs;
     uint32_t pair_count, pair_capacity;
     uint32_t *slots; /* index + 1, or 0; at most half full */
     size_t slot_count;
-    struct nsc_tally_call *open; /* innermost last */
-    uint32_t *open_calls;        /* by function id: how many calls of it are open */
+    struct nsc_call_pairs_call *open; /* innermost last */
+    uint32_t *open_calls;             /* by function id: how many calls of it are open */
     size_t depth, open_capacity;
 };
 
 /* Add the calls of one thread. Returns 0 or -errno with @diag. */
-int nsc_tally_take(struct nsc_tally *t, struct nsc_export *job, uint32_t thread,
-                   struct nsc_diag *diag);
+int nsc_call_pairs_take(struct nsc_call_pairs *t, struct nsc_export *job, uint32_t thread,
+                        struct nsc_diag *diag);
 
 /* Order pairs by caller, then callee; nothing may be added afterwards. */
-void nsc_tally_sort(struct nsc_tally *t);
+void nsc_call_pairs_sort(struct nsc_call_pairs *t);
 
-void nsc_tally_free(struct nsc_tally *t);
+void nsc_call_pairs_free(struct nsc_call_pairs *t);
 
 #endif

@@ -191,7 +191,7 @@ void nsc_export_note_left_out(struct nsc_export *job, const char *format, uint32
             snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "", names[i]);
         }
     if (text[0] != '\0')
-        nsc_notes_add(&job->result->notes, "there is no place in %s for: %s", format, text);
+        nsc_import_notes_add(&job->result->notes, "there is no place in %s for: %s", format, text);
 }
 
 const struct nsc_cooked *nsc_export_name(struct nsc_export *job, uint32_t function)
@@ -273,8 +273,8 @@ static void note_unmarked(struct nsc_export *job, const char *format, uint64_t b
         snprintf(lost, sizeof lost, "%llu lost event%s", (unsigned long long)losses,
                  nsc_units_plural(losses));
     if (bounds > 0 || losses > 0)
-        nsc_notes_add(&job->result->notes, "%s cannot mark %s%s%s", format, bounded,
-                      bounds > 0 && losses > 0 ? " and " : "", lost);
+        nsc_import_notes_add(&job->result->notes, "%s cannot mark %s%s%s", format, bounded,
+                             bounds > 0 && losses > 0 ? " and " : "", lost);
 }
 
 void nsc_export_note_unmarked(struct nsc_export *job, const char *format)
@@ -335,15 +335,16 @@ static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
         if (list.functions[i] == 0 || i == NSC_LEFT_OUT_BUDGET)
             events += nsc_left_out_events(job->trace, i);
     if (list.all_functions > 0)
-        nsc_notes_add(&job->result->notes,
-                      "calls of %u function%s were left out of the recording, by its budget or "
-                      "filter (see nanoscope info --left-out)",
-                      list.all_functions, nsc_units_plural(list.all_functions));
+        nsc_import_notes_add(
+            &job->result->notes,
+            "calls of %u function%s were left out of the recording, by its budget or "
+            "filter (see nanoscope info --left-out)",
+            list.all_functions, nsc_units_plural(list.all_functions));
     if (events > 0)
-        nsc_notes_add(&job->result->notes,
-                      "%s event%s of calls %s left out of the recording (see nanoscope info)",
-                      nsc_units_count(events).text, nsc_units_plural(events),
-                      events == 1 ? "was" : "were");
+        nsc_import_notes_add(
+            &job->result->notes,
+            "%s event%s of calls %s left out of the recording (see nanoscope info)",
+            nsc_units_count(events).text, nsc_units_plural(events), events == 1 ? "was" : "were");
     nsc_left_out_free(&list);
     return 0;
 }
@@ -363,19 +364,22 @@ static void note_rest(const struct nsc_export *job)
     uint64_t lost = lost_elsewhere(job);
 
     if (job->info->exits_bound)
-        nsc_notes_add(&r->notes, "only entries were timed: calls may have ended earlier than they "
-                                 "seem to");
+        nsc_import_notes_add(&r->notes,
+                             "only entries were timed: calls may have ended earlier than they "
+                             "seem to");
     if (is_empty(r))
-        nsc_notes_add(&r->notes, "there is nothing to write: no calls, samples, states, marks or "
-                                 "counters");
+        nsc_import_notes_add(&r->notes,
+                             "there is nothing to write: no calls, samples, states, marks or "
+                             "counters");
     if (lost > 0)
-        nsc_notes_add(&r->notes, "%s event%s that the recording lost %s no place in time",
-                      nsc_units_count(lost).text, nsc_units_plural(lost),
-                      lost == 1 ? "has" : "have");
+        nsc_import_notes_add(&r->notes, "%s event%s that the recording lost %s no place in time",
+                             nsc_units_count(lost).text, nsc_units_plural(lost),
+                             lost == 1 ? "has" : "have");
     if (r->clipped > 0)
-        nsc_notes_add(&r->notes, "%s call%s beyond the window and %s clipped to it",
-                      nsc_units_count(r->clipped).text, r->clipped == 1 ? " reaches" : "s reach",
-                      r->clipped == 1 ? "is" : "are");
+        nsc_import_notes_add(&r->notes, "%s call%s beyond the window and %s clipped to it",
+                             nsc_units_count(r->clipped).text,
+                             r->clipped == 1 ? " reaches" : "s reach",
+                             r->clipped == 1 ? "is" : "are");
 }
 
 static int run(struct nsc_export *job, struct nsc_diag *diag)

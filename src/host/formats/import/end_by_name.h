@@ -8,16 +8,16 @@
 #include "trace/write/lane.h"
 
 /**
- * nsc_leave - a call of @function ends: the innermost open one; calls inside it ended without being
- * seen.
+ * nsc_end_by_name - a call of @function ends: the innermost open one; calls inside it ended without
+ * being seen.
  * @unwound: it does not return.
  * @gap: events of the thread were lost before.
  *
  * When none is open, it had begun before the trace, below all that are open, or, with @gap,
  * perhaps in the gap and above them. Returns whether one was open.
  */
-static inline bool nsc_leave(struct nsc_lane *lane, uint64_t ticks, uint32_t function, bool unwound,
-                             bool gap)
+static inline bool nsc_end_by_name(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
+                                   bool unwound, bool gap)
 {
     bool open = nsc_lane_open_calls(lane, function) > 0;
     const struct nsc_lane_frame *top;

@@ -38,7 +38,7 @@ struct track {
 
 struct nsc_intake {
     struct nsc_import *job;
-    struct nsc_spill *spill;
+    struct nsc_external_sort *spill;
     struct nsc_names by_id; /* processes and tracks by their numbers */
     struct nsc_names functions;
     struct nsc_names texts; /* names of marks and counters, and metadata */
@@ -52,7 +52,7 @@ struct nsc_intake {
     uint32_t unknown;   /* function, or NSC_NO_ID */
     uint64_t first_ns;  /* of the earliest event */
     uint64_t too_late;  /* events beyond the limit of times */
-    struct nsc_nest_counts counts;
+    struct nsc_nesting_counts counts;
     int error;
     struct nsc_diag fault;
 };
@@ -65,7 +65,7 @@ int nsc_intake_open(struct nsc_import *job, struct nsc_intake **out, struct nsc_
         in->job = job;
         in->unknown = NSC_NO_ID;
         in->first_ns = UINT64_MAX;
-        in->spill = nsc_spill_new(0);
+        in->spill = nsc_external_sort_new(0);
     }
     if (in == NULL || in->spill == NULL) {
         free(in);
@@ -89,7 +89,7 @@ void nsc_intake_close(struct nsc_intake *in)
     nsc_names_free(&in->by_id);
     nsc_names_free(&in->functions);
     nsc_names_free(&in->texts);
-    nsc_spill_free(in->spill);
+    nsc_external_sort_free(in->spill);
     free(in);
 }
 
@@ -110,7 +110,7 @@ int nsc_intake_error(const struct nsc_intake *in, struct nsc_diag *diag)
 
 uint64_t nsc_intake_events(const struct nsc_intake *in)
 {
-    return nsc_spill_count(in->spill);
+    return nsc_external_sort_count(in->spill);
 }
 
 uint64_t nsc_intake_first_ns(const struct nsc_intake *in)
@@ -382,7 +382,7 @@ static uint32_t keep_text(struct nsc_intake *in, const char *text, size_t bytes)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static void add(struct nsc_intake *in, const struct nsc_spill_item *item)
+static void add(struct nsc_intake *in, const struct nsc_external_sort_item *item)
 {
     if (in->error != 0)
         return;
@@ -392,47 +392,48 @@ static void add(struct nsc_intake *in, const struct nsc_spill_item *item)
     }
     if (item->ns < in->first_ns)
         in->first_ns = item->ns;
-    in->error = nsc_spill_add(in->spill, item, &in->fault);
+    in->error = nsc_external_sort_add(in->spill, item, &in->fault);
 }
 
 void nsc_intake_begin(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
-                      enum nsc_nest_start start)
+                      enum nsc_nesting_start start)
 {
     static const uint8_t flags[] = {0, FLAG_LATE, FLAG_CLIPPED};
 
-    add(in, &(struct nsc_spill_item){
+    add(in, &(struct nsc_external_sort_item){
                 .track = track, .ns = ns, .kind = BEGIN, .name = function, .flags = flags[start]});
 }
 
 void nsc_intake_end(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
                     bool unwound)
 {
-    add(in, &(struct nsc_spill_item){.track = track,
-                                     .ns = ns,
-                                     .kind = END,
-                                     .name = function,
-                                     .flags = unwound ? FLAG_UNWOUND : 0});
+    add(in, &(struct nsc_external_sort_item){.track = track,
+                                             .ns = ns,
+                                             .kind = END,
+                                             .name = function,
+                                             .flags = unwound ? FLAG_UNWOUND : 0});
 }
 
 void nsc_intake_slice(struct nsc_intake *in, uint32_t track, uint64_t ns, uint64_t duration_ns,
                       uint32_t function)
 {
-    if (duration_ns != NSC_NEST_OPEN && ns < NSC_INTAKE_TIME_LIMIT &&
+    if (duration_ns != NSC_NESTING_OPEN && ns < NSC_INTAKE_TIME_LIMIT &&
         duration_ns >= NSC_INTAKE_TIME_LIMIT - ns) {
         in->too_late++;
         return;
     }
-    add(in, &(struct nsc_spill_item){.track = track,
-                                     .ns = ns,
-                                     .kind = SLICE,
-                                     .name = function,
-                                     .value = duration_ns,
-                                     .last = 1});
+    add(in, &(struct nsc_external_sort_item){.track = track,
+                                             .ns = ns,
+                                             .kind = SLICE,
+                                             .name = function,
+                                             .value = duration_ns,
+                                             .last = 1});
 }
 
 void nsc_intake_lost(struct nsc_intake *in, uint32_t track, uint64_t ns, uint64_t events)
 {
-    add(in, &(struct nsc_spill_item){.track = track, .ns = ns, .kind = LOST, .value = events});
+    add(in,
+        &(struct nsc_external_sort_item){.track = track, .ns = ns, .kind = LOST, .value = events});
 }
 
 /* The track that has the notes of @track. */
@@ -445,18 +446,18 @@ void nsc_intake_sample(struct nsc_intake *in, uint32_t track, uint64_t ns,
                        enum nsc_sample_field field, uint64_t value)
 {
     add(in,
-        &(struct nsc_spill_item){
+        &(struct nsc_external_sort_item){
             .track = home_of(in, track), .ns = ns, .kind = SAMPLE, .name = field, .value = value});
 }
 
 void nsc_intake_state(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t old_state,
                       uint32_t new_state)
 {
-    add(in, &(struct nsc_spill_item){.track = home_of(in, track),
-                                     .ns = ns,
-                                     .kind = STATE,
-                                     .name = old_state,
-                                     .value = new_state});
+    add(in, &(struct nsc_external_sort_item){.track = home_of(in, track),
+                                             .ns = ns,
+                                             .kind = STATE,
+                                             .name = old_state,
+                                             .value = new_state});
 }
 
 void nsc_intake_mark(struct nsc_intake *in, uint32_t track, uint64_t ns, const char *name,
@@ -464,31 +465,31 @@ void nsc_intake_mark(struct nsc_intake *in, uint32_t track, uint64_t ns, const c
 {
     uint32_t name_text = keep_text(in, name, bytes);
 
-    add(in, &(struct nsc_spill_item){.track = home_of(in, track),
-                                     .ns = ns,
-                                     .kind = MARK,
-                                     .name = name_text,
-                                     .value = keep_text(in, metadata, metadata_bytes),
-                                     .flags = cut ? FLAG_CUT : 0});
+    add(in, &(struct nsc_external_sort_item){.track = home_of(in, track),
+                                             .ns = ns,
+                                             .kind = MARK,
+                                             .name = name_text,
+                                             .value = keep_text(in, metadata, metadata_bytes),
+                                             .flags = cut ? FLAG_CUT : 0});
 }
 
 void nsc_intake_count(struct nsc_intake *in, uint32_t track, uint64_t ns, const char *name,
                       size_t bytes, int64_t value)
 {
-    add(in, &(struct nsc_spill_item){.track = home_of(in, track),
-                                     .ns = ns,
-                                     .kind = COUNT,
-                                     .name = keep_text(in, name, bytes),
-                                     .value = (uint64_t)value});
+    add(in, &(struct nsc_external_sort_item){.track = home_of(in, track),
+                                             .ns = ns,
+                                             .kind = COUNT,
+                                             .name = keep_text(in, name, bytes),
+                                             .value = (uint64_t)value});
 }
 
 void nsc_intake_count_real(struct nsc_intake *in, uint32_t track, uint64_t ns, const char *name,
                            size_t bytes, double value)
 {
-    struct nsc_spill_item item = {.track = home_of(in, track),
-                                  .ns = ns,
-                                  .kind = COUNT_REAL,
-                                  .name = keep_text(in, name, bytes)};
+    struct nsc_external_sort_item item = {.track = home_of(in, track),
+                                          .ns = ns,
+                                          .kind = COUNT_REAL,
+                                          .name = keep_text(in, name, bytes)};
 
     memcpy(&item.value, &value, sizeof value);
     add(in, &item);
@@ -499,7 +500,7 @@ void nsc_intake_count_real(struct nsc_intake *in, uint32_t track, uint64_t ns, c
 /* The track being written. */
 struct output {
     struct nsc_intake *in;
-    struct nsc_nest nest;
+    struct nsc_nesting nest;
     uint32_t track;         /* NSC_NO_ID: none yet */
     struct nsc_note sample; /* what is known of it so far */
     struct nsc_thread thread;
@@ -534,7 +535,7 @@ static int begin_track(struct output *o, uint32_t index)
         return error;
     error = nsc_writer_add_thread(in->job->writer, &o->thread, &t->id, &lane);
     if (error == 0)
-        nsc_nest_start(&o->nest, lane, &in->counts);
+        nsc_nesting_start(&o->nest, lane, &in->counts);
     return error;
 }
 
@@ -560,7 +561,7 @@ static int end_track(struct output *o)
     error = flush_sample(o);
     if (t->of_process || error != 0)
         return error;
-    error = nsc_nest_finish(&o->nest, o->first_ns);
+    error = nsc_nesting_finish(&o->nest, o->first_ns);
     o->thread.start_ticks = o->first_ns;
     o->thread.end_ticks = o->nest.last_ns;
     home = &o->in->tracks[t->home];
@@ -571,7 +572,7 @@ static int end_track(struct output *o)
     return error;
 }
 
-static int put_sample(struct output *o, const struct nsc_spill_item *item, uint32_t owner)
+static int put_sample(struct output *o, const struct nsc_external_sort_item *item, uint32_t owner)
 {
     struct nsc_sample *sample = &o->sample.sample;
     int error = 0;
@@ -587,7 +588,7 @@ static int put_sample(struct output *o, const struct nsc_spill_item *item, uint3
     return error;
 }
 
-static int put_note(struct output *o, const struct nsc_spill_item *item)
+static int put_note(struct output *o, const struct nsc_external_sort_item *item)
 {
     const struct nsc_intake *in = o->in;
     const struct track *t = &in->tracks[o->track];
@@ -623,7 +624,7 @@ static int put_note(struct output *o, const struct nsc_spill_item *item)
 }
 
 /* What to call the call that an end without begin belongs to. */
-static uint32_t unknown_of(struct nsc_intake *in, const struct nsc_spill_item *item)
+static uint32_t unknown_of(struct nsc_intake *in, const struct nsc_external_sort_item *item)
 {
     if (item->name != NSC_NO_ID)
         return item->name;
@@ -632,7 +633,7 @@ static uint32_t unknown_of(struct nsc_intake *in, const struct nsc_spill_item *i
     return in->unknown;
 }
 
-static int put_item(struct output *o, const struct nsc_spill_item *item)
+static int put_item(struct output *o, const struct nsc_external_sort_item *item)
 {
     int error = 0;
 
@@ -647,22 +648,23 @@ static int put_item(struct output *o, const struct nsc_spill_item *item)
     o->has_calls = o->has_calls || item->kind <= SLICE;
     switch (item->kind) {
     case BEGIN:
-        nsc_nest_begin(&o->nest, item->ns, item->name,
-                       (item->flags & FLAG_CLIPPED) != 0 ? NSC_NEST_CLIPPED
-                       : (item->flags & FLAG_LATE) != 0  ? NSC_NEST_LATE
-                                                         : NSC_NEST_SEEN);
+        nsc_nesting_begin(&o->nest, item->ns, item->name,
+                          (item->flags & FLAG_CLIPPED) != 0 ? NSC_NESTING_CLIPPED
+                          : (item->flags & FLAG_LATE) != 0  ? NSC_NESTING_LATE
+                                                            : NSC_NESTING_SEEN);
         break;
     case END:
-        if (!nsc_nest_end(&o->nest, item->ns, (item->flags & FLAG_UNWOUND) != 0))
-            nsc_nest_late_end(&o->nest, item->ns, unknown_of(o->in, item));
+        if (!nsc_nesting_end(&o->nest, item->ns, (item->flags & FLAG_UNWOUND) != 0))
+            nsc_nesting_late_end(&o->nest, item->ns, unknown_of(o->in, item));
         break;
     case SLICE:
-        nsc_nest_slice(&o->nest, item->ns,
-                       item->value == NSC_NEST_OPEN ? NSC_NEST_OPEN : item->ns + item->value,
-                       item->name);
+        nsc_nesting_slice(&o->nest, item->ns,
+                          item->value == NSC_NESTING_OPEN ? NSC_NESTING_OPEN
+                                                          : item->ns + item->value,
+                          item->name);
         break;
     case LOST:
-        nsc_nest_lost(&o->nest, item->ns, item->value);
+        nsc_nesting_lost(&o->nest, item->ns, item->value);
         o->thread.lost += item->value;
         break;
     default:
@@ -673,22 +675,22 @@ static int put_item(struct output *o, const struct nsc_spill_item *item)
 
 static void note_counts(struct nsc_intake *in)
 {
-    nsc_nest_note(&in->counts, in->job->notes);
+    nsc_nesting_note(&in->counts, in->job->notes);
     if (in->too_late == 1)
-        nsc_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
+        nsc_import_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
     else if (in->too_late > 1)
-        nsc_notes_add(in->job->notes, "%s events have times beyond 2^62 ns and are left out",
-                      nsc_units_count(in->too_late).text);
+        nsc_import_notes_add(in->job->notes, "%s events have times beyond 2^62 ns and are left out",
+                             nsc_units_count(in->too_late).text);
 }
 
 static int write_all(struct output *o, struct nsc_diag *diag)
 {
     const struct nsc_formats_progress *progress = o->in->job->progress;
-    uint64_t done = 0, total = nsc_spill_count(o->in->spill);
-    struct nsc_spill_item item;
+    uint64_t done = 0, total = nsc_external_sort_count(o->in->spill);
+    struct nsc_external_sort_item item;
     int more, error = 0;
 
-    while ((more = nsc_spill_next(o->in->spill, &item, diag)) > 0) {
+    while ((more = nsc_external_sort_next(o->in->spill, &item, diag)) > 0) {
         if (++done % PROGRESS_ITEMS == 0 && progress->tick != NULL)
             progress->tick(progress->context, done, total);
         error = put_item(o, &item);
@@ -715,10 +717,10 @@ int nsc_intake_finish(struct nsc_intake *in, struct nsc_diag *diag)
     if (error != 0)
         return error;
     error = write_all(&o, diag);
-    nsc_nest_free(&o.nest);
+    nsc_nesting_free(&o.nest);
     if (error == 0)
         error = nsc_intake_error(in, diag);
-    if (error == 0 && nsc_nest_tell(&in->counts, in->job->writer) != 0)
+    if (error == 0 && nsc_nesting_tell(&in->counts, in->job->writer) != 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error == 0)
         note_counts(in);

@@ -68,11 +68,11 @@ uint32_t nsc_intake_function_name(struct nsc_intake *in, const char *name, size_
  * longest first. See slice_nesting.h.
  */
 void nsc_intake_begin(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
-                      enum nsc_nest_start start);
+                      enum nsc_nesting_start start);
 /* @function: NSC_NO_ID, or what to call it if nobody saw it begin. @unwound: without returning. */
 void nsc_intake_end(struct nsc_intake *in, uint32_t track, uint64_t ns, uint32_t function,
                     bool unwound);
-/* @duration_ns: NSC_NEST_OPEN when unknown. */
+/* @duration_ns: NSC_NESTING_OPEN when unknown. */
 void nsc_intake_slice(struct nsc_intake *in, uint32_t track, uint64_t ns, uint64_t duration_ns,
                       uint32_t function);
 void nsc_intake_lost(struct nsc_intake *in, uint32_t track, uint64_t ns, uint64_t events);

@@ -18,12 +18,12 @@
 /* A sorted run of the file, being read. */
 struct run {
     uint64_t next, end; /* items of the file that are not in the buffer yet */
-    struct nsc_spill_item *items;
+    struct nsc_external_sort_item *items;
     uint32_t at, count; /* in the buffer */
 };
 
-struct nsc_spill {
-    struct nsc_spill_item *items; /* the run being filled; later the buffers of a merge */
+struct nsc_external_sort {
+    struct nsc_external_sort_item *items; /* the run being filled; later the buffers of a merge */
     uint32_t count, room, run_items;
     uint32_t next; /* to be read, if nothing was spilled */
     bool unsorted;
@@ -37,9 +37,9 @@ struct nsc_spill {
     uint32_t buffer_items;
 };
 
-struct nsc_spill *nsc_spill_new(uint32_t run_items)
+struct nsc_external_sort *nsc_external_sort_new(uint32_t run_items)
 {
-    struct nsc_spill *s = calloc(1, sizeof *s);
+    struct nsc_external_sort *s = calloc(1, sizeof *s);
 
     if (s != NULL) {
         s->fd = -1;
@@ -48,7 +48,7 @@ struct nsc_spill *nsc_spill_new(uint32_t run_items)
     return s;
 }
 
-void nsc_spill_free(struct nsc_spill *s)
+void nsc_external_sort_free(struct nsc_external_sort *s)
 {
     if (s == NULL)
         return;
@@ -60,13 +60,14 @@ void nsc_spill_free(struct nsc_spill *s)
     free(s);
 }
 
-uint64_t nsc_spill_count(const struct nsc_spill *s)
+uint64_t nsc_external_sort_count(const struct nsc_external_sort *s)
 {
     return s->written + s->count;
 }
 
 /* Without @order, which counts within a run only. */
-static int compare_keys(const struct nsc_spill_item *a, const struct nsc_spill_item *b)
+static int compare_keys(const struct nsc_external_sort_item *a,
+                        const struct nsc_external_sort_item *b)
 {
     if (a->track != b->track)
         return a->track < b->track ? -1 : 1;
@@ -81,21 +82,21 @@ static int compare_keys(const struct nsc_spill_item *a, const struct nsc_spill_i
 
 static int compare_items(const void *a, const void *b, void *context)
 {
-    const struct nsc_spill_item *x = a, *y = b;
+    const struct nsc_external_sort_item *x = a, *y = b;
     int order = compare_keys(x, y);
 
     (void)context;
     return order != 0 ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-static void sort_run(struct nsc_spill *s)
+static void sort_run(struct nsc_external_sort *s)
 {
     if (s->unsorted)
         nsc_sort(s->items, s->count, sizeof *s->items, compare_items, NULL);
     s->unsorted = false;
 }
 
-static int spill_run(struct nsc_spill *s, struct nsc_diag *diag)
+static int spill_run(struct nsc_external_sort *s, struct nsc_diag *diag)
 {
     struct run *runs = nsc_array_grow(s->runs, &s->run_room, s->run_count, sizeof *runs);
     int error;
@@ -121,9 +122,10 @@ static int spill_run(struct nsc_spill *s, struct nsc_diag *diag)
     return 0;
 }
 
-int nsc_spill_add(struct nsc_spill *s, const struct nsc_spill_item *item, struct nsc_diag *diag)
+int nsc_external_sort_add(struct nsc_external_sort *s, const struct nsc_external_sort_item *item,
+                          struct nsc_diag *diag)
 {
-    struct nsc_spill_item *items;
+    struct nsc_external_sort_item *items;
     int error;
 
     if (s->count == s->run_items && (error = spill_run(s, diag)) != 0)
@@ -143,7 +145,7 @@ int nsc_spill_add(struct nsc_spill *s, const struct nsc_spill_item *item, struct
 /* ---- Merge -------------------------------------------------------------------------------- */
 
 /* More of a run into its buffer, which is used up. Returns 1, 0 at its end, or -errno. */
-static int refill(struct nsc_spill *s, struct run *r, struct nsc_diag *diag)
+static int refill(struct nsc_external_sort *s, struct run *r, struct nsc_diag *diag)
 {
     uint64_t left = r->end - r->next;
     uint32_t count = left < s->buffer_items ? (uint32_t)left : s->buffer_items;
@@ -167,7 +169,7 @@ static int refill(struct nsc_spill *s, struct run *r, struct nsc_diag *diag)
 }
 
 /* Earlier runs first where items are equal. */
-static bool before(const struct nsc_spill *s, uint32_t a, uint32_t b)
+static bool before(const struct nsc_external_sort *s, uint32_t a, uint32_t b)
 {
     const struct run *x = &s->runs[a], *y = &s->runs[b];
     int order = compare_keys(&x->items[x->at], &y->items[y->at]);
@@ -175,7 +177,7 @@ static bool before(const struct nsc_spill *s, uint32_t a, uint32_t b)
     return order != 0 ? order < 0 : a < b;
 }
 
-static void sift_down(struct nsc_spill *s, uint32_t at)
+static void sift_down(struct nsc_external_sort *s, uint32_t at)
 {
     uint32_t moved = s->heap[at];
 
@@ -189,7 +191,7 @@ static void sift_down(struct nsc_spill *s, uint32_t at)
     s->heap[at] = moved;
 }
 
-static int begin_merge(struct nsc_spill *s, struct nsc_diag *diag)
+static int begin_merge(struct nsc_external_sort *s, struct nsc_diag *diag)
 {
     int error = s->count > 0 ? spill_run(s, diag) : 0;
 
@@ -215,7 +217,8 @@ static int begin_merge(struct nsc_spill *s, struct nsc_diag *diag)
     return 0;
 }
 
-static int next_merged(struct nsc_spill *s, struct nsc_spill_item *item, struct nsc_diag *diag)
+static int next_merged(struct nsc_external_sort *s, struct nsc_external_sort_item *item,
+                       struct nsc_diag *diag)
 {
     struct run *r;
     int more = 1;
@@ -235,7 +238,8 @@ static int next_merged(struct nsc_spill *s, struct nsc_spill_item *item, struct 
     return 1;
 }
 
-int nsc_spill_next(struct nsc_spill *s, struct nsc_spill_item *item, struct nsc_diag *diag)
+int nsc_external_sort_next(struct nsc_external_sort *s, struct nsc_external_sort_item *item,
+                           struct nsc_diag *diag)
 {
     if (!s->reading) {
         int error = 0;

@@ -17,7 +17,7 @@
  * Order: by track, then by time; at one time those that are not @last as they were added, then
  * those that are, the largest value first.
  */
-struct nsc_spill_item {
+struct nsc_external_sort_item {
     uint64_t ns;
     uint64_t value;
     uint32_t track;
@@ -25,25 +25,27 @@ struct nsc_spill_item {
     uint8_t kind, flags;
     uint8_t last;
     uint8_t spare;
-    uint32_t order; /* set by nsc_spill_add() */
+    uint32_t order; /* set by nsc_external_sort_add() */
 };
 
-struct nsc_spill;
+struct nsc_external_sort;
 
 /* @run_items: how many events are held in memory; 0 = 2^20 (32 MiB). Returns NULL when out of
  * memory. */
-struct nsc_spill *nsc_spill_new(uint32_t run_items);
-void nsc_spill_free(struct nsc_spill *s);
+struct nsc_external_sort *nsc_external_sort_new(uint32_t run_items);
+void nsc_external_sort_free(struct nsc_external_sort *s);
 
 /* Returns 0 or -errno with @diag. */
-int nsc_spill_add(struct nsc_spill *s, const struct nsc_spill_item *item, struct nsc_diag *diag);
+int nsc_external_sort_add(struct nsc_external_sort *s, const struct nsc_external_sort_item *item,
+                          struct nsc_diag *diag);
 
-uint64_t nsc_spill_count(const struct nsc_spill *s);
+uint64_t nsc_external_sort_count(const struct nsc_external_sort *s);
 
 /**
- * nsc_spill_next - the next event in order. Nothing may be added after the first call.
+ * nsc_external_sort_next - the next event in order. Nothing may be added after the first call.
  * Returns 1, 0 at the end, or -errno with @diag.
  */
-int nsc_spill_next(struct nsc_spill *s, struct nsc_spill_item *item, struct nsc_diag *diag);
+int nsc_external_sort_next(struct nsc_external_sort *s, struct nsc_external_sort_item *item,
+                           struct nsc_diag *diag);
 
 #endif

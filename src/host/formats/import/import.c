@@ -23,7 +23,7 @@ static const struct nsc_importer *const importers[] = {
 
 #define IMPORTER_COUNT (sizeof importers / sizeof importers[0])
 
-void nsc_notes_add(struct nsc_notes *notes, const char *format, ...)
+void nsc_import_notes_add(struct nsc_notes *notes, const char *format, ...)
 {
     va_list ap;
 
@@ -51,8 +51,8 @@ int nsc_import_judge(const struct nsc_import *job, int error, uint64_t kept, con
 {
     if ((error != -EBADMSG && error != -EMSGSIZE) || kept == 0)
         return error;
-    nsc_notes_add(job->notes, "%s; kept what comes before it: %s %s%s", fault->message,
-                  nsc_units_count(kept).text, what, nsc_units_plural(kept));
+    nsc_import_notes_add(job->notes, "%s; kept what comes before it: %s %s%s", fault->message,
+                         nsc_units_count(kept).text, what, nsc_units_plural(kept));
     return 0;
 }
 

@@ -11,7 +11,7 @@
  * Invariant: end_ns of a frame is at most that of the frame below it, so the first one to end is
  * the innermost.
  */
-struct nsc_nest_frame {
+struct nsc_nesting_frame {
     uint64_t end_ns; /* when it ends at the latest: its own end or one around it */
     uint32_t function;
     uint32_t ghosts; /* of the nest, when this frame was opened */
@@ -20,7 +20,8 @@ struct nsc_nest_frame {
     bool exact;      /* end_ns is its own end */
 };
 
-void nsc_nest_start(struct nsc_nest *n, struct nsc_lane *lane, struct nsc_nest_counts *counts)
+void nsc_nesting_start(struct nsc_nesting *n, struct nsc_lane *lane,
+                       struct nsc_nesting_counts *counts)
 {
     n->lane = lane;
     n->depth = 0;
@@ -31,13 +32,13 @@ void nsc_nest_start(struct nsc_nest *n, struct nsc_lane *lane, struct nsc_nest_c
     n->counts = counts;
 }
 
-void nsc_nest_free(struct nsc_nest *n)
+void nsc_nesting_free(struct nsc_nesting *n)
 {
     free(n->frames);
     n->frames = NULL;
 }
 
-static void saw(struct nsc_nest *n, uint64_t ns)
+static void saw(struct nsc_nesting *n, uint64_t ns)
 {
     if (ns > n->last_ns)
         n->last_ns = ns;
@@ -45,7 +46,7 @@ static void saw(struct nsc_nest *n, uint64_t ns)
 
 /* Calls that are clipped where the thread begins are in a chunk of their own, so that who reads the
  * index need look for them nowhere else. */
-static void leave_start(struct nsc_nest *n)
+static void leave_start(struct nsc_nesting *n)
 {
     if (n->at_start && nsc_lane_depth(n->lane) > 0)
         nsc_lane_end_chunk(n->lane);
@@ -53,9 +54,9 @@ static void leave_start(struct nsc_nest *n)
 }
 
 /* The innermost frame is over. */
-static void pop(struct nsc_nest *n, uint64_t ns, bool unwound)
+static void pop(struct nsc_nesting *n, uint64_t ns, bool unwound)
 {
-    const struct nsc_nest_frame *top;
+    const struct nsc_nesting_frame *top;
 
     leave_start(n);
     top = &n->frames[--n->depth];
@@ -71,9 +72,9 @@ static void pop(struct nsc_nest *n, uint64_t ns, bool unwound)
 }
 
 /* The innermost frame ends where the slice around it does, or where it should. */
-static void pop_at_limit(struct nsc_nest *n)
+static void pop_at_limit(struct nsc_nesting *n)
 {
-    const struct nsc_nest_frame *top = &n->frames[n->depth - 1];
+    const struct nsc_nesting_frame *top = &n->frames[n->depth - 1];
     bool begun = top->begun, exact = top->exact;
 
     n->counts->overlaps += !exact;
@@ -83,30 +84,30 @@ static void pop_at_limit(struct nsc_nest *n)
 }
 
 /* Close what ends before @ns, and with @too what ends just then. */
-static void close_until(struct nsc_nest *n, uint64_t ns, bool too)
+static void close_until(struct nsc_nesting *n, uint64_t ns, bool too)
 {
-    while (n->depth > 0 && n->frames[n->depth - 1].end_ns != NSC_NEST_OPEN &&
+    while (n->depth > 0 && n->frames[n->depth - 1].end_ns != NSC_NESTING_OPEN &&
            n->frames[n->depth - 1].end_ns < ns + too)
         pop_at_limit(n);
 }
 
-static void tell_begin(struct nsc_nest *n, uint64_t ns, uint32_t function,
-                       enum nsc_nest_start start)
+static void tell_begin(struct nsc_nesting *n, uint64_t ns, uint32_t function,
+                       enum nsc_nesting_start start)
 {
-    if (start == NSC_NEST_SEEN) {
+    if (start == NSC_NESTING_SEEN) {
         leave_start(n);
         nsc_lane_enter(n->lane, ns, function, 0);
-    } else if (start == NSC_NEST_CLIPPED) {
+    } else if (start == NSC_NESTING_CLIPPED) {
         nsc_lane_enter_earlier(n->lane, ns, function, 0);
         n->counts->clipped_first += n->at_start;
         n->counts->clipped_later += !n->at_start;
     }
 }
 
-static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *frame,
-                 enum nsc_nest_start start)
+static void push(struct nsc_nesting *n, uint64_t ns, const struct nsc_nesting_frame *frame,
+                 enum nsc_nesting_start start)
 {
-    struct nsc_nest_frame *frames;
+    struct nsc_nesting_frame *frames;
 
     frames = nsc_array_grow(n->frames, &n->room, n->depth, sizeof *frames);
     if (frames == NULL) {
@@ -116,26 +117,27 @@ static void push(struct nsc_nest *n, uint64_t ns, const struct nsc_nest_frame *f
     n->frames = frames;
     frames[n->depth] = *frame;
     frames[n->depth].ghosts = n->ghosts;
-    frames[n->depth].exact = frame->end_ns != NSC_NEST_OPEN;
+    frames[n->depth].exact = frame->end_ns != NSC_NESTING_OPEN;
     n->ghosts = 0;
     n->waiting += frame->begun;
     if (n->depth > 0 && frames[n->depth - 1].end_ns < frame->end_ns) {
         frames[n->depth].exact = false;
         frames[n->depth].end_ns = frames[n->depth - 1].end_ns;
     }
-    frames[n->depth++].late = start == NSC_NEST_LATE;
+    frames[n->depth++].late = start == NSC_NESTING_LATE;
     tell_begin(n, ns, frame->function, start);
 }
 
-static bool is_too_deep(struct nsc_nest *n)
+static bool is_too_deep(struct nsc_nesting *n)
 {
-    if (n->depth < NSC_NEST_DEPTH_MAX)
+    if (n->depth < NSC_NESTING_DEPTH_MAX)
         return false;
     n->counts->too_deep++;
     return true;
 }
 
-void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, enum nsc_nest_start start)
+void nsc_nesting_begin(struct nsc_nesting *n, uint64_t ns, uint32_t function,
+                       enum nsc_nesting_start start)
 {
     close_until(n, ns, true);
     saw(n, ns);
@@ -145,24 +147,25 @@ void nsc_nest_begin(struct nsc_nest *n, uint64_t ns, uint32_t function, enum nsc
         return;
     }
     push(n, ns,
-         &(struct nsc_nest_frame){.end_ns = NSC_NEST_OPEN, .function = function, .begun = true},
+         &(struct nsc_nesting_frame){
+             .end_ns = NSC_NESTING_OPEN, .function = function, .begun = true},
          start);
 }
 
-void nsc_nest_slice(struct nsc_nest *n, uint64_t ns, uint64_t end_ns, uint32_t function)
+void nsc_nesting_slice(struct nsc_nesting *n, uint64_t ns, uint64_t end_ns, uint32_t function)
 {
     close_until(n, ns, true);
     saw(n, ns);
     if (!is_too_deep(n))
-        push(n, ns, &(struct nsc_nest_frame){.end_ns = end_ns, .function = function},
-             NSC_NEST_SEEN);
+        push(n, ns, &(struct nsc_nesting_frame){.end_ns = end_ns, .function = function},
+             NSC_NESTING_SEEN);
 }
 
 /*
  * What an end belongs to: the index of a frame, n->depth for a ghost (*@ghosts counts it), -1 for
  * nothing.
  */
-static int64_t owner_of_end(struct nsc_nest *n, uint32_t **ghosts)
+static int64_t owner_of_end(struct nsc_nesting *n, uint32_t **ghosts)
 {
     *ghosts = &n->ghosts;
     if (n->waiting == 0)
@@ -175,7 +178,7 @@ static int64_t owner_of_end(struct nsc_nest *n, uint32_t **ghosts)
     return **ghosts > 0 ? (int64_t)n->depth : -1;
 }
 
-bool nsc_nest_end(struct nsc_nest *n, uint64_t ns, bool unwound)
+bool nsc_nesting_end(struct nsc_nesting *n, uint64_t ns, bool unwound)
 {
     uint32_t *ghosts;
     int64_t at;
@@ -191,7 +194,7 @@ bool nsc_nest_end(struct nsc_nest *n, uint64_t ns, bool unwound)
         return true;
     }
     while (n->depth > at + 1) { /* slices that should have ended by now */
-        const struct nsc_nest_frame *top = &n->frames[n->depth - 1];
+        const struct nsc_nesting_frame *top = &n->frames[n->depth - 1];
         bool exact = top->exact && top->end_ns == ns;
 
         n->counts->overlaps += !exact;
@@ -201,14 +204,14 @@ bool nsc_nest_end(struct nsc_nest *n, uint64_t ns, bool unwound)
     return true;
 }
 
-void nsc_nest_late_end(struct nsc_nest *n, uint64_t ns, uint32_t function)
+void nsc_nesting_late_end(struct nsc_nesting *n, uint64_t ns, uint32_t function)
 {
     n->counts->without_call++;
     leave_start(n);
     nsc_lane_late_exit(n->lane, ns, function);
 }
 
-void nsc_nest_lost(struct nsc_nest *n, uint64_t ns, uint64_t events)
+void nsc_nesting_lost(struct nsc_nesting *n, uint64_t ns, uint64_t events)
 {
     close_until(n, ns, false);
     saw(n, ns);
@@ -216,10 +219,10 @@ void nsc_nest_lost(struct nsc_nest *n, uint64_t ns, uint64_t events)
     nsc_lane_lost(n->lane, ns, events);
 }
 
-int nsc_nest_finish(struct nsc_nest *n, uint64_t ns)
+int nsc_nesting_finish(struct nsc_nesting *n, uint64_t ns)
 {
     saw(n, ns);
-    while (n->depth > 0 && n->frames[n->depth - 1].end_ns != NSC_NEST_OPEN)
+    while (n->depth > 0 && n->frames[n->depth - 1].end_ns != NSC_NESTING_OPEN)
         pop_at_limit(n);
     n->counts->open += n->depth;
     while (n->depth > 0)
@@ -228,14 +231,14 @@ int nsc_nest_finish(struct nsc_nest *n, uint64_t ns)
     return n->error;
 }
 
-int nsc_nest_tell(const struct nsc_nest_counts *counts, struct nsc_writer *w)
+int nsc_nesting_tell(const struct nsc_nesting_counts *counts, struct nsc_writer *w)
 {
     if (counts->clipped_later > 0)
         return nsc_writer_meta(w, NSC_META_EARLIER, NSC_EARLIER_ANYWHERE);
     return counts->clipped_first > 0 ? nsc_writer_meta(w, NSC_META_EARLIER, NSC_EARLIER_FIRST) : 0;
 }
 
-void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes)
+void nsc_nesting_note(const struct nsc_nesting_counts *counts, struct nsc_notes *notes)
 {
     const struct {
         uint64_t count;
@@ -253,6 +256,6 @@ void nsc_nest_note(const struct nsc_nest_counts *counts, struct nsc_notes *notes
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (lines[i].count > 0)
-            nsc_notes_add(notes, "%s %s", nsc_units_count(lines[i].count).text,
-                          lines[i].count == 1 ? lines[i].one : lines[i].many);
+            nsc_import_notes_add(notes, "%s %s", nsc_units_count(lines[i].count).text,
+                                 lines[i].count == 1 ? lines[i].one : lines[i].many);
 }

@@ -249,9 +249,10 @@ static void note_losses(struct text_export *x)
 {
     nsc_export_note_unmarked(x->job, "the text format");
     if (x->late > 0)
-        nsc_notes_add(&x->job->result->notes,
-                      "%s returns of calls that began before the trace are POPs without a call",
-                      nsc_units_count(x->late).text);
+        nsc_import_notes_add(
+            &x->job->result->notes,
+            "%s returns of calls that began before the trace are POPs without a call",
+            nsc_units_count(x->late).text);
     if (strcmp(x->job->path, "-") == 0)
         nsc_export_note_left_out(x->job, "one file of text", ~0u);
     else
@@ -282,9 +283,9 @@ static void note_strangers(struct text_export *x)
             first = i;
     }
     if (strangers > 0)
-        nsc_notes_add(&x->job->result->notes,
-                      "%s is not of this export but would be read with it%s: remove it",
-                      all[first].path, strangers > 1 ? ", as would others" : "");
+        nsc_import_notes_add(&x->job->result->notes,
+                             "%s is not of this export but would be read with it%s: remove it",
+                             all[first].path, strangers > 1 ? ", as would others" : "");
     nsc_text_free_siblings(all, count);
 }
 

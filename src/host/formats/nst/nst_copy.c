@@ -59,8 +59,8 @@ static void copy_events(struct nsc_lane *lane, const struct nsc_event *events, s
             nsc_lane_late_exit(lane, e->ticks, e->function);
             break;
         case NSC_EVENT_LOST:
-            if (nsc_gap_left_out(e->value) > 0)
-                nsc_lane_left_out(lane, e->ticks, nsc_gap_left_out(e->value));
+            if (nsc_model_gap_left_out(e->value) > 0)
+                nsc_lane_left_out(lane, e->ticks, nsc_model_gap_left_out(e->value));
             else
                 nsc_lane_lost(lane, e->ticks, e->value);
             break;
@@ -165,13 +165,13 @@ static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_op
     return nsc_writer_finish(w, diag);
 }
 
-int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_options *options,
-                      int (*complete)(struct nsc_trace *t, struct nsc_writer *w),
-                      struct nsc_trace_info *info, struct nsc_diag *diag)
+int nsc_nst_recover(const char *in, const char *out, const struct nsc_writer_options *options,
+                    int (*complete)(struct nsc_trace *t, struct nsc_writer *w),
+                    struct nsc_trace_info *info, struct nsc_diag *diag)
 {
     struct nsc_diag cut = {.offset = NSC_DIAG_NO_OFFSET, .message = ""};
     struct nsc_trace *t;
-    int error = nsc_trace_open(in, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, diag);
+    int error = nsc_trace_open(in, NSC_NST_RECOVER | NSC_TRACE_SCAN, &t, diag);
 
     if (error != 0)
         return error;
@@ -185,7 +185,7 @@ int nsc_trace_recover(const char *in, const char *out, const struct nsc_writer_o
     return error;
 }
 
-int nsc_trace_compress(const char *in, const char *out, bool overwrite, struct nsc_diag *diag)
+int nsc_nst_compress(const char *in, const char *out, bool overwrite, struct nsc_diag *diag)
 {
     struct nsc_writer_options options = {
         .size = sizeof options, .compress = true, .overwrite = overwrite};

@@ -23,7 +23,7 @@ struct cut {
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context;
     uint64_t done; /* events */
-    struct nsc_cut_result result;
+    struct nsc_nst_trim_result result;
 };
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -230,7 +230,7 @@ static bool has_late(const struct cut *c, uint32_t thread)
     for (uint32_t i = 0; i < count; i++)
         if (chunks[i].last_ticks >= c->selection->from_ticks &&
             chunks[i].first_ticks <= c->selection->to_ticks &&
-            nsc_chunk_may_have_late(chunks, count, i))
+            nsc_reader_may_have_late(chunks, count, i))
             return true;
     return false;
 }
@@ -276,15 +276,15 @@ static int copy_event(struct cut *c, struct nsc_lane *lane, uint32_t thread,
         c->result.calls++;
         break;
     case NSC_EVENT_LOST:
-        if (e->value == NSC_FEED_WINDOW) {
+        if (e->value == NSC_SELECTED_EVENTS_WINDOW) {
             begin_window(c, lane, thread);
             break;
         }
-        if (nsc_gap_left_out(e->value) > 0)
-            nsc_lane_left_out(lane, e->ticks, nsc_gap_left_out(e->value));
+        if (nsc_model_gap_left_out(e->value) > 0)
+            nsc_lane_left_out(lane, e->ticks, nsc_model_gap_left_out(e->value));
         else
             nsc_lane_lost(lane, e->ticks, e->value);
-        *lost += nsc_gap_lost(e->value);
+        *lost += nsc_model_gap_lost(e->value);
         break;
     }
     return 0;
@@ -295,13 +295,13 @@ static int copy_calls(struct cut *c, struct nsc_lane *lane, uint32_t id, uint64_
 {
     uint64_t last = nsc_trace_thread(c->trace, id)->start_ticks;
     const struct nsc_event *events;
-    struct nsc_feed *feed;
+    struct nsc_selected_events *feed;
     size_t count;
-    int more = nsc_feed_open(c->trace, id, c->selection, &feed, diag), error = 0;
+    int more = nsc_selected_events_open(c->trace, id, c->selection, &feed, diag), error = 0;
 
     if (more != 0)
         return more;
-    while (error == 0 && (more = nsc_feed_next(feed, &events, &count, diag)) > 0) {
+    while (error == 0 && (more = nsc_selected_events_next(feed, &events, &count, diag)) > 0) {
         for (size_t i = 0; i < count && error == 0; i++)
             error = copy_event(c, lane, id, &events[i], lost);
         if (count > 0)
@@ -310,7 +310,7 @@ static int copy_calls(struct cut *c, struct nsc_lane *lane, uint32_t id, uint64_
         if (c->progress != NULL)
             c->progress(c->context, c->done, c->info->events);
     }
-    nsc_feed_close(feed);
+    nsc_selected_events_close(feed);
     nsc_lane_close(lane, last);
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write: %s", strerror(-error));
@@ -343,7 +343,7 @@ static int add_thread(struct cut *c, uint32_t id, struct nsc_diag *diag)
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write: %s", strerror(-error));
     c->threads[id] = new_id;
-    if (!is_wanted(c, id) || !nsc_feed_is_wanted(c->trace, c->selection, id)) {
+    if (!is_wanted(c, id) || !nsc_selected_events_is_wanted(c->trace, c->selection, id)) {
         nsc_lane_close(lane, thread.start_ticks);
         lane = NULL;
     }
@@ -484,9 +484,10 @@ static uint32_t *make_ids(uint32_t count)
     return ids;
 }
 
-int nsc_cut_write(struct nsc_trace *t, const struct nsc_selection *selection, struct nsc_writer *w,
-                  void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
-                  struct nsc_cut_result *result, struct nsc_diag *diag)
+int nsc_nst_trim_write(struct nsc_trace *t, const struct nsc_selection *selection,
+                       struct nsc_writer *w,
+                       void (*progress)(void *context, uint64_t done, uint64_t total),
+                       void *context, struct nsc_nst_trim_result *result, struct nsc_diag *diag)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
     struct cut c = {

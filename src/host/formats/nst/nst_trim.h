@@ -14,7 +14,7 @@
 #include "analyze/calls/selection.h"
 #include "trace/write/writer.h"
 
-struct nsc_cut_result {
+struct nsc_nst_trim_result {
     uint64_t calls;
     uint64_t cut;     /* of these, calls that were open where the window begins or ends */
     uint64_t lost;    /* events that the recording lost, where known */
@@ -22,14 +22,15 @@ struct nsc_cut_result {
 };
 
 /**
- * nsc_cut_write - write a selection of a trace.
+ * nsc_nst_trim_write - write a selection of a trace.
  * @w: of a new trace, without anything in it; the caller's, also to finish.
  * @progress: called with events done so far; may be NULL.
  * @result: filled on success.
  * Returns 0, or -errno with @diag: -EBADMSG (the trace is damaged), -ENOMEM, or a write error.
  */
-int nsc_cut_write(struct nsc_trace *t, const struct nsc_selection *selection, struct nsc_writer *w,
-                  void (*progress)(void *context, uint64_t done, uint64_t total), void *context,
-                  struct nsc_cut_result *result, struct nsc_diag *diag);
+int nsc_nst_trim_write(struct nsc_trace *t, const struct nsc_selection *selection,
+                       struct nsc_writer *w,
+                       void (*progress)(void *context, uint64_t done, uint64_t total),
+                       void *context, struct nsc_nst_trim_result *result, struct nsc_diag *diag);
 
 #endif

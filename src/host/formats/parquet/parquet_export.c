@@ -239,7 +239,7 @@ static void put_bounds(struct parquet *p)
         any[p->bounds[i]] = true;
     index[0] = UINT32_MAX;
     for (uint32_t bound = 1; bound < 4; bound++) {
-        const char *name = nsc_bound_name(bound);
+        const char *name = nsc_model_bound_name(bound);
 
         index[bound] = count;
         if (any[bound])

@@ -18,11 +18,11 @@ static bool read_annotation(struct nsc_perfetto_event *e, struct nsc_perfetto_se
 {
     const struct nsc_perfetto_name *interned;
     struct nsc_span name = {0}, text = {0};
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint64_t value = 0;
 
     e->annotations++;
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == ANNOTATION_NAME) {
             name = field.bytes;
         } else if (field.number == ANNOTATION_NAME_IID) {
@@ -76,9 +76,9 @@ static void count_other(struct nsc_perfetto_event *e, uint32_t number)
 static bool read_legacy(struct nsc_perfetto_event *e, struct nsc_perfetto_sequence *q,
                         struct nsc_span message)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
 
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == LEGACY_NAME_IID)
             read_name(e, q, field.value);
         else if (field.number == LEGACY_PHASE)
@@ -105,11 +105,11 @@ static uint32_t type_of_phase(int phase)
 bool nsc_perfetto_event_read(struct nsc_perfetto_event *e, struct nsc_perfetto_sequence *q,
                              struct nsc_span message)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     bool good = true;
 
-    *e = (struct nsc_perfetto_event){.duration_ns = NSC_NEST_OPEN};
-    while (good && nsc_proto_next(&message, &field)) {
+    *e = (struct nsc_perfetto_event){.duration_ns = NSC_NESTING_OPEN};
+    while (good && nsc_protobuf_next(&message, &field)) {
         switch (field.number) {
         case EVENT_TYPE:
             e->type = (uint32_t)field.value;

@@ -50,7 +50,7 @@ static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
     char *clean = nsc_names_utf8(text, &bytes);
 
     if (clean != NULL)
-        at = nsc_proto_bytes(at, field, clean, nsc_names_fit(clean, bytes, TEXT_MAX));
+        at = nsc_protobuf_bytes(at, field, clean, nsc_names_fit(clean, bytes, TEXT_MAX));
     free(clean);
     return at;
 }
@@ -63,28 +63,28 @@ static uint8_t *packet_open(struct perfetto *p, uint32_t sequence, uint32_t flag
 {
     uint8_t *at = nsc_output_room(p->out, bytes + SMALL_PACKET);
 
-    *body = nsc_proto_open(&at, TRACE_PACKET);
-    at = nsc_proto_u64(at, PACKET_SEQUENCE_ID, sequence);
+    *body = nsc_protobuf_open(&at, TRACE_PACKET);
+    at = nsc_protobuf_u64(at, PACKET_SEQUENCE_ID, sequence);
     if (flags != 0)
-        at = nsc_proto_u64(at, PACKET_SEQUENCE_FLAGS, flags);
+        at = nsc_protobuf_u64(at, PACKET_SEQUENCE_FLAGS, flags);
     return at;
 }
 
 static void packet_close(struct perfetto *p, uint8_t *body, uint8_t *at)
 {
-    nsc_proto_close(body, at);
+    nsc_protobuf_close(body, at);
     p->out->at = at;
 }
 
 static uint8_t *put_clock(uint8_t *at, uint64_t id, uint64_t timestamp, bool incremental)
 {
-    uint8_t *m = nsc_proto_open(&at, SNAPSHOT_CLOCKS);
+    uint8_t *m = nsc_protobuf_open(&at, SNAPSHOT_CLOCKS);
 
-    at = nsc_proto_u64(at, CLOCK_ID, id);
-    at = nsc_proto_u64(at, CLOCK_TIMESTAMP, timestamp);
+    at = nsc_protobuf_u64(at, CLOCK_ID, id);
+    at = nsc_protobuf_u64(at, CLOCK_TIMESTAMP, timestamp);
     if (incremental)
-        at = nsc_proto_u64(at, CLOCK_INCREMENTAL, 1);
-    nsc_proto_close(m, at);
+        at = nsc_protobuf_u64(at, CLOCK_INCREMENTAL, 1);
+    nsc_protobuf_close(m, at);
     return at;
 }
 
@@ -96,14 +96,14 @@ static void put_clocks(struct perfetto *p)
     uint8_t *at, *packet, *m;
 
     at = packet_open(p, 1, 0, 0, &packet);
-    m = nsc_proto_open(&at, PACKET_CLOCK_SNAPSHOT);
+    m = nsc_protobuf_open(&at, PACKET_CLOCK_SNAPSHOT);
     at = put_clock(at, CLOCK_BOOTTIME_ID, p->offset_ns, false);
     if (zero.monotonic_ns != 0)
         at = put_clock(at, CLOCK_MONOTONIC_ID, zero.monotonic_ns, false);
     if (zero.realtime_ns != 0)
         at = put_clock(at, CLOCK_REALTIME_ID, zero.realtime_ns, false);
-    at = nsc_proto_u64(at, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
-    nsc_proto_close(m, at);
+    at = nsc_protobuf_u64(at, SNAPSHOT_PRIMARY, CLOCK_BOOTTIME_ID);
+    nsc_protobuf_close(m, at);
     packet_close(p, packet, at);
 }
 
@@ -116,13 +116,13 @@ static void put_process(struct perfetto *p, uint32_t id)
         return;
     p->described[id] = 1;
     at = packet_open(p, 1, 0, TEXT_MAX, &packet);
-    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
-    at = nsc_proto_u64(at, DESCRIPTOR_UUID, UUID_PROCESS + id);
-    m = nsc_proto_open(&at, DESCRIPTOR_PROCESS);
-    at = nsc_proto_u64(at, PROCESS_PID, process->pid);
+    descriptor = nsc_protobuf_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_protobuf_u64(at, DESCRIPTOR_UUID, UUID_PROCESS + id);
+    m = nsc_protobuf_open(&at, DESCRIPTOR_PROCESS);
+    at = nsc_protobuf_u64(at, PROCESS_PID, process->pid);
     at = put_text(at, PROCESS_NAME, process->name);
-    nsc_proto_close(m, at);
-    nsc_proto_close(descriptor, at);
+    nsc_protobuf_close(m, at);
+    nsc_protobuf_close(descriptor, at);
     packet_close(p, packet, at);
 }
 
@@ -151,21 +151,22 @@ static void put_track(struct perfetto *p, uint32_t id)
     if (parent != id)
         put_track(p, parent);
     at = packet_open(p, 1, 0, TEXT_MAX, &packet);
-    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
-    at = nsc_proto_u64(at, DESCRIPTOR_UUID, UUID_THREAD + id);
+    descriptor = nsc_protobuf_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_protobuf_u64(at, DESCRIPTOR_UUID, UUID_THREAD + id);
     if (parent != id) {
         snprintf(name, sizeof name, "stack %u", thread->stack);
-        at = nsc_proto_u64(at, DESCRIPTOR_PARENT, UUID_THREAD + parent);
-        at = nsc_proto_text(at, DESCRIPTOR_NAME, name);
+        at = nsc_protobuf_u64(at, DESCRIPTOR_PARENT, UUID_THREAD + parent);
+        at = nsc_protobuf_text(at, DESCRIPTOR_NAME, name);
     } else {
-        at = nsc_proto_u64(at, DESCRIPTOR_PARENT, UUID_PROCESS + thread->process);
-        m = nsc_proto_open(&at, DESCRIPTOR_THREAD);
-        at = nsc_proto_u64(at, THREAD_PID, nsc_trace_process(p->job->trace, thread->process)->pid);
-        at = nsc_proto_u64(at, THREAD_TID, thread->tid);
+        at = nsc_protobuf_u64(at, DESCRIPTOR_PARENT, UUID_PROCESS + thread->process);
+        m = nsc_protobuf_open(&at, DESCRIPTOR_THREAD);
+        at = nsc_protobuf_u64(at, THREAD_PID,
+                              nsc_trace_process(p->job->trace, thread->process)->pid);
+        at = nsc_protobuf_u64(at, THREAD_TID, thread->tid);
         at = put_text(at, THREAD_NAME, thread->name);
-        nsc_proto_close(m, at);
+        nsc_protobuf_close(m, at);
     }
-    nsc_proto_close(descriptor, at);
+    nsc_protobuf_close(descriptor, at);
     packet_close(p, packet, at);
 }
 
@@ -175,17 +176,17 @@ static void put_sequence_start(struct perfetto *p, uint64_t ns)
     uint8_t *packet, *m, *inner;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_CLEARED, 0, &packet);
 
-    at = nsc_proto_u64(at, PACKET_FIRST_ON_SEQUENCE, 1);
-    m = nsc_proto_open(&at, PACKET_CLOCK_SNAPSHOT);
+    at = nsc_protobuf_u64(at, PACKET_FIRST_ON_SEQUENCE, 1);
+    m = nsc_protobuf_open(&at, PACKET_CLOCK_SNAPSHOT);
     at = put_clock(at, CLOCK_DELTA_ID, ns, true);
     at = put_clock(at, CLOCK_BOOTTIME_ID, ns, false);
-    nsc_proto_close(m, at);
-    m = nsc_proto_open(&at, PACKET_DEFAULTS);
-    inner = nsc_proto_open(&at, DEFAULTS_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_DEFAULTS_TRACK_UUID, UUID_THREAD + p->thread);
-    nsc_proto_close(inner, at);
-    at = nsc_proto_u64(at, DEFAULTS_CLOCK_ID, CLOCK_DELTA_ID);
-    nsc_proto_close(m, at);
+    nsc_protobuf_close(m, at);
+    m = nsc_protobuf_open(&at, PACKET_DEFAULTS);
+    inner = nsc_protobuf_open(&at, DEFAULTS_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, EVENT_DEFAULTS_TRACK_UUID, UUID_THREAD + p->thread);
+    nsc_protobuf_close(inner, at);
+    at = nsc_protobuf_u64(at, DEFAULTS_CLOCK_ID, CLOCK_DELTA_ID);
+    nsc_protobuf_close(m, at);
     packet_close(p, packet, at);
     p->last_ns = ns;
 }
@@ -201,35 +202,35 @@ static void put_plain(struct perfetto *p, uint64_t delta_ns, uint32_t type, uint
     uint8_t *start = nsc_output_room(p->out, 64);
     uint8_t *at = start + 2, *event;
 
-    at = nsc_proto_u64(at, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
-    at = nsc_proto_u64(at, PACKET_SEQUENCE_ID, FIRST_SEQUENCE + p->thread);
-    *at++ = NSC_PROTO_BYTES(PACKET_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, PACKET_SEQUENCE_FLAGS, FLAG_NEEDS_STATE);
+    at = nsc_protobuf_u64(at, PACKET_SEQUENCE_ID, FIRST_SEQUENCE + p->thread);
+    *at++ = NSC_PROTOBUF_BYTES(PACKET_TRACK_EVENT);
     event = ++at;
-    at = nsc_proto_u64(at, EVENT_TYPE, type);
+    at = nsc_protobuf_u64(at, EVENT_TYPE, type);
     if (iid != 0)
-        at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+        at = nsc_protobuf_u64(at, EVENT_NAME_IID, iid);
     event[-1] = (uint8_t)(at - event);
-    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
-    start[0] = NSC_PROTO_BYTES(TRACE_PACKET);
+    at = nsc_protobuf_u64(at, PACKET_TIMESTAMP, delta_ns);
+    start[0] = NSC_PROTOBUF_BYTES(TRACE_PACKET);
     start[1] = (uint8_t)(at - start - 2);
     p->out->at = at;
 }
 
 static uint8_t *put_annotation(uint8_t *at, const char *name, const char *text)
 {
-    uint8_t *m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
+    uint8_t *m = nsc_protobuf_open(&at, EVENT_ANNOTATIONS);
 
-    at = nsc_proto_text(at, ANNOTATION_NAME, name);
-    at = nsc_proto_text(at, ANNOTATION_STRING, text);
-    nsc_proto_close(m, at);
+    at = nsc_protobuf_text(at, ANNOTATION_NAME, name);
+    at = nsc_protobuf_text(at, ANNOTATION_STRING, text);
+    nsc_protobuf_close(m, at);
     return at;
 }
 
 /* Why the call's time is not exact; as a rule nothing. */
 static uint8_t *put_bound(uint8_t *at, uint32_t bound)
 {
-    const char *bound_sides = nsc_bound_name(bound);
-    const char *cut_sides = nsc_bound_name(nsc_walk_clipped(bound));
+    const char *bound_sides = nsc_model_bound_name(bound);
+    const char *cut_sides = nsc_model_bound_name(nsc_walk_clipped(bound));
 
     if (bound_sides != NULL)
         at = put_annotation(at, "bound", bound_sides);
@@ -252,28 +253,28 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
     p->stamps[function] = p->thread + 1;
     p->iids[function] = iid;
     at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 2 * TEXT_MAX, &packet);
-    data = nsc_proto_open(&at, PACKET_INTERNED_DATA);
-    m = nsc_proto_open(&at, INTERNED_EVENT_NAMES);
-    at = nsc_proto_u64(at, NAME_IID, iid);
-    at = nsc_proto_bytes(at, NAME_TEXT, name->text,
-                         nsc_names_fit(name->text, name->bytes, TEXT_MAX));
-    nsc_proto_close(m, at);
+    data = nsc_protobuf_open(&at, PACKET_INTERNED_DATA);
+    m = nsc_protobuf_open(&at, INTERNED_EVENT_NAMES);
+    at = nsc_protobuf_u64(at, NAME_IID, iid);
+    at = nsc_protobuf_bytes(at, NAME_TEXT, name->text,
+                            nsc_names_fit(name->text, name->bytes, TEXT_MAX));
+    nsc_protobuf_close(m, at);
     if (has_file) {
-        m = nsc_proto_open(&at, INTERNED_SOURCES);
-        at = nsc_proto_u64(at, SOURCE_IID, iid);
+        m = nsc_protobuf_open(&at, INTERNED_SOURCES);
+        at = nsc_protobuf_u64(at, SOURCE_IID, iid);
         at = put_text(at, SOURCE_FILE, f->file);
-        at = nsc_proto_u64(at, SOURCE_LINE, f->line);
-        nsc_proto_close(m, at);
+        at = nsc_protobuf_u64(at, SOURCE_LINE, f->line);
+        nsc_protobuf_close(m, at);
     }
-    nsc_proto_close(data, at);
-    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_BEGIN);
-    at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+    nsc_protobuf_close(data, at);
+    m = nsc_protobuf_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, EVENT_TYPE, TYPE_BEGIN);
+    at = nsc_protobuf_u64(at, EVENT_NAME_IID, iid);
     if (has_file)
-        at = nsc_proto_u64(at, EVENT_SOURCE_IID, iid);
+        at = nsc_protobuf_u64(at, EVENT_SOURCE_IID, iid);
     at = put_bound(at, bound);
-    nsc_proto_close(m, at);
-    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    nsc_protobuf_close(m, at);
+    at = nsc_protobuf_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
     return 0;
 }
@@ -285,13 +286,13 @@ static void put_bounded(struct perfetto *p, uint64_t delta_ns, uint32_t type, ui
     uint8_t *packet, *m;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 
-    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_TYPE, type);
+    m = nsc_protobuf_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, EVENT_TYPE, type);
     if (iid != 0)
-        at = nsc_proto_u64(at, EVENT_NAME_IID, iid);
+        at = nsc_protobuf_u64(at, EVENT_NAME_IID, iid);
     at = put_bound(at, bound);
-    nsc_proto_close(m, at);
-    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    nsc_protobuf_close(m, at);
+    at = nsc_protobuf_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
 }
 
@@ -300,15 +301,15 @@ static void put_gap(struct perfetto *p, uint64_t delta_ns, const char *name, uin
     uint8_t *packet, *m, *annotation;
     uint8_t *at = packet_open(p, FIRST_SEQUENCE + p->thread, FLAG_NEEDS_STATE, 0, &packet);
 
-    m = nsc_proto_open(&at, PACKET_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_TYPE, TYPE_INSTANT);
-    at = nsc_proto_text(at, EVENT_NAME, name);
-    annotation = nsc_proto_open(&at, EVENT_ANNOTATIONS);
-    at = nsc_proto_text(at, ANNOTATION_NAME, "count");
-    at = nsc_proto_u64(at, ANNOTATION_UINT, count);
-    nsc_proto_close(annotation, at);
-    nsc_proto_close(m, at);
-    at = nsc_proto_u64(at, PACKET_TIMESTAMP, delta_ns);
+    m = nsc_protobuf_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, EVENT_TYPE, TYPE_INSTANT);
+    at = nsc_protobuf_text(at, EVENT_NAME, name);
+    annotation = nsc_protobuf_open(&at, EVENT_ANNOTATIONS);
+    at = nsc_protobuf_text(at, ANNOTATION_NAME, "count");
+    at = nsc_protobuf_u64(at, ANNOTATION_UINT, count);
+    nsc_protobuf_close(annotation, at);
+    nsc_protobuf_close(m, at);
+    at = nsc_protobuf_u64(at, PACKET_TIMESTAMP, delta_ns);
     packet_close(p, packet, at);
 }
 
@@ -388,17 +389,17 @@ static uint64_t put_note_track(struct perfetto *p, const char *name, bool counte
     uint8_t *at, *packet, *descriptor, *m;
 
     at = packet_open(p, 1, 0, TEXT_MAX, &packet);
-    descriptor = nsc_proto_open(&at, PACKET_TRACK_DESCRIPTOR);
-    at = nsc_proto_u64(at, DESCRIPTOR_UUID, uuid);
-    at = nsc_proto_u64(at, DESCRIPTOR_PARENT, p->owner_uuid);
+    descriptor = nsc_protobuf_open(&at, PACKET_TRACK_DESCRIPTOR);
+    at = nsc_protobuf_u64(at, DESCRIPTOR_UUID, uuid);
+    at = nsc_protobuf_u64(at, DESCRIPTOR_PARENT, p->owner_uuid);
     at = put_text(at, DESCRIPTOR_NAME, name);
     if (counter) {
-        m = nsc_proto_open(&at, DESCRIPTOR_COUNTER);
+        m = nsc_protobuf_open(&at, DESCRIPTOR_COUNTER);
         if (unit != UNIT_NONE)
-            at = nsc_proto_u64(at, COUNTER_UNIT, unit);
-        nsc_proto_close(m, at);
+            at = nsc_protobuf_u64(at, COUNTER_UNIT, unit);
+        nsc_protobuf_close(m, at);
     }
-    nsc_proto_close(descriptor, at);
+    nsc_protobuf_close(descriptor, at);
     packet_close(p, packet, at);
     return uuid;
 }
@@ -414,18 +415,18 @@ static uint8_t *note_open(struct perfetto *p, uint64_t ns, uint64_t track, uint3
 {
     uint8_t *at = packet_open(p, 1, 0, bytes, packet);
 
-    at = nsc_proto_u64(at, PACKET_TIMESTAMP, ns);
-    *event = nsc_proto_open(&at, PACKET_TRACK_EVENT);
-    at = nsc_proto_u64(at, EVENT_TYPE, type);
-    return nsc_proto_u64(at, EVENT_TRACK_UUID, track);
+    at = nsc_protobuf_u64(at, PACKET_TIMESTAMP, ns);
+    *event = nsc_protobuf_open(&at, PACKET_TRACK_EVENT);
+    at = nsc_protobuf_u64(at, EVENT_TYPE, type);
+    return nsc_protobuf_u64(at, EVENT_TRACK_UUID, track);
 }
 
 static void put_count(struct perfetto *p, uint64_t ns, uint64_t track, uint64_t value)
 {
     uint8_t *packet, *event, *at = note_open(p, ns, track, TYPE_COUNTER, 0, &packet, &event);
 
-    at = nsc_proto_u64(at, EVENT_COUNTER, value); /* an int64: two's complement */
-    nsc_proto_close(event, at);
+    at = nsc_protobuf_u64(at, EVENT_COUNTER, value); /* an int64: two's complement */
+    nsc_protobuf_close(event, at);
     packet_close(p, packet, at);
 }
 
@@ -447,8 +448,8 @@ static void put_sample(struct perfetto *p, const struct nsc_note *note)
         if ((note->sample.known >> i & 1) == 0)
             continue;
         if (p->fields[i] == 0)
-            p->fields[i] =
-                put_note_track(p, nsc_sample_field_name((enum nsc_sample_field)i), true, units[i]);
+            p->fields[i] = put_note_track(p, nsc_model_sample_field_name((enum nsc_sample_field)i),
+                                          true, units[i]);
         put_count(p, note_ns(p, note), p->fields[i], note->sample.values[i]);
     }
 }
@@ -461,7 +462,7 @@ static void end_state(struct perfetto *p, uint64_t ns)
     if (!p->in_state)
         return;
     at = note_open(p, ns, p->states, TYPE_END, 0, &packet, &event);
-    nsc_proto_close(event, at);
+    nsc_protobuf_close(event, at);
     packet_close(p, packet, at);
     p->in_state = false;
 }
@@ -469,7 +470,7 @@ static void end_state(struct perfetto *p, uint64_t ns)
 /* The name of a state, or its number in @number. */
 static const char *state_text(uint32_t state, char number[16])
 {
-    const char *name = nsc_state_name(state);
+    const char *name = nsc_model_state_name(state);
 
     snprintf(number, 16, "%u", state);
     return name != NULL ? name : number;
@@ -488,10 +489,10 @@ static void put_state(struct perfetto *p, const struct nsc_note *note)
     end_state(p, p->last_state_ns);
     at = note_open(p, p->last_state_ns, p->states, dead ? TYPE_INSTANT : TYPE_BEGIN, 0, &packet,
                    &event);
-    at = nsc_proto_text(at, EVENT_NAME, state_text(note->state.new_state, number));
+    at = nsc_protobuf_text(at, EVENT_NAME, state_text(note->state.new_state, number));
     if (note->state.old_state != p->last_state)
         at = put_annotation(at, "from", state_text(note->state.old_state, number));
-    nsc_proto_close(event, at);
+    nsc_protobuf_close(event, at);
     packet_close(p, packet, at);
     p->in_state = !dead;
     p->last_state = note->state.new_state;
@@ -505,18 +506,18 @@ static void put_mark(struct perfetto *p, const struct nsc_note *note)
 
     at = put_text(at, EVENT_NAME, note->mark.name);
     if (note->mark.metadata[0] != '\0') {
-        m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
-        at = nsc_proto_text(at, ANNOTATION_NAME, "metadata");
+        m = nsc_protobuf_open(&at, EVENT_ANNOTATIONS);
+        at = nsc_protobuf_text(at, ANNOTATION_NAME, "metadata");
         at = put_text(at, ANNOTATION_STRING, note->mark.metadata);
-        nsc_proto_close(m, at);
+        nsc_protobuf_close(m, at);
     }
     if (note->mark.cut) {
-        m = nsc_proto_open(&at, EVENT_ANNOTATIONS);
-        at = nsc_proto_text(at, ANNOTATION_NAME, "cut");
-        at = nsc_proto_u64(at, ANNOTATION_BOOL, 1);
-        nsc_proto_close(m, at);
+        m = nsc_protobuf_open(&at, EVENT_ANNOTATIONS);
+        at = nsc_protobuf_text(at, ANNOTATION_NAME, "cut");
+        at = nsc_protobuf_u64(at, ANNOTATION_BOOL, 1);
+        nsc_protobuf_close(m, at);
     }
-    nsc_proto_close(event, at);
+    nsc_protobuf_close(event, at);
     packet_close(p, packet, at);
 }
 
@@ -536,8 +537,8 @@ static int put_counter(struct perfetto *p, const struct nsc_note *note)
         return 0;
     }
     at = note_open(p, note_ns(p, note), UUID_NOTES + track->id, TYPE_COUNTER, 0, &packet, &event);
-    at = nsc_proto_double(at, EVENT_COUNTER_REAL, counter->real);
-    nsc_proto_close(event, at);
+    at = nsc_protobuf_double(at, EVENT_COUNTER_REAL, counter->real);
+    nsc_protobuf_close(event, at);
     packet_close(p, packet, at);
     return 0;
 }

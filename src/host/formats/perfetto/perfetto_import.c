@@ -77,7 +77,7 @@ static uint32_t function_of(struct perfetto_import *p, struct nsc_perfetto_seque
                                     .module = NSC_NO_ID};
     const struct nsc_perfetto_name *place = NULL;
     struct nsc_span message = e->source;
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint32_t function;
 
     if (e->source_iid != 0)
@@ -90,7 +90,7 @@ static uint32_t function_of(struct perfetto_import *p, struct nsc_perfetto_seque
         f.file_bytes = place->bytes;
         f.line = place->line;
     }
-    while (place == NULL && nsc_proto_next(&message, &field)) {
+    while (place == NULL && nsc_protobuf_next(&message, &field)) {
         if (field.number == SOURCE_FILE && field.is_bytes) {
             f.file = nsc_perfetto_start(&field.bytes);
             f.file_bytes = nsc_span_left(&field.bytes);
@@ -115,13 +115,14 @@ static bool take_state(struct perfetto_import *p, struct nsc_perfetto_track *t,
 
     if (e->type == TYPE_END)
         return true;
-    if (!e->has_name || !to_string(&e->name, name, sizeof name) || !nsc_state_find(name, &state)) {
+    if (!e->has_name || !to_string(&e->name, name, sizeof name) ||
+        !nsc_model_state_find(name, &state)) {
         t->is_states = t->borrowed = false;
         t->slices = nsc_perfetto_further(&p->state, t, t->slices);
         return false;
     }
     if (nsc_span_left(&e->from) > 0 && to_string(&e->from, from, sizeof from))
-        nsc_state_find(from, &old_state);
+        nsc_model_state_find(from, &old_state);
     nsc_intake_state(p->in, t->slices, ns, old_state, state);
     t->state = state;
     return true;
@@ -162,9 +163,9 @@ static void take_slice(struct perfetto_import *p, struct nsc_perfetto_sequence *
         nsc_intake_slice(p->in, track, ns, e->duration_ns, function_of(p, q, e));
     else if (e->type == TYPE_BEGIN)
         nsc_intake_begin(p->in, track, ns, function_of(p, q, e),
-                         (e->clipped & NSC_BOUND_START) != 0  ? NSC_NEST_CLIPPED
-                         : (e->bounds & NSC_BOUND_START) != 0 ? NSC_NEST_LATE
-                                                              : NSC_NEST_SEEN);
+                         (e->clipped & NSC_BOUND_START) != 0  ? NSC_NESTING_CLIPPED
+                         : (e->bounds & NSC_BOUND_START) != 0 ? NSC_NESTING_LATE
+                                                              : NSC_NESTING_SEEN);
     else if (e->type == TYPE_END)
         nsc_intake_end(p->in, track, ns, e->has_name ? function_of(p, q, e) : NSC_NO_ID,
                        ((e->bounds | e->clipped) & NSC_BOUND_END) != 0);
@@ -177,7 +178,7 @@ static void take_counter(struct perfetto_import *p, struct nsc_perfetto_track *t
 {
     uint32_t owner = nsc_perfetto_owner(&p->state, t);
     const char *name = t->name != NULL ? t->name : "counter";
-    double real = nsc_proto_as_double(e->counter) * (double)t->multiplier;
+    double real = nsc_protobuf_as_double(e->counter) * (double)t->multiplier;
     enum nsc_sample_field field;
 
     if (e->is_real) {
@@ -185,7 +186,7 @@ static void take_counter(struct perfetto_import *p, struct nsc_perfetto_track *t
         return;
     }
     t->value = e->counter * t->multiplier + (t->incremental ? t->value : 0);
-    if (t->of_thread && nsc_sample_field_find(name, &field))
+    if (t->of_thread && nsc_model_sample_field_find(name, &field))
         nsc_intake_sample(p->in, owner, ns, field, t->value);
     else
         nsc_intake_count(p->in, owner, ns, name, strlen(name), (int64_t)t->value);
@@ -267,10 +268,10 @@ static void note_kind(struct packet *packet, uint32_t number)
 
 static bool read_packet(struct nsc_span message, struct packet *packet)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
 
     *packet = (struct packet){0};
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         switch (field.number) {
         case PACKET_TIMESTAMP:
             packet->timestamp = field.value;
@@ -324,14 +325,14 @@ static bool read_packet(struct nsc_span message, struct packet *packet)
 
 static bool take_defaults(struct nsc_perfetto_sequence *q, struct nsc_span message)
 {
-    struct nsc_proto_field field, inner;
+    struct nsc_protobuf_field field, inner;
 
     q->default_clock = 0;
     q->has_default_track = false;
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == DEFAULTS_CLOCK_ID)
             q->default_clock = (uint32_t)field.value;
-        while (field.number == DEFAULTS_TRACK_EVENT && nsc_proto_next(&field.bytes, &inner)) {
+        while (field.number == DEFAULTS_TRACK_EVENT && nsc_protobuf_next(&field.bytes, &inner)) {
             if (inner.number == EVENT_DEFAULTS_TRACK_UUID) {
                 q->default_track = inner.value;
                 q->has_default_track = true;
@@ -346,10 +347,10 @@ static bool take_thread(struct perfetto_import *p, struct nsc_perfetto_sequence 
                         struct nsc_span message)
 {
     struct nsc_span name = {0};
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint32_t track;
 
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == THREAD_PID)
             q->pid = (uint32_t)field.value;
         else if (field.number == THREAD_TID)
@@ -446,14 +447,14 @@ static int take_compressed(struct perfetto_import *p, const struct packet *packe
     uint8_t *plain = packet->zstd ? nsc_perfetto_unzstd(packet->compressed, PACKET_MAX, &bytes)
                                   : nsc_perfetto_inflate(packet->compressed, PACKET_MAX, &bytes);
     struct nsc_span trace = nsc_span_of(plain, bytes);
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     int error = 0;
 
     if (plain == NULL) {
         p->left_out[BROKEN]++;
         return 0;
     }
-    while (error == 0 && nsc_proto_next(&trace, &field))
+    while (error == 0 && nsc_protobuf_next(&trace, &field))
         if (field.number == TRACE_PACKET && field.is_bytes)
             error = take_packet(p, field.bytes, true);
     p->left_out[BROKEN] += trace.bad;
@@ -515,7 +516,7 @@ static int read_packets(struct perfetto_import *p, struct nsc_diag *diag)
         if (count < head + body)
             return error != 0 ? error : damaged(in, "the input ends within a packet", diag);
         error = 0;
-        if (tag == NSC_PROTO_BYTES(TRACE_PACKET))
+        if (tag == NSC_PROTOBUF_BYTES(TRACE_PACKET))
             error = take_packet(p, nsc_span_of(bytes + head, (size_t)body), false);
         if (error != 0)
             return nsc_intake_error(p->in, diag) != 0
@@ -586,7 +587,7 @@ static void note_left_out(struct perfetto_import *p)
                                      i == KINDS_MAX ? " and above" : "", p->others[i]);
     }
     if (used > 0)
-        nsc_notes_add(p->job->notes, "left out as no calls: packets of %s", text);
+        nsc_import_notes_add(p->job->notes, "left out as no calls: packets of %s", text);
     text[0] = '\0';
     used = 0;
     for (int i = 0; i < COUNTS && used < sizeof text; i++)
@@ -594,18 +595,19 @@ static void note_left_out(struct perfetto_import *p)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu64 ")",
                                      used > 0 ? ", " : "", count_names[i], p->left_out[i]);
     if (used > 0)
-        nsc_notes_add(p->job->notes, "left out: %s", text);
+        nsc_import_notes_add(p->job->notes, "left out: %s", text);
     if (p->state.late > 0)
-        nsc_notes_add(p->job->notes,
-                      "%" PRIu64
-                      " tracks are said to be another thread's or process's after events "
-                      "of theirs: what came before is on a thread of its own",
-                      p->state.late);
+        nsc_import_notes_add(p->job->notes,
+                             "%" PRIu64
+                             " tracks are said to be another thread's or process's after events "
+                             "of theirs: what came before is on a thread of its own",
+                             p->state.late);
     if (p->state.untied > 0)
-        nsc_notes_add(p->job->notes,
-                      "%" PRIu64 " times are of a clock that nothing ties to the trace's: they are "
-                      "taken as they are",
-                      p->state.untied);
+        nsc_import_notes_add(p->job->notes,
+                             "%" PRIu64
+                             " times are of a clock that nothing ties to the trace's: they are "
+                             "taken as they are",
+                             p->state.untied);
 }
 
 /* Ticks are nanoseconds of the boot clock. Where some times are of an unknown clock, its readings
@@ -658,7 +660,7 @@ static int import_perfetto(struct nsc_import *job, struct nsc_diag *diag)
 
 /* Whether a packet may have this field. Of those below 100 all but these hold messages or bytes: so
  * a protobuf of something else (a profile for pprof, whose first field is 1, too) is told apart. */
-static bool is_plausible(const struct nsc_proto_field *field)
+static bool is_plausible(const struct nsc_protobuf_field *field)
 {
     static const uint8_t numbers[] = {3, 8, 10, 13, 41, 42, 58, 79, 87, 98};
 
@@ -671,12 +673,12 @@ static bool is_plausible(const struct nsc_proto_field *field)
 /* A packet that holds fields, and where it ends another one or the end. */
 static bool sniff_perfetto(const uint8_t *bytes, size_t count)
 {
-    struct nsc_proto_field field = {0};
+    struct nsc_protobuf_field field = {0};
     struct nsc_span span, body;
     uint64_t length;
     bool whole;
 
-    if (count < 3 || bytes[0] != NSC_PROTO_BYTES(TRACE_PACKET))
+    if (count < 3 || bytes[0] != NSC_PROTOBUF_BYTES(TRACE_PACKET))
         return false;
     span = nsc_span_of(bytes + 1, count - 1);
     length = nsc_span_leb(&span);
@@ -684,7 +686,7 @@ static bool sniff_perfetto(const uint8_t *bytes, size_t count)
     if (span.bad || length == 0 || length > PACKET_MAX)
         return false;
     body = nsc_span_part(&span, whole ? length : nsc_span_left(&span));
-    while (nsc_proto_next(&body, &field))
+    while (nsc_protobuf_next(&body, &field))
         if (!is_plausible(&field))
             return false;
     if (!whole) /* its last field is cut */

@@ -73,10 +73,10 @@ static int intern(struct nsc_perfetto_sequence *q, enum nsc_perfetto_intern kind
 {
     struct nsc_perfetto_name *all, name = {.function = NSC_NO_ID};
     struct nsc_span text = {0};
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint64_t iid = 0;
 
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == NAME_IID)
             iid = field.value;
         else if (field.number == NAME_TEXT)
@@ -97,10 +97,10 @@ static int intern(struct nsc_perfetto_sequence *q, enum nsc_perfetto_intern kind
 
 int nsc_perfetto_take_interned(struct nsc_perfetto_sequence *q, struct nsc_span message)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     int error = 0;
 
-    while (error == 0 && nsc_proto_next(&message, &field)) {
+    while (error == 0 && nsc_protobuf_next(&message, &field)) {
         if (!field.is_bytes)
             continue;
         if (field.number == INTERNED_EVENT_NAMES)
@@ -145,10 +145,10 @@ static struct nsc_perfetto_clock *find_clock(const struct nsc_perfetto_state *s,
 
 static bool read_clock(struct nsc_span message, struct reading *r)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
 
     *r = (struct reading){.multiplier = 1};
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == CLOCK_ID)
             r->id = (uint32_t)field.value;
         else if (field.number == CLOCK_TIMESTAMP)
@@ -233,12 +233,12 @@ int nsc_perfetto_take_clocks(struct nsc_perfetto_state *s, uint32_t sequence,
                              struct nsc_span message)
 {
     struct reading all[SNAPSHOT_MAX];
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint32_t count = 0;
     uint64_t ns;
     int error = 0;
 
-    while (nsc_proto_next(&message, &field))
+    while (nsc_protobuf_next(&message, &field))
         if (field.number == SNAPSHOT_CLOCKS && field.is_bytes && count < SNAPSHOT_MAX &&
             !read_clock(field.bytes, &all[count++]))
             return -EBADMSG;
@@ -295,10 +295,10 @@ struct nsc_perfetto_track *nsc_perfetto_track(struct nsc_perfetto_state *s, uint
 static bool read_owner(struct nsc_perfetto_track *t, struct nsc_span message, bool thread,
                        struct nsc_span *name)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
 
     t->kind = thread ? NSC_PERFETTO_THREAD : NSC_PERFETTO_PROCESS;
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == PROCESS_PID) /* as THREAD_PID */
             t->pid = (uint32_t)field.value;
         else if (thread && field.number == THREAD_TID)
@@ -311,10 +311,10 @@ static bool read_owner(struct nsc_perfetto_track *t, struct nsc_span message, bo
 
 static bool read_counter(struct nsc_perfetto_track *t, struct nsc_span message)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
 
     t->kind = NSC_PERFETTO_COUNTER;
-    while (nsc_proto_next(&message, &field)) {
+    while (nsc_protobuf_next(&message, &field)) {
         if (field.number == COUNTER_MULTIPLIER && field.value != 0)
             t->multiplier = field.value;
         else if (field.number == COUNTER_INCREMENTAL)
@@ -327,10 +327,10 @@ static bool read_counter(struct nsc_perfetto_track *t, struct nsc_span message)
 static bool read_track(struct nsc_perfetto_track *t, struct nsc_span message, struct nsc_span *name,
                        struct nsc_span *owner_name)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     bool good = true;
 
-    while (good && nsc_proto_next(&message, &field)) {
+    while (good && nsc_protobuf_next(&message, &field)) {
         if (field.number == DESCRIPTOR_PARENT)
             t->parent = field.value;
         else if (!field.is_bytes)
@@ -349,10 +349,10 @@ static bool read_track(struct nsc_perfetto_track *t, struct nsc_span message, st
 
 static uint64_t uuid_of(struct nsc_span message)
 {
-    struct nsc_proto_field field;
+    struct nsc_protobuf_field field;
     uint64_t uuid = 0;
 
-    while (nsc_proto_next(&message, &field))
+    while (nsc_protobuf_next(&message, &field))
         if (field.number == DESCRIPTOR_UUID)
             uuid = field.value;
     return uuid;

@@ -18,7 +18,7 @@
 struct callgrind {
     struct nsc_export *job;
     struct nsc_output *out;
-    struct nsc_tally tally;
+    struct nsc_call_pairs tally;
     bool *named; /* by function id: its name has been written with its number */
 };
 
@@ -74,7 +74,7 @@ static int put_function(struct callgrind *c, const char *const keys[3], uint32_t
     return 0;
 }
 
-static int put_pair(struct callgrind *c, const struct nsc_tally_pair *pair)
+static int put_pair(struct callgrind *c, const struct nsc_call_pair *pair)
 {
     static const char *const keys[] = {"cob=", "cfi=", "cfn="};
 
@@ -102,7 +102,7 @@ static int put_pairs(struct callgrind *c, uint32_t caller, uint32_t *next)
 static int put_profile(struct callgrind *c)
 {
     static const char *const keys[] = {"ob=", "fl=", "fn="};
-    const struct nsc_tally *t = &c->tally;
+    const struct nsc_call_pairs *t = &c->tally;
     uint64_t sum_ns = 0;
     uint32_t pair = 0;
 
@@ -144,14 +144,14 @@ static int export_callgrind(struct nsc_export *job, struct nsc_diag *diag)
         return error;
     for (uint32_t i = 0; i < job->info->thread_count && error == 0; i++)
         if (nsc_export_wants(job, i))
-            error = nsc_tally_take(&c.tally, job, i, diag);
-    nsc_tally_sort(&c.tally);
+            error = nsc_call_pairs_take(&c.tally, job, i, diag);
+    nsc_call_pairs_sort(&c.tally);
     c.named = calloc((size_t)job->info->function_count + 1, sizeof *c.named);
     if (error == 0 && (c.named == NULL || put_profile(&c) != 0))
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     nsc_export_note_unmarked(job, "callgrind's format");
     nsc_export_note_left_out(job, "callgrind's format", ~0u);
-    nsc_tally_free(&c.tally);
+    nsc_call_pairs_free(&c.tally);
     free(c.named);
     return nsc_export_publish(job, c.out, error, diag);
 }

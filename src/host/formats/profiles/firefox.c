@@ -382,9 +382,9 @@ static int export_firefox(struct nsc_export *job, struct nsc_diag *diag)
         return error;
     error = put_threads(&f, diag);
     if (f.momentary > 0)
-        nsc_notes_add(&job->result->notes,
-                      "the Firefox Profiler has no place for %s call%s of no time",
-                      nsc_units_count(f.momentary).text, f.momentary == 1 ? "" : "s");
+        nsc_import_notes_add(&job->result->notes,
+                             "the Firefox Profiler has no place for %s call%s of no time",
+                             nsc_units_count(f.momentary).text, f.momentary == 1 ? "" : "s");
     nsc_export_note_unmarked(job, "the Firefox Profiler's format");
     nsc_export_note_left_out(job, "the Firefox Profiler's format, as written here,", ~0u);
     free(f.local);

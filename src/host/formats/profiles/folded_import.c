@@ -207,8 +207,9 @@ static int import_folded(struct nsc_import *job, struct nsc_diag *diag)
     if (error == 0)
         error = write_thread(&f, diag);
     if (error == 0)
-        nsc_notes_add(job->notes, "folded stacks are sums: each stack is one call here, and the "
-                                  "order of calls is not that in time");
+        nsc_import_notes_add(job->notes,
+                             "folded stacks are sums: each stack is one call here, and the "
+                             "order of calls is not that in time");
     nsc_names_free(&f.names);
     nsc_paths_free(&f.paths);
     return error;

@@ -92,14 +92,14 @@ static void put_leb(struct pprof *p, uint64_t value)
 
 static void put_u64(struct pprof *p, uint32_t field, uint64_t value)
 {
-    put_leb(p, NSC_PROTO_VARINT(field));
+    put_leb(p, NSC_PROTOBUF_VARINT(field));
     put_leb(p, value);
 }
 
 /* The head of a field of @bytes bytes, which follow. */
 static void put_head(struct pprof *p, uint32_t field, size_t bytes)
 {
-    put_leb(p, NSC_PROTO_BYTES(field));
+    put_leb(p, NSC_PROTOBUF_BYTES(field));
     put_leb(p, bytes);
 }
 
@@ -130,9 +130,9 @@ static int put_clean_string(struct pprof *p, const char *text)
 static void put_type(struct pprof *p, uint64_t type, uint64_t unit)
 {
     uint8_t message[32];
-    uint8_t *at = nsc_proto_u64(message, TYPE_TYPE, type);
+    uint8_t *at = nsc_protobuf_u64(message, TYPE_TYPE, type);
 
-    at = nsc_proto_u64(at, TYPE_UNIT, unit);
+    at = nsc_protobuf_u64(at, TYPE_UNIT, unit);
     put_message(p, PROFILE_SAMPLE_TYPE, message, at);
 }
 
@@ -150,17 +150,17 @@ static uint8_t *put_values(struct pprof *p, uint8_t *at, const struct nsc_path *
     uint8_t *m;
 
     end = nsc_leb_put(end, nsc_clock_span_ns(p->job->clock, s->self_ticks));
-    at = nsc_proto_bytes(at, SAMPLE_VALUES, values, (size_t)(end - values));
+    at = nsc_protobuf_bytes(at, SAMPLE_VALUES, values, (size_t)(end - values));
     if (thread == NSC_NO_ID)
         return at;
-    m = nsc_proto_open(&at, SAMPLE_LABEL);
-    at = nsc_proto_u64(at, LABEL_KEY, STRING_THREAD);
-    at = nsc_proto_u64(at, LABEL_STRING, thread_string(p, thread));
-    nsc_proto_close(m, at);
-    m = nsc_proto_open(&at, SAMPLE_LABEL);
-    at = nsc_proto_u64(at, LABEL_KEY, STRING_TID);
-    at = nsc_proto_u64(at, LABEL_NUMBER, nsc_trace_thread(p->job->trace, thread)->tid);
-    nsc_proto_close(m, at);
+    m = nsc_protobuf_open(&at, SAMPLE_LABEL);
+    at = nsc_protobuf_u64(at, LABEL_KEY, STRING_THREAD);
+    at = nsc_protobuf_u64(at, LABEL_STRING, thread_string(p, thread));
+    nsc_protobuf_close(m, at);
+    m = nsc_protobuf_open(&at, SAMPLE_LABEL);
+    at = nsc_protobuf_u64(at, LABEL_KEY, STRING_TID);
+    at = nsc_protobuf_u64(at, LABEL_NUMBER, nsc_trace_thread(p->job->trace, thread)->tid);
+    nsc_protobuf_close(m, at);
     return at;
 }
 
@@ -210,14 +210,14 @@ static void put_modules(struct pprof *p)
     uint8_t message[64];
 
     for (uint32_t i = 0; i < p->job->info->module_count; i++) {
-        uint8_t *at = nsc_proto_u64(message, MAPPING_ID, i + 1ull);
+        uint8_t *at = nsc_protobuf_u64(message, MAPPING_ID, i + 1ull);
 
-        at = nsc_proto_u64(at, MAPPING_FILE, module_string(i));
-        at = nsc_proto_u64(at, MAPPING_BUILD_ID, module_string(i) + 1);
+        at = nsc_protobuf_u64(at, MAPPING_FILE, module_string(i));
+        at = nsc_protobuf_u64(at, MAPPING_BUILD_ID, module_string(i) + 1);
         /* pprof is not to look for symbols itself: there are no addresses. */
-        at = nsc_proto_u64(at, MAPPING_HAS_FUNCTIONS, 1);
-        at = nsc_proto_u64(at, MAPPING_HAS_FILES, 1);
-        at = nsc_proto_u64(at, MAPPING_HAS_LINES, 1);
+        at = nsc_protobuf_u64(at, MAPPING_HAS_FUNCTIONS, 1);
+        at = nsc_protobuf_u64(at, MAPPING_HAS_FILES, 1);
+        at = nsc_protobuf_u64(at, MAPPING_HAS_LINES, 1);
         put_message(p, PROFILE_MAPPING, message, at);
     }
 }
@@ -229,22 +229,22 @@ static void put_functions(struct pprof *p)
     for (uint32_t i = 0; i < p->job->used_count; i++) {
         const struct nsc_function *f = nsc_trace_function(p->job->trace, p->job->used[i]);
 
-        at = nsc_proto_u64(message, LOCATION_ID, i + 1ull);
+        at = nsc_protobuf_u64(message, LOCATION_ID, i + 1ull);
         if (f->module != NSC_NO_ID)
-            at = nsc_proto_u64(at, LOCATION_MAPPING, f->module + 1ull);
-        m = nsc_proto_open(&at, LOCATION_LINE);
-        at = nsc_proto_u64(at, LINE_FUNCTION, i + 1ull);
-        at = nsc_proto_u64(at, LINE_LINE, f->line);
-        nsc_proto_close(m, at);
+            at = nsc_protobuf_u64(at, LOCATION_MAPPING, f->module + 1ull);
+        m = nsc_protobuf_open(&at, LOCATION_LINE);
+        at = nsc_protobuf_u64(at, LINE_FUNCTION, i + 1ull);
+        at = nsc_protobuf_u64(at, LINE_LINE, f->line);
+        nsc_protobuf_close(m, at);
         put_message(p, PROFILE_LOCATION, message, at);
 
-        at = nsc_proto_u64(message, FUNCTION_ID, i + 1ull);
-        at = nsc_proto_u64(at, FUNCTION_NAME, function_string(p, i));
+        at = nsc_protobuf_u64(message, FUNCTION_ID, i + 1ull);
+        at = nsc_protobuf_u64(at, FUNCTION_NAME, function_string(p, i));
         /* A symbol that is the name again would be taken for mangled, and the name be shortened. */
         if (strcmp(f->symbol, f->name) != 0)
-            at = nsc_proto_u64(at, FUNCTION_SYSTEM_NAME, function_string(p, i) + 1);
-        at = nsc_proto_u64(at, FUNCTION_FILE, function_string(p, i) + 2);
-        at = nsc_proto_u64(at, FUNCTION_LINE, f->line);
+            at = nsc_protobuf_u64(at, FUNCTION_SYSTEM_NAME, function_string(p, i) + 1);
+        at = nsc_protobuf_u64(at, FUNCTION_FILE, function_string(p, i) + 2);
+        at = nsc_protobuf_u64(at, FUNCTION_LINE, f->line);
         put_message(p, PROFILE_FUNCTION, message, at);
     }
 }
@@ -341,8 +341,8 @@ static int export_pprof(struct nsc_export *job, struct nsc_diag *diag)
 /* It begins with the first type of value. */
 static bool sniff_pprof(const uint8_t *bytes, size_t count)
 {
-    static const uint8_t start[] = {NSC_PROTO_BYTES(PROFILE_SAMPLE_TYPE), 4,
-                                    NSC_PROTO_VARINT(TYPE_TYPE), STRING_CALLS};
+    static const uint8_t start[] = {NSC_PROTOBUF_BYTES(PROFILE_SAMPLE_TYPE), 4,
+                                    NSC_PROTOBUF_VARINT(TYPE_TYPE), STRING_CALLS};
 
     return count >= sizeof start && memcmp(bytes, start, sizeof start) == 0;
 }

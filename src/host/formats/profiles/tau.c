@@ -24,7 +24,7 @@ static void put_time(struct nsc_output *out, uint64_t ns)
 }
 
 static int put_function(struct nsc_export *job, struct nsc_output *out, uint32_t id,
-                        const struct nsc_tally_function *f)
+                        const struct nsc_call_pairs_function *f)
 {
     const struct nsc_cooked *name = nsc_export_name(job, id);
 
@@ -43,7 +43,8 @@ static int put_function(struct nsc_export *job, struct nsc_output *out, uint32_t
     return 0;
 }
 
-static int put_profile(struct nsc_export *job, struct nsc_output *out, const struct nsc_tally *t)
+static int put_profile(struct nsc_export *job, struct nsc_output *out,
+                       const struct nsc_call_pairs *t)
 {
     uint32_t count = 0;
     int error = 0;
@@ -74,11 +75,11 @@ static uint32_t number_in_process(const struct nsc_export *job, uint32_t thread)
 static int export_thread(struct nsc_folder *folder, uint32_t thread, struct nsc_diag *diag)
 {
     struct nsc_export *job = folder->job;
-    struct nsc_tally tally = {0};
+    struct nsc_call_pairs tally = {0};
     struct nsc_output *out;
     char name[64];
     uint64_t calls = job->result->calls;
-    int error = nsc_tally_take(&tally, job, thread, diag);
+    int error = nsc_call_pairs_take(&tally, job, thread, diag);
 
     if (error == 0 && job->result->calls > calls) {
         snprintf(name, sizeof name, "profile.%u.0.%u",
@@ -90,7 +91,7 @@ static int export_thread(struct nsc_folder *folder, uint32_t thread, struct nsc_
             error = nsc_folder_close(folder, out, error, diag);
         }
     }
-    nsc_tally_free(&tally);
+    nsc_call_pairs_free(&tally);
     return error;
 }
 

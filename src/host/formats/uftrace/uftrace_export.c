@@ -272,14 +272,15 @@ static void note_lost(const struct uftrace *u)
     struct nsc_export *job = u->job;
 
     if (u->too_deep > 0)
-        nsc_notes_add(&job->result->notes,
-                      "uftrace has no place for calls below %s others: %s are left out",
-                      nsc_units_count(DEPTHS).text, nsc_units_count(u->too_deep).text);
+        nsc_import_notes_add(&job->result->notes,
+                             "uftrace has no place for calls below %s others: %s are left out",
+                             nsc_units_count(DEPTHS).text, nsc_units_count(u->too_deep).text);
     if (u->renamed > 0)
-        nsc_notes_add(&job->result->notes,
-                      "uftrace knows threads by their ids only: %u stacks or threads with an id "
-                      "that is taken have made-up ones",
-                      u->renamed);
+        nsc_import_notes_add(
+            &job->result->notes,
+            "uftrace knows threads by their ids only: %u stacks or threads with an id "
+            "that is taken have made-up ones",
+            u->renamed);
     nsc_export_note_bounds(job, "uftrace's format");
     nsc_export_note_left_out(job, "uftrace's format", ~0u);
 }

@@ -48,7 +48,7 @@ struct record {
 /* One TID.dat. */
 struct reading {
     struct uft *u;
-    struct nsc_bytes *file;
+    struct nsc_paged_file *file;
     struct nsc_lane *lane;
     struct uft_thread *thread;
     uint32_t pid;
@@ -90,10 +90,10 @@ static bool fits(const struct reading *f, const struct record *r)
     switch (r->type) {
     case RECORD_ENTRY:
         return r->ns >= f->last_ns && r->depth <= open_depth(f->lane) &&
-               nsc_uft_names_maps(f->u, f->pid, r->ns, r->address);
+               nsc_uftrace_names_maps(f->u, f->pid, r->ns, r->address);
     case RECORD_EXIT:
         return r->ns >= f->last_ns && r->depth + 1 == open_depth(f->lane) &&
-               nsc_uft_names_maps(f->u, f->pid, r->ns, r->address);
+               nsc_uftrace_names_maps(f->u, f->pid, r->ns, r->address);
     case RECORD_EVENT:
         return r->depth == 0 && r->address >= 100000 && r->address < 3000000;
     default:
@@ -105,12 +105,12 @@ static bool fits(const struct reading *f, const struct record *r)
 /* Whether there is a record at @offset that fits, and one behind it. */
 static bool plausible(const struct reading *f, uint64_t offset)
 {
-    const uint8_t *at = nsc_bytes_get(f->file, offset, RECORD_BYTES);
+    const uint8_t *at = nsc_paged_file_get(f->file, offset, RECORD_BYTES);
     struct record r, next;
 
     if (at == NULL || !parse_record(at, &r) || !fits(f, &r))
         return false;
-    at = nsc_bytes_get(f->file, offset + RECORD_BYTES, RECORD_BYTES);
+    at = nsc_paged_file_get(f->file, offset + RECORD_BYTES, RECORD_BYTES);
     if (r.more || at == NULL)
         return true;
     return parse_record(at, &next) && next.ns + EARLY_MAX_NS >= r.ns && next.ns <= f->u->last_ns;
@@ -157,7 +157,7 @@ static void leave(struct reading *f, const struct record *r, uint32_t function)
 static int take_call(struct reading *f, const struct record *r)
 {
     uint32_t function;
-    int error = nsc_uft_names_find(f->u, f->pid, r->ns, r->address, &function);
+    int error = nsc_uftrace_names_find(f->u, f->pid, r->ns, r->address, &function);
 
     if (error != 0)
         return error;
@@ -189,7 +189,7 @@ static const struct {
 
 #define EVENT_CPU 100011u /* the processor that the thread is on, in 4 bytes */
 
-int nsc_uft_note(struct uft *u, const struct nsc_note *note)
+int nsc_uftrace_note(struct uft *u, const struct nsc_note *note)
 {
     if (note->ticks < u->first_note_ns && note->ticks + EARLY_MAX_NS >= u->first_ns)
         u->first_note_ns = note->ticks;
@@ -203,7 +203,7 @@ static int add_counter(struct reading *f, uint64_t ns, const char *name, uint64_
                             .owner = f->thread->id,
                             .counter = {.name = name, .integer = (int64_t)value}};
 
-    return nsc_uft_note(f->u, &note);
+    return nsc_uftrace_note(f->u, &note);
 }
 
 static int take_event(struct reading *f, const struct record *r)
@@ -212,12 +212,12 @@ static int take_event(struct reading *f, const struct record *r)
     size_t bytes = 0;
 
     if (r->more) {
-        const uint8_t *length = nsc_bytes_get(f->file, f->at, 2);
+        const uint8_t *length = nsc_paged_file_get(f->file, f->at, 2);
 
         if (length == NULL)
             return -EBADMSG;
         bytes = (size_t)length[0] | (size_t)length[1] << 8;
-        data = nsc_bytes_get(f->file, f->at, (bytes + 2 + 7) / 8 * 8);
+        data = nsc_paged_file_get(f->file, f->at, (bytes + 2 + 7) / 8 * 8);
         if (data == NULL)
             return -EBADMSG;
         f->at += (bytes + 2 + 7) / 8 * 8;
@@ -260,7 +260,7 @@ static int take_record(struct reading *f, struct nsc_diag *diag)
 
     if (f->at == f->file->size)
         return 0;
-    at = nsc_bytes_get(f->file, f->at, RECORD_BYTES);
+    at = nsc_paged_file_get(f->file, f->at, RECORD_BYTES);
     if (at == NULL)
         return damaged(f, "a record that is cut", diag);
     if (!parse_record(at, &r))
@@ -310,14 +310,15 @@ static int take_records(struct reading *f, struct nsc_diag *diag)
         if (f->records % PROGRESS_EVERY == 0)
             tell_progress(f);
     if (f->backwards > 0)
-        nsc_notes_add(f->u->job->notes,
-                      "%s: the record at byte %llu goes back in time, as do %s in all; read as "
-                      "the time before",
-                      f->file->path, (unsigned long long)f->backwards_at,
-                      nsc_units_count(f->backwards).text);
+        nsc_import_notes_add(
+            f->u->job->notes,
+            "%s: the record at byte %llu goes back in time, as do %s in all; read as "
+            "the time before",
+            f->file->path, (unsigned long long)f->backwards_at, nsc_units_count(f->backwards).text);
     if (more == -EBADMSG || more == -EIO) {
-        nsc_notes_add(f->u->job->notes, "%s; kept what comes before it: %s record%s", fault.message,
-                      nsc_units_count(f->records).text, nsc_units_plural(f->records));
+        nsc_import_notes_add(f->u->job->notes, "%s; kept what comes before it: %s record%s",
+                             fault.message, nsc_units_count(f->records).text,
+                             nsc_units_plural(f->records));
         more = 0;
     }
     if (more != 0 && diag != NULL)
@@ -334,7 +335,7 @@ static int need_process(struct uft *u, uint32_t pid, uint32_t *id, struct nsc_di
     *id = nsc_id_map_get(&u->processes, pid);
     if (*id != NSC_ID_MAP_NEW)
         return 0;
-    process.name = nsc_uft_names_program(u, pid);
+    process.name = nsc_uftrace_names_program(u, pid);
     if (fork != NSC_ID_MAP_NEW)
         process.parent = nsc_id_map_get(&u->processes, u->tasks[fork].parent_pid);
     if (u->processes.count == 0)
@@ -379,14 +380,15 @@ static int begin_thread(struct reading *f, uint32_t tid, struct nsc_diag *diag)
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot add a thread: %s",
                             strerror(-error));
-    nsc_uft_names_begin(u);
+    nsc_uftrace_names_begin(u);
     return 0;
 }
 
-static int read_thread(struct uft *u, struct nsc_bytes *file, uint32_t tid, struct nsc_diag *diag)
+static int read_thread(struct uft *u, struct nsc_paged_file *file, uint32_t tid,
+                       struct nsc_diag *diag)
 {
     struct reading f = {.u = u, .file = file};
-    const uint8_t *first = nsc_bytes_get(file, 0, RECORD_BYTES);
+    const uint8_t *first = nsc_paged_file_get(file, 0, RECORD_BYTES);
     struct record r;
     int error = begin_thread(&f, tid, diag);
 
@@ -432,17 +434,17 @@ static int compare_tids(const void *a, const void *b)
 static void survey(struct uft *u, char **names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct nsc_bytes *b;
+        struct nsc_paged_file *b;
         const uint8_t *at;
         struct record r;
 
-        if (nsc_bytes_open(u->folder, names[i], &b, NULL) != 0)
+        if (nsc_paged_file_open(u->folder, names[i], &b, NULL) != 0)
             continue; /* told when it is its turn */
         u->bytes_total += b->size;
-        at = nsc_bytes_get(b, 0, RECORD_BYTES);
+        at = nsc_paged_file_get(b, 0, RECORD_BYTES);
         if (at != NULL && parse_record(at, &r) && r.ns < u->first_ns)
             u->first_ns = r.ns;
-        nsc_bytes_close(b);
+        nsc_paged_file_close(b);
     }
     if (u->first_ns == UINT64_MAX)
         u->first_ns = 0;
@@ -461,7 +463,7 @@ static int read_threads(struct uft *u, struct nsc_diag *diag)
 {
     char **names;
     size_t count;
-    int error = nsc_bytes_list(u->folder, is_record_file, FILES_MAX, &names, &count, diag);
+    int error = nsc_paged_file_list(u->folder, is_record_file, FILES_MAX, &names, &count, diag);
 
     if (error != 0)
         return error;
@@ -469,20 +471,20 @@ static int read_threads(struct uft *u, struct nsc_diag *diag)
         qsort(names, count, sizeof *names, compare_tids);
     survey(u, names, count);
     for (size_t i = 0; i < count && error == 0; i++) {
-        struct nsc_bytes *b;
+        struct nsc_paged_file *b;
         struct nsc_diag why;
 
-        error = nsc_bytes_open(u->folder, names[i], &b, &why);
+        error = nsc_paged_file_open(u->folder, names[i], &b, &why);
         if (error == 0) {
             if (b->size > 0)
                 error = read_thread(u, b, (uint32_t)strtoul(names[i], NULL, 10), diag);
-            nsc_bytes_close(b);
+            nsc_paged_file_close(b);
         } else if (error != -ENOMEM) {
-            nsc_notes_add(u->job->notes, "%s; left out", why.message);
+            nsc_import_notes_add(u->job->notes, "%s; left out", why.message);
             error = 0;
         }
     }
-    nsc_bytes_free_list(names, count);
+    nsc_paged_file_free_list(names, count);
     return error;
 }
 
@@ -490,23 +492,25 @@ static int read_rest(struct uft *u, struct nsc_diag *diag)
 {
     char **names;
     size_t count;
-    int error = nsc_bytes_list(u->folder, is_kernel_file, FILES_MAX, &names, &count, diag);
+    int error = nsc_paged_file_list(u->folder, is_kernel_file, FILES_MAX, &names, &count, diag);
 
     if (error != 0)
         return error;
-    nsc_bytes_free_list(names, count);
+    nsc_paged_file_free_list(names, count);
     if (count > 0)
-        nsc_notes_add(u->job->notes, "functions of the kernel (%zu files) are not read", count);
-    error = nsc_uft_perf(u, diag);
+        nsc_import_notes_add(u->job->notes, "functions of the kernel (%zu files) are not read",
+                             count);
+    error = nsc_uftrace_perf(u, diag);
     if (error == 0)
-        error = nsc_uft_extern(u, diag);
+        error = nsc_uftrace_extern(u, diag);
     if (error == 0)
         error = write_clock(u, diag);
     if (error == 0 && u->others > 0)
-        nsc_notes_add(u->job->notes, "%s event%s of uftrace have no place in a trace of calls",
-                      nsc_units_count(u->others).text, nsc_units_plural(u->others));
+        nsc_import_notes_add(u->job->notes,
+                             "%s event%s of uftrace have no place in a trace of calls",
+                             nsc_units_count(u->others).text, nsc_units_plural(u->others));
     if (error == 0)
-        error = nsc_uft_names_finish(u);
+        error = nsc_uftrace_names_finish(u);
     if (error == 0 && u->command != NULL)
         error = nsc_writer_meta(u->job->writer, "command", u->command);
     return error;
@@ -578,18 +582,18 @@ static int import_uftrace(struct nsc_import *job, struct nsc_diag *diag)
     u->job = job;
     u->folder = job->path;
     u->first_ns = u->first_note_ns = UINT64_MAX;
-    error = nsc_bytes_text(u->folder, "info", INFO_MAX, &text, &bytes, diag);
+    error = nsc_paged_file_text(u->folder, "info", INFO_MAX, &text, &bytes, diag);
     if (error == 0) {
         error = take_info(u, text, bytes, diag);
         free(text);
     }
     if (error == 0)
-        error = nsc_uft_names_open(u, diag);
+        error = nsc_uftrace_names_open(u, diag);
     if (error == 0)
         error = read_threads(u, diag);
     if (error == 0)
         error = read_rest(u, diag);
-    nsc_uft_names_close(u);
+    nsc_uftrace_names_close(u);
     nsc_id_map_free(&u->processes);
     free(u->threads);
     free(u->exename);
@@ -600,15 +604,15 @@ static int import_uftrace(struct nsc_import *job, struct nsc_diag *diag)
 
 static bool sniff_folder(const char *path)
 {
-    struct nsc_bytes *b;
+    struct nsc_paged_file *b;
     const uint8_t *head;
     bool is;
 
-    if (nsc_bytes_open(path, "info", &b, NULL) != 0)
+    if (nsc_paged_file_open(path, "info", &b, NULL) != 0)
         return false;
-    head = nsc_bytes_get(b, 0, sizeof MAGIC);
+    head = nsc_paged_file_get(b, 0, sizeof MAGIC);
     is = head != NULL && memcmp(head, MAGIC, sizeof MAGIC) == 0;
-    nsc_bytes_close(b);
+    nsc_paged_file_close(b);
     return is;
 }
 

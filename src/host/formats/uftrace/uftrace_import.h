@@ -109,28 +109,28 @@ struct uft {
 
 /* Read what names the functions: task.txt, the maps, the heads of the .sym files.
  * Returns 0 or -errno with @diag. */
-int nsc_uft_names_open(struct uft *u, struct nsc_diag *diag);
-void nsc_uft_names_close(struct uft *u);
+int nsc_uftrace_names_open(struct uft *u, struct nsc_diag *diag);
+void nsc_uftrace_names_close(struct uft *u);
 
 /* Before the records of a thread of @pid. */
-void nsc_uft_names_begin(struct uft *u);
+void nsc_uftrace_names_begin(struct uft *u);
 /* The function that @address is in, in process @pid at @ns. Returns 0, -ENOMEM, or the writer's
  * error. */
-int nsc_uft_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address,
-                       uint32_t *function);
+int nsc_uftrace_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address,
+                           uint32_t *function);
 /* Whether something was mapped there. */
-bool nsc_uft_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address);
+bool nsc_uftrace_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address);
 /* The program of a process; never NULL. */
-const char *nsc_uft_names_program(const struct uft *u, uint32_t pid);
+const char *nsc_uftrace_names_program(const struct uft *u, uint32_t pid);
 /* Give functions of C++ their readable names. */
-int nsc_uft_names_finish(struct uft *u);
+int nsc_uftrace_names_finish(struct uft *u);
 
 /* Put a note into the trace. Returns 0 or the writer's error. */
-int nsc_uft_note(struct uft *u, const struct nsc_note *note);
+int nsc_uftrace_note(struct uft *u, const struct nsc_note *note);
 
 /* The kernel's notes on when threads ran, and their names. Returns 0 or -errno with @diag. */
-int nsc_uft_perf(struct uft *u, struct nsc_diag *diag);
+int nsc_uftrace_perf(struct uft *u, struct nsc_diag *diag);
 /* Marks from outside. */
-int nsc_uft_extern(struct uft *u, struct nsc_diag *diag);
+int nsc_uftrace_extern(struct uft *u, struct nsc_diag *diag);
 
 #endif

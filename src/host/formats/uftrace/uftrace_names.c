@@ -81,9 +81,9 @@ static int add_map(struct uft *u, struct uft_session *s, const struct uft_map *m
     struct uft_map *all;
 
     if (u->map_count++ == MAPS_MAX)
-        nsc_notes_add(u->job->notes,
-                      "%s: more than %u mappings; functions of further ones have no names",
-                      u->folder, MAPS_MAX);
+        nsc_import_notes_add(u->job->notes,
+                             "%s: more than %u mappings; functions of further ones have no names",
+                             u->folder, MAPS_MAX);
     if (u->map_count > MAPS_MAX)
         return 0;
     all = nsc_array_grow(s->maps, &s->map_room, s->map_count, sizeof *all);
@@ -109,7 +109,7 @@ static int take_map(struct uft *u, struct uft_session *s, const char *line)
         path[0] == '[' || map.end <= map.start)
         return 0;
     (void)sscanf(line + used, " build-id:%127s", build_id);
-    map.module = u->map_count <= MAPS_MAX ? nsc_uft_find_module(u, path, build_id) : 0;
+    map.module = u->map_count <= MAPS_MAX ? nsc_uftrace_find_module(u, path, build_id) : 0;
     if (map.module == NSC_NO_ID)
         return -ENOMEM;
     if (last != NULL && last->module == map.module && map.start >= last->end) {
@@ -134,13 +134,14 @@ static int read_maps(struct uft *u, struct uft_session *s)
     int error;
 
     snprintf(name, sizeof name, "sid-%s.map", s->sid);
-    error = nsc_bytes_text(u->folder, name, TEXT_MAX, &text, &bytes, &why);
+    error = nsc_paged_file_text(u->folder, name, TEXT_MAX, &text, &bytes, &why);
     if (error != 0) {
-        nsc_notes_add(u->job->notes, "%s; functions of %s have no names", why.message, s->program);
+        nsc_import_notes_add(u->job->notes, "%s; functions of %s have no names", why.message,
+                             s->program);
         return error == -ENOMEM ? error : 0;
     }
     at = text;
-    while (error == 0 && (line = nsc_uft_next_line(&at)) != NULL)
+    while (error == 0 && (line = nsc_uftrace_next_line(&at)) != NULL)
         error = take_map(u, s, line);
     free(text);
     if (s->map_count > 0)
@@ -236,13 +237,13 @@ static int take_load(struct uft *u, const char *line)
 
         if (strncmp(s->sid, sid, strlen(s->sid)) != 0 || s->map_count >= LOADS_MAX)
             continue;
-        map.module = nsc_uft_find_module(u, path, "");
+        map.module = nsc_uftrace_find_module(u, path, "");
         if (map.module == NSC_NO_ID) {
             error = -ENOMEM;
             break;
         }
         m = &u->modules[map.module];
-        error = nsc_uft_need_symbols(u, m);
+        error = nsc_uftrace_need_symbols(u, m);
         map.end = m->symbol_count > 0 ? map.start + m->symbols[m->symbol_count - 1].va + 4096
                                       : map.start + 4096;
         if (error == 0 && map.end > map.start)
@@ -263,18 +264,18 @@ static int compare_sessions(const void *a, const void *b)
     return (x->from_ns > y->from_ns) - (x->from_ns < y->from_ns);
 }
 
-int nsc_uft_names_open(struct uft *u, struct nsc_diag *diag)
+int nsc_uftrace_names_open(struct uft *u, struct nsc_diag *diag)
 {
     char *text, *at, *line;
     size_t bytes;
-    int error = nsc_uft_list_modules(u, diag);
+    int error = nsc_uftrace_list_modules(u, diag);
 
     if (error == 0)
-        error = nsc_bytes_text(u->folder, "task.txt", TEXT_MAX, &text, &bytes, diag);
+        error = nsc_paged_file_text(u->folder, "task.txt", TEXT_MAX, &text, &bytes, diag);
     if (error != 0)
         return error;
     at = text;
-    while (error == 0 && (line = nsc_uft_next_line(&at)) != NULL) {
+    while (error == 0 && (line = nsc_uftrace_next_line(&at)) != NULL) {
         if (strncmp(line, "SESS ", 5) == 0)
             error = take_session(u, line);
         else if (strncmp(line, "DLOP ", 5) == 0)
@@ -316,7 +317,7 @@ static struct uft_session *find_session(const struct uft *u, uint32_t pid, uint6
     return NULL;
 }
 
-void nsc_uft_names_begin(struct uft *u)
+void nsc_uftrace_names_begin(struct uft *u)
 {
     u->session = NULL;
     u->session_until_ns = 0;
@@ -337,7 +338,7 @@ static const struct uft_map *locate(struct uft *u, uint32_t pid, uint64_t ns, ui
     return u->session != NULL ? find_map(u->session, ns, address) : NULL;
 }
 
-bool nsc_uft_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address)
+bool nsc_uftrace_names_maps(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address)
 {
     return locate(u, pid, ns, address) != NULL;
 }
@@ -406,15 +407,15 @@ static int resolve(struct uft *u, const struct uft_map *map, uint64_t address, u
     if (map == NULL)
         return add_unknown(u, NULL, address, function);
     m = &u->modules[map->module];
-    error = nsc_uft_need_symbols(u, m);
+    error = nsc_uftrace_need_symbols(u, m);
     if (error == 0)
         error = need_module(u, m);
     if (error != 0)
         return error;
     va = address - map->start;
-    s = nsc_uft_find_symbol(m, u->relative ? va : address);
+    s = nsc_uftrace_find_symbol(m, u->relative ? va : address);
     if (s == NULL)
-        s = nsc_uft_find_symbol(m, u->relative ? address : va);
+        s = nsc_uftrace_find_symbol(m, u->relative ? address : va);
     if (s == NULL)
         return add_unknown(u, m, va, function);
     if (s->function == NSC_NO_ID)
@@ -423,8 +424,8 @@ static int resolve(struct uft *u, const struct uft_map *map, uint64_t address, u
     return error;
 }
 
-int nsc_uft_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address,
-                       uint32_t *function)
+int nsc_uftrace_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t address,
+                           uint32_t *function)
 {
     size_t slot = (size_t)((address >> 2 ^ address >> 14) % UFT_CACHE);
     const struct uft_map *map;
@@ -443,7 +444,7 @@ int nsc_uft_names_find(struct uft *u, uint32_t pid, uint64_t ns, uint64_t addres
     return error;
 }
 
-const char *nsc_uft_names_program(const struct uft *u, uint32_t pid)
+const char *nsc_uftrace_names_program(const struct uft *u, uint32_t pid)
 {
     uint64_t until = UINT64_MAX;
     const struct uft_session *s = find_session(u, pid, 0, &until);
@@ -456,7 +457,7 @@ const char *nsc_uft_names_program(const struct uft *u, uint32_t pid)
 /* ---- The end ------------------------------------------------------------------------------ */
 
 /* All functions are asked for at once: it takes a process. */
-int nsc_uft_names_finish(struct uft *u)
+int nsc_uftrace_names_finish(struct uft *u)
 {
     uint32_t count = nsc_writer_function_count(u->job->writer);
     const char **symbols = calloc((size_t)count + 1, sizeof *symbols);
@@ -484,9 +485,9 @@ int nsc_uft_names_finish(struct uft *u)
     return error;
 }
 
-void nsc_uft_names_close(struct uft *u)
+void nsc_uftrace_names_close(struct uft *u)
 {
-    nsc_uft_modules_free(u);
+    nsc_uftrace_modules_free(u);
     for (uint32_t i = 0; i < u->session_count; i++) {
         free(u->sessions[i].program);
         free(u->sessions[i].maps);

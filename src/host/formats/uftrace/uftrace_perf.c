@@ -28,7 +28,7 @@ enum { PERF_LOST = 2, PERF_COMM = 3, PERF_SWITCH = 14 };
 
 /* The file of a processor, at its next record of interest. */
 struct cpu {
-    struct nsc_bytes *file;
+    struct nsc_paged_file *file;
     uint64_t at;
     uint64_t ns;
     uint32_t tid, type, misc;
@@ -62,7 +62,7 @@ static struct uft_thread *find_thread(const struct uft *u, uint32_t tid)
 static bool advance(struct perf *p, struct cpu *c)
 {
     for (;;) {
-        const uint8_t *at = nsc_bytes_get(c->file, c->at, HEAD_BYTES);
+        const uint8_t *at = nsc_paged_file_get(c->file, c->at, HEAD_BYTES);
         size_t bytes;
 
         if (at == NULL)
@@ -70,7 +70,7 @@ static bool advance(struct perf *p, struct cpu *c)
         c->type = nsc_span_get32(at);
         c->misc = (uint32_t)at[4] | (uint32_t)at[5] << 8;
         bytes = (size_t)at[6] | (size_t)at[7] << 8;
-        if (bytes < HEAD_BYTES || (at = nsc_bytes_get(c->file, c->at, bytes)) == NULL)
+        if (bytes < HEAD_BYTES || (at = nsc_paged_file_get(c->file, c->at, bytes)) == NULL)
             return false;
         c->at += bytes;
         if (bytes < HEAD_BYTES + ID_BYTES)
@@ -103,7 +103,7 @@ static int take_switch(struct perf *p, const struct cpu *c, const struct uft_thr
     else
         *state = (c->misc & SWITCH_PREEMPT) != 0 ? NSC_STATE_RUNNABLE : NSC_STATE_SLEEPING;
     note.state.new_state = *state;
-    return nsc_uft_note(p->u, &note);
+    return nsc_uftrace_note(p->u, &note);
 }
 
 static int take_next(struct perf *p, struct cpu *c)
@@ -150,11 +150,11 @@ static struct cpu *earliest(const struct perf *p)
 static void end_file(struct perf *p, struct cpu *c)
 {
     if (c->at < c->file->size)
-        nsc_notes_add(p->u->job->notes,
-                      "%s: byte %llu: no record of the kernel's; the rest is "
-                      "left out",
-                      c->file->path, (unsigned long long)c->at);
-    nsc_bytes_close(c->file);
+        nsc_import_notes_add(p->u->job->notes,
+                             "%s: byte %llu: no record of the kernel's; the rest is "
+                             "left out",
+                             c->file->path, (unsigned long long)c->at);
+    nsc_paged_file_close(c->file);
     c->file = NULL;
 }
 
@@ -174,8 +174,9 @@ static int merge(struct perf *p, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the states: %s",
                             strerror(-error));
     if (p->lost > 0)
-        nsc_notes_add(p->u->job->notes, "the kernel lost %s of its notes on when threads ran",
-                      nsc_units_count(p->lost).text);
+        nsc_import_notes_add(p->u->job->notes,
+                             "the kernel lost %s of its notes on when threads ran",
+                             nsc_units_count(p->lost).text);
     return 0;
 }
 
@@ -184,12 +185,12 @@ static bool is_perf_file(const char *name)
     return strncmp(name, "perf-cpu", 8) == 0 && strstr(name, ".dat") != NULL;
 }
 
-int nsc_uft_perf(struct uft *u, struct nsc_diag *diag)
+int nsc_uftrace_perf(struct uft *u, struct nsc_diag *diag)
 {
     struct perf p = {.u = u};
     struct nsc_diag why;
     char **names;
-    int error = nsc_bytes_list(u->folder, is_perf_file, FILES_MAX, &names, &p.count, diag);
+    int error = nsc_paged_file_list(u->folder, is_perf_file, FILES_MAX, &names, &p.count, diag);
 
     if (error != 0)
         return error;
@@ -198,8 +199,8 @@ int nsc_uft_perf(struct uft *u, struct nsc_diag *diag)
     for (size_t i = 0; p.cpus != NULL && i < p.count; i++) {
         struct cpu *c = &p.cpus[i];
 
-        if (nsc_bytes_open(u->folder, names[i], &c->file, &why) != 0)
-            nsc_notes_add(u->job->notes, "%s; left out", why.message);
+        if (nsc_paged_file_open(u->folder, names[i], &c->file, &why) != 0)
+            nsc_import_notes_add(u->job->notes, "%s; left out", why.message);
         else if (!advance(&p, c))
             end_file(&p, c);
     }
@@ -208,10 +209,10 @@ int nsc_uft_perf(struct uft *u, struct nsc_diag *diag)
     else
         error = merge(&p, diag);
     for (size_t i = 0; p.cpus != NULL && i < p.count; i++)
-        nsc_bytes_close(p.cpus[i].file);
+        nsc_paged_file_close(p.cpus[i].file);
     free(p.cpus);
     free(p.states);
-    nsc_bytes_free_list(names, p.count);
+    nsc_paged_file_free_list(names, p.count);
     return error;
 }
 
@@ -232,17 +233,17 @@ static int take_mark(struct uft *u, char *line)
         return 0;
     note.mark.name = at;
     note.mark.metadata = "";
-    return nsc_uft_note(u, &note);
+    return nsc_uftrace_note(u, &note);
 }
 
-int nsc_uft_extern(struct uft *u, struct nsc_diag *diag)
+int nsc_uftrace_extern(struct uft *u, struct nsc_diag *diag)
 {
     char *text, *at, *end;
     size_t bytes;
     int error;
 
     if (u->thread_count == 0 ||
-        nsc_bytes_text(u->folder, "extern.dat", EXTERN_MAX, &text, &bytes, NULL) != 0)
+        nsc_paged_file_text(u->folder, "extern.dat", EXTERN_MAX, &text, &bytes, NULL) != 0)
         return 0; /* few folders have it */
     for (at = text; *at != '\0'; at = end) {
         end = at + strcspn(at, "\n");

@@ -19,7 +19,7 @@
 #define SYMBOLS_MAX ((size_t)512 << 20) /* bytes of a .sym or .dbg file */
 #define HEAD_BYTES  4096u               /* of a .sym file, which its comments are in */
 
-char *nsc_uft_next_line(char **at)
+char *nsc_uftrace_next_line(char **at)
 {
     char *line = *at, *end;
 
@@ -71,24 +71,24 @@ static int add_symbol_file(struct uft *u, const char *name)
 {
     char head[HEAD_BYTES + 1], path[HEAD_BYTES], build_id[HEAD_BYTES], *at = head, *line;
     struct nsc_diag why;
-    struct nsc_bytes *b;
+    struct nsc_paged_file *b;
     size_t count;
-    int error = nsc_bytes_open(u->folder, name, &b, &why);
+    int error = nsc_paged_file_open(u->folder, name, &b, &why);
 
     if (error != 0) {
-        nsc_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        nsc_import_notes_add(u->job->notes, "%s; its names are missing", why.message);
         return error == -ENOMEM ? error : 0;
     }
     count = b->size < HEAD_BYTES ? (size_t)b->size : HEAD_BYTES;
-    if (count > 0 && nsc_bytes_get(b, 0, count) != NULL)
+    if (count > 0 && nsc_paged_file_get(b, 0, count) != NULL)
         memcpy(head, b->buffer, count);
     else
         count = 0;
-    nsc_bytes_close(b);
+    nsc_paged_file_close(b);
     head[count] = '\0';
     snprintf(path, sizeof path, "%.*s", (int)(strlen(name) - 4), name);
     build_id[0] = '\0';
-    while ((line = nsc_uft_next_line(&at)) != NULL && line[0] == '#') {
+    while ((line = nsc_uftrace_next_line(&at)) != NULL && line[0] == '#') {
         if (strncmp(line, "# path name: ", 13) == 0)
             snprintf(path, sizeof path, "%s", line + 13);
         else if (strncmp(line, "# build-id: ", 12) == 0)
@@ -97,17 +97,17 @@ static int add_symbol_file(struct uft *u, const char *name)
     return add_module(u, path, build_id, name) != NULL ? 0 : -ENOMEM;
 }
 
-int nsc_uft_list_modules(struct uft *u, struct nsc_diag *diag)
+int nsc_uftrace_list_modules(struct uft *u, struct nsc_diag *diag)
 {
     char **names;
     size_t count;
-    int error = nsc_bytes_list(u->folder, is_symbol_file, FILES_MAX, &names, &count, diag);
+    int error = nsc_paged_file_list(u->folder, is_symbol_file, FILES_MAX, &names, &count, diag);
 
     if (error != 0)
         return error;
     for (size_t i = 0; i < count && error == 0; i++)
         error = add_symbol_file(u, names[i]);
-    nsc_bytes_free_list(names, count);
+    nsc_paged_file_free_list(names, count);
     return error != 0 ? nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory") : 0;
 }
 
@@ -125,7 +125,7 @@ static unsigned match(const struct uft_module *m, const char *path, const char *
     return 0;
 }
 
-uint32_t nsc_uft_find_module(struct uft *u, const char *path, const char *build_id)
+uint32_t nsc_uftrace_find_module(struct uft *u, const char *path, const char *build_id)
 {
     unsigned best = 0;
     uint32_t found = NSC_NO_ID;
@@ -217,13 +217,13 @@ static int read_symbols(struct uft *u, struct uft_module *m)
 
     if (m->file == NULL)
         return 0;
-    error = nsc_bytes_text(u->folder, m->file, SYMBOLS_MAX, &m->text, &bytes, &why);
+    error = nsc_paged_file_text(u->folder, m->file, SYMBOLS_MAX, &m->text, &bytes, &why);
     if (error != 0) {
-        nsc_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        nsc_import_notes_add(u->job->notes, "%s; its names are missing", why.message);
         return error == -ENOMEM ? error : 0;
     }
     at = m->text;
-    while (error == 0 && (line = nsc_uft_next_line(&at)) != NULL) {
+    while (error == 0 && (line = nsc_uftrace_next_line(&at)) != NULL) {
         struct uft_symbol s;
         char type = parse_symbol(line, &s);
 
@@ -236,7 +236,7 @@ static int read_symbols(struct uft *u, struct uft_module *m)
     return error;
 }
 
-struct uft_symbol *nsc_uft_find_symbol(const struct uft_module *m, uint64_t va)
+struct uft_symbol *nsc_uftrace_find_symbol(const struct uft_module *m, uint64_t va)
 {
     uint32_t low = 0, high = m->symbol_count;
 
@@ -266,14 +266,14 @@ static int read_lines(struct uft *u, struct uft_module *m)
 
     if (m->file == NULL || asprintf(&name, "%.*s.dbg", (int)(strlen(m->file) - 4), m->file) < 0)
         return m->file == NULL ? 0 : -ENOMEM;
-    error = nsc_bytes_text(u->folder, name, SYMBOLS_MAX, &m->debug, &bytes, NULL);
+    error = nsc_paged_file_text(u->folder, name, SYMBOLS_MAX, &m->debug, &bytes, NULL);
     free(name);
     if (error != 0)
         return error == -ENOMEM ? error : 0; /* few folders have it */
     at = m->debug;
-    while ((line = nsc_uft_next_line(&at)) != NULL) {
+    while ((line = nsc_uftrace_next_line(&at)) != NULL) {
         if (strncmp(line, "F: ", 3) == 0) {
-            symbol = nsc_uft_find_symbol(m, strtoull(line + 3, NULL, 16));
+            symbol = nsc_uftrace_find_symbol(m, strtoull(line + 3, NULL, 16));
         } else if (strncmp(line, "L: ", 3) == 0 && symbol != NULL) {
             symbol->line = (uint32_t)strtoul(line + 3, &line, 10);
             symbol->file = *line == ' ' ? line + 1 : NULL;
@@ -282,7 +282,7 @@ static int read_lines(struct uft *u, struct uft_module *m)
     return 0;
 }
 
-int nsc_uft_need_symbols(struct uft *u, struct uft_module *m)
+int nsc_uftrace_need_symbols(struct uft *u, struct uft_module *m)
 {
     int error;
 
@@ -293,7 +293,7 @@ int nsc_uft_need_symbols(struct uft *u, struct uft_module *m)
     return error == 0 ? read_lines(u, m) : error;
 }
 
-void nsc_uft_modules_free(struct uft *u)
+void nsc_uftrace_modules_free(struct uft *u)
 {
     for (uint32_t i = 0; i < u->module_count; i++) {
         free(u->modules[i].path);

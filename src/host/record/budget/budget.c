@@ -58,7 +58,7 @@ static double timer_ns(void)
         uint64_t start = nsc_now_ns(), taken;
 
         for (k = 0; k < READS; k++)
-            (void)nsc_clockpoint_ticks();
+            (void)nsc_clock_reading_ticks();
         taken = nsc_now_ns() - start;
         if (taken < least)
             least = taken;
@@ -79,7 +79,7 @@ void nsc_budget_free(struct nsc_budget *b)
     uint32_t i;
 
     if (b->share > 0)
-        nsc_cputime_free(&b->cputime);
+        nsc_cpu_time_free(&b->cputime);
     for (i = 0; i < b->file_count; i++)
         free(b->by_sleds[i]);
     free(b->by_sleds);
@@ -164,7 +164,7 @@ static int add_function(struct nsc_budget *b, const struct nsc_budget_function *
 static int meet_id(struct nsc_budget *b, uint32_t id)
 {
     const struct nsc_modules *modules = &b->tracees->modules;
-    struct nsc_place place = modules->places[id];
+    struct nsc_function_place place = modules->places[id];
     const struct nsc_sleds *sleds =
         place.module == NSC_NO_ID ? NULL : nsc_module_sleds(modules->files[place.module]);
     uint32_t function = sleds != NULL ? nsc_sleds_function(sleds, place.va) : NSC_SLEDS_NONE;
@@ -268,23 +268,23 @@ static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64
 /* Those that the policy let in again are on. */
 static void tell_ons(struct nsc_budget *b)
 {
-    uint64_t ticks = nsc_clockpoint_ticks();
+    uint64_t ticks = nsc_clock_reading_ticks();
     uint32_t i;
 
     for (i = 0; i < b->policy.change_count; i++) {
         const struct nsc_budget_function *f = &b->functions[b->policy.changes[i].function];
 
         if (f->on)
-            nsc_offs_came_on(&b->tracees->offs, f->id, ticks);
+            nsc_disabled_functions_came_on(&b->tracees->offs, f->id, ticks);
     }
-    nsc_tracees_switched_on(b->tracees, ticks);
+    nsc_switch_notice_enabled(b->tracees, ticks);
 }
 
 /* The threads hear which functions went off at @ticks. */
 static void tell_offs(struct nsc_budget *b, uint64_t ticks)
 {
     struct nsc_off off = {.from_ticks = ticks,
-                          .until_ticks = nsc_clockpoint_ticks(),
+                          .until_ticks = nsc_clock_reading_ticks(),
                           .functions = malloc((size_t)b->id_count * sizeof *off.functions)};
     uint32_t i;
 
@@ -294,14 +294,14 @@ static void tell_offs(struct nsc_budget *b, uint64_t ticks)
         if (!f->on && f->off_ticks == ticks)
             off.functions[off.count++] = i;
     }
-    nsc_tracees_switched_off(b->tracees, &off);
+    nsc_switch_notice_disabled(b->tracees, &off);
 }
 
 /* Does what the policy has decided; returns whether anything was switched. */
 static bool make_changes(struct nsc_budget *b)
 {
     struct nsc_modules *modules = &b->tracees->modules;
-    uint64_t ticks = nsc_clockpoint_ticks();
+    uint64_t ticks = nsc_clock_reading_ticks();
     uint32_t i;
     uint64_t writes, off;
     int error;
@@ -310,7 +310,8 @@ static bool make_changes(struct nsc_budget *b)
         const struct nsc_policy_change *change = &b->policy.changes[i];
         struct nsc_budget_function *f = &b->functions[change->function];
 
-        if (nsc_onoff_bar(modules, f->file, f->function, !change->on) != 0 || f->on == change->on)
+        if (nsc_hook_switch_bar(modules, f->file, f->function, !change->on) != 0 ||
+            f->on == change->on)
             continue;
         f->on = change->on;
         if (change->on)
@@ -319,10 +320,10 @@ static bool make_changes(struct nsc_budget *b)
             note_off(b, f, ticks);
     }
     if (b->policy.change_count > 0)
-        nsc_tracees_set_switched(b->tracees);
+        nsc_switch_notice_begin(b->tracees);
     writes = b->flips.writes;
     off = b->flips.off;
-    error = nsc_onoff_follow_bars(b->tracees, &b->flips, &b->diag);
+    error = nsc_hook_switch_follow_bars(b->tracees, &b->flips, &b->diag);
     if (error != 0)
         b->error = error;
     if (b->flips.off != off)
@@ -347,7 +348,7 @@ static void saw(void *context, uint32_t id, double rate)
 /* Before what was recorded is read, which may take longer than can be borne. */
 static void take_glance(struct nsc_budget *b)
 {
-    struct nsc_glance glance = nsc_glance_look(b->tracees, b->ticks_a_ns, saw, b);
+    struct nsc_rate_estimate glance = nsc_rate_estimate_look(b->tracees, b->ticks_a_ns, saw, b);
 
     nsc_policy_glance(&b->policy, fmax(glance.threads, b->busy));
     if (b->policy.change_count > 0)
@@ -381,9 +382,9 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
     b->processors = sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
     drain->between = between;
     drain->context = b;
-    b->ticks_a_ns = (double)nsc_clockpoint_rate() / 1e9;
+    b->ticks_a_ns = (double)nsc_clock_reading_rate() / 1e9;
     nsc_drain_ration(drain, ration(b));
-    return nsc_cputime_init(&b->cputime, tracees);
+    return nsc_cpu_time_init(&b->cputime, tracees);
 }
 
 /* ---- In its turn ----------------------------------------------------------------------------- */
@@ -397,12 +398,12 @@ static void take_step(struct nsc_budget *b, bool moving)
 
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, nsc_now_ns());
     now_ns = nsc_now_ns();
-    cpu_ns = nsc_cputime_since(&b->cputime);
+    cpu_ns = nsc_cpu_time_since(&b->cputime);
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     count_calls(b);
     step.lost_calls = (double)lost_events(b) / 2;
     if (b->policy.window_open) { /* we may have waited for a processor in between */
-        late_ns = nsc_cputime_since(&b->cputime);
+        late_ns = nsc_cpu_time_since(&b->cputime);
         step.cpu_doubt_ns = (double)late_ns / 2;
     }
     step.cpu_ns = b->owed_ns + (double)cpu_ns + step.cpu_doubt_ns;
@@ -436,7 +437,7 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
         return UINT64_MAX;
     if (now_ns < b->due_ns)
         return b->due_ns - now_ns;
-    nsc_onoff_prepare(b->tracees);
+    nsc_hook_switch_prepare(b->tracees);
     take_glance(b);
     take_step(b, false);
     b->busy = (b->policy.cpu_ns - cpu_before) / (double)(b->step_ns - step_ns + 1);

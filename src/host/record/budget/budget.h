@@ -27,7 +27,7 @@ struct nsc_budget {
     uint32_t file_count;
     struct nsc_writer_sum *before, *now;
     uint32_t id_count, id_room;
-    struct nsc_cputime cputime;
+    struct nsc_cpu_time cputime;
     uint64_t due_ns, glance_ns, step_ns, own_ns;
     uint64_t lost;       /* events, of the threads that live */
     double look_ns;      /* what a step takes, in the mean */
@@ -35,7 +35,7 @@ struct nsc_budget {
     double owed_ns;      /* processor time that is the next step's */
     double busy;         /* threads that ran, in the mean of the last step */
     unsigned processors; /* that the recorder and, most likely, the program may use */
-    struct nsc_flip_stats flips;
+    struct nsc_sled_switch_stats flips;
     int error; /* sleds could not be switched; 0 = they could */
     struct nsc_diag diag;
 };

@@ -11,43 +11,43 @@
 /* Each is asked at each step: more threads than this are seen by the process's clock only. */
 #define OPEN_MAX 32
 
-struct nsc_cputime_process {
+struct nsc_cpu_time_process {
     const struct nsc_tracee_process *process;
     uint64_t threads_ns; /* by the clocks of its threads, since each was met */
     uint64_t rest_ns;    /* what the process's clock has shown beyond these, at most */
     uint64_t last_ns;
 };
 
-struct nsc_cputime_thread {
+struct nsc_cpu_time_thread {
     const struct nsc_tracee_thread *thread; /* NULL: none is known; to compare with only */
     pid_t tid;
     int fd; /* -1: it has no clock */
     uint64_t last_ns;
 };
 
-int nsc_cputime_init(struct nsc_cputime *c, const struct nsc_tracees *tracees)
+int nsc_cpu_time_init(struct nsc_cpu_time *c, const struct nsc_tracees *tracees)
 {
-    const struct nsc_session *s = tracees->session;
+    const struct nsc_record_session *s = tracees->session;
 
-    *c = (struct nsc_cputime){.tracees = tracees};
+    *c = (struct nsc_cpu_time){.tracees = tracees};
     c->processes = calloc(s->processes_max, sizeof *c->processes);
     c->threads = calloc(s->threads_max, sizeof *c->threads);
     if (c->processes != NULL && c->threads != NULL)
         return 0;
-    nsc_cputime_free(c);
+    nsc_cpu_time_free(c);
     return -ENOMEM;
 }
 
-static void forget(struct nsc_cputime *c, struct nsc_cputime_thread *t)
+static void forget(struct nsc_cpu_time *c, struct nsc_cpu_time_thread *t)
 {
     if (t->thread != NULL && t->fd >= 0) {
         close(t->fd);
         c->open--;
     }
-    *t = (struct nsc_cputime_thread){.fd = -1};
+    *t = (struct nsc_cpu_time_thread){.fd = -1};
 }
 
-void nsc_cputime_free(struct nsc_cputime *c)
+void nsc_cpu_time_free(struct nsc_cpu_time *c)
 {
     uint32_t i;
 
@@ -55,7 +55,7 @@ void nsc_cputime_free(struct nsc_cputime *c)
         forget(c, &c->threads[i]);
     free(c->threads);
     free(c->processes);
-    *c = (struct nsc_cputime){0};
+    *c = (struct nsc_cpu_time){0};
 }
 
 /* The clock of a thread: a descriptor, or -1. It shows user and kernel mode whatever is asked for,
@@ -71,7 +71,7 @@ static int open_clock(pid_t tid)
     return (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static void meet(struct nsc_cputime *c, struct nsc_cputime_thread *t,
+static void meet(struct nsc_cpu_time *c, struct nsc_cpu_time_thread *t,
                  const struct nsc_tracee_thread *thread)
 {
     forget(c, t);
@@ -83,10 +83,10 @@ static void meet(struct nsc_cputime *c, struct nsc_cputime_thread *t,
 }
 
 /* Adds what a thread has taken since the last time. */
-static void ask_thread(struct nsc_cputime *c, uint32_t slot)
+static void ask_thread(struct nsc_cpu_time *c, uint32_t slot)
 {
     const struct nsc_tracee_thread *thread = c->tracees->threads[slot];
-    struct nsc_cputime_thread *t = &c->threads[slot];
+    struct nsc_cpu_time_thread *t = &c->threads[slot];
     uint64_t ns;
 
     if (thread == NULL || thread->process->left_out) {
@@ -102,7 +102,8 @@ static void ask_thread(struct nsc_cputime *c, uint32_t slot)
 }
 
 /* What a process has taken since the last time. */
-static uint64_t ask_process(struct nsc_cputime_process *p, const struct nsc_tracee_process *process)
+static uint64_t ask_process(struct nsc_cpu_time_process *p,
+                            const struct nsc_tracee_process *process)
 {
     uint64_t ns, taken, before = p->last_ns;
     struct timespec t;
@@ -112,8 +113,8 @@ static uint64_t ask_process(struct nsc_cputime_process *p, const struct nsc_trac
         return 0;
     ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     if (p->process != process)
-        *p =
-            (struct nsc_cputime_process){.process = process, .rest_ns = ns, .last_ns = before = ns};
+        *p = (struct nsc_cpu_time_process){
+            .process = process, .rest_ns = ns, .last_ns = before = ns};
     /* It never shows too much: what it once had beyond the threads' is none of theirs. */
     else if (ns > p->threads_ns + p->rest_ns)
         p->rest_ns = ns - p->threads_ns;
@@ -122,7 +123,7 @@ static uint64_t ask_process(struct nsc_cputime_process *p, const struct nsc_trac
     return taken - before;
 }
 
-uint64_t nsc_cputime_since(struct nsc_cputime *c)
+uint64_t nsc_cpu_time_since(struct nsc_cpu_time *c)
 {
     const struct nsc_tracees *all = c->tracees;
     uint64_t sum = 0;

@@ -12,22 +12,22 @@
 
 #include "record/drain/tracee.h"
 
-struct nsc_cputime_process;
-struct nsc_cputime_thread;
+struct nsc_cpu_time_process;
+struct nsc_cpu_time_thread;
 
-struct nsc_cputime {
+struct nsc_cpu_time {
     const struct nsc_tracees *tracees;
-    struct nsc_cputime_process *processes; /* by slot */
-    struct nsc_cputime_thread *threads;    /* by slot */
-    uint32_t open;                         /* descriptors */
+    struct nsc_cpu_time_process *processes; /* by slot */
+    struct nsc_cpu_time_thread *threads;    /* by slot */
+    uint32_t open;                          /* descriptors */
 };
 
 /* Returns 0 or -ENOMEM. */
-int nsc_cputime_init(struct nsc_cputime *cputime, const struct nsc_tracees *tracees);
-void nsc_cputime_free(struct nsc_cputime *cputime);
+int nsc_cpu_time_init(struct nsc_cpu_time *cputime, const struct nsc_tracees *tracees);
+void nsc_cpu_time_free(struct nsc_cpu_time *cputime);
 
 /* What all of them together have taken since the last call, in ns. Context: interrupts the
  * processors on which their threads run. */
-uint64_t nsc_cputime_since(struct nsc_cputime *cputime);
+uint64_t nsc_cpu_time_since(struct nsc_cpu_time *cputime);
 
 #endif

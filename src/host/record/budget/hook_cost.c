@@ -90,7 +90,7 @@ static void measure_block(const uint64_t *words, size_t at, struct nsc_hook_tick
         *best = (struct nsc_hook_ticks){.call = call, .inner = (double)inner / BLOCK_CALLS};
 }
 
-static void measure(const struct nsc_session *s, struct nsc_hook_ticks *best)
+static void measure(const struct nsc_record_session *s, struct nsc_hook_ticks *best)
 {
     size_t slots = s->chunk_bytes / 16, at;
     uint32_t chunk;
@@ -108,11 +108,11 @@ static void measure(const struct nsc_session *s, struct nsc_hook_ticks *best)
     }
 }
 
-int nsc_calibrate(const char *program, struct nsc_hook_ticks *ticks)
+int nsc_hook_cost_measure(const char *program, struct nsc_hook_ticks *ticks)
 {
     const struct nsc_session_options options = {.buffer_bytes = BUFFER_BYTES, .fixed = true};
     struct nsc_hook_ticks best = {0};
-    struct nsc_session session;
+    struct nsc_record_session session;
     int error = nsc_session_create(&options, &session, NULL);
 
     if (error != 0)

@@ -11,10 +11,10 @@ struct nsc_hook_ticks {
 };
 
 /**
- * nsc_calibrate - measure.
+ * nsc_hook_cost_measure - measure.
  * @program: nanoscope-calibrate.
  * Takes some milliseconds. Returns 0 or -errno: it cannot be run, or took no part.
  */
-int nsc_calibrate(const char *program, struct nsc_hook_ticks *ticks);
+int nsc_hook_cost_measure(const char *program, struct nsc_hook_ticks *ticks);
 
 #endif

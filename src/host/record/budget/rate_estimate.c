@@ -18,7 +18,7 @@ struct newest {
 };
 
 struct look {
-    const struct nsc_session *session;
+    const struct nsc_record_session *session;
     uint64_t now; /* ticks */
     double ticks_a_ns;
     void (*saw)(void *context, uint32_t function, double rate);
@@ -36,7 +36,7 @@ static struct nsc_tracee_thread *thread_of(const struct nsc_tracees *all, uint64
 /* The newest chunks of the first threads that have any; returns how many. */
 static uint32_t find_newest(const struct nsc_tracees *all, struct newest *newest)
 {
-    const struct nsc_session *s = all->session;
+    const struct nsc_record_session *s = all->session;
     uint32_t i, k, count = 0;
 
     for (i = 0; i < s->chunk_count; i++) {
@@ -97,7 +97,7 @@ static uint64_t span(const struct look *look, const uint64_t *at, const uint64_t
 /* Tells of the newest entries of a thread; returns how many calls a ns it makes. */
 static double look_at(const struct look *look, const struct newest *n)
 {
-    const struct nsc_session *s = look->session;
+    const struct nsc_record_session *s = look->session;
     const uint64_t *words = nsc_session_chunk_words(s, n->chunk), *at, *end;
     uint64_t exit_mask = 1ull << s->exit_bit, ticks;
     uint32_t used, calls = 0;
@@ -132,16 +132,17 @@ static double look_at(const struct look *look, const struct newest *n)
     return calls * one;
 }
 
-struct nsc_glance nsc_glance_look(struct nsc_tracees *all, double ticks_a_ns,
-                                  void (*saw)(void *context, uint32_t function, double rate),
-                                  void *context)
+struct nsc_rate_estimate nsc_rate_estimate_look(struct nsc_tracees *all, double ticks_a_ns,
+                                                void (*saw)(void *context, uint32_t function,
+                                                            double rate),
+                                                void *context)
 {
     struct look look = {.session = all->session,
-                        .now = nsc_clockpoint_ticks(),
+                        .now = nsc_clock_reading_ticks(),
                         .ticks_a_ns = ticks_a_ns,
                         .saw = saw,
                         .context = context};
-    struct nsc_glance glance = {0};
+    struct nsc_rate_estimate glance = {0};
     struct newest newest[THREADS_MAX];
     uint32_t count = find_newest(all, newest), i;
 

@@ -57,8 +57,8 @@ static int open_folder(struct nsc_diag *diag)
                                      strerror(error));
 }
 
-int nsc_await_begin(const struct nsc_session *session, const char *name, struct nsc_await *await,
-                    struct nsc_diag *diag)
+int nsc_start_link_begin(const struct nsc_record_session *session, const char *name,
+                         struct nsc_start_link *await, struct nsc_diag *diag)
 {
     int directory, error = 0;
 
@@ -94,7 +94,7 @@ int nsc_await_begin(const struct nsc_session *session, const char *name, struct 
     return error;
 }
 
-pid_t nsc_await_look(const struct nsc_session *session)
+pid_t nsc_start_link_look(const struct nsc_record_session *session)
 {
     uint32_t i;
 
@@ -108,7 +108,7 @@ pid_t nsc_await_look(const struct nsc_session *session)
 }
 
 /* Somebody else's link of that name, made since ours was taken for left over, stays. */
-void nsc_await_end(struct nsc_await *await)
+void nsc_start_link_end(struct nsc_start_link *await)
 {
     if (await->directory < 0)
         return;

@@ -49,7 +49,7 @@ void nsc_drain_free(struct nsc_drain *drain)
 
 /* How many of a chunk's slots are in use, up to the last one that is complete; @from: slots below
  * are. */
-static uint32_t slots_used(const struct nsc_session *s, uint32_t chunk, uint32_t from)
+static uint32_t slots_used(const struct nsc_record_session *s, uint32_t chunk, uint32_t from)
 {
     const uint64_t *words = nsc_session_chunk_words(s, chunk);
     uint32_t slots = s->chunk_bytes / 16;
@@ -61,7 +61,7 @@ static uint32_t slots_used(const struct nsc_session *s, uint32_t chunk, uint32_t
     return slots > from ? slots : from;
 }
 
-static void clear(const struct nsc_session *s, uint32_t chunk)
+static void clear(const struct nsc_record_session *s, uint32_t chunk)
 {
     uint64_t *words = nsc_session_chunk_words(s, chunk);
     uint32_t used;
@@ -78,7 +78,7 @@ static void clear(const struct nsc_session *s, uint32_t chunk)
 
 static void give_back(struct nsc_drain *d, uint32_t chunk)
 {
-    struct nsc_session *s = d->tracees->session;
+    struct nsc_record_session *s = d->tracees->session;
 
     clear(s, chunk);
     __atomic_store_n(&s->chunks[chunk].state, 0, __ATOMIC_RELEASE);
@@ -95,7 +95,7 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
 
 /* A sparse chunk has been read up to slot @at, and is in use: the pages before are given back. The
  * last slot read stays, because a hook looks at the one before its own. */
-static void give_back_pages(const struct nsc_session *s, uint32_t chunk, uint32_t at)
+static void give_back_pages(const struct nsc_record_session *s, uint32_t chunk, uint32_t at)
 {
     uint32_t bytes = at > 0 ? (at - 1) * 16 / HOLE_BYTES * HOLE_BYTES : 0;
 
@@ -133,7 +133,7 @@ static void begin_chunk(struct nsc_tracee_thread *t, const struct nsc_live_chunk
 static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                        const struct nsc_drain_entry *entry, bool stop_at_hole)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     const struct nsc_live_chunk *live = &s->chunks[entry->chunk];
     uint32_t from = t->resume_seq == entry->seq ? t->resume_at : 0;
     uint32_t used;
@@ -163,7 +163,7 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     uint64_t chunks = entry->seq - t->next_seq, slots = s->chunk_bytes / 16 - UNUSED_SLOTS;
     uint64_t ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
     uint64_t counted, events = nsc_tracee_overwritten(t, &counted);
@@ -178,7 +178,7 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
 
 /* Where threads take chunks, too: swaps the chunk's state, so that it is ours alone. False: a
  * thread was quicker. */
-static bool take(const struct nsc_session *s, const struct nsc_drain_entry *entry)
+static bool take(const struct nsc_record_session *s, const struct nsc_drain_entry *entry)
 {
     const uint64_t full = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, entry->thread, entry->seq);
     const uint64_t taken = NSC_LIVE_TAKEN(entry->thread, NSC_LIVE_TAKEN_RECORDER, 0, 0);
@@ -243,7 +243,7 @@ static bool chunk_due(struct nsc_drain *d, struct nsc_tracee_thread *t,
 static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     uint32_t before = t->resume_seq == entry->seq ? t->resume_at : 0;
 
     if (entry->seq != t->next_seq || t->process->left_out || s->rewind || s->entry_timing)
@@ -302,7 +302,7 @@ static bool at_rest(const struct nsc_drain *d, uint64_t state, enum nsc_drain_de
 /* Adds the chunks from @from to @to that may be due to the entries. */
 static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc_drain_depth depth)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     uint32_t i;
 
     for (i = from; i < to; i++) {
@@ -334,7 +334,7 @@ static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc
 /* Homes go with thread slots, which threads take in turn. @all: look at each of them. */
 static uint32_t homes_end(struct nsc_drain *d, bool all)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     uint32_t hint = __atomic_load_n(&s->header->thread_hint, __ATOMIC_RELAXED);
 
     if (hint > d->homes_high)
@@ -364,7 +364,7 @@ void nsc_drain_ration(struct nsc_drain *d, uint32_t chunks)
  */
 static void tell_free(struct nsc_drain *d)
 {
-    struct nsc_session *s = d->tracees->session;
+    struct nsc_record_session *s = d->tracees->session;
     uint32_t left = backlog(d) < s->kept ? s->kept - backlog(d) : 0;
     uint32_t ration = d->ration < s->chunk_count / 2 ? d->ration : s->chunk_count / 2;
 
@@ -411,7 +411,7 @@ static void blame_ration(struct nsc_drain *d, bool used_up)
 /* All chunks that may be due, by thread and sequence. */
 static void scan_chunks(struct nsc_drain *d, enum nsc_drain_depth depth, bool all)
 {
-    struct nsc_session *s = d->tracees->session;
+    struct nsc_record_session *s = d->tracees->session;
     bool used_up;
 
     d->entry_count = d->chunks_owned = d->sparse_used = 0;
@@ -498,7 +498,7 @@ static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
  * begin with all that may wait for us) when it was all but full as we came. */
 static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
-    struct nsc_session *s = d->tracees->session;
+    struct nsc_record_session *s = d->tracees->session;
 
     if (d->chunks_owned > s->chunk_count / 2 ||
         (found_free < s->chunk_count / 4 && s->chunk_count < s->kept)) {

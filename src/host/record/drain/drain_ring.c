@@ -23,7 +23,7 @@ static int compare_ages(const void *a, const void *b)
 /* A dead thread's last chunk counts as full. */
 static void age_entries(struct nsc_drain *d)
 {
-    struct nsc_session *s = d->tracees->session;
+    struct nsc_record_session *s = d->tracees->session;
     uint32_t i;
 
     for (i = 0; i < d->entry_count; i++) {
@@ -70,7 +70,7 @@ static int compare_places(const void *a, const void *b)
 /* A chunk ends where the thread's next one begins. */
 void nsc_drain_drop_before(struct nsc_drain *d, uint64_t ticks)
 {
-    const struct nsc_session *s = d->tracees->session;
+    const struct nsc_record_session *s = d->tracees->session;
     uint32_t i;
 
     qsort(d->entries, d->entry_count, sizeof *d->entries, compare_places);
@@ -97,7 +97,7 @@ void nsc_drain_keep_ring(struct nsc_drain *d)
 }
 
 /* What a thread had to count, and did not get to. @state: the chunk's, before it was ours. */
-static void count_overwritten(const struct nsc_session *s, uint32_t chunk, uint64_t state)
+static void count_overwritten(const struct nsc_record_session *s, uint32_t chunk, uint64_t state)
 {
     struct nsc_live_overwritten *count = &s->overwritten[NSC_LIVE_TAKEN_OWNER(state)];
     uint64_t held = NSC_LIVE_TAKEN_HELD(state);
@@ -117,7 +117,7 @@ static void count_overwritten(const struct nsc_session *s, uint32_t chunk, uint6
 bool nsc_drain_take_over(struct nsc_drain *d, uint32_t chunk, bool the_end)
 {
     const struct nsc_tracees *all = d->tracees;
-    const struct nsc_session *s = all->session;
+    const struct nsc_record_session *s = all->session;
     uint64_t state = __atomic_load_n(&s->chunks[chunk].state, __ATOMIC_ACQUIRE);
     uint32_t owner, taker;
     bool ended;

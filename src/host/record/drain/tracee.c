@@ -21,7 +21,7 @@ enum {
     LIVE_NAME_BYTES = sizeof(((struct nsc_live_thread *)0)->name),
 };
 
-int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
+int nsc_tracees_init(struct nsc_tracees *all, struct nsc_record_session *session,
                      struct nsc_writer *writer, const struct nsc_filter *filter)
 {
     *all = (struct nsc_tracees){.session = session, .writer = writer, .keep = true};
@@ -48,7 +48,7 @@ static void process_free(struct nsc_tracee_process *p)
 {
     if (p->pidfd >= 0)
         close(p->pidfd);
-    nsc_onoff_free(&p->onoff);
+    nsc_sled_switch_free_process(&p->onoff);
     nsc_space_free(&p->space);
     free(p);
 }
@@ -66,7 +66,7 @@ void nsc_tracees_free(struct nsc_tracees *all)
     free(all->threads);
     free(all->processes);
     free(all->module_slots);
-    nsc_offs_free(&all->offs);
+    nsc_disabled_functions_free(&all->offs);
     nsc_modules_free(&all->modules);
 }
 
@@ -97,7 +97,7 @@ static const struct nsc_tracee_process *process_of(const struct nsc_tracees *all
 /* What the kernel called a thread of it: at most 15 characters. */
 static bool thread_name(const struct nsc_tracee_process *p, char name[LIVE_NAME_BYTES])
 {
-    const struct nsc_session *s = p->all->session;
+    const struct nsc_record_session *s = p->all->session;
     uint32_t i;
 
     for (i = 0; i < s->threads_max; i++) {
@@ -196,7 +196,7 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     struct nsc_tracee_process *p;
 
     if ((state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD) ||
-        !nsc_ration_take(&all->modules.limits.adoptions, 1))
+        !nsc_limits_ration_take(&all->modules.limits.adoptions, 1))
         return NULL;
     p = calloc(1, sizeof *p);
     if (p == NULL || nsc_space_init(&p->space, &all->modules) != 0) {
@@ -206,7 +206,7 @@ static struct nsc_tracee_process *process_adopt(struct nsc_tracees *all, uint32_
     p->all = all;
     p->slot = slot;
     p->pid = (pid_t)__atomic_load_n(&live->pid, __ATOMIC_RELAXED);
-    p->onoff = (struct nsc_onoff){.mem = -1};
+    p->onoff = (struct nsc_process_sleds){.mem = -1};
     p->space.refresh = refresh_space;
     p->space.context = all;
     p->entry.pid = (uint32_t)p->pid;
@@ -255,7 +255,7 @@ void nsc_tracees_check_processes(struct nsc_tracees *all)
             continue;
         for (k = 0; k < n; k++)
             if (set[k].revents != 0)
-                process_died(all->processes[slots[k]], nsc_clockpoint_ticks());
+                process_died(all->processes[slots[k]], nsc_clock_reading_ticks());
     }
 }
 
@@ -325,7 +325,7 @@ void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
         /* By exec, a process is several here; the last one's end it was. */
         if (last == NULL || p->entry.start_ticks >= last->entry.start_ticks)
             last = p;
-        process_died(p, nsc_clockpoint_ticks());
+        process_died(p, nsc_clock_reading_ticks());
     }
     if (last != NULL)
         last->entry.exit_status = status;
@@ -387,7 +387,7 @@ static void module_adopt(struct nsc_tracees *all, uint32_t slot)
                         &mapping.module) != 0)
         return;
     if (all->session->entry_timing)
-        nsc_timing_note(&all->modules, mapping.module, copy.hooks);
+        nsc_timed_modules_note(&all->modules, mapping.module, copy.hooks);
     mapping.start = copy.text_start;
     mapping.end = copy.text_end;
     mapping.bias = copy.bias;
@@ -408,13 +408,14 @@ static void module_look(struct nsc_tracees *all, uint32_t slot)
 
     if (state != NSC_LIVE_LIVE && state != NSC_LIVE_DEAD)
         return;
-    if (known->process == NULL && nsc_ration_take(&all->modules.limits.adoptions, 1))
+    if (known->process == NULL && nsc_limits_ration_take(&all->modules.limits.adoptions, 1))
         module_adopt(all, slot);
     if (known->process == NULL)
         return;
     if (__atomic_load_n(&live->filter_state, __ATOMIC_ACQUIRE) == NSC_LIVE_FILTER_WAITING)
-        nsc_verdict_give(all->session, live, &all->modules,
-                         known->unloaded ? NULL : &known->process->space.mappings[known->mapping]);
+        nsc_filter_bitmap_give(all->session, live, &all->modules,
+                               known->unloaded ? NULL
+                                               : &known->process->space.mappings[known->mapping]);
     unload_ticks = __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE);
     if (unload_ticks != 0 && !known->unloaded) {
         nsc_space_unload(&known->process->space, known->process->id, known->mapping, unload_ticks);
@@ -428,9 +429,9 @@ static void module_look(struct nsc_tracees *all, uint32_t slot)
 
 void nsc_tracees_scan(struct nsc_tracees *all, bool whole)
 {
-    const struct nsc_session *s = all->session;
+    const struct nsc_record_session *s = all->session;
     uint32_t end = all->process_high + SLOTS_AHEAD, i;
-    uint64_t ticks = nsc_clockpoint_ticks();
+    uint64_t ticks = nsc_clock_reading_ticks();
 
     if (whole || end > s->processes_max)
         end = s->processes_max;
@@ -557,18 +558,18 @@ static void name_thread(struct nsc_tracee_thread *t)
     fclose(file);
 }
 
-static bool is_wanted(void *context, const struct nsc_rules *rules)
+static bool is_wanted(void *context, const struct nsc_filter_rules *rules)
 {
     const struct nsc_tracee_thread *t = context;
 
     return nsc_filter_keeps_thread(rules->filter, t->name, (uint32_t)t->tid);
 }
 
-static uint32_t roles_of(void *context, const struct nsc_rules *rules, uint32_t function)
+static uint32_t roles_of(void *context, const struct nsc_filter_rules *rules, uint32_t function)
 {
     const struct nsc_tracee_thread *t = context;
     const struct nsc_modules *modules = &t->process->all->modules;
-    const struct nsc_place *place = &modules->places[function];
+    const struct nsc_function_place *place = &modules->places[function];
 
     if (function >= modules->place_count || place->module == NSC_NO_ID)
         return 0;
@@ -606,7 +607,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.offs = &all->offs;
     t->stacks.limits = &all->modules.limits;
     t->stacks.marked = all->session->entry_timing;
-    t->stacks.rules = nsc_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
+    t->stacks.rules = nsc_filter_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
     t->stacks.is_wanted = is_wanted;
     t->stacks.roles = roles_of;
     if (all->modules.filter->threads != NULL) /* most threads have theirs by now */

@@ -32,7 +32,7 @@ struct nsc_tracee_process {
     struct nsc_process entry;
     char name[256];
     struct nsc_space space;
-    struct nsc_onoff onoff;
+    struct nsc_process_sleds onoff;
     struct nsc_admission_verdict verdict; /* for its threads and modules */
 };
 
@@ -79,7 +79,7 @@ struct nsc_tracee_module {
 };
 
 struct nsc_tracees {
-    struct nsc_session *session;
+    struct nsc_record_session *session;
     struct nsc_admission admission; /* which processes may be touched */
     struct nsc_writer *writer;
     struct nsc_modules modules;
@@ -87,13 +87,13 @@ struct nsc_tracees {
     pid_t main_pid;
     const char *main_path; /* the file that was started; the caller's */
     bool no_children;
-    bool dead;                             /* nobody lives: process ids are not to be asked about */
-    bool keep;                             /* threads begin with calls kept (false: ring) */
-    bool attached;                         /* to a program that ran before */
-    bool switched;                         /* sleds are switched while programs run */
-    struct nsc_offs offs;                  /* functions that were switched off */
-    uint64_t on_ticks;                     /* when the last switching on was done; 0: never was */
-    uint64_t end_ticks;                    /* nsc_tracees_end(); 0: the recording goes on */
+    bool dead;                          /* nobody lives: process ids are not to be asked about */
+    bool keep;                          /* threads begin with calls kept (false: ring) */
+    bool attached;                      /* to a program that ran before */
+    bool switched;                      /* sleds are switched while programs run */
+    struct nsc_disabled_functions offs; /* functions that were switched off */
+    uint64_t on_ticks;                  /* when the last switching on was done; 0: never was */
+    uint64_t end_ticks; /* nsc_switch_notice_end_recording(); 0: the recording goes on */
     struct nsc_tracee_process **processes; /* by slot */
     struct nsc_tracee_thread **threads;    /* by slot */
     struct nsc_tracee_module *module_slots;
@@ -105,7 +105,7 @@ struct nsc_tracees {
     struct nsc_tracee_stats stats;
 };
 
-int nsc_tracees_init(struct nsc_tracees *all, struct nsc_session *session,
+int nsc_tracees_init(struct nsc_tracees *all, struct nsc_record_session *session,
                      struct nsc_writer *writer, const struct nsc_filter *filter);
 void nsc_tracees_free(struct nsc_tracees *all);
 

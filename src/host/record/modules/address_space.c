@@ -46,7 +46,7 @@ static void forget_epoch(struct nsc_space *space)
 /* The stretch of time around @ticks in which nothing was loaded or unloaded, under one filter. */
 static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 {
-    const struct nsc_rules *rules = nsc_rules_at(&space->modules->rules, ticks);
+    const struct nsc_filter_rules *rules = nsc_filter_rules_at(&space->modules->rules, ticks);
     uint64_t since = rules->since_ticks, until = rules->until_ticks;
     uint32_t i;
 
@@ -72,7 +72,7 @@ static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *m, uint64_t address,
                        uint64_t ticks, struct nsc_code *code)
 {
-    const struct nsc_filter *filter = nsc_rules_at(&space->modules->rules, ticks)->filter;
+    const struct nsc_filter *filter = nsc_filter_rules_at(&space->modules->rules, ticks)->filter;
     struct nsc_modules *modules = space->modules;
     struct nsc_module_file *file = modules->files[m->module];
     uint64_t va = address - m->bias, hook;
@@ -100,7 +100,7 @@ static bool may_search(struct nsc_space *space, uint32_t looks)
 {
     struct nsc_limits *limits = &space->modules->limits;
 
-    if (nsc_ration_take(&limits->searches, space->count + 8ull + looks * LOOK_COST))
+    if (nsc_limits_ration_take(&limits->searches, space->count + 8ull + looks * LOOK_COST))
         return true;
     limits->skipped++;
     return false;
@@ -141,7 +141,7 @@ int nsc_space_init(struct nsc_space *space, struct nsc_modules *modules)
     space->codes.resolve = resolve;
     space->codes.context = space;
     space->codes.by_function =
-        nsc_filter_by_function(modules->filter) && !nsc_rules_sift(&modules->rules);
+        nsc_filter_by_function(modules->filter) && !nsc_filter_rules_sift(&modules->rules);
     return nsc_codes_init(&space->codes, &modules->limits.code_slots);
 }
 

@@ -11,7 +11,7 @@
 #define NO_USER    ((uid_t)-1)
 #define VERDICT_NS 1000000000ull
 
-void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session)
+void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record_session *session)
 {
     *admission = (struct nsc_admission){.session = session};
     if (nsc_credentials_read(0, &admission->target) != 0)
@@ -39,7 +39,7 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
     int fd = -1, error = check(admission, pid);
 
     if (error == 0) {
-        fd = nsc_flip_open(pid, diag);
+        fd = nsc_sled_switch_open(pid, diag);
         if (fd < 0)
             return fd;
         /* Once more: an exec in between leaves us the memory of a program that is over. */

@@ -21,13 +21,13 @@
 #include "util/privileges/credentials.h"
 
 struct nsc_admission {
-    const struct nsc_session *session;
+    const struct nsc_record_session *session;
     struct nsc_credentials target; /* those of the program that the user asked to record */
 };
 
 /* For a program with the credentials of this process: one that it starts itself, or that asked for
  * its recording. Another program's go into admission->target afterwards. */
-void nsc_admission_init(struct nsc_admission *admission, const struct nsc_session *session);
+void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record_session *session);
 
 /* Is process @pid admitted at this moment? It may change in the next; nsc_admission_open_memory()
  * gives a descriptor that stays with the program. Reads all of the process's maps. */

@@ -6,7 +6,7 @@
 
 /* Room for @bytes in the filter arena; the last verdict's room is used again when it is full, as
  * modules read theirs at once. */
-static uint8_t *arena_take(struct nsc_session *session, uint32_t bytes, uint32_t *at)
+static uint8_t *arena_take(struct nsc_record_session *session, uint32_t bytes, uint32_t *at)
 {
     if (bytes > session->filter_bytes)
         return NULL;
@@ -19,8 +19,8 @@ static uint8_t *arena_take(struct nsc_session *session, uint32_t bytes, uint32_t
     return session->filter + *at;
 }
 
-void nsc_verdict_judge(struct nsc_modules *modules, struct nsc_module_file *file,
-                       const struct nsc_symbols_site *sites, size_t count, uint8_t *bits)
+void nsc_filter_bitmap_judge(struct nsc_modules *modules, struct nsc_module_file *file,
+                             const struct nsc_symbols_site *sites, size_t count, uint8_t *bits)
 {
     size_t i;
 
@@ -33,8 +33,8 @@ void nsc_verdict_judge(struct nsc_modules *modules, struct nsc_module_file *file
     }
 }
 
-void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
-                      struct nsc_modules *modules, const struct nsc_space_mapping *mapping)
+void nsc_filter_bitmap_give(struct nsc_record_session *session, struct nsc_live_module *live,
+                            struct nsc_modules *modules, const struct nsc_space_mapping *mapping)
 {
     uint32_t site_count = __atomic_load_n(&live->site_count, __ATOMIC_RELAXED);
     struct nsc_module_file *file = mapping != NULL ? modules->files[mapping->module] : NULL;
@@ -48,8 +48,8 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
         nsc_module_load_sites(file);
     /* A program can ask again and again. Beyond the limit it gets no answer, and the runtime says
      * so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT. */
-    if (!nsc_ration_take(&modules->limits.verdicts,
-                         site_count / 8 + 1 + (file != NULL ? file->site_count : 0)))
+    if (!nsc_limits_ration_take(&modules->limits.verdicts,
+                                site_count / 8 + 1 + (file != NULL ? file->site_count : 0)))
         return;
     if (file != NULL && nsc_module_symbols(file) != NULL &&
         nsc_symbols_sites(file->symbols, &sites, &count, NULL) != 0)
@@ -62,7 +62,7 @@ void nsc_verdict_give(struct nsc_session *session, struct nsc_live_module *live,
         return; /* no answer, as above */
     }
     memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
-    nsc_verdict_judge(modules, file, sites, count, bits);
+    nsc_filter_bitmap_judge(modules, file, sites, count, bits);
     for (i = 0; file != NULL && file->barred != NULL && i < count / 8 + 1; i++)
         bits[i] = (uint8_t)(bits[i] & ~file->barred[i]);
     free(sites);

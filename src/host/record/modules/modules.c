@@ -31,7 +31,7 @@ int nsc_modules_init(struct nsc_modules *modules, struct nsc_writer *writer,
 {
     *modules = (struct nsc_modules){.writer = writer, .filter = filter, .other = NSC_NO_ID};
     nsc_limits_init(&modules->limits);
-    return nsc_rules_begin(&modules->rules, filter);
+    return nsc_filter_rules_begin(&modules->rules, filter);
 }
 
 static void file_free(struct nsc_module_file *file)
@@ -60,14 +60,14 @@ void nsc_modules_free(struct nsc_modules *modules)
     free(modules->files);
     free(modules->places);
     nsc_id_map_free(&modules->unknown);
-    nsc_rules_free(&modules->rules);
+    nsc_filter_rules_free(&modules->rules);
     *modules = (struct nsc_modules){0};
 }
 
 int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter *filter,
                            uint64_t ticks)
 {
-    int error = nsc_rules_add(&modules->rules, filter, ticks);
+    int error = nsc_filter_rules_add(&modules->rules, filter, ticks);
     uint32_t i;
 
     if (error != 0)
@@ -101,7 +101,7 @@ static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t addres
     if (modules->opening_ns >= OPENING_MAX_NS)
         return -ETIMEDOUT;
     if (pid > 0)
-        fd = nsc_reach_open_mapped(pid, address, &file->owner);
+        fd = nsc_process_open_mapped(pid, address, &file->owner);
     if (fd < 0 && fd != -ETIMEDOUT)
         fd = nsc_credentials_open(&file->owner, file->path);
     modules->opening_ns += nsc_now_ns() - begun_ns;
@@ -115,12 +115,12 @@ static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t addres
  */
 static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t address)
 {
-    int fd = nsc_open_regular(file->path), mapped;
+    int fd = nsc_privileges_open_regular(file->path), mapped;
 
     if (fd >= 0 && file->build_id_bytes > 0 &&
         nsc_symbols_is_build(fd, file->build_id, file->build_id_bytes))
         return fd;
-    mapped = pid > 0 ? nsc_reach_open_mapped(pid, address, NULL) : -ENOENT;
+    mapped = pid > 0 ? nsc_process_open_mapped(pid, address, NULL) : -ENOENT;
     if (mapped < 0 && file->build_id_bytes == 0)
         return fd;
     if (fd >= 0)
@@ -263,13 +263,13 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
 /* Remembers where function @id is; ids are dense. */
 static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
 {
-    struct nsc_place *places = nsc_array_grow(modules->places, &modules->place_capacity,
-                                              modules->place_count, sizeof *places);
+    struct nsc_function_place *places = nsc_array_grow(modules->places, &modules->place_capacity,
+                                                       modules->place_count, sizeof *places);
 
     if (places == NULL)
         return -ENOMEM;
     modules->places = places;
-    modules->places[modules->place_count++] = (struct nsc_place){module, va};
+    modules->places[modules->place_count++] = (struct nsc_function_place){module, va};
     return 0;
 }
 
@@ -334,7 +334,7 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
     }
     fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0) {
-        fd = file->foreign ? open_foreign(file, 0, 0) : nsc_open_regular(file->path);
+        fd = file->foreign ? open_foreign(file, 0, 0) : nsc_privileges_open_regular(file->path);
         if (fd >= 0)
             inspect_file(file, fd);
     }

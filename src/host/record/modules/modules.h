@@ -25,7 +25,7 @@
 #include "util/privileges/credentials.h"
 
 /* A function of the trace: where it is. Index = function id. */
-struct nsc_place {
+struct nsc_function_place {
     uint32_t module; /* index in nsc_modules.files, or NSC_NO_ID */
     uint64_t va;
 };
@@ -57,7 +57,7 @@ struct nsc_module_file {
     struct nsc_sleds *sleds; /* NULL: not read yet, or cannot be */
     /* One bit a site each, as in live.h; NULL until asked for, or until there is any. */
     uint8_t *wanted; /* what the filter lets through */
-    uint8_t *barred; /* taken out all the same, see nsc_onoff_bar() */
+    uint8_t *barred; /* taken out all the same, see nsc_hook_switch_bar() */
     /* What the symbols are to the two filters that were asked for last: events from before and
      * after a change are read by turns. */
     struct nsc_module_roles {
@@ -68,14 +68,14 @@ struct nsc_module_file {
 
 struct nsc_modules {
     struct nsc_writer *writer;
-    struct nsc_rules_history rules;
+    struct nsc_filter_history rules;
     const struct nsc_filter *filter; /* in force: the newest of them */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
     uint64_t opening_ns; /* that opening files of other users has taken */
     uint32_t unread;     /* files that could not be opened or parsed: their hooks are not known */
     int unread_error;    /* of the first, a negative errno */
-    struct nsc_place *places; /* by function id */
+    struct nsc_function_place *places; /* by function id */
     uint32_t place_count, place_capacity;
     struct nsc_id_map unknown; /* functions at addresses that no module holds */
     uint32_t other;            /* nsc_modules_other(); NSC_NO_ID: not in the trace yet */

@@ -40,7 +40,7 @@ static uint32_t word_at(const uint8_t *code)
            (uint32_t)code[3] << 24;
 }
 
-static bool in_text(const struct nsc_flip *flip, uint64_t address)
+static bool in_text(const struct nsc_sled_switch *flip, uint64_t address)
 {
     return address >= flip->text_start && address < flip->text_end;
 }
@@ -61,8 +61,8 @@ static int read_code(int mem, uint8_t *to, size_t bytes, uint64_t address)
     return 0;
 }
 
-static enum state look_byte(const struct nsc_flip *flip, const uint8_t *code, uint64_t address,
-                            uint8_t off)
+static enum state look_byte(const struct nsc_sled_switch *flip, const uint8_t *code,
+                            uint64_t address, uint8_t off)
 {
     uint64_t distance = (uint64_t)(int64_t)(int32_t)word_at(code + 1);
 
@@ -83,7 +83,8 @@ static uint64_t target_of(const uint8_t *code, uint64_t address)
  * its stub, which names the function's body. Both lie outside of the module: whatever else is there
  * is none of ours.
  */
-static enum state look_entry(const struct nsc_flip *flip, const uint8_t *code, uint64_t address)
+static enum state look_entry(const struct nsc_sled_switch *flip, const uint8_t *code,
+                             uint64_t address)
 {
     static const uint8_t begin[] = {0x4c, 0x89, 0x5c, 0x24, 0xf8, 0x4c, 0x8d, 0x1d};
     uint64_t landing = target_of(code, address), stub;
@@ -102,7 +103,8 @@ static enum state look_entry(const struct nsc_flip *flip, const uint8_t *code, u
     return code[0] == OP_JMP ? STATE_ON : STATE_OFF;
 }
 
-static enum state look_word(const struct nsc_flip *flip, const uint8_t *code, uint64_t address)
+static enum state look_word(const struct nsc_sled_switch *flip, const uint8_t *code,
+                            uint64_t address)
 {
     uint32_t first = word_at(code), call = word_at(code + CALL_AT);
     uint64_t distance = (uint64_t)((int64_t)((uint64_t)call << 38) >> 36);
@@ -114,7 +116,7 @@ static enum state look_word(const struct nsc_flip *flip, const uint8_t *code, ui
 }
 
 /* What the SLED_BYTES at @code, from @address, are. */
-static enum state look(const struct nsc_flip *flip, uint32_t form, const uint8_t *code,
+static enum state look(const struct nsc_sled_switch *flip, uint32_t form, const uint8_t *code,
                        uint64_t address)
 {
     switch (form) {
@@ -131,8 +133,8 @@ static enum state look(const struct nsc_flip *flip, uint32_t form, const uint8_t
 }
 
 /* Turns a known sled over; returns how many bytes of it change. */
-static uint32_t turn(const struct nsc_flip *flip, uint32_t form, uint8_t *code, uint64_t address,
-                     bool on)
+static uint32_t turn(const struct nsc_sled_switch *flip, uint32_t form, uint8_t *code,
+                     uint64_t address, bool on)
 {
     uint32_t word = on ? op_nop : op_b_over, i;
 
@@ -161,14 +163,14 @@ static void put(uint8_t *bits, uint32_t site, bool value)
     bits[site / 8] = (uint8_t)(value ? bits[site / 8] | bit : bits[site / 8] & ~bit);
 }
 
-static size_t set_bytes(const struct nsc_flip *flip)
+static size_t set_bytes(const struct nsc_sled_switch *flip)
 {
     return (size_t)flip->sleds->count / 8 + 1;
 }
 
 /* ---- The memory of the process --------------------------------------------------------------- */
 
-int nsc_flip_open(pid_t pid, struct nsc_diag *diag)
+int nsc_sled_switch_open(pid_t pid, struct nsc_diag *diag)
 {
     char path[48];
     int fd, error;
@@ -188,7 +190,7 @@ int nsc_flip_open(pid_t pid, struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, strerror(error));
 }
 
-static int write_code(const struct nsc_flip *flip, const uint8_t *from, size_t bytes,
+static int write_code(const struct nsc_sled_switch *flip, const uint8_t *from, size_t bytes,
                       uint64_t address)
 {
     ssize_t n;
@@ -225,7 +227,7 @@ enum walk {
     WALK_SECOND, /* to turn: the others */
 };
 
-static bool in_walk(const struct nsc_flip *flip, enum walk walk, uint32_t site)
+static bool in_walk(const struct nsc_sled_switch *flip, enum walk walk, uint32_t site)
 {
     bool wanted, entry;
 
@@ -237,13 +239,13 @@ static bool in_walk(const struct nsc_flip *flip, enum walk walk, uint32_t site)
            (walk == WALK_ONCE || (entry == wanted) == (walk == WALK_SECOND));
 }
 
-static uint64_t address_of(const struct nsc_flip *flip, uint32_t rank)
+static uint64_t address_of(const struct nsc_sled_switch *flip, uint32_t rank)
 {
     return flip->sleds->sites[flip->sleds->by_address[rank]].va + flip->bias;
 }
 
 /* The window that begins with the first sled of the walk from @rank on; false: there is none. */
-static bool next_window(const struct nsc_flip *flip, enum walk walk, uint32_t rank,
+static bool next_window(const struct nsc_sled_switch *flip, enum walk walk, uint32_t rank,
                         struct window *w)
 {
     const struct nsc_sleds *sleds = flip->sleds;
@@ -271,7 +273,7 @@ static bool next_window(const struct nsc_flip *flip, enum walk walk, uint32_t ra
 }
 
 /* The last sled may end where the text does. */
-static int read_window(const struct nsc_flip *flip, struct window *w)
+static int read_window(const struct nsc_sled_switch *flip, struct window *w)
 {
     uint64_t end = w->address + w->bytes;
 
@@ -283,7 +285,7 @@ static int read_window(const struct nsc_flip *flip, struct window *w)
     return read_code(flip->mem, w->code, (size_t)(end - w->address), w->address);
 }
 
-static void look_at_window(struct nsc_flip *flip, const struct window *w)
+static void look_at_window(struct nsc_sled_switch *flip, const struct window *w)
 {
     const struct nsc_sleds *sleds = flip->sleds;
     uint32_t i;
@@ -305,8 +307,8 @@ static uint64_t page_of(const struct window *w, uint32_t turned)
 }
 
 /* Turns the sleds that are to be turned, in our copy. */
-static void turn_window(struct nsc_flip *flip, enum walk walk, struct window *w,
-                        struct nsc_flip_stats *stats)
+static void turn_window(struct nsc_sled_switch *flip, enum walk walk, struct window *w,
+                        struct nsc_sled_switch_stats *stats)
 {
     const struct nsc_sleds *sleds = flip->sleds;
     uint32_t i;
@@ -337,7 +339,8 @@ static void turn_window(struct nsc_flip *flip, enum walk walk, struct window *w,
 }
 
 /* Other threads run what is written: no more of a page than lies between its turned sleds. */
-static int write_window(struct nsc_flip *flip, const struct window *w, struct nsc_flip_stats *stats)
+static int write_window(struct nsc_sled_switch *flip, const struct window *w,
+                        struct nsc_sled_switch_stats *stats)
 {
     uint32_t i, n, count = w->turned_count;
 
@@ -360,7 +363,8 @@ static int write_window(struct nsc_flip *flip, const struct window *w, struct ns
     return 0;
 }
 
-static int take_walk(struct nsc_flip *flip, enum walk walk, struct nsc_flip_stats *stats)
+static int take_walk(struct nsc_sled_switch *flip, enum walk walk,
+                     struct nsc_sled_switch_stats *stats)
 {
     struct window w;
     uint32_t rank = 0;
@@ -385,12 +389,12 @@ static int take_walk(struct nsc_flip *flip, enum walk walk, struct nsc_flip_stat
 
 /* ---- For callers ----------------------------------------------------------------------------- */
 
-int nsc_flip_init(struct nsc_flip *flip, int mem, const struct nsc_sleds *sleds, uint64_t bias,
-                  uint64_t text_start, uint64_t text_end)
+int nsc_sled_switch_init(struct nsc_sled_switch *flip, int mem, const struct nsc_sleds *sleds,
+                         uint64_t bias, uint64_t text_start, uint64_t text_end)
 {
     int error = -ENOMEM;
 
-    *flip = (struct nsc_flip){
+    *flip = (struct nsc_sled_switch){
         .sleds = sleds, .mem = mem, .bias = bias, .text_start = text_start, .text_end = text_end};
     flip->wanted = calloc(set_bytes(flip), 1);
     flip->present = calloc(set_bytes(flip), 1);
@@ -400,33 +404,33 @@ int nsc_flip_init(struct nsc_flip *flip, int mem, const struct nsc_sleds *sleds,
         error = take_walk(flip, WALK_ALL, NULL);
     }
     if (error != 0) {
-        nsc_flip_free(flip);
+        nsc_sled_switch_free(flip);
         return error;
     }
     memcpy(flip->wanted, flip->present, set_bytes(flip));
     return 0;
 }
 
-void nsc_flip_free(struct nsc_flip *flip)
+void nsc_sled_switch_free(struct nsc_sled_switch *flip)
 {
     free(flip->wanted);
     free(flip->present);
     free(flip->strange);
-    *flip = (struct nsc_flip){.mem = -1};
+    *flip = (struct nsc_sled_switch){.mem = -1};
 }
 
-void nsc_flip_want(struct nsc_flip *flip, const uint8_t *bitmap)
+void nsc_sled_switch_want(struct nsc_sled_switch *flip, const uint8_t *bitmap)
 {
     memcpy(flip->wanted, bitmap, ((size_t)flip->sleds->count + 7) / 8);
 }
 
-void nsc_flip_want_all(struct nsc_flip *flip, bool on)
+void nsc_sled_switch_want_all(struct nsc_sled_switch *flip, bool on)
 {
     memset(flip->wanted, on ? 0xff : 0, set_bytes(flip));
 }
 
 /* Is there any sled to switch? */
-static bool differs(const struct nsc_flip *flip)
+static bool differs(const struct nsc_sled_switch *flip)
 {
     size_t i;
 
@@ -436,17 +440,18 @@ static bool differs(const struct nsc_flip *flip)
     return false;
 }
 
-int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_flip_stats *stats)
+int nsc_sled_switch_apply(struct nsc_sled_switch *flip, enum nsc_sled_switch_order order,
+                          struct nsc_sled_switch_stats *stats)
 {
-    struct nsc_flip_stats done = {0};
+    struct nsc_sled_switch_stats done = {0};
     uint64_t start_ns;
     int error;
 
     if (!differs(flip))
         return 0;
     start_ns = nsc_now_ns();
-    error = take_walk(flip, order == NSC_FLIP_AT_ONCE ? WALK_ONCE : WALK_FIRST, &done);
-    if (error == 0 && order == NSC_FLIP_WHOLE_CALLS)
+    error = take_walk(flip, order == NSC_SLED_SWITCH_AT_ONCE ? WALK_ONCE : WALK_FIRST, &done);
+    if (error == 0 && order == NSC_SLED_SWITCH_WHOLE_CALLS)
         error = take_walk(flip, WALK_SECOND, &done);
     if (stats != NULL) {
         stats->on += done.on;
@@ -458,16 +463,16 @@ int nsc_flip_apply(struct nsc_flip *flip, enum nsc_flip_order order, struct nsc_
     return error;
 }
 
-void nsc_onoff_free(struct nsc_onoff *onoff)
+void nsc_sled_switch_free_process(struct nsc_process_sleds *onoff)
 {
     uint32_t i;
 
     for (i = 0; i < onoff->count; i++)
         if (onoff->flips[i].sleds != NULL)
-            nsc_flip_free(&onoff->flips[i]);
+            nsc_sled_switch_free(&onoff->flips[i]);
     free(onoff->flips);
     nsc_maps_free(&onoff->maps);
     if (onoff->mem >= 0)
         close(onoff->mem);
-    *onoff = (struct nsc_onoff){.mem = -1};
+    *onoff = (struct nsc_process_sleds){.mem = -1};
 }

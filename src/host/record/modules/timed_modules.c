@@ -11,7 +11,7 @@ static bool in_full(const struct nsc_module_file *file)
     return file->kinds != 0 && (file->kinds & 1u << NSC_LIVE_HOOK_SLED) == 0;
 }
 
-void nsc_timing_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks)
+void nsc_timed_modules_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks)
 {
     struct nsc_module_file *noted = modules->files[index];
     bool before = in_full(noted);
@@ -30,7 +30,7 @@ void nsc_timing_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks
     nsc_buffer_free(&list);
 }
 
-void nsc_timing_end(const struct nsc_modules *modules, struct nsc_record_result *result)
+void nsc_timed_modules_end(const struct nsc_modules *modules, struct nsc_record_result *result)
 {
     for (uint32_t i = 0; i < modules->count; i++) {
         result->modules_hooked += modules->files[i]->kinds != 0;

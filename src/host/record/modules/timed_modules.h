@@ -11,9 +11,9 @@
 
 /* Module files[@index] was found to have @hooks (bit set, 1 << enum nsc_live_hook): the trace is to
  * say if its calls are timed in full. */
-void nsc_timing_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks);
+void nsc_timed_modules_note(struct nsc_modules *modules, uint32_t index, uint32_t hooks);
 
 /* The recording ends: what @result and the trace are told of all modules. */
-void nsc_timing_end(const struct nsc_modules *modules, struct nsc_record_result *result);
+void nsc_timed_modules_end(const struct nsc_modules *modules, struct nsc_record_result *result);
 
 #endif

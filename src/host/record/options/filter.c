@@ -17,21 +17,21 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-static int compile(const char *option, const char *pattern, struct nsc_match **out,
+static int compile(const char *option, const char *pattern, struct nsc_pattern **out,
                    struct nsc_diag *diag)
 {
     struct nsc_diag fault;
-    int error = nsc_match_compile(pattern, out, &fault);
+    int error = nsc_pattern_compile(pattern, out, &fault);
 
     if (error != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "--%s: %s", option, fault.message);
     return 0;
 }
 
-static int add_pattern(struct nsc_match ***list, const char *option, const char *pattern,
+static int add_pattern(struct nsc_pattern ***list, const char *option, const char *pattern,
                        struct nsc_diag *diag)
 {
-    struct nsc_match **longer, *match;
+    struct nsc_pattern **longer, *match;
     size_t count = 0;
     int error = compile(option, pattern, &match, diag);
 
@@ -39,9 +39,9 @@ static int add_pattern(struct nsc_match ***list, const char *option, const char 
         return error;
     while (*list != NULL && (*list)[count] != NULL)
         count++;
-    longer = realloc(*list, (count + 2) * sizeof(struct nsc_match *));
+    longer = realloc(*list, (count + 2) * sizeof(struct nsc_pattern *));
     if (longer == NULL) {
-        nsc_match_free(match);
+        nsc_pattern_free(match);
         return no_memory(diag);
     }
     longer[count] = match;
@@ -110,11 +110,11 @@ static int set_min_duration(struct nsc_filter *filter, const char *value, struct
 }
 
 /* The list that an option adds a pattern to, or NULL. */
-static struct nsc_match ***list_of(struct nsc_filter *filter, const char *option)
+static struct nsc_pattern ***list_of(struct nsc_filter *filter, const char *option)
 {
     const struct {
         const char *option;
-        struct nsc_match ***list;
+        struct nsc_pattern ***list;
     } lists[] = {
         {"only", &filter->names.include},     {"except", &filter->names.exclude},
         {"file", &filter->files.include},     {"no-file", &filter->files.exclude},
@@ -132,7 +132,7 @@ static struct nsc_match ***list_of(struct nsc_filter *filter, const char *option
 int nsc_filter_add(struct nsc_filter *filter, const char *option, const char *value,
                    struct nsc_diag *diag)
 {
-    struct nsc_match ***list = list_of(filter, option);
+    struct nsc_pattern ***list = list_of(filter, option);
 
     if (list != NULL)
         return add_pattern(list, option, value, diag);
@@ -153,12 +153,12 @@ int nsc_filter_check(const struct nsc_filter *filter, struct nsc_diag *diag)
     return 0;
 }
 
-static void free_patterns(struct nsc_match **list)
+static void free_patterns(struct nsc_pattern **list)
 {
     size_t i;
 
     for (i = 0; list != NULL && list[i] != NULL; i++)
-        nsc_match_free(list[i]);
+        nsc_pattern_free(list[i]);
     free(list);
 }
 
@@ -173,7 +173,7 @@ void nsc_filter_free(struct nsc_filter *filter)
     free_patterns(filter->stoppers);
     free_patterns(filter->under);
     free_patterns(filter->threads);
-    nsc_match_free(filter->trigger);
+    nsc_pattern_free(filter->trigger);
     *filter = (struct nsc_filter){0};
 }
 
@@ -227,10 +227,10 @@ static void put_option(FILE *out, const char *option, const char *value)
         fputc('\'', out);
 }
 
-static void put_list(FILE *out, const char *option, struct nsc_match *const *list)
+static void put_list(FILE *out, const char *option, struct nsc_pattern *const *list)
 {
     for (; list != NULL && *list != NULL; list++)
-        put_option(out, option, nsc_match_text(*list));
+        put_option(out, option, nsc_pattern_text(*list));
 }
 
 /* In the largest unit that needs no point. */
@@ -256,7 +256,7 @@ static void put_depth(FILE *out, uint32_t depth)
 
 static void put_trigger(FILE *out, const struct nsc_filter *filter)
 {
-    const char *pattern = nsc_match_text(filter->trigger);
+    const char *pattern = nsc_pattern_text(filter->trigger);
     char *value;
 
     if (filter->trigger_nth == 0) {
@@ -299,9 +299,9 @@ char *nsc_filter_text(const struct nsc_filter *filter)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-typedef bool fits_function(const struct nsc_match *pattern, const char *text);
+typedef bool fits_function(const struct nsc_pattern *pattern, const char *text);
 
-static bool any_fits(struct nsc_match *const *patterns, const char *text, fits_function *fits)
+static bool any_fits(struct nsc_pattern *const *patterns, const char *text, fits_function *fits)
 {
     if (patterns == NULL || text == NULL)
         return false;
@@ -320,27 +320,28 @@ static bool passes(const struct nsc_filter_test *test, const char *text, fits_fu
 
 bool nsc_filter_keeps_name(const struct nsc_filter *filter, const char *name)
 {
-    return passes(&filter->names, name, nsc_match_test);
+    return passes(&filter->names, name, nsc_pattern_test);
 }
 
 bool nsc_filter_keeps_file(const struct nsc_filter *filter, const char *path)
 {
-    return passes(&filter->files, path, nsc_match_test_path);
+    return passes(&filter->files, path, nsc_pattern_test_path);
 }
 
 bool nsc_filter_keeps_module(const struct nsc_filter *filter, const char *path)
 {
-    return passes(&filter->modules, path, nsc_match_test_path);
+    return passes(&filter->modules, path, nsc_pattern_test_path);
 }
 
 bool nsc_filter_keeps_thread(const struct nsc_filter *filter, const char *name, uint32_t tid)
 {
-    struct nsc_match *const *pattern = filter->threads;
+    struct nsc_pattern *const *pattern = filter->threads;
     uint32_t number;
 
     for (; pattern != NULL && *pattern != NULL; pattern++)
-        if (read_number(nsc_match_text(*pattern), &number) ? number == tid
-                                                           : nsc_match_test_text(*pattern, name))
+        if (read_number(nsc_pattern_text(*pattern), &number)
+                ? number == tid
+                : nsc_pattern_test_text(*pattern, name))
             return true;
     return filter->threads == NULL;
 }
@@ -351,11 +352,11 @@ uint8_t nsc_filter_roles(const struct nsc_filter *filter, const char *name)
 
     if (name == NULL)
         return 0;
-    if (filter->trigger != NULL && nsc_match_test(filter->trigger, name))
+    if (filter->trigger != NULL && nsc_pattern_test(filter->trigger, name))
         roles |= NSC_FILTER_TRIGGER;
-    if (any_fits(filter->stoppers, name, nsc_match_test))
+    if (any_fits(filter->stoppers, name, nsc_pattern_test))
         roles |= NSC_FILTER_STOPPER;
-    if (any_fits(filter->under, name, nsc_match_test))
+    if (any_fits(filter->under, name, nsc_pattern_test))
         roles |= NSC_FILTER_CALLER;
     return (uint8_t)roles;
 }

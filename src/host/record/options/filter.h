@@ -17,20 +17,20 @@
 #include <stdint.h>
 
 #include "util/diag.h"
-#include "util/text/glob.h"
+#include "util/text/pattern.h"
 
 /* Lists end with NULL, or are NULL: none. */
 struct nsc_filter_test {
-    struct nsc_match **include, **exclude;
+    struct nsc_pattern **include, **exclude;
 };
 
 struct nsc_filter {
     struct nsc_filter_test names, files, modules;
-    struct nsc_match *trigger; /* NULL: record from the start */
-    uint32_t trigger_nth;      /* which call of it in a thread, from 1; 0: each */
-    struct nsc_match **stoppers, **under;
-    struct nsc_match **threads; /* by name, or by number */
-    uint32_t depth;             /* 0: any */
+    struct nsc_pattern *trigger; /* NULL: record from the start */
+    uint32_t trigger_nth;        /* which call of it in a thread, from 1; 0: each */
+    struct nsc_pattern **stoppers, **under;
+    struct nsc_pattern **threads; /* by name, or by number */
+    uint32_t depth;               /* 0: any */
     uint64_t min_duration_ns;
 };
 

@@ -11,7 +11,7 @@
 /* A duration in ticks, rounded up: a call of exactly that duration is long enough. */
 static uint64_t ticks_of(uint64_t ns)
 {
-    uint64_t rate = ns != 0 ? nsc_clockpoint_rate() : 1;
+    uint64_t rate = ns != 0 ? nsc_clock_reading_rate() : 1;
     uint64_t seconds = ns / NS, rest = ns % NS;
 
     if (seconds >= UINT64_MAX / rate - 1)
@@ -19,9 +19,9 @@ static uint64_t ticks_of(uint64_t ns)
     return seconds * rate + (uint64_t)((double)rest * (double)rate / NS + 0.999);
 }
 
-static struct nsc_rules *make(const struct nsc_filter *filter, uint64_t since_ticks)
+static struct nsc_filter_rules *make(const struct nsc_filter *filter, uint64_t since_ticks)
 {
-    struct nsc_rules *rules = calloc(1, sizeof *rules);
+    struct nsc_filter_rules *rules = calloc(1, sizeof *rules);
 
     if (rules == NULL)
         return NULL;
@@ -37,20 +37,20 @@ static struct nsc_rules *make(const struct nsc_filter *filter, uint64_t since_ti
     return rules;
 }
 
-int nsc_rules_begin(struct nsc_rules_history *history, const struct nsc_filter *filter)
+int nsc_filter_rules_begin(struct nsc_filter_history *history, const struct nsc_filter *filter)
 {
-    struct nsc_rules *rules = make(filter, 0);
+    struct nsc_filter_rules *rules = make(filter, 0);
 
     if (rules == NULL)
         return -ENOMEM;
-    *history = (struct nsc_rules_history){rules, rules};
+    *history = (struct nsc_filter_history){rules, rules};
     return 0;
 }
 
-int nsc_rules_add(struct nsc_rules_history *history, const struct nsc_filter *filter,
-                  uint64_t ticks)
+int nsc_filter_rules_add(struct nsc_filter_history *history, const struct nsc_filter *filter,
+                         uint64_t ticks)
 {
-    struct nsc_rules *rules = make(filter, ticks);
+    struct nsc_filter_rules *rules = make(filter, ticks);
 
     if (rules == NULL)
         return -ENOMEM;
@@ -63,21 +63,22 @@ int nsc_rules_add(struct nsc_rules_history *history, const struct nsc_filter *fi
     return 0;
 }
 
-void nsc_rules_free(struct nsc_rules_history *history)
+void nsc_filter_rules_free(struct nsc_filter_history *history)
 {
-    struct nsc_rules *rules = history->first, *next;
+    struct nsc_filter_rules *rules = history->first, *next;
 
     for (; rules != NULL; rules = next) {
         next = rules->next;
         nsc_filter_free(&rules->own);
         free(rules);
     }
-    *history = (struct nsc_rules_history){0};
+    *history = (struct nsc_filter_history){0};
 }
 
-const struct nsc_rules *nsc_rules_at(const struct nsc_rules_history *history, uint64_t ticks)
+const struct nsc_filter_rules *nsc_filter_rules_at(const struct nsc_filter_history *history,
+                                                   uint64_t ticks)
 {
-    const struct nsc_rules *rules = history->last; /* most events are of now */
+    const struct nsc_filter_rules *rules = history->last; /* most events are of now */
 
     while (ticks < rules->since_ticks && rules->previous != NULL)
         rules = rules->previous;

@@ -11,11 +11,11 @@
 
 #include "record/options/filter.h"
 
-struct nsc_rules {
+struct nsc_filter_rules {
     const struct nsc_filter *filter;
-    struct nsc_filter own;             /* where `filter` points, but for the first ones */
-    uint64_t since_ticks, until_ticks; /* in force: half open; UINT64_MAX: till now */
-    struct nsc_rules *previous, *next; /* that came before and after them; NULL: none */
+    struct nsc_filter own;                    /* where `filter` points, but for the first ones */
+    uint64_t since_ticks, until_ticks;        /* in force: half open; UINT64_MAX: till now */
+    struct nsc_filter_rules *previous, *next; /* that came before and after them; NULL: none */
     /* The filter's rules for calls. */
     bool trigger, stopper, under;
     uint32_t nth;       /* call of the trigger; 0: each */
@@ -24,26 +24,27 @@ struct nsc_rules {
 };
 
 /* All filters of a session, the oldest first. */
-struct nsc_rules_history {
-    struct nsc_rules *first, *last; /* never NULL */
+struct nsc_filter_history {
+    struct nsc_filter_rules *first, *last; /* never NULL */
 };
 
 /**
- * nsc_rules_begin - the filter that a session begins with.
- * @filter: borrowed until nsc_rules_free().
+ * nsc_filter_rules_begin - the filter that a session begins with.
+ * @filter: borrowed until nsc_filter_rules_free().
  * Returns 0 or -ENOMEM. Context: measures the timer if that is needed, 10 ms.
  */
-int nsc_rules_begin(struct nsc_rules_history *history, const struct nsc_filter *filter);
+int nsc_filter_rules_begin(struct nsc_filter_history *history, const struct nsc_filter *filter);
 /* Another filter, for events from @ticks on; 0 or -ENOMEM. @filter: its contents are taken over. */
-int nsc_rules_add(struct nsc_rules_history *history, const struct nsc_filter *filter,
-                  uint64_t ticks);
-void nsc_rules_free(struct nsc_rules_history *history);
+int nsc_filter_rules_add(struct nsc_filter_history *history, const struct nsc_filter *filter,
+                         uint64_t ticks);
+void nsc_filter_rules_free(struct nsc_filter_history *history);
 
 /* The rules for an event at @ticks. */
-const struct nsc_rules *nsc_rules_at(const struct nsc_rules_history *history, uint64_t ticks);
+const struct nsc_filter_rules *nsc_filter_rules_at(const struct nsc_filter_history *history,
+                                                   uint64_t ticks);
 
 /* Is each call to be looked at by itself: are there rules for calls, or have the rules changed? */
-static inline bool nsc_rules_sift(const struct nsc_rules_history *history)
+static inline bool nsc_filter_rules_sift(const struct nsc_filter_history *history)
 {
     return history->first != history->last || nsc_filter_by_call(history->last->filter);
 }

@@ -37,8 +37,8 @@ struct attach {
     struct nsc_recorder recorder;
     const struct nsc_attach_options *options;
     struct nsc_attach_result *result;
-    struct nsc_reach *reach; /* NULL: the program came by itself */
-    struct nsc_await await;
+    struct nsc_process_access *reach; /* NULL: the program came by itself */
+    struct nsc_start_link await;
     bool waits;       /* for the program to join */
     int pidfd;        /* of the program; -1: none yet */
     bool from_inside; /* sleds can only be switched by the program */
@@ -108,7 +108,7 @@ static bool has_exited(const struct attach *a)
 /* Does any process have the session's memory? */
 static bool is_mapped(struct attach *a)
 {
-    const struct nsc_session *session = &a->recorder.session;
+    const struct nsc_record_session *session = &a->recorder.session;
 
     if (!nsc_session_alone(session))
         return true;
@@ -117,7 +117,7 @@ static bool is_mapped(struct attach *a)
     if (a->looked_ns - a->searched_ns < SEARCH_NS)
         return true;
     a->searched_ns = a->looked_ns;
-    return nsc_members_exist(session);
+    return nsc_session_processes_exist(session);
 }
 
 /* The program has ended, or runs another one: nobody has the session's memory any more. Children
@@ -158,11 +158,11 @@ static void adopt_program(struct attach *a, pid_t pid)
 static void look_for_program(struct attach *a, uint64_t now_ns)
 {
     struct nsc_recorder *r = &a->recorder;
-    pid_t pid = nsc_await_look(&r->session);
+    pid_t pid = nsc_start_link_look(&r->session);
 
     if (pid == 0)
         return;
-    nsc_await_end(&a->await);
+    nsc_start_link_end(&a->await);
     a->waits = false;
     adopt_program(a, pid);
     if (a->pidfd < 0)
@@ -248,7 +248,7 @@ static char **read_command(pid_t pid, char **text)
 static void describe(struct attach *a)
 {
     char name[256] = "", directory[48], *named[] = {name, NULL}, *text = NULL, **words = NULL;
-    const struct nsc_reach_target *target = a->options->target;
+    const struct nsc_process_target *target = a->options->target;
 
     snprintf(directory, sizeof directory, ".");
     snprintf(name, sizeof name, "%s", target != NULL ? target->name : a->options->name);
@@ -285,7 +285,7 @@ static bool wait_before(struct attach *a)
 static int join(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
-    int made, memory, error = nsc_reach_memory(a->reach, &made, diag);
+    int made, memory, error = nsc_process_memory(a->reach, &made, diag);
 
     if (error != 0)
         return error;
@@ -294,16 +294,16 @@ static int join(struct attach *a, struct nsc_diag *diag)
     if (memory < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot keep the session's memory: %s",
                             strerror(errno));
-    r->target = *nsc_reach_credentials(a->reach);
+    r->target = *nsc_process_credentials(a->reach);
     error = nsc_recorder_open_session(r, memory, diag);
     if (error != 0)
         return error;
     nsc_session_hold_events(&r->session);
     describe(a);
     r->tracees.attached = true;
-    nsc_tracees_set_switched(&r->tracees);
+    nsc_switch_notice_begin(&r->tracees);
     nsc_recorder_begin(r);
-    error = nsc_reach_join(a->reach, diag);
+    error = nsc_process_join(a->reach, diag);
     if (error != 0)
         return error;
     a->uncounted = nsc_session_alone(&r->session);
@@ -330,10 +330,10 @@ static int switch_on_inside(struct attach *a, struct nsc_diag *diag)
         const struct nsc_tracee_module *m = &r->tracees.module_slots[i];
 
         if (m->process != NULL && !m->unloaded)
-            nsc_verdict_give(&r->session, &r->session.modules[i], &r->tracees.modules,
-                             &m->process->space.mappings[m->mapping]);
+            nsc_filter_bitmap_give(&r->session, &r->session.modules[i], &r->tracees.modules,
+                                   &m->process->space.mappings[m->mapping]);
     }
-    error = nsc_reach_call(a->reach, NSC_CONTROL_APPLY, 0, &result, diag);
+    error = nsc_process_call(a->reach, NSC_CONTROL_APPLY, 0, &result, diag);
     if (error == 0 && result < 0)
         error =
             nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)result,
@@ -344,15 +344,15 @@ static int switch_on_inside(struct attach *a, struct nsc_diag *diag)
 static int switch_on(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
-    struct nsc_flip_stats stats = {0};
-    int error = nsc_onoff_begin(&r->tracees, &stats, diag);
+    struct nsc_sled_switch_stats stats = {0};
+    int error = nsc_hook_switch_begin(&r->tracees, &stats, diag);
 
     a->result->switch_on_ns = stats.ns;
     if (error == -EPERM || error == -EACCES)
         error = switch_on_inside(a, diag);
     else if (error == 0)
         error = nsc_patchable_follow(&r->tracees, diag);
-    nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    nsc_switch_notice_enabled(&r->tracees, nsc_clock_reading_ticks());
     nsc_session_take_events(&r->session);
     return error;
 }
@@ -366,9 +366,9 @@ static void switch_off(struct attach *a)
     int64_t result;
     int error;
 
-    nsc_tracees_end(&r->tracees);
+    nsc_switch_notice_end_recording(&r->tracees);
     if (a->reach != NULL && !a->exited && (a->from_inside || nsc_tracees_have_header(&r->tracees)))
-        (void)nsc_reach_call(a->reach, NSC_CONTROL_OFF, 0, &result, &diag);
+        (void)nsc_process_call(a->reach, NSC_CONTROL_OFF, 0, &result, &diag);
     error = nsc_recorder_switch_off(r, &a->result->switch_off_ns, &diag);
     if (error != 0 && !a->from_inside)
         snprintf(a->result->warning, sizeof a->result->warning, "%s", diag.message);
@@ -377,16 +377,16 @@ static void switch_off(struct attach *a)
 static int begin_running(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
-    const struct nsc_reach_target *target = a->options->target;
+    const struct nsc_process_target *target = a->options->target;
     int error = nsc_command_open(target->pid, &r->commands, diag);
 
     if (error == 0)
-        error = nsc_reach_open(target, &a->reach, diag);
+        error = nsc_process_open(target, &a->reach, diag);
     if (error == 0)
         error = nsc_recorder_open_file(r, diag);
     if (error != 0)
         return error;
-    a->pidfd = fcntl(nsc_reach_pidfd(a->reach), F_DUPFD_CLOEXEC, 0);
+    a->pidfd = fcntl(nsc_process_pidfd(a->reach), F_DUPFD_CLOEXEC, 0);
     r->phase = NSC_COMMAND_WAITING;
     if (!wait_before(a))
         return 0;
@@ -425,7 +425,7 @@ static int begin_waiting(struct attach *a, struct nsc_diag *diag)
     describe(a);
     nsc_recorder_begin(r);
     a->waits = true;
-    error = nsc_await_begin(&r->session, a->options->name, &a->await, diag);
+    error = nsc_start_link_begin(&r->session, a->options->name, &a->await, diag);
     if (error == 0 && a->options->begun != NULL)
         a->options->begun(a->options->context, 0);
     return error;
@@ -452,7 +452,7 @@ static int begin_asked(struct attach *a, struct nsc_diag *diag)
     a->waits = true;
     describe(a);
     r->tracees.attached = true;
-    nsc_tracees_set_switched(&r->tracees);
+    nsc_switch_notice_begin(&r->tracees);
     nsc_recorder_begin(r);
     if (a->options->begun != NULL)
         a->options->begun(a->options->context, 0);
@@ -486,9 +486,9 @@ static void write_switching(struct attach *a)
 
 static void release(struct attach *a)
 {
-    nsc_await_end(&a->await);
+    nsc_start_link_end(&a->await);
     nsc_recorder_release(&a->recorder);
-    nsc_reach_close(a->reach);
+    nsc_process_close(a->reach);
     if (a->pidfd >= 0)
         close(a->pidfd);
     restore_signals();
@@ -512,7 +512,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     error = begin(&a, diag);
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
-        nsc_await_end(&a.await); /* who hears that it is done may wait for the same name */
+        nsc_start_link_end(&a.await); /* who hears that it is done may wait for the same name */
         switch_off(&a);
         write_switching(&a);
         error = nsc_recorder_complete(&a.recorder, result, diag);

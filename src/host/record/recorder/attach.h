@@ -21,9 +21,9 @@ enum nsc_attach_end {
 };
 
 struct nsc_attach_options {
-    size_t size;                           /* sizeof(struct nsc_attach_options) */
-    const struct nsc_reach_target *target; /* the process; NULL: wait for one of that name */
-    const char *name;                      /* of the program's file, without folders */
+    size_t size;                             /* sizeof(struct nsc_attach_options) */
+    const struct nsc_process_target *target; /* the process; NULL: wait for one of that name */
+    const char *name;                        /* of the program's file, without folders */
     int memory; /* the target has made the session's memory, this descriptor, and joins by itself
                  * when begun() is called; 0: it has not */
     uint64_t delay_ns;    /* between finding it and recording; needs a target */
@@ -52,8 +52,9 @@ struct nsc_attach_result {
  * mean nothing.
  *
  * Returns 0 or -errno with @diag: -EBUSY (it is being recorded; the message says by whom), what
- * nsc_reach_open() and nsc_reach_join() say, or what the file could not be made for. The program
- * goes on in any case. Context: handles SIGINT, SIGTERM and SIGHUP meanwhile; one call at a time.
+ * nsc_process_open() and nsc_process_join() say, or what the file could not be made for. The
+ * program goes on in any case. Context: handles SIGINT, SIGTERM and SIGHUP meanwhile; one call at a
+ * time.
  */
 int nsc_record_attach(const struct nsc_record_options *options,
                       const struct nsc_attach_options *attach, struct nsc_record_result *result,

@@ -19,14 +19,14 @@ static void raise_limit(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-void nsc_measure_begin(struct nsc_recorder *r)
+void nsc_metrics_rounds_begin(struct nsc_recorder *r)
 {
     const struct nsc_metrics_options options = {
         .interval_ns = r->options->sample_ns,
         .by_program = r->options->cpu_timer,
         .heap = r->heap,
     };
-    struct nsc_clock_point now = nsc_clockpoint_read();
+    struct nsc_clock_point now = nsc_clock_reading_read();
 
     if (r->options->sample_ns == 0)
         return;
@@ -35,13 +35,13 @@ void nsc_measure_begin(struct nsc_recorder *r)
         r->tracees.metrics = r->metrics;
 }
 
-uint64_t nsc_measure_round(struct nsc_recorder *r)
+uint64_t nsc_metrics_rounds_round(struct nsc_recorder *r)
 {
     struct nsc_clock_point now;
 
     if (r->metrics == NULL)
         return UINT64_MAX;
-    now = nsc_clockpoint_read();
+    now = nsc_clock_reading_read();
     nsc_metrics_poll(r->metrics, &now);
     return nsc_metrics_pause_ns(r->metrics);
 }
@@ -54,7 +54,7 @@ static void write_number(struct nsc_recorder *r, const char *key, uint64_t value
     nsc_writer_meta(r->writer, key, text);
 }
 
-void nsc_measure_end(struct nsc_recorder *r, struct nsc_record_result *result)
+void nsc_metrics_rounds_end(struct nsc_recorder *r, struct nsc_record_result *result)
 {
     static const char *const sources[] = {
         [NSC_METRICS_PERF] = "perf_event_open",
@@ -78,7 +78,7 @@ void nsc_measure_end(struct nsc_recorder *r, struct nsc_record_result *result)
     if (!result->metrics.by_program)
         nsc_writer_meta(r->writer, "memory", r->heap != NULL ? "malloc" : "resident");
     if (r->heap != NULL)
-        result->heap_uncounted = nsc_heap_uncounted(r->heap);
+        result->heap_uncounted = nsc_malloc_samples_uncounted(r->heap);
     nsc_metrics_close(r->metrics);
     r->metrics = r->tracees.metrics = NULL;
 }

@@ -12,10 +12,10 @@
 
 /* Begin, if options->sample_ns says so. Raises this process's limit on open files as far as it may:
  * to be called when nobody inherits it any more. */
-void nsc_measure_begin(struct nsc_recorder *r);
+void nsc_metrics_rounds_begin(struct nsc_recorder *r);
 /* One round. Returns how long the next one may be put off at most, in ns. */
-uint64_t nsc_measure_round(struct nsc_recorder *r);
+uint64_t nsc_metrics_rounds_round(struct nsc_recorder *r);
 /* All threads are finished: say in the trace and in @result how it went, and end. */
-void nsc_measure_end(struct nsc_recorder *r, struct nsc_record_result *result);
+void nsc_metrics_rounds_end(struct nsc_recorder *r, struct nsc_record_result *result);
 
 #endif

@@ -165,7 +165,7 @@ static void set_rewind(struct nsc_recorder *r)
 
     if (r->session.rewind)
         __atomic_store_n(&r->session.header->rewind_ticks,
-                         (uint64_t)(ns * (double)nsc_clockpoint_rate() / 1e9), __ATOMIC_RELAXED);
+                         (uint64_t)(ns * (double)nsc_clock_reading_rate() / 1e9), __ATOMIC_RELAXED);
 }
 
 int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
@@ -207,14 +207,14 @@ void nsc_recorder_release(struct nsc_recorder *r)
     }
     nsc_command_close(&r->commands);
     nsc_filter_free(&r->filter);
-    nsc_heap_free(r->heap);
+    nsc_malloc_samples_free(r->heap);
     free(r->program);
 }
 
 void nsc_recorder_begin(struct nsc_recorder *r)
 {
-    if (nsc_clockpoint_frequency() != 0)
-        nsc_writer_clock_frequency(r->writer, nsc_clockpoint_frequency());
+    if (nsc_clock_reading_frequency() != 0)
+        nsc_writer_clock_frequency(r->writer, nsc_clock_reading_frequency());
     nsc_recorder_write_clock(r);
     r->start_ns = r->progress_ns = nsc_now_ns();
     r->second_ns = r->start_ns - (SECOND_NS - FIRST_SECOND_NS);
@@ -241,7 +241,7 @@ static void note_filter(struct nsc_recorder *r, uint64_t ticks)
 static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
                          struct nsc_diag *diag)
 {
-    struct nsc_flip_stats stats = {0};
+    struct nsc_sled_switch_stats stats = {0};
     struct nsc_filter filter;
     uint64_t ticks, from;
     int error = nsc_filter_read(text, bytes, &filter, diag);
@@ -255,7 +255,7 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         return 0;
     }
     nsc_tracees_scan_threads(&r->tracees);
-    ticks = nsc_clockpoint_ticks();
+    ticks = nsc_clock_reading_ticks();
     if (nsc_tracees_set_filter(&r->tracees, &filter, ticks) != 0) {
         nsc_filter_free(&filter);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -266,13 +266,13 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
     if (nsc_filter_by_function(r->in_force))
         __atomic_fetch_or(&r->session.header->flags, NSC_LIVE_FLAG_FILTER, __ATOMIC_RELEASE);
     nsc_tracees_scan(&r->tracees, true);
-    from = nsc_clockpoint_ticks();
-    error = nsc_onoff_follow(&r->tracees, &stats, diag);
+    from = nsc_clock_reading_ticks();
+    error = nsc_hook_switch_follow(&r->tracees, &stats, diag);
     if (error == 0)
-        nsc_onoff_tell_offs(&r->tracees, from, nsc_clockpoint_ticks());
+        nsc_hook_switch_tell_offs(&r->tracees, from, nsc_clock_reading_ticks());
     if (error == 0)
         error = nsc_patchable_follow(&r->tracees, diag);
-    nsc_tracees_switched_on(&r->tracees, nsc_clockpoint_ticks());
+    nsc_switch_notice_enabled(&r->tracees, nsc_clock_reading_ticks());
     return error;
 }
 
@@ -308,7 +308,7 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
             snprintf(reply.message, sizeof reply.message, "%s", diag.message);
         else if (r->command.verb == NSC_COMMAND_FILTER && r->has_session &&
                  nsc_filter_by_function(r->in_force) &&
-                 nsc_onoff_lets_nothing_through(&r->tracees.modules))
+                 nsc_hook_switch_lets_nothing_through(&r->tracees.modules))
             snprintf(reply.message, sizeof reply.message,
                      "no function that is loaded now passes the filter");
         nsc_command_answer(&r->commands, &r->command, &reply);
@@ -364,8 +364,8 @@ void nsc_recorder_loop(struct nsc_recorder *r)
     /* Only now: a program started by us would inherit it. */
     prctl(PR_SET_TIMERSLACK, 1000ul);
     if (r->options->budget > 0)
-        nsc_turns_shorten();
-    nsc_measure_begin(r);
+        nsc_scheduler_slice_shorten();
+    nsc_metrics_rounds_begin(r);
     do {
         uint64_t now_ns = nsc_now_ns();
         bool second = now_ns - r->second_ns >= SECOND_NS;
@@ -382,7 +382,7 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         if (!over) {
             wait_ns = nsc_budget_round(&r->budget, now_ns);
             emptied = nsc_drain_pass(&r->drain, second ? NSC_DRAIN_PARTLY : NSC_DRAIN_FULL, now_ns);
-            pause_between(r, emptied, least(nsc_measure_round(r), wait_ns));
+            pause_between(r, emptied, least(nsc_metrics_rounds_round(r), wait_ns));
         }
         if (second && r->options->mode == NSC_RECORD_STREAM)
             nsc_writer_flush(r->writer);

@@ -26,7 +26,7 @@
 
 void nsc_recorder_write_clock(struct nsc_recorder *r)
 {
-    struct nsc_clock_point point = nsc_clockpoint_read();
+    struct nsc_clock_point point = nsc_clock_reading_read();
     struct nsc_live_clock *live = r->session.header->clock;
 
     if (r->revived) /* long after, perhaps elsewhere */
@@ -147,7 +147,7 @@ static void write_counts(struct nsc_recorder *r)
     for (i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
         if (r->tracees.stats.left_out[i] == 0)
             continue;
-        snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_left_out_reason_name(i));
+        snprintf(key, sizeof key, NSC_META_LEFT_OUT_BY, nsc_model_left_out_reason_name(i));
         snprintf(text, sizeof text, "%llu", (unsigned long long)r->tracees.stats.left_out[i]);
         nsc_writer_meta(r->writer, key, text);
     }
@@ -160,7 +160,7 @@ static void write_hook_cost(struct nsc_recorder *r)
     char text[32];
 
     if (r->options->calibrator == NULL || r->revived ||
-        nsc_calibrate(r->options->calibrator, &ticks) != 0)
+        nsc_hook_cost_measure(r->options->calibrator, &ticks) != 0)
         return;
     snprintf(text, sizeof text, "%.2f", ticks.call);
     nsc_writer_meta(r->writer, NSC_META_HOOK_TICKS, text);
@@ -170,17 +170,17 @@ static void write_hook_cost(struct nsc_recorder *r)
 
 int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_diag *diag)
 {
-    struct nsc_flip_stats stats = {0};
+    struct nsc_sled_switch_stats stats = {0};
     int error;
 
     tell_phase(r, NSC_COMMAND_ENDING);
     nsc_tracees_scan(&r->tracees, true);
-    error = nsc_onoff_end(&r->tracees, &stats, diag);
+    error = nsc_hook_switch_end(&r->tracees, &stats, diag);
     if (error == 0)
         error = nsc_patchable_end(&r->tracees, diag);
     if (ns != NULL)
         *ns = stats.ns;
-    nsc_onoff_settle(&r->tracees, SETTLE_NS);
+    nsc_hook_switch_settle(&r->tracees, SETTLE_NS);
     return error;
 }
 
@@ -236,12 +236,12 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     drain_the_rest(r);
     nsc_session_empty(&r->session);
     fill_result(r, result);
-    nsc_measure_end(r, result);
+    nsc_metrics_rounds_end(r, result);
     nsc_budget_end(&r->budget, result);
     result->elapsed_ns = end_ns - r->start_ns;
     if (result->recorded) {
         write_counts(r);
-        nsc_timing_end(&r->tracees.modules, result);
+        nsc_timed_modules_end(&r->tracees.modules, result);
         write_hook_cost(r);
         tell_phase(r, NSC_COMMAND_NAMING);
         nsc_names_resolve(&r->tracees.modules);

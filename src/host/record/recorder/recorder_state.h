@@ -19,15 +19,15 @@ struct nsc_recorder {
      * one comes after the last event. */
     bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns);
     void *context; /* of is_over */
-    struct nsc_session session;
+    struct nsc_record_session session;
     bool has_session;              /* and tracees and drain */
     struct nsc_credentials target; /* of the recorded program */
     struct nsc_writer *writer;     /* NULL: not made yet, or completed */
     struct nsc_tracees tracees;
     struct nsc_drain drain;
     struct nsc_budget budget;
-    struct nsc_heap *heap;       /* NULL: calls of malloc are not counted */
-    struct nsc_metrics *metrics; /* NULL: nobody wants samples */
+    struct nsc_malloc_samples *heap; /* NULL: calls of malloc are not counted */
+    struct nsc_metrics *metrics;     /* NULL: nobody wants samples */
     char *program;        /* the main program's path without links, NULL if that cannot be said */
     bool revived;         /* the session is out of a core dump: nothing of it lives */
     bool stop;            /* somebody asked for the end, by the socket */

@@ -30,7 +30,7 @@ struct run {
 };
 
 /* Programs open the session by its path: if even we cannot, they would silently not be recorded. */
-static int check_session(const struct nsc_session *session, struct nsc_diag *diag)
+static int check_session(const struct nsc_record_session *session, struct nsc_diag *diag)
 {
     int fd = open(session->path, O_RDWR | O_CLOEXEC), error = errno;
 
@@ -96,7 +96,7 @@ static int prepare_heap(struct nsc_recorder *r, struct nsc_diag *diag)
     if (access(library, R_OK) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
                             "calls of malloc cannot be counted: %s: %s", library, strerror(errno));
-    return nsc_heap_create(&r->heap, diag);
+    return nsc_malloc_samples_create(&r->heap, diag);
 }
 
 static int spawn(struct run *run, const char *path, struct nsc_diag *diag)
@@ -105,7 +105,7 @@ static int spawn(struct run *run, const char *path, struct nsc_diag *diag)
     struct nsc_spawn_heap heap = {.library = r->options->heap_library};
 
     if (r->heap != NULL)
-        heap.memory = nsc_heap_path(r->heap);
+        heap.memory = nsc_malloc_samples_path(r->heap);
     return nsc_spawn(path, r->options->argv, r->session.path, r->heap != NULL ? &heap : NULL,
                      &run->child, diag);
 }

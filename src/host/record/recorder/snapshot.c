@@ -45,8 +45,8 @@ static int cannot(int error, struct nsc_diag *diag)
 
 static void drop_older(struct nsc_recorder *r, uint64_t last_ns)
 {
-    double ticks = (double)last_ns * (double)nsc_clockpoint_rate() / 1e9;
-    uint64_t now = nsc_clockpoint_ticks();
+    double ticks = (double)last_ns * (double)nsc_clock_reading_rate() / 1e9;
+    uint64_t now = nsc_clock_reading_ticks();
 
     nsc_drain_pass(&r->drain, NSC_DRAIN_FULL, nsc_now_ns());
     if (ticks < (double)now)

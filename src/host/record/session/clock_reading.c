@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-uint64_t nsc_clockpoint_ticks(void)
+uint64_t nsc_clock_reading_ticks(void)
 {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
@@ -17,7 +17,7 @@ uint64_t nsc_clockpoint_ticks(void)
 #endif
 }
 
-uint64_t nsc_clockpoint_frequency(void)
+uint64_t nsc_clock_reading_frequency(void)
 {
 #if defined(__aarch64__)
     uint64_t frequency;
@@ -38,7 +38,7 @@ static uint64_t read_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-struct nsc_clock_point nsc_clockpoint_read(void)
+struct nsc_clock_point nsc_clock_reading_read(void)
 {
     struct nsc_clock_point best = {0};
     uint64_t best_width = UINT64_MAX;
@@ -47,10 +47,10 @@ struct nsc_clock_point nsc_clockpoint_read(void)
     /* The narrowest of a few tries is one that no interrupt fell into. */
     for (i = 0; i < 8; i++) {
         struct nsc_clock_point point;
-        uint64_t before = nsc_clockpoint_ticks(), width;
+        uint64_t before = nsc_clock_reading_ticks(), width;
 
         point.monotonic_ns = read_ns(CLOCK_MONOTONIC);
-        width = nsc_clockpoint_ticks() - before;
+        width = nsc_clock_reading_ticks() - before;
         point.ticks = before + width / 2;
         point.boottime_ns = read_ns(CLOCK_BOOTTIME);
         point.realtime_ns = read_ns(CLOCK_REALTIME);
@@ -62,7 +62,7 @@ struct nsc_clock_point nsc_clockpoint_read(void)
     return best;
 }
 
-uint64_t nsc_clockpoint_rate(void)
+uint64_t nsc_clock_reading_rate(void)
 {
     static const struct timespec pause = {.tv_nsec = 10000000};
     static uint64_t rate;
@@ -70,12 +70,12 @@ uint64_t nsc_clockpoint_rate(void)
     uint64_t ns;
 
     if (rate == 0)
-        rate = nsc_clockpoint_frequency();
+        rate = nsc_clock_reading_frequency();
     if (rate != 0)
         return rate;
-    from = nsc_clockpoint_read();
+    from = nsc_clock_reading_read();
     nanosleep(&pause, NULL);
-    to = nsc_clockpoint_read();
+    to = nsc_clock_reading_read();
     ns = to.monotonic_ns - from.monotonic_ns;
     rate = ns != 0 ? (uint64_t)((double)(to.ticks - from.ticks) * 1e9 / (double)ns) : 0;
     if (rate == 0)

@@ -7,13 +7,13 @@
 #include "trace/format/model.h"
 
 /* The timer that hooks read: rdtsc, or cntvct_el0. */
-uint64_t nsc_clockpoint_ticks(void);
+uint64_t nsc_clock_reading_ticks(void);
 /* Its frequency where the processor tells it, else 0. */
-uint64_t nsc_clockpoint_frequency(void);
+uint64_t nsc_clock_reading_frequency(void);
 /* The same; measured where the processor does not tell, which takes 10 ms the first time. Never 0.
  */
-uint64_t nsc_clockpoint_rate(void);
+uint64_t nsc_clock_reading_rate(void);
 /* One calibration point; the readings lie within a fraction of a microsecond as a rule. */
-struct nsc_clock_point nsc_clockpoint_read(void);
+struct nsc_clock_point nsc_clock_reading_read(void);
 
 #endif

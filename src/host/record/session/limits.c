@@ -24,9 +24,9 @@ enum {
 #define VERDICTS_PER_SECOND 5000000ull
 #define LONG_NS             100000000000ull /* after which a ration is full */
 
-static struct nsc_ration full_ration(uint64_t most, uint64_t per_second)
+static struct nsc_limits_ration full_ration(uint64_t most, uint64_t per_second)
 {
-    return (struct nsc_ration){
+    return (struct nsc_limits_ration){
         .most = most, .per_second = per_second, .left = most, .filled_ns = nsc_now_ns()};
 }
 
@@ -62,7 +62,7 @@ bool nsc_limits_were_reached(const struct nsc_limits *limits)
     return refused > 0;
 }
 
-static void fill(struct nsc_ration *r)
+static void fill(struct nsc_limits_ration *r)
 {
     uint64_t now_ns = nsc_now_ns(), passed_ns = now_ns - r->filled_ns, more;
 
@@ -75,7 +75,7 @@ static void fill(struct nsc_ration *r)
     r->filled_ns = now_ns;
 }
 
-bool nsc_ration_take(struct nsc_ration *r, uint64_t amount)
+bool nsc_limits_ration_take(struct nsc_limits_ration *r, uint64_t amount)
 {
     if (r->left < amount)
         fill(r);

@@ -22,7 +22,7 @@ enum nsc_limit {
 };
 
 /* Work that may be done: some at once, some each second. */
-struct nsc_ration {
+struct nsc_limits_ration {
     uint64_t most, per_second; /* units of the caller's */
     uint64_t left;
     uint64_t filled_ns; /* when it was filled up last */
@@ -31,13 +31,13 @@ struct nsc_ration {
 struct nsc_limits {
     uint32_t used[NSC_LIMITS];
     uint64_t refused[NSC_LIMITS];
-    uint64_t code_slots;         /* that the tables of code_table.h may still take together */
-    uint32_t extra_stacks;       /* that threads may still have besides their first one */
-    uint32_t frames;             /* that stacks outside of the trace may still have */
-    struct nsc_ration adoptions; /* of processes and modules */
-    struct nsc_ration verdicts;  /* on filters; units: sites */
-    struct nsc_ration searches;  /* for addresses; units: table entries looked at */
-    uint64_t skipped;            /* searches that were not made */
+    uint64_t code_slots;   /* that the tables of code_table.h may still take together */
+    uint32_t extra_stacks; /* that threads may still have besides their first one */
+    uint32_t frames;       /* that stacks outside of the trace may still have */
+    struct nsc_limits_ration adoptions; /* of processes and modules */
+    struct nsc_limits_ration verdicts;  /* on filters; units: sites */
+    struct nsc_limits_ration searches;  /* for addresses; units: table entries looked at */
+    uint64_t skipped;                   /* searches that were not made */
 };
 
 void nsc_limits_init(struct nsc_limits *limits);
@@ -46,6 +46,6 @@ bool nsc_limits_take(struct nsc_limits *limits, enum nsc_limit kind);
 /* Was anything refused? */
 bool nsc_limits_were_reached(const struct nsc_limits *limits);
 /* May @amount of work be done now? Then it counts as done. */
-bool nsc_ration_take(struct nsc_ration *ration, uint64_t amount);
+bool nsc_limits_ration_take(struct nsc_limits_ration *ration, uint64_t amount);
 
 #endif

@@ -10,7 +10,7 @@
 /* The least that the kernel grants. */
 #define TURN_NS 100000
 
-void nsc_turns_shorten(void)
+void nsc_scheduler_slice_shorten(void)
 {
     struct sched_attr attr = {.size = sizeof attr};
 

@@ -11,6 +11,6 @@
  * sooner when it wakes up. Needs no privilege; from Linux 6.12 on, ignored by earlier ones. Threads
  * and processes that are started afterwards inherit it.
  */
-void nsc_turns_shorten(void);
+void nsc_scheduler_slice_shorten(void);
 
 #endif

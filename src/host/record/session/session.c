@@ -52,7 +52,7 @@ static uint64_t align_up(uint64_t value, uint64_t to)
 }
 
 /* The places of the tables, and the size of the whole. */
-static uint64_t lay_out(const struct nsc_session *s, struct nsc_live_header *h)
+static uint64_t lay_out(const struct nsc_record_session *s, struct nsc_live_header *h)
 {
     uint64_t at = PAGE;
 
@@ -93,7 +93,7 @@ static uint64_t room(void)
     return most;
 }
 
-static void obey_limits(struct nsc_session *s)
+static void obey_limits(struct nsc_record_session *s)
 {
     struct nsc_live_header scratch;
     uint64_t most = room();
@@ -209,7 +209,7 @@ static int open_memory(const struct nsc_session_options *options, int *out)
     return 0;
 }
 
-static void fill_header(const struct nsc_session *s, struct nsc_live_header *h,
+static void fill_header(const struct nsc_record_session *s, struct nsc_live_header *h,
                         const struct nsc_session_options *options)
 {
     h->version = NSC_LIVE_VERSION;
@@ -247,7 +247,7 @@ static uint64_t least(uint64_t a, uint64_t b)
  * memory that is to be had, 1 GiB at most: half of it is for the pool, half for homes. Where memory
  * is not promised there are only chunks that have pages before they can be claimed.
  */
-static void divide_memory(struct nsc_session *s)
+static void divide_memory(struct nsc_record_session *s)
 {
     uint64_t most = least(nsc_memory_available("") / MEMORY_PART, CHUNKS_MAX_BYTES);
     uint32_t half = (uint32_t)(most / 2 / s->chunk_bytes);
@@ -262,7 +262,7 @@ static void divide_memory(struct nsc_session *s)
     s->home_count = s->promised ? half : 0;
 }
 
-static void choose_sizes(const struct nsc_session_options *options, struct nsc_session *s)
+static void choose_sizes(const struct nsc_session_options *options, struct nsc_record_session *s)
 {
     uint64_t bytes = least(options->buffer_bytes, CHUNKS_MAX_BYTES);
 
@@ -287,7 +287,7 @@ static void choose_sizes(const struct nsc_session_options *options, struct nsc_s
     s->chunks_max = s->pool_max + s->home_count;
 }
 
-static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
+static int map_memory(struct nsc_record_session *s, const struct nsc_live_header *h)
 {
     void *base;
     int error = set_size(s->fd, s->total_bytes);
@@ -315,10 +315,10 @@ static int map_memory(struct nsc_session *s, const struct nsc_live_header *h)
     return 0;
 }
 
-int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
-                       struct nsc_diag *diag)
+int nsc_session_create(const struct nsc_session_options *options,
+                       struct nsc_record_session *session, struct nsc_diag *diag)
 {
-    struct nsc_session s = {.fd = -1};
+    struct nsc_record_session s = {.fd = -1};
     struct nsc_live_header header = {0};
     int error;
 
@@ -356,35 +356,35 @@ int nsc_session_create(const struct nsc_session_options *options, struct nsc_ses
     return 0;
 }
 
-void nsc_session_hold_events(struct nsc_session *session)
+void nsc_session_hold_events(struct nsc_record_session *session)
 {
     __atomic_fetch_or(&session->header->flags, NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
 }
 
-void nsc_session_take_events(struct nsc_session *session)
+void nsc_session_take_events(struct nsc_record_session *session)
 {
     __atomic_fetch_and(&session->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
 }
 
-bool nsc_session_holds_events(const struct nsc_session *session)
+bool nsc_session_holds_events(const struct nsc_record_session *session)
 {
     uint32_t flags = __atomic_load_n(&session->header->flags, __ATOMIC_ACQUIRE);
 
     return (flags & NSC_LIVE_FLAG_HOLD) != 0;
 }
 
-void nsc_session_close(struct nsc_session *session)
+void nsc_session_close(struct nsc_record_session *session)
 {
     __atomic_store_n(&session->header->recorder_state, NSC_LIVE_RECORDER_CLOSED, __ATOMIC_RELEASE);
 }
 
-void nsc_session_empty(struct nsc_session *session)
+void nsc_session_empty(struct nsc_record_session *session)
 {
     (void)fallocate(session->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
                     (off_t)session->total_bytes);
 }
 
-void nsc_session_destroy(struct nsc_session *session)
+void nsc_session_destroy(struct nsc_record_session *session)
 {
     nsc_memory_fault_end(session->base);
     munmap(session->base, session->total_bytes);
@@ -393,7 +393,7 @@ void nsc_session_destroy(struct nsc_session *session)
 }
 
 /* A write lease is granted only while nobody else has the file open or mapped for writing. */
-bool nsc_session_alone(const struct nsc_session *session)
+bool nsc_session_alone(const struct nsc_record_session *session)
 {
     if (fcntl(session->fd, F_SETLEASE, F_WRLCK) != 0)
         return errno != EAGAIN;
@@ -401,7 +401,7 @@ bool nsc_session_alone(const struct nsc_session *session)
     return true;
 }
 
-bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid)
+bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 {
     unsigned long long inode;
     unsigned major_number, minor_number;
@@ -429,13 +429,13 @@ out:
     return found;
 }
 
-static uint64_t chunk_offset(const struct nsc_session *session, uint32_t chunk)
+static uint64_t chunk_offset(const struct nsc_record_session *session, uint32_t chunk)
 {
     return (uint64_t)(session->data - session->base) + (uint64_t)chunk * session->chunk_bytes;
 }
 
 /* Gives the chunks behind those of the pool their pages, up to @count. */
-static bool back_chunks(struct nsc_session *session, uint32_t count)
+static bool back_chunks(struct nsc_record_session *session, uint32_t count)
 {
     uint64_t at = chunk_offset(session, session->chunk_count);
     uint64_t bytes = chunk_offset(session, count) - at;
@@ -450,7 +450,7 @@ static bool back_chunks(struct nsc_session *session, uint32_t count)
 
 /* Pages come when they are touched, where that is safe: to make them takes 0.3 ms a MiB, and
  * threads that are short of chunks wait for us. */
-void nsc_session_grow(struct nsc_session *session)
+void nsc_session_grow(struct nsc_record_session *session)
 {
     uint32_t old = session->chunk_count, most = session->pool_max;
     uint32_t count = old <= most / 2 ? old * 2 : most;
@@ -467,7 +467,8 @@ void nsc_session_grow(struct nsc_session *session)
     __atomic_fetch_add(&session->header->chunks_free, count - old, __ATOMIC_RELAXED);
 }
 
-uint32_t nsc_session_chunk_end(const struct nsc_session *session, uint32_t chunk, uint32_t from)
+uint32_t nsc_session_chunk_end(const struct nsc_record_session *session, uint32_t chunk,
+                               uint32_t from)
 {
     off_t start = (off_t)chunk_offset(session, chunk), end = start + session->chunk_bytes;
     off_t at = start + from, hole;
@@ -482,20 +483,20 @@ uint32_t nsc_session_chunk_end(const struct nsc_session *session, uint32_t chunk
     return (uint32_t)(hole - start);
 }
 
-bool nsc_session_punch(const struct nsc_session *session, uint32_t chunk, uint32_t bytes)
+bool nsc_session_punch(const struct nsc_record_session *session, uint32_t chunk, uint32_t bytes)
 {
     return fallocate(session->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                      (off_t)chunk_offset(session, chunk), (off_t)bytes) == 0;
 }
 
-void nsc_session_let_go(const struct nsc_session *session)
+void nsc_session_let_go(const struct nsc_record_session *session)
 {
     uint64_t at = chunk_offset(session, session->kept);
 
     (void)madvise(session->base + at, session->total_bytes - at, MADV_DONTNEED);
 }
 
-uint64_t nsc_session_bytes(const struct nsc_session *session)
+uint64_t nsc_session_bytes(const struct nsc_record_session *session)
 {
     struct stat st;
 

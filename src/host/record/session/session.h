@@ -15,7 +15,7 @@
 #include "abi/live.h"
 #include "util/diag.h"
 
-struct nsc_session {
+struct nsc_record_session {
     int fd;
     uint8_t *base;
     size_t total_bytes;
@@ -70,25 +70,25 @@ struct nsc_session_options {
  * -EPERM (what the program made is no empty memory file of its own), -ENOMEM or -ENOSPC (not that
  * much memory), -EFBIG (RLIMIT_FSIZE), -EMFILE.
  */
-int nsc_session_create(const struct nsc_session_options *options, struct nsc_session *session,
-                       struct nsc_diag *diag);
+int nsc_session_create(const struct nsc_session_options *options,
+                       struct nsc_record_session *session, struct nsc_diag *diag);
 /**
  * nsc_session_adopt - a session that nobody shares any more, in memory of our own.
  * @memory: where it is, from the header on; taken over: nsc_session_destroy() unmaps it. @bytes:
  * all of it, at least the header. Returns 0 or -EBADMSG with @diag (it makes no sense, or is of
  * another version); then @memory is still the caller's. Nothing in it is trusted.
  */
-int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
+int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_record_session *session,
                       struct nsc_diag *diag);
 /* A session that no program has joined yet takes no events before nsc_session_take_events(). */
-void nsc_session_hold_events(struct nsc_session *session);
-void nsc_session_take_events(struct nsc_session *session);
-bool nsc_session_holds_events(const struct nsc_session *session);
+void nsc_session_hold_events(struct nsc_record_session *session);
+void nsc_session_take_events(struct nsc_record_session *session);
+bool nsc_session_holds_events(const struct nsc_record_session *session);
 /* Programs stop recording at their next slow path. */
-void nsc_session_close(struct nsc_session *session);
+void nsc_session_close(struct nsc_record_session *session);
 /* Give all pages back: what programs still map reads zero, which means closed and free. */
-void nsc_session_empty(struct nsc_session *session);
-void nsc_session_destroy(struct nsc_session *session);
+void nsc_session_empty(struct nsc_record_session *session);
+void nsc_session_destroy(struct nsc_record_session *session);
 
 /**
  * nsc_session_freeze - in a forked child: the session as it is now, in memory of our own.
@@ -96,43 +96,45 @@ void nsc_session_destroy(struct nsc_session *session);
  * copied, the oldest first: that one is left out. Nothing of the session is shared afterwards.
  * Returns 0 or -ENOMEM.
  */
-int nsc_session_freeze(struct nsc_session *session);
+int nsc_session_freeze(struct nsc_record_session *session);
 
 /*
  * Does no program hold the memory any more? Also of processes that have not registered yet (forked,
  * and no event since). True also where the kernel cannot tell.
  */
-bool nsc_session_alone(const struct nsc_session *session);
+bool nsc_session_alone(const struct nsc_record_session *session);
 
 /* Has process @pid, by the number that it has for us, mapped the memory? A process in a pid
  * namespace of its own tells numbers that mean others here. */
-bool nsc_session_is_mapped(const struct nsc_session *session, pid_t pid);
+bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid);
 
 /* Double the pool, within limits; whatever hinders is no error. */
-void nsc_session_grow(struct nsc_session *session);
+void nsc_session_grow(struct nsc_record_session *session);
 
 /* ---- Sparse chunks ---------------------------------------------------------------------------
  *
  * They do not keep their pages: what is read is given back. To read a page of shared memory that
  * does not exist makes it exist, so that they are looked at only where they have data. */
 
-static inline bool nsc_session_is_sparse(const struct nsc_session *session, uint32_t chunk)
+static inline bool nsc_session_is_sparse(const struct nsc_record_session *session, uint32_t chunk)
 {
     return chunk >= session->kept;
 }
 
 /* Where the data of a chunk end, in bytes from its start; @from if there are none behind @from,
  * which is a multiple of 4096. */
-uint32_t nsc_session_chunk_end(const struct nsc_session *session, uint32_t chunk, uint32_t from);
+uint32_t nsc_session_chunk_end(const struct nsc_record_session *session, uint32_t chunk,
+                               uint32_t from);
 /* Give the pages of a chunk's first @bytes back; they read zero from then on. Returns whether that
  * could be done. */
-bool nsc_session_punch(const struct nsc_session *session, uint32_t chunk, uint32_t bytes);
+bool nsc_session_punch(const struct nsc_record_session *session, uint32_t chunk, uint32_t bytes);
 /* Forget our own mapping of all sparse chunks; their contents stay. */
-void nsc_session_let_go(const struct nsc_session *session);
+void nsc_session_let_go(const struct nsc_record_session *session);
 /* Bytes of memory that the whole session takes. */
-uint64_t nsc_session_bytes(const struct nsc_session *session);
+uint64_t nsc_session_bytes(const struct nsc_record_session *session);
 
-static inline uint64_t *nsc_session_chunk_words(const struct nsc_session *session, uint32_t chunk)
+static inline uint64_t *nsc_session_chunk_words(const struct nsc_record_session *session,
+                                                uint32_t chunk)
 {
     return (uint64_t *)(void *)(session->data + (size_t)chunk * session->chunk_bytes);
 }

@@ -7,7 +7,7 @@
 #include "abi/live_check.h"
 #include "record/session/session.h"
 
-int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
+int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_record_session *session,
                       struct nsc_diag *diag)
 {
     const struct nsc_live_header *h = memory;
@@ -19,7 +19,7 @@ int nsc_session_adopt(void *memory, uint64_t bytes, struct nsc_session *session,
         return nsc_diag_set(
             diag, NSC_DIAG_NO_OFFSET, EBADMSG,
             "the recording's memory is damaged, or of another version of nanoscope");
-    *session = (struct nsc_session){
+    *session = (struct nsc_record_session){
         .fd = -1,
         .base = base,
         .total_bytes = bytes,

@@ -20,7 +20,7 @@
 
 /* ---- Who has the memory ---------------------------------------------------------------------- */
 
-static bool is_known(const struct nsc_members *members, pid_t pid)
+static bool is_known(const struct nsc_session_processes *members, pid_t pid)
 {
     uint32_t i;
 
@@ -30,7 +30,7 @@ static bool is_known(const struct nsc_members *members, pid_t pid)
     return false;
 }
 
-static void add(struct nsc_members *members, pid_t pid)
+static void add(struct nsc_session_processes *members, pid_t pid)
 {
     pid_t *pids = nsc_array_grow(members->pids, &members->capacity, members->count, sizeof *pids);
 
@@ -40,7 +40,8 @@ static void add(struct nsc_members *members, pid_t pid)
     members->pids[members->count++] = pid;
 }
 
-void nsc_members_find(const struct nsc_session *session, struct nsc_members *members)
+void nsc_session_processes_find(const struct nsc_record_session *session,
+                                struct nsc_session_processes *members)
 {
     const struct dirent *entry;
     DIR *proc = opendir("/proc");
@@ -57,21 +58,21 @@ void nsc_members_find(const struct nsc_session *session, struct nsc_members *mem
     closedir(proc);
 }
 
-bool nsc_members_exist(const struct nsc_session *session)
+bool nsc_session_processes_exist(const struct nsc_record_session *session)
 {
-    struct nsc_members members = {0};
+    struct nsc_session_processes members = {0};
     bool any;
 
-    nsc_members_find(session, &members);
+    nsc_session_processes_find(session, &members);
     any = members.count > 0;
-    nsc_members_free(&members);
+    nsc_session_processes_free(&members);
     return any;
 }
 
-void nsc_members_free(struct nsc_members *members)
+void nsc_session_processes_free(struct nsc_session_processes *members)
 {
     free(members->pids);
-    *members = (struct nsc_members){0};
+    *members = (struct nsc_session_processes){0};
 }
 
 /* ---- Whether their threads have run on ------------------------------------------------------- */
@@ -180,7 +181,7 @@ static void drop_settled(struct busy_list *list)
     list->count = kept;
 }
 
-bool nsc_members_settle(const struct nsc_members *members, uint64_t patience_ns)
+bool nsc_session_processes_settle(const struct nsc_session_processes *members, uint64_t patience_ns)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AGAIN_NS}, blind_pause = {.tv_nsec = BLIND_NS};
     uint64_t start_ns = nsc_now_ns();

@@ -21,7 +21,7 @@ static int compare_ages(const void *a, const void *b)
     return (x->open_ticks > y->open_ticks) - (x->open_ticks < y->open_ticks);
 }
 
-static uint64_t state_of(const struct nsc_session *s, uint32_t chunk)
+static uint64_t state_of(const struct nsc_record_session *s, uint32_t chunk)
 {
     return __atomic_load_n(&s->chunks[chunk].state, __ATOMIC_ACQUIRE);
 }
@@ -42,14 +42,15 @@ static bool same_owner(uint64_t a, uint64_t b)
 
 /* Is it being cleared, to be given back? Then its first slot is empty. So is one that a hook has
  * yet to fill, in one of very many full chunks: it is left out, too. */
-static bool is_cleared(const struct nsc_session *s, uint64_t state, uint32_t chunk)
+static bool is_cleared(const struct nsc_record_session *s, uint64_t state, uint32_t chunk)
 {
     return NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FULL &&
            __atomic_load_n(nsc_session_chunk_words(s, chunk), __ATOMIC_ACQUIRE) == 0;
 }
 
 /* @ticks: what was begun later is left out: of its forerunners, some may have escaped us. */
-static void copy_chunk(const struct nsc_session *s, uint8_t *copy, uint32_t chunk, uint64_t ticks)
+static void copy_chunk(const struct nsc_record_session *s, uint8_t *copy, uint32_t chunk,
+                       uint64_t ticks)
 {
     size_t at = (size_t)(s->data - s->base) + (size_t)chunk * s->chunk_bytes;
     /* The copy's directory entry of the chunk, still free. */
@@ -69,7 +70,7 @@ static void copy_chunk(const struct nsc_session *s, uint8_t *copy, uint32_t chun
     to->state = state;
 }
 
-static uint32_t list_used(const struct nsc_session *s, struct used *list)
+static uint32_t list_used(const struct nsc_record_session *s, struct used *list)
 {
     uint32_t i, n = 0;
 
@@ -82,14 +83,14 @@ static uint32_t list_used(const struct nsc_session *s, struct used *list)
     return n;
 }
 
-int nsc_session_freeze(struct nsc_session *s)
+int nsc_session_freeze(struct nsc_record_session *s)
 {
     struct used *list = calloc(s->chunks_max, sizeof *list);
     size_t chunks_at = (size_t)((uint8_t *)s->chunks - s->base);
     size_t chunks_bytes = s->chunks_max * sizeof *s->chunks;
     uint8_t *copy = mmap(NULL, s->total_bytes, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    uint64_t ticks = nsc_clockpoint_ticks();
+    uint64_t ticks = nsc_clock_reading_ticks();
     size_t tables_end = (size_t)(s->data - s->base);
     uint32_t count, i;
 

@@ -202,7 +202,7 @@ static int set_environment(const char *live_path, const struct nsc_spawn_heap *h
         return -1;
     if (heap == NULL)
         return 0;
-    return setenv(NSC_HEAP_ENV, heap->memory, 1) == 0 ? preload(heap->library) : -1;
+    return setenv(NSC_MALLOC_ENV, heap->memory, 1) == 0 ? preload(heap->library) : -1;
 }
 
 static _Noreturn void run_program(const char *path, char *const *argv, const char *live_path,

@@ -34,7 +34,7 @@ static void write_entry(struct nsc_stack *st, uint32_t index)
     count_written(st);
 }
 
-void nsc_sieve_settle(struct nsc_stack *st, uint64_t ticks)
+void nsc_call_filter_settle(struct nsc_stack *st, uint64_t ticks)
 {
     uint64_t min_ticks = st->sieve->rules->min_ticks;
 
@@ -53,7 +53,7 @@ void nsc_sieve_settle(struct nsc_stack *st, uint64_t ticks)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-uint32_t nsc_sieve_reason(const struct nsc_sieve *sieve)
+uint32_t nsc_call_filter_reason(const struct nsc_call_filter *sieve)
 {
     if (!sieve->wanted)
         return NSC_LEFT_OUT_THREAD;
@@ -61,9 +61,9 @@ uint32_t nsc_sieve_reason(const struct nsc_sieve *sieve)
 }
 
 /* What the roles of the function do to the thread; returns the frame's marks. */
-static uint32_t play_roles(struct nsc_sieve *sieve, uint32_t roles)
+static uint32_t play_roles(struct nsc_call_filter *sieve, uint32_t roles)
 {
-    const struct nsc_rules *rules = sieve->rules;
+    const struct nsc_filter_rules *rules = sieve->rules;
     uint32_t marks = 0;
 
     if ((roles & NSC_CODE_TRIGGER) != 0) {
@@ -81,15 +81,15 @@ static uint32_t play_roles(struct nsc_sieve *sieve, uint32_t roles)
     return marks;
 }
 
-void nsc_sieve_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
-                     const struct nsc_code *code)
+void nsc_call_filter_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
+                           const struct nsc_code *code)
 {
-    const struct nsc_rules *rules = st->sieve->rules;
+    const struct nsc_filter_rules *rules = st->sieve->rules;
     struct nsc_lane_frame *parent = &st->shadow[st->depth], *frame = parent + 1;
     uint32_t marks = (parent->bound & NSC_FRAME_UNDER) | play_roles(st->sieve, code->flags);
-    uint32_t reason = nsc_sieve_reason(st->sieve);
+    uint32_t reason = nsc_call_filter_reason(st->sieve);
 
-    nsc_sieve_settle(st, ticks);
+    nsc_call_filter_settle(st, ticks);
     if ((code->flags & NSC_CODE_LEFT_OUT) != 0)
         reason = NSC_LEFT_OUT_FILTER;
     else if (reason == 0 && rules->under && (marks & NSC_FRAME_UNDER) == 0)
@@ -138,11 +138,11 @@ static uint32_t reason_of(uint32_t marks)
     return (marks & NSC_FRAME_PENDING) != 0 ? NSC_LEFT_OUT_SHORT : marks >> NSC_FRAME_REASON;
 }
 
-void nsc_sieve_exit(struct nsc_stack *st, uint64_t ticks)
+void nsc_call_filter_exit(struct nsc_stack *st, uint64_t ticks)
 {
     uint32_t marks;
 
-    nsc_sieve_settle(st, ticks);
+    nsc_call_filter_settle(st, ticks);
     marks = pop(st);
     if ((marks & NSC_FRAME_WRITTEN) == 0) {
         leave_out(st, reason_of(marks), 1);
@@ -153,17 +153,17 @@ void nsc_sieve_exit(struct nsc_stack *st, uint64_t ticks)
     count_written(st);
 }
 
-void nsc_sieve_unwind(struct nsc_stack *st, uint64_t ticks)
+void nsc_call_filter_unwind(struct nsc_stack *st, uint64_t ticks)
 {
-    nsc_sieve_settle(st, ticks);
+    nsc_call_filter_settle(st, ticks);
     if ((pop(st) & NSC_FRAME_WRITTEN) != 0 && st->lane != NULL)
         nsc_lane_unwind(st->lane, ticks);
 }
 
-void nsc_sieve_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ticks,
-                         const struct nsc_code *code)
+void nsc_call_filter_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ticks,
+                               const struct nsc_code *code)
 {
-    const struct nsc_rules *rules = st->sieve->rules;
+    const struct nsc_filter_rules *rules = st->sieve->rules;
     uint32_t reason = 0;
 
     if ((code->flags & NSC_CODE_LEFT_OUT) != 0)
@@ -185,7 +185,7 @@ void nsc_sieve_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ti
     count_written(st);
 }
 
-void nsc_sieve_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events)
+void nsc_call_filter_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events)
 {
     st->held_lost += events;
     st->held_ticks = ticks;
@@ -194,9 +194,9 @@ void nsc_sieve_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events)
         flush_losses(st);
 }
 
-void nsc_sieve_close(struct nsc_stack *st, uint64_t ticks)
+void nsc_call_filter_close(struct nsc_stack *st, uint64_t ticks)
 {
-    nsc_sieve_settle(st, ticks);
+    nsc_call_filter_settle(st, ticks);
     while (st->depth > 0)
         pop(st);
 }

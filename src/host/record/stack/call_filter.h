@@ -24,22 +24,22 @@
 #include "record/stack/stack_state.h"
 
 /* Why a call that does not matter to the rules is not wanted, when these are open; 0: it is. */
-uint32_t nsc_sieve_reason(const struct nsc_sieve *sieve);
+uint32_t nsc_call_filter_reason(const struct nsc_call_filter *sieve);
 
 /* What happens on a stack whose shadow holds its frames. There is room for one more frame. */
-void nsc_sieve_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
-                     const struct nsc_code *code);
-void nsc_sieve_exit(struct nsc_stack *st, uint64_t ticks);
-void nsc_sieve_unwind(struct nsc_stack *st, uint64_t ticks);
+void nsc_call_filter_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
+                           const struct nsc_code *code);
+void nsc_call_filter_exit(struct nsc_stack *st, uint64_t ticks);
+void nsc_call_filter_unwind(struct nsc_stack *st, uint64_t ticks);
 /* Nothing is open. @since_ticks: when the call began at the latest. */
-void nsc_sieve_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ticks,
-                         const struct nsc_code *code);
+void nsc_call_filter_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ticks,
+                               const struct nsc_code *code);
 /* @events were lost just here; they are counted by the caller. */
-void nsc_sieve_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events);
+void nsc_call_filter_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events);
 /* All that is still open ends now; the lane is the caller's to close. */
-void nsc_sieve_close(struct nsc_stack *st, uint64_t ticks);
+void nsc_call_filter_close(struct nsc_stack *st, uint64_t ticks);
 
 /* Write the calls that have been open for long enough at @ticks. */
-void nsc_sieve_settle(struct nsc_stack *st, uint64_t ticks);
+void nsc_call_filter_settle(struct nsc_stack *st, uint64_t ticks);
 
 #endif

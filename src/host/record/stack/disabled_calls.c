@@ -39,12 +39,12 @@ static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct ns
     if (!may_be_open(st, off))
         return;
     while ((top = nsc_stack_innermost(st)) != NULL &&
-           (top->position == KEY_ORPHAN || nsc_off_find(off, top->function) != NULL))
+           (top->position == KEY_ORPHAN || nsc_disabled_functions_find(off, top->function) != NULL))
         nsc_stack_unwind(s, st, ticks);
     for (i = nsc_stack_depth(st); i > 1; i--) {
         struct nsc_lane_frame *frame = nsc_stack_frame(st, i - 2);
 
-        if (nsc_off_find(off, frame->function) != NULL)
+        if (nsc_disabled_functions_find(off, frame->function) != NULL)
             frame->position = KEY_ORPHAN;
     }
 }
@@ -66,14 +66,14 @@ static void pass(struct nsc_stacks *s, const struct nsc_off *off, bool seen)
 
 static const struct nsc_off *next_off(const struct nsc_stacks *s)
 {
-    const struct nsc_offs *offs = s->offs;
+    const struct nsc_disabled_functions *offs = s->offs;
 
     if (offs == NULL || s->offs_passed >= offs->first + offs->count)
         return NULL;
     return &offs->list[s->offs_passed > offs->first ? s->offs_passed - offs->first : 0];
 }
 
-void nsc_stacks_offs_next(struct nsc_stacks *s)
+void nsc_stacks_disabled_next(struct nsc_stacks *s)
 {
     const struct nsc_off *off = next_off(s);
 
@@ -96,7 +96,7 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
         pass(s, off, seen);
         s->offs_passed = s->offs->first + (uint64_t)(off - s->offs->list) + 1;
     }
-    nsc_stacks_offs_next(s);
+    nsc_stacks_disabled_next(s);
 }
 
 /* Was the function off at @ticks, the time of the thread's first event behind the switch? */
@@ -104,11 +104,11 @@ static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_
 {
     uint64_t i;
 
-    if (!nsc_offs_since(s->offs, function, ticks))
+    if (!nsc_disabled_functions_since(s->offs, function, ticks))
         return false;
     for (i = s->offs_passed; i > s->offs_met && i > s->offs->first; i--) {
         const struct nsc_off *off = &s->offs->list[i - 1 - s->offs->first];
-        const uint32_t *found = nsc_off_find(off, function);
+        const uint32_t *found = nsc_disabled_functions_find(off, function);
 
         if (found != NULL)
             return off->on_ticks[found - off->functions] > ticks;
@@ -125,14 +125,15 @@ void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *eve
         has_just_gone(s, code->function, event->ticks))
         nsc_stack_unwind(s, s->current, event->ticks);
     s->offs_met = s->offs_passed;
-    nsc_stacks_offs_next(s);
+    nsc_stacks_disabled_next(s);
 }
 
 bool nsc_stack_began_while_off(const struct nsc_stacks *s, const struct nsc_code *code)
 {
     return s->on_ticks > s->since_ticks &&
            (nsc_stack_depth(s->current) > 0 ||
-            (s->offs != NULL && nsc_offs_since(s->offs, code->function, s->since_ticks)));
+            (s->offs != NULL &&
+             nsc_disabled_functions_since(s->offs, code->function, s->since_ticks)));
 }
 
 void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
@@ -144,7 +145,7 @@ void nsc_stack_unwind_orphans(struct nsc_stacks *s, struct nsc_stack *st)
         nsc_stack_unwind(s, st, ticks);
 }
 
-void nsc_stacks_offs_pass(struct nsc_stacks *s)
+void nsc_stacks_disabled_pass(struct nsc_stacks *s)
 {
     uint32_t gone = s->offs->count / 2;
 

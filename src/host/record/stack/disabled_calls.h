@@ -12,10 +12,10 @@
 #include "record/stack/stack_state.h"
 
 /* Look for the next one, as when there is one more: events are told apart from then on. */
-void nsc_stacks_offs_next(struct nsc_stacks *s);
-/* What nsc_offs_drop() is about to forget counts for what is open, wherever the thread's events
- * are. */
-void nsc_stacks_offs_pass(struct nsc_stacks *s);
+void nsc_stacks_disabled_next(struct nsc_stacks *s);
+/* What nsc_disabled_functions_drop() is about to forget counts for what is open, wherever the
+ * thread's events are. */
+void nsc_stacks_disabled_pass(struct nsc_stacks *s);
 
 /* Functions were switched off before @ticks. @seen: an event is at hand; else a gap, or nobody
  * waits for one. */

@@ -15,7 +15,7 @@ static void off_free(struct nsc_off *off)
     free(off->on_ticks);
 }
 
-void nsc_offs_free(struct nsc_offs *offs)
+void nsc_disabled_functions_free(struct nsc_disabled_functions *offs)
 {
     uint32_t i;
 
@@ -23,15 +23,15 @@ void nsc_offs_free(struct nsc_offs *offs)
         off_free(&offs->list[i]);
     free(offs->list);
     free(offs->known);
-    *offs = (struct nsc_offs){0};
+    *offs = (struct nsc_disabled_functions){0};
 }
 
-bool nsc_offs_many(const struct nsc_offs *offs)
+bool nsc_disabled_functions_many(const struct nsc_disabled_functions *offs)
 {
     return offs->count > 1 && (offs->count >= OFFS_MANY || offs->functions >= FUNCTIONS_MANY);
 }
 
-void nsc_offs_drop(struct nsc_offs *offs)
+void nsc_disabled_functions_drop(struct nsc_disabled_functions *offs)
 {
     uint32_t gone = offs->count / 2, i;
 
@@ -51,12 +51,12 @@ static int compare_functions(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-const uint32_t *nsc_off_find(const struct nsc_off *off, uint32_t function)
+const uint32_t *nsc_disabled_functions_find(const struct nsc_off *off, uint32_t function)
 {
     return bsearch(&function, off->functions, off->count, sizeof function, compare_functions);
 }
 
-int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
+int nsc_disabled_functions_add(struct nsc_disabled_functions *offs, const struct nsc_off *off)
 {
     struct nsc_off *list =
         nsc_array_grow(offs->list, &offs->capacity, offs->count, sizeof *offs->list);
@@ -87,7 +87,8 @@ int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off)
     return 0;
 }
 
-void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+void nsc_disabled_functions_came_on(struct nsc_disabled_functions *offs, uint32_t function,
+                                    uint64_t ticks)
 {
     struct nsc_off_function *known;
     const struct nsc_off *off;
@@ -99,10 +100,11 @@ void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks)
     if (known->off < offs->first)
         return;
     off = &offs->list[known->off - offs->first];
-    off->on_ticks[nsc_off_find(off, function) - off->functions] = ticks;
+    off->on_ticks[nsc_disabled_functions_find(off, function) - off->functions] = ticks;
 }
 
-void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint64_t ticks)
+void nsc_disabled_functions_came_on_but(struct nsc_disabled_functions *offs,
+                                        const struct nsc_off *off, uint64_t ticks)
 {
     uint32_t i, next = 0;
 
@@ -110,11 +112,12 @@ void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint
         while (next < off->count && off->functions[next] < i)
             next++;
         if (next == off->count || off->functions[next] != i)
-            nsc_offs_came_on(offs, i, ticks);
+            nsc_disabled_functions_came_on(offs, i, ticks);
     }
 }
 
-bool nsc_offs_since(const struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+bool nsc_disabled_functions_since(const struct nsc_disabled_functions *offs, uint32_t function,
+                                  uint64_t ticks)
 {
     return function < offs->known_count && offs->known[function].on_ticks > ticks;
 }

@@ -17,7 +17,8 @@ struct nsc_off {
     uint64_t until_ticks; /* none was any more */
     uint32_t *functions;  /* of the trace, ascending */
     uint32_t count;
-    uint64_t *on_ticks; /* of each, when it was on again; UINT64_MAX: not yet. nsc_offs_add()'s */
+    uint64_t *on_ticks; /* of each, when it was on again; UINT64_MAX: not yet.
+                           nsc_disabled_functions_add()'s */
 };
 
 /* A function that has been off. */
@@ -27,7 +28,7 @@ struct nsc_off_function {
 };
 
 /* The last ones, in order of time. */
-struct nsc_offs {
+struct nsc_disabled_functions {
     struct nsc_off *list;
     uint32_t count, capacity;
     uint64_t first;                 /* number of list[0], from 0 */
@@ -36,20 +37,24 @@ struct nsc_offs {
     uint32_t known_count;
 };
 
-void nsc_offs_free(struct nsc_offs *offs);
-/* Are there so many that the older half should go? nsc_stacks_offs_pass() of each thread first. */
-bool nsc_offs_many(const struct nsc_offs *offs);
-void nsc_offs_drop(struct nsc_offs *offs);
+void nsc_disabled_functions_free(struct nsc_disabled_functions *offs);
+/* Are there so many that the older half should go? nsc_stacks_disabled_pass() of each thread first.
+ */
+bool nsc_disabled_functions_many(const struct nsc_disabled_functions *offs);
+void nsc_disabled_functions_drop(struct nsc_disabled_functions *offs);
 /* One more, of a function at least; @off->functions, of malloc(), is taken over. 0 or -ENOMEM, with
  * it freed. */
-int nsc_offs_add(struct nsc_offs *offs, const struct nsc_off *off);
+int nsc_disabled_functions_add(struct nsc_disabled_functions *offs, const struct nsc_off *off);
 /* The function, if it was off, is on again: all its sleds were at @ticks. */
-void nsc_offs_came_on(struct nsc_offs *offs, uint32_t function, uint64_t ticks);
+void nsc_disabled_functions_came_on(struct nsc_disabled_functions *offs, uint32_t function,
+                                    uint64_t ticks);
 /* So is every one that was off, but for those of @off. */
-void nsc_offs_came_on_but(struct nsc_offs *offs, const struct nsc_off *off, uint64_t ticks);
+void nsc_disabled_functions_came_on_but(struct nsc_disabled_functions *offs,
+                                        const struct nsc_off *off, uint64_t ticks);
 /* Was it off at any time behind @ticks? */
-bool nsc_offs_since(const struct nsc_offs *offs, uint32_t function, uint64_t ticks);
+bool nsc_disabled_functions_since(const struct nsc_disabled_functions *offs, uint32_t function,
+                                  uint64_t ticks);
 /* Where the function stands in @off->functions, NULL if it does not. */
-const uint32_t *nsc_off_find(const struct nsc_off *off, uint32_t function);
+const uint32_t *nsc_disabled_functions_find(const struct nsc_off *off, uint32_t function);
 
 #endif

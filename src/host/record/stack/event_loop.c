@@ -46,7 +46,7 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
     case NSC_LIVE_ESC_COUNTER:
     case NSC_LIVE_ESC_SAMPLE:
         if (s->keep)
-            nsc_note_records_add(&s->notes, &words[2 * at], slots, s->near_ticks);
+            nsc_user_events_add(&s->notes, &words[2 * at], slots, s->near_ticks);
         break;
     default: /* kinds that this recorder does not know, or not yet */
         break;
@@ -241,7 +241,7 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
         begun = slot;
         while (slot < end && slots != 0) {
             if (!header)
-                slot = nsc_quick_run(&p, &run, slot, end, &spare, &coming);
+                slot = nsc_fast_path_run(&p, &run, slot, end, &spare, &coming);
             if (slot < end && (slots = plain_event(&p, &run, slot, &spare, &coming, header)) != 0)
                 slot += 2 * slots;
         }
@@ -449,7 +449,7 @@ static inline __attribute__((always_inline)) size_t run_sifted(struct nsc_stacks
                                                                size_t to, const bool header)
 {
     struct nsc_stack *st = s->current;
-    const struct nsc_rules *rules = s->sieve.rules;
+    const struct nsc_filter_rules *rules = s->sieve.rules;
     const uint64_t *slot = words + 2 * from;
     uint64_t ticks = slot_ticks(slot, s->near_ticks, header);
     struct sifted r = {.plain = plain_begin(s, words, to)};
@@ -466,7 +466,7 @@ static inline __attribute__((always_inline)) size_t run_sifted(struct nsc_stacks
     r.last_ticks = s->near_ticks;
     r.min_ticks = rules->min_ticks;
     r.depth = rules->depth;
-    r.reason = nsc_sieve_reason(&s->sieve);
+    r.reason = nsc_call_filter_reason(&s->sieve);
     r.under = rules->under;
     r.keep = s->keep;
     if (r.plain.until > rules->until_ticks)

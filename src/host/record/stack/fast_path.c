@@ -190,9 +190,9 @@ static __attribute__((noinline, flatten)) const uint64_t *run_marked(
     return slot;
 }
 
-const uint64_t *nsc_quick_run(const struct nsc_plain *p, struct nsc_lane_run *run,
-                              const uint64_t *slot, const uint64_t *end, size_t *spare,
-                              uint64_t *coming)
+const uint64_t *nsc_fast_path_run(const struct nsc_plain *p, struct nsc_lane_run *run,
+                                  const uint64_t *slot, const uint64_t *end, size_t *spare,
+                                  uint64_t *coming)
 {
     size_t most = (size_t)(end - slot) + 4; /* times, two a slot */
 

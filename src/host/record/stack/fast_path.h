@@ -9,14 +9,14 @@
 #include "record/stack/fast_path_match.h"
 
 /**
- * nsc_quick_run - take events from @slot to before @end, which is not behind p->end.
+ * nsc_fast_path_run - take events from @slot to before @end, which is not behind p->end.
  * @run: the lane's, with room for an event a slot, and two where entries tell their exits.
  * @spare: is less afterwards by the slots that told two events.
  * @coming: see plain_times().
  * Returns the first slot that is anything else; its event may still be plain.
  */
-const uint64_t *nsc_quick_run(const struct nsc_plain *p, struct nsc_lane_run *run,
-                              const uint64_t *slot, const uint64_t *end, size_t *spare,
-                              uint64_t *coming);
+const uint64_t *nsc_fast_path_run(const struct nsc_plain *p, struct nsc_lane_run *run,
+                                  const uint64_t *slot, const uint64_t *end, size_t *spare,
+                                  uint64_t *coming);
 
 #endif

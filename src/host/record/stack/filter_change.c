@@ -6,7 +6,7 @@
 #include "record/stack/call_filter.h"
 #include "record/stack/open_frames.h"
 
-void nsc_stacks_begin_rules(struct nsc_stacks *s, const struct nsc_rules *rules)
+void nsc_stacks_begin_rules(struct nsc_stacks *s, const struct nsc_filter_rules *rules)
 {
     s->sieve.rules = rules;
     s->sieve.wanted = s->is_wanted == NULL || s->is_wanted(s->context, rules);
@@ -32,7 +32,7 @@ static int move_to_shadow(struct nsc_stacks *s, struct nsc_stack *st)
     return 0;
 }
 
-void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules)
+void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_filter_rules *rules)
 {
     uint32_t i;
 
@@ -84,7 +84,7 @@ void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks)
 
     while (ticks >= s->sieve.rules->until_ticks && s->sieve.rules->next != NULL) {
         for (i = 0; i < s->count; i++)
-            nsc_sieve_settle(s->stacks[i], s->sieve.rules->until_ticks);
+            nsc_call_filter_settle(s->stacks[i], s->sieve.rules->until_ticks);
         nsc_stacks_begin_rules(s, s->sieve.rules->next);
         for (i = 0; i < s->count; i++)
             turn_stack(s, s->stacks[i]);

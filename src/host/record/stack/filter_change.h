@@ -11,12 +11,12 @@
 
 /* The rules that are in force have an end (rules->until_ticks), though they began without: the
  * thread's first ones are @rules. */
-void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_rules *rules);
+void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_filter_rules *rules);
 /* Ask again whether the thread is wanted: its name has changed. */
 void nsc_stacks_renamed(struct nsc_stacks *s);
 
 /* These rules are in force from now on. */
-void nsc_stacks_begin_rules(struct nsc_stacks *s, const struct nsc_rules *rules);
+void nsc_stacks_begin_rules(struct nsc_stacks *s, const struct nsc_filter_rules *rules);
 /* The rules for calls that were in force end before @ticks. */
 void nsc_stack_turn(struct nsc_stacks *s, uint64_t ticks);
 

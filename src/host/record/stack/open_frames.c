@@ -41,7 +41,7 @@ void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks
     if (nsc_stack_in_lane(st))
         nsc_lane_unwind(st->lane, ticks);
     else if (st->sieve != NULL)
-        nsc_sieve_unwind(st, ticks);
+        nsc_call_filter_unwind(st, ticks);
     else
         st->depth--;
 }
@@ -50,7 +50,7 @@ void nsc_stack_miss(struct nsc_stacks *s, uint64_t *count)
 {
     ++*count;
     if (s->current->sieve != NULL)
-        nsc_sieve_lost(s->current, s->last_ticks, 1);
+        nsc_call_filter_lost(s->current, s->last_ticks, 1);
     else if (s->current->lane != NULL)
         nsc_lane_lost(s->current->lane, s->last_ticks, 1);
 }

@@ -44,7 +44,7 @@ static void stack_push(struct nsc_stacks *s, const struct nsc_stack_event *event
 
     if (st->sieve != NULL) {
         if (nsc_stack_has_room(s, st))
-            nsc_sieve_enter(st, event->ticks, key, code);
+            nsc_call_filter_enter(st, event->ticks, key, code);
         else
             nsc_stack_miss(s, &s->stats.unmatched);
         return;
@@ -65,7 +65,7 @@ static void stack_exit(struct nsc_stacks *s, uint64_t ticks)
     struct nsc_stack *st = s->current;
 
     if (st->sieve != NULL) {
-        nsc_sieve_exit(st, ticks);
+        nsc_call_filter_exit(st, ticks);
         return;
     }
     if (st->lane != NULL)
@@ -173,10 +173,10 @@ int nsc_stacks_init(struct nsc_stacks *s)
     s->off_ticks = UINT64_MAX;
     s->anchor = s->last_ticks = s->near_ticks = s->since_ticks = s->since_key = 0;
     s->stats = (struct nsc_stacks_stats){0};
-    s->sieve = (struct nsc_sieve){.stats = &s->stats};
+    s->sieve = (struct nsc_call_filter){.stats = &s->stats};
     if (s->rules != NULL)
         nsc_stacks_begin_rules(s, s->rules);
-    nsc_stacks_offs_next(s);
+    nsc_stacks_disabled_next(s);
     s->current = stack_add(s);
     return s->current != NULL ? 0 : -ENOMEM;
 }
@@ -196,7 +196,7 @@ void nsc_stacks_free(struct nsc_stacks *s)
         free(s->stacks[i]);
     }
     free(s->stacks);
-    nsc_note_records_free(&s->notes);
+    nsc_user_events_free(&s->notes);
     s->stacks = NULL;
     s->current = NULL;
     s->count = s->capacity = 0;
@@ -412,7 +412,7 @@ void nsc_stacks_end(struct nsc_stacks *s, uint64_t ticks)
 {
     if (s->end_ticks == 0)
         s->end_ticks = ticks;
-    nsc_stacks_offs_next(s);
+    nsc_stacks_disabled_next(s);
 }
 
 static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
@@ -425,7 +425,7 @@ static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
         return;
     }
     if (st->sieve != NULL) {
-        nsc_sieve_late_exit(st, event->ticks, s->since_ticks, code);
+        nsc_call_filter_late_exit(st, event->ticks, s->since_ticks, code);
         return;
     }
     if (st->lane != NULL)
@@ -574,7 +574,7 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highe
     s->since_ticks = ticks;
     key = kept_from(s, s->current, highest);
     s->since_key = key > s->since_key ? key : s->since_key;
-    nsc_note_records_break(&s->notes);
+    nsc_user_events_break(&s->notes);
     return ticks;
 }
 
@@ -672,7 +672,7 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 {
     uint32_t i;
 
-    nsc_note_records_break(&s->notes);
+    nsc_user_events_break(&s->notes);
     if (ticks < s->last_ticks)
         ticks = s->last_ticks;
     if (s->sieve.rules != NULL)
@@ -684,7 +684,7 @@ void nsc_stacks_close(struct nsc_stacks *s, uint64_t ticks)
 
         nsc_stack_unwind_orphans(s, st);
         if (st->sieve != NULL)
-            nsc_sieve_close(st, end_ticks);
+            nsc_call_filter_close(st, end_ticks);
         if (st->lane == NULL)
             continue;
         nsc_lane_close(st->lane, end_ticks);

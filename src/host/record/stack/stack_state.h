@@ -18,7 +18,7 @@
 #include "trace/format/model.h"
 #include "trace/write/lane.h"
 
-struct nsc_offs; /* disabled_functions.h */
+struct nsc_disabled_functions; /* disabled_functions.h */
 
 #define KEY_SHIFT 16
 #define KEY_PC    0xffffull
@@ -45,8 +45,8 @@ enum nsc_frame_mark {
 #define NSC_FRAME_REASON 8
 
 /* A thread's; zeroed: there are no rules, and every call is written as it comes. */
-struct nsc_sieve {
-    const struct nsc_rules *rules; /* in force; NULL: none */
+struct nsc_call_filter {
+    const struct nsc_filter_rules *rules; /* in force; NULL: none */
     struct nsc_stacks_stats *stats;
     bool wanted;            /* the thread is */
     bool open;              /* between trigger and stopper; without trigger, always */
@@ -59,15 +59,15 @@ struct nsc_stack {
      * no event matches. Under a sieve, `bound` holds marks (enum nsc_frame_mark), and `child_ticks`
      * how many of the frames up to this one are wanted. */
     struct nsc_lane_frame *shadow;
-    uint32_t depth, capacity; /* of shadow, without the floor */
-    struct nsc_sieve *sieve;  /* the thread's; NULL: none */
-    uint32_t pending;         /* the first frame that is pending; none is if >= depth */
-    uint32_t held_depth;      /* where among the frames the losses belong */
-    uint64_t held_lost;       /* events lost while a frame was pending */
-    uint64_t held_ticks;      /* when, the last ones */
-    uint32_t number;          /* in the trace: 0 = the thread's first stack */
-    uint64_t name;            /* by NSC_LIVE_ESC_SWITCH; 0 = none */
-    uint64_t low, high;       /* keys of outermost frames seen; high 0 = nothing seen yet */
+    uint32_t depth, capacity;      /* of shadow, without the floor */
+    struct nsc_call_filter *sieve; /* the thread's; NULL: none */
+    uint32_t pending;              /* the first frame that is pending; none is if >= depth */
+    uint32_t held_depth;           /* where among the frames the losses belong */
+    uint64_t held_lost;            /* events lost while a frame was pending */
+    uint64_t held_ticks;           /* when, the last ones */
+    uint32_t number;               /* in the trace: 0 = the thread's first stack */
+    uint64_t name;                 /* by NSC_LIVE_ESC_SWITCH; 0 = none */
+    uint64_t low, high;            /* keys of outermost frames seen; high 0 = nothing seen yet */
     /* Keys of the outermost events since the last gap, of those that the rule takes one by one:
      * before all that is wanted was on (nsc_stacks.on_ticks), and from then on; 0: none. */
     uint64_t outer, outer_on;
@@ -103,12 +103,13 @@ struct nsc_stacks {
     bool marked;        /* entries may tell their exits (NSC_LIVE_TICKS_RETURNED) */
     /* Rules for calls: those that the thread begins with, or NULL. Then the other two say whether
      * the thread is wanted, and what a function of the trace is to the rules: NSC_CODE_ROLES. */
-    const struct nsc_rules *rules;
-    bool (*is_wanted)(void *context, const struct nsc_rules *rules);
-    uint32_t (*roles)(void *context, const struct nsc_rules *rules, uint32_t function);
-    struct nsc_note_records notes;
-    const struct nsc_offs *offs; /* NULL: nothing is switched off while the thread runs */
-    struct nsc_limits *limits;   /* NULL: none */
+    const struct nsc_filter_rules *rules;
+    bool (*is_wanted)(void *context, const struct nsc_filter_rules *rules);
+    uint32_t (*roles)(void *context, const struct nsc_filter_rules *rules, uint32_t function);
+    struct nsc_user_events notes;
+    const struct nsc_disabled_functions
+        *offs;                 /* NULL: nothing is switched off while the thread runs */
+    struct nsc_limits *limits; /* NULL: none */
 
     uint64_t anchor;     /* position in force */
     uint64_t last_ticks; /* of the thread's last event; 0 before its first */
@@ -124,7 +125,7 @@ struct nsc_stacks {
     uint64_t offs_met;    /* and how many its last entry or exit is */
     uint64_t since_key;   /* from where on no event was lost in any gap */
     struct nsc_stacks_stats stats;
-    struct nsc_sieve sieve;
+    struct nsc_call_filter sieve;
 
     struct nsc_stack **stacks;
     struct nsc_stack *current;

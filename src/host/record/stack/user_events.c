@@ -24,7 +24,7 @@ static uint64_t load(const uint64_t *word)
 }
 
 /* Append the text of @slots slots, of which @bytes bytes count. */
-static void append(struct nsc_note_records *r, const uint64_t *words, size_t slots, size_t bytes)
+static void append(struct nsc_user_events *r, const uint64_t *words, size_t slots, size_t bytes)
 {
     if (bytes > slots * SLOT_TEXT) {
         bytes = slots * SLOT_TEXT;
@@ -47,7 +47,7 @@ static void append(struct nsc_note_records *r, const uint64_t *words, size_t slo
 }
 
 /* Give the open note away. Text: name, NUL, metadata. */
-static void finish(struct nsc_note_records *r)
+static void finish(struct nsc_user_events *r)
 {
     size_t name;
 
@@ -65,7 +65,7 @@ static void finish(struct nsc_note_records *r)
     r->text = NULL;
 }
 
-void nsc_note_records_break(struct nsc_note_records *r)
+void nsc_user_events_break(struct nsc_user_events *r)
 {
     if (r->text == NULL)
         return;
@@ -73,14 +73,14 @@ void nsc_note_records_break(struct nsc_note_records *r)
     finish(r);
 }
 
-void nsc_note_records_free(struct nsc_note_records *r)
+void nsc_user_events_free(struct nsc_user_events *r)
 {
     free(r->text);
     r->text = NULL;
 }
 
 /* Begin a note with text; false without memory. */
-static bool begin(struct nsc_note_records *r, enum nsc_note_kind kind, uint64_t ticks)
+static bool begin(struct nsc_user_events *r, enum nsc_note_kind kind, uint64_t ticks)
 {
     r->text = malloc(NSC_NOTE_RECORD_TEXT + 1);
     r->bytes = 0;
@@ -89,13 +89,12 @@ static bool begin(struct nsc_note_records *r, enum nsc_note_kind kind, uint64_t 
     return r->text != NULL;
 }
 
-static void add_mark(struct nsc_note_records *r, const uint64_t *words, size_t slots,
-                     uint64_t ticks)
+static void add_mark(struct nsc_user_events *r, const uint64_t *words, size_t slots, uint64_t ticks)
 {
     uint64_t head = load(&words[0]);
 
     if (r->text != NULL && r->open.kind != NSC_NOTE_MARK)
-        nsc_note_records_break(r);
+        nsc_user_events_break(r);
     if (r->text == NULL && !begin(r, NSC_NOTE_MARK, ticks))
         return;
     append(r, words + 2, slots - 1, TEXT_BYTES(head));
@@ -105,7 +104,7 @@ static void add_mark(struct nsc_note_records *r, const uint64_t *words, size_t s
 }
 
 /* The value is the first record's; of a record that goes on, only the text counts. */
-static bool begin_counter(struct nsc_note_records *r, const uint64_t *words, uint64_t ticks)
+static bool begin_counter(struct nsc_user_events *r, const uint64_t *words, uint64_t ticks)
 {
     uint64_t type = load(&words[2]), value = load(&words[3]);
 
@@ -119,13 +118,13 @@ static bool begin_counter(struct nsc_note_records *r, const uint64_t *words, uin
     return true;
 }
 
-static void add_counter(struct nsc_note_records *r, const uint64_t *words, size_t slots,
+static void add_counter(struct nsc_user_events *r, const uint64_t *words, size_t slots,
                         uint64_t ticks)
 {
     uint64_t head = load(&words[0]);
 
     if (r->text != NULL && r->open.kind != NSC_NOTE_COUNTER)
-        nsc_note_records_break(r);
+        nsc_user_events_break(r);
     if (slots < 2 || (r->text == NULL && !begin_counter(r, words, ticks)))
         return;
     append(r, words + 4, slots - 2, TEXT_BYTES(head));
@@ -133,7 +132,7 @@ static void add_counter(struct nsc_note_records *r, const uint64_t *words, size_
         finish(r);
 }
 
-static void add_sample(struct nsc_note_records *r, const uint64_t *words, size_t slots,
+static void add_sample(struct nsc_user_events *r, const uint64_t *words, size_t slots,
                        uint64_t ticks)
 {
     static const enum nsc_sample_field fields[SAMPLE_SLOTS] = {
@@ -153,8 +152,8 @@ static void add_sample(struct nsc_note_records *r, const uint64_t *words, size_t
     r->take(r->context, &note);
 }
 
-void nsc_note_records_add(struct nsc_note_records *r, const uint64_t *words, size_t slots,
-                          uint64_t near_ticks)
+void nsc_user_events_add(struct nsc_user_events *r, const uint64_t *words, size_t slots,
+                         uint64_t near_ticks)
 {
     uint64_t ticks = load(&words[1]);
 

@@ -12,7 +12,7 @@
 #define NSC_NOTE_RECORD_TEXT 4096 /* bytes of text that are kept of one mark or counter */
 
 /* The notes of one thread; zeros but for the first two fields at the beginning. */
-struct nsc_note_records {
+struct nsc_user_events {
     /* Takes a note; its owner is not set. Texts are valid during the call. */
     void (*take)(void *context, struct nsc_note *note);
     void *context;
@@ -27,20 +27,20 @@ struct nsc_note_records {
 };
 
 /**
- * nsc_note_records_add - a MARK, COUNTER or SAMPLE record.
+ * nsc_user_events_add - a MARK, COUNTER or SAMPLE record.
  * @words: its slots, two words each; may be written by the program meanwhile.
  * @slots: how many there are, from 1 on; may be fewer than the record says.
  * @near_ticks: what takes the place of a time that cannot be.
  * Records that make no sense are passed over.
  */
-void nsc_note_records_add(struct nsc_note_records *r, const uint64_t *words, size_t slots,
-                          uint64_t near_ticks);
+void nsc_user_events_add(struct nsc_user_events *r, const uint64_t *words, size_t slots,
+                         uint64_t near_ticks);
 
 /* What goes on in the next record will not, as that was lost or the thread has ended: the open
  * note is taken as it is, and marked as cut. */
-void nsc_note_records_break(struct nsc_note_records *r);
+void nsc_user_events_break(struct nsc_user_events *r);
 
 /* Frees memory; what is open is forgotten. */
-void nsc_note_records_free(struct nsc_note_records *r);
+void nsc_user_events_free(struct nsc_user_events *r);
 
 #endif

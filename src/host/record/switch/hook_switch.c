@@ -20,8 +20,8 @@ enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
  * processes of our own user. With them a program that lies about its modules must not have us write
  * where no sled of that file is.
  */
-static int check_place(struct nsc_onoff *onoff, pid_t pid, const struct nsc_module_file *file,
-                       const struct nsc_space_mapping *m)
+static int check_place(struct nsc_process_sleds *onoff, pid_t pid,
+                       const struct nsc_module_file *file, const struct nsc_space_mapping *m)
 {
     const struct nsc_code_place place = {m->start, m->end, m->bias};
     struct nsc_maps fresh;
@@ -36,14 +36,14 @@ static int check_place(struct nsc_onoff *onoff, pid_t pid, const struct nsc_modu
 }
 
 /* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
-static struct nsc_flip *flip_of(struct nsc_onoff *onoff, pid_t pid, const struct nsc_space *space,
-                                uint32_t mapping, int *error)
+static struct nsc_sled_switch *flip_of(struct nsc_process_sleds *onoff, pid_t pid,
+                                       const struct nsc_space *space, uint32_t mapping, int *error)
 {
     const struct nsc_space_mapping *m = &space->mappings[mapping];
     const struct nsc_sleds *sleds;
-    struct nsc_flip *flips =
+    struct nsc_sled_switch *flips =
         nsc_array_reach(onoff->flips, &onoff->count, space->count, sizeof *flips);
-    struct nsc_flip *flip;
+    struct nsc_sled_switch *flip;
 
     *error = flips != NULL ? 0 : -ENOMEM;
     if (*error != 0)
@@ -58,7 +58,7 @@ static struct nsc_flip *flip_of(struct nsc_onoff *onoff, pid_t pid, const struct
     *error = check_place(onoff, pid, space->modules->files[m->module], m);
     if (*error != 0)
         return NULL;
-    *error = nsc_flip_init(flip, onoff->mem, sleds, m->bias, m->start, m->end);
+    *error = nsc_sled_switch_init(flip, onoff->mem, sleds, m->bias, m->start, m->end);
     if (*error != 0)
         flip->sleds = NULL;
     return *error == 0 ? flip : NULL;
@@ -71,9 +71,10 @@ static bool has_sleds(const struct nsc_space_mapping *m)
     return m->unload_ticks == UINT64_MAX && (m->hooks & sleds) != 0;
 }
 
-struct nsc_flip *nsc_onoff_flip(struct nsc_tracee_process *process, uint32_t mapping, int *error)
+struct nsc_sled_switch *nsc_hook_switch_flip(struct nsc_tracee_process *process, uint32_t mapping,
+                                             int *error)
 {
-    struct nsc_onoff *onoff = &process->onoff;
+    struct nsc_process_sleds *onoff = &process->onoff;
 
     *error = 0;
     if (process->dead || !has_sleds(&process->space.mappings[mapping]))
@@ -105,12 +106,12 @@ static const uint8_t *filtered(struct nsc_modules *modules, struct nsc_module_fi
     if (file->wanted == NULL) {
         file->wanted = calloc(set_bytes(sleds), 1);
         if (file->wanted != NULL)
-            nsc_verdict_judge(modules, file, sleds->sites, sleds->count, file->wanted);
+            nsc_filter_bitmap_judge(modules, file, sleds->sites, sleds->count, file->wanted);
     }
     return file->wanted;
 }
 
-bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules)
+bool nsc_hook_switch_lets_nothing_through(const struct nsc_modules *modules)
 {
     uint32_t i;
     size_t k;
@@ -128,20 +129,21 @@ bool nsc_onoff_lets_nothing_through(const struct nsc_modules *modules)
 }
 
 /* What is wanted of a module: what the filter lets through and is not barred, or nothing. */
-static void want(struct nsc_flip *flip, const struct nsc_space *space, uint32_t mapping, bool on)
+static void want(struct nsc_sled_switch *flip, const struct nsc_space *space, uint32_t mapping,
+                 bool on)
 {
     struct nsc_module_file *file = space->modules->files[space->mappings[mapping].module];
     const uint8_t *wanted = on ? filtered(space->modules, file, flip->sleds) : NULL;
     size_t i;
 
-    nsc_flip_want_all(flip, on);
+    nsc_sled_switch_want_all(flip, on);
     if (wanted != NULL)
-        nsc_flip_want(flip, wanted);
+        nsc_sled_switch_want(flip, wanted);
     for (i = 0; file->barred != NULL && i < set_bytes(flip->sleds); i++)
         flip->wanted[i] = (uint8_t)(flip->wanted[i] & ~file->barred[i]);
 }
 
-int nsc_onoff_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred)
+int nsc_hook_switch_bar(struct nsc_modules *modules, uint32_t file, uint32_t function, bool barred)
 {
     struct nsc_module_file *f = modules->files[file];
     const struct nsc_sleds *sleds = nsc_module_sleds(f);
@@ -173,9 +175,10 @@ static bool is_failure(int error)
 
 /* Everything that takes time before the first write: reading the module's file and the sleds that
  * there are, judging the functions. */
-static struct nsc_flip *prepare(struct nsc_tracee_process *p, uint32_t mapping, bool on, int *error)
+static struct nsc_sled_switch *prepare(struct nsc_tracee_process *p, uint32_t mapping, bool on,
+                                       int *error)
 {
-    struct nsc_flip *flip = nsc_onoff_flip(p, mapping, error);
+    struct nsc_sled_switch *flip = nsc_hook_switch_flip(p, mapping, error);
 
     if (flip != NULL)
         want(flip, &p->space, mapping, on);
@@ -183,26 +186,28 @@ static struct nsc_flip *prepare(struct nsc_tracee_process *p, uint32_t mapping, 
 }
 
 /* While a recording has not begun or is over, it does not matter what is seen of a call. */
-static enum nsc_flip_order order_in(const struct nsc_tracees *all)
+static enum nsc_sled_switch_order order_in(const struct nsc_tracees *all)
 {
-    return all->end_ticks != 0 || nsc_session_holds_events(all->session) ? NSC_FLIP_AT_ONCE
-                                                                         : NSC_FLIP_WHOLE_CALLS;
+    return all->end_ticks != 0 || nsc_session_holds_events(all->session)
+               ? NSC_SLED_SWITCH_AT_ONCE
+               : NSC_SLED_SWITCH_WHOLE_CALLS;
 }
 
 static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool on,
-                          struct nsc_flip_stats *stats)
+                          struct nsc_sled_switch_stats *stats)
 {
     int error;
-    struct nsc_flip *flip = prepare(p, mapping, on, &error);
+    struct nsc_sled_switch *flip = prepare(p, mapping, on, &error);
 
     if (flip != NULL)
-        error = nsc_flip_apply(flip, order_in(p->all), stats);
+        error = nsc_sled_switch_apply(flip, order_in(p->all), stats);
     if (error == -EXDEV)
         p->all->stats.mistrusted = true;
     return is_failure(error) ? error : 0;
 }
 
-static int switch_process(struct nsc_tracee_process *p, bool on, struct nsc_flip_stats *stats)
+static int switch_process(struct nsc_tracee_process *p, bool on,
+                          struct nsc_sled_switch_stats *stats)
 {
     int first = 0;
     uint32_t i;
@@ -238,7 +243,7 @@ static bool is_known(const struct nsc_tracee_process *p)
     return p != NULL && !p->dead && !p->left_out;
 }
 
-static int switch_all(struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats,
+static int switch_all(struct nsc_tracees *all, bool on, struct nsc_sled_switch_stats *stats,
                       struct nsc_diag *diag)
 {
     int first = 0, error;
@@ -260,14 +265,15 @@ static int switch_all(struct nsc_tracees *all, bool on, struct nsc_flip_stats *s
     return first;
 }
 
-int nsc_onoff_follow(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+int nsc_hook_switch_follow(struct nsc_tracees *all, struct nsc_sled_switch_stats *stats,
+                           struct nsc_diag *diag)
 {
-    nsc_tracees_set_switched(all);
+    nsc_switch_notice_begin(all);
     return switch_all(all, true, stats, diag);
 }
 
 /* Does the function have an exit sled, and is none of them wanted? */
-static bool ends_unseen(struct nsc_modules *modules, const struct nsc_place *place)
+static bool ends_unseen(struct nsc_modules *modules, const struct nsc_function_place *place)
 {
     struct nsc_module_file *file =
         place->module == NSC_NO_ID ? NULL : modules->files[place->module];
@@ -290,7 +296,7 @@ static bool ends_unseen(struct nsc_modules *modules, const struct nsc_place *pla
     return found;
 }
 
-void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks)
+void nsc_hook_switch_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t until_ticks)
 {
     struct nsc_modules *modules = &all->modules;
     struct nsc_off off = {.from_ticks = from_ticks,
@@ -303,8 +309,8 @@ void nsc_onoff_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uint64_t 
         if (ends_unseen(modules, &modules->places[i]))
             off.functions[off.count++] = i;
     if (off.functions != NULL)
-        nsc_offs_came_on_but(&all->offs, &off, until_ticks);
-    nsc_tracees_switched_off(all, &off);
+        nsc_disabled_functions_came_on_but(&all->offs, &off, until_ticks);
+    nsc_switch_notice_disabled(all, &off);
 }
 
 /* A module that is loaded and whose sleds the runtime leaves to us. */
@@ -318,19 +324,19 @@ static bool is_ours(const struct nsc_tracees *all, uint32_t slot)
            __atomic_load_n(&live->unload_ticks, __ATOMIC_ACQUIRE) == 0;
 }
 
-void nsc_onoff_prepare(struct nsc_tracees *all)
+void nsc_hook_switch_prepare(struct nsc_tracees *all)
 {
     uint32_t i;
     int error;
 
     for (i = 0; i < all->module_high; i++)
         if (is_ours(all, i))
-            (void)nsc_onoff_flip(all->module_slots[i].process, all->module_slots[i].mapping,
-                                 &error);
+            (void)nsc_hook_switch_flip(all->module_slots[i].process, all->module_slots[i].mapping,
+                                       &error);
 }
 
-int nsc_onoff_follow_bars(struct nsc_tracees *all, struct nsc_flip_stats *stats,
-                          struct nsc_diag *diag)
+int nsc_hook_switch_follow_bars(struct nsc_tracees *all, struct nsc_sled_switch_stats *stats,
+                                struct nsc_diag *diag)
 {
     int first = 0;
     uint32_t i;
@@ -371,28 +377,28 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
  * no sled, nothing is written.
  */
 static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
-                            struct nsc_flip_stats *stats)
+                            struct nsc_sled_switch_stats *stats)
 {
-    struct nsc_onoff onoff = {.mem = nsc_admission_open_memory(&all->admission, pid, NULL)};
+    struct nsc_process_sleds onoff = {.mem = nsc_admission_open_memory(&all->admission, pid, NULL)};
     uint32_t i, k;
     int error;
 
     for (i = 0; onoff.mem >= 0 && i < all->process_high; i++) {
         const struct nsc_tracee_process *p = all->processes[i];
-        struct nsc_onoff theirs = {.mem = onoff.mem};
+        struct nsc_process_sleds theirs = {.mem = onoff.mem};
 
         for (k = 0; p != NULL && k < p->space.count; k++) {
-            struct nsc_flip *flip = has_sleds(&p->space.mappings[k])
-                                        ? flip_of(&theirs, pid, &p->space, k, &error)
-                                        : NULL;
+            struct nsc_sled_switch *flip = has_sleds(&p->space.mappings[k])
+                                               ? flip_of(&theirs, pid, &p->space, k, &error)
+                                               : NULL;
 
             if (flip == NULL)
                 continue;
             want(flip, &p->space, k, on);
-            nsc_flip_apply(flip, NSC_FLIP_AT_ONCE, stats);
+            nsc_sled_switch_apply(flip, NSC_SLED_SWITCH_AT_ONCE, stats);
         }
         theirs.mem = -1;
-        nsc_onoff_free(&theirs);
+        nsc_sled_switch_free_process(&theirs);
     }
     if (onoff.mem >= 0)
         close(onoff.mem);
@@ -400,51 +406,54 @@ static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
 
 /* Whoever was forked while its parent was switched has some sleds as they were: till there is
  * nobody new. */
-static void switch_strangers(const struct nsc_tracees *all, bool on, struct nsc_flip_stats *stats)
+static void switch_strangers(const struct nsc_tracees *all, bool on,
+                             struct nsc_sled_switch_stats *stats)
 {
-    struct nsc_members members = {0};
+    struct nsc_session_processes members = {0};
     uint32_t round, i;
 
     for (round = 0; round < ROUNDS_MAX; round++) {
         uint32_t known = members.count;
 
-        nsc_members_find(all->session, &members);
+        nsc_session_processes_find(all->session, &members);
         for (i = known; i < members.count; i++)
             if (!is_switched(all, members.pids[i]))
                 switch_stranger(all, members.pids[i], on, stats);
         if (members.count == known)
             break;
     }
-    nsc_members_free(&members);
+    nsc_session_processes_free(&members);
 }
 
-int nsc_onoff_begin(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+int nsc_hook_switch_begin(struct nsc_tracees *all, struct nsc_sled_switch_stats *stats,
+                          struct nsc_diag *diag)
 {
-    int error = nsc_onoff_follow(all, stats, diag);
-    struct nsc_flip_stats theirs = {0};
+    int error = nsc_hook_switch_follow(all, stats, diag);
+    struct nsc_sled_switch_stats theirs = {0};
 
     if (error == 0)
         switch_strangers(all, true, &theirs);
     return error;
 }
 
-int nsc_onoff_end(struct nsc_tracees *all, struct nsc_flip_stats *stats, struct nsc_diag *diag)
+int nsc_hook_switch_end(struct nsc_tracees *all, struct nsc_sled_switch_stats *stats,
+                        struct nsc_diag *diag)
 {
     int error;
 
-    nsc_tracees_end(all);
+    nsc_switch_notice_end_recording(all);
     error = switch_all(all, false, stats, diag);
     switch_strangers(all, false, stats);
     return error;
 }
 
-bool nsc_onoff_settle(struct nsc_tracees *all, uint64_t patience_ns)
+bool nsc_hook_switch_settle(struct nsc_tracees *all, uint64_t patience_ns)
 {
-    struct nsc_members members = {0};
+    struct nsc_session_processes members = {0};
     bool settled;
 
-    nsc_members_find(all->session, &members);
-    settled = nsc_members_settle(&members, patience_ns);
-    nsc_members_free(&members);
+    nsc_session_processes_find(all->session, &members);
+    settled = nsc_session_processes_settle(&members, patience_ns);
+    nsc_session_processes_free(&members);
     return settled;
 }

@@ -29,15 +29,15 @@ static void give_verdicts(struct nsc_tracees *all, const struct nsc_tracee_proce
         const struct nsc_tracee_module *m = &all->module_slots[i];
 
         if (m->process == p && !m->unloaded)
-            nsc_verdict_give(all->session, &all->session->modules[i], &all->modules,
-                             &p->space.mappings[m->mapping]);
+            nsc_filter_bitmap_give(all->session, &all->session->modules[i], &all->modules,
+                                   &p->space.mappings[m->mapping]);
     }
 }
 
 static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_diag *diag)
 {
-    struct nsc_reach_target target;
-    struct nsc_reach *reach = NULL;
+    struct nsc_process_target target;
+    struct nsc_process_access *reach = NULL;
     int64_t result = 0;
     int error;
 
@@ -45,24 +45,24 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
         p->all->stats.mistrusted = true;
         return -ESRCH;
     }
-    error = nsc_reach_find(p->pid, &target, diag);
+    error = nsc_process_find(p->pid, &target, diag);
     if (error != 0)
         return error;
     /* Its number may be another process's by now: that one is not called if it holds more. */
     target.within = &p->all->admission.target;
-    error = nsc_reach_open(&target, &reach, diag);
+    error = nsc_process_open(&target, &reach, diag);
     if (error == -EXDEV) {
         p->all->stats.mistrusted = true;
         error = -ESRCH;
     }
     if (error == 0)
-        error = nsc_reach_call(reach, verb, 0, &result, diag);
+        error = nsc_process_call(reach, verb, 0, &result, diag);
     if (error == 0 && result < 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)-result,
                              "process %ld (%s) could not choose functions: %s", (long)p->pid,
                              p->name, strerror((int)-result));
-    nsc_reach_close(reach);
-    nsc_reach_target_free(&target);
+    nsc_process_close(reach);
+    nsc_process_target_free(&target);
     return error;
 }
 
@@ -92,7 +92,7 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
                                  "process %ld (%s) was not asked to choose functions: the others "
                                  "took too long",
                                  (long)p->pid, p->name);
-        nsc_onoff_free(&p->onoff); /* what was known of its sleds */
+        nsc_sled_switch_free_process(&p->onoff); /* what was known of its sleds */
         if (error != 0 && error != -ESRCH && first == 0) {
             first = error;
             if (diag != NULL)

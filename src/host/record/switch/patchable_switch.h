@@ -11,7 +11,7 @@
 
 /**
  * nsc_patchable_follow - choose functions as the filter in force says, in every process.
- * Returns 0 or -errno with @diag, as nsc_reach_call() for the first process that could not be
+ * Returns 0 or -errno with @diag, as nsc_process_call() for the first process that could not be
  * asked, though it lives; the others are all the same. After 20 s the rest is not asked any more:
  * -ETIMEDOUT.
  */

@@ -5,7 +5,7 @@
 
 #include "record/session/clock_reading.h"
 
-void nsc_tracees_set_switched(struct nsc_tracees *all)
+void nsc_switch_notice_begin(struct nsc_tracees *all)
 {
     uint32_t i;
 
@@ -15,7 +15,7 @@ void nsc_tracees_set_switched(struct nsc_tracees *all)
             all->threads[i]->stacks.switched = true;
 }
 
-void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks)
+void nsc_switch_notice_enabled(struct nsc_tracees *all, uint64_t ticks)
 {
     uint32_t i;
 
@@ -26,17 +26,17 @@ void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks)
             nsc_stacks_switched_on(&all->threads[i]->stacks, ticks);
 }
 
-void nsc_tracees_end(struct nsc_tracees *all)
+void nsc_switch_notice_end_recording(struct nsc_tracees *all)
 {
     uint32_t i;
 
     if (all->session->overwritten != NULL) { /* what comes later has overwritten what came before */
-        nsc_tracees_switched_on(all, UINT64_MAX);
+        nsc_switch_notice_enabled(all, UINT64_MAX);
         return;
     }
     if (all->end_ticks != 0)
         return;
-    all->end_ticks = nsc_clockpoint_ticks();
+    all->end_ticks = nsc_clock_reading_ticks();
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
             nsc_stacks_end(&all->threads[i]->stacks, all->end_ticks);
@@ -49,11 +49,11 @@ static void forget_offs(struct nsc_tracees *all)
 
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
-            nsc_stacks_offs_pass(&all->threads[i]->stacks);
-    nsc_offs_drop(&all->offs);
+            nsc_stacks_disabled_pass(&all->threads[i]->stacks);
+    nsc_disabled_functions_drop(&all->offs);
 }
 
-void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off)
+void nsc_switch_notice_disabled(struct nsc_tracees *all, const struct nsc_off *off)
 {
     uint32_t i;
 
@@ -61,11 +61,11 @@ void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off
         free(off->functions);
         return;
     }
-    if (nsc_offs_many(&all->offs))
+    if (nsc_disabled_functions_many(&all->offs))
         forget_offs(all);
-    if (nsc_offs_add(&all->offs, off) != 0)
+    if (nsc_disabled_functions_add(&all->offs, off) != 0)
         return; /* such calls end where they are found to have ended */
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
-            nsc_stacks_offs_next(&all->threads[i]->stacks);
+            nsc_stacks_disabled_next(&all->threads[i]->stacks);
 }

@@ -9,16 +9,16 @@
 #include "record/drain/tracee.h"
 
 /* From now on sleds are switched while programs run (see nsc_stacks.switched). */
-void nsc_tracees_set_switched(struct nsc_tracees *all);
+void nsc_switch_notice_begin(struct nsc_tracees *all);
 /* Sleds have been switched on, all that were to be, at @ticks (see nsc_stacks_switched_on()); a
  * time that never comes: they are about to be switched off. Called before any event is read that
  * came since. */
-void nsc_tracees_switched_on(struct nsc_tracees *all, uint64_t ticks);
+void nsc_switch_notice_enabled(struct nsc_tracees *all, uint64_t ticks);
 /* The recording ends now, unless it has: what happens while hooks are switched off, one after
  * another, is no part of it. But of a ring, which keeps the newest events. */
-void nsc_tracees_end(struct nsc_tracees *all);
+void nsc_switch_notice_end_recording(struct nsc_tracees *all);
 /* Functions have been switched off while the program runs. @off->functions is taken over. Called
  * before any event is read that came since. */
-void nsc_tracees_switched_off(struct nsc_tracees *all, const struct nsc_off *off);
+void nsc_switch_notice_disabled(struct nsc_tracees *all, const struct nsc_off *off);
 
 #endif

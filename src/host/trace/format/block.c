@@ -45,7 +45,7 @@ int nsc_block_unpack(const uint8_t in[NSC_FORMAT_BLOCK_BYTES], struct nsc_block 
     return 0;
 }
 
-void nsc_file_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc_file_header *h)
+void nsc_format_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc_file_header *h)
 {
     memset(out, 0, NSC_FORMAT_HEADER_BYTES);
     memcpy(out, NSC_FORMAT_MAGIC, NSC_FORMAT_MAGIC_BYTES);
@@ -56,8 +56,8 @@ void nsc_file_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc
     nsc_span_put32(out + 60, nsc_base_crc32c(0, out, 60));
 }
 
-int nsc_file_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_header *h,
-                           struct nsc_diag *diag)
+int nsc_format_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_header *h,
+                             struct nsc_diag *diag)
 {
     uint64_t must;
 
@@ -79,7 +79,7 @@ int nsc_file_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_head
     return 0;
 }
 
-void nsc_file_footer_pack(uint8_t out[NSC_FORMAT_FOOTER_BYTES], uint64_t directory_offset)
+void nsc_format_footer_pack(uint8_t out[NSC_FORMAT_FOOTER_BYTES], uint64_t directory_offset)
 {
     memset(out, 0, NSC_FORMAT_FOOTER_BYTES);
     nsc_span_put64(out, directory_offset);
@@ -87,7 +87,7 @@ void nsc_file_footer_pack(uint8_t out[NSC_FORMAT_FOOTER_BYTES], uint64_t directo
     memcpy(out + 16, NSC_FORMAT_FOOTER_MAGIC, 8);
 }
 
-int nsc_file_footer_unpack(const uint8_t in[NSC_FORMAT_FOOTER_BYTES], uint64_t *directory_offset)
+int nsc_format_footer_unpack(const uint8_t in[NSC_FORMAT_FOOTER_BYTES], uint64_t *directory_offset)
 {
     if (memcmp(in + 16, NSC_FORMAT_FOOTER_MAGIC, 8) != 0 ||
         nsc_span_get32(in + 8) != nsc_base_crc32c(0, in, 8) || nsc_span_get32(in + 12) != 0)

@@ -38,14 +38,14 @@ struct nsc_file_header {
     uint8_t id[16];
 };
 
-void nsc_file_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc_file_header *h);
+void nsc_format_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc_file_header *h);
 /* Returns 0, -EPROTO (not a trace, or a feature we do not know) or -EBADMSG, with @diag. */
-int nsc_file_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_header *h,
-                           struct nsc_diag *diag);
+int nsc_format_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_header *h,
+                             struct nsc_diag *diag);
 
-void nsc_file_footer_pack(uint8_t out[NSC_FORMAT_FOOTER_BYTES], uint64_t directory_offset);
+void nsc_format_footer_pack(uint8_t out[NSC_FORMAT_FOOTER_BYTES], uint64_t directory_offset);
 /* Returns 0 or -EBADMSG. */
-int nsc_file_footer_unpack(const uint8_t in[NSC_FORMAT_FOOTER_BYTES], uint64_t *directory_offset);
+int nsc_format_footer_unpack(const uint8_t in[NSC_FORMAT_FOOTER_BYTES], uint64_t *directory_offset);
 
 /* pread until @bytes are read. Returns the number read (fewer at the end of the file) or -errno. */
 int64_t nsc_block_pread(int fd, void *data, size_t bytes, uint64_t offset);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-const char *nsc_sample_field_name(enum nsc_sample_field field)
+const char *nsc_model_sample_field_name(enum nsc_sample_field field)
 {
     static const char *const names[NSC_SAMPLE_FIELDS] = {
         [NSC_SAMPLE_CPU_NS] = "CPU time",
@@ -20,10 +20,10 @@ const char *nsc_sample_field_name(enum nsc_sample_field field)
     return names[field];
 }
 
-bool nsc_sample_field_find(const char *name, enum nsc_sample_field *field)
+bool nsc_model_sample_field_find(const char *name, enum nsc_sample_field *field)
 {
     for (uint32_t i = 0; i < NSC_SAMPLE_FIELDS; i++) {
-        if (strcmp(nsc_sample_field_name((enum nsc_sample_field)i), name) == 0) {
+        if (strcmp(nsc_model_sample_field_name((enum nsc_sample_field)i), name) == 0) {
             *field = (enum nsc_sample_field)i;
             return true;
         }
@@ -31,7 +31,7 @@ bool nsc_sample_field_find(const char *name, enum nsc_sample_field *field)
     return false;
 }
 
-const char *nsc_state_name(uint32_t state)
+const char *nsc_model_state_name(uint32_t state)
 {
     static const char *const names[NSC_STATES] = {
         [NSC_STATE_UNKNOWN] = "unknown",           [NSC_STATE_RUNNING] = "running",
@@ -75,13 +75,13 @@ const char *nsc_state_name(uint32_t state)
     return NULL;
 }
 
-bool nsc_state_find(const char *name, uint32_t *state)
+bool nsc_model_state_find(const char *name, uint32_t *state)
 {
     uint64_t number = 0;
     const char *at = name;
 
     for (uint32_t i = 0; i <= NSC_STATE_ART_LAST; i++) {
-        const char *known = nsc_state_name(i);
+        const char *known = nsc_model_state_name(i);
 
         if (known != NULL && strcmp(known, name) == 0) {
             *state = i;
@@ -96,7 +96,7 @@ bool nsc_state_find(const char *name, uint32_t *state)
     return true;
 }
 
-const char *nsc_left_out_reason_name(uint32_t reason)
+const char *nsc_model_left_out_reason_name(uint32_t reason)
 {
     static const char *const names[] = {
         [NSC_LEFT_OUT_FILTER] = "filter",   [NSC_LEFT_OUT_BUDGET] = "budget",

@@ -74,7 +74,7 @@ struct nsc_function {
 #define NSC_BOUND_START 2u /* entered before recording began or in a gap */
 
 /* What people and programs are told of a set of bounds: "start", "end", "both"; NULL for none. */
-static inline const char *nsc_bound_name(uint32_t bound)
+static inline const char *nsc_model_bound_name(uint32_t bound)
 {
     static const char *const names[] = {NULL, "end", "start", "both"};
 
@@ -94,12 +94,12 @@ enum nsc_event_kind {
 #define NSC_GAP_LEFT_OUT (1ull << 62)
 
 /* How many events were lost, and how many turned away, in a gap of that value. */
-static inline uint64_t nsc_gap_lost(uint64_t value)
+static inline uint64_t nsc_model_gap_lost(uint64_t value)
 {
     return (value & NSC_GAP_LEFT_OUT) != 0 ? 0 : value;
 }
 
-static inline uint64_t nsc_gap_left_out(uint64_t value)
+static inline uint64_t nsc_model_gap_left_out(uint64_t value)
 {
     return (value & NSC_GAP_LEFT_OUT) != 0 ? value & ~NSC_GAP_LEFT_OUT : 0;
 }
@@ -116,7 +116,7 @@ struct nsc_event {
 
 /* What is not known of the end of a call that @e (EXIT, UNWIND, LATE_EXIT) ends: NSC_BOUND_END, 0.
  */
-static inline uint32_t nsc_event_end_bound(const struct nsc_event *e)
+static inline uint32_t nsc_model_end_bound(const struct nsc_event *e)
 {
     return ((uint32_t)e->value & NSC_BOUND_END) | (e->kind == NSC_EVENT_UNWIND ? NSC_BOUND_END : 0);
 }
@@ -192,12 +192,12 @@ struct nsc_counter {
 };
 
 /* What people are told: "CPU time", "major faults", ... */
-const char *nsc_sample_field_name(enum nsc_sample_field field);
+const char *nsc_model_sample_field_name(enum nsc_sample_field field);
 /* "running", "blocked on I/O", or Android's own name; NULL for numbers that are neither. */
-const char *nsc_state_name(uint32_t state);
+const char *nsc_model_state_name(uint32_t state);
 /* The other way round; a number is a state's name as well. False: it is none. */
-bool nsc_sample_field_find(const char *name, enum nsc_sample_field *field);
-bool nsc_state_find(const char *name, uint32_t *state);
+bool nsc_model_sample_field_find(const char *name, enum nsc_sample_field *field);
+bool nsc_model_state_find(const char *name, uint32_t *state);
 
 #define NSC_NOTE_TEXT_MAX 65535 /* bytes of a name or of metadata; what is longer is cut */
 
@@ -229,7 +229,7 @@ enum nsc_left_out_reason {
 };
 
 /* "filter", "budget", ...; "other" for reasons of later versions. */
-const char *nsc_left_out_reason_name(uint32_t reason);
+const char *nsc_model_left_out_reason_name(uint32_t reason);
 
 #define NSC_LEFT_OUT_CALLS 1u
 #define NSC_LEFT_OUT_TOTAL 2u
@@ -268,8 +268,9 @@ struct nsc_left_out {
 #define NSC_META_EARLIER          "earlier_calls" /* where they are, if not as with a window: */
 #define NSC_EARLIER_FIRST         "first chunks"  /* of threads */
 #define NSC_EARLIER_ANYWHERE      "anywhere"
-#define NSC_META_LEFT_OUT         "left_out_events"    /* those that were not wanted */
-#define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_left_out_reason_name() */
+#define NSC_META_LEFT_OUT         "left_out_events" /* those that were not wanted */
+#define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_model_left_out_reason_name() \
+                                                        */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */
 #define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
 #define NSC_META_TIMING           "timing"    /* NSC_TIMING_* or absent */

@@ -17,7 +17,7 @@ int nsc_head_parse(const struct nsc_block *block, const struct nsc_buffer *plain
     flags = nsc_span_leb(&s);
     if (nsc_entry_get_extent(&s, &row) != 0)
         return nsc_diag_set(diag, block->offset, EBADMSG, "chunk head is malformed");
-    fields->chunk = nsc_chunk_of(&row);
+    fields->chunk = nsc_reader_chunk_of(&row);
     fields->chunk.sequence = sequence;
     fields->flags = flags;
     fields->rest = s;
@@ -71,7 +71,7 @@ static int make_room(void *array, uint32_t *room, uint64_t count, size_t item, s
     return 0;
 }
 
-static int read_stack(struct nsc_stack *stack, const struct nsc_chunk *c, struct nsc_span *s)
+static int read_stack(struct nsc_chunk_stack *stack, const struct nsc_chunk *c, struct nsc_span *s)
 {
     uint32_t count = c->depth - c->common;
     uint64_t later = c->first_ticks;
@@ -178,8 +178,9 @@ static int read_rows(const struct nsc_trace *t, const struct nsc_chunk *c, struc
     return 0;
 }
 
-int nsc_sections_read(const struct nsc_trace *t, uint64_t flags, const struct nsc_chunk *of,
-                      struct nsc_span *s, struct nsc_sections *into, struct nsc_chunk_head *head)
+int nsc_reader_sections_read(const struct nsc_trace *t, uint64_t flags, const struct nsc_chunk *of,
+                             struct nsc_span *s, struct nsc_sections *into,
+                             struct nsc_chunk_head *head)
 {
     int error = 0;
 
@@ -198,7 +199,7 @@ int nsc_sections_read(const struct nsc_trace *t, uint64_t flags, const struct ns
     return error;
 }
 
-void nsc_sections_free(struct nsc_sections *sections)
+void nsc_reader_sections_free(struct nsc_sections *sections)
 {
     free(sections->totals);
     free(sections->counts);
@@ -218,7 +219,7 @@ int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
         return error;
     error = read_stack(&t->stack, chunk, &fields.rest);
     if (error == 0)
-        error = nsc_sections_read(t, fields.flags, chunk, &fields.rest, &t->sections, &h);
+        error = nsc_reader_sections_read(t, fields.flags, chunk, &fields.rest, &t->sections, &h);
     if (error == -ENOMEM)
         return nsc_diag_set(diag, chunk->offset, error, "out of memory");
     if (error != 0)
@@ -240,7 +241,7 @@ bool nsc_trace_stand_in(const struct nsc_trace *t, uint64_t *function)
     return true;
 }
 
-int nsc_stack_reserve(struct nsc_stack *stack, uint32_t depth)
+int nsc_chunk_stack_reserve(struct nsc_chunk_stack *stack, uint32_t depth)
 {
     uint32_t room = stack->frame_room < 64 ? 64 : stack->frame_room;
     struct nsc_frame *frames;
@@ -257,7 +258,7 @@ int nsc_stack_reserve(struct nsc_stack *stack, uint32_t depth)
     return 0;
 }
 
-static int reserve_child_ticks(struct nsc_stack *stack)
+static int reserve_child_ticks(struct nsc_chunk_stack *stack)
 {
     uint64_t *child_ticks;
 
@@ -281,7 +282,7 @@ static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
 
 /* Frames [from->common, @needed) of a stack of @depth, as the head of @from tells them. */
 static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32_t needed,
-                       uint32_t depth, struct nsc_stack *stack, bool with_child_ticks,
+                       uint32_t depth, struct nsc_chunk_stack *stack, bool with_child_ticks,
                        struct nsc_diag *diag)
 {
     struct nsc_chunk_head head;
@@ -290,7 +291,7 @@ static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32
     if (error != 0)
         return error;
     /* Only now: the head has shown that the file holds that many frames. */
-    if (nsc_stack_reserve(stack, depth) != 0 ||
+    if (nsc_chunk_stack_reserve(stack, depth) != 0 ||
         (with_child_ticks && reserve_child_ticks(stack) != 0))
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     for (uint32_t i = from->common; i < needed; i++) {
@@ -307,7 +308,7 @@ static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32
 }
 
 int nsc_head_gather(struct nsc_trace *t, const struct nsc_chunk *chunks, uint32_t index,
-                    struct nsc_stack *stack, bool with_child_ticks, uint32_t *untold,
+                    struct nsc_chunk_stack *stack, bool with_child_ticks, uint32_t *untold,
                     uint64_t *next, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &chunks[index];

@@ -34,7 +34,7 @@ struct nsc_cursor {
     uint64_t earlier;  /* so many of the calls that are entered next began earlier */
     struct nsc_buffer events, packed;
     /* Open calls. */
-    struct nsc_stack stack;
+    struct nsc_chunk_stack stack;
     uint32_t depth;
     uint32_t unknown; /* calls that are open below all frames; 0 unless the file is recovered */
     /* Events that bridge a gap. */
@@ -128,7 +128,7 @@ static int open_stack_after_gap(struct nsc_cursor *c, uint32_t index,
         return error;
     if (untold > 0 && c->started && c->unknown == 0 && next == c->next_sequence + 1 &&
         before_depth >= untold) {
-        if (nsc_stack_reserve(&c->stack, depth) != 0)
+        if (nsc_chunk_stack_reserve(&c->stack, depth) != 0)
             return no_memory(diag);
         memcpy(c->stack.frames, before, untold * sizeof *before);
         untold = 0;
@@ -355,7 +355,7 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
 /* The call that @e enters, above @depth others. False when there is no memory. */
 static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, struct nsc_event *e)
 {
-    if (depth == c->stack.frame_room && nsc_stack_reserve(&c->stack, depth + 1) != 0)
+    if (depth == c->stack.frame_room && nsc_chunk_stack_reserve(&c->stack, depth + 1) != 0)
         return false;
     if (__builtin_expect(c->earlier > 0, 0)) {
         c->earlier--;

@@ -152,7 +152,7 @@ int nsc_level_read(struct nsc_trace *t, const struct nsc_entry_level *node,
     range.first_ticks = found->first_ticks;
     range.last_ticks = found->last_ticks;
     range.max_depth = found->max_depth;
-    error = nsc_sections_read(t, found->sections, &range, &s, sections, head);
+    error = nsc_reader_sections_read(t, found->sections, &range, &s, sections, head);
     if (error == 0 && head->has_summary && head->summary_shift != node->shift)
         error = -EBADMSG;
     if (error != 0)
@@ -239,7 +239,7 @@ void nsc_levels_close(struct nsc_levels *walk)
 {
     if (walk == NULL)
         return;
-    nsc_sections_free(&walk->sections);
+    nsc_reader_sections_free(&walk->sections);
     free(walk);
 }
 

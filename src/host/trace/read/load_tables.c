@@ -161,7 +161,7 @@ int nsc_trace_count_bytes(struct nsc_trace *t, const struct nsc_block *block, st
 int nsc_trace_load_table(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
 {
     struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
-    bool recovering = (t->flags & NSC_TRACE_RECOVER) != 0;
+    bool recovering = (t->flags & NSC_NST_RECOVER) != 0;
     const char *name = nsc_block_kind_name(block->kind);
     struct table_kind k;
     uint32_t first, count;
@@ -223,7 +223,7 @@ int nsc_trace_load_index(struct nsc_trace *t, const struct nsc_block *block, str
         c = nsc_trace_add_chunk(t);
         if (c == NULL)
             return nsc_diag_set(diag, block->offset, ENOMEM, "out of memory");
-        *c = nsc_chunk_of(&row);
+        *c = nsc_reader_chunk_of(&row);
     }
     return s.bad ? nsc_diag_set(diag, block->offset, EBADMSG, "index is malformed") : 0;
 }
@@ -234,7 +234,7 @@ static int link_functions(struct nsc_trace *t)
 {
     struct nsc_entry_function *functions = t->functions.items;
     const char *const *files = t->files.items;
-    bool recovering = (t->flags & NSC_TRACE_RECOVER) != 0;
+    bool recovering = (t->flags & NSC_NST_RECOVER) != 0;
     uint32_t count = t->functions.count;
 
     t->canonical = reallocarray(NULL, (size_t)count + 1, sizeof *t->canonical);
@@ -333,7 +333,7 @@ static int sort_chunks(struct nsc_trace *t)
 /* Within a thread chunks follow each other in time; sequence numbers are filled in or must grow. */
 static int link_chunks(struct nsc_trace *t, struct nsc_diag *diag)
 {
-    bool recovering = (t->flags & NSC_TRACE_RECOVER) != 0;
+    bool recovering = (t->flags & NSC_NST_RECOVER) != 0;
     int error;
 
     for (uint32_t i = 0; i < t->chunk_count; i++)

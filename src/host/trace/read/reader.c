@@ -50,7 +50,7 @@ void nsc_trace_close(struct nsc_trace *t)
     nsc_buffer_free(&t->packed);
     free(t->stack.frames);
     free(t->stack.child_ticks);
-    nsc_sections_free(&t->sections);
+    nsc_reader_sections_free(&t->sections);
     free(t->gathered.frames);
     free(t->gathered.child_ticks);
     free(t->name);
@@ -68,7 +68,7 @@ static int check_header(struct nsc_trace *t, struct nsc_diag *diag)
 
     if (n < 0)
         return nsc_diag_set(diag, 0, (int)n, "cannot read: %s", strerror((int)-n));
-    error = nsc_file_header_unpack(raw, (size_t)n, &header, diag);
+    error = nsc_format_header_unpack(raw, (size_t)n, &header, diag);
     t->compressed = error == 0 && (header.may_ignore & NSC_FORMAT_HINT_ZSTD) != 0;
     return error;
 }
@@ -142,7 +142,7 @@ static int load_complete(struct nsc_trace *t, struct nsc_diag *diag)
 
     if (bytes < NSC_FORMAT_HEADER_BYTES + NSC_FORMAT_BLOCK_BYTES + sizeof raw ||
         nsc_block_pread(t->fd, raw, sizeof raw, bytes - sizeof raw) != (int64_t)sizeof raw ||
-        nsc_file_footer_unpack(raw, &offset) != 0)
+        nsc_format_footer_unpack(raw, &offset) != 0)
         return incomplete(t, diag);
     error = nsc_block_header_read(t->fd, bytes - sizeof raw, offset, &block, diag);
     if (error != 0)
@@ -165,7 +165,7 @@ static int load(struct nsc_trace *t, struct nsc_diag *diag)
     struct nsc_diag first = {.offset = NSC_DIAG_NO_OFFSET, .message = ""};
     int error = check_header(t, diag);
 
-    if (error == -EBADMSG && (t->flags & NSC_TRACE_RECOVER) != 0 &&
+    if (error == -EBADMSG && (t->flags & NSC_NST_RECOVER) != 0 &&
         t->info.file_bytes > NSC_FORMAT_HEADER_BYTES)
         return nsc_trace_scan(t, diag);
     if (error != 0)
@@ -176,7 +176,7 @@ static int load(struct nsc_trace *t, struct nsc_diag *diag)
     t->info.compressed = t->compressed;
     if (error == 0)
         return 0;
-    if (error == -ENOMEM || error == -EPROTO || (t->flags & NSC_TRACE_RECOVER) == 0) {
+    if (error == -ENOMEM || error == -EPROTO || (t->flags & NSC_NST_RECOVER) == 0) {
         if (diag != NULL)
             *diag = first;
         return error;

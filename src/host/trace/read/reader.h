@@ -19,7 +19,7 @@ struct nsc_cursor;
 struct nsc_chunk;
 
 enum nsc_trace_open_flags {
-    NSC_TRACE_RECOVER =
+    NSC_NST_RECOVER =
         1, /* accept a file without its end or index: scan blocks, keep what is whole */
     NSC_TRACE_SCAN = 2, /* with RECOVER: scan in any case, to read around damaged events too */
 };
@@ -48,7 +48,7 @@ struct nsc_trace_info {
  * nsc_trace_open - open a .nst file.
  * Returns 0, or -errno with @diag filled: -ENOENT, -EACCES, -EBADMSG (damaged, with the offset),
  * -EPROTO (made by a newer version, or not a trace at all), -ENOMEM, -EINPROGRESS (incomplete file
- * and NSC_TRACE_RECOVER not given: the message names `nanoscope recover`).
+ * and NSC_NST_RECOVER not given: the message names `nanoscope recover`).
  */
 int nsc_trace_open(const char *path, unsigned flags, struct nsc_trace **out, struct nsc_diag *diag);
 /* The same over an open descriptor (an import's temporary file); takes ownership of @fd. */
@@ -97,7 +97,7 @@ struct nsc_chunk {
     uint32_t min_depth, max_depth;
     uint32_t depth;  /* open calls at its start */
     uint32_t common; /* how many of them only the previous chunk's head tells */
-    bool missing;    /* its head was read but its events are damaged (NSC_TRACE_RECOVER) */
+    bool missing;    /* its head was read but its events are damaged (NSC_NST_RECOVER) */
 };
 
 /* So many calls took as long as a bucket says (duration_bucket.h). */
@@ -152,8 +152,8 @@ const struct nsc_chunk *nsc_trace_chunks(const struct nsc_trace *t, uint32_t thr
  * next chunk's depth tells how many of its entries have no end in it; the rest is arithmetic. Of
  * what is missing, and of what follows it, nothing is known.
  */
-static inline bool nsc_chunk_may_have_late(const struct nsc_chunk *chunks, uint32_t count,
-                                           uint32_t index)
+static inline bool nsc_reader_may_have_late(const struct nsc_chunk *chunks, uint32_t count,
+                                            uint32_t index)
 {
     const struct nsc_chunk *c = &chunks[index];
     uint64_t depth_after = index + 1 < count ? c[1].depth : 0;

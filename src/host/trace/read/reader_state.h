@@ -19,7 +19,7 @@ struct nsc_trace_table {
 };
 
 /* Open calls, outermost first. */
-struct nsc_stack {
+struct nsc_chunk_stack {
     struct nsc_frame *frames;
     uint64_t *child_ticks;
     uint32_t frame_room, child_room;
@@ -59,14 +59,14 @@ struct nsc_trace {
     uint32_t level_count, level_room;
     uint32_t level_max;
     /* The last chunk head read. */
-    struct nsc_stack stack;
+    struct nsc_chunk_stack stack;
     struct nsc_sections sections;
-    struct nsc_stack gathered;      /* see nsc_levels_stack() */
-    bool (*is_gone)(void *context); /* see nsc_trace_watch() */
+    struct nsc_chunk_stack gathered; /* see nsc_levels_stack() */
+    bool (*is_gone)(void *context);  /* see nsc_trace_watch() */
     void *watcher;
 };
 
-static inline struct nsc_chunk nsc_chunk_of(const struct nsc_entry_chunk *row)
+static inline struct nsc_chunk nsc_reader_chunk_of(const struct nsc_entry_chunk *row)
 {
     return (struct nsc_chunk){
         .offset = row->offset,
@@ -140,7 +140,7 @@ int nsc_head_read(struct nsc_trace *t, const struct nsc_chunk *chunk, struct nsc
                   struct nsc_head_fields *fields, struct nsc_diag *diag);
 
 /**
- * nsc_sections_read - decode totals, summary and durations.
+ * nsc_reader_sections_read - decode totals, summary and durations.
  * @flags: which there are (NSC_FORMAT_HEAD_*).
  * @of: the chunk, or a node's range of time and greatest depth.
  * @s: where they stand.
@@ -148,9 +148,10 @@ int nsc_head_read(struct nsc_trace *t, const struct nsc_chunk *chunk, struct nsc
  * @head: what of it points at them is filled.
  * Returns 0, -EBADMSG or -ENOMEM.
  */
-int nsc_sections_read(const struct nsc_trace *t, uint64_t flags, const struct nsc_chunk *of,
-                      struct nsc_span *s, struct nsc_sections *into, struct nsc_chunk_head *head);
-void nsc_sections_free(struct nsc_sections *sections);
+int nsc_reader_sections_read(const struct nsc_trace *t, uint64_t flags, const struct nsc_chunk *of,
+                             struct nsc_span *s, struct nsc_sections *into,
+                             struct nsc_chunk_head *head);
+void nsc_reader_sections_free(struct nsc_sections *sections);
 
 /**
  * nsc_head_gather - the whole opening stack of chunks[@index], a chunk of @chunks of one thread.
@@ -160,10 +161,10 @@ void nsc_sections_free(struct nsc_sections *sections);
  * Returns 0, -EBADMSG or -ENOMEM with @diag.
  */
 int nsc_head_gather(struct nsc_trace *t, const struct nsc_chunk *chunks, uint32_t index,
-                    struct nsc_stack *stack, bool with_child_ticks, uint32_t *untold,
+                    struct nsc_chunk_stack *stack, bool with_child_ticks, uint32_t *untold,
                     uint64_t *next, struct nsc_diag *diag);
 /* Room for @depth frames. Returns 0 or -ENOMEM. */
-int nsc_stack_reserve(struct nsc_stack *stack, uint32_t depth);
+int nsc_chunk_stack_reserve(struct nsc_chunk_stack *stack, uint32_t depth);
 /* In a recovered file the last function stands for those whose table was lost. */
 bool nsc_trace_stand_in(const struct nsc_trace *t, uint64_t *function);
 

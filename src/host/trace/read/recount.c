@@ -9,7 +9,7 @@
 #include "util/array.h"
 #include "util/buffer.h"
 
-void nsc_account_begin(struct nsc_account *a, const struct nsc_chunk_head *head)
+void nsc_recount_begin(struct nsc_recount *a, const struct nsc_chunk_head *head)
 {
     a->sum_count = a->count_count = a->row_count = 0;
     a->wants_rows = head->has_summary;
@@ -19,16 +19,16 @@ void nsc_account_begin(struct nsc_account *a, const struct nsc_chunk_head *head)
         memset(a->slots, 0, a->slot_count * sizeof *a->slots);
 }
 
-void nsc_account_free(struct nsc_account *a)
+void nsc_recount_free(struct nsc_recount *a)
 {
     free(a->sums);
     free(a->counts);
     free(a->rows);
     free(a->slots);
-    *a = (struct nsc_account){0};
+    *a = (struct nsc_recount){0};
 }
 
-static int append_sum(struct nsc_account *a, const struct nsc_chunk_total *sum)
+static int append_sum(struct nsc_recount *a, const struct nsc_chunk_total *sum)
 {
     struct nsc_chunk_total *sums =
         nsc_array_grow(a->sums, &a->sum_room, a->sum_count, sizeof *sums);
@@ -40,20 +40,20 @@ static int append_sum(struct nsc_account *a, const struct nsc_chunk_total *sum)
     return 0;
 }
 
-static int append_count(struct nsc_account *a, uint32_t function, uint32_t bucket, uint64_t calls)
+static int append_count(struct nsc_recount *a, uint32_t function, uint32_t bucket, uint64_t calls)
 {
-    struct nsc_account_count *counts =
+    struct nsc_recount_count *counts =
         nsc_array_grow(a->counts, &a->count_room, a->count_count, sizeof *counts);
 
     if (counts == NULL)
         return -ENOMEM;
     a->counts = counts;
-    counts[a->count_count++] = (struct nsc_account_count){(uint64_t)function << 9 | bucket, calls};
+    counts[a->count_count++] = (struct nsc_recount_count){(uint64_t)function << 9 | bucket, calls};
     return 0;
 }
 
 /* Keep the longest call of each depth and span. Spans of one depth come in order. */
-int nsc_account_add_row(struct nsc_account *a, const struct nsc_account_call *call)
+int nsc_recount_add_row(struct nsc_recount *a, const struct nsc_recount_call *call)
 {
     struct nsc_chunk_row row = {.end_ticks = call->end_ticks,
                                 .duration_ticks = call->end_ticks - call->start_ticks,
@@ -62,7 +62,7 @@ int nsc_account_add_row(struct nsc_account *a, const struct nsc_account_call *ca
     struct nsc_chunk_row *rows = a->rows;
     uint32_t *newest;
 
-    if (!a->wants_rows || call->depth >= NSC_ACCOUNT_DEPTHS)
+    if (!a->wants_rows || call->depth >= NSC_RECOUNT_DEPTHS)
         return 0;
     newest = &a->row_of[call->depth];
     if (*newest != 0) {
@@ -93,13 +93,13 @@ static uint64_t key_of(uint32_t function, uint32_t bucket)
     return (uint64_t)function << 9 | bucket;
 }
 
-static uint64_t key_in(const struct nsc_account *a, uint32_t i, bool sum)
+static uint64_t key_in(const struct nsc_recount *a, uint32_t i, bool sum)
 {
     return sum ? key_of(a->sums[i].function, SUM_BUCKET) : a->counts[i].key;
 }
 
 /* The slot of a key, or the free one where it belongs. */
-static uint32_t *find_slot(const struct nsc_account *a, uint64_t key)
+static uint32_t *find_slot(const struct nsc_recount *a, uint64_t key)
 {
     bool sum = (key & SUM_BUCKET) == SUM_BUCKET;
     uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40);
@@ -114,7 +114,7 @@ static uint32_t *find_slot(const struct nsc_account *a, uint64_t key)
     }
 }
 
-static bool grow_slots(struct nsc_account *a)
+static bool grow_slots(struct nsc_recount *a)
 {
     uint32_t used = a->sum_count + a->count_count, count = a->slot_count;
     uint32_t *slots;
@@ -145,7 +145,7 @@ static void add_sum(struct nsc_chunk_total *to, const struct nsc_chunk_total *mo
     to->min_ticks = more->min_ticks < to->min_ticks ? more->min_ticks : to->min_ticks;
 }
 
-int nsc_account_add_call(struct nsc_account *a, const struct nsc_account_call *call)
+int nsc_recount_add_call(struct nsc_recount *a, const struct nsc_recount_call *call)
 {
     uint64_t duration = call->end_ticks - call->start_ticks;
     uint32_t bucket = nsc_bucket_of(duration), *slot;
@@ -187,12 +187,12 @@ static int by_function(const void *a, const void *b)
 
 static int by_key(const void *a, const void *b)
 {
-    const struct nsc_account_count *left = a, *right = b;
+    const struct nsc_recount_count *left = a, *right = b;
 
     return (left->key > right->key) - (left->key < right->key);
 }
 
-void nsc_account_settle(struct nsc_account *a)
+void nsc_recount_settle(struct nsc_recount *a)
 {
     uint32_t kept = 0;
 
@@ -219,7 +219,7 @@ void nsc_account_settle(struct nsc_account *a)
     a->count_count = kept + 1;
 }
 
-static int merge_sums(struct nsc_account *a, const struct nsc_account *more)
+static int merge_sums(struct nsc_recount *a, const struct nsc_recount *more)
 {
     uint32_t i = 0, k = 0, n = 0, room = a->sum_count + more->sum_count;
     struct nsc_chunk_total *both = malloc((room + 1u) * sizeof *both);
@@ -242,10 +242,10 @@ static int merge_sums(struct nsc_account *a, const struct nsc_account *more)
     return 0;
 }
 
-static int merge_counts(struct nsc_account *a, const struct nsc_account *more)
+static int merge_counts(struct nsc_recount *a, const struct nsc_recount *more)
 {
     uint32_t i = 0, k = 0, n = 0, room = a->count_count + more->count_count;
-    struct nsc_account_count *both = malloc((room + 1u) * sizeof *both);
+    struct nsc_recount_count *both = malloc((room + 1u) * sizeof *both);
 
     if (both == NULL)
         return -ENOMEM;
@@ -265,7 +265,7 @@ static int merge_counts(struct nsc_account *a, const struct nsc_account *more)
     return 0;
 }
 
-int nsc_account_merge(struct nsc_account *a, const struct nsc_account *more)
+int nsc_recount_merge(struct nsc_recount *a, const struct nsc_recount *more)
 {
     int error = merge_sums(a, more);
 
@@ -301,7 +301,7 @@ static bool rows_are_single(const struct nsc_chunk_head *head)
 
 /* What the sections say, with aliases resolved. */
 static int take_claims(const struct nsc_trace *t, const struct nsc_chunk_head *head,
-                       struct nsc_account *claims)
+                       struct nsc_recount *claims)
 {
     int error = 0;
 
@@ -313,11 +313,11 @@ static int take_claims(const struct nsc_trace *t, const struct nsc_chunk_head *h
         for (uint32_t k = 0; head->has_durations && k < sum.count_count && error == 0; k++)
             error = append_count(claims, sum.function, sum.counts[k].bucket, sum.counts[k].calls);
     }
-    nsc_account_settle(claims);
+    nsc_recount_settle(claims);
     return error;
 }
 
-static bool totals_match(const struct nsc_account *a, const struct nsc_account *claims,
+static bool totals_match(const struct nsc_recount *a, const struct nsc_recount *claims,
                          const bool *several)
 {
     if (a->sum_count != claims->sum_count)
@@ -333,7 +333,7 @@ static bool totals_match(const struct nsc_account *a, const struct nsc_account *
     return true;
 }
 
-static bool durations_match(const struct nsc_account *a, const struct nsc_account *claims)
+static bool durations_match(const struct nsc_recount *a, const struct nsc_recount *claims)
 {
     for (uint32_t i = 0; i < claims->sum_count; i++) /* as many: the totals match */
         if (claims->sums[i].min_ticks != a->sums[i].min_ticks ||
@@ -353,7 +353,7 @@ static int by_depth_and_end(const void *a, const void *b)
     return (left->end_ticks > right->end_ticks) - (left->end_ticks < right->end_ticks);
 }
 
-static bool summary_matches(struct nsc_account *a, const struct nsc_trace *t,
+static bool summary_matches(struct nsc_recount *a, const struct nsc_trace *t,
                             const struct nsc_chunk_head *head)
 {
     struct nsc_chunk_row *claimed;
@@ -376,10 +376,10 @@ static bool summary_matches(struct nsc_account *a, const struct nsc_trace *t,
     return same;
 }
 
-const char *nsc_account_find_fault(struct nsc_account *a, const struct nsc_trace *t,
+const char *nsc_recount_find_fault(struct nsc_recount *a, const struct nsc_trace *t,
                                    const struct nsc_chunk_head *head, const bool *several)
 {
-    struct nsc_account claims = {0};
+    struct nsc_recount claims = {0};
     const char *wrong = NULL;
 
     if (head->has_totals && (!rows_are_single(head) || take_claims(t, head, &claims) != 0 ||
@@ -389,6 +389,6 @@ const char *nsc_account_find_fault(struct nsc_account *a, const struct nsc_trace
         wrong = "durations";
     else if (head->has_summary && !summary_matches(a, t, head))
         wrong = "summary";
-    nsc_account_free(&claims);
+    nsc_recount_free(&claims);
     return wrong;
 }

@@ -10,17 +10,17 @@
 
 #include "trace/read/reader.h"
 
-#define NSC_ACCOUNT_DEPTHS 512 /* docs/format.md section 4 */
+#define NSC_RECOUNT_DEPTHS 512 /* docs/format.md section 4 */
 
 /* So many calls of a function in a bucket; key: function << 9 | bucket. */
-struct nsc_account_count {
+struct nsc_recount_count {
     uint64_t key, calls;
 };
 
-struct nsc_account {
+struct nsc_recount {
     struct nsc_chunk_total *sums; /* by canonical function; their own counts are not used */
     uint32_t sum_count, sum_room;
-    struct nsc_account_count *counts; /* by key */
+    struct nsc_recount_count *counts; /* by key */
     uint32_t count_count, count_room;
     /* While calls are added: index + 1 by hash of key, in sums for bucket 511, else in counts. */
     uint32_t *slots;
@@ -30,35 +30,35 @@ struct nsc_account {
     uint32_t shift;
     struct nsc_chunk_row *rows;
     uint32_t row_count, row_room;
-    uint32_t row_of[NSC_ACCOUNT_DEPTHS]; /* index + 1 of a depth's newest row, 0 = none */
+    uint32_t row_of[NSC_RECOUNT_DEPTHS]; /* index + 1 of a depth's newest row, 0 = none */
 };
 
 /* An ended call; function is canonical. */
-struct nsc_account_call {
+struct nsc_recount_call {
     uint64_t start_ticks, end_ticks, self_ticks;
     uint32_t function, depth;
     bool outermost, unwound;
 };
 
 /* Begin anew; @head says whether and how rows are wanted. */
-void nsc_account_begin(struct nsc_account *a, const struct nsc_chunk_head *head);
-void nsc_account_free(struct nsc_account *a);
+void nsc_recount_begin(struct nsc_recount *a, const struct nsc_chunk_head *head);
+void nsc_recount_free(struct nsc_recount *a);
 
 /* A call has ended, in order of ends: for the rows only, and for the rest. Return 0 or -ENOMEM. */
-int nsc_account_add_row(struct nsc_account *a, const struct nsc_account_call *call);
-int nsc_account_add_call(struct nsc_account *a, const struct nsc_account_call *call);
-/* Put together what nsc_account_add_call() has added, before it is used. */
-void nsc_account_settle(struct nsc_account *a);
+int nsc_recount_add_row(struct nsc_recount *a, const struct nsc_recount_call *call);
+int nsc_recount_add_call(struct nsc_recount *a, const struct nsc_recount_call *call);
+/* Put together what nsc_recount_add_call() has added, before it is used. */
+void nsc_recount_settle(struct nsc_recount *a);
 /* Add what another account has but the rows; both are settled, and remain so. 0 or -ENOMEM. */
-int nsc_account_merge(struct nsc_account *a, const struct nsc_account *more);
+int nsc_recount_merge(struct nsc_recount *a, const struct nsc_recount *more);
 
 /**
- * nsc_account_find_fault - compare with what a head or node claims.
+ * nsc_recount_find_fault - compare with what a head or node claims.
  * @several: by canonical function, whether several ids stand for it: how their recursion counts in
  *           the total cannot be told.
  * Returns the name of a section that is wrong; NULL if none is. -ENOMEM counts as wrong.
  */
-const char *nsc_account_find_fault(struct nsc_account *a, const struct nsc_trace *t,
+const char *nsc_recount_find_fault(struct nsc_recount *a, const struct nsc_trace *t,
                                    const struct nsc_chunk_head *head, const bool *several);
 
 #endif

@@ -276,7 +276,7 @@ static bool has_end(const struct scan *s)
 
     return s->have_directory && t->info.file_bytes - s->offset == sizeof raw &&
            nsc_block_pread(t->fd, raw, sizeof raw, s->offset) == (int64_t)sizeof raw &&
-           nsc_file_footer_unpack(raw, &directory) == 0;
+           nsc_format_footer_unpack(raw, &directory) == 0;
 }
 
 static void warn(struct scan *s)

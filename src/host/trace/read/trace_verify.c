@@ -22,7 +22,7 @@ struct open_call {
 /* A node of the index while the chunks below it are read. */
 struct node_check {
     const struct nsc_entry_level *node; /* NULL: none is open at this level */
-    struct nsc_account account;
+    struct nsc_recount account;
     uint64_t events, calls, lost;
     uint32_t min_depth, max_depth;
 };
@@ -40,7 +40,7 @@ struct verify {
     /* Of the chunk being checked: */
     uint64_t calls, lost;
     uint32_t min_depth, max_depth;
-    struct nsc_account account;
+    struct nsc_recount account;
     /* By level, NSC_FORMAT_LEVELS_MAX + 1 of them. */
     struct node_check *nodes;
     uint32_t next_node; /* the first one of the thread */
@@ -123,24 +123,24 @@ static int pop(struct verify *v, const struct nsc_event *e)
 {
     const struct open_call *open = &v->stack[--v->depth];
     uint64_t duration = e->ticks - open->start_ticks;
-    struct nsc_account_call call = {.start_ticks = open->start_ticks,
+    struct nsc_recount_call call = {.start_ticks = open->start_ticks,
                                     .end_ticks = e->ticks,
                                     .self_ticks = duration - open->child_ticks,
                                     .function = e->function,
                                     .depth = v->depth,
                                     .outermost = --v->active[e->function] == 0,
                                     .unwound = e->kind == NSC_EVENT_UNWIND};
-    int error = nsc_account_add_call(&v->account, &call);
+    int error = nsc_recount_add_call(&v->account, &call);
 
     if (v->depth > 0)
         v->stack[v->depth - 1].child_ticks += duration;
     if (v->depth < v->min_depth)
         v->min_depth = v->depth;
     if (error == 0)
-        error = nsc_account_add_row(&v->account, &call);
+        error = nsc_recount_add_row(&v->account, &call);
     for (uint32_t i = 1; i <= v->trace->level_max && error == 0; i++)
         if (v->nodes[i].node != NULL)
-            error = nsc_account_add_row(&v->nodes[i].account, &call);
+            error = nsc_recount_add_row(&v->nodes[i].account, &call);
     return error;
 }
 
@@ -156,7 +156,7 @@ static int follow(struct verify *v, const struct nsc_event *events, size_t count
         else if (events[i].kind == NSC_EVENT_LATE_EXIT)
             v->calls++;
         else
-            v->lost += nsc_gap_lost(events[i].value);
+            v->lost += nsc_model_gap_lost(events[i].value);
     }
     return error;
 }
@@ -200,7 +200,7 @@ static int begin_nodes(struct verify *v, uint32_t thread, uint32_t chunk, struct
         check->node = n;
         check->events = check->calls = check->lost = 0;
         check->min_depth = check->max_depth = v->depth;
-        nsc_account_begin(&check->account, &head);
+        nsc_recount_begin(&check->account, &head);
     }
     return 0;
 }
@@ -218,7 +218,7 @@ static int end_node(struct verify *v, struct node_check *check, const struct nsc
     check->node = NULL;
     if (error != 0)
         return error;
-    wrong = nsc_account_find_fault(&check->account, v->trace, &head, v->several);
+    wrong = nsc_recount_find_fault(&check->account, v->trace, &head, v->several);
     if (claimed.first_ticks != first->first_ticks || claimed.last_ticks != last->last_ticks ||
         claimed.events != check->events || claimed.calls != check->calls ||
         claimed.lost != check->lost || claimed.min_depth != check->min_depth ||
@@ -242,7 +242,7 @@ static int end_nodes(struct verify *v, const struct nsc_chunk *chunks, uint32_t 
 
         if (check->node == NULL)
             continue;
-        if (nsc_account_merge(&check->account, &v->account) != 0)
+        if (nsc_recount_merge(&check->account, &v->account) != 0)
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
         check->events += chunk->events;
         check->calls += chunk->calls;
@@ -262,7 +262,7 @@ static int end_nodes(struct verify *v, const struct nsc_chunk *chunks, uint32_t 
 /* A chunk is about to be decoded. */
 static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
 {
-    nsc_account_begin(&v->account, head);
+    nsc_recount_begin(&v->account, head);
     v->calls = v->lost = 0;
     v->min_depth = v->max_depth = v->depth;
 }
@@ -277,8 +277,8 @@ static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
         chunk->max_depth != v->max_depth)
         fault(v, chunk->offset, "the head of chunk %llu of thread %u counts other than its events",
               (unsigned long long)chunk->sequence, chunk->thread);
-    nsc_account_settle(&v->account);
-    wrong = nsc_account_find_fault(&v->account, v->trace, head, v->several);
+    nsc_recount_settle(&v->account);
+    wrong = nsc_recount_find_fault(&v->account, v->trace, head, v->several);
     if (wrong != NULL)
         fault(v, chunk->offset, "%s of chunk %llu of thread %u are not those of its events", wrong,
               (unsigned long long)chunk->sequence, chunk->thread);
@@ -408,9 +408,9 @@ static void free_checks(struct verify *v)
     free(v->active);
     free(v->several);
     free(v->stack);
-    nsc_account_free(&v->account);
+    nsc_recount_free(&v->account);
     for (uint32_t i = 0; v->nodes != NULL && i <= v->trace->level_max; i++)
-        nsc_account_free(&v->nodes[i].account);
+        nsc_recount_free(&v->nodes[i].account);
     free(v->nodes);
 }
 

@@ -670,9 +670,10 @@ void nsc_lane_flush(struct nsc_lane *lane)
         nsc_writer_fail(w, -ENOMEM);
     if (nsc_writer_error(w) == 0) {
         nsc_writer_put_new_entries(w);
-        c.offset = nsc_sink_block(&w->sink, NSC_FORMAT_HEAD, w->head.data, w->head.used);
-        nsc_sink_flagged_block(&w->sink, NSC_FORMAT_EVENTS,
-                               lane->least > 0 ? NSC_FORMAT_BLOCK_LEAST : 0, lane->buffer, bytes);
+        c.offset = nsc_trace_file_block(&w->sink, NSC_FORMAT_HEAD, w->head.data, w->head.used);
+        nsc_trace_file_flagged_block(&w->sink, NSC_FORMAT_EVENTS,
+                                     lane->least > 0 ? NSC_FORMAT_BLOCK_LEAST : 0, lane->buffer,
+                                     bytes);
     }
     if (nsc_writer_error(w) == 0) {
         nsc_writer_add_chunk(w, &c);

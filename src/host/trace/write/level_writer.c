@@ -322,8 +322,9 @@ void nsc_writer_put_level_index(struct nsc_writer *w)
     if (b->failed)
         nsc_writer_fail(w, -ENOMEM);
     else
-        nsc_writer_list_block(w, NSC_FORMAT_LEVEL_INDEX,
-                              nsc_sink_block(&w->sink, NSC_FORMAT_LEVEL_INDEX, b->data, b->used));
+        nsc_writer_list_block(
+            w, NSC_FORMAT_LEVEL_INDEX,
+            nsc_trace_file_block(&w->sink, NSC_FORMAT_LEVEL_INDEX, b->data, b->used));
 }
 
 /* Write a node whose sums and summary have been merged, as far as it pays. */
@@ -358,7 +359,7 @@ static void put_node(struct nsc_writer *w, const struct nsc_level_part *part)
         nsc_buffer_bytes(b, w->durations.data, w->durations.used);
     if (b->failed || b->used > NSC_FORMAT_PLAIN_MAX)
         return;
-    node.offset = nsc_sink_block(&w->sink, NSC_FORMAT_LEVEL, b->data, b->used);
+    node.offset = nsc_trace_file_block(&w->sink, NSC_FORMAT_LEVEL, b->data, b->used);
     rows[w->level_row_count++] = node;
     if (w->level_row_count == INDEX_ROWS)
         nsc_writer_put_level_index(w);

@@ -59,8 +59,9 @@ static void put_index(struct nsc_writer *w)
     if (b->failed)
         nsc_writer_fail(w, -ENOMEM);
     else
-        nsc_writer_list_block(w, NSC_FORMAT_NOTE_INDEX,
-                              nsc_sink_block(&w->sink, NSC_FORMAT_NOTE_INDEX, b->data, b->used));
+        nsc_writer_list_block(
+            w, NSC_FORMAT_NOTE_INDEX,
+            nsc_trace_file_block(&w->sink, NSC_FORMAT_NOTE_INDEX, b->data, b->used));
 }
 
 static void add_row(struct nsc_writer *w, const struct nsc_entry_notes *row)
@@ -94,7 +95,7 @@ static void write_block(struct nsc_writer *w, struct nsc_note_stream *s)
     if (b->failed || s->records.failed)
         nsc_writer_fail(w, -ENOMEM);
     if (nsc_writer_error(w) == 0) {
-        s->block.offset = nsc_sink_block(&w->sink, kind, b->data, b->used);
+        s->block.offset = nsc_trace_file_block(&w->sink, kind, b->data, b->used);
         add_row(w, &s->block);
     }
     s->block.count = 0;

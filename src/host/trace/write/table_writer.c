@@ -502,7 +502,7 @@ void nsc_writer_put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, u
             nsc_writer_fail(w, -ENOMEM);
             break;
         }
-        offset = nsc_sink_block(&w->sink, kind->kind, w->entry.data, w->entry.used);
+        offset = nsc_trace_file_block(&w->sink, kind->kind, w->entry.data, w->entry.used);
         if (final)
             nsc_writer_list_block(w, kind->kind, offset);
         first = at;

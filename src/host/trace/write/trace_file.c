@@ -24,7 +24,7 @@
 #define COPY_BYTES         ((size_t)1 << 20)
 #define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
 
-static int open_folder(struct nsc_sink *sink, struct nsc_diag *diag)
+static int open_folder(struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
     const char *name = nsc_text_base_name(sink->path);
     size_t bytes = (size_t)(name - sink->path);
@@ -42,7 +42,7 @@ static int open_folder(struct nsc_sink *sink, struct nsc_diag *diag)
 }
 
 /* What may stand at the final path: nothing, or (overwrite) a regular file. */
-static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
+static int check_target(const struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
     const char *what = NULL;
     int error = EEXIST;
@@ -73,7 +73,7 @@ static int check_target(const struct nsc_sink *sink, struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", sink->path, what);
 }
 
-static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
+static int open_partial(struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
     sink->partial = nsc_partial_make(sink->path, "partial");
     if (sink->partial == NULL)
@@ -86,33 +86,33 @@ static int open_partial(struct nsc_sink *sink, struct nsc_diag *diag)
     return 0;
 }
 
-static int latch(struct nsc_sink *sink, int error)
+static int latch(struct nsc_trace_file *sink, int error)
 {
     if (sink->error == 0)
         sink->error = error;
     return sink->error;
 }
 
-int nsc_sink_push(struct nsc_sink *sink)
+int nsc_trace_file_push(struct nsc_trace_file *sink)
 {
-    return latch(sink, nsc_spool_push(sink->spool));
+    return latch(sink, nsc_write_behind_push(sink->spool));
 }
 
-int nsc_sink_flush(struct nsc_sink *sink)
+int nsc_trace_file_flush(struct nsc_trace_file *sink)
 {
-    return latch(sink, nsc_spool_wait(sink->spool));
+    return latch(sink, nsc_write_behind_wait(sink->spool));
 }
 
-static void append(struct nsc_sink *sink, const void *data, size_t bytes)
+static void append(struct nsc_trace_file *sink, const void *data, size_t bytes)
 {
     if (sink->error != 0)
         return;
     sink->offset += bytes;
-    latch(sink, nsc_spool_put(sink->spool, data, bytes));
+    latch(sink, nsc_write_behind_put(sink->spool, data, bytes));
 }
 
 /* The state before there is a file. Returns 0 or -ENOMEM. */
-static int init(struct nsc_sink *sink, const char *path, bool compress)
+static int init(struct nsc_trace_file *sink, const char *path, bool compress)
 {
     memset(sink, 0, sizeof *sink);
     sink->fd = sink->folder_fd = -1;
@@ -122,23 +122,23 @@ static int init(struct nsc_sink *sink, const char *path, bool compress)
 }
 
 /* The open file gets its first bytes. Returns 0 or -ENOMEM. */
-static int begin(struct nsc_sink *sink)
+static int begin(struct nsc_trace_file *sink)
 {
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
     struct nsc_file_header header = {.may_ignore = sink->compress ? NSC_FORMAT_HINT_ZSTD : 0};
 
     if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
         memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
-    nsc_file_header_pack(raw, &header);
-    sink->spool = nsc_spool_new(sink->fd);
+    nsc_format_header_pack(raw, &header);
+    sink->spool = nsc_write_behind_new(sink->fd);
     if (sink->spool == NULL)
         return -ENOMEM;
     append(sink, raw, sizeof raw);
     return 0;
 }
 
-int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, bool compress,
-                    struct nsc_diag *diag)
+int nsc_trace_file_create(struct nsc_trace_file *sink, const char *path, bool overwrite,
+                          bool compress, struct nsc_diag *diag)
 {
     int error = init(sink, path, compress);
 
@@ -148,15 +148,15 @@ int nsc_sink_create(struct nsc_sink *sink, const char *path, bool overwrite, boo
     else if ((error = open_folder(sink, diag)) == 0 && (error = check_target(sink, diag)) == 0 &&
              (error = open_partial(sink, diag)) == 0 && (error = begin(sink)) != 0) {
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
-        nsc_sink_discard(sink);
+        nsc_trace_file_discard(sink);
     }
     if (error != 0)
-        nsc_sink_release(sink);
+        nsc_trace_file_release(sink);
     return error;
 }
 
-int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool compress,
-                       struct nsc_diag *diag)
+int nsc_trace_file_create_fd(struct nsc_trace_file *sink, int fd, const char *name, bool compress,
+                             struct nsc_diag *diag)
 {
     int error = init(sink, name, compress);
 
@@ -167,13 +167,13 @@ int nsc_sink_create_fd(struct nsc_sink *sink, int fd, const char *name, bool com
     if (error != 0) {
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", name,
                      strerror(-error));
-        nsc_sink_release(sink);
+        nsc_trace_file_release(sink);
     }
     return error;
 }
 
 /* Appends what is in @fd from behind the file header up to @end. Returns 0 or -errno. */
-static int append_file(struct nsc_sink *sink, int fd, uint64_t end)
+static int append_file(struct nsc_trace_file *sink, int fd, uint64_t end)
 {
     uint8_t *part = malloc(COPY_BYTES);
     ssize_t n = 1;
@@ -191,20 +191,20 @@ static int append_file(struct nsc_sink *sink, int fd, uint64_t end)
     return n > 0 ? sink->error : n < 0 ? -errno : -EIO;
 }
 
-int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *diag)
+int nsc_trace_file_branch(struct nsc_trace_file *sink, const char *path, struct nsc_diag *diag)
 {
-    struct nsc_sink shared = *sink;
-    int error = nsc_sink_create(sink, path, true, shared.compress, diag);
+    struct nsc_trace_file shared = *sink;
+    int error = nsc_trace_file_create(sink, path, true, shared.compress, diag);
 
     if (error == 0) {
         error = append_file(sink, shared.fd, shared.offset);
         if (error == 0) {
             shared.spool = NULL; /* its thread is the parent's */
-            nsc_sink_release(&shared);
+            nsc_trace_file_release(&shared);
             return 0;
         }
-        nsc_sink_discard(sink);
-        nsc_sink_release(sink);
+        nsc_trace_file_discard(sink);
+        nsc_trace_file_release(sink);
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot write %s: %s", path,
                      strerror(-error));
     }
@@ -215,11 +215,11 @@ int nsc_sink_branch(struct nsc_sink *sink, const char *path, struct nsc_diag *di
 /* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is
  * too slow for plain blocks, they are packed without being asked for: better than to wait for it.
  */
-static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
+static size_t pack(struct nsc_trace_file *sink, const void *data, size_t bytes)
 {
     size_t n;
 
-    if (bytes < COMPRESS_MIN_BYTES || (!sink->compress && !nsc_spool_behind(sink->spool)))
+    if (bytes < COMPRESS_MIN_BYTES || (!sink->compress && !nsc_write_behind_behind(sink->spool)))
         return 0;
     if (sink->zstd == NULL)
         sink->zstd = ZSTD_createCCtx();
@@ -232,14 +232,14 @@ static size_t pack(struct nsc_sink *sink, const void *data, size_t bytes)
     return ZSTD_isError(n) ? 0 : n;
 }
 
-uint64_t nsc_sink_block(struct nsc_sink *sink, enum nsc_format_kind kind, const void *data,
-                        size_t bytes)
+uint64_t nsc_trace_file_block(struct nsc_trace_file *sink, enum nsc_format_kind kind,
+                              const void *data, size_t bytes)
 {
-    return nsc_sink_flagged_block(sink, kind, 0, data, bytes);
+    return nsc_trace_file_flagged_block(sink, kind, 0, data, bytes);
 }
 
-uint64_t nsc_sink_flagged_block(struct nsc_sink *sink, enum nsc_format_kind kind, unsigned flags,
-                                const void *data, size_t bytes)
+uint64_t nsc_trace_file_flagged_block(struct nsc_trace_file *sink, enum nsc_format_kind kind,
+                                      unsigned flags, const void *data, size_t bytes)
 {
     uint64_t offset = sink->offset;
     size_t packed = pack(sink, data, bytes);
@@ -262,15 +262,15 @@ uint64_t nsc_sink_flagged_block(struct nsc_sink *sink, enum nsc_format_kind kind
     return offset;
 }
 
-void nsc_sink_footer(struct nsc_sink *sink, uint64_t directory_offset)
+void nsc_trace_file_footer(struct nsc_trace_file *sink, uint64_t directory_offset)
 {
     uint8_t raw[NSC_FORMAT_FOOTER_BYTES];
 
-    nsc_file_footer_pack(raw, directory_offset);
+    nsc_format_footer_pack(raw, directory_offset);
     append(sink, raw, sizeof raw);
 }
 
-int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
+int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
     const char *from, *to = nsc_text_base_name(sink->path);
     int error;
@@ -300,15 +300,15 @@ int nsc_sink_publish(struct nsc_sink *sink, struct nsc_diag *diag)
                         sink->partial, sink->path, strerror(errno));
 }
 
-void nsc_sink_discard(struct nsc_sink *sink)
+void nsc_trace_file_discard(struct nsc_trace_file *sink)
 {
     if (sink->partial != NULL && sink->folder_fd >= 0)
         unlinkat(sink->folder_fd, nsc_text_base_name(sink->partial), 0);
 }
 
-void nsc_sink_release(struct nsc_sink *sink)
+void nsc_trace_file_release(struct nsc_trace_file *sink)
 {
-    nsc_spool_free(sink->spool);
+    nsc_write_behind_free(sink->spool);
     if (sink->fd >= 0)
         close(sink->fd);
     if (sink->folder_fd >= 0)

@@ -18,14 +18,14 @@
 #include "util/os/write_all.h"
 
 #define BUFFER_BYTES ((size_t)1 << 20)
-#define BUFFERS      (NSC_SPOOL_BYTES / BUFFER_BYTES)
+#define BUFFERS      (NSC_WRITE_BEHIND_BYTES / BUFFER_BYTES)
 
 struct buffer {
     uint8_t *data;
     size_t used;
 };
 
-struct nsc_spool {
+struct nsc_write_behind {
     int fd;
     struct buffer now;   /* being filled */
     size_t buffer_count; /* all there are */
@@ -46,7 +46,7 @@ struct nsc_spool {
 
 static void *write_buffers(void *context)
 {
-    struct nsc_spool *spool = context;
+    struct nsc_write_behind *spool = context;
 
     pthread_mutex_lock(&spool->lock);
     while (!spool->stop) {
@@ -74,7 +74,7 @@ static void *write_buffers(void *context)
 }
 
 /* All signals are for the threads that expect them. */
-static void start_thread(struct nsc_spool *spool)
+static void start_thread(struct nsc_write_behind *spool)
 {
     sigset_t all, before;
 
@@ -85,9 +85,9 @@ static void start_thread(struct nsc_spool *spool)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-struct nsc_spool *nsc_spool_new(int fd)
+struct nsc_write_behind *nsc_write_behind_new(int fd)
 {
-    struct nsc_spool *spool = calloc(1, sizeof *spool);
+    struct nsc_write_behind *spool = calloc(1, sizeof *spool);
 
     if (spool == NULL)
         return NULL;
@@ -98,7 +98,7 @@ struct nsc_spool *nsc_spool_new(int fd)
     spool->now.data = malloc(BUFFER_BYTES);
     spool->buffer_count = 1;
     if (spool->now.data == NULL) {
-        nsc_spool_free(spool);
+        nsc_write_behind_free(spool);
         return NULL;
     }
     return spool;
@@ -106,7 +106,7 @@ struct nsc_spool *nsc_spool_new(int fd)
 
 /* An empty buffer: the one used last, a new one, or (too many are there, or memory is short) the
  * first that becomes empty. Under the lock. */
-static uint8_t *take_empty(struct nsc_spool *spool)
+static uint8_t *take_empty(struct nsc_write_behind *spool)
 {
     uint8_t *data;
 
@@ -120,7 +120,7 @@ static uint8_t *take_empty(struct nsc_spool *spool)
     return spool->pile[--spool->piled];
 }
 
-static int hand_over(struct nsc_spool *spool)
+static int hand_over(struct nsc_write_behind *spool)
 {
     int error;
 
@@ -141,7 +141,7 @@ static int hand_over(struct nsc_spool *spool)
     return error;
 }
 
-int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes)
+int nsc_write_behind_put(struct nsc_write_behind *spool, const void *data, size_t bytes)
 {
     const uint8_t *from = data;
     int error = 0;
@@ -159,7 +159,7 @@ int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes)
     return error;
 }
 
-bool nsc_spool_behind(struct nsc_spool *spool)
+bool nsc_write_behind_behind(struct nsc_write_behind *spool)
 {
     bool behind;
 
@@ -170,7 +170,7 @@ bool nsc_spool_behind(struct nsc_spool *spool)
 }
 
 /* Part of a buffer takes the place of a whole one: not while the thread has others to write. */
-int nsc_spool_push(struct nsc_spool *spool)
+int nsc_write_behind_push(struct nsc_write_behind *spool)
 {
     bool behind;
     int error;
@@ -182,7 +182,7 @@ int nsc_spool_push(struct nsc_spool *spool)
     return behind || spool->now.used == 0 ? error : hand_over(spool);
 }
 
-int nsc_spool_wait(struct nsc_spool *spool)
+int nsc_write_behind_wait(struct nsc_write_behind *spool)
 {
     int error;
 
@@ -198,7 +198,7 @@ int nsc_spool_wait(struct nsc_spool *spool)
     return error;
 }
 
-void nsc_spool_free(struct nsc_spool *spool)
+void nsc_write_behind_free(struct nsc_write_behind *spool)
 {
     if (spool == NULL)
         return;

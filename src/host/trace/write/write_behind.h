@@ -13,33 +13,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct nsc_spool;
+struct nsc_write_behind;
 
-#define NSC_SPOOL_BYTES ((size_t)32 << 20) /* most that may wait to be written */
+#define NSC_WRITE_BEHIND_BYTES ((size_t)32 << 20) /* most that may wait to be written */
 
 /* Over the open file @fd, which stays the caller's. NULL: no memory. */
-struct nsc_spool *nsc_spool_new(int fd);
+struct nsc_write_behind *nsc_write_behind_new(int fd);
 
 /**
- * nsc_spool_put - append @bytes bytes.
+ * nsc_write_behind_put - append @bytes bytes.
  * Returns 0, or the -errno of the first write that failed: nothing is written after it. A failure
- * may show only later, at the latest in nsc_spool_wait().
+ * may show only later, at the latest in nsc_write_behind_wait().
  */
-int nsc_spool_put(struct nsc_spool *spool, const void *data, size_t bytes);
+int nsc_write_behind_put(struct nsc_write_behind *spool, const void *data, size_t bytes);
 
 /* Is the file far behind, by a quarter of what may wait? */
-bool nsc_spool_behind(struct nsc_spool *spool);
+bool nsc_write_behind_behind(struct nsc_write_behind *spool);
 
 /* Begin to write what was put, without waiting; nothing to do while the thread has not yet written
- * what it was given before. Returns as nsc_spool_put(). */
-int nsc_spool_push(struct nsc_spool *spool);
+ * what it was given before. Returns as nsc_write_behind_put(). */
+int nsc_write_behind_push(struct nsc_write_behind *spool);
 
 /* Wait until all is written. Returns 0 or the -errno of the first write that failed. */
-int nsc_spool_wait(struct nsc_spool *spool);
+int nsc_write_behind_wait(struct nsc_write_behind *spool);
 
 /* Ends the thread and frees memory; waits for what is being written, drops what is not. NULL:
  * no-op.
  */
-void nsc_spool_free(struct nsc_spool *spool);
+void nsc_write_behind_free(struct nsc_write_behind *spool);
 
 #endif

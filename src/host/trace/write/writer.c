@@ -62,7 +62,7 @@ static void release(struct nsc_writer *w)
     free(w->sums);
     free(w->rows);
     free(w->directory);
-    nsc_sink_release(&w->sink);
+    nsc_trace_file_release(&w->sink);
     free(w);
 }
 
@@ -97,7 +97,7 @@ int nsc_writer_create(const char *path, const struct nsc_writer_options *options
 
     if (w == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = nsc_sink_create(&w->sink, path, w->options.overwrite, w->options.compress, diag);
+    error = nsc_trace_file_create(&w->sink, path, w->options.overwrite, w->options.compress, diag);
     if (error != 0) {
         release(w);
         return error;
@@ -115,7 +115,7 @@ int nsc_writer_create_fd(int fd, const char *name, const struct nsc_writer_optio
 
     if (w == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = nsc_sink_create_fd(&w->sink, fd, name, w->options.compress, diag);
+    error = nsc_trace_file_create_fd(&w->sink, fd, name, w->options.compress, diag);
     if (error != 0) {
         release(w);
         return error;
@@ -157,7 +157,7 @@ static void put_index(struct nsc_writer *w)
         nsc_writer_fail(w, -ENOMEM);
     else
         nsc_writer_list_block(w, NSC_FORMAT_INDEX,
-                              nsc_sink_block(&w->sink, NSC_FORMAT_INDEX, b->data, b->used));
+                              nsc_trace_file_block(&w->sink, NSC_FORMAT_INDEX, b->data, b->used));
 }
 
 void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk)
@@ -219,20 +219,20 @@ int nsc_writer_flush(struct nsc_writer *w)
                                false);
         table->changed = false;
     }
-    nsc_sink_push(&w->sink);
+    nsc_trace_file_push(&w->sink);
     return nsc_writer_error(w);
 }
 
 int nsc_writer_sync(struct nsc_writer *w)
 {
     nsc_writer_flush(w);
-    nsc_sink_flush(&w->sink);
+    nsc_trace_file_flush(&w->sink);
     return nsc_writer_error(w);
 }
 
 int nsc_writer_branch(struct nsc_writer *w, const char *path, struct nsc_diag *diag)
 {
-    return nsc_sink_branch(&w->sink, path, diag);
+    return nsc_trace_file_branch(&w->sink, path, diag);
 }
 
 static void put_directory(struct nsc_writer *w)
@@ -251,7 +251,8 @@ static void put_directory(struct nsc_writer *w)
     if (b->failed)
         nsc_writer_fail(w, -ENOMEM);
     else
-        nsc_sink_footer(&w->sink, nsc_sink_block(&w->sink, NSC_FORMAT_DIRECTORY, b->data, b->used));
+        nsc_trace_file_footer(
+            &w->sink, nsc_trace_file_block(&w->sink, NSC_FORMAT_DIRECTORY, b->data, b->used));
 }
 
 int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
@@ -268,7 +269,7 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
     put_index(w);
     nsc_writer_put_level_index(w);
     put_directory(w);
-    nsc_sink_flush(&w->sink);
+    nsc_trace_file_flush(&w->sink);
     error = nsc_writer_error(w);
     if (error != 0 && w->sink.partial == NULL)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", w->sink.path,
@@ -278,13 +279,13 @@ int nsc_writer_finish(struct nsc_writer *w, struct nsc_diag *diag)
                              "cannot write %s: %s; what was kept is in %s (nanoscope recover)",
                              w->sink.path, strerror(-error), w->sink.partial);
     else
-        error = nsc_sink_publish(&w->sink, diag);
+        error = nsc_trace_file_publish(&w->sink, diag);
     release(w);
     return error;
 }
 
 void nsc_writer_abandon(struct nsc_writer *w)
 {
-    nsc_sink_discard(&w->sink);
+    nsc_trace_file_discard(&w->sink);
     release(w);
 }

@@ -78,7 +78,7 @@ struct nsc_writer_level {
 struct nsc_level_scratch; /* level_writer.c */
 
 struct nsc_writer {
-    struct nsc_sink sink;
+    struct nsc_trace_file sink;
     struct nsc_writer_options options;
     int error; /* latched, other than the sink's */
     struct nsc_arena arena;

@@ -43,7 +43,7 @@ static int open_nameless(const char *path)
     return fd;
 }
 
-static int open_partial(struct nsc_outfile *f, struct nsc_diag *diag)
+static int open_partial(struct nsc_atomic_file *f, struct nsc_diag *diag)
 {
     int error = check_target(f->path, diag);
 
@@ -63,11 +63,11 @@ static int open_partial(struct nsc_outfile *f, struct nsc_diag *diag)
     return 0;
 }
 
-int nsc_outfile_create(const char *path, struct nsc_outfile *f, struct nsc_diag *diag)
+int nsc_atomic_file_create(const char *path, struct nsc_atomic_file *f, struct nsc_diag *diag)
 {
     bool to_stdout = strcmp(path, "-") == 0;
 
-    *f = (struct nsc_outfile){.fd = -1};
+    *f = (struct nsc_atomic_file){.fd = -1};
     f->path = strdup(to_stdout ? "standard output" : path);
     if (f->path == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -77,7 +77,7 @@ int nsc_outfile_create(const char *path, struct nsc_outfile *f, struct nsc_diag 
     return 0;
 }
 
-static int name_it(struct nsc_outfile *f)
+static int name_it(struct nsc_atomic_file *f)
 {
     char self[32];
 
@@ -90,7 +90,7 @@ static int name_it(struct nsc_outfile *f)
     return 0;
 }
 
-int nsc_outfile_close(struct nsc_outfile *f)
+int nsc_atomic_file_close(struct nsc_atomic_file *f)
 {
     int error;
 
@@ -103,7 +103,7 @@ int nsc_outfile_close(struct nsc_outfile *f)
     return error;
 }
 
-static void release(struct nsc_outfile *f)
+static void release(struct nsc_atomic_file *f)
 {
     if (f->fd >= 0 && f->partial != NULL)
         close(f->fd);
@@ -114,13 +114,13 @@ static void release(struct nsc_outfile *f)
     f->fd = -1;
 }
 
-static int cannot_write(const struct nsc_outfile *f, int error, struct nsc_diag *diag)
+static int cannot_write(const struct nsc_atomic_file *f, int error, struct nsc_diag *diag)
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", f->path,
                         strerror(error));
 }
 
-int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag)
+int nsc_atomic_file_publish(struct nsc_atomic_file *f, struct nsc_diag *diag)
 {
     if (f->partial != NULL) {
         int error = check_target(f->path, diag);
@@ -128,7 +128,7 @@ int nsc_outfile_publish(struct nsc_outfile *f, struct nsc_diag *diag)
         if (error == 0 && rename(f->partial, f->path) != 0)
             error = cannot_write(f, errno, diag);
         if (error != 0) {
-            nsc_outfile_abandon(f);
+            nsc_atomic_file_abandon(f);
             return error;
         }
     }
@@ -147,7 +147,7 @@ enum undo {
 };
 
 /* Move the file to its name so that it can be undone. */
-static int exchange(struct nsc_outfile *f, enum undo *undo, struct nsc_diag *diag)
+static int exchange(struct nsc_atomic_file *f, enum undo *undo, struct nsc_diag *diag)
 {
     if (f->partial == NULL)
         return 0;
@@ -163,7 +163,7 @@ static int exchange(struct nsc_outfile *f, enum undo *undo, struct nsc_diag *dia
     return cannot_write(f, errno, diag);
 }
 
-static void take_back(struct nsc_outfile *f, enum undo undo)
+static void take_back(struct nsc_atomic_file *f, enum undo undo)
 {
     if (undo == UNDO_EXCHANGE)
         (void)renameat2(AT_FDCWD, f->partial, AT_FDCWD, f->path, RENAME_EXCHANGE);
@@ -171,17 +171,17 @@ static void take_back(struct nsc_outfile *f, enum undo undo)
         unlink(f->path);
 }
 
-static int close_and_check(struct nsc_outfile *f, struct nsc_diag *diag)
+static int close_and_check(struct nsc_atomic_file *f, struct nsc_diag *diag)
 {
-    int error = nsc_outfile_close(f);
+    int error = nsc_atomic_file_close(f);
 
     if (error != 0)
         return cannot_write(f, -error, diag);
     return f->partial != NULL ? check_target(f->path, diag) : 0;
 }
 
-int nsc_outfile_publish_both(struct nsc_outfile *first, struct nsc_outfile *second,
-                             struct nsc_diag *diag)
+int nsc_atomic_file_publish_both(struct nsc_atomic_file *first, struct nsc_atomic_file *second,
+                                 struct nsc_diag *diag)
 {
     enum undo undo = UNDO_NOTHING;
     int error = close_and_check(first, diag);
@@ -191,17 +191,17 @@ int nsc_outfile_publish_both(struct nsc_outfile *first, struct nsc_outfile *seco
     if (error == 0)
         error = exchange(first, &undo, diag);
     if (error == 0) {
-        error = nsc_outfile_publish(second, diag);
+        error = nsc_atomic_file_publish(second, diag);
         if (error != 0)
             take_back(first, undo);
     }
     /* What is left under the temporary name: the new file, or the one that it replaced. */
-    nsc_outfile_abandon(first);
-    nsc_outfile_abandon(second);
+    nsc_atomic_file_abandon(first);
+    nsc_atomic_file_abandon(second);
     return error;
 }
 
-void nsc_outfile_abandon(struct nsc_outfile *f)
+void nsc_atomic_file_abandon(struct nsc_atomic_file *f)
 {
     if (f->named)
         unlink(f->partial);

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-int nsc_library_load(const char *file, const char *need, const char *const *names, size_t count,
-                     void *functions, struct nsc_diag *diag)
+int nsc_dynlib_load(const char *file, const char *need, const char *const *names, size_t count,
+                    void *functions, struct nsc_diag *diag)
 {
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
 

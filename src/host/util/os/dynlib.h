@@ -12,14 +12,14 @@
 #include "util/diag.h"
 
 /**
- * nsc_library_load - load a library and find functions in it. It stays loaded.
+ * nsc_dynlib_load - load a library and find functions in it. It stays loaded.
  * @file: "libfoo.so.1".
  * @need: what for, and what has it: "to do this (Debian: apt install libfoo1)".
  * @names: @count names of functions.
  * @functions: receives them: @count pointers, one behind the other.
  * Returns 0, or -ENOSYS with @diag: it is not installed, or lacks one.
  */
-int nsc_library_load(const char *file, const char *need, const char *const *names, size_t count,
-                     void *functions, struct nsc_diag *diag);
+int nsc_dynlib_load(const char *file, const char *need, const char *const *names, size_t count,
+                    void *functions, struct nsc_diag *diag);
 
 #endif

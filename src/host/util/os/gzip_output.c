@@ -11,7 +11,7 @@
 #define PACKED_BYTES (64u * 1024)
 
 struct nsc_output_sink {
-    struct nsc_outfile file;
+    struct nsc_atomic_file file;
     int error; /* first failure, -errno */
     bool gzip;
     uint64_t written;
@@ -151,7 +151,7 @@ int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, stru
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     o->sink = s;
-    error = nsc_outfile_create(path, &s->file, diag);
+    error = nsc_atomic_file_create(path, &s->file, diag);
     o->buffer = malloc(NSC_OUTPUT_BUFFER);
     if (error == 0 && (o->buffer == NULL || (gzip && start_gzip(s) != 0)))
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
@@ -173,7 +173,7 @@ int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
     nsc_output_flush(out);
     if (s->gzip && s->error == 0)
         deflate_all(s, out->buffer, 0, Z_FINISH);
-    error = s->error == 0 ? nsc_outfile_close(&s->file) : 0;
+    error = s->error == 0 ? nsc_atomic_file_close(&s->file) : 0;
     if (error != 0)
         s->error = error;
     /* A set of files may be thousands of outputs that wait to be published. */
@@ -188,7 +188,7 @@ int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
 
 int nsc_output_publish(struct nsc_output *out, struct nsc_diag *diag)
 {
-    int error = nsc_outfile_publish(&out->sink->file, diag);
+    int error = nsc_atomic_file_publish(&out->sink->file, diag);
 
     output_free(out);
     return error;
@@ -198,6 +198,6 @@ void nsc_output_abandon(struct nsc_output *out)
 {
     if (out == NULL)
         return;
-    nsc_outfile_abandon(&out->sink->file);
+    nsc_atomic_file_abandon(&out->sink->file);
     output_free(out);
 }

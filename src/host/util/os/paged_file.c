@@ -43,10 +43,10 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-int nsc_bytes_open(const char *folder, const char *name, struct nsc_bytes **out,
-                   struct nsc_diag *diag)
+int nsc_paged_file_open(const char *folder, const char *name, struct nsc_paged_file **out,
+                        struct nsc_diag *diag)
 {
-    struct nsc_bytes *b = calloc(1, sizeof *b);
+    struct nsc_paged_file *b = calloc(1, sizeof *b);
     int error;
 
     if (b == NULL)
@@ -55,12 +55,12 @@ int nsc_bytes_open(const char *folder, const char *name, struct nsc_bytes **out,
     b->buffer = malloc(BUFFER_BYTES);
     b->fd = -1;
     if (b->path == NULL || b->buffer == NULL) {
-        nsc_bytes_close(b);
+        nsc_paged_file_close(b);
         return no_memory(diag);
     }
     error = open_regular(b->path, &b->size, diag);
     if (error < 0) {
-        nsc_bytes_close(b);
+        nsc_paged_file_close(b);
         return error;
     }
     b->fd = error;
@@ -68,7 +68,7 @@ int nsc_bytes_open(const char *folder, const char *name, struct nsc_bytes **out,
     return 0;
 }
 
-void nsc_bytes_close(struct nsc_bytes *b)
+void nsc_paged_file_close(struct nsc_paged_file *b)
 {
     if (b == NULL)
         return;
@@ -79,9 +79,9 @@ void nsc_bytes_close(struct nsc_bytes *b)
     free(b);
 }
 
-const uint8_t *nsc_bytes_fetch(struct nsc_bytes *b, uint64_t offset, size_t count)
+const uint8_t *nsc_paged_file_fetch(struct nsc_paged_file *b, uint64_t offset, size_t count)
 {
-    if (count > NSC_BYTES_MAX || offset > b->size || count > b->size - offset || b->error != 0)
+    if (count > NSC_PAGED_FILE_MAX || offset > b->size || count > b->size - offset || b->error != 0)
         return NULL;
     b->at = offset;
     b->held = 0;
@@ -100,11 +100,11 @@ const uint8_t *nsc_bytes_fetch(struct nsc_bytes *b, uint64_t offset, size_t coun
     return b->buffer;
 }
 
-int nsc_bytes_text(const char *folder, const char *name, size_t max, char **text, size_t *bytes,
-                   struct nsc_diag *diag)
+int nsc_paged_file_text(const char *folder, const char *name, size_t max, char **text,
+                        size_t *bytes, struct nsc_diag *diag)
 {
-    struct nsc_bytes *b;
-    int error = nsc_bytes_open(folder, name, &b, diag);
+    struct nsc_paged_file *b;
+    int error = nsc_paged_file_open(folder, name, &b, diag);
     size_t done = 0;
     char *all;
 
@@ -127,7 +127,7 @@ int nsc_bytes_text(const char *folder, const char *name, size_t max, char **text
             error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", b->path,
                                  strerror(errno));
     }
-    nsc_bytes_close(b);
+    nsc_paged_file_close(b);
     if (error != 0) {
         free(all);
         return error;
@@ -160,8 +160,8 @@ static int add_name(char ***names, size_t *count, size_t *room, const char *name
     return 0;
 }
 
-int nsc_bytes_list(const char *folder, bool (*wanted)(const char *name), size_t max, char ***names,
-                   size_t *count, struct nsc_diag *diag)
+int nsc_paged_file_list(const char *folder, bool (*wanted)(const char *name), size_t max,
+                        char ***names, size_t *count, struct nsc_diag *diag)
 {
     DIR *dir = opendir(folder);
     struct dirent *entry;
@@ -183,7 +183,7 @@ int nsc_bytes_list(const char *folder, bool (*wanted)(const char *name), size_t 
     }
     closedir(dir);
     if (error != 0) {
-        nsc_bytes_free_list(all, n);
+        nsc_paged_file_free_list(all, n);
         return error;
     }
     if (n > 0)
@@ -193,7 +193,7 @@ int nsc_bytes_list(const char *folder, bool (*wanted)(const char *name), size_t 
     return 0;
 }
 
-void nsc_bytes_free_list(char **names, size_t count)
+void nsc_paged_file_free_list(char **names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         free(names[i]);

@@ -10,8 +10,8 @@
 #include "util/os/atomic_file.h"
 #include "util/os/write_all.h"
 
-int nsc_content_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
-                          struct nsc_diag *diag)
+int nsc_whole_file_read_open(int fd, const char *path, size_t max, struct nsc_buffer *out,
+                             struct nsc_diag *diag)
 {
     struct stat st;
     size_t piece = 65536;
@@ -43,14 +43,14 @@ int nsc_content_read_open(int fd, const char *path, size_t max, struct nsc_buffe
     }
 }
 
-int nsc_content_read(const char *path, size_t max, struct nsc_buffer *out, struct nsc_diag *diag)
+int nsc_whole_file_read(const char *path, size_t max, struct nsc_buffer *out, struct nsc_diag *diag)
 {
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), error;
 
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,
                             strerror(errno));
-    error = nsc_content_read_open(fd, path, max, out, diag);
+    error = nsc_whole_file_read_open(fd, path, max, out, diag);
     if (fd != STDIN_FILENO)
         close(fd);
     return error;
@@ -62,20 +62,20 @@ static int cannot_write(const char *path, int error, struct nsc_diag *diag)
                         strerror(error < 0 ? -error : error));
 }
 
-int nsc_content_write(const char *path, const struct nsc_buffer *content, struct nsc_diag *diag)
+int nsc_whole_file_write(const char *path, const struct nsc_buffer *content, struct nsc_diag *diag)
 {
-    struct nsc_outfile file;
-    int error = nsc_outfile_create(path, &file, diag);
+    struct nsc_atomic_file file;
+    int error = nsc_atomic_file_create(path, &file, diag);
 
     if (error != 0) {
-        nsc_outfile_abandon(&file);
+        nsc_atomic_file_abandon(&file);
         return error;
     }
     error = nsc_write_all(file.fd, content->data, content->used);
     if (error == 0)
-        error = nsc_outfile_close(&file);
+        error = nsc_atomic_file_close(&file);
     if (error == 0)
-        return nsc_outfile_publish(&file, diag);
-    nsc_outfile_abandon(&file);
+        return nsc_atomic_file_publish(&file, diag);
+    nsc_atomic_file_abandon(&file);
     return cannot_write(path, error, diag);
 }

@@ -274,7 +274,7 @@ static int open_regular(const char *path, bool no_fuse)
     return fd;
 }
 
-int nsc_open_regular(const char *path)
+int nsc_privileges_open_regular(const char *path)
 {
     return open_regular(path, false);
 }

@@ -68,7 +68,7 @@ int nsc_credentials_assume(const struct nsc_credentials *credentials);
 
 /* Open a regular file for reading. Nothing else is opened, as that may have effects. Returns a
  * descriptor, close-on-exec, or -errno: -EINVAL (no regular file), what open() says. */
-int nsc_open_regular(const char *path);
+int nsc_privileges_open_regular(const char *path);
 
 /**
  * nsc_credentials_open - the same with the credentials of another user.

@@ -8,13 +8,13 @@
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
 static void __attribute__((format(printf, 2, 0)))
-describe(struct nsc_answer_ask *ask, const char *format, va_list arguments)
+describe(struct nsc_engine_context *ask, const char *format, va_list arguments)
 {
     ask->diag.offset = NSC_DIAG_NO_OFFSET;
     vsnprintf(ask->diag.message, sizeof(ask->diag.message), format, arguments);
 }
 
-int nsc_ask_refuse(struct nsc_answer_ask *ask, const char *format, ...)
+int nsc_context_refuse(struct nsc_engine_context *ask, const char *format, ...)
 {
     va_list arguments;
 
@@ -27,7 +27,7 @@ int nsc_ask_refuse(struct nsc_answer_ask *ask, const char *format, ...)
     return -EINVAL;
 }
 
-int nsc_ask_absent(struct nsc_answer_ask *ask, const char *format, ...)
+int nsc_context_absent(struct nsc_engine_context *ask, const char *format, ...)
 {
     va_list arguments;
 
@@ -37,12 +37,12 @@ int nsc_ask_absent(struct nsc_answer_ask *ask, const char *format, ...)
     return -ENOENT;
 }
 
-const char *nsc_ask_text(struct nsc_answer_ask *ask, const char *name)
+const char *nsc_context_text(struct nsc_engine_context *ask, const char *name)
 {
     const char *value = nsc_request_take(&ask->request, name);
 
     if (value != NULL && nsc_request_take(&ask->request, name) != NULL)
-        nsc_ask_refuse(ask, "`%s` is given twice", name);
+        nsc_context_refuse(ask, "`%s` is given twice", name);
     return value;
 }
 
@@ -62,79 +62,80 @@ static bool parse_number(const char *text, const char *end, uint64_t *value)
 }
 
 /* 1, 0 if there is none, -1 if it is wrong. */
-static int take_number(struct nsc_answer_ask *ask, const char *name, uint64_t max, uint64_t *value)
+static int take_number(struct nsc_engine_context *ask, const char *name, uint64_t max,
+                       uint64_t *value)
 {
-    const char *text = nsc_ask_text(ask, name);
+    const char *text = nsc_context_text(ask, name);
 
     if (text == NULL)
         return 0;
     if (!parse_number(text, text + strlen(text), value))
-        nsc_ask_refuse(ask, "`%s` must be a whole number", name);
+        nsc_context_refuse(ask, "`%s` must be a whole number", name);
     else if (*value > max)
-        nsc_ask_refuse(ask, "`%s` must not exceed %llu", name, (unsigned long long)max);
+        nsc_context_refuse(ask, "`%s` must not exceed %llu", name, (unsigned long long)max);
     else
         return 1;
     return -1;
 }
 
-uint64_t nsc_ask_number(struct nsc_answer_ask *ask, const char *name, uint64_t otherwise,
-                        uint64_t max)
+uint64_t nsc_context_number(struct nsc_engine_context *ask, const char *name, uint64_t otherwise,
+                            uint64_t max)
 {
     uint64_t value;
 
     return take_number(ask, name, max, &value) > 0 ? value : otherwise;
 }
 
-uint64_t nsc_ask_needed(struct nsc_answer_ask *ask, const char *name, uint64_t max)
+uint64_t nsc_context_needed(struct nsc_engine_context *ask, const char *name, uint64_t max)
 {
     uint64_t value;
     int found = take_number(ask, name, max, &value);
 
     if (found == 0)
-        nsc_ask_refuse(ask, "`%s` is missing", name);
+        nsc_context_refuse(ask, "`%s` is missing", name);
     return found > 0 ? value : 0;
 }
 
-uint32_t nsc_ask_word(struct nsc_answer_ask *ask, const char *name, const char *const *words,
-                      uint32_t count, uint32_t otherwise)
+uint32_t nsc_context_word(struct nsc_engine_context *ask, const char *name,
+                          const char *const *words, uint32_t count, uint32_t otherwise)
 {
-    const char *text = nsc_ask_text(ask, name);
+    const char *text = nsc_context_text(ask, name);
 
     if (text == NULL)
         return otherwise;
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(text, words[i]) == 0)
             return i;
-    nsc_ask_refuse(ask, "`%s` is not one of the words it may be", name);
+    nsc_context_refuse(ask, "`%s` is not one of the words it may be", name);
     return otherwise;
 }
 
-static uint32_t ask_id(struct nsc_answer_ask *ask, const char *name, const char *what,
+static uint32_t ask_id(struct nsc_engine_context *ask, const char *name, const char *what,
                        uint32_t count)
 {
-    uint64_t id = nsc_ask_needed(ask, name, UINT32_MAX - 1);
+    uint64_t id = nsc_context_needed(ask, name, UINT32_MAX - 1);
 
     if (!ask->refused && id >= count)
-        nsc_ask_refuse(ask, "there is no %s %llu", what, (unsigned long long)id);
+        nsc_context_refuse(ask, "there is no %s %llu", what, (unsigned long long)id);
     return (uint32_t)id;
 }
 
-uint32_t nsc_ask_thread(struct nsc_answer_ask *ask, const char *name)
+uint32_t nsc_context_thread(struct nsc_engine_context *ask, const char *name)
 {
     return ask_id(ask, name, "thread", nsc_trace_info(ask->trace)->thread_count);
 }
 
-uint32_t nsc_ask_function(struct nsc_answer_ask *ask, const char *name)
+uint32_t nsc_context_function(struct nsc_engine_context *ask, const char *name)
 {
     uint32_t id = ask_id(ask, name, "function", nsc_trace_info(ask->trace)->function_count);
 
     return ask->refused ? id : nsc_trace_canonical(ask->trace, id);
 }
 
-uint32_t *nsc_ask_ids(struct nsc_answer_ask *ask, const char *name, uint32_t below, uint32_t max,
-                      uint32_t *count)
+uint32_t *nsc_context_ids(struct nsc_engine_context *ask, const char *name, uint32_t below,
+                          uint32_t max, uint32_t *count)
 {
-    const char *text = nsc_ask_text(ask, name), *end;
+    const char *text = nsc_context_text(ask, name), *end;
     uint32_t *ids, given = 1, n = 0;
 
     *count = 0;
@@ -143,12 +144,12 @@ uint32_t *nsc_ask_ids(struct nsc_answer_ask *ask, const char *name, uint32_t bel
     for (const char *at = text; *at != '\0' && given <= max; at++)
         given += *at == ',';
     if (given > max) {
-        nsc_ask_refuse(ask, "`%s` must not have more than %u numbers", name, max);
+        nsc_context_refuse(ask, "`%s` must not have more than %u numbers", name, max);
         return NULL;
     }
     ids = calloc(given, sizeof(*ids));
     if (ids == NULL) {
-        nsc_ask_refuse(ask, "no memory for `%s`", name);
+        nsc_context_refuse(ask, "no memory for `%s`", name);
         return NULL;
     }
     for (;; text = end + 1) {
@@ -158,8 +159,8 @@ uint32_t *nsc_ask_ids(struct nsc_answer_ask *ask, const char *name, uint32_t bel
         if (end == NULL)
             end = text + strlen(text);
         if (!parse_number(text, end, &id) || id >= below) {
-            nsc_ask_refuse(ask, "`%s` must be numbers below %u, with commas between them", name,
-                           below);
+            nsc_context_refuse(ask, "`%s` must be numbers below %u, with commas between them", name,
+                               below);
             free(ids);
             return NULL;
         }
@@ -171,19 +172,19 @@ uint32_t *nsc_ask_ids(struct nsc_answer_ask *ask, const char *name, uint32_t bel
     return ids;
 }
 
-void nsc_ask_window(struct nsc_answer_ask *ask, uint64_t *from_ns, uint64_t *to_ns)
+void nsc_context_window(struct nsc_engine_context *ask, uint64_t *from_ns, uint64_t *to_ns)
 {
-    *from_ns = nsc_ask_number(ask, "from", 0, UINT64_MAX);
-    *to_ns = nsc_ask_number(ask, "to", UINT64_MAX, UINT64_MAX);
+    *from_ns = nsc_context_number(ask, "from", 0, UINT64_MAX);
+    *to_ns = nsc_context_number(ask, "to", UINT64_MAX, UINT64_MAX);
     if (*to_ns < *from_ns)
-        nsc_ask_refuse(ask, "`to` is before `from`");
+        nsc_context_refuse(ask, "`to` is before `from`");
 }
 
-static int select_threads(struct nsc_answer_ask *ask, const struct nsc_trace *t, const char *name,
-                          struct nsc_selection *s)
+static int select_threads(struct nsc_engine_context *ask, const struct nsc_trace *t,
+                          const char *name, struct nsc_selection *s)
 {
     uint32_t threads = nsc_trace_info(t)->thread_count, count;
-    uint32_t *ids = nsc_ask_ids(ask, name, threads, UINT32_MAX, &count);
+    uint32_t *ids = nsc_context_ids(ask, name, threads, UINT32_MAX, &count);
 
     if (ids == NULL)
         return 0;
@@ -191,11 +192,12 @@ static int select_threads(struct nsc_answer_ask *ask, const struct nsc_trace *t,
     for (uint32_t i = 0; s->threads != NULL && i < count; i++)
         s->threads[ids[i]] = 1;
     free(ids);
-    return s->threads != NULL ? 0 : nsc_ask_no_memory(ask);
+    return s->threads != NULL ? 0 : nsc_context_no_memory(ask);
 }
 
 /* All values of one name as patterns. Returns how many; what is wrong is remembered. */
-static size_t take_patterns(struct nsc_answer_ask *ask, const char *name, struct nsc_match **out)
+static size_t take_patterns(struct nsc_engine_context *ask, const char *name,
+                            struct nsc_pattern **out)
 {
     const char *text;
     size_t count = 0;
@@ -203,51 +205,52 @@ static size_t take_patterns(struct nsc_answer_ask *ask, const char *name, struct
     while ((text = nsc_request_take(&ask->request, name)) != NULL) {
         struct nsc_diag diag;
 
-        if (nsc_match_compile(text, &out[count], &diag) == 0)
+        if (nsc_pattern_compile(text, &out[count], &diag) == 0)
             count++;
         else
-            nsc_ask_refuse(ask, "`%s`: %.200s", name, diag.message);
+            nsc_context_refuse(ask, "`%s`: %.200s", name, diag.message);
     }
     return count;
 }
 
 /* Hide functions of @count traces. */
-static int select_functions(struct nsc_answer_ask *ask, struct nsc_trace *const *traces,
+static int select_functions(struct nsc_engine_context *ask, struct nsc_trace *const *traces,
                             struct nsc_selection *s, uint32_t count)
 {
-    struct nsc_match **patterns = calloc(ask->request.count * 2 + 1, sizeof(struct nsc_match *));
-    struct nsc_match **others;
+    struct nsc_pattern **patterns =
+        calloc(ask->request.count * 2 + 1, sizeof(struct nsc_pattern *));
+    struct nsc_pattern **others;
     size_t only, except;
     int error = 0;
 
     if (patterns == NULL)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     others = patterns + ask->request.count;
     only = take_patterns(ask, "only", patterns);
     except = take_patterns(ask, "except", others);
     for (uint32_t i = 0; i < count && error == 0; i++)
         error = nsc_selection_filter(&s[i], traces[i], patterns, only, others, except);
     while (only > 0)
-        nsc_match_free(patterns[--only]);
+        nsc_pattern_free(patterns[--only]);
     while (except > 0)
-        nsc_match_free(others[--except]);
+        nsc_pattern_free(others[--except]);
     free(patterns);
-    return error == 0 ? 0 : nsc_ask_no_memory(ask);
+    return error == 0 ? 0 : nsc_context_no_memory(ask);
 }
 
-int nsc_ask_selection(struct nsc_answer_ask *ask, struct nsc_selection *s)
+int nsc_context_selection(struct nsc_engine_context *ask, struct nsc_selection *s)
 {
     uint64_t from_ns, to_ns;
     int error;
 
     nsc_selection_init(s);
-    nsc_ask_window(ask, &from_ns, &to_ns);
+    nsc_context_window(ask, &from_ns, &to_ns);
     nsc_selection_window(s, ask->trace, from_ns, to_ns);
     error = select_threads(ask, ask->trace, "threads", s);
     return error != 0 ? error : select_functions(ask, &ask->trace, s, 1);
 }
 
-int nsc_ask_selections(struct nsc_answer_ask *ask, struct nsc_selection *s)
+int nsc_context_selections(struct nsc_engine_context *ask, struct nsc_selection *s)
 {
     struct nsc_trace *const traces[] = {ask->sources[0].trace, ask->sources[1].trace};
     uint64_t from_ns, to_ns;
@@ -255,12 +258,12 @@ int nsc_ask_selections(struct nsc_answer_ask *ask, struct nsc_selection *s)
 
     nsc_selection_init(&s[0]);
     nsc_selection_init(&s[1]);
-    nsc_ask_window(ask, &from_ns, &to_ns);
+    nsc_context_window(ask, &from_ns, &to_ns);
     nsc_selection_window(&s[0], traces[0], from_ns, to_ns);
-    from_ns = nsc_ask_number(ask, "from_b", from_ns, UINT64_MAX);
-    to_ns = nsc_ask_number(ask, "to_b", to_ns, UINT64_MAX);
+    from_ns = nsc_context_number(ask, "from_b", from_ns, UINT64_MAX);
+    to_ns = nsc_context_number(ask, "to_b", to_ns, UINT64_MAX);
     if (to_ns < from_ns)
-        nsc_ask_refuse(ask, "the second trace's window ends before it begins");
+        nsc_context_refuse(ask, "the second trace's window ends before it begins");
     nsc_selection_window(&s[1], traces[1], from_ns, to_ns);
     error = select_threads(ask, traces[0], "threads", &s[0]);
     if (error == 0)
@@ -268,20 +271,20 @@ int nsc_ask_selections(struct nsc_answer_ask *ask, struct nsc_selection *s)
     return error != 0 ? error : select_functions(ask, traces, s, 2);
 }
 
-int nsc_ask_check(struct nsc_answer_ask *ask)
+int nsc_context_check(struct nsc_engine_context *ask)
 {
     const char *left = nsc_request_left(&ask->request);
 
     if (!ask->refused && left != NULL)
-        nsc_ask_refuse(ask, "`%.40s` is not a parameter of this request, or given twice", left);
+        nsc_context_refuse(ask, "`%.40s` is not a parameter of this request, or given twice", left);
     return ask->refused ? -EINVAL : 0;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-struct nsc_json *nsc_ask_json(struct nsc_answer_ask *ask)
+struct nsc_json *nsc_context_json(struct nsc_engine_context *ask)
 {
-    struct nsc_answer_reply *reply = ask->reply;
+    struct nsc_engine_reply *reply = ask->reply;
     FILE *out;
 
     /* A stream over a buffer of its own, which becomes the reply's. */
@@ -290,7 +293,7 @@ struct nsc_json *nsc_ask_json(struct nsc_answer_ask *ask)
     reply->count = reply->room = 0;
     out = open_memstream((char **)&reply->bytes, &reply->count);
     if (out == NULL) {
-        nsc_ask_no_memory(ask);
+        nsc_context_no_memory(ask);
         return NULL;
     }
     reply->type = "application/json";
@@ -298,9 +301,9 @@ struct nsc_json *nsc_ask_json(struct nsc_answer_ask *ask)
     return &ask->json;
 }
 
-uint8_t *nsc_ask_bytes(struct nsc_answer_ask *ask, size_t more)
+uint8_t *nsc_context_bytes(struct nsc_engine_context *ask, size_t more)
 {
-    struct nsc_answer_reply *reply = ask->reply;
+    struct nsc_engine_reply *reply = ask->reply;
     size_t room = reply->room < 4096 ? 4096 : reply->room;
     uint8_t *at;
 
@@ -308,14 +311,14 @@ uint8_t *nsc_ask_bytes(struct nsc_answer_ask *ask, size_t more)
     while (room - reply->count < more && room <= SIZE_MAX / 2)
         room *= 2;
     if (room - reply->count < more) {
-        nsc_ask_no_memory(ask);
+        nsc_context_no_memory(ask);
         return NULL;
     }
     if (room > reply->room) {
         uint8_t *bytes = realloc(reply->bytes, room);
 
         if (bytes == NULL) {
-            nsc_ask_no_memory(ask);
+            nsc_context_no_memory(ask);
             return NULL;
         }
         reply->bytes = bytes;
@@ -328,7 +331,7 @@ uint8_t *nsc_ask_bytes(struct nsc_answer_ask *ask, size_t more)
 
 /* ---- Small things ---------------------------------------------------------------------------- */
 
-void nsc_ask_put_id(struct nsc_json *j, const char *key, uint32_t id)
+void nsc_context_put_id(struct nsc_json *j, const char *key, uint32_t id)
 {
     if (id == NSC_NO_ID)
         nsc_json_null(j, key);
@@ -336,7 +339,7 @@ void nsc_ask_put_id(struct nsc_json *j, const char *key, uint32_t id)
         nsc_json_u64(j, key, id);
 }
 
-void nsc_ask_put_time(struct nsc_answer_ask *ask, const char *key, uint64_t ticks)
+void nsc_context_put_time(struct nsc_engine_context *ask, const char *key, uint64_t ticks)
 {
     nsc_json_u64(&ask->json, key, nsc_clock_ns(nsc_trace_clock(ask->trace), ticks));
 }

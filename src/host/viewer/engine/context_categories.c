@@ -4,11 +4,11 @@
 
 #include "viewer/engine/handlers.h"
 
-const struct nsc_categories *nsc_ask_categories(struct nsc_answer_ask *ask)
+const struct nsc_categories *nsc_context_categories(struct nsc_engine_context *ask)
 {
-    struct nsc_answer_source *source = ask->source;
+    struct nsc_engine_source *source = ask->source;
     struct nsc_category_rules *ready = NULL;
-    const struct nsc_category_rules *rules = nsc_answer_rules(ask->engine);
+    const struct nsc_category_rules *rules = nsc_engine_rules(ask->engine);
     int error = 0;
 
     if (source->categories.count > 0)
@@ -21,7 +21,7 @@ const struct nsc_categories *nsc_ask_categories(struct nsc_answer_ask *ask)
         error = nsc_categories_make(rules, source->trace, &source->categories);
     nsc_category_rules_free(ready);
     if (error != 0) {
-        nsc_ask_no_memory(ask);
+        nsc_context_no_memory(ask);
         return NULL;
     }
     return &source->categories;

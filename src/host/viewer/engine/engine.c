@@ -15,34 +15,34 @@
 
 #define CACHE_BYTES ((size_t)16 << 20)
 
-struct nsc_answer {
-    struct nsc_answer_source sources[NSC_ANSWER_TRACES_MAX];
+struct nsc_engine {
+    struct nsc_engine_source sources[NSC_ENGINE_TRACES_MAX];
     uint32_t source_count;
     struct nsc_cache *cache, *tiles;            /* half of the bytes each */
-    const struct nsc_answer_handler **handlers; /* in the order in which they are looked for */
+    const struct nsc_engine_handler **handlers; /* in the order in which they are looked for */
     size_t handler_count;
-    struct nsc_answer_options options;
+    struct nsc_engine_options options;
 };
 
 /* What is always there; see docs/viewer-protocol.md. */
-static const struct nsc_answer_handler own_handlers[] = {
-    {"/api/trace", NULL, nsc_answer_trace},       {"/api/functions", NULL, nsc_answer_functions},
-    {"/api/tiles", NULL, nsc_answer_tiles},       {"/api/overview", NULL, nsc_answer_overview},
-    {"/api/call", NULL, nsc_answer_call},         {"/api/step", NULL, nsc_answer_step},
-    {"/api/report", NULL, nsc_answer_report},     {"/api/tree", NULL, nsc_answer_tree},
-    {"/api/sandwich", NULL, nsc_answer_sandwich}, {"/api/histogram", NULL, nsc_answer_histogram},
-    {"/api/shares", NULL, nsc_answer_shares},     {"/api/states", NULL, nsc_answer_states},
-    {"/api/samples", NULL, nsc_answer_samples},   {"/api/counters", NULL, nsc_answer_counters},
-    {"/api/marks", NULL, nsc_answer_marks},       {"/api/left-out", NULL, nsc_answer_left_out},
-    {"/api/search", NULL, nsc_answer_search},
+static const struct nsc_engine_handler own_handlers[] = {
+    {"/api/trace", NULL, nsc_engine_trace},       {"/api/functions", NULL, nsc_engine_functions},
+    {"/api/tiles", NULL, nsc_engine_tiles},       {"/api/overview", NULL, nsc_engine_overview},
+    {"/api/call", NULL, nsc_engine_call},         {"/api/step", NULL, nsc_engine_step},
+    {"/api/report", NULL, nsc_engine_report},     {"/api/tree", NULL, nsc_engine_tree},
+    {"/api/sandwich", NULL, nsc_engine_sandwich}, {"/api/histogram", NULL, nsc_engine_histogram},
+    {"/api/shares", NULL, nsc_engine_shares},     {"/api/states", NULL, nsc_engine_states},
+    {"/api/samples", NULL, nsc_engine_samples},   {"/api/counters", NULL, nsc_engine_counters},
+    {"/api/marks", NULL, nsc_engine_marks},       {"/api/left-out", NULL, nsc_engine_left_out},
+    {"/api/search", NULL, nsc_engine_search},
 };
 
 /* What is there if two traces are open. */
-static const struct nsc_answer_handler pair_handlers[] = {{"/api/diff", "diff", nsc_answer_diff}};
+static const struct nsc_engine_handler pair_handlers[] = {{"/api/diff", "diff", nsc_engine_diff}};
 
-int nsc_answer_add(struct nsc_answer *a, const struct nsc_answer_handler *handlers, size_t count)
+int nsc_engine_add(struct nsc_engine *a, const struct nsc_engine_handler *handlers, size_t count)
 {
-    const struct nsc_answer_handler **grown =
+    const struct nsc_engine_handler **grown =
         reallocarray(a->handlers, a->handler_count + count + 1, sizeof(*grown));
 
     if (grown == NULL)
@@ -53,21 +53,21 @@ int nsc_answer_add(struct nsc_answer *a, const struct nsc_answer_handler *handle
     return 0;
 }
 
-int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
-                    const struct nsc_answer_options *options, struct nsc_answer **out)
+int nsc_engine_open(struct nsc_trace *const *traces, size_t count,
+                    const struct nsc_engine_options *options, struct nsc_engine **out)
 {
-    static const struct nsc_answer_options defaults = {.size = sizeof(defaults)};
-    struct nsc_answer *a;
+    static const struct nsc_engine_options defaults = {.size = sizeof(defaults)};
+    struct nsc_engine *a;
     size_t bytes;
 
     options = options != NULL ? options : &defaults;
-    if (count == 0 || count > NSC_ANSWER_TRACES_MAX || options->size < sizeof(*options))
+    if (count == 0 || count > NSC_ENGINE_TRACES_MAX || options->size < sizeof(*options))
         return -EINVAL;
     a = calloc(1, sizeof(*a));
     if (a == NULL)
         return -ENOMEM;
     for (uint32_t i = 0; i < count; i++) {
-        a->sources[i] = (struct nsc_answer_source){
+        a->sources[i] = (struct nsc_engine_source){
             .trace = traces[i], .number = i, .growing = i == 0 && options->growing};
         nsc_trace_watch(traces[i], options->is_gone, options->context);
     }
@@ -75,23 +75,23 @@ int nsc_answer_open(struct nsc_trace *const *traces, size_t count,
     a->options = *options;
     bytes = options->cache_bytes != 0 ? options->cache_bytes : CACHE_BYTES;
     if (nsc_cache_new(bytes / 2, &a->cache) == 0 && nsc_cache_new(bytes / 2, &a->tiles) == 0 &&
-        nsc_answer_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0 &&
+        nsc_engine_add(a, own_handlers, sizeof own_handlers / sizeof own_handlers[0]) == 0 &&
         (count < 2 ||
-         nsc_answer_add(a, pair_handlers, sizeof pair_handlers / sizeof pair_handlers[0]) == 0)) {
+         nsc_engine_add(a, pair_handlers, sizeof pair_handlers / sizeof pair_handlers[0]) == 0)) {
         *out = a;
         return 0;
     }
-    nsc_answer_close(a);
+    nsc_engine_close(a);
     return -ENOMEM;
 }
 
-void nsc_answer_close(struct nsc_answer *a)
+void nsc_engine_close(struct nsc_engine *a)
 {
     if (a == NULL)
         return;
     for (uint32_t i = 0; i < a->source_count; i++) {
         nsc_trace_watch(a->sources[i].trace, NULL, NULL);
-        nsc_answer_forget_facts(&a->sources[i]);
+        nsc_engine_forget_facts(&a->sources[i]);
         nsc_categories_free(&a->sources[i].categories);
         free(a->sources[i].calls);
     }
@@ -101,27 +101,27 @@ void nsc_answer_close(struct nsc_answer *a)
     free(a);
 }
 
-void nsc_answer_reply_free(struct nsc_answer_reply *reply)
+void nsc_engine_reply_free(struct nsc_engine_reply *reply)
 {
     free(reply->bytes);
-    *reply = (struct nsc_answer_reply){0};
+    *reply = (struct nsc_engine_reply){0};
 }
 
-const struct nsc_category_rules *nsc_answer_rules(const struct nsc_answer *a)
+const struct nsc_category_rules *nsc_engine_rules(const struct nsc_engine *a)
 {
     return a->options.rules;
 }
 
-bool nsc_ask_is_gone(const struct nsc_answer_ask *ask)
+bool nsc_context_is_gone(const struct nsc_engine_context *ask)
 {
-    const struct nsc_answer_options *options = &ask->engine->options;
+    const struct nsc_engine_options *options = &ask->engine->options;
 
     return options->is_gone != NULL && options->is_gone(options->context);
 }
 
-void nsc_answer_put_abilities(struct nsc_answer_ask *ask)
+void nsc_engine_put_abilities(struct nsc_engine_context *ask)
 {
-    const struct nsc_answer *a = ask->engine;
+    const struct nsc_engine *a = ask->engine;
 
     nsc_json_open_array(&ask->json, "can");
     for (size_t i = 0; i < a->handler_count; i++)
@@ -132,7 +132,7 @@ void nsc_answer_put_abilities(struct nsc_answer_ask *ask)
 
 /* ---- One request ----------------------------------------------------------------------------- */
 
-static const struct nsc_answer_handler *find_handler(const struct nsc_answer *a, const char *path)
+static const struct nsc_engine_handler *find_handler(const struct nsc_engine *a, const char *path)
 {
     for (size_t i = 0; i < a->handler_count; i++)
         if (strcmp(a->handlers[i]->path, path) == 0)
@@ -140,19 +140,19 @@ static const struct nsc_answer_handler *find_handler(const struct nsc_answer *a,
     return NULL;
 }
 
-static int choose_trace(struct nsc_answer_ask *ask)
+static int choose_trace(struct nsc_engine_context *ask)
 {
-    uint64_t number = nsc_ask_number(ask, "trace", 0, NSC_ANSWER_TRACES_MAX);
+    uint64_t number = nsc_context_number(ask, "trace", 0, NSC_ENGINE_TRACES_MAX);
 
     if (number >= ask->source_count)
-        return nsc_ask_refuse(ask, "there is no trace %u", (unsigned)number);
+        return nsc_context_refuse(ask, "there is no trace %u", (unsigned)number);
     ask->source = &ask->sources[number];
     ask->trace = ask->source->trace;
     return 0;
 }
 
 /* End what was written as JSON. Returns 0 or -ENOMEM. */
-static int end_json(struct nsc_answer_ask *ask)
+static int end_json(struct nsc_engine_context *ask)
 {
     bool failed;
 
@@ -162,7 +162,7 @@ static int end_json(struct nsc_answer_ask *ask)
     failed = fclose(ask->json.out) != 0 || failed;
     ask->json.out = NULL;
     ask->reply->room = ask->reply->count;
-    return failed ? nsc_ask_no_memory(ask) : 0;
+    return failed ? nsc_context_no_memory(ask) : 0;
 }
 
 static int status_of(int error)
@@ -170,9 +170,9 @@ static int status_of(int error)
     return error == 0 ? 200 : error == -EINVAL ? 400 : error == -ENOENT ? 404 : 500;
 }
 
-static void tell_error(struct nsc_answer_ask *ask)
+static void tell_error(struct nsc_engine_context *ask)
 {
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
 
     if (j == NULL)
         return;
@@ -183,18 +183,19 @@ static void tell_error(struct nsc_answer_ask *ask)
         ask->reply->count = 0;
 }
 
-static int answer(struct nsc_answer_ask *ask, const char *request, size_t bytes)
+static int answer(struct nsc_engine_context *ask, const char *request, size_t bytes)
 {
     int error, ended;
 
-    if (bytes > NSC_ANSWER_REQUEST_MAX)
-        return nsc_ask_refuse(ask, "the request is longer than %u bytes", NSC_ANSWER_REQUEST_MAX);
+    if (bytes > NSC_ENGINE_REQUEST_MAX)
+        return nsc_context_refuse(ask, "the request is longer than %u bytes",
+                                  NSC_ENGINE_REQUEST_MAX);
     error = nsc_request_parse(request, bytes, &ask->request, &ask->diag);
     if (error != 0)
         return error;
     ask->handler = find_handler(ask->engine, ask->request.path);
     if (ask->handler == NULL)
-        return nsc_ask_absent(ask, "there is no such request: %.100s", ask->request.path);
+        return nsc_context_absent(ask, "there is no such request: %.100s", ask->request.path);
     error = choose_trace(ask);
     if (error == 0)
         error = ask->handler->answer(ask);
@@ -202,10 +203,10 @@ static int answer(struct nsc_answer_ask *ask, const char *request, size_t bytes)
     return error != 0 ? error : ended;
 }
 
-void nsc_answer_ask(struct nsc_answer *a, const char *request, size_t bytes,
-                    struct nsc_answer_reply *reply)
+void nsc_engine_answer(struct nsc_engine *a, const char *request, size_t bytes,
+                       struct nsc_engine_reply *reply)
 {
-    struct nsc_answer_ask ask = {
+    struct nsc_engine_context ask = {
         .engine = a,
         .sources = a->sources,
         .source_count = a->source_count,

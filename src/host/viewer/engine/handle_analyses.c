@@ -23,7 +23,7 @@
 #define LONGEST         20u
 #define LONGEST_MAX     1000u
 
-static uint64_t span_ns(const struct nsc_answer_ask *ask, uint64_t ticks)
+static uint64_t span_ns(const struct nsc_engine_context *ask, uint64_t ticks)
 {
     return nsc_clock_span_ns(nsc_trace_clock(ask->trace), ticks);
 }
@@ -42,7 +42,8 @@ static void free_report(struct report *r)
     nsc_left_out_free(&r->left_out);
 }
 
-static int make_report(struct nsc_answer_ask *ask, const struct nsc_selection *s, struct report *r)
+static int make_report(struct nsc_engine_context *ask, const struct nsc_selection *s,
+                       struct report *r)
 {
     int error = nsc_report_make(ask->trace, s, false, &r->report, &ask->diag);
 
@@ -79,7 +80,7 @@ static void put_reasons(struct nsc_json *j, uint32_t reasons)
     for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
         if ((reasons >> i & 1) != 0)
             used += snprintf(text + used, sizeof(text) - (size_t)used, "%s%s", used > 0 ? "," : "",
-                             nsc_left_out_reason_name(i));
+                             nsc_model_left_out_reason_name(i));
     nsc_json_text(j, "left_out", text);
 }
 
@@ -113,11 +114,11 @@ static void put_report_row(struct nsc_json *j, const struct nsc_report_row *row)
     nsc_json_close_object(j);
 }
 
-static int put_report(struct nsc_answer_ask *ask, const struct nsc_selection *s,
+static int put_report(struct nsc_engine_context *ask, const struct nsc_selection *s,
                       const struct report *r, size_t limit)
 {
     bool windowed = s->from_ticks != 0 || s->to_ticks != UINT64_MAX;
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
     size_t shown = r->report.row_count < limit ? r->report.row_count : limit;
 
     if (j == NULL)
@@ -138,19 +139,19 @@ static int put_report(struct nsc_answer_ask *ask, const struct nsc_selection *s,
     return 0;
 }
 
-int nsc_answer_report(struct nsc_answer_ask *ask)
+int nsc_engine_report(struct nsc_engine_context *ask)
 {
     /* In the order of enum nsc_report_key. */
     static const char *const keys[] = {"total", "self", "calls", "min", "p50",
                                        "p90",   "p99",  "max",   "name"};
-    uint32_t key = nsc_ask_word(ask, "sort", keys, sizeof(keys) / sizeof(keys[0]), 0);
-    uint64_t limit = nsc_ask_number(ask, "limit", REPORT_ROWS, REPORT_ROWS_MAX);
+    uint32_t key = nsc_context_word(ask, "sort", keys, sizeof(keys) / sizeof(keys[0]), 0);
+    uint64_t limit = nsc_context_number(ask, "limit", REPORT_ROWS, REPORT_ROWS_MAX);
     struct report r = {0};
     struct nsc_selection s;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0)
         error = make_report(ask, &s, &r);
     if (error == 0) {
@@ -164,9 +165,9 @@ int nsc_answer_report(struct nsc_answer_ask *ask)
 
 /* ---- /api/shares ----------------------------------------------------------------------------- */
 
-static int put_shares(struct nsc_answer_ask *ask, const struct nsc_shares *shares)
+static int put_shares(struct nsc_engine_context *ask, const struct nsc_shares *shares)
 {
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
 
     if (j == NULL)
         return -ENOMEM;
@@ -185,22 +186,22 @@ static int put_shares(struct nsc_answer_ask *ask, const struct nsc_shares *share
     return 0;
 }
 
-int nsc_answer_shares(struct nsc_answer_ask *ask)
+int nsc_engine_shares(struct nsc_engine_context *ask)
 {
     const struct nsc_categories *categories = NULL;
     struct nsc_shares shares = {0};
     struct nsc_report r = {0};
     struct nsc_selection s;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     if (error == 0)
-        error = nsc_ask_check(ask);
-    if (error == 0 && (categories = nsc_ask_categories(ask)) == NULL)
+        error = nsc_context_check(ask);
+    if (error == 0 && (categories = nsc_context_categories(ask)) == NULL)
         error = -ENOMEM;
     if (error == 0)
         error = nsc_report_make(ask->trace, &s, false, &r, &ask->diag);
     if (error == 0 && nsc_shares_make(&r, categories, &shares) != 0)
-        error = nsc_ask_no_memory(ask);
+        error = nsc_context_no_memory(ask);
     if (error == 0)
         error = put_shares(ask, &shares);
     nsc_shares_free(&shares);
@@ -253,7 +254,8 @@ static uint8_t *choose_nodes(const struct nsc_tree *tree, uint32_t limit)
     return chosen;
 }
 
-static void put_node(struct nsc_answer_ask *ask, const struct nsc_tree_node *node, uint32_t depth)
+static void put_node(struct nsc_engine_context *ask, const struct nsc_tree_node *node,
+                     uint32_t depth)
 {
     struct nsc_json *j = &ask->json;
 
@@ -266,16 +268,16 @@ static void put_node(struct nsc_answer_ask *ask, const struct nsc_tree_node *nod
     nsc_json_close_array(j);
 }
 
-static int put_tree(struct nsc_answer_ask *ask, const struct nsc_tree *tree, uint32_t limit)
+static int put_tree(struct nsc_engine_context *ask, const struct nsc_tree *tree, uint32_t limit)
 {
     uint8_t *chosen = choose_nodes(tree, limit);
-    struct nsc_json *j = chosen != NULL ? nsc_ask_json(ask) : NULL;
+    struct nsc_json *j = chosen != NULL ? nsc_context_json(ask) : NULL;
     uint32_t depth = 0, shown = 0;
     bool down = true;
 
     if (j == NULL) {
         free(chosen);
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     }
     nsc_json_open_object(j, NULL);
     nsc_json_u64(j, "total", span_ns(ask, tree->nodes[0].total_ticks));
@@ -297,8 +299,8 @@ static int put_tree(struct nsc_answer_ask *ask, const struct nsc_tree *tree, uin
 }
 
 /* The tree that is asked for: @function NSC_NO_ID: of everything. */
-static int make_tree(struct nsc_answer_ask *ask, const struct nsc_selection *s, uint32_t function,
-                     bool invert, struct nsc_tree *out)
+static int make_tree(struct nsc_engine_context *ask, const struct nsc_selection *s,
+                     uint32_t function, bool invert, struct nsc_tree *out)
 {
     uint8_t *wanted = NULL;
     struct nsc_tree_options options = {0};
@@ -307,7 +309,7 @@ static int make_tree(struct nsc_answer_ask *ask, const struct nsc_selection *s, 
     if (function != NSC_NO_ID) {
         wanted = calloc(nsc_trace_info(ask->trace)->function_count + 1u, 1);
         if (wanted == NULL)
-            return nsc_ask_no_memory(ask);
+            return nsc_context_no_memory(ask);
         wanted[function] = 1;
     }
     options.roots = invert ? NULL : wanted;
@@ -318,27 +320,27 @@ static int make_tree(struct nsc_answer_ask *ask, const struct nsc_selection *s, 
         *out = (struct nsc_tree){0};
         error = nsc_tree_invert(&tree, ask->trace, wanted, out);
         if (error != 0)
-            nsc_ask_no_memory(ask);
+            nsc_context_no_memory(ask);
         nsc_tree_free(&tree);
     }
     free(wanted);
     return error;
 }
 
-int nsc_answer_tree(struct nsc_answer_ask *ask)
+int nsc_engine_tree(struct nsc_engine_context *ask)
 {
-    uint32_t limit = (uint32_t)nsc_ask_number(ask, "limit", TREE_NODES, TREE_NODES_MAX);
+    uint32_t limit = (uint32_t)nsc_context_number(ask, "limit", TREE_NODES, TREE_NODES_MAX);
     uint32_t functions = nsc_trace_info(ask->trace)->function_count;
-    uint64_t root = nsc_ask_number(ask, "root", NSC_NO_ID, functions > 0 ? functions - 1 : 0);
-    bool invert = nsc_ask_number(ask, "invert", 0, 1) != 0;
+    uint64_t root = nsc_context_number(ask, "root", NSC_NO_ID, functions > 0 ? functions - 1 : 0);
+    bool invert = nsc_context_number(ask, "invert", 0, 1) != 0;
     struct nsc_tree tree = {0};
     struct nsc_selection s;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     if (root != NSC_NO_ID && root >= functions)
-        nsc_ask_refuse(ask, "there is no function %llu", (unsigned long long)root);
+        nsc_context_refuse(ask, "there is no function %llu", (unsigned long long)root);
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0)
         error = make_tree(ask, &s,
                           root != NSC_NO_ID ? nsc_trace_canonical(ask->trace, (uint32_t)root)
@@ -353,7 +355,7 @@ int nsc_answer_tree(struct nsc_answer_ask *ask)
 
 /* ---- /api/sandwich --------------------------------------------------------------------------- */
 
-static void put_side(struct nsc_answer_ask *ask, const char *key, const char *more_key,
+static void put_side(struct nsc_engine_context *ask, const char *key, const char *more_key,
                      const struct nsc_sandwich_row *rows, uint32_t count)
 {
     struct nsc_json *j = &ask->json;
@@ -362,7 +364,7 @@ static void put_side(struct nsc_answer_ask *ask, const char *key, const char *mo
     nsc_json_open_array(j, key);
     for (uint32_t i = 0; i < shown; i++) {
         nsc_json_open_array(j, NULL);
-        nsc_ask_put_id(j, NULL, rows[i].function);
+        nsc_context_put_id(j, NULL, rows[i].function);
         nsc_json_u64(j, NULL, rows[i].calls);
         nsc_json_u64(j, NULL, span_ns(ask, rows[i].total_ticks));
         nsc_json_close_array(j);
@@ -371,19 +373,19 @@ static void put_side(struct nsc_answer_ask *ask, const char *key, const char *mo
     nsc_json_u64(j, more_key, count - shown);
 }
 
-int nsc_answer_sandwich(struct nsc_answer_ask *ask)
+int nsc_engine_sandwich(struct nsc_engine_context *ask)
 {
-    uint32_t function = nsc_ask_function(ask, "function");
+    uint32_t function = nsc_context_function(ask, "function");
     struct nsc_sandwich sandwich = {0};
     struct nsc_selection s;
     struct nsc_json *j = NULL;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0)
         error = nsc_sandwich_make(ask->trace, &s, function, &sandwich, &ask->diag);
-    if (error == 0 && (j = nsc_ask_json(ask)) == NULL)
+    if (error == 0 && (j = nsc_context_json(ask)) == NULL)
         error = -ENOMEM;
     if (error == 0) {
         nsc_json_open_object(j, NULL);
@@ -415,19 +417,19 @@ static bool take_call(void *context, const struct nsc_call *call)
     return !h->no_memory && nsc_calls_top_offer(&h->top, call);
 }
 
-static int gather_histogram(struct nsc_answer_ask *ask, const struct nsc_selection *s,
+static int gather_histogram(struct nsc_engine_context *ask, const struct nsc_selection *s,
                             uint32_t function, struct histogram *h)
 {
     uint8_t *wanted = calloc(nsc_trace_info(ask->trace)->function_count + 1u, 1);
     int error;
 
     if (wanted == NULL)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     wanted[function] = 1;
     error = nsc_calls_scan(ask->trace, s, NSC_CALLS_BY_THREAD, wanted, take_call, h, &ask->diag);
     free(wanted);
     if (error == 0 && h->no_memory)
-        error = nsc_ask_no_memory(ask);
+        error = nsc_context_no_memory(ask);
     nsc_calls_top_sort(&h->top);
     return error;
 }
@@ -435,7 +437,7 @@ static int gather_histogram(struct nsc_answer_ask *ask, const struct nsc_selecti
 /* Bars are of whole ticks; the next one begins where one ends. */
 static void put_bar(void *context, uint64_t from, uint64_t to, uint64_t count)
 {
-    struct nsc_answer_ask *ask = context;
+    struct nsc_engine_context *ask = context;
     struct nsc_json *j = &ask->json;
 
     nsc_json_open_array(j, NULL);
@@ -445,9 +447,9 @@ static void put_bar(void *context, uint64_t from, uint64_t to, uint64_t count)
     nsc_json_close_array(j);
 }
 
-static int put_histogram(struct nsc_answer_ask *ask, struct histogram *h)
+static int put_histogram(struct nsc_engine_context *ask, struct histogram *h)
 {
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
     bool any = h->dist.count > 0;
 
     if (j == NULL)
@@ -465,7 +467,7 @@ static int put_histogram(struct nsc_answer_ask *ask, struct histogram *h)
     nsc_json_open_array(j, "longest");
     for (size_t i = 0; i < h->top.count; i++) {
         nsc_json_open_object(j, NULL);
-        nsc_answer_put_call(ask, &h->top.calls[i], &h->top.calls[i].children);
+        nsc_engine_put_call(ask, &h->top.calls[i], &h->top.calls[i].children);
         nsc_json_close_object(j);
     }
     nsc_json_close_array(j);
@@ -473,19 +475,19 @@ static int put_histogram(struct nsc_answer_ask *ask, struct histogram *h)
     return 0;
 }
 
-int nsc_answer_histogram(struct nsc_answer_ask *ask)
+int nsc_engine_histogram(struct nsc_engine_context *ask)
 {
-    uint32_t function = nsc_ask_function(ask, "function");
-    uint64_t limit = nsc_ask_number(ask, "limit", LONGEST, LONGEST_MAX);
+    uint32_t function = nsc_context_function(ask, "function");
+    uint64_t limit = nsc_context_number(ask, "limit", LONGEST, LONGEST_MAX);
     struct histogram h = {0};
     struct nsc_selection s;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     nsc_dist_init(&h.dist);
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0 && nsc_calls_top_init(&h.top, NSC_CALLS_KEY_DURATION, (size_t)limit) < 0)
-        error = nsc_ask_no_memory(ask);
+        error = nsc_context_no_memory(ask);
     if (error == 0)
         error = gather_histogram(ask, &s, function, &h);
     if (error == 0)

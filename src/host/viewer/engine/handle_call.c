@@ -27,7 +27,7 @@ static void put_bounds(struct nsc_json *j, uint32_t bound)
     nsc_json_bool(j, "end_bound", (bound & NSC_BOUND_END) != 0);
 }
 
-void nsc_answer_put_call(struct nsc_answer_ask *ask, const struct nsc_call *call,
+void nsc_engine_put_call(struct nsc_engine_context *ask, const struct nsc_call *call,
                          const uint64_t *children)
 {
     struct nsc_json *j = &ask->json;
@@ -35,8 +35,8 @@ void nsc_answer_put_call(struct nsc_answer_ask *ask, const struct nsc_call *call
     nsc_json_u64(j, "thread", call->thread);
     nsc_json_u64(j, "function", call->function);
     nsc_json_u64(j, "depth", call->depth);
-    nsc_ask_put_time(ask, "start", call->start_ticks);
-    nsc_ask_put_time(ask, "end", call->end_ticks);
+    nsc_context_put_time(ask, "start", call->start_ticks);
+    nsc_context_put_time(ask, "end", call->end_ticks);
     nsc_json_u64(j, "self", nsc_clock_span_ns(nsc_trace_clock(ask->trace), call->self_ticks));
     nsc_json_u64(j, "number", call->number);
     put_bounds(j, call->bound);
@@ -46,7 +46,7 @@ void nsc_answer_put_call(struct nsc_answer_ask *ask, const struct nsc_call *call
         nsc_json_null(j, "children");
 }
 
-static void put_stack(struct nsc_answer_ask *ask, const struct nsc_at *at)
+static void put_stack(struct nsc_engine_context *ask, const struct nsc_at *at)
 {
     struct nsc_json *j = &ask->json;
 
@@ -56,24 +56,24 @@ static void put_stack(struct nsc_answer_ask *ask, const struct nsc_at *at)
 
         nsc_json_open_object(j, NULL);
         nsc_json_u64(j, "function", frame->function);
-        nsc_ask_put_time(ask, "start", frame->start_ticks);
-        nsc_ask_put_time(ask, "end", frame->end_ticks);
+        nsc_context_put_time(ask, "start", frame->start_ticks);
+        nsc_context_put_time(ask, "end", frame->end_ticks);
         nsc_json_close_object(j);
     }
     nsc_json_close_array(j);
     nsc_json_u64(j, "more", at->callers_left_out);
 }
 
-int nsc_answer_call(struct nsc_answer_ask *ask)
+int nsc_engine_call(struct nsc_engine_context *ask)
 {
-    uint32_t thread = nsc_ask_thread(ask, "thread");
-    uint64_t ns = nsc_ask_needed(ask, "at", UINT64_MAX), from, to;
-    uint32_t depth = (uint32_t)nsc_ask_needed(ask, "depth", UINT32_MAX - 1);
+    uint32_t thread = nsc_context_thread(ask, "thread");
+    uint64_t ns = nsc_context_needed(ask, "at", UINT64_MAX), from, to;
+    uint32_t depth = (uint32_t)nsc_context_needed(ask, "depth", UINT32_MAX - 1);
     struct nsc_json *j;
     struct nsc_at at;
     int error;
 
-    if (nsc_ask_check(ask) != 0)
+    if (nsc_context_check(ask) != 0)
         return -EINVAL;
     ticks_of(nsc_trace_clock(ask->trace), ns, &from, &to);
     error =
@@ -81,13 +81,13 @@ int nsc_answer_call(struct nsc_answer_ask *ask)
     if (error == -ENOENT)
         error = nsc_late_find(ask->trace, thread, from, to, depth, CALLERS_MAX, &at, &ask->diag);
     if (error == -ENOENT)
-        return nsc_ask_absent(ask, "no call is open there");
+        return nsc_context_absent(ask, "no call is open there");
     if (error != 0)
         return error;
-    j = nsc_ask_json(ask);
+    j = nsc_context_json(ask);
     if (j != NULL) {
         nsc_json_open_object(j, NULL);
-        nsc_answer_put_call(ask, &at.call, at.children_known ? &at.children : NULL);
+        nsc_engine_put_call(ask, &at.call, at.children_known ? &at.children : NULL);
         put_stack(ask, &at);
         nsc_json_close_object(j);
     }
@@ -98,7 +98,7 @@ int nsc_answer_call(struct nsc_answer_ask *ask)
 /* ---- /api/step ------------------------------------------------------------------------------- */
 
 /* The @nth longest call of a selection. */
-static int find_longest(struct nsc_answer_ask *ask, const struct nsc_selection *s,
+static int find_longest(struct nsc_engine_context *ask, const struct nsc_selection *s,
                         uint32_t function, uint64_t nth, struct nsc_call *out)
 {
     uint8_t *wanted = calloc(nsc_trace_info(ask->trace)->function_count + 1u, 1);
@@ -107,14 +107,14 @@ static int find_longest(struct nsc_answer_ask *ask, const struct nsc_selection *
 
     if (wanted == NULL || nsc_calls_top_init(&top, NSC_CALLS_KEY_DURATION, (size_t)nth) < 0) {
         free(wanted);
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     }
     wanted[function] = 1;
     error = nsc_calls_scan(ask->trace, s, NSC_CALLS_BY_THREAD, wanted, nsc_calls_top_offer, &top,
                            &ask->diag);
     nsc_calls_top_sort(&top);
     if (error == 0 && top.count < nth) {
-        nsc_ask_absent(ask, "the selection has %zu calls of this function", top.count);
+        nsc_context_absent(ask, "the selection has %zu calls of this function", top.count);
         error = -ENOENT;
     } else if (error == 0) {
         *out = top.calls[nth - 1];
@@ -124,37 +124,37 @@ static int find_longest(struct nsc_answer_ask *ask, const struct nsc_selection *
     return error;
 }
 
-static int put_one(struct nsc_answer_ask *ask, const struct nsc_call *call,
+static int put_one(struct nsc_engine_context *ask, const struct nsc_call *call,
                    const uint64_t *children)
 {
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
 
     if (j == NULL)
         return -ENOMEM;
     nsc_json_open_object(j, NULL);
-    nsc_answer_put_call(ask, call, children);
+    nsc_engine_put_call(ask, call, children);
     nsc_json_close_object(j);
     return 0;
 }
 
 /* The nearest call of a function before or after an instant. */
-static int answer_nearest(struct nsc_answer_ask *ask, const struct nsc_selection *s,
+static int answer_nearest(struct nsc_engine_context *ask, const struct nsc_selection *s,
                           uint32_t function, uint64_t ns, bool forwards)
 {
-    struct nsc_step_place place;
+    struct nsc_nearest_call_place place;
     struct nsc_at at;
     uint64_t from, to;
     int error;
 
     ticks_of(nsc_trace_clock(ask->trace), ns, &from, &to);
-    error =
-        nsc_step_find(ask->trace, s, function, forwards ? to : from, forwards, &place, &ask->diag);
+    error = nsc_nearest_call_find(ask->trace, s, function, forwards ? to : from, forwards, &place,
+                                  &ask->diag);
     if (error == 0)
         error = nsc_at_find(ask->trace, place.thread, place.ticks, place.ticks, place.depth,
                             function, 0, &at, &ask->diag);
     if (error == -ENOENT)
-        return nsc_ask_absent(ask, "there is no %s call of this function",
-                              forwards ? "later" : "earlier");
+        return nsc_context_absent(ask, "there is no %s call of this function",
+                                  forwards ? "later" : "earlier");
     if (error != 0)
         return error;
     error = put_one(ask, &at.call, at.children_known ? &at.children : NULL);
@@ -163,46 +163,46 @@ static int answer_nearest(struct nsc_answer_ask *ask, const struct nsc_selection
 }
 
 /* `thread` stands beside `threads`: one alone. */
-static int take_thread(struct nsc_answer_ask *ask, struct nsc_selection *s)
+static int take_thread(struct nsc_engine_context *ask, struct nsc_selection *s)
 {
     uint32_t threads = nsc_trace_info(ask->trace)->thread_count;
-    uint64_t thread = nsc_ask_number(ask, "thread", NSC_NO_ID, UINT32_MAX - 1);
+    uint64_t thread = nsc_context_number(ask, "thread", NSC_NO_ID, UINT32_MAX - 1);
     bool has_it;
 
     if (thread == NSC_NO_ID)
         return 0;
     if (thread >= threads)
-        return nsc_ask_refuse(ask, "there is no thread %llu", (unsigned long long)thread);
+        return nsc_context_refuse(ask, "there is no thread %llu", (unsigned long long)thread);
     has_it = nsc_selection_has_thread(s, (uint32_t)thread);
     free(s->threads);
     s->threads = calloc(threads + 1u, 1);
     if (s->threads == NULL)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     s->threads[thread] = has_it;
     return 0;
 }
 
-int nsc_answer_step(struct nsc_answer_ask *ask)
+int nsc_engine_step(struct nsc_engine_context *ask)
 {
     static const char *const ways[] = {"next", "previous", "longest"};
-    uint32_t function = nsc_ask_function(ask, "function");
-    uint32_t way = nsc_ask_word(ask, "go", ways, 3, 3);
-    uint64_t ns = nsc_ask_number(ask, "at", UINT64_MAX, INT64_MAX);
-    uint64_t nth = nsc_ask_number(ask, "nth", 1, NTH_MAX);
+    uint32_t function = nsc_context_function(ask, "function");
+    uint32_t way = nsc_context_word(ask, "go", ways, 3, 3);
+    uint64_t ns = nsc_context_number(ask, "at", UINT64_MAX, INT64_MAX);
+    uint64_t nth = nsc_context_number(ask, "nth", 1, NTH_MAX);
     struct nsc_call call;
     struct nsc_selection s;
-    int error = nsc_ask_selection(ask, &s);
+    int error = nsc_context_selection(ask, &s);
 
     if (error == 0)
         error = take_thread(ask, &s);
     if (way == 3)
-        nsc_ask_refuse(ask, "`go` is missing");
+        nsc_context_refuse(ask, "`go` is missing");
     if (way < 2 && ns == UINT64_MAX)
-        nsc_ask_refuse(ask, "`at` is missing");
+        nsc_context_refuse(ask, "`at` is missing");
     if (nth == 0)
-        nsc_ask_refuse(ask, "`nth` counts from 1");
+        nsc_context_refuse(ask, "`nth` counts from 1");
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0 && way == 2) {
         error = find_longest(ask, &s, function, nth, &call);
         if (error == 0)

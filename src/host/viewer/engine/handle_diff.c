@@ -18,7 +18,7 @@
 /* What is told, and by which numbers functions are called: those that were used before are in
  * @number, NSC_NO_ID stands for none yet. */
 struct telling {
-    struct nsc_answer_ask *ask;
+    struct nsc_engine_context *ask;
     const struct nsc_diff *diff;
     struct nsc_json *json;
     uint32_t *number; /* by row */
@@ -109,7 +109,7 @@ static void put_functions(struct telling *t)
         nsc_json_text(t->json, NULL, row->name);
         put_place(t, row);
         for (unsigned side = 0; side < NSC_DIFF_SIDES; side++)
-            nsc_ask_put_id(t->json, NULL, row->functions[side]);
+            nsc_context_put_id(t->json, NULL, row->functions[side]);
         nsc_json_close_array(t->json);
     }
     nsc_json_close_array(t->json);
@@ -132,7 +132,7 @@ static void put_sides(struct telling *t)
     nsc_json_close_array(t->json);
 }
 
-static int put_diff(struct nsc_answer_ask *ask, const struct nsc_diff *d, const uint32_t *order,
+static int put_diff(struct nsc_engine_context *ask, const struct nsc_diff *d, const uint32_t *order,
                     uint32_t rows, const uint8_t *chosen)
 {
     struct telling t = {.ask = ask,
@@ -141,7 +141,7 @@ static int put_diff(struct nsc_answer_ask *ask, const struct nsc_diff *d, const 
                         .rows = calloc(d->row_count + 1u, sizeof(*t.rows))};
 
     if (order != NULL && chosen != NULL && t.number != NULL && t.rows != NULL)
-        t.json = nsc_ask_json(ask);
+        t.json = nsc_context_json(ask);
     if (t.json != NULL) {
         memset(t.number, 0xff, d->row_count * sizeof(*t.number));
         nsc_json_open_object(t.json, NULL);
@@ -153,7 +153,7 @@ static int put_diff(struct nsc_answer_ask *ask, const struct nsc_diff *d, const 
     }
     free(t.number);
     free(t.rows);
-    return t.json != NULL ? 0 : nsc_ask_no_memory(ask);
+    return t.json != NULL ? 0 : nsc_context_no_memory(ask);
 }
 
 /* What a request wants to have told. */
@@ -162,7 +162,8 @@ struct wanted {
     uint32_t rows, nodes, longest;
 };
 
-static int tell(struct nsc_answer_ask *ask, const struct nsc_diff *d, const struct wanted *wanted)
+static int tell(struct nsc_engine_context *ask, const struct nsc_diff *d,
+                const struct wanted *wanted)
 {
     uint32_t *order = nsc_diff_order(d, wanted->key);
     uint8_t *chosen = nsc_diff_choose(d, wanted->key, wanted->nodes, wanted->longest);
@@ -174,25 +175,25 @@ static int tell(struct nsc_answer_ask *ask, const struct nsc_diff *d, const stru
     return error;
 }
 
-int nsc_answer_diff(struct nsc_answer_ask *ask)
+int nsc_engine_diff(struct nsc_engine_context *ask)
 {
     /* In the order of enum nsc_diff_key. */
     static const char *const keys[] = {"self", "total", "calls", "name"};
     struct nsc_trace *const traces[] = {ask->sources[0].trace, ask->sources[1].trace};
     const struct wanted wanted = {
-        .key =
-            (enum nsc_diff_key)nsc_ask_word(ask, "sort", keys, sizeof(keys) / sizeof(keys[0]), 0),
-        .rows = (uint32_t)nsc_ask_number(ask, "limit", ROWS, ROWS_MAX),
-        .nodes = (uint32_t)nsc_ask_number(ask, "nodes", NODES, NODES_MAX),
-        .longest = (uint32_t)nsc_ask_number(ask, "longest", 0, NODES_MAX),
+        .key = (enum nsc_diff_key)nsc_context_word(ask, "sort", keys,
+                                                   sizeof(keys) / sizeof(keys[0]), 0),
+        .rows = (uint32_t)nsc_context_number(ask, "limit", ROWS, ROWS_MAX),
+        .nodes = (uint32_t)nsc_context_number(ask, "nodes", NODES, NODES_MAX),
+        .longest = (uint32_t)nsc_context_number(ask, "longest", 0, NODES_MAX),
     };
     struct nsc_selection s[NSC_DIFF_SIDES];
     const struct nsc_selection *const selections[] = {&s[0], &s[1]};
     struct nsc_diff d = {0};
-    int error = nsc_ask_selections(ask, s);
+    int error = nsc_context_selections(ask, s);
 
     if (error == 0)
-        error = nsc_ask_check(ask);
+        error = nsc_context_check(ask);
     if (error == 0)
         error = nsc_diff_make(traces, selections, &d, NULL, &ask->diag);
     if (error == 0)

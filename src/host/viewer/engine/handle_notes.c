@@ -29,16 +29,16 @@ struct columns {
 
 /* `width`, `from` and `to`. The window is cut to what the trace has, so that columns mean
  * something. */
-static struct columns ask_columns(struct nsc_answer_ask *ask)
+static struct columns ask_columns(struct nsc_engine_context *ask)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
     uint64_t end = nsc_clock_ns(clock, nsc_trace_info(ask->trace)->end_ticks);
     struct columns c = {.clock = clock};
 
-    nsc_ask_window(ask, &c.from_ns, &c.to_ns);
-    c.width = nsc_ask_number(ask, "width", WIDTH, WIDTH_MAX);
+    nsc_context_window(ask, &c.from_ns, &c.to_ns);
+    c.width = nsc_context_number(ask, "width", WIDTH, WIDTH_MAX);
     if (c.width == 0)
-        nsc_ask_refuse(ask, "`width` must not be 0");
+        nsc_context_refuse(ask, "`width` must not be 0");
     if (c.to_ns == UINT64_MAX)
         c.to_ns = end > c.from_ns ? end + 1 : c.from_ns + 1;
     return c;
@@ -52,7 +52,7 @@ static uint64_t column_of(const struct columns *c, uint64_t ns)
 }
 
 /* Begin to read notes, those from the window's start on. */
-static int open_notes(struct nsc_answer_ask *ask, enum nsc_note_kind kind, uint32_t owner,
+static int open_notes(struct nsc_engine_context *ask, enum nsc_note_kind kind, uint32_t owner,
                       bool of_process, uint64_t from_ns, struct nsc_note_cursor **out)
 {
     uint64_t ticks = from_ns > 0 ? nsc_clock_ticks(nsc_trace_clock(ask->trace), from_ns) : 0;
@@ -74,7 +74,7 @@ static bool is_of(const struct nsc_note *note, const struct whose *w)
 }
 
 /* The last note before @end_ns, of those from about @begin_ns on. 1: found, 0: there is none. */
-static int last_note(struct nsc_answer_ask *ask, const struct whose *w, uint64_t begin_ns,
+static int last_note(struct nsc_engine_context *ask, const struct whose *w, uint64_t begin_ns,
                      uint64_t end_ns, struct nsc_note *out)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
@@ -97,8 +97,8 @@ static int last_note(struct nsc_answer_ask *ask, const struct whose *w, uint64_t
 
 /* What held when the window began: the last note before it, looked for ever further back. Texts of
  * the note are not to be used. 1: found, 0: there is none. */
-static int note_before(struct nsc_answer_ask *ask, const struct whose *w, const struct columns *c,
-                       struct nsc_note *out)
+static int note_before(struct nsc_engine_context *ask, const struct whose *w,
+                       const struct columns *c, struct nsc_note *out)
 {
     uint64_t back = c->to_ns - c->from_ns;
     int found = 0;
@@ -123,7 +123,7 @@ struct segment {
 
 /* Neighbours that are narrower than a column, while they are gathered. */
 struct joiner {
-    struct nsc_answer_ask *ask;
+    struct nsc_engine_context *ask;
     struct columns columns;
     bool joins; /* else every segment is told */
     bool holds;
@@ -169,7 +169,7 @@ static void join_segment(struct joiner *joiner, const struct segment *s)
 
 /* Go through a thread's states in the window. Returns their number or -errno; @joiner may be NULL.
  */
-static int64_t each_state(struct nsc_answer_ask *ask, uint32_t thread, const struct columns *c,
+static int64_t each_state(struct nsc_engine_context *ask, uint32_t thread, const struct columns *c,
                           struct joiner *joiner)
 {
     const struct nsc_thread *t = nsc_trace_thread(ask->trace, thread);
@@ -214,20 +214,20 @@ static int64_t each_state(struct nsc_answer_ask *ask, uint32_t thread, const str
     return more < 0 ? more : count;
 }
 
-int nsc_answer_states(struct nsc_answer_ask *ask)
+int nsc_engine_states(struct nsc_engine_context *ask)
 {
-    uint32_t thread = nsc_ask_thread(ask, "thread");
+    uint32_t thread = nsc_context_thread(ask, "thread");
     struct joiner joiner = {.ask = ask, .columns = ask_columns(ask)};
     struct nsc_json *j;
     int64_t count;
 
-    if (nsc_ask_check(ask) != 0)
+    if (nsc_context_check(ask) != 0)
         return -EINVAL;
     count = each_state(ask, thread, &joiner.columns, NULL);
     if (count < 0)
         return (int)count;
     joiner.joins = (uint64_t)count > joiner.columns.width;
-    j = nsc_ask_json(ask);
+    j = nsc_context_json(ask);
     if (j == NULL)
         return -ENOMEM;
     nsc_json_open_object(j, NULL);
@@ -242,12 +242,12 @@ int nsc_answer_states(struct nsc_answer_ask *ask)
 
 /* ---- /api/samples ---------------------------------------------------------------------------- */
 
-static void put_sample(struct nsc_answer_ask *ask, const struct nsc_note *note)
+static void put_sample(struct nsc_engine_context *ask, const struct nsc_note *note)
 {
     struct nsc_json *j = &ask->json;
 
     nsc_json_open_array(j, NULL);
-    nsc_ask_put_time(ask, NULL, note->ticks);
+    nsc_context_put_time(ask, NULL, note->ticks);
     for (int i = 0; i < NSC_SAMPLE_FIELDS; i++)
         if ((note->sample.known >> i & 1) != 0)
             nsc_json_u64(j, NULL, note->sample.values[i]);
@@ -257,7 +257,7 @@ static void put_sample(struct nsc_answer_ask *ask, const struct nsc_note *note)
 }
 
 /* With the samples on either side of the window: between two of them is what they tell. */
-static int put_samples(struct nsc_answer_ask *ask, uint32_t thread, const struct columns *c)
+static int put_samples(struct nsc_engine_context *ask, uint32_t thread, const struct columns *c)
 {
     const struct whose whose = {NSC_NOTE_SAMPLE, thread, false, NULL};
     struct nsc_note_cursor *cursor;
@@ -293,20 +293,20 @@ static int put_samples(struct nsc_answer_ask *ask, uint32_t thread, const struct
     return more < 0 ? more : 0;
 }
 
-int nsc_answer_samples(struct nsc_answer_ask *ask)
+int nsc_engine_samples(struct nsc_engine_context *ask)
 {
     /* In the order of enum nsc_sample_field. */
     static const char *const names[NSC_SAMPLE_FIELDS] = {
         "cpu_ns",        "major_faults",    "minor_faults",    "switches",   "preemptions",
         "process_bytes", "process_objects", "allocated_bytes", "freed_bytes"};
-    uint32_t thread = nsc_ask_thread(ask, "thread");
+    uint32_t thread = nsc_context_thread(ask, "thread");
     struct columns c = ask_columns(ask);
     struct nsc_json *j;
     int error;
 
-    if (nsc_ask_check(ask) != 0)
+    if (nsc_context_check(ask) != 0)
         return -EINVAL;
-    j = nsc_ask_json(ask);
+    j = nsc_context_json(ask);
     if (j == NULL)
         return -ENOMEM;
     nsc_json_open_object(j, NULL);
@@ -353,7 +353,7 @@ static void put_counted(struct nsc_json *j, const struct counted *c)
 }
 
 /* With the value from before the window, which holds at its begin. */
-static int put_counter(struct nsc_answer_ask *ask, uint32_t owner, bool of_process,
+static int put_counter(struct nsc_engine_context *ask, uint32_t owner, bool of_process,
                        const char *name, const struct columns *c)
 {
     const struct whose whose = {NSC_NOTE_COUNTER, owner, of_process, name};
@@ -395,26 +395,26 @@ static int put_counter(struct nsc_answer_ask *ask, uint32_t owner, bool of_proce
     return more < 0 ? more : 0;
 }
 
-int nsc_answer_counters(struct nsc_answer_ask *ask)
+int nsc_engine_counters(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
-    uint64_t process = nsc_ask_number(ask, "process", NSC_NO_ID, UINT32_MAX - 1);
-    uint64_t thread = nsc_ask_number(ask, "thread", NSC_NO_ID, UINT32_MAX - 1);
-    const char *name = nsc_ask_text(ask, "name");
+    uint64_t process = nsc_context_number(ask, "process", NSC_NO_ID, UINT32_MAX - 1);
+    uint64_t thread = nsc_context_number(ask, "thread", NSC_NO_ID, UINT32_MAX - 1);
+    const char *name = nsc_context_text(ask, "name");
     struct columns c = ask_columns(ask);
     bool of_process = process != NSC_NO_ID;
     struct nsc_json *j;
     int error;
 
     if (of_process == (thread != NSC_NO_ID))
-        nsc_ask_refuse(ask, "either `process` or `thread` must be given");
+        nsc_context_refuse(ask, "either `process` or `thread` must be given");
     if (of_process ? process >= info->process_count : thread >= info->thread_count)
-        nsc_ask_refuse(ask, "there is no such process or thread");
+        nsc_context_refuse(ask, "there is no such process or thread");
     if (name == NULL)
-        nsc_ask_refuse(ask, "`name` is missing");
-    if (nsc_ask_check(ask) != 0 || name == NULL)
+        nsc_context_refuse(ask, "`name` is missing");
+    if (nsc_context_check(ask) != 0 || name == NULL)
         return -EINVAL;
-    j = nsc_ask_json(ask);
+    j = nsc_context_json(ask);
     if (j == NULL)
         return -ENOMEM;
     nsc_json_open_object(j, NULL);
@@ -500,7 +500,7 @@ static bool keep_mark(struct marks *m, const struct nsc_note *note)
     return true;
 }
 
-static int gather_marks(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from_ns,
+static int gather_marks(struct nsc_engine_context *ask, uint32_t thread, uint64_t from_ns,
                         uint64_t to_ns, struct marks *m)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
@@ -516,7 +516,7 @@ static int gather_marks(struct nsc_answer_ask *ask, uint32_t thread, uint64_t fr
         if (ns >= to_ns)
             break;
         if (ns >= from_ns && !keep_mark(m, &note)) {
-            more = nsc_ask_no_memory(ask);
+            more = nsc_context_no_memory(ask);
             break;
         }
     }
@@ -524,9 +524,9 @@ static int gather_marks(struct nsc_answer_ask *ask, uint32_t thread, uint64_t fr
     return more < 0 ? more : 0;
 }
 
-static int put_marks(struct nsc_answer_ask *ask, struct marks *m)
+static int put_marks(struct nsc_engine_context *ask, struct marks *m)
 {
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
 
     if (j == NULL)
         return -ENOMEM;
@@ -537,7 +537,7 @@ static int put_marks(struct nsc_answer_ask *ask, struct marks *m)
     for (size_t i = 0; i < m->count; i++) {
         nsc_json_open_object(j, NULL);
         nsc_json_u64(j, "thread", m->marks[i].thread);
-        nsc_ask_put_time(ask, "time", m->marks[i].ticks);
+        nsc_context_put_time(ask, "time", m->marks[i].ticks);
         nsc_json_text(j, "name", m->marks[i].name);
         nsc_json_text(j, "text", m->marks[i].text);
         nsc_json_close_object(j);
@@ -548,18 +548,18 @@ static int put_marks(struct nsc_answer_ask *ask, struct marks *m)
     return 0;
 }
 
-int nsc_answer_marks(struct nsc_answer_ask *ask)
+int nsc_engine_marks(struct nsc_engine_context *ask)
 {
-    struct marks m = {.max = (size_t)nsc_ask_number(ask, "limit", MARKS, MARKS_MAX)};
+    struct marks m = {.max = (size_t)nsc_context_number(ask, "limit", MARKS, MARKS_MAX)};
     uint64_t from_ns, to_ns;
     int error;
 
-    nsc_ask_window(ask, &from_ns, &to_ns);
-    error = nsc_ask_check(ask);
+    nsc_context_window(ask, &from_ns, &to_ns);
+    error = nsc_context_check(ask);
     if (error == 0) {
         m.marks = calloc(m.max + 1, sizeof(*m.marks));
         if (m.marks == NULL)
-            return nsc_ask_no_memory(ask);
+            return nsc_context_no_memory(ask);
     }
     for (uint32_t i = 0; error == 0 && i < nsc_trace_info(ask->trace)->thread_count; i++)
         if (nsc_trace_note_count(ask->trace, NSC_NOTE_MARK, i, false) > 0)
@@ -576,7 +576,7 @@ int nsc_answer_marks(struct nsc_answer_ask *ask)
 
 /* ---- /api/left-out --------------------------------------------------------------------------- */
 
-static void put_estimate(struct nsc_answer_ask *ask, const char *key, bool known,
+static void put_estimate(struct nsc_engine_context *ask, const char *key, bool known,
                          const struct nsc_estimate *e, bool is_time)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
@@ -592,17 +592,17 @@ static void put_estimate(struct nsc_answer_ask *ask, const char *key, bool known
     nsc_json_close_array(j);
 }
 
-static void put_left_out(struct nsc_answer_ask *ask, const struct nsc_left_out *l)
+static void put_left_out(struct nsc_engine_context *ask, const struct nsc_left_out *l)
 {
     struct nsc_json *j = &ask->json;
 
     nsc_json_open_object(j, NULL);
-    nsc_ask_put_id(j, "function", l->function);
-    nsc_ask_put_id(j, "process", l->process);
-    nsc_json_text(j, "reason", nsc_left_out_reason_name(l->reason));
-    nsc_ask_put_time(ask, "from", l->from_ticks);
+    nsc_context_put_id(j, "function", l->function);
+    nsc_context_put_id(j, "process", l->process);
+    nsc_json_text(j, "reason", nsc_model_left_out_reason_name(l->reason));
+    nsc_context_put_time(ask, "from", l->from_ticks);
     if (l->to_ticks != 0)
-        nsc_ask_put_time(ask, "to", l->to_ticks);
+        nsc_context_put_time(ask, "to", l->to_ticks);
     else
         nsc_json_null(j, "to");
     put_estimate(ask, "calls", (l->known & NSC_LEFT_OUT_CALLS) != 0, &l->calls, false);
@@ -611,12 +611,12 @@ static void put_left_out(struct nsc_answer_ask *ask, const struct nsc_left_out *
     nsc_json_close_object(j);
 }
 
-int nsc_answer_left_out(struct nsc_answer_ask *ask)
+int nsc_engine_left_out(struct nsc_engine_context *ask)
 {
     uint32_t count = nsc_trace_info(ask->trace)->left_out_count;
-    uint32_t limit = (uint32_t)nsc_ask_number(ask, "limit", LEFT_OUT, LEFT_OUT_MAX);
+    uint32_t limit = (uint32_t)nsc_context_number(ask, "limit", LEFT_OUT, LEFT_OUT_MAX);
     uint32_t shown = count < limit ? count : limit;
-    struct nsc_json *j = nsc_ask_check(ask) == 0 ? nsc_ask_json(ask) : NULL;
+    struct nsc_json *j = nsc_context_check(ask) == 0 ? nsc_context_json(ask) : NULL;
 
     if (j == NULL)
         return ask->refused ? -EINVAL : -ENOMEM;

@@ -19,7 +19,7 @@
 #define SPANS           64u
 
 struct overview {
-    struct nsc_answer_ask *ask;
+    struct nsc_engine_context *ask;
     const struct nsc_clock *clock;
     uint64_t from_ns, step_ns; /* of a column */
     uint32_t width, level;
@@ -229,7 +229,7 @@ static int make_overview(struct overview *o)
 
 static int put_overview(const struct overview *o)
 {
-    struct nsc_json *j = nsc_ask_json(o->ask);
+    struct nsc_json *j = nsc_context_json(o->ask);
 
     if (j == NULL)
         return -ENOMEM;
@@ -247,18 +247,18 @@ static int put_overview(const struct overview *o)
     return 0;
 }
 
-int nsc_answer_overview(struct nsc_answer_ask *ask)
+int nsc_engine_overview(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
     struct overview o = {.ask = ask, .clock = nsc_trace_clock(ask->trace)};
     uint64_t end_ns = nsc_clock_ns(o.clock, info->end_ticks), all_ns;
     int error;
 
-    o.width = (uint32_t)nsc_ask_needed(ask, "width", WIDTH_MAX);
-    if (nsc_ask_check(ask) != 0)
+    o.width = (uint32_t)nsc_context_needed(ask, "width", WIDTH_MAX);
+    if (nsc_context_check(ask) != 0)
         return -EINVAL;
     if (o.width == 0)
-        return nsc_ask_refuse(ask, "`width` must not be 0");
+        return nsc_context_refuse(ask, "`width` must not be 0");
     o.from_ns = nsc_clock_ns(o.clock, info->start_ticks);
     all_ns = end_ns > o.from_ns ? end_ns - o.from_ns : 0;
     o.step_ns = all_ns / o.width + 1;
@@ -267,7 +267,7 @@ int nsc_answer_overview(struct nsc_answer_ask *ask)
     o.level = 63u - (uint32_t)__builtin_clzll(o.step_ns);
     o.depth = calloc(o.width, sizeof(*o.depth));
     o.lost = calloc(o.width, sizeof(*o.lost));
-    error = o.depth != NULL && o.lost != NULL ? make_overview(&o) : nsc_ask_no_memory(ask);
+    error = o.depth != NULL && o.lost != NULL ? make_overview(&o) : nsc_context_no_memory(ask);
     if (error == 0)
         error = put_overview(&o);
     free(o.depth);

@@ -21,8 +21,8 @@
 /* ---- How often each function was called ------------------------------------------------------ */
 
 /* Add the calls that ended in a chunk, from its events; @late_only: just those not entered. */
-static int count_events(struct nsc_answer_ask *ask, const struct nsc_chunk *chunk, bool late_only,
-                        uint64_t *calls)
+static int count_events(struct nsc_engine_context *ask, const struct nsc_chunk *chunk,
+                        bool late_only, uint64_t *calls)
 {
     const struct nsc_event *events;
     struct nsc_cursor *cursor;
@@ -47,8 +47,9 @@ static int count_events(struct nsc_answer_ask *ask, const struct nsc_chunk *chun
 }
 
 /* Add the calls that ended in a piece of a thread. @to_read: events that may still be read. */
-static int count_piece(struct nsc_answer_ask *ask, const struct nsc_chunk *chunks, uint32_t count,
-                       const struct nsc_levels_piece *piece, uint64_t *to_read, uint64_t *calls)
+static int count_piece(struct nsc_engine_context *ask, const struct nsc_chunk *chunks,
+                       uint32_t count, const struct nsc_levels_piece *piece, uint64_t *to_read,
+                       uint64_t *calls)
 {
     uint32_t end = piece->first_chunk + piece->chunk_count;
     uint64_t open = end < count ? chunks[end].depth : 0, known = 0, events = 0;
@@ -81,7 +82,7 @@ static int count_piece(struct nsc_answer_ask *ask, const struct nsc_chunk *chunk
     return error;
 }
 
-static int count_thread(struct nsc_answer_ask *ask, uint32_t thread, uint64_t *to_read,
+static int count_thread(struct nsc_engine_context *ask, uint32_t thread, uint64_t *to_read,
                         uint64_t *calls)
 {
     struct nsc_levels_piece piece;
@@ -102,12 +103,12 @@ static int count_thread(struct nsc_answer_ask *ask, uint32_t thread, uint64_t *t
 }
 
 /* Sum up; afterwards the source has the counts, or knows that there are none to be had. */
-static int count_calls(struct nsc_answer_ask *ask)
+static int count_calls(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
     uint64_t to_read = EVENTS_TO_READ;
     uint64_t *calls = calloc(info->function_count + 1u, sizeof(*calls));
-    int error = calls != NULL ? 0 : nsc_ask_no_memory(ask);
+    int error = calls != NULL ? 0 : nsc_context_no_memory(ask);
 
     /* Of a recovered file the chunks that are left do not close all calls. */
     if (error == 0 && info->recovered)
@@ -131,7 +132,7 @@ static int count_calls(struct nsc_answer_ask *ask)
 /* What a function's name must be like. */
 struct wanted {
     const char *text;
-    struct nsc_match
+    struct nsc_pattern
         *pattern; /* NULL: the text stands in it somewhere, in letters of either case */
 };
 
@@ -155,24 +156,24 @@ static bool contains(const char *name, const char *text)
 
 static bool fits(const struct wanted *w, const char *name)
 {
-    return w->pattern != NULL ? nsc_match_test(w->pattern, name) : contains(name, w->text);
+    return w->pattern != NULL ? nsc_pattern_test(w->pattern, name) : contains(name, w->text);
 }
 
 /* Patterns are compiled; anything else is looked for as it is. */
-static struct wanted ask_wanted(struct nsc_answer_ask *ask)
+static struct wanted ask_wanted(struct nsc_engine_context *ask)
 {
-    struct wanted w = {.text = nsc_ask_text(ask, "q")};
+    struct wanted w = {.text = nsc_context_text(ask, "q")};
     size_t length = w.text != NULL ? strlen(w.text) : 0;
     bool is_regex = length > 1 && w.text[0] == '/' && w.text[length - 1] == '/';
     struct nsc_diag diag;
 
     if (w.text == NULL)
-        nsc_ask_refuse(ask, "`q` is missing");
+        nsc_context_refuse(ask, "`q` is missing");
     else if (length > TEXT_MAX)
-        nsc_ask_refuse(ask, "`q` must not be longer than %u bytes", TEXT_MAX);
+        nsc_context_refuse(ask, "`q` must not be longer than %u bytes", TEXT_MAX);
     else if ((is_regex || strpbrk(w.text, "*?") != NULL) &&
-             nsc_match_compile(w.text, &w.pattern, &diag) != 0)
-        nsc_ask_refuse(ask, "`q`: %.200s", diag.message);
+             nsc_pattern_compile(w.text, &w.pattern, &diag) != 0)
+        nsc_context_refuse(ask, "`q`: %.200s", diag.message);
     return w;
 }
 
@@ -194,12 +195,12 @@ static int compare_functions(const void *a, const void *b, void *context)
     return names != 0 ? names : (x > y) - (x < y);
 }
 
-static int put_found(struct nsc_answer_ask *ask, const uint32_t *found, uint32_t count,
+static int put_found(struct nsc_engine_context *ask, const uint32_t *found, uint32_t count,
                      uint32_t limit)
 {
     const uint64_t *calls = ask->source->calls;
     uint32_t shown = count < limit ? count : limit;
-    struct nsc_json *j = nsc_ask_json(ask);
+    struct nsc_json *j = nsc_context_json(ask);
 
     if (j == NULL)
         return -ENOMEM;
@@ -220,7 +221,7 @@ static int put_found(struct nsc_answer_ask *ask, const uint32_t *found, uint32_t
     return 0;
 }
 
-static int search(struct nsc_answer_ask *ask, const struct wanted *w, uint32_t limit)
+static int search(struct nsc_engine_context *ask, const struct wanted *w, uint32_t limit)
 {
     uint32_t functions = nsc_trace_info(ask->trace)->function_count, count = 0;
     uint32_t *found = calloc(functions + 1u, sizeof(*found));
@@ -228,7 +229,7 @@ static int search(struct nsc_answer_ask *ask, const struct wanted *w, uint32_t l
     int error = 0;
 
     if (found == NULL)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     for (uint32_t i = 0; i < functions; i++)
         if (nsc_trace_canonical(ask->trace, i) == i &&
             fits(w, nsc_trace_function(ask->trace, i)->name))
@@ -244,14 +245,14 @@ static int search(struct nsc_answer_ask *ask, const struct wanted *w, uint32_t l
     return error;
 }
 
-int nsc_answer_search(struct nsc_answer_ask *ask)
+int nsc_engine_search(struct nsc_engine_context *ask)
 {
     struct wanted w = ask_wanted(ask);
-    uint32_t limit = (uint32_t)nsc_ask_number(ask, "limit", ROWS, ROWS_MAX);
-    int error = nsc_ask_check(ask);
+    uint32_t limit = (uint32_t)nsc_context_number(ask, "limit", ROWS, ROWS_MAX);
+    int error = nsc_context_check(ask);
 
     if (error == 0)
         error = search(ask, &w, limit);
-    nsc_match_free(w.pattern);
+    nsc_pattern_free(w.pattern);
     return error;
 }

@@ -44,7 +44,7 @@ struct span {
 };
 
 struct tile {
-    struct nsc_answer_ask *ask;
+    struct nsc_engine_context *ask;
     const struct nsc_pieces *pieces;
     uint64_t from_ns, to_ns;
     uint32_t zoom;
@@ -110,7 +110,7 @@ static void rows_of(const struct tile *t, const struct nsc_piece *p, uint32_t de
 
 static void put_span(struct tile *t, const struct span *s)
 {
-    uint8_t *at = nsc_ask_bytes(t->ask, SPAN_BYTES);
+    uint8_t *at = nsc_context_bytes(t->ask, SPAN_BYTES);
 
     if (at == NULL || t->ask->reply->count > ANSWER_BYTES) {
         t->failed = true;
@@ -190,7 +190,7 @@ static void add_row(struct line *l, const struct nsc_row *row)
     if (r.end > t->to_ns)
         r.end = r.last = NSC_ROW_OPEN_END;
     if (l->gathers && l->row.first >> t->level == r.first >> t->level) {
-        nsc_row_merge(&l->row, &r);
+        nsc_piece_row_merge(&l->row, &r);
         return;
     }
     if (l->gathers)
@@ -253,7 +253,7 @@ struct gap_line {
 
 static void flush_gap(struct gap_line *g)
 {
-    uint8_t *at = g->holds ? nsc_ask_bytes(g->tile->ask, SPAN_BYTES) : NULL;
+    uint8_t *at = g->holds ? nsc_context_bytes(g->tile->ask, SPAN_BYTES) : NULL;
 
     if (!g->holds)
         return;
@@ -318,7 +318,7 @@ static void put_gaps(struct tile *t)
 
 static uint32_t flags_of(const struct tile *t)
 {
-    const struct nsc_answer_ask *ask = t->ask;
+    const struct nsc_engine_context *ask = t->ask;
     uint64_t end = nsc_clock_ns(nsc_trace_clock(ask->trace), nsc_trace_info(ask->trace)->end_ticks);
     uint32_t flags = 0;
 
@@ -332,9 +332,9 @@ static uint32_t flags_of(const struct tile *t)
 
 static void put_tile(struct tile *t, uint32_t thread, uint32_t number)
 {
-    struct nsc_answer_reply *reply = t->ask->reply;
+    struct nsc_engine_reply *reply = t->ask->reply;
     size_t head = reply->count;
-    uint8_t *at = nsc_ask_bytes(t->ask, HEAD_BYTES);
+    uint8_t *at = nsc_context_bytes(t->ask, HEAD_BYTES);
 
     if (at == NULL) {
         t->failed = true;
@@ -379,7 +379,7 @@ static struct nsc_cache_key key_of(const struct tile *t, uint32_t thread)
 /* Keep the tile whose bytes begin at @head of the answer, if there is memory for it. */
 static void keep_tile(const struct tile *t, const struct nsc_cache_key *key, size_t head)
 {
-    const struct nsc_answer_reply *reply = t->ask->reply;
+    const struct nsc_engine_reply *reply = t->ask->reply;
     size_t count = reply->count - head;
     struct kept_tile *kept = malloc(sizeof(*kept) + count);
 
@@ -393,14 +393,14 @@ static void keep_tile(const struct tile *t, const struct nsc_cache_key *key, siz
 
 static int answer_tile(struct tile *t, struct nsc_pieces *pieces, uint32_t thread, uint32_t number)
 {
-    struct nsc_answer_ask *ask = t->ask;
+    struct nsc_engine_context *ask = t->ask;
     struct nsc_cache_key key = key_of(t, thread);
     const struct kept_tile *kept = nsc_cache_find(ask->tiles, &key);
     size_t head = ask->reply->count;
     int error;
 
     if (kept != NULL) {
-        uint8_t *at = nsc_ask_bytes(ask, kept->count);
+        uint8_t *at = nsc_context_bytes(ask, kept->count);
 
         if (at == NULL)
             return -ENOMEM;
@@ -419,10 +419,10 @@ static int answer_tile(struct tile *t, struct nsc_pieces *pieces, uint32_t threa
     return t->failed && ask->reply->count <= ANSWER_BYTES ? -ENOMEM : 0;
 }
 
-static int answer_tiles(struct nsc_answer_ask *ask, const struct wanted *w)
+static int answer_tiles(struct nsc_engine_context *ask, const struct wanted *w)
 {
     struct nsc_pieces pieces = {0};
-    int error = nsc_ask_bytes(ask, 0) != NULL ? 0 : -ENOMEM;
+    int error = nsc_context_bytes(ask, 0) != NULL ? 0 : -ENOMEM;
 
     for (uint64_t i = 0; i < (uint64_t)w->thread_count * w->count && error == 0; i++) {
         uint32_t number = (uint32_t)(i % w->count);
@@ -439,34 +439,34 @@ static int answer_tiles(struct nsc_answer_ask *ask, const struct wanted *w)
 
         error = answer_tile(&t, &pieces, w->threads[i / w->count], number);
         if (error == 0 && ask->reply->count > ANSWER_BYTES)
-            error = nsc_ask_refuse(ask, "that is more than %u MiB: ask for fewer tiles or rows",
-                                   (unsigned)(ANSWER_BYTES >> 20));
+            error = nsc_context_refuse(ask, "that is more than %u MiB: ask for fewer tiles or rows",
+                                       (unsigned)(ANSWER_BYTES >> 20));
     }
     nsc_pieces_free(&pieces);
     return error;
 }
 
-int nsc_answer_tiles(struct nsc_answer_ask *ask)
+int nsc_engine_tiles(struct nsc_engine_context *ask)
 {
     uint32_t threads = nsc_trace_info(ask->trace)->thread_count;
     struct wanted w = {
-        .zoom = (uint32_t)nsc_ask_needed(ask, "zoom", ZOOM_MAX),
-        .first = nsc_ask_needed(ask, "first", UINT64_MAX),
-        .count = (uint32_t)nsc_ask_number(ask, "count", 1, TILES_MAX),
-        .depth = (uint32_t)nsc_ask_number(ask, "depth", 0, UINT32_MAX - ROWS_MAX),
-        .rows = (uint32_t)nsc_ask_number(ask, "rows", ROWS_MAX, ROWS_MAX),
+        .zoom = (uint32_t)nsc_context_needed(ask, "zoom", ZOOM_MAX),
+        .first = nsc_context_needed(ask, "first", UINT64_MAX),
+        .count = (uint32_t)nsc_context_number(ask, "count", 1, TILES_MAX),
+        .depth = (uint32_t)nsc_context_number(ask, "depth", 0, UINT32_MAX - ROWS_MAX),
+        .rows = (uint32_t)nsc_context_number(ask, "rows", ROWS_MAX, ROWS_MAX),
     };
     uint64_t tiles_there = (uint64_t)1 << (63 - w.zoom); /* times end at 2^63 */
     int error;
 
-    w.threads = nsc_ask_ids(ask, "threads", threads, TILES_MAX, &w.thread_count);
+    w.threads = nsc_context_ids(ask, "threads", threads, TILES_MAX, &w.thread_count);
     if (!ask->refused && w.threads == NULL)
-        nsc_ask_refuse(ask, "`threads` is missing");
+        nsc_context_refuse(ask, "`threads` is missing");
     if (!ask->refused && (uint64_t)w.thread_count * w.count > TILES_MAX)
-        nsc_ask_refuse(ask, "that is more than %u tiles", TILES_MAX);
+        nsc_context_refuse(ask, "that is more than %u tiles", TILES_MAX);
     if (!ask->refused && (w.first >= tiles_there || w.count > tiles_there - w.first))
-        nsc_ask_refuse(ask, "`first` and `count` are beyond the end of time");
-    error = nsc_ask_check(ask);
+        nsc_context_refuse(ask, "`first` and `count` are beyond the end of time");
+    error = nsc_context_check(ask);
     if (error == 0 && w.threads != NULL)
         error = answer_tiles(ask, &w);
     free(w.threads);

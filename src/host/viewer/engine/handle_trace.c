@@ -24,7 +24,7 @@ struct nsc_trace_facts {
     uint32_t counter_count;
 };
 
-void nsc_answer_forget_facts(struct nsc_answer_source *source)
+void nsc_engine_forget_facts(struct nsc_engine_source *source)
 {
     struct nsc_trace_facts *facts = source->facts;
 
@@ -53,8 +53,8 @@ static bool is_known(const struct nsc_trace_facts *facts, const struct nsc_note 
     return false;
 }
 
-static int gather_owner(struct nsc_answer_ask *ask, struct nsc_trace_facts *facts, uint32_t owner,
-                        bool of_process)
+static int gather_owner(struct nsc_engine_context *ask, struct nsc_trace_facts *facts,
+                        uint32_t owner, bool of_process)
 {
     struct nsc_note_cursor *cursor;
     struct nsc_note note;
@@ -71,7 +71,7 @@ static int gather_owner(struct nsc_answer_ask *ask, struct nsc_trace_facts *fact
             continue;
         name = strdup(note.counter.name);
         if (name == NULL) {
-            result = nsc_ask_no_memory(ask);
+            result = nsc_context_no_memory(ask);
             break;
         }
         facts->counters[facts->counter_count++] =
@@ -82,20 +82,20 @@ static int gather_owner(struct nsc_answer_ask *ask, struct nsc_trace_facts *fact
     return result == -ENOMEM ? result : 0;
 }
 
-static int gather_facts(struct nsc_answer_ask *ask)
+static int gather_facts(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
     struct nsc_trace_facts *facts = calloc(1, sizeof(*facts));
     int error = 0;
 
     if (facts == NULL)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     ask->source->facts = facts;
     if (info->notes[NSC_NOTE_COUNTER] == 0)
         return 0;
     facts->counters = calloc(COUNTER_NAMES_MAX, sizeof(*facts->counters));
     if (facts->counters == NULL) {
-        nsc_ask_no_memory(ask);
+        nsc_context_no_memory(ask);
         error = -ENOMEM;
     }
     for (uint32_t i = 0; i < info->process_count && error == 0; i++)
@@ -104,11 +104,11 @@ static int gather_facts(struct nsc_answer_ask *ask)
         if (nsc_trace_note_count(ask->trace, NSC_NOTE_COUNTER, i, false) > 0)
             error = gather_owner(ask, facts, i, false);
     if (error != 0)
-        nsc_answer_forget_facts(ask->source);
+        nsc_engine_forget_facts(ask->source);
     return error;
 }
 
-static void put_counters(struct nsc_answer_ask *ask)
+static void put_counters(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_facts *facts = ask->source->facts;
     struct nsc_json *j = &ask->json;
@@ -136,7 +136,7 @@ static uint32_t count_distinct(const struct nsc_trace *t)
     return count;
 }
 
-static void put_head(struct nsc_answer_ask *ask)
+static void put_head(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
     const char *name = nsc_trace_name(ask->trace), *slash = strrchr(name, '/');
@@ -145,8 +145,8 @@ static void put_head(struct nsc_answer_ask *ask)
     nsc_json_text(j, "name", slash != NULL && slash[1] != '\0' ? slash + 1 : name);
     nsc_json_u64(j, "traces", ask->source_count);
     nsc_json_text(j, "engine", "nanoscope " NSC_VERSION);
-    nsc_ask_put_time(ask, "start", info->start_ticks);
-    nsc_ask_put_time(ask, "end", info->end_ticks);
+    nsc_context_put_time(ask, "start", info->start_ticks);
+    nsc_context_put_time(ask, "end", info->end_ticks);
     nsc_json_u64(j, "calls", info->calls);
     nsc_json_u64(j, "events", info->events);
     nsc_json_u64(j, "lost", info->lost);
@@ -179,16 +179,16 @@ static void put_exit(struct nsc_json *j, int32_t status)
 }
 
 /* A process that still runs at the end has no end of its own. */
-static void put_life(struct nsc_answer_ask *ask, uint64_t start_ticks, uint64_t end_ticks)
+static void put_life(struct nsc_engine_context *ask, uint64_t start_ticks, uint64_t end_ticks)
 {
-    nsc_ask_put_time(ask, "start", start_ticks);
+    nsc_context_put_time(ask, "start", start_ticks);
     if (end_ticks != 0)
-        nsc_ask_put_time(ask, "end", end_ticks);
+        nsc_context_put_time(ask, "end", end_ticks);
     else
         nsc_json_null(&ask->json, "end");
 }
 
-static void put_processes(struct nsc_answer_ask *ask)
+static void put_processes(struct nsc_engine_context *ask)
 {
     struct nsc_json *j = &ask->json;
 
@@ -206,7 +206,7 @@ static void put_processes(struct nsc_answer_ask *ask)
     nsc_json_close_array(j);
 }
 
-static void put_thread(struct nsc_answer_ask *ask, uint32_t id)
+static void put_thread(struct nsc_engine_context *ask, uint32_t id)
 {
     static const char *const kinds[NSC_NOTE_KINDS] = {"samples", "states", "marks", "counters"};
     const struct nsc_thread *t = nsc_trace_thread(ask->trace, id);
@@ -235,7 +235,7 @@ static void put_thread(struct nsc_answer_ask *ask, uint32_t id)
     nsc_json_close_object(j);
 }
 
-static void put_meta(struct nsc_answer_ask *ask)
+static void put_meta(struct nsc_engine_context *ask)
 {
     const char *key, *value;
 
@@ -246,7 +246,7 @@ static void put_meta(struct nsc_answer_ask *ask)
     nsc_json_close_object(&ask->json);
 }
 
-static void put_left_out(struct nsc_answer_ask *ask, const struct nsc_left_out_list *list)
+static void put_left_out(struct nsc_engine_context *ask, const struct nsc_left_out_list *list)
 {
     bool all = false;
 
@@ -258,23 +258,23 @@ static void put_left_out(struct nsc_answer_ask *ask, const struct nsc_left_out_l
     nsc_json_close_object(&ask->json);
 }
 
-int nsc_answer_trace(struct nsc_answer_ask *ask)
+int nsc_engine_trace(struct nsc_engine_context *ask)
 {
     struct nsc_left_out_list left_out;
     struct nsc_selection everything;
     struct nsc_json *j;
-    int error = nsc_ask_check(ask);
+    int error = nsc_context_check(ask);
 
     if (error == 0 && ask->source->facts == NULL)
         error = gather_facts(ask);
-    if (error == 0 && nsc_ask_categories(ask) == NULL)
+    if (error == 0 && nsc_context_categories(ask) == NULL)
         error = -ENOMEM;
     nsc_selection_init(&everything);
     if (error == 0)
         error = nsc_left_out_find(ask->trace, &everything, &left_out, &ask->diag);
     if (error != 0)
         return error;
-    j = nsc_ask_json(ask);
+    j = nsc_context_json(ask);
     if (j == NULL) {
         nsc_left_out_free(&left_out);
         return -ENOMEM;
@@ -289,7 +289,7 @@ int nsc_answer_trace(struct nsc_answer_ask *ask)
     put_counters(ask);
     put_meta(ask);
     put_left_out(ask, &left_out);
-    nsc_answer_put_abilities(ask);
+    nsc_engine_put_abilities(ask);
     nsc_json_close_object(j);
     nsc_left_out_free(&left_out);
     return 0;
@@ -297,7 +297,7 @@ int nsc_answer_trace(struct nsc_answer_ask *ask)
 
 /* ---- /api/functions -------------------------------------------------------------------------- */
 
-static void put_function(struct nsc_answer_ask *ask, uint32_t id)
+static void put_function(struct nsc_engine_context *ask, uint32_t id)
 {
     const struct nsc_function *f = nsc_trace_function(ask->trace, id);
     struct nsc_json *j = &ask->json;
@@ -321,14 +321,14 @@ static void put_function(struct nsc_answer_ask *ask, uint32_t id)
     nsc_json_close_object(j);
 }
 
-int nsc_answer_functions(struct nsc_answer_ask *ask)
+int nsc_engine_functions(struct nsc_engine_context *ask)
 {
     uint32_t all = nsc_trace_info(ask->trace)->function_count, count;
-    uint32_t *ids = nsc_ask_ids(ask, "ids", all, FUNCTIONS_MAX, &count);
-    uint64_t first = nsc_ask_number(ask, "first", 0, UINT32_MAX);
-    uint64_t limit = nsc_ask_number(ask, "limit", FUNCTIONS_MAX, FUNCTIONS_MAX);
-    bool ready = nsc_ask_check(ask) == 0 && nsc_ask_categories(ask) != NULL;
-    struct nsc_json *j = ready ? nsc_ask_json(ask) : NULL;
+    uint32_t *ids = nsc_context_ids(ask, "ids", all, FUNCTIONS_MAX, &count);
+    uint64_t first = nsc_context_number(ask, "first", 0, UINT32_MAX);
+    uint64_t limit = nsc_context_number(ask, "limit", FUNCTIONS_MAX, FUNCTIONS_MAX);
+    bool ready = nsc_context_check(ask) == 0 && nsc_context_categories(ask) != NULL;
+    struct nsc_json *j = ready ? nsc_context_json(ask) : NULL;
 
     if (j == NULL) {
         free(ids);

@@ -89,7 +89,7 @@ static bool add_call(struct maker *m, uint32_t depth, struct nsc_row *call)
     call->alone |= last_column(m, call->first, call->last) != call->first >> m->level;
     if (tail != NULL && !tail->alone && !call->alone &&
         tail->first >> m->level == call->first >> m->level) {
-        nsc_row_merge(tail, call);
+        nsc_piece_row_merge(tail, call);
         m->any_merged = true;
         return true;
     }
@@ -112,8 +112,10 @@ static bool add_gap(struct maker *m, uint64_t ns, uint64_t value)
         m->gaps = gaps;
         m->gap_room = room;
     }
-    m->gaps[m->gap_count++] = (struct nsc_row_gap){
-        .from = ns, .to = ns, .lost = nsc_gap_lost(value), .left_out = nsc_gap_left_out(value)};
+    m->gaps[m->gap_count++] = (struct nsc_row_gap){.from = ns,
+                                                   .to = ns,
+                                                   .lost = nsc_model_gap_lost(value),
+                                                   .left_out = nsc_model_gap_left_out(value)};
     return true;
 }
 
@@ -259,7 +261,7 @@ static bool end_late(struct maker *m, const struct nsc_event *e)
                         .first = start,
                         .last = end,
                         .function = e->function,
-                        .bound = (uint16_t)(NSC_BOUND_START | nsc_event_end_bound(e)),
+                        .bound = (uint16_t)(NSC_BOUND_START | nsc_model_end_bound(e)),
                     });
 }
 
@@ -276,7 +278,7 @@ static inline bool follow(struct maker *m, const struct nsc_event *e, bool told)
         if (m->depth == 0)
             return true;
         frame = &m->stack[--m->depth];
-        return !told || end_call(m, frame, frame->bound | nsc_event_end_bound(e), e->ticks);
+        return !told || end_call(m, frame, frame->bound | nsc_model_end_bound(e), e->ticks);
     case NSC_EVENT_LATE_EXIT:
         return !told || end_late(m, e);
     case NSC_EVENT_LOST:
@@ -303,7 +305,7 @@ static uint32_t first_to_read(const struct nsc_chunk *chunks, uint32_t index)
     return index;
 }
 
-static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cursor *c,
+static int read_chunk(struct nsc_engine_context *ask, struct maker *m, struct nsc_cursor *c,
                       const struct nsc_chunk *chunks, uint32_t from, uint32_t index)
 {
     const struct nsc_event *events;
@@ -318,7 +320,7 @@ static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cu
     to_end = index + 1 == count && nsc_trace_info(ask->trace)->recovered;
     for (uint32_t i = 0; i < depth; i++)
         if (!push(m, frames[i].start_ticks, frames[i].function, frames[i].bound))
-            return nsc_ask_no_memory(ask);
+            return nsc_context_no_memory(ask);
     m->opened = depth;
     m->epoch_ticks = chunks[from].first_ticks;
     while (result >= 0 && (result = nsc_cursor_next(c, &events, &n, &ask->diag)) > 0) {
@@ -327,15 +329,15 @@ static int read_chunk(struct nsc_answer_ask *ask, struct maker *m, struct nsc_cu
         told = told || chunk != &chunks[from];
         for (size_t i = 0; i < n; i++)
             if (!follow(m, &events[i], told))
-                return nsc_ask_no_memory(ask);
+                return nsc_context_no_memory(ask);
         if (chunk == &chunks[index] && nsc_cursor_at_chunk_end(c) && !to_end)
             break;
     }
     return result < 0 ? result : 0;
 }
 
-int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index, uint32_t level,
-                     struct nsc_piece **out)
+int nsc_piece_decode(struct nsc_engine_context *ask, uint32_t thread, uint32_t index,
+                     uint32_t level, struct nsc_piece **out)
 {
     struct maker m = {.level = level};
     uint32_t count;
@@ -355,7 +357,7 @@ int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index
     error = read_chunk(ask, &m, cursor, chunks, from, index);
     nsc_cursor_close(cursor);
     if (error == 0 && finish(&m, out) != 0)
-        error = nsc_ask_no_memory(ask);
+        error = nsc_context_no_memory(ask);
     free_maker(&m);
     return error;
 }
@@ -392,8 +394,8 @@ static bool add_rows(struct maker *m, const struct nsc_levels_piece *piece, uint
     return true;
 }
 
-int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
-                        uint32_t level, struct nsc_piece **out)
+int nsc_piece_summarise(struct nsc_engine_context *ask, uint32_t thread, uint32_t first,
+                        uint32_t end, uint32_t level, struct nsc_piece **out)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
     struct maker m = {.level = level, .summary = true};
@@ -411,14 +413,14 @@ int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t fi
     while ((more = nsc_levels_next(walk, &piece, &ask->diag)) > 0 && piece.known) {
         /* A node may be above chunks before and behind: their calls are told by others. */
         if (!add_rows(&m, &piece, chunks[first].first_ticks, chunks[end - 1].last_ticks)) {
-            more = nsc_ask_no_memory(ask);
+            more = nsc_context_no_memory(ask);
             break;
         }
         chunk_end = piece.first_chunk + piece.chunk_count;
     }
     nsc_levels_close(walk);
     if (more >= 0)
-        more = finish(&m, out) == 0 ? 0 : nsc_ask_no_memory(ask);
+        more = finish(&m, out) == 0 ? 0 : nsc_context_no_memory(ask);
     if (more == 0)
         (*out)->chunk_end = chunk_end < end ? chunk_end : end;
     free_maker(&m);

@@ -25,7 +25,7 @@
 
 /* The chunks of a thread, and a window of it. */
 struct window {
-    struct nsc_answer_ask *ask;
+    struct nsc_engine_context *ask;
     const struct nsc_clock *clock;
     const struct nsc_chunk *chunks;
     uint32_t chunk_count;
@@ -132,7 +132,7 @@ static int summarise(const struct window *w, uint32_t first, uint32_t end,
     return 0;
 }
 
-static int add_piece(struct nsc_pieces *p, struct nsc_answer_ask *ask,
+static int add_piece(struct nsc_pieces *p, struct nsc_engine_context *ask,
                      const struct nsc_piece *piece)
 {
     if (p->count == p->room) {
@@ -140,7 +140,7 @@ static int add_piece(struct nsc_pieces *p, struct nsc_answer_ask *ask,
         const struct nsc_piece **pieces = reallocarray(p->pieces, room, sizeof(*pieces));
 
         if (pieces == NULL)
-            return nsc_ask_no_memory(ask);
+            return nsc_context_no_memory(ask);
         p->pieces = pieces;
         p->room = room;
     }
@@ -156,7 +156,7 @@ static int add_wide_gap(const struct window *w, struct nsc_pieces *p, uint32_t c
         struct nsc_row_gap *gaps = reallocarray(p->gaps, room, sizeof(*gaps));
 
         if (gaps == NULL)
-            return nsc_ask_no_memory(w->ask);
+            return nsc_context_no_memory(w->ask);
         p->gaps = gaps;
         p->gap_room = room;
     }
@@ -261,7 +261,7 @@ static int read_open_calls(const struct window *w, uint32_t chunk, struct nsc_op
     bytes = sizeof(*open) + stack.depth * sizeof(open->rows[0]);
     open = malloc(bytes);
     if (open == NULL)
-        return nsc_ask_no_memory(w->ask);
+        return nsc_context_no_memory(w->ask);
     *open = (struct nsc_open_calls){.item.bytes = bytes, .count = stack.depth};
     for (uint32_t i = 0; i < stack.depth; i++) {
         uint64_t start = nsc_clock_ns(w->clock, stack.frames[i].start_ticks);
@@ -308,8 +308,8 @@ static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_
 
 /* ---- The window ------------------------------------------------------------------------------ */
 
-int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                      uint32_t level, uint32_t depth_end, struct nsc_pieces *out)
+int nsc_pieces_gather(struct nsc_engine_context *ask, uint32_t thread, uint64_t from_ns,
+                      uint64_t to_ns, uint32_t level, uint32_t depth_end, struct nsc_pieces *out)
 {
     struct window w = {
         .ask = ask,

@@ -73,12 +73,12 @@ struct nsc_pieces {
  *       engine's cache, valid until the next request.
  * Returns 0 or -errno with the ask's diagnostic.
  */
-int nsc_pieces_gather(struct nsc_answer_ask *ask, uint32_t thread, uint64_t from_ns, uint64_t to_ns,
-                      uint32_t level, uint32_t depth_end, struct nsc_pieces *out);
+int nsc_pieces_gather(struct nsc_engine_context *ask, uint32_t thread, uint64_t from_ns,
+                      uint64_t to_ns, uint32_t level, uint32_t depth_end, struct nsc_pieces *out);
 void nsc_pieces_free(struct nsc_pieces *p);
 
 /* Put @more, which begins in the same column of the same depth, to @row. */
-static inline void nsc_row_merge(struct nsc_row *row, const struct nsc_row *more)
+static inline void nsc_piece_row_merge(struct nsc_row *row, const struct nsc_row *more)
 {
     uint64_t first = row->first < more->first ? row->first : more->first;
     uint64_t last = row->last > more->last ? row->last : more->last;
@@ -101,8 +101,8 @@ static inline void nsc_row_merge(struct nsc_row *row, const struct nsc_row *more
  * @out: receives the piece, without a key; malloc'ed.
  * Returns 0 or -errno with the ask's diagnostic.
  */
-int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index, uint32_t level,
-                     struct nsc_piece **out);
+int nsc_piece_decode(struct nsc_engine_context *ask, uint32_t thread, uint32_t index,
+                     uint32_t level, struct nsc_piece **out);
 /**
  * nsc_piece_summarise - make a piece of what heads and nodes tell of several chunks.
  * @first, @end: of the thread's chunks, @first < @end.
@@ -110,8 +110,8 @@ int nsc_piece_decode(struct nsc_answer_ask *ask, uint32_t thread, uint32_t index
  *       if they are of that one. Its chunk_end says so.
  * Returns 0 or -errno.
  */
-int nsc_piece_summarise(struct nsc_answer_ask *ask, uint32_t thread, uint32_t first, uint32_t end,
-                        uint32_t level, struct nsc_piece **out);
+int nsc_piece_summarise(struct nsc_engine_context *ask, uint32_t thread, uint32_t first,
+                        uint32_t end, uint32_t level, struct nsc_piece **out);
 /* About how many ticks a column of 2^level ns has; at least 1. */
 uint64_t nsc_piece_column_ticks(const struct nsc_clock *clock, uint32_t level);
 /* Whether chunks before this one are not there, though its thread had begun. */

@@ -6,16 +6,16 @@
 
 #include "util/now.h"
 
-void nsc_links_init(struct nsc_links *links)
+void nsc_connections_init(struct nsc_connections *links)
 {
-    *links = (struct nsc_links){0};
+    *links = (struct nsc_connections){0};
     pthread_mutex_init(&links->lock, NULL);
 }
 
-void nsc_links_destroy(struct nsc_links *links)
+void nsc_connections_destroy(struct nsc_connections *links)
 {
     while (links->oldest != NULL)
-        nsc_links_remove(links, links->oldest);
+        nsc_connections_remove(links, links->oldest);
     pthread_mutex_destroy(&links->lock);
 }
 
@@ -24,14 +24,14 @@ static bool is_stranger(const struct nsc_link *link)
     return !link->known && !link->shut;
 }
 
-static void unhook(struct nsc_links *links, struct nsc_link *link)
+static void unhook(struct nsc_connections *links, struct nsc_link *link)
 {
     *(link->newer ? &link->newer->older : &links->newest) = link->older;
     *(link->older ? &link->older->newer : &links->oldest) = link->newer;
     links->strangers -= is_stranger(link);
 }
 
-static void hook(struct nsc_links *links, struct nsc_link *link)
+static void hook(struct nsc_connections *links, struct nsc_link *link)
 {
     link->newer = NULL;
     link->older = links->newest;
@@ -41,7 +41,7 @@ static void hook(struct nsc_links *links, struct nsc_link *link)
 }
 
 /* The library sees the end of the connection and closes it. */
-static void shut(struct nsc_links *links, struct nsc_link *link)
+static void shut(struct nsc_connections *links, struct nsc_link *link)
 {
     shutdown(link->fd, SHUT_RDWR);
     links->strangers -= is_stranger(link);
@@ -49,7 +49,7 @@ static void shut(struct nsc_links *links, struct nsc_link *link)
 }
 
 /* Strangers that began @before, but for @spared of them. */
-static void shut_old(struct nsc_links *links, uint64_t before, size_t spared)
+static void shut_old(struct nsc_connections *links, uint64_t before, size_t spared)
 {
     struct nsc_link *link = links->oldest;
 
@@ -58,7 +58,7 @@ static void shut_old(struct nsc_links *links, uint64_t before, size_t spared)
             shut(links, link);
 }
 
-struct nsc_link *nsc_links_add(struct nsc_links *links, int fd)
+struct nsc_link *nsc_connections_add(struct nsc_connections *links, int fd)
 {
     struct nsc_link *link = calloc(1, sizeof *link);
 
@@ -68,12 +68,12 @@ struct nsc_link *nsc_links_add(struct nsc_links *links, int fd)
     link->since = nsc_now_ns();
     pthread_mutex_lock(&links->lock);
     hook(links, link);
-    shut_old(links, UINT64_MAX, NSC_LINKS_STRANGERS);
+    shut_old(links, UINT64_MAX, NSC_CONNECTIONS_STRANGERS);
     pthread_mutex_unlock(&links->lock);
     return link;
 }
 
-void nsc_links_remove(struct nsc_links *links, struct nsc_link *link)
+void nsc_connections_remove(struct nsc_connections *links, struct nsc_link *link)
 {
     if (link == NULL)
         return;
@@ -83,7 +83,7 @@ void nsc_links_remove(struct nsc_links *links, struct nsc_link *link)
     free(link);
 }
 
-void nsc_links_heard(struct nsc_links *links, struct nsc_link *link, bool known)
+void nsc_connections_heard(struct nsc_connections *links, struct nsc_link *link, bool known)
 {
     if (link == NULL)
         return;
@@ -95,9 +95,9 @@ void nsc_links_heard(struct nsc_links *links, struct nsc_link *link, bool known)
     pthread_mutex_unlock(&links->lock);
 }
 
-void nsc_links_look_after(struct nsc_links *links)
+void nsc_connections_look_after(struct nsc_connections *links)
 {
     pthread_mutex_lock(&links->lock);
-    shut_old(links, nsc_now_ns() - NSC_LINKS_PATIENCE_NS, 0);
+    shut_old(links, nsc_now_ns() - NSC_CONNECTIONS_PATIENCE_NS, 0);
     pthread_mutex_unlock(&links->lock);
 }

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NSC_LINKS_MAX         256u        /* connections at a time */
-#define NSC_LINKS_STRANGERS   192u        /* of these, ones of which nobody knows who it is */
-#define NSC_LINKS_PATIENCE_NS 5000000000u /* to say a request as a whole */
+#define NSC_CONNECTIONS_MAX         256u        /* connections at a time */
+#define NSC_CONNECTIONS_STRANGERS   192u        /* of these, ones of which nobody knows who it is */
+#define NSC_CONNECTIONS_PATIENCE_NS 5000000000u /* to say a request as a whole */
 
 struct nsc_link {
     int fd;         /* the HTTP library's; open as long as the link is in the list */
@@ -25,22 +25,22 @@ struct nsc_link {
     struct nsc_link *newer, *older;
 };
 
-struct nsc_links {
+struct nsc_connections {
     pthread_mutex_t lock;
     struct nsc_link *newest, *oldest; /* by `since` */
     size_t strangers;                 /* neither known nor shut */
 };
 
-void nsc_links_init(struct nsc_links *links);
-void nsc_links_destroy(struct nsc_links *links);
+void nsc_connections_init(struct nsc_connections *links);
+void nsc_connections_destroy(struct nsc_connections *links);
 
 /* A new connection; the oldest stranger has to go if there are too many. NULL without memory. */
-struct nsc_link *nsc_links_add(struct nsc_links *links, int fd);
+struct nsc_link *nsc_connections_add(struct nsc_connections *links, int fd);
 /* It is about to be closed. @link may be NULL. */
-void nsc_links_remove(struct nsc_links *links, struct nsc_link *link);
+void nsc_connections_remove(struct nsc_connections *links, struct nsc_link *link);
 /* A whole request has come by it. @known: from our page. @link may be NULL. */
-void nsc_links_heard(struct nsc_links *links, struct nsc_link *link, bool known);
+void nsc_connections_heard(struct nsc_connections *links, struct nsc_link *link, bool known);
 /* End those that have been at it for too long. */
-void nsc_links_look_after(struct nsc_links *links);
+void nsc_connections_look_after(struct nsc_connections *links);
 
 #endif

@@ -14,12 +14,12 @@
 
 static bool is_gone(void *context)
 {
-    return nsc_ask_is_gone(context);
+    return nsc_context_is_gone(context);
 }
 
-static int put_rows(struct nsc_answer_ask *ask, struct nsc_query *q, uint64_t limit)
+static int put_rows(struct nsc_engine_context *ask, struct nsc_query *q, uint64_t limit)
 {
-    struct nsc_json *json = nsc_ask_json(ask);
+    struct nsc_json *json = nsc_context_json(ask);
     int error;
 
     if (json == NULL)
@@ -30,10 +30,10 @@ static int put_rows(struct nsc_answer_ask *ask, struct nsc_query *q, uint64_t li
     return error;
 }
 
-static int answer_query(struct nsc_answer_ask *ask)
+static int answer_query(struct nsc_engine_context *ask)
 {
-    const char *sql = nsc_ask_text(ask, "sql");
-    uint64_t limit = nsc_ask_number(ask, "limit", NSC_SQL_ROWS, NSC_SQL_ROWS_MAX);
+    const char *sql = nsc_context_text(ask, "sql");
+    uint64_t limit = nsc_context_number(ask, "limit", NSC_SQL_ROWS, NSC_SQL_ROWS_MAX);
     struct nsc_query_options options = {.size = sizeof options,
                                         .memory_bytes = NSC_SQL_MEMORY_MAX,
                                         .time_ns = NSC_SQL_SECONDS * UINT64_C(1000000000),
@@ -43,10 +43,10 @@ static int answer_query(struct nsc_answer_ask *ask)
     int error;
 
     if (sql == NULL && !ask->refused)
-        nsc_ask_refuse(ask, "`sql` is missing");
-    if (sql == NULL || nsc_ask_check(ask) != 0)
+        nsc_context_refuse(ask, "`sql` is missing");
+    if (sql == NULL || nsc_context_check(ask) != 0)
         return -EINVAL;
-    options.categories = nsc_ask_categories(ask);
+    options.categories = nsc_context_categories(ask);
     if (options.categories == NULL)
         return -ENOMEM;
     error = nsc_query_open(ask->trace, &options, &q, &ask->diag);
@@ -58,9 +58,9 @@ static int answer_query(struct nsc_answer_ask *ask)
     return error;
 }
 
-const struct nsc_answer_handler *nsc_sql_handler(void)
+const struct nsc_engine_handler *nsc_query_handler(void)
 {
-    static const struct nsc_answer_handler handler = {"/api/query", "sql", answer_query};
+    static const struct nsc_engine_handler handler = {"/api/query", "sql", answer_query};
 
     return nsc_query_load(NULL) == 0 ? &handler : NULL;
 }

@@ -16,6 +16,6 @@
 #define NSC_SQL_MEMORY_MAX (256u << 20)
 
 /* The handler, or NULL if SQLite cannot be used. Context: any thread. */
-const struct nsc_answer_handler *nsc_sql_handler(void);
+const struct nsc_engine_handler *nsc_query_handler(void);
 
 #endif

@@ -175,27 +175,27 @@ static const char *why_not(int error)
     }
 }
 
-static int answer_source(struct nsc_answer_ask *ask)
+static int answer_source(struct nsc_engine_context *ask)
 {
     const struct nsc_source *source = (const struct nsc_source *)ask->handler;
-    uint32_t id = nsc_ask_function(ask, "function");
+    uint32_t id = nsc_context_function(ask, "function");
     const struct nsc_function *function;
     struct nsc_json *json;
     char *text = NULL;
     size_t bytes = 0;
     int error;
 
-    if (nsc_ask_check(ask) != 0)
+    if (nsc_context_check(ask) != 0)
         return -EINVAL;
     function = nsc_trace_function(ask->trace, id);
     if (function->file[0] == '\0')
-        return nsc_ask_absent(ask, "the trace does not say where this function's source is");
+        return nsc_context_absent(ask, "the trace does not say where this function's source is");
     error = nsc_source_read(source, function->file, &text, &bytes);
     if (error == -ENOMEM)
-        return nsc_ask_no_memory(ask);
+        return nsc_context_no_memory(ask);
     if (error != 0)
-        return nsc_ask_absent(ask, "%.300s %s", function->file, why_not(error));
-    json = nsc_ask_json(ask);
+        return nsc_context_absent(ask, "%.300s %s", function->file, why_not(error));
+    json = nsc_context_json(ask);
     if (json != NULL) {
         nsc_json_open_object(json, NULL);
         nsc_json_text(json, "file", function->file);
@@ -204,7 +204,7 @@ static int answer_source(struct nsc_answer_ask *ask)
         nsc_json_close_object(json);
     }
     free(text);
-    return json != NULL ? 0 : nsc_ask_no_memory(ask);
+    return json != NULL ? 0 : nsc_context_no_memory(ask);
 }
 
 /* ---- Permitted folders ----------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ struct nsc_source_folder {
 };
 
 struct nsc_source {
-    struct nsc_answer_handler handler; /* stands first: it is what is called */
+    struct nsc_engine_handler handler; /* stands first: it is what is called */
     struct nsc_source_folder *folders;
     size_t folder_count;
 };

@@ -38,8 +38,8 @@ struct worker {
     struct nsc_workers *all;
     pthread_t thread;
     unsigned class;
-    struct nsc_trace *traces[NSC_ANSWER_TRACES_MAX];
-    struct nsc_answer *engine; /* NULL until the first request */
+    struct nsc_trace *traces[NSC_ENGINE_TRACES_MAX];
+    struct nsc_engine *engine; /* NULL until the first request */
     struct nsc_task *task;     /* that is being answered */
     uint64_t opened_ns;
     uint64_t opened_bytes; /* of the files that grow, then */
@@ -85,9 +85,9 @@ bool nsc_workers_is_slow(const char *request)
 
 static void close_engine(struct worker *me)
 {
-    nsc_answer_close(me->engine);
+    nsc_engine_close(me->engine);
     me->engine = NULL;
-    for (size_t i = 0; i < NSC_ANSWER_TRACES_MAX; i++) {
+    for (size_t i = 0; i < NSC_ENGINE_TRACES_MAX; i++) {
         nsc_trace_close(me->traces[i]);
         me->traces[i] = NULL;
     }
@@ -100,8 +100,8 @@ static int open_trace(const struct nsc_serve_trace *file, struct nsc_trace **out
     int error = -EINPROGRESS;
 
     *growing = false;
-    for (unsigned flags = 0; error == -EINPROGRESS && flags <= NSC_TRACE_RECOVER;
-         flags += NSC_TRACE_RECOVER) {
+    for (unsigned flags = 0; error == -EINPROGRESS && flags <= NSC_NST_RECOVER;
+         flags += NSC_NST_RECOVER) {
         int fd = dup(file->fd);
 
         if (fd < 0)
@@ -135,7 +135,7 @@ static bool is_gone(void *context)
 static int open_engine(struct worker *me, struct nsc_diag *diag)
 {
     const struct nsc_workers_options *options = &me->all->options;
-    struct nsc_answer_options engine = {.size = sizeof engine,
+    struct nsc_engine_options engine = {.size = sizeof engine,
                                         .cache_bytes = cache_bytes[me->class],
                                         .rules = options->rules,
                                         .is_gone = is_gone,
@@ -154,9 +154,9 @@ static int open_engine(struct worker *me, struct nsc_diag *diag)
         engine.growing |= growing && i == 0; /* the only one that is shown as such */
     }
     if (error == 0) {
-        error = nsc_answer_open(me->traces, options->trace_count, &engine, &me->engine);
+        error = nsc_engine_open(me->traces, options->trace_count, &engine, &me->engine);
         for (size_t i = 0; i < options->handler_count && error == 0; i++)
-            error = nsc_answer_add(me->engine, options->handlers[i], 1);
+            error = nsc_engine_add(me->engine, options->handlers[i], 1);
         if (error != 0)
             nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "out of memory");
     }
@@ -172,7 +172,7 @@ static bool has_grown(const struct worker *me)
 }
 
 /* Answer that the file cannot be read (any more), in the form that the engine's errors have. */
-static void put_error(struct nsc_answer_reply *reply, const struct nsc_diag *diag)
+static void put_error(struct nsc_engine_reply *reply, const struct nsc_diag *diag)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -203,9 +203,9 @@ static void answer(struct worker *me, struct nsc_task *task)
     if (me->engine == NULL && open_engine(me, &diag) != 0)
         put_error(&task->reply, &diag);
     else
-        nsc_answer_ask(me->engine, task->request, strlen(task->request), &task->reply);
+        nsc_engine_answer(me->engine, task->request, strlen(task->request), &task->reply);
     if (is_gone(me)) /* given up half way, maybe; what it says then is no answer */
-        nsc_answer_reply_free(&task->reply);
+        nsc_engine_reply_free(&task->reply);
 }
 
 /* ---- Queues and threads ---------------------------------------------------------------------- */

@@ -18,7 +18,7 @@ struct nsc_workers;
 /* A request under way. Begin with zeros. */
 struct nsc_task {
     const char *request; /* "/api/trace"; borrowed until done() */
-    struct nsc_answer_reply reply;
+    struct nsc_engine_reply reply;
     atomic_bool gone; /* nobody waits for it any more: it need not be begun, or ended */
     /* Called by a worker as its last act on the task; the reply's status is 0 if it was given up.
      */
@@ -30,9 +30,9 @@ struct nsc_workers_options {
     const struct nsc_serve_trace *traces; /* borrowed until nsc_workers_free() */
     size_t trace_count;
     /* What serve/ answers itself, beside the engine. */
-    const struct nsc_answer_handler *const *handlers;
+    const struct nsc_engine_handler *const *handlers;
     size_t handler_count;
-    const struct nsc_category_rules *rules; /* as in nsc_answer_options */
+    const struct nsc_category_rules *rules; /* as in nsc_engine_options */
 };
 
 /**

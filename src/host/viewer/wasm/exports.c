@@ -29,11 +29,11 @@ size_t nsc_page_answer_bytes(void);
 static struct {
     char *room; /* what comes in */
     size_t room_bytes;
-    struct nsc_trace *traces[NSC_ANSWER_TRACES_MAX];
+    struct nsc_trace *traces[NSC_ENGINE_TRACES_MAX];
     size_t trace_count;
     struct nsc_category_rules *rules; /* NULL: the ready ones */
-    struct nsc_answer *engine;
-    struct nsc_answer_reply reply; /* what goes out */
+    struct nsc_engine *engine;
+    struct nsc_engine_reply reply; /* what goes out */
 } page;
 
 /* Say in one line why nothing was opened. Returns @error. */
@@ -42,7 +42,7 @@ static int tell(int error, const char *text)
     size_t bytes = strlen(text);
     uint8_t *copy = malloc(bytes);
 
-    nsc_answer_reply_free(&page.reply);
+    nsc_engine_reply_free(&page.reply);
     if (copy == NULL)
         return error;
     memcpy(copy, text, bytes);
@@ -101,11 +101,11 @@ PAGE_ENTRY(nsc_page_open) int nsc_page_open(int fd, size_t name_bytes)
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     int error = -EINPROGRESS;
 
-    if (page.trace_count == NSC_ANSWER_TRACES_MAX || name_bytes >= page.room_bytes)
+    if (page.trace_count == NSC_ENGINE_TRACES_MAX || name_bytes >= page.room_bytes)
         return tell(-EINVAL, "too many traces");
     page.room[name_bytes] = '\0';
-    for (unsigned flags = 0; error == -EINPROGRESS && flags <= NSC_TRACE_RECOVER;
-         flags += NSC_TRACE_RECOVER)
+    for (unsigned flags = 0; error == -EINPROGRESS && flags <= NSC_NST_RECOVER;
+         flags += NSC_NST_RECOVER)
         error = nsc_trace_open_fd(fd, page.room, flags, &page.traces[page.trace_count], &diag);
     if (error == 0)
         error = try_events(page.traces[page.trace_count++], &diag);
@@ -127,9 +127,9 @@ PAGE_ENTRY(nsc_page_rules) int nsc_page_rules(size_t bytes)
 /* All traces are open: make the engine. Returns 0 or -errno as above. */
 PAGE_ENTRY(nsc_page_begin) int nsc_page_begin(void)
 {
-    struct nsc_answer_options options = {
+    struct nsc_engine_options options = {
         .size = sizeof options, .cache_bytes = CACHE_BYTES, .rules = page.rules};
-    int error = nsc_answer_open(page.traces, page.trace_count, &options, &page.engine);
+    int error = nsc_engine_open(page.traces, page.trace_count, &options, &page.engine);
 
     return error == 0 ? 0 : tell(error, "out of memory");
 }
@@ -137,7 +137,7 @@ PAGE_ENTRY(nsc_page_begin) int nsc_page_begin(void)
 /* Answer the request of @bytes in the room. Returns its status, as in HTTP. */
 PAGE_ENTRY(nsc_page_ask) int nsc_page_ask(size_t bytes)
 {
-    nsc_answer_ask(page.engine, page.room, bytes, &page.reply);
+    nsc_engine_answer(page.engine, page.room, bytes, &page.reply);
     return page.reply.status;
 }
 

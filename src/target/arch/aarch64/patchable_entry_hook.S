@@ -18,7 +18,7 @@
 #define FRAME     64
 #define SAVED_X30 40
 
-#define TO_TABLE 160 /* from nsc_dfi_return to a word that leads to the tables */
+#define TO_TABLE 160 /* from nsc_patchable_return to a word that leads to the tables */
 
 .macro PUSH
     stp     x0, x1, [sp, #-FRAME]!
@@ -37,23 +37,23 @@
 /* To x3 the slot of position x2; x0 and x1 are lost. With \check, to 8 where there is none. */
 .macro FIND_SLOT check
 .if \check
-    lsr     x1, x2, #NSC_DFI_ADDRESS_BITS
+    lsr     x1, x2, #NSC_PATCHABLE_ADDRESS_BITS
     cbnz    x1, 8f
 .endif
-    adrp    x0, nsc_dfi_table
-    ldr     x0, [x0, #:lo12:nsc_dfi_table]
-    lsr     x1, x2, #NSC_DFI_TOP_SHIFT
+    adrp    x0, nsc_patchable_table
+    ldr     x0, [x0, #:lo12:nsc_patchable_table]
+    lsr     x1, x2, #NSC_PATCHABLE_TOP_SHIFT
     ldr     x0, [x0, x1, lsl #3]
 .if \check
     cbz     x0, 8f
 .endif
-    ubfx    x1, x2, #NSC_DFI_MIDDLE_SHIFT, #(NSC_DFI_TOP_SHIFT - NSC_DFI_MIDDLE_SHIFT)
+    ubfx    x1, x2, #NSC_PATCHABLE_MIDDLE_SHIFT, #(NSC_PATCHABLE_TOP_SHIFT - NSC_PATCHABLE_MIDDLE_SHIFT)
     ldr     x0, [x0, x1, lsl #3]
 .if \check
     cbz     x0, 8f
 .endif
-    and     x1, x2, #NSC_DFI_BLOCK_MASK
-    add     x3, x0, x1, lsl #NSC_DFI_SLOT_SHIFT
+    and     x1, x2, #NSC_PATCHABLE_BLOCK_MASK
+    add     x3, x0, x1, lsl #NSC_PATCHABLE_SLOT_SHIFT
 .endm
 
 /*
@@ -91,7 +91,7 @@
     orr     x0, x0, x2, lsl #NSC_RUNTIME_POSITION_SHIFT
     mov     x3, x1
     mov     x1, x4
-    bl      nsc_dfi_slow
+    bl      nsc_patchable_slow
 .endm
 
 /*
@@ -103,43 +103,43 @@
     .cfi_escape 0x16, 31, 2, 0x31, 0x1c /* val_expression of sp: lit1 minus */
     .cfi_escape 0x10, 30, 51            /* expression of x30, 51 bytes */
     .cfi_escape 0x31, 0x1c              /* lit1 minus: position */
-    .cfi_escape 0x8e, 0x00              /* breg30 0: nsc_dfi_return stands there */
+    .cfi_escape 0x8e, 0x00              /* breg30 0: nsc_patchable_return stands there */
     .cfi_escape 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a /* const8u and: unsigned */
     CFI_FIND_SLOT TO_TABLE
 .endm
 
     .text
-    .globl  nsc_dfi_entry, nsc_dfi_return
-    .hidden nsc_dfi_entry, nsc_dfi_return
-    .type   nsc_dfi_entry, %function
+    .globl  nsc_patchable_entry, nsc_patchable_return
+    .hidden nsc_patchable_entry, nsc_patchable_return
+    .type   nsc_patchable_entry, %function
     .p2align 5
 /* From a function's stub: x16 = where its body begins, x17 = what to call for it. */
-nsc_dfi_entry:
+nsc_patchable_entry:
     .cfi_startproc
     PUSH
     stp     x16, x17, [sp, #48]
     .cfi_rel_offset x30, SAVED_X30
 2:  add     x2, sp, #FRAME
     FIND_SLOT 1
-    ldr     x0, [x3, #NSC_DFI_INSTEAD]
+    ldr     x0, [x3, #NSC_PATCHABLE_INSTEAD]
     cmp     x0, x30
     b.eq    7f
-    adr     x0, nsc_dfi_return
-    stp     x30, x16, [x3, #NSC_DFI_RETURN]
-    str     x0, [x3, #NSC_DFI_INSTEAD]
+    adr     x0, nsc_patchable_return
+    stp     x30, x16, [x3, #NSC_PATCHABLE_RETURN]
+    str     x0, [x3, #NSC_PATCHABLE_INSTEAD]
     RECORD  0, 4f
 3:  ldr     x17, [sp, #56]
     POP
     .cfi_restore x30
-    adr     x30, nsc_dfi_return     /* so that what unwinders read is right from before the call */
+    adr     x30, nsc_patchable_return     /* so that what unwinders read is right from before the call */
     CFI_IN_BODY
     blr     x17
 /* The body returns to here, with what it returns in any register. */
-nsc_dfi_return:
+nsc_patchable_return:
     PUSH
     add     x2, sp, #FRAME
     FIND_SLOT 0
-    ldp     x30, x16, [x3, #NSC_DFI_RETURN]
+    ldp     x30, x16, [x3, #NSC_PATCHABLE_RETURN]
     .cfi_def_cfa sp, FRAME
     .cfi_restore sp
     .cfi_restore x30
@@ -150,8 +150,8 @@ nsc_dfi_return:
     .cfi_restore x30
     ret
 
-    .org    nsc_dfi_return + TO_TABLE
-    .quad   nsc_dfi_table - .
+    .org    nsc_patchable_return + TO_TABLE
+    .quad   nsc_patchable_table - .
 
     .cfi_def_cfa_offset FRAME
     .cfi_rel_offset x30, SAVED_X30
@@ -161,9 +161,9 @@ nsc_dfi_return:
     b       5b
 
 /* A chosen function has ended with a jump to this one: see x86-64. */
-7:  ldr     x16, [x3, #NSC_DFI_FUNCTION]
+7:  ldr     x16, [x3, #NSC_PATCHABLE_FUNCTION]
     ldr     x0, [sp, #48]
-    str     x0, [x3, #NSC_DFI_FUNCTION]
+    str     x0, [x3, #NSC_PATCHABLE_FUNCTION]
     RECORD  1, 9f
 10: ldr     x16, [sp, #48]
     add     x2, sp, #FRAME
@@ -181,13 +181,13 @@ nsc_dfi_return:
 
 /* The first call in this part of the stack. Without memory it goes unrecorded. */
 8:  mov     x0, x2
-    bl      nsc_dfi_make_room
+    bl      nsc_patchable_make_room
     ldp     x16, x17, [sp, #48]
     ldr     x30, [sp, #SAVED_X30]
     cbz     w0, 12b
     b       2b
     .cfi_endproc
-    .size   nsc_dfi_entry, . - nsc_dfi_entry
+    .size   nsc_patchable_entry, . - nsc_patchable_entry
 
 /* NAME: calls FUNCTION(x0, x1, x2, x3) of the runtime; x0 to x4, x16 and x17 are lost. */
 .macro TO_RUNTIME name, function
@@ -201,17 +201,17 @@ nsc_dfi_return:
     .size   \name, . - \name
 .endm
 
-    TO_RUNTIME nsc_dfi_slow, nsc_runtime_slow
-    TO_RUNTIME nsc_dfi_make_room, nsc_runtime_dfi_room
+    TO_RUNTIME nsc_patchable_slow, nsc_runtime_slow
+    TO_RUNTIME nsc_patchable_make_room, nsc_runtime_dfi_room
 
 /* The runtime's top table, once there is one. */
     .bss
-    .globl  nsc_dfi_table
-    .hidden nsc_dfi_table
-    .type   nsc_dfi_table, %object
+    .globl  nsc_patchable_table
+    .hidden nsc_patchable_table
+    .type   nsc_patchable_table, %object
     .balign 8
-nsc_dfi_table:
+nsc_patchable_table:
     .zero   8
-    .size   nsc_dfi_table, 8
+    .size   nsc_patchable_table, 8
 
     .section .note.GNU-stack, "", %progbits

@@ -4,7 +4,7 @@
  * which is made at run time (linux/patch/entry_patch.c) and comes here. docs/adr/013 has the whole story.
  *
  *   entry  keeps the return address, pops it and calls the function's body: the body finds the stack
- *          as it always does, but its return address is nsc_dfi_return
+ *          as it always does, but its return address is nsc_patchable_return
  *   exit   finds the kept address by the stack pointer, puts it back and returns to it
  *
  * Each return thus belongs to a call, as return prediction and shadow stacks want it. Every register
@@ -33,33 +33,33 @@
 #define BODY       -40 /* where the body begins; also the address that events carry */
 #define BELOW      40
 
-#define TO_TABLE 192 /* from nsc_dfi_return to a word that leads to the tables */
+#define TO_TABLE 192 /* from nsc_patchable_return to a word that leads to the tables */
 
 /* To %rcx the slot of position \at(%rsp); %rdx is lost. With \check, to 8 where there is none. */
 .macro FIND_SLOT at, check
     leaq    \at(%rsp), %rcx
-    shrq    $NSC_DFI_TOP_SHIFT, %rcx
+    shrq    $NSC_PATCHABLE_TOP_SHIFT, %rcx
 .if \check
-    cmpq    $NSC_DFI_TOP_LAST, %rcx
+    cmpq    $NSC_PATCHABLE_TOP_LAST, %rcx
     ja      8f
 .endif
-    movq    nsc_dfi_table(%rip), %rdx
+    movq    nsc_patchable_table(%rip), %rdx
     movq    (%rdx, %rcx, 8), %rdx
 .if \check
     testq   %rdx, %rdx
     jz      8f
 .endif
     leaq    \at(%rsp), %rcx
-    shrq    $NSC_DFI_MIDDLE_SHIFT, %rcx
-    andl    $NSC_DFI_MIDDLE_LAST, %ecx
+    shrq    $NSC_PATCHABLE_MIDDLE_SHIFT, %rcx
+    andl    $NSC_PATCHABLE_MIDDLE_LAST, %ecx
     movq    (%rdx, %rcx, 8), %rdx
 .if \check
     testq   %rdx, %rdx
     jz      8f
 .endif
     leaq    \at(%rsp), %rcx
-    andl    $NSC_DFI_BLOCK_MASK, %ecx
-    leaq    (%rdx, %rcx, 1 << NSC_DFI_SLOT_SHIFT), %rcx
+    andl    $NSC_PATCHABLE_BLOCK_MASK, %ecx
+    leaq    (%rdx, %rcx, 1 << NSC_PATCHABLE_SLOT_SHIFT), %rcx
 .endm
 
 /*
@@ -98,7 +98,7 @@
     movq    %rax, %r11              /* slot */
     leaq    -BELOW(%rsp), %rsp
     .cfi_adjust_cfa_offset BELOW
-    call    nsc_dfi_slow
+    call    nsc_patchable_slow
     leaq    BELOW(%rsp), %rsp
     .cfi_adjust_cfa_offset -BELOW
 .endm
@@ -125,28 +125,28 @@
     .cfi_escape 0x16, 7, 2, 0x31, 0x1c  /* val_expression of %rsp: lit1 minus */
     .cfi_escape 0x10, 16, 41            /* expression of the return address, 41 bytes */
     .cfi_escape 0x39, 0x1c              /* lit9 minus: position */
-    .cfi_escape 0x12, 0x06              /* dup deref: nsc_dfi_return stands there */
+    .cfi_escape 0x12, 0x06              /* dup deref: nsc_patchable_return stands there */
     CFI_FIND_SLOT TO_TABLE
 .endm
 
     .text
-    .globl  nsc_dfi_entry, nsc_dfi_return
-    .hidden nsc_dfi_entry, nsc_dfi_return
-    .type   nsc_dfi_entry, @function
+    .globl  nsc_patchable_entry, nsc_patchable_return
+    .hidden nsc_patchable_entry, nsc_patchable_return
+    .type   nsc_patchable_entry, @function
     .p2align 5
 /* From a function's stub: %r11 = where its body begins, the program's %r11 in SAVED_R11. */
-nsc_dfi_entry:
+nsc_patchable_entry:
     .cfi_startproc
     SAVE
     movq    %r11, BODY(%rsp)
 2:  FIND_SLOT 0, 1
     movq    (%rsp), %rax
-    cmpq    NSC_DFI_INSTEAD(%rcx), %rax
+    cmpq    NSC_PATCHABLE_INSTEAD(%rcx), %rax
     je      7f
-    movq    %rax, NSC_DFI_RETURN(%rcx)
-    movq    %r11, NSC_DFI_FUNCTION(%rcx)
-    leaq    nsc_dfi_return(%rip), %rax
-    movq    %rax, NSC_DFI_INSTEAD(%rcx)
+    movq    %rax, NSC_PATCHABLE_RETURN(%rcx)
+    movq    %r11, NSC_PATCHABLE_FUNCTION(%rcx)
+    leaq    nsc_patchable_return(%rip), %rax
+    movq    %rax, NSC_PATCHABLE_INSTEAD(%rcx)
     RECORD  0, 4f
 3:  RESTORE
     leaq    8(%rsp), %rsp
@@ -155,14 +155,14 @@ nsc_dfi_entry:
     CFI_IN_BODY                     /* its return address minus 1 is looked up */
     .byte   0x54, 0x24, BODY - 8
 /* The body returns to here, with what it returns in any register. */
-nsc_dfi_return:
+nsc_patchable_return:
     movq    %r11, SAVED_R11 - 8(%rsp)
     movq    %rax, SAVED_RAX - 8(%rsp)
     movq    %rdx, SAVED_RDX - 8(%rsp)
     movq    %rcx, SAVED_RCX - 8(%rsp)
     FIND_SLOT -8, 0
-    movq    NSC_DFI_FUNCTION(%rcx), %r11
-    movq    NSC_DFI_RETURN(%rcx), %rax
+    movq    NSC_PATCHABLE_FUNCTION(%rcx), %r11
+    movq    NSC_PATCHABLE_RETURN(%rcx), %rax
     movq    %rax, -8(%rsp)
     .cfi_def_cfa %rsp, 0
     .cfi_restore %rsp
@@ -173,8 +173,8 @@ nsc_dfi_return:
 5:  RESTORE
     ret
 
-    .org    nsc_dfi_return + TO_TABLE, 0xcc
-    .quad   nsc_dfi_table - .
+    .org    nsc_patchable_return + TO_TABLE, 0xcc
+    .quad   nsc_patchable_table - .
 
 4:  RECORD_SLOW 0
     jmp     3b
@@ -183,8 +183,8 @@ nsc_dfi_return:
 
 /* A chosen function has ended with a jump to this one, which returns in its place, to wherever its
  * return address leads: its exit, this one's entry, and on without another call. */
-7:  movq    NSC_DFI_FUNCTION(%rcx), %rax
-    movq    %r11, NSC_DFI_FUNCTION(%rcx)
+7:  movq    NSC_PATCHABLE_FUNCTION(%rcx), %rax
+    movq    %r11, NSC_PATCHABLE_FUNCTION(%rcx)
     movq    %rax, %r11
     RECORD  4, 9f
 10: movq    BODY(%rsp), %r11
@@ -199,27 +199,27 @@ nsc_dfi_return:
 /* The first call in this part of the stack. Without memory it goes unrecorded. */
 8:  leaq    -BELOW(%rsp), %rsp
     .cfi_adjust_cfa_offset BELOW
-    call    nsc_dfi_make_room
+    call    nsc_patchable_make_room
     leaq    BELOW(%rsp), %rsp
     .cfi_adjust_cfa_offset -BELOW
     movq    BODY(%rsp), %r11
     jz      12b
     jmp     2b
     .cfi_endproc
-    .size   nsc_dfi_entry, . - nsc_dfi_entry
+    .size   nsc_patchable_entry, . - nsc_patchable_entry
 
 /* %rcx = word, %rdx = position, %r11 = slot; these, %rax and the flags are lost. */
-    .type   nsc_dfi_slow, @function
-nsc_dfi_slow:
+    .type   nsc_patchable_slow, @function
+nsc_patchable_slow:
     .cfi_startproc
     jmp     nsc_trampoline_slow     /* what it takes for saved registers there is of no use */
     .cfi_endproc
-    .size   nsc_dfi_slow, . - nsc_dfi_slow
+    .size   nsc_patchable_slow, . - nsc_patchable_slow
 
 /* nsc_runtime_dfi_room() for the position BELOW + 8 above %rsp; only %rax, %rdx, %rcx and %r11 are
  * lost. The zero flag is set if there is no room. */
-    .type   nsc_dfi_make_room, @function
-nsc_dfi_make_room:
+    .type   nsc_patchable_make_room, @function
+nsc_patchable_make_room:
     .cfi_startproc
     pushq   %rbp
     .cfi_adjust_cfa_offset 8
@@ -235,16 +235,16 @@ nsc_dfi_make_room:
     testl   %eax, %eax
     ret
     .cfi_endproc
-    .size   nsc_dfi_make_room, . - nsc_dfi_make_room
+    .size   nsc_patchable_make_room, . - nsc_patchable_make_room
 
 /* The runtime's top table, once there is one. */
     .bss
-    .globl  nsc_dfi_table
-    .hidden nsc_dfi_table
-    .type   nsc_dfi_table, @object
+    .globl  nsc_patchable_table
+    .hidden nsc_patchable_table
+    .type   nsc_patchable_table, @object
     .balign 8
-nsc_dfi_table:
+nsc_patchable_table:
     .zero   8
-    .size   nsc_dfi_table, 8
+    .size   nsc_patchable_table, 8
 
     .section .note.GNU-stack, "", @progbits

@@ -22,12 +22,12 @@ int nsc_control_in_use(void)
 {
     uint32_t user = NSC_LOAD(&nsc_control_user);
 
-    return user != 0 && user == nsc_os_pid();
+    return user != 0 && user == nsc_sys_pid();
 }
 
 static int64_t make_memory(void)
 {
-    int fd = nsc_os_memory_file();
+    int fd = nsc_sys_memory_file();
 
     if (fd >= 0)
         made = (uint32_t)fd + 1;
@@ -38,13 +38,13 @@ static int64_t drop_memory(uint64_t fd)
 {
     if (made == 0 || fd != made - 1)
         return -EBADF;
-    nsc_os_close((int)fd);
+    nsc_sys_close((int)fd);
     made = 0;
     return 0;
 }
 
 /* The recorder of @s died without a word. */
-static void bury(struct nsc_session *s)
+static void bury(struct nsc_target_session *s)
 {
     NSC_STORE(&s->header->recorder_state, NSC_LIVE_RECORDER_CLOSED);
     NSC_STORE(&s->off, 1);
@@ -53,7 +53,7 @@ static void bury(struct nsc_session *s)
 
 static int64_t join(uint64_t fd)
 {
-    struct nsc_session *before = NSC_LOAD(&nsc_session_current), *s;
+    struct nsc_target_session *before = NSC_LOAD(&nsc_session_current), *s;
     int result;
 
     if (fd > INT32_MAX)
@@ -73,7 +73,7 @@ static int64_t join(uint64_t fd)
     nsc_modules_join(s);
     NSC_STORE(&s->hooks_off, 0);
     nsc_session_hooks_follow(s);
-    nsc_os_close((int)fd);
+    nsc_sys_close((int)fd);
     if (fd + 1 == made)
         made = 0;
     return 0;
@@ -81,7 +81,7 @@ static int64_t join(uint64_t fd)
 
 static int64_t apply(void)
 {
-    struct nsc_session *s = nsc_session_present();
+    struct nsc_target_session *s = nsc_session_present();
 
     if (s == NULL || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
         return -ENOTCONN;
@@ -94,7 +94,7 @@ static int64_t apply(void)
 
 static int64_t turn_off(void)
 {
-    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
 
     if (s != NULL)
         NSC_STORE(&s->hooks_off, 1);
@@ -126,9 +126,9 @@ static int64_t obey(uint64_t verb, uint64_t argument)
 int64_t nsc_control_run(uint64_t verb, uint64_t argument)
 {
     /* A handler would run on our small stack, and might not return. */
-    uint64_t mask = nsc_os_block_signals();
+    uint64_t mask = nsc_sys_block_signals();
     int64_t result = obey(verb, argument);
 
-    nsc_os_set_signals(mask);
+    nsc_sys_set_signals(mask);
     return result;
 }

@@ -51,15 +51,15 @@ static int make_socket(void)
 
     for (i = 0; error < 0 && i < NSC_CONTROL_FOLDERS; i++) {
         at = nsc_user_folder_append(socket_path, end, owner_uid, i);
-        nsc_os_make_directory(socket_path);
-        error = nsc_os_own_directory(socket_path, owner_uid);
+        nsc_sys_make_directory(socket_path);
+        error = nsc_sys_own_directory(socket_path, owner_uid);
     }
     if (error < 0)
         return error;
     at = nsc_text_append(at, end, "/");
     at = nsc_text_number(at, end, owner_pid);
     nsc_text_append(at, end, ".sock");
-    error = nsc_os_listen(socket_path);
+    error = nsc_sys_listen(socket_path);
     NSC_STORE(&listens, (uint32_t)(error >= 0));
     return error;
 }
@@ -70,9 +70,9 @@ static void answer(int client)
     struct nsc_control_reply reply;
     int passed = -1;
 
-    if (nsc_os_readable(client, REQUEST_MS) != 1)
+    if (nsc_sys_readable(client, REQUEST_MS) != 1)
         return;
-    if (nsc_os_receive(client, &request, sizeof(request), &passed) == 0 &&
+    if (nsc_sys_receive(client, &request, sizeof(request), &passed) == 0 &&
         request.magic == NSC_CONTROL_MAGIC) {
         reply.magic = NSC_CONTROL_MAGIC;
         reply.reserved = 0;
@@ -91,10 +91,10 @@ static void answer(int client)
         default:
             reply.result = nsc_runtime_control(request.verb, request.argument);
         }
-        nsc_os_send(client, &reply, sizeof(reply));
+        nsc_sys_send(client, &reply, sizeof(reply));
     }
     if (passed >= 0)
-        nsc_os_close(passed);
+        nsc_sys_close(passed);
 }
 
 /* Serves whoever has connected. Returns -1 if the socket is not ours any more: the program has
@@ -104,17 +104,17 @@ static int serve(int fd, uint64_t cookie)
     uint32_t uid;
     int client;
 
-    if (nsc_os_socket_cookie(fd) != cookie)
+    if (nsc_sys_socket_cookie(fd) != cookie)
         return -1;
-    client = nsc_os_accept(fd, &uid);
+    client = nsc_sys_accept(fd, &uid);
     if (client < 0) {
         if (client != -EAGAIN)
-            nsc_os_sleep_ns(PAUSE_NS);
+            nsc_sys_sleep_ns(PAUSE_NS);
         return 0;
     }
     if (uid == owner_uid || uid == 0)
         answer(client);
-    nsc_os_close(client);
+    nsc_sys_close(client);
     return 0;
 }
 
@@ -122,23 +122,23 @@ static int serve(int fd, uint64_t cookie)
 static void *listen_until_the_end(void *unused)
 {
     int fd = make_socket();
-    uint64_t cookie = fd >= 0 ? nsc_os_socket_cookie(fd) : 0;
+    uint64_t cookie = fd >= 0 ? nsc_sys_socket_cookie(fd) : 0;
     unsigned wait_ms = LOOK_MS;
     int ready;
-    enum nsc_os_others others;
+    enum nsc_sys_others others;
 
     (void)unused;
-    nsc_os_set_thread_name("nanoscope");
+    nsc_sys_set_thread_name("nanoscope");
     while (fd >= 0) {
-        ready = nsc_os_readable(fd, wait_ms);
+        ready = nsc_sys_readable(fd, wait_ms);
         if (ready < 0 || (ready > 0 && serve(fd, cookie) < 0))
             break;
-        others = nsc_os_other_threads();
-        if (others == NSC_OS_OTHERS_OVER)
+        others = nsc_sys_other_threads();
+        if (others == NSC_SYS_OTHERS_OVER)
             break;
-        wait_ms = others == NSC_OS_OTHERS_RUN ? LOOK_MS : LOOK_AGAIN_MS;
+        wait_ms = others == NSC_SYS_OTHERS_RUN ? LOOK_MS : LOOK_AGAIN_MS;
     }
-    nsc_os_set_signals(program_mask); /* what runs at exit may want them */
+    nsc_sys_set_signals(program_mask); /* what runs at exit may want them */
     return NULL;
 }
 
@@ -149,24 +149,24 @@ void nsc_endpoint_open(void)
 
     if (&pthread_create == NULL)
         return;
-    owner_pid = nsc_os_pid();
-    owner_uid = nsc_os_uid();
+    owner_pid = nsc_sys_pid();
+    owner_uid = nsc_sys_uid();
     if (&pthread_attr_init != NULL && &pthread_attr_setstacksize != NULL &&
         &pthread_attr_setdetachstate != NULL && pthread_attr_init(&attributes) == 0) {
         pthread_attr_setstacksize(&attributes, STACK_BYTES);
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         with = &attributes;
     }
-    program_mask = nsc_os_block_signals();
-    nsc_os_set_signals(program_mask | NOT_LIBCS);
+    program_mask = nsc_sys_block_signals();
+    nsc_sys_set_signals(program_mask | NOT_LIBCS);
     /* A program with much thread-local memory needs a larger stack than that. */
     if (pthread_create(&id, with, listen_until_the_end, NULL) != 0 && with != NULL)
         pthread_create(&id, NULL, listen_until_the_end, NULL);
-    nsc_os_set_signals(program_mask);
+    nsc_sys_set_signals(program_mask);
 }
 
 __attribute__((destructor)) static void remove_socket(void)
 {
-    if (NSC_LOAD(&listens) && owner_pid == nsc_os_pid())
-        nsc_os_remove(socket_path);
+    if (NSC_LOAD(&listens) && owner_pid == nsc_sys_pid())
+        nsc_sys_remove(socket_path);
 }

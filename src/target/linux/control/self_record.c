@@ -26,14 +26,14 @@ extern char **environ __attribute__((weak));
  * the parent's number means nothing. */
 static uint32_t busy;
 /* The session that nanoscope_begin() joined, in which process, and whether it has been ended. */
-static struct nsc_session *begun;
+static struct nsc_target_session *begun;
 static uint32_t begun_by, ended;
 
 static int enter(void)
 {
-    uint32_t own = nsc_os_pid(), other = NSC_LOAD(&busy);
+    uint32_t own = nsc_sys_pid(), other = NSC_LOAD(&busy);
 
-    return other != own && nsc_cas32(&busy, other, own);
+    return other != own && nsc_session_cas32(&busy, other, own);
 }
 
 static void leave(void)
@@ -63,7 +63,7 @@ static void find_places(struct places *p)
     char library[PATH_BYTES];
     unsigned n = 0;
 
-    nsc_os_map_path((uintptr_t)&find_places, library, sizeof(library));
+    nsc_sys_map_path((uintptr_t)&find_places, library, sizeof(library));
     beside_library(p->beside, library, "../bin/nanoscope");
     beside_library(p->above, library, "../../bin/nanoscope"); /* lib/<machine>/ */
     p->paths[n++] = p->beside;
@@ -97,16 +97,16 @@ static int hear(int fd)
 {
     int32_t answer;
 
-    if (nsc_os_readable(fd, RECORDER_MS) != 1)
+    if (nsc_sys_readable(fd, RECORDER_MS) != 1)
         return -ETIMEDOUT;
-    return nsc_os_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
+    return nsc_sys_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
 }
 
 /* Starts `nanoscope attend PID [FILE]` with the memory file and a way to answer. */
 static int start_recorder(int memory, const char *path)
 {
     size_t room = ENVIRONMENT_MAX * sizeof(char *);
-    const char **environment = nsc_os_map_private(room + sizeof(struct places));
+    const char **environment = nsc_sys_map_private(room + sizeof(struct places));
     const char *argv[] = {"nanoscope", "attend", "--", NULL, path, NULL}, *named;
     struct places *places;
     int reads, fds[2] = {memory, -1}, result;
@@ -117,24 +117,24 @@ static int start_recorder(int memory, const char *path)
     places = (struct places *)(void *)((char *)environment + room);
     copy_environment(environment, &named);
     find_places(places);
-    nsc_text_number(pid, pid + sizeof(pid), nsc_os_pid());
+    nsc_text_number(pid, pid + sizeof(pid), nsc_sys_pid());
     argv[3] = pid;
-    result = nsc_os_pipe(&reads, &fds[1]);
+    result = nsc_sys_pipe(&reads, &fds[1]);
     if (result == 0) {
-        result = nsc_os_spawn(named, places->paths, argv, environment, fds);
-        nsc_os_close(fds[1]);
+        result = nsc_sys_spawn(named, places->paths, argv, environment, fds);
+        nsc_sys_close(fds[1]);
         if (result == 0)
             result = hear(reads);
-        nsc_os_close(reads);
+        nsc_sys_close(reads);
     }
-    nsc_os_unmap(environment, room + sizeof(struct places));
+    nsc_sys_unmap(environment, room + sizeof(struct places));
     return result;
 }
 
 /* A forked child has its parent's words, not its recording. */
-static int is_ours(const struct nsc_session *s)
+static int is_ours(const struct nsc_target_session *s)
 {
-    return s != NULL && s == begun && NSC_LOAD(&begun_by) == nsc_os_pid();
+    return s != NULL && s == begun && NSC_LOAD(&begun_by) == nsc_sys_pid();
 }
 
 /* Somebody else may be in the control function just now. */
@@ -147,46 +147,46 @@ static int64_t control(uint64_t verb, uint64_t argument)
         result = nsc_runtime_control(verb, argument);
         if (result != -EAGAIN)
             return result;
-        nsc_os_sleep_ns(1000000);
+        nsc_sys_sleep_ns(1000000);
     }
     return -EAGAIN;
 }
 
 /* The recording before may have been ended a moment ago. */
-static int wait_for_end(struct nsc_session *s)
+static int wait_for_end(struct nsc_target_session *s)
 {
     unsigned ms;
 
     for (ms = 0; is_ours(s) && NSC_LOAD(&ended) && ms < CLOSING_MS; ms++) {
         if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
             return 0;
-        nsc_os_sleep_ns(1000000);
+        nsc_sys_sleep_ns(1000000);
     }
     return -EBUSY;
 }
 
 static int begin(const char *path)
 {
-    struct nsc_session *before = NSC_LOAD(&nsc_session_current);
+    struct nsc_target_session *before = NSC_LOAD(&nsc_session_current);
     int64_t result;
     int memory;
 
-    if (nsc_os_privileged() || nsc_os_ids_differ())
+    if (nsc_sys_privileged() || nsc_sys_ids_differ())
         return -EPERM;
     if (nsc_session_is_open(before) && wait_for_end(before) < 0)
         return -EBUSY;
-    memory = nsc_os_memory_file();
+    memory = nsc_sys_memory_file();
     if (memory < 0)
         return memory;
     result = start_recorder(memory, path);
     if (result == 0)
         result = control(NSC_CONTROL_JOIN, (uint64_t)memory);
     if (result < 0) {
-        nsc_os_close(memory);
+        nsc_sys_close(memory);
         return (int)result;
     }
     begun = NSC_LOAD(&nsc_session_current);
-    NSC_STORE(&begun_by, nsc_os_pid());
+    NSC_STORE(&begun_by, nsc_sys_pid());
     NSC_STORE(&ended, 0);
     result = control(NSC_CONTROL_APPLY, 0);
     if (result < 0) /* what hooks there are may as well be recorded */
@@ -207,7 +207,7 @@ NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
 
 static int end(const char *path)
 {
-    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
     size_t i;
 
     if (!is_ours(s) || NSC_LOAD(&ended) || !nsc_session_is_open(s))

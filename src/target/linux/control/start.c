@@ -108,28 +108,28 @@ static int open_by_name(void)
         return -1;
     for (i = 0; fd < 0 && i < NSC_CONTROL_FOLDERS; i++) {
         at = nsc_user_folder_append(path, end, uid, i);
-        folder = nsc_os_own_directory(path, uid);
+        folder = nsc_sys_own_directory(path, uid);
         if (folder == -ENOENT && i == 0) /* as with nearly all programs */
             return -1;
         at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
         if (folder == 0 && nsc_text_append(at, end, file_name(program)) != NULL)
-            fd = nsc_os_open_link(path);
+            fd = nsc_sys_open_link(path);
         if (folder == 0 && i == 0)
             break; /* the usual folder is the user's: then it is the only one */
     }
     if (fd < 0)
         return -1;
-    known = nsc_os_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
-            nsc_os_read_link(fd, link, sizeof(link)) == 0 && is_descriptor_link(link);
-    nsc_os_close(fd);
+    known = nsc_sys_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
+            nsc_sys_read_link(fd, link, sizeof(link)) == 0 && is_descriptor_link(link);
+    nsc_sys_close(fd);
     if (!known)
         return -1;
-    return nsc_os_open_memory(link);
+    return nsc_sys_open_memory(link);
 }
 
 static void join(int fd)
 {
-    struct nsc_session *s;
+    struct nsc_target_session *s;
 
     if (nsc_session_open(fd, &s) < 0)
         return;
@@ -163,7 +163,7 @@ static void forget_variables(void)
  */
 static int open_by_variable(const char *path)
 {
-    return is_descriptor_link(path) ? nsc_os_open_memory(path) : -EPERM;
+    return is_descriptor_link(path) ? nsc_sys_open_memory(path) : -EPERM;
 }
 
 static void start(void)
@@ -173,11 +173,11 @@ static void start(void)
     int fd = -1;
 
     if ((path != NULL || listens || variable("NANOSCOPE=") != NULL) &&
-        (auxiliary(AT_SECURE) != 0 || nsc_os_ids_differ())) {
+        (auxiliary(AT_SECURE) != 0 || nsc_sys_ids_differ())) {
         forget_variables();
         return;
     }
-    if ((path != NULL || listens) && nsc_os_privileged()) /* also where there is no vector */
+    if ((path != NULL || listens) && nsc_sys_privileged()) /* also where there is no vector */
         return;
     if (path != NULL)
         fd = open_by_variable(path);
@@ -189,7 +189,7 @@ static void start(void)
     }
     if (fd >= 0) {
         join(fd);
-        nsc_os_close(fd);
+        nsc_sys_close(fd);
     }
     if (listens)
         nsc_endpoint_open();
@@ -200,11 +200,11 @@ void nsc_start_once(void)
     enum { UNTRIED, TRYING, DONE };
     static uint32_t tried;
 
-    if (NSC_LOAD(&tried) == UNTRIED && nsc_cas32(&tried, UNTRIED, TRYING)) {
+    if (NSC_LOAD(&tried) == UNTRIED && nsc_session_cas32(&tried, UNTRIED, TRYING)) {
         start();
         NSC_STORE(&tried, DONE);
     }
     /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
     while (NSC_LOAD(&tried) == TRYING)
-        nsc_os_sleep_ns(100000);
+        nsc_sys_sleep_ns(100000);
 }

@@ -17,17 +17,17 @@ struct found {
     uint64_t state, open_ticks;
 };
 
-static int has_ended(const struct nsc_session *s, uint32_t thread)
+static int has_ended(const struct nsc_target_session *s, uint32_t thread)
 {
     const struct nsc_live_thread *t = s->threads + thread;
 
     return thread < s->threads_max && !s->abroad && NSC_LOAD(&t->state) == NSC_LIVE_LIVE &&
-           nsc_os_thread_ended(NSC_LOAD(&t->pid), NSC_LOAD(&t->tid));
+           nsc_sys_thread_ended(NSC_LOAD(&t->pid), NSC_LOAD(&t->tid));
 }
 
 /* A chunk whose thread has ended without publishing it, or while it was taking it. The slot may be
  * another thread's by now: then the state will change before that one touches the chunk. */
-static int is_left_behind(const struct nsc_session *s, uint64_t state)
+static int is_left_behind(const struct nsc_target_session *s, uint64_t state)
 {
     if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED)
         return has_ended(s, NSC_LIVE_CHUNK_THREAD(state));
@@ -36,7 +36,7 @@ static int is_left_behind(const struct nsc_session *s, uint64_t state)
            has_ended(s, NSC_LIVE_TAKEN_TAKER(state));
 }
 
-static int is_full(const struct nsc_session *s, uint64_t state)
+static int is_full(const struct nsc_target_session *s, uint64_t state)
 {
     return NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FULL &&
            NSC_LIVE_CHUNK_THREAD(state) < s->threads_max;
@@ -50,7 +50,7 @@ static int is_own(const struct nsc_place *p, uint64_t state)
            NSC_LIVE_TAKEN_OWNER(state) < p->session->threads_max;
 }
 
-static struct found look_at(const struct nsc_session *s, uint32_t i)
+static struct found look_at(const struct nsc_target_session *s, uint32_t i)
 {
     return (struct found){.number = i + 1,
                           .state = NSC_LOAD(&s->chunks[i].state),
@@ -131,10 +131,10 @@ static uint64_t take(const struct nsc_place *p, const struct found *found)
     else
         taken = NSC_LIVE_TAKEN(NSC_LIVE_CHUNK_THREAD(state), p->thread, NSC_LIVE_TAKEN_WHOLE,
                                NSC_LIVE_CHUNK_SEQ(state));
-    if (!nsc_cas64(&chunk->state, state, taken))
+    if (!nsc_session_cas64(&chunk->state, state, taken))
         return 0;
     /* Not if a handler has used it since. */
-    nsc_cas64(&chunk->open_ticks, found->open_ticks, nsc_arch_ticks());
+    nsc_session_cas64(&chunk->open_ticks, found->open_ticks, nsc_arch_ticks());
     return taken;
 }
 
@@ -147,7 +147,7 @@ static uint64_t with_held(uint64_t taken, uint64_t held)
 /* Counts what is in a chunk that we have TAKEN, clears it, and makes it OWNED; or false. */
 static int turn_over(const struct nsc_place *p, uint32_t number, uint64_t taken, uint32_t seq)
 {
-    const struct nsc_session *s = p->session;
+    const struct nsc_target_session *s = p->session;
     struct nsc_live_chunk *chunk = s->chunks + (number - 1);
     struct nsc_live_overwritten *count = s->overwritten + NSC_LIVE_TAKEN_OWNER(taken);
     uint64_t *words = (uint64_t *)(void *)(s->data + (size_t)(number - 1) * s->chunk_bytes);
@@ -158,14 +158,14 @@ static int turn_over(const struct nsc_place *p, uint32_t number, uint64_t taken,
         held = 1 + nsc_live_count(words, s->chunk_bytes / NSC_SLOT_BYTES, NSC_ARCH_EXIT_BIT,
                                   (s->flags & NSC_LIVE_FLAG_ENTRY_TIMING) != 0);
         next = with_held(taken, held);
-        if (!nsc_cas64(&chunk->state, taken, next))
+        if (!nsc_session_cas64(&chunk->state, taken, next))
             return 0;
         taken = next;
     }
     /* Who has copied the chunk meanwhile looks at its state afterwards. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     next = with_held(taken, 0);
-    if (!clear(p, &chunk->state, taken, words) || !nsc_cas64(&chunk->state, taken, next))
+    if (!clear(p, &chunk->state, taken, words) || !nsc_session_cas64(&chunk->state, taken, next))
         return 0;
     if (held != 0) {
         NSC_ADD(&count->events, held - 1);
@@ -173,8 +173,8 @@ static int turn_over(const struct nsc_place *p, uint32_t number, uint64_t taken,
         NSC_ADD(&count->chunks, 1);
     }
     return !is_elsewhere(p) &&
-           nsc_cas64(&chunk->state, next,
-                     NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq));
+           nsc_session_cas64(&chunk->state, next,
+                             NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq));
 }
 
 uint32_t nsc_chunk_overwrite(const struct nsc_place *p, uint32_t seq, uint32_t count)

@@ -25,7 +25,7 @@ static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
 {
     uint64_t anchor_low = NSC_LOAD(&t->anchor_low);
 
-    return nsc_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
+    return nsc_thread_anchor_valid(anchor_low) && position - anchor_low < 2 * NSC_LIVE_ANCHOR_REACH;
 }
 
 /*
@@ -48,10 +48,10 @@ static uint64_t reserve(const struct nsc_place *p, unsigned count)
 
     do {
         slot = NSC_LOAD(&p->words->pos);
-        if (nsc_slot_place(p, slot) != NSC_SLOT_MINE ||
-            nsc_slot_place(p, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
+        if (nsc_thread_slot_place(p, slot) != NSC_SLOT_MINE ||
+            nsc_thread_slot_place(p, slot + bytes - NSC_SLOT_BYTES) != NSC_SLOT_MINE)
             return 0;
-    } while (!nsc_cas64(&p->words->pos, slot, slot + bytes));
+    } while (!nsc_session_cas64(&p->words->pos, slot, slot + bytes));
     return slot;
 }
 
@@ -63,9 +63,10 @@ static int interrupts_a_hook(const struct nsc_place *p)
 
     if (slot == 0)
         return 0;
-    if (nsc_slot_place(p, slot) == NSC_SLOT_MINE && NSC_LOAD((uint64_t *)(uintptr_t)slot) == 0)
+    if (nsc_thread_slot_place(p, slot) == NSC_SLOT_MINE &&
+        NSC_LOAD((uint64_t *)(uintptr_t)slot) == 0)
         return 1;
-    nsc_cas64(&p->words->interrupted, slot, 0);
+    nsc_session_cas64(&p->words->interrupted, slot, 0);
     return 0;
 }
 
@@ -74,7 +75,7 @@ static void note_interrupted(const struct nsc_place *p, uint64_t slot)
 {
     uint64_t before = slot - NSC_SLOT_BYTES;
 
-    if (!interrupts_a_hook(p) && nsc_slot_place(p, before) == NSC_SLOT_MINE &&
+    if (!interrupts_a_hook(p) && nsc_thread_slot_place(p, before) == NSC_SLOT_MINE &&
         NSC_LOAD((uint64_t *)(uintptr_t)before) == 0)
         NSC_STORE(&p->words->interrupted, before);
 }
@@ -88,7 +89,7 @@ static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t w
                            uint64_t position)
 {
     struct nsc_runtime_thread *t = p->words;
-    uint64_t token = nsc_anchor_token(t);
+    uint64_t token = nsc_thread_anchor_token(t);
     uint64_t slot;
 
     NSC_ADD(&t->chunks, NSC_CHUNKS_GENERATION);
@@ -104,7 +105,8 @@ static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t w
     put(slot, NSC_RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
     put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
     /* An interrupted hook must not compare its position with an anchor behind its slot. */
-    nsc_cas64(&t->anchor_low, token, interrupts_a_hook(p) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
+    nsc_session_cas64(&t->anchor_low, token,
+                      interrupts_a_hook(p) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
     return 1;
 }
 
@@ -126,14 +128,14 @@ static int put_in_reach(const struct nsc_place *p, uint64_t word0, uint64_t word
     return 1;
 }
 
-/* nsc_chunk_ready() at the place that the thread has: NSC_CHUNK_MOVED is left only if it has none
- * any more. */
+/* nsc_thread_chunk_ready() at the place that the thread has: NSC_CHUNK_MOVED is left only if it has
+ * none any more. */
 static enum nsc_chunk_state ready(struct nsc_place *p, uint64_t position)
 {
     enum nsc_chunk_state state;
 
     do
-        state = nsc_chunk_ready(p, position);
+        state = nsc_thread_chunk_ready(p, position);
     while (state == NSC_CHUNK_MOVED && nsc_thread_present(p));
     return state;
 }
@@ -154,7 +156,7 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
     }
     if (before >> 32 != p.place >> 32)
         slot = 0; /* first event of a thread in this session, or of a forked child: not its slot */
-    switch (nsc_slot_place(&p, slot)) {
+    switch (nsc_thread_slot_place(&p, slot)) {
     case NSC_SLOT_TAKEN:
         return;
     case NSC_SLOT_MINE:
@@ -230,7 +232,7 @@ void nsc_runtime_unwound(uint64_t position)
 {
     const struct nsc_slot slots[] = {{NSC_RECORD(NSC_LIVE_ESC_UNWIND, 1), position},
                                      {1, nsc_arch_ticks()}};
-    const struct nsc_session *s = nsc_session_present();
+    const struct nsc_target_session *s = nsc_session_present();
     uint64_t place = NSC_LOAD(&nsc_runtime_tls.place);
     struct nsc_place p;
 

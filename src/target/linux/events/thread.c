@@ -25,24 +25,24 @@ __thread struct nsc_runtime_thread nsc_runtime_tls = {
     .endp = always_full,
 };
 
-static struct nsc_live_chunk *chunk_of(const struct nsc_session *s, uint32_t number)
+static struct nsc_live_chunk *chunk_of(const struct nsc_target_session *s, uint32_t number)
 {
     return s->chunks + (number - 1);
 }
 
-static uint64_t chunk_start(const struct nsc_session *s, uint32_t number)
+static uint64_t chunk_start(const struct nsc_target_session *s, uint32_t number)
 {
     return (uint64_t)(uintptr_t)s->data + (uint64_t)(number - 1) * s->chunk_bytes;
 }
 
-static uint64_t chunk_soft_end(const struct nsc_session *s, uint32_t number)
+static uint64_t chunk_soft_end(const struct nsc_target_session *s, uint32_t number)
 {
     return chunk_start(s, number) + s->chunk_bytes -
            NSC_SLOT_BYTES * (NSC_HEADROOM_SLOTS + NSC_SPARE_SLOTS);
 }
 
 /* Whether the slot is one of the chunk that may be stored to. */
-static int chunk_has(const struct nsc_session *s, uint32_t number, uint64_t slot)
+static int chunk_has(const struct nsc_target_session *s, uint32_t number, uint64_t slot)
 {
     return number != 0 &&
            slot - chunk_start(s, number) < s->chunk_bytes - NSC_SLOT_BYTES * NSC_SPARE_SLOTS;
@@ -112,35 +112,36 @@ static void forget(struct nsc_runtime_thread *t, uint64_t place, uint32_t genera
 
     if (NSC_LOAD(&t->place) != place || !cas_endp(t, endp, always_full))
         return;
-    nsc_cas64(&t->chunks, chunks, (chunks & ~(NSC_CHUNKS_GENERATION - 1)) + NSC_CHUNKS_GENERATION);
-    nsc_cas64(&t->pos, pos, POS_NOWHERE);
-    nsc_cas64(&t->anchor_low, anchor_low, 0);
-    nsc_cas64(&t->lost_claimed, lost, 0);
-    nsc_cas64(&t->interrupted, interrupted, 0);
+    nsc_session_cas64(&t->chunks, chunks,
+                      (chunks & ~(NSC_CHUNKS_GENERATION - 1)) + NSC_CHUNKS_GENERATION);
+    nsc_session_cas64(&t->pos, pos, POS_NOWHERE);
+    nsc_session_cas64(&t->anchor_low, anchor_low, 0);
+    nsc_session_cas64(&t->lost_claimed, lost, 0);
+    nsc_session_cas64(&t->interrupted, interrupted, 0);
     t->retry = 0;
-    nsc_cas64(&t->place, place, (uint64_t)generation << 32);
+    nsc_session_cas64(&t->place, place, (uint64_t)generation << 32);
 }
 
 /* The thread's id as the recorder sees it. */
-static uint32_t own_tid(const struct nsc_session *s)
+static uint32_t own_tid(const struct nsc_target_session *s)
 {
     uint32_t pid, tid;
 
-    if (s->abroad && nsc_os_ids_in_proc(&pid, &tid) == 0)
+    if (s->abroad && nsc_sys_ids_in_proc(&pid, &tid) == 0)
         return tid;
-    return nsc_os_tid();
+    return nsc_sys_tid();
 }
 
 /* Takes a thread slot; returns its index, or -1 with one lost event counted. */
-static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
+static int64_t claim_thread(struct nsc_target_session *s, struct nsc_runtime_thread *t)
 {
     struct nsc_live_thread *slot;
     uint64_t *end;
     int64_t at = -1;
 
     if (t->retry % RETRY_EVENTS == 0)
-        at = nsc_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
-                            &s->header->thread_hint);
+        at = nsc_session_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
+                                    &s->header->thread_hint);
     if (at < 0) {
         t->retry++; /* not before: a handler during the claim makes one of its own */
         NSC_ADD(&s->processes[s->process].lost, 1);
@@ -154,7 +155,7 @@ static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
     slot->lost = 0;
     slot->chunk_seq = 0;
     slot->rewound = 0;
-    nsc_os_thread_name(slot->name);
+    nsc_sys_thread_name(slot->name);
     NSC_STORE(&slot->state, NSC_LIVE_LIVE);
     end = nsc_session_end_word(s, (uint32_t)at);
     NSC_STORE(&end[0], 0);
@@ -169,7 +170,7 @@ static int64_t claim_thread(struct nsc_session *s, struct nsc_runtime_thread *t)
 int nsc_thread_present(struct nsc_place *to)
 {
     struct nsc_runtime_thread *t = &nsc_runtime_tls;
-    struct nsc_session *s;
+    struct nsc_target_session *s;
 
     while ((s = nsc_session_present()) != NULL) {
         const uint64_t *endp = NSC_LOAD(&t->endp);
@@ -193,8 +194,8 @@ int nsc_thread_present(struct nsc_place *to)
         at = claim_thread(s, t);
         if (at < 0)
             return 0;
-        if (nsc_cas64(&t->place, place, place | (uint64_t)(at + 1)))
-            nsc_cputimer_arm(s, (uint32_t)at);
+        if (nsc_session_cas64(&t->place, place, place | (uint64_t)(at + 1)))
+            nsc_cpu_timer_arm(s, (uint32_t)at);
         else /* a signal handler has found a place for us: leave this one to the recorder */
             NSC_STORE(&s->threads[at].state, NSC_LIVE_DEAD);
         t->retry = 0;
@@ -202,9 +203,9 @@ int nsc_thread_present(struct nsc_place *to)
     return 0;
 }
 
-enum nsc_slot_place nsc_slot_place(const struct nsc_place *p, uint64_t slot)
+enum nsc_slot_place nsc_thread_slot_place(const struct nsc_place *p, uint64_t slot)
 {
-    const struct nsc_session *s = p->session;
+    const struct nsc_target_session *s = p->session;
     uint64_t offset = slot - (uint64_t)(uintptr_t)s->data;
     uint64_t state;
     uint32_t number;
@@ -241,16 +242,16 @@ static void publish_previous(const struct nsc_place *p, uint64_t chunks)
 
     if (previous == 0 || NSC_LOAD(&p->words->chunks) != chunks)
         return;
-    nsc_cas64(&chunk_of(p->session, previous)->state,
-              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq),
-              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, p->thread, seq));
-    nsc_cas64(&p->words->chunks, chunks, chunks & ~(0xfffffull << 20));
+    nsc_session_cas64(&chunk_of(p->session, previous)->state,
+                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq),
+                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, p->thread, seq));
+    nsc_session_cas64(&p->words->chunks, chunks, chunks & ~(0xfffffull << 20));
 }
 
 /* Whether `pos`, `*endp` and the thread slot say what @chunks says. */
 static int settled(const struct nsc_place *p, uint64_t chunks)
 {
-    const struct nsc_session *s = p->session;
+    const struct nsc_target_session *s = p->session;
     uint32_t current = NSC_CHUNKS_CURRENT(chunks);
     uint64_t pos = NSC_LOAD(&p->words->pos);
     uint64_t end = NSC_LOAD(end_word(p));
@@ -269,7 +270,7 @@ static int settled(const struct nsc_place *p, uint64_t chunks)
  */
 static void settle(const struct nsc_place *p)
 {
-    const struct nsc_session *s = p->session;
+    const struct nsc_target_session *s = p->session;
     struct nsc_runtime_thread *t = p->words;
     uint64_t *end = end_word(p);
     uint64_t chunks, token, pos;
@@ -290,19 +291,19 @@ static void settle(const struct nsc_place *p)
             continue;
         if (current == 0) {
             if (pos < POS_NOWHERE)
-                nsc_cas64(&t->pos, pos, POS_NOWHERE);
+                nsc_session_cas64(&t->pos, pos, POS_NOWHERE);
             continue;
         }
         if (pos - chunk_start(s, current) >= s->chunk_bytes)
-            nsc_cas64(&t->pos, pos, chunk_start(s, current));
-        nsc_cas64(end, token, chunk_soft_end(s, current));
+            nsc_session_cas64(&t->pos, pos, chunk_start(s, current));
+        nsc_session_cas64(end, token, chunk_soft_end(s, current));
     } while (NSC_LOAD(&t->chunks) != chunks);
 }
 
 /* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. Done
  * before the chunk is claimed: signals like to arrive at the end of a page fault, and a handler
  * that does not return would leave a claimed chunk behind until the thread ends. */
-static void touch_chunk(const struct nsc_session *s, uint32_t number)
+static void touch_chunk(const struct nsc_target_session *s, uint32_t number)
 {
     uint64_t at;
 
@@ -312,14 +313,14 @@ static void touch_chunk(const struct nsc_session *s, uint32_t number)
 
 static int take_chunk(const struct nsc_place *p, uint32_t at, uint32_t seq)
 {
-    return nsc_cas64(&p->session->chunks[at].state, 0,
-                     NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq));
+    return nsc_session_cas64(&p->session->chunks[at].state, 0,
+                             NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq));
 }
 
 /* The chunk that goes with the thread slot, if it is not in use. */
 static uint32_t claim_home(const struct nsc_place *p, uint32_t seq)
 {
-    const struct nsc_session *s = p->session;
+    const struct nsc_target_session *s = p->session;
     uint32_t at;
 
     if (s->home_count == 0)
@@ -328,7 +329,7 @@ static uint32_t claim_home(const struct nsc_place *p, uint32_t seq)
     return NSC_LOAD(&s->chunks[at].state) == 0 && take_chunk(p, at, seq) ? at + 1 : 0;
 }
 
-static uint32_t pool_count(const struct nsc_session *s)
+static uint32_t pool_count(const struct nsc_target_session *s)
 {
     uint32_t count = NSC_LOAD(&s->header->chunk_count);
 
@@ -342,7 +343,7 @@ static void count_claim(uint32_t *chunks_free)
 
     do
         n = NSC_LOAD(chunks_free);
-    while (n != 0 && !nsc_cas32(chunks_free, n, n - 1));
+    while (n != 0 && !nsc_session_cas32(chunks_free, n, n - 1));
 }
 
 /*
@@ -351,7 +352,7 @@ static void count_claim(uint32_t *chunks_free)
  */
 static uint32_t claim_pooled(const struct nsc_place *p, uint32_t seq, uint32_t count)
 {
-    struct nsc_session *s = p->session;
+    struct nsc_target_session *s = p->session;
     struct nsc_live_header *h = s->header;
     uint32_t from = NSC_LOAD(&h->chunk_hint);
     uint64_t heartbeat = NSC_LOAD(&h->heartbeat);
@@ -414,14 +415,14 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
         number = nsc_chunk_overwrite(p, seq, pool_count(p->session));
     if (number == 0) {
         if (previous != 0) /* publish what there is: it may be what the recorder waits for */
-            nsc_cas64(&t->chunks, chunks, generation | previous);
+            nsc_session_cas64(&t->chunks, chunks, generation | previous);
         return 0;
     }
     chunk = chunk_of(p->session, number);
     anchor_low = NSC_LOAD(&t->anchor_low);
-    if (!nsc_anchor_valid(anchor_low)) {
+    if (!nsc_thread_anchor_valid(anchor_low)) {
         /* Whoever is moving the anchor must see that his record is not in this chunk. */
-        NSC_STORE(&t->anchor_low, nsc_anchor_token(t));
+        NSC_STORE(&t->anchor_low, nsc_thread_anchor_token(t));
         anchor_low = position - NSC_LIVE_ANCHOR_REACH;
     }
     lost = NSC_LOAD(&live_thread(p)->lost);
@@ -431,14 +432,15 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
     NSC_STORE(&chunk->lost_before, lost - claimed);
     NSC_STORE(&chunk->lost_highest, highest);
-    if (!nsc_cas64(&t->chunks, chunks, generation | previous | number)) {
-        nsc_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq), 0);
+    if (!nsc_session_cas64(&t->chunks, chunks, generation | previous | number)) {
+        nsc_session_cas64(&chunk->state, NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq),
+                          0);
         if (number <= p->session->pool_max)
             NSC_ADD(&p->session->header->chunks_free, 1);
         return 1;
     }
-    nsc_cas64(&t->lost_claimed, claimed, lost);
-    nsc_cas64(highest_word(p), highest, 0);
+    nsc_session_cas64(&t->lost_claimed, claimed, lost);
+    nsc_session_cas64(highest_word(p), highest, 0);
     return 1;
 }
 
@@ -468,7 +470,7 @@ static int has_chunk(const struct nsc_place *p, uint32_t number)
            NSC_LIVE_CHUNK_THREAD(state) == p->thread;
 }
 
-enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t position)
+enum nsc_chunk_state nsc_thread_chunk_ready(const struct nsc_place *p, uint64_t position)
 {
     struct nsc_runtime_thread *t = p->words;
 

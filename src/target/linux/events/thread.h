@@ -42,7 +42,7 @@
 
 /* A thread's place in a session, looked up once. */
 struct nsc_place {
-    struct nsc_session *session;
+    struct nsc_target_session *session;
     struct nsc_runtime_thread *words;
     uint64_t place;  /* `place` of the thread's words as it was looked up */
     uint32_t thread; /* index of the thread slot */
@@ -108,11 +108,11 @@ enum nsc_chunk_state {
 };
 
 /**
- * nsc_chunk_ready - see to it that there is room for an event.
+ * nsc_thread_chunk_ready - see to it that there is room for an event.
  * @position: of the event at hand; used if no anchor is in force yet.
  * Publishes the chunk that is full.
  */
-enum nsc_chunk_state nsc_chunk_ready(const struct nsc_place *p, uint64_t position);
+enum nsc_chunk_state nsc_thread_chunk_ready(const struct nsc_place *p, uint64_t position);
 
 enum nsc_slot_place {
     NSC_SLOT_NOWHERE, /* not a slot: the hook found no chunk, or the chunk's end */
@@ -121,16 +121,17 @@ enum nsc_slot_place {
     NSC_SLOT_TAKEN,   /* in a chunk that the recorder has taken back: counted as lost there */
 };
 
-enum nsc_slot_place nsc_slot_place(const struct nsc_place *p, uint64_t slot);
+enum nsc_slot_place nsc_thread_slot_place(const struct nsc_place *p, uint64_t slot);
 
 /* An anchor is in force unless anchor_low is 0 or a token (bit 63). */
-static inline int nsc_anchor_valid(uint64_t anchor_low)
+static inline int nsc_thread_anchor_valid(uint64_t anchor_low)
 {
     return anchor_low != 0 && anchor_low >> 63 == 0;
 }
 
-/** nsc_anchor_token - a value for anchor_low that fails every check and equals no other in use. */
-static inline uint64_t nsc_anchor_token(struct nsc_runtime_thread *t)
+/** nsc_thread_anchor_token - a value for anchor_low that fails every check and equals no other in
+ * use. */
+static inline uint64_t nsc_thread_anchor_token(struct nsc_runtime_thread *t)
 {
     return 1ull << 63 | (uint64_t)NSC_ADD(&t->token, 1) << 4;
 }

@@ -49,17 +49,17 @@ static struct {
 
 enum { UNKNOWN, COUNTING, NOT_COUNTING };
 static int state; /* atomic */
-static struct nsc_heap_header *header;
-static struct nsc_heap_slot *slots;
+static struct nsc_malloc_header *header;
+static struct nsc_malloc_slot *slots;
 static uint32_t slots_max;
 static uint64_t image;
 
 /* In a page that forked children find empty: their threads' slots are their parent's. */
 static uint32_t always = 1;
 static uint32_t *alive = &always;
-static _Thread_local struct nsc_heap_slot *mine;
+static _Thread_local struct nsc_malloc_slot *mine;
 /* For threads that have no slot: nobody reads it. */
-static struct nsc_heap_slot nowhere;
+static struct nsc_malloc_slot nowhere;
 
 /*
  * What is asked for while the allocator behind us is being looked up, by the dynamic linker in the
@@ -146,40 +146,40 @@ static const char *find_variable(const char *name)
 /* Map the recorder's memory. Returns whether it is what we take it for. */
 static bool map_slots(int fd)
 {
-    int64_t bytes = nsc_os_size(fd);
-    struct nsc_heap_header *h;
+    int64_t bytes = nsc_sys_size(fd);
+    struct nsc_malloc_header *h;
 
     if (bytes < (int64_t)(sizeof *h + sizeof *slots) || bytes > BYTES_MAX)
         return false;
-    h = nsc_os_map_shared(fd, (size_t)bytes);
+    h = nsc_sys_map_shared(fd, (size_t)bytes);
     if (h == NULL)
         return false;
     slots_max = h->slots_max;
-    if (h->magic != NSC_HEAP_MAGIC || h->header_bytes != sizeof *h || slots_max == 0 ||
+    if (h->magic != NSC_MALLOC_MAGIC || h->header_bytes != sizeof *h || slots_max == 0 ||
         slots_max > ((size_t)bytes - sizeof *h) / sizeof *slots) {
-        nsc_os_unmap(h, (size_t)bytes);
+        nsc_sys_unmap(h, (size_t)bytes);
         return false;
     }
-    slots = (struct nsc_heap_slot *)(h + 1);
+    slots = (struct nsc_malloc_slot *)(h + 1);
     header = h;
     return true;
 }
 
 static bool open_memory(void)
 {
-    const char *path = find_variable(NSC_HEAP_ENV);
-    int fd = path != NULL && !nsc_os_privileged() ? nsc_os_open(path, 1) : -1;
+    const char *path = find_variable(NSC_MALLOC_ENV);
+    int fd = path != NULL && !nsc_sys_privileged() ? nsc_sys_open(path, 1) : -1;
     uint32_t *page;
     bool mapped;
 
     if (fd < 0)
         return false;
     mapped = map_slots(fd);
-    nsc_os_close(fd);
+    nsc_sys_close(fd);
     if (!mapped)
         return false;
-    page = nsc_os_map_private(nsc_os_page_bytes());
-    if (page == NULL || nsc_os_wipe_on_fork(page, nsc_os_page_bytes()) != 0)
+    page = nsc_sys_map_private(nsc_sys_page_bytes());
+    if (page == NULL || nsc_sys_wipe_on_fork(page, nsc_sys_page_bytes()) != 0)
         return false;
     *page = 1;
     alive = page;
@@ -188,7 +188,7 @@ static bool open_memory(void)
 }
 
 /* The thread's first call, or the first one since a fork. */
-static __attribute__((noinline)) struct nsc_heap_slot *take_slot(void)
+static __attribute__((noinline)) struct nsc_malloc_slot *take_slot(void)
 {
     uint32_t pid = 0, tid = 0, from, i;
     int now = __atomic_load_n(&state, __ATOMIC_ACQUIRE);
@@ -197,11 +197,11 @@ static __attribute__((noinline)) struct nsc_heap_slot *take_slot(void)
         return &nowhere;
     __atomic_store_n(alive, 1, __ATOMIC_RELAXED);
     mine = &nowhere;
-    if (now == NOT_COUNTING || nsc_os_ids_in_proc(&pid, &tid) != 0)
+    if (now == NOT_COUNTING || nsc_sys_ids_in_proc(&pid, &tid) != 0)
         return mine;
     from = __atomic_load_n(&header->slot_hint, __ATOMIC_RELAXED);
     for (i = 0; i < slots_max; i++) {
-        struct nsc_heap_slot *slot = &slots[(from + i) % slots_max];
+        struct nsc_malloc_slot *slot = &slots[(from + i) % slots_max];
         uint64_t nobody = 0;
 
         if (__atomic_load_n(&slot->owner, __ATOMIC_RELAXED) != 0 ||
@@ -225,9 +225,9 @@ __attribute__((constructor)) static void begin(void)
     take_slot();
 }
 
-static inline struct nsc_heap_slot *my_slot(void)
+static inline struct nsc_malloc_slot *my_slot(void)
 {
-    struct nsc_heap_slot *slot = mine;
+    struct nsc_malloc_slot *slot = mine;
 
     if (LIKELY(slot != NULL && __atomic_load_n(alive, __ATOMIC_RELAXED) != 0))
         return slot;
@@ -243,7 +243,7 @@ static inline void add(uint64_t *number, uint64_t more)
 /* @at has been given; NULL: it has not. Returns @at. */
 static inline void *given(void *at)
 {
-    struct nsc_heap_slot *slot;
+    struct nsc_malloc_slot *slot;
 
     if (at == NULL)
         return NULL;
@@ -256,7 +256,7 @@ static inline void *given(void *at)
 /* An object of that many bytes is given back. */
 static inline void taken(size_t bytes)
 {
-    struct nsc_heap_slot *slot = my_slot();
+    struct nsc_malloc_slot *slot = my_slot();
 
     add(&slot->freed_bytes, bytes);
     add(&slot->freed_objects, 1);
@@ -347,12 +347,12 @@ void *memalign(size_t alignment, size_t bytes)
 
 void *valloc(size_t bytes)
 {
-    return memalign(nsc_os_page_bytes(), bytes);
+    return memalign(nsc_sys_page_bytes(), bytes);
 }
 
 void *pvalloc(size_t bytes)
 {
-    size_t page = nsc_os_page_bytes();
+    size_t page = nsc_sys_page_bytes();
 
     if (bytes > SIZE_MAX - page) {
         *__errno_location() = ERROR_NOMEM;

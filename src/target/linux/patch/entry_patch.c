@@ -32,28 +32,30 @@ static uint64_t *add_table(uint64_t *to, size_t bytes)
 
     if (made != NULL)
         return made;
-    made = nsc_os_map_private(bytes);
-    if (made != NULL && !nsc_cas64(to, 0, (uint64_t)(uintptr_t)made))
-        nsc_os_unmap(made, bytes);
+    made = nsc_sys_map_private(bytes);
+    if (made != NULL && !nsc_session_cas64(to, 0, (uint64_t)(uintptr_t)made))
+        nsc_sys_unmap(made, bytes);
     return (uint64_t *)(uintptr_t)NSC_LOAD(to);
 }
 
 static uint64_t *top_table(void)
 {
-    return add_table((uint64_t *)(void *)&top, TABLE_BYTES(NSC_DFI_TOP_LAST));
+    return add_table((uint64_t *)(void *)&top, TABLE_BYTES(NSC_PATCHABLE_TOP_LAST));
 }
 
 static int make_room(uint64_t position)
 {
     uint64_t *middle;
 
-    if (position >> NSC_DFI_ADDRESS_BITS != 0)
+    if (position >> NSC_PATCHABLE_ADDRESS_BITS != 0)
         return 0;
-    middle = add_table(top + (position >> NSC_DFI_TOP_SHIFT), TABLE_BYTES(NSC_DFI_MIDDLE_LAST));
+    middle = add_table(top + (position >> NSC_PATCHABLE_TOP_SHIFT),
+                       TABLE_BYTES(NSC_PATCHABLE_MIDDLE_LAST));
     if (middle == NULL)
         return 0;
-    middle += position >> NSC_DFI_MIDDLE_SHIFT & NSC_DFI_MIDDLE_LAST;
-    return add_table(middle, (size_t)1 << (NSC_DFI_MIDDLE_SHIFT + NSC_DFI_SLOT_SHIFT)) != NULL;
+    middle += position >> NSC_PATCHABLE_MIDDLE_SHIFT & NSC_PATCHABLE_MIDDLE_LAST;
+    return add_table(middle,
+                     (size_t)1 << (NSC_PATCHABLE_MIDDLE_SHIFT + NSC_PATCHABLE_SLOT_SHIFT)) != NULL;
 }
 
 int nsc_runtime_dfi_room(uint64_t position)
@@ -87,7 +89,7 @@ static void window_flush(struct window *w)
         w->to = (w->to + 3) & ~(size_t)3;
     }
     while (w->from < w->to) {
-        long n = nsc_os_write_at(w->mem, w->bytes + w->from, w->to - w->from, w->at + w->from);
+        long n = nsc_sys_write_at(w->mem, w->bytes + w->from, w->to - w->from, w->at + w->from);
 
         if (n <= 0) {
             w->failed = 1;
@@ -146,13 +148,13 @@ static uint64_t count_of(const struct nsc_runtime_module *m)
     return (uint64_t)(m->nops_end - m->nops_start);
 }
 
-int nsc_dfi_module(const struct nsc_runtime_module *module)
+int nsc_entry_patch_module(const struct nsc_runtime_module *module)
 {
     return module->dfi != NULL && count_of(module) != 0 &&
            module->sites_start == module->sites_end && module->xray_start == module->xray_end;
 }
 
-int nsc_dfi_is_passed_over(const struct nsc_runtime_module *module)
+int nsc_entry_patch_is_passed_over(const struct nsc_runtime_module *module)
 {
     return module->nops_start != module->nops_end && module->sites_start != module->sites_end &&
            module->xray_start == module->xray_end;
@@ -272,14 +274,14 @@ static struct gone {
     uint64_t text_start, text_end, start, end;
 } gone[GONE_MAX];
 
-void nsc_dfi_unload(const struct nsc_runtime_module *module)
+void nsc_entry_patch_unload(const struct nsc_runtime_module *module)
 {
     const struct nsc_runtime_dfi *dfi = module->dfi;
     unsigned i;
 
     /* Not at once: where the program ends, other threads run the module's code until the last. */
     for (i = 0; dfi->start != 0 && i < GONE_MAX; i++) {
-        if (!nsc_cas64(&gone[i].state, 0, 1))
+        if (!nsc_session_cas64(&gone[i].state, 0, 1))
             continue;
         gone[i].text_start = dfi->text_start;
         gone[i].text_end = dfi->text_end;
@@ -300,12 +302,12 @@ static void clean_up(const struct work *w)
 
         if (NSC_LOAD(&g->state) != 2)
             continue;
-        if (nsc_os_is_mapped(g->text_start) &&
+        if (nsc_sys_is_mapped(g->text_start) &&
             (g->text_start >= w->text_end || w->text_start >= g->text_end))
             continue;
-        if (!nsc_cas64(&g->state, 2, 1))
+        if (!nsc_session_cas64(&g->state, 2, 1))
             continue;
-        nsc_os_unmap((void *)(uintptr_t)g->start, (size_t)(g->end - g->start));
+        nsc_sys_unmap((void *)(uintptr_t)g->start, (size_t)(g->end - g->start));
         NSC_STORE(&g->state, 0);
     }
 }
@@ -341,7 +343,7 @@ static struct survey survey(const struct work *w)
 static int place_at(struct work *w, const struct survey *s, int64_t distance)
 {
     struct nsc_runtime_dfi *dfi = w->module->dfi;
-    uint64_t page = nsc_os_page_bytes(), start, stubs, end;
+    uint64_t page = nsc_sys_page_bytes(), start, stubs, end;
 
     if (distance < 0 && s->first < (uint64_t)-distance + page)
         return -1;
@@ -351,7 +353,7 @@ static int place_at(struct work *w, const struct survey *s, int64_t distance)
     end = stubs + count_of(w->module) * NSC_ARCH_DFI_STUB_BYTES;
     end = (end + page - 1) & ~(page - 1);
     if ((start < s->stack_end && s->stack < end) ||
-        nsc_os_map_code(start, (size_t)(end - start)) < 0)
+        nsc_sys_map_code(start, (size_t)(end - start)) < 0)
         return -1;
     dfi->text_start = w->text_start;
     dfi->text_end = w->text_end;
@@ -372,7 +374,7 @@ static int find_place(struct work *w)
 
     if (s.last == 0)
         return 0;
-    if (nsc_os_main_stack(&s.stack, &s.stack_end) < 0)
+    if (nsc_sys_main_stack(&s.stack, &s.stack_end) < 0)
         return -1;
     clean_up(w);
     for (number = 0; (distance = nsc_arch_dfi_distance(number)) != 0; number++)
@@ -404,12 +406,12 @@ static uint32_t prepare(struct work *w)
         return 0;
     if (failed(w))
         return NSC_LIVE_PROBLEM_MPROTECT;
-    if (nsc_os_sync_cores() < 0)
+    if (nsc_sys_sync_cores() < 0)
         return NSC_LIVE_PROBLEM_BARRIER;
     fill_all(w);
     if (failed(w))
         return NSC_LIVE_PROBLEM_MPROTECT;
-    return nsc_os_sync_cores() < 0 ? NSC_LIVE_PROBLEM_BARRIER : 0;
+    return nsc_sys_sync_cores() < 0 ? NSC_LIVE_PROBLEM_BARRIER : 0;
 }
 
 static void choose(struct work *w)
@@ -454,10 +456,10 @@ static void apply(struct work *w, int mem, uint8_t *bytes)
         w->problems |= NSC_LIVE_PROBLEM_MPROTECT;
 }
 
-uint32_t nsc_dfi_apply(const struct nsc_runtime_module *module, uint64_t bias,
-                       const struct nsc_patch_verdict *verdict, int fresh)
+uint32_t nsc_entry_patch_apply(const struct nsc_runtime_module *module, uint64_t bias,
+                               const struct nsc_patch_verdict *verdict, int fresh)
 {
-    uint64_t page = nsc_os_page_bytes();
+    uint64_t page = nsc_sys_page_bytes();
     struct nsc_elf_segment text;
     unsigned segment = 0;
     struct work w; /* not initialised whole: that would become a call of memset */
@@ -476,16 +478,16 @@ uint32_t nsc_dfi_apply(const struct nsc_runtime_module *module, uint64_t bias,
         w.text_start = text.start < w.text_start ? text.start : w.text_start;
         w.text_end = text.end > w.text_end ? text.end : w.text_end;
     }
-    mem = nsc_os_open("/proc/self/mem", 1);
+    mem = nsc_sys_open("/proc/self/mem", 1);
     if (mem < 0)
         return NSC_LIVE_PROBLEM_MPROTECT;
-    bytes = nsc_os_map_private(3 * WINDOW_BYTES);
+    bytes = nsc_sys_map_private(3 * WINDOW_BYTES);
     if (bytes != NULL) {
         apply(&w, mem, bytes);
-        nsc_os_unmap(bytes, 3 * WINDOW_BYTES);
+        nsc_sys_unmap(bytes, 3 * WINDOW_BYTES);
     } else {
         w.problems |= NSC_LIVE_PROBLEM_MPROTECT;
     }
-    nsc_os_close(mem);
+    nsc_sys_close(mem);
     return w.problems;
 }

@@ -8,17 +8,17 @@
 
 #include "linux/patch/module.h"
 
-/** nsc_dfi_module - whether @module has such functions. A module with sleds of another kind has
- * none: there, clang's entry nops belong to its exit sleds. */
-int nsc_dfi_module(const struct nsc_runtime_module *module);
+/** nsc_entry_patch_module - whether @module has such functions. A module with sleds of another kind
+ * has none: there, clang's entry nops belong to its exit sleds. */
+int nsc_entry_patch_module(const struct nsc_runtime_module *module);
 
-/** nsc_dfi_is_passed_over - whether @module has entries that could be patched, beside hooks of
- * another kind for which it is not touched. What was compiled with clang's sleds has no such. */
-int nsc_dfi_is_passed_over(const struct nsc_runtime_module *module);
+/** nsc_entry_patch_is_passed_over - whether @module has entries that could be patched, beside hooks
+ * of another kind for which it is not touched. What was compiled with clang's sleds has no such. */
+int nsc_entry_patch_is_passed_over(const struct nsc_runtime_module *module);
 
 /**
- * nsc_dfi_apply - choose functions.
- * @module:  nsc_dfi_module().
+ * nsc_entry_patch_apply - choose functions.
+ * @module:  nsc_entry_patch_module().
  * @bias:    of the module.
  * @verdict: which ones; those not in it are no longer chosen. Nothing is made or written for
  *           functions that never were.
@@ -29,16 +29,17 @@ int nsc_dfi_is_passed_over(const struct nsc_runtime_module *module);
  * Context: any, with the module's code running in other threads; not twice at a time for a module.
  * Only system calls. Calls under way are recorded to their ends.
  */
-uint32_t nsc_dfi_apply(const struct nsc_runtime_module *module, uint64_t bias,
-                       const struct nsc_patch_verdict *verdict, int fresh);
+uint32_t nsc_entry_patch_apply(const struct nsc_runtime_module *module, uint64_t bias,
+                               const struct nsc_patch_verdict *verdict, int fresh);
 
-/** nsc_dfi_unload - the module goes, or the program ends: what was made for it may go some time
- * later. */
-void nsc_dfi_unload(const struct nsc_runtime_module *module);
+/** nsc_entry_patch_unload - the module goes, or the program ends: what was made for it may go some
+ * time later. */
+void nsc_entry_patch_unload(const struct nsc_runtime_module *module);
 
 /**
- * nsc_runtime_dfi_room - make room for the return address at @position; called by nsc_dfi_entry.
- * Returns 1, or 0 if there is no memory: then the call is counted as lost. Context: any.
+ * nsc_runtime_dfi_room - make room for the return address at @position; called by
+ * nsc_patchable_entry. Returns 1, or 0 if there is no memory: then the call is counted as lost.
+ * Context: any.
  */
 NSC_RUNTIME_EXPORT int nsc_runtime_dfi_room(uint64_t position);
 

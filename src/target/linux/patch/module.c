@@ -62,10 +62,10 @@ static void copy_module(struct nsc_live_module *to, const struct nsc_live_module
 }
 
 /* Enters @copy into the session's table; returns its index or -1 (counted). */
-static int64_t publish(struct nsc_session *s, const struct nsc_live_module *copy)
+static int64_t publish(struct nsc_target_session *s, const struct nsc_live_module *copy)
 {
-    int64_t slot = nsc_slot_claim(&s->modules->state, sizeof(*s->modules), s->modules_max,
-                                  &s->header->module_hint);
+    int64_t slot = nsc_session_slot_claim(&s->modules->state, sizeof(*s->modules), s->modules_max,
+                                          &s->header->module_hint);
 
     if (slot < 0) {
         NSC_ADD(&s->header->modules_unattributed, 1);
@@ -77,7 +77,7 @@ static int64_t publish(struct nsc_session *s, const struct nsc_live_module *copy
     return slot;
 }
 
-void nsc_modules_publish_again(struct nsc_session *s)
+void nsc_modules_publish_again(struct nsc_target_session *s)
 {
     uint32_t used = NSC_LOAD(&entries_used), i;
 
@@ -91,15 +91,15 @@ void nsc_modules_publish_again(struct nsc_session *s)
     }
 }
 
-static void note_problems(struct nsc_session *s, uint32_t problems)
+static void note_problems(struct nsc_target_session *s, uint32_t problems)
 {
     if (problems != 0)
         __atomic_fetch_or(&s->processes[s->process].problems, problems, __ATOMIC_RELAXED);
 }
 
 /* The recorder's verdict on a module. Returns 0, or -1 if it makes no sense. */
-static int read_verdict(struct nsc_session *s, const struct nsc_live_module *live, uint64_t sites,
-                        struct nsc_patch_verdict *verdict)
+static int read_verdict(struct nsc_target_session *s, const struct nsc_live_module *live,
+                        uint64_t sites, struct nsc_patch_verdict *verdict)
 {
     uint32_t at = NSC_LOAD(&live->filter_at);
 
@@ -113,8 +113,8 @@ static int read_verdict(struct nsc_session *s, const struct nsc_live_module *liv
  * Waits for the recorder to say which sites it wants. Bounded: by time, and by the recorder's
  * heartbeat. Returns 0, or -1 if no verdict came.
  */
-static int await_verdict(struct nsc_session *s, const struct nsc_live_module *live, uint64_t sites,
-                         struct nsc_patch_verdict *verdict)
+static int await_verdict(struct nsc_target_session *s, const struct nsc_live_module *live,
+                         uint64_t sites, struct nsc_patch_verdict *verdict)
 {
     uint64_t heartbeat = NSC_LOAD(&s->header->heartbeat);
     unsigned step, idle = 0;
@@ -126,7 +126,7 @@ static int await_verdict(struct nsc_session *s, const struct nsc_live_module *li
             heartbeat = NSC_LOAD(&s->header->heartbeat);
             idle = 0;
         }
-        nsc_os_sleep_ns(WAIT_STEP_NS);
+        nsc_sys_sleep_ns(WAIT_STEP_NS);
     }
     return -1;
 }
@@ -137,7 +137,7 @@ static uint32_t hooks_of(const struct nsc_runtime_module *module)
     const struct nsc_live_site *site;
     uint32_t hooks = module->hooks;
 
-    if (nsc_dfi_module(module))
+    if (nsc_entry_patch_module(module))
         hooks |= 1u << NSC_LIVE_HOOK_PATCHABLE;
     if (module->xray_start != module->xray_end)
         hooks |= 1u << NSC_LIVE_HOOK_SLED;
@@ -175,10 +175,10 @@ static struct entry *take_entry(struct nsc_runtime_module *module)
     unsigned i;
 
     for (i = 0; i < NSC_MODULES_MAX; i++) {
-        if (nsc_cas32(&entries[i].state, ENTRY_FREE, ENTRY_BUSY)) {
+        if (nsc_session_cas32(&entries[i].state, ENTRY_FREE, ENTRY_BUSY)) {
             uint32_t used = NSC_LOAD(&entries_used);
 
-            while (used <= i && !nsc_cas32(&entries_used, used, i + 1))
+            while (used <= i && !nsc_session_cas32(&entries_used, used, i + 1))
                 used = NSC_LOAD(&entries_used);
             entries[i].module = module;
             entries[i].load_ticks = nsc_arch_ticks();
@@ -190,29 +190,30 @@ static struct entry *take_entry(struct nsc_runtime_module *module)
 }
 
 /* Publishes a module. @elf: of describe(). Returns its entry in the session's table, or NULL. */
-static struct nsc_live_module *publish_entry(struct nsc_session *s, struct entry *entry,
+static struct nsc_live_module *publish_entry(struct nsc_target_session *s, struct entry *entry,
                                              struct nsc_live_module *elf)
 {
     int64_t slot;
 
-    nsc_os_map_path((uintptr_t)elf->text_start, elf->path, sizeof(elf->path));
+    nsc_sys_map_path((uintptr_t)elf->text_start, elf->path, sizeof(elf->path));
     elf->load_ticks = entry->load_ticks;
     if (entry->copy == NULL)
-        entry->copy = nsc_os_map_private(sizeof(*elf));
+        entry->copy = nsc_sys_map_private(sizeof(*elf));
     slot = entry->copy != NULL ? publish(s, elf) : -1;
     entry->slot = slot < 0 ? NO_SLOT : (uint32_t)slot;
     if (slot >= 0) {
         elf->filter_state = NSC_LIVE_FILTER_NONE; /* a child inherits the sleds as they are */
         copy_module(entry->copy, elf);
     }
-    if (nsc_dfi_is_passed_over(entry->module))
+    if (nsc_entry_patch_is_passed_over(entry->module))
         note_problems(s, NSC_LIVE_PROBLEM_MIXED);
     NSC_STORE(&entry->serial, s->serial);
     return slot >= 0 ? s->modules + slot : NULL;
 }
 
 /* Publishes a module that is being loaded and switches its sleds on. */
-static void record_module(struct nsc_session *s, struct entry *entry, struct nsc_live_module *elf)
+static void record_module(struct nsc_target_session *s, struct entry *entry,
+                          struct nsc_live_module *elf)
 {
     struct nsc_patch_verdict verdict;
     int filtered = (s->flags & NSC_LIVE_FLAG_FILTER) != 0;
@@ -246,9 +247,9 @@ static void record_module(struct nsc_session *s, struct entry *entry, struct nsc
 }
 
 /* The session that is being recorded, NULL if there is none or if it is over. */
-static struct nsc_session *recording(void)
+static struct nsc_target_session *recording(void)
 {
-    struct nsc_session *s = nsc_session_present();
+    struct nsc_target_session *s = nsc_session_present();
 
     return s != NULL && NSC_LOAD(&s->header->recorder_state) == NSC_LIVE_RECORDER_OPEN ? s : NULL;
 }
@@ -257,7 +258,7 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *modul
 {
     static const struct nsc_patch_verdict none = {.on = 0};
     struct nsc_live_module elf;
-    struct nsc_session *s;
+    struct nsc_target_session *s;
     struct entry *entry;
 
     if (module->abi_version != NSC_RUNTIME_ABI_VERSION || describe(module, &elf) < 0)
@@ -280,13 +281,13 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *modul
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         s = recording();
     } while (s != NULL && entry->serial != s->serial &&
-             nsc_cas32(&entry->state, ENTRY_IDLE, ENTRY_BUSY));
+             nsc_session_cas32(&entry->state, ENTRY_IDLE, ENTRY_BUSY));
 }
 
 NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *module)
 {
     struct nsc_live_module *live;
-    struct nsc_session *s;
+    struct nsc_target_session *s;
     struct entry *entry;
     unsigned waits;
 
@@ -299,14 +300,14 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     /* Some milliseconds as a rule; for ever, if a tracer has given a call up. */
     for (waits = 0; waits < WAITS_CONTROL_MAX && nsc_control_in_use(); waits++)
-        nsc_os_sleep_ns(WAIT_CONTROL_NS);
-    if (nsc_dfi_module(module))
-        nsc_dfi_unload(module);
+        nsc_sys_sleep_ns(WAIT_CONTROL_NS);
+    if (nsc_entry_patch_module(module))
+        nsc_entry_patch_unload(module);
     s = nsc_session_present();
     if (s != NULL && entry->serial == s->serial && entry->slot != NO_SLOT) {
         live = s->modules + entry->slot;
         NSC_STORE(&live->unload_ticks, nsc_arch_ticks());
-        nsc_cas32(&live->state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
+        nsc_session_cas32(&live->state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
     }
     NSC_STORE(&entry->serial, 0);
     entry->ready = 0;
@@ -314,7 +315,7 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     NSC_STORE(&entry->state, ENTRY_FREE);
 }
 
-void nsc_modules_join(struct nsc_session *s)
+void nsc_modules_join(struct nsc_target_session *s)
 {
     static const struct nsc_patch_verdict off = {.on = 0};
     uint32_t used = NSC_LOAD(&entries_used), i;
@@ -336,7 +337,7 @@ void nsc_modules_join(struct nsc_session *s)
     }
 }
 
-void nsc_modules_turn(struct nsc_session *s)
+void nsc_modules_turn(struct nsc_target_session *s)
 {
     uint32_t used = NSC_LOAD(&entries_used), problems = 0, i;
     struct nsc_live_module elf;

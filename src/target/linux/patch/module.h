@@ -13,21 +13,21 @@
  * nsc_modules_publish_again - in a forked child: enter all modules under the child's own process
  * slot. Context: the slow path; memory only, no system call.
  */
-void nsc_modules_publish_again(struct nsc_session *s);
+void nsc_modules_publish_again(struct nsc_target_session *s);
 
 /**
  * nsc_modules_join - bring every module that @s does not know yet into it: make its sleds ready,
  * under running threads, and publish it. Modules that are being loaded see to that themselves.
  * Context: the control function.
  */
-void nsc_modules_join(struct nsc_session *s);
+void nsc_modules_join(struct nsc_target_session *s);
 
 /**
  * nsc_modules_turn - switch the sleds of every module.
  * @s:  whose verdicts count; a module without one is on. NULL: all off.
  * Context: the control function.
  */
-void nsc_modules_turn(struct nsc_session *s);
+void nsc_modules_turn(struct nsc_target_session *s);
 
 /**
  * nsc_elf_describe - find a loaded module's addresses and build id from its headers in memory.
@@ -42,7 +42,7 @@ int nsc_elf_is_program(const void *elf_header);
 
 struct nsc_elf_segment {
     uint64_t start, end; /* run-time addresses, whole pages */
-    int protection;      /* NSC_OS_* */
+    int protection;      /* NSC_SYS_* */
 };
 
 /**

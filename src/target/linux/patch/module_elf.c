@@ -89,8 +89,8 @@ int nsc_elf_text(const void *elf_header, uint64_t bias, uint64_t page_bytes, uns
             continue;
         to->start = start & ~(page_bytes - 1);
         to->end = (start + p->p_memsz + page_bytes - 1) & ~(page_bytes - 1);
-        to->protection = NSC_OS_EXEC | (p->p_flags & PF_R ? NSC_OS_READ : 0) |
-                         (p->p_flags & PF_W ? NSC_OS_WRITE : 0);
+        to->protection = NSC_SYS_EXEC | (p->p_flags & PF_R ? NSC_SYS_READ : 0) |
+                         (p->p_flags & PF_W ? NSC_SYS_WRITE : 0);
         ++*at;
         return 1;
     }

@@ -248,7 +248,7 @@ static int page_differs(const struct batch *b, const struct copy *copy, uint64_t
 static int write_all(int fd, const uint8_t *from, uint64_t bytes, uint64_t to)
 {
     while (bytes > 0) {
-        long n = nsc_os_write_at(fd, from, (size_t)bytes, to);
+        long n = nsc_sys_write_at(fd, from, (size_t)bytes, to);
 
         if (n <= 0)
             return -1;
@@ -276,14 +276,14 @@ static int64_t write_pages(struct batch *b, const struct copy *copy)
             continue;
         }
         if (fd < 0)
-            fd = nsc_os_open("/proc/self/mem", 1);
+            fd = nsc_sys_open("/proc/self/mem", 1);
         failed = fd < 0 ||
                  write_all(fd, copy->code + first * b->page_bytes, (page - first) * b->page_bytes,
                            b->start + first * b->page_bytes) < 0;
         written += page - first;
     }
     if (fd >= 0)
-        nsc_os_close(fd);
+        nsc_sys_close(fd);
     return failed ? -1 : (int64_t)written;
 }
 
@@ -298,27 +298,27 @@ static int64_t write_through_kernel(struct batch *b)
     struct copy copy;
     int64_t written;
 
-    copy.code = nsc_os_map_private((size_t)(bytes + pages));
+    copy.code = nsc_sys_map_private((size_t)(bytes + pages));
     if (copy.code == NULL)
         return -1;
     copy.taken = copy.code + bytes;
     edit_copy(b, &copy);
     written = write_pages(b, &copy);
-    nsc_os_unmap(copy.code, (size_t)(bytes + pages));
+    nsc_sys_unmap(copy.code, (size_t)(bytes + pages));
     return written;
 }
 
 /* Whether memory that was written may become executable: some policies forbid the way back. */
 static int may_return(size_t page_bytes)
 {
-    uint8_t *page = nsc_os_map_private(page_bytes);
+    uint8_t *page = nsc_sys_map_private(page_bytes);
     int allowed;
 
     if (page == NULL)
         return 0;
     *(volatile uint8_t *)page = 1;
-    allowed = nsc_os_protect(page, page_bytes, NSC_OS_READ | NSC_OS_EXEC) == 0;
-    nsc_os_unmap(page, page_bytes);
+    allowed = nsc_sys_protect(page, page_bytes, NSC_SYS_READ | NSC_SYS_EXEC) == 0;
+    nsc_sys_unmap(page, page_bytes);
     return allowed;
 }
 
@@ -331,12 +331,12 @@ static int write_in_place(struct batch *b, int protection)
     struct sled sled;
 
     if (!may_return((size_t)b->page_bytes) ||
-        nsc_os_protect(code, bytes, NSC_OS_READ | NSC_OS_WRITE) < 0)
+        nsc_sys_protect(code, bytes, NSC_SYS_READ | NSC_SYS_WRITE) < 0)
         return -1;
     for (i = b->from; i < total; i++)
         if (sled_at(b, i, &sled))
             edit_sled(b, &sled, i, sled.at);
-    return nsc_os_protect(code, bytes, protection);
+    return nsc_sys_protect(code, bytes, protection);
 }
 
 /* Whether a module that is not recorded runs better when its code is written: see module.h. */
@@ -360,7 +360,7 @@ static int64_t edit_module(struct batch *b, uint64_t bias)
     int64_t written = 0, n;
     unsigned at = 0;
 
-    b->page_bytes = nsc_os_page_bytes();
+    b->page_bytes = nsc_sys_page_bytes();
     while (nsc_elf_text(b->module->elf_header, bias, b->page_bytes, &at, &text)) {
         b->start = text.start;
         b->end = text.end;
@@ -384,7 +384,7 @@ static int64_t edit_module(struct batch *b, uint64_t bias)
 static void begin_batch(struct batch *b, const struct nsc_runtime_module *module, enum edit edit,
                         const struct nsc_patch_verdict *verdict)
 {
-    const struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    const struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
 
     b->module = module;
     b->verdict = verdict;
@@ -400,8 +400,8 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
 {
     struct batch b;
 
-    if (nsc_dfi_module(module))
-        return nsc_dfi_apply(module, bias, verdict, 1);
+    if (nsc_entry_patch_module(module))
+        return nsc_entry_patch_apply(module, bias, verdict, 1);
     begin_batch(&b, module, EDIT_WRITE, verdict);
     if (!verdict->on) /* off sleds of gcc need no work: their first byte is all that matters */
         b.from = site_count(module);
@@ -414,10 +414,10 @@ uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
 {
     struct batch b;
 
-    if (nsc_dfi_module(module))
+    if (nsc_entry_patch_module(module))
         return 0; /* each function when it is chosen */
     /* Before the first step, too: what cannot be carried through must not be begun. */
-    if (sled_count(module) != 0 && nsc_os_sync_cores() < 0)
+    if (sled_count(module) != 0 && nsc_sys_sync_cores() < 0)
         return NSC_LIVE_PROBLEM_BARRIER;
     begin_batch(&b, module, EDIT_READY, NULL);
     for (; b.step < NSC_ARCH_READY_STEPS; b.step++) {
@@ -426,7 +426,7 @@ uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
         if (written < 0)
             break;
         if (written > 0)
-            nsc_os_sync_cores();
+            nsc_sys_sync_cores();
     }
     return b.problems;
 }
@@ -436,8 +436,8 @@ uint32_t nsc_patch_turn(const struct nsc_runtime_module *module, uint64_t bias,
 {
     struct batch b;
 
-    if (nsc_dfi_module(module))
-        return nsc_dfi_apply(module, bias, verdict, 0);
+    if (nsc_entry_patch_module(module))
+        return nsc_entry_patch_apply(module, bias, verdict, 0);
     begin_batch(&b, module, EDIT_TURN, verdict);
     edit_module(&b, bias);
     return b.problems;

@@ -19,7 +19,7 @@
 #define TICK 0x4e53430000000000ull
 
 /* Number + 1 of the timer of the thread that has this slot, or had it last; 0: none. */
-static uint64_t *timer_word(const struct nsc_session *s, uint32_t thread)
+static uint64_t *timer_word(const struct nsc_target_session *s, uint32_t thread)
 {
     return nsc_session_end_word(s, thread) + NSC_RUNTIME_END_TIMER / 8;
 }
@@ -28,9 +28,9 @@ static void take_sample(void)
 {
     struct nsc_slot slots[] = {
         {NSC_RECORD(NSC_LIVE_ESC_SAMPLE, 4), nsc_arch_ticks()}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
-    struct nsc_os_usage usage;
+    struct nsc_sys_usage usage;
 
-    nsc_os_usage(&usage);
+    nsc_sys_usage(&usage);
     slots[1].word1 = usage.cpu_ns;
     slots[2].word1 = usage.faults_major;
     slots[3].word1 = usage.faults_minor;
@@ -40,26 +40,26 @@ static void take_sample(void)
 
 static void on_tick(uint64_t value, int timer)
 {
-    struct nsc_session *s = NSC_LOAD(&nsc_session_current);
+    struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
 
     if (value >> 32 != TICK >> 32)
         return; /* of a timer of the program's, which happens to use this signal */
     if (s == NULL || s->serial != (uint32_t)value)
-        nsc_os_tick_stop(timer); /* one that was started while its session ended */
+        nsc_sys_tick_stop(timer); /* one that was started while its session ended */
     else if (NSC_LOAD(&s->off) || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
-        nsc_cputimer_disarm(s); /* of the threads that have ended, too, which get no tick */
+        nsc_cpu_timer_disarm(s); /* of the threads that have ended, too, which get no tick */
         /* A handler of the program's that interrupted this and never came back may have left the
          * timer without a word that knows it. Numbers are not given again for a long time. */
-        nsc_os_tick_stop(timer);
+        nsc_sys_tick_stop(timer);
     } else
         take_sample();
 }
 
-void nsc_cputimer_prepare(struct nsc_session *s, uint64_t sample_ns)
+void nsc_cpu_timer_prepare(struct nsc_target_session *s, uint64_t sample_ns)
 {
     if (sample_ns < INTERVAL_MIN_NS || sample_ns > INTERVAL_MAX_NS)
         return;
-    if (nsc_os_take_ticks(on_tick) != 0) {
+    if (nsc_sys_take_ticks(on_tick) != 0) {
         __atomic_fetch_or(&s->processes[s->process].problems, NSC_LIVE_PROBLEM_TIMER,
                           __ATOMIC_RELAXED);
         return;
@@ -71,11 +71,11 @@ static void stop(uint64_t *word)
 {
     uint64_t timer = NSC_LOAD(word);
 
-    if (timer != 0 && nsc_cas64(word, timer, 0))
-        nsc_os_tick_stop((int)(timer - 1));
+    if (timer != 0 && nsc_session_cas64(word, timer, 0))
+        nsc_sys_tick_stop((int)(timer - 1));
 }
 
-void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread)
+void nsc_cpu_timer_arm(struct nsc_target_session *s, uint32_t thread)
 {
     uint64_t *word = timer_word(s, thread);
     int timer;
@@ -83,7 +83,7 @@ void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread)
     if (s->sample_ns == 0)
         return;
     stop(word);
-    timer = nsc_os_tick_start(s->sample_ns, TICK | s->serial);
+    timer = nsc_sys_tick_start(s->sample_ns, TICK | s->serial);
     if (timer >= 0)
         NSC_STORE(word, (uint64_t)timer + 1);
     else
@@ -91,7 +91,7 @@ void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread)
                           __ATOMIC_RELAXED);
 }
 
-void nsc_cputimer_disarm(struct nsc_session *s)
+void nsc_cpu_timer_disarm(struct nsc_target_session *s)
 {
     uint32_t i;
 

@@ -10,14 +10,14 @@
 
 #include "linux/session/current_session.h"
 
-/** nsc_cputimer_prepare - take the signal, if the session wants samples. Sets sample_ns of @s,
+/** nsc_cpu_timer_prepare - take the signal, if the session wants samples. Sets sample_ns of @s,
  * which is not yet the current session. */
-void nsc_cputimer_prepare(struct nsc_session *s, uint64_t sample_ns);
+void nsc_cpu_timer_prepare(struct nsc_target_session *s, uint64_t sample_ns);
 
-/** nsc_cputimer_arm - the calling thread has thread slot @thread of @s from now on. */
-void nsc_cputimer_arm(struct nsc_session *s, uint32_t thread);
+/** nsc_cpu_timer_arm - the calling thread has thread slot @thread of @s from now on. */
+void nsc_cpu_timer_arm(struct nsc_target_session *s, uint32_t thread);
 
-/** nsc_cputimer_disarm - @s is over, or another session follows: no timer of it is left. */
-void nsc_cputimer_disarm(struct nsc_session *s);
+/** nsc_cpu_timer_disarm - @s is over, or another session follows: no timer of it is left. */
+void nsc_cpu_timer_disarm(struct nsc_target_session *s);
 
 #endif

@@ -33,28 +33,28 @@
 #define PATIENCE_STEPS   10
 #define PATIENCE_STEP_NS 10000000u
 
-struct nsc_session *nsc_session_current;
+struct nsc_target_session *nsc_session_current;
 
 /* Hooks that are compiled into the program look here first. */
 uint32_t nsc_runtime_off = 1;
 
-static struct nsc_session sessions[KEEP_ADDRESSES];
+static struct nsc_target_session sessions[KEEP_ADDRESSES];
 static uint32_t newest; /* serial of the last session that began */
 /* Process whose thread prepares a session; a forked child is not bound by its parent's. */
 static uint32_t preparing;
 
-static struct nsc_session *session_of(uint32_t serial)
+static struct nsc_target_session *session_of(uint32_t serial)
 {
     return &sessions[serial % KEEP_ADDRESSES];
 }
 
 /* Gives back all that a session still has. */
-static void release(struct nsc_session *s)
+static void release(struct nsc_target_session *s)
 {
     if (s->header != NULL)
-        nsc_os_unmap(s->header, s->bytes);
+        nsc_sys_unmap(s->header, s->bytes);
     if (s->wiped != NULL)
-        nsc_os_unmap(s->wiped, nsc_session_wiped_bytes(s));
+        nsc_sys_unmap(s->wiped, nsc_session_wiped_bytes(s));
     s->header = NULL;
     s->wiped = NULL;
 }
@@ -63,14 +63,14 @@ static void release(struct nsc_session *s)
  * Which of the sessions before lose something now that @s has begun. Whose addresses are given back
  * are always the oldest, so that those that have theirs are the ones just before.
  */
-static void retire(const struct nsc_session *s)
+static void retire(const struct nsc_target_session *s)
 {
-    int limited = nsc_os_address_space_limited(); /* then addresses are the program's */
+    int limited = nsc_sys_address_space_limited(); /* then addresses are the program's */
     uint64_t bytes = s->bytes;
     uint32_t back;
 
     for (back = 1; back < KEEP_ADDRESSES && back < s->serial; back++) {
-        struct nsc_session *old = session_of(s->serial - back);
+        struct nsc_target_session *old = session_of(s->serial - back);
 
         if (old->header == NULL)
             return;
@@ -78,19 +78,19 @@ static void retire(const struct nsc_session *s)
         if (limited ? back > 1 : back > KEEP_MAPPED && bytes > KEEP_BYTES)
             release(old);
         else if (back == KEEP_MAPPED)
-            nsc_os_map_zeros_over(old->header, old->bytes);
+            nsc_sys_map_zeros_over(old->header, old->bytes);
     }
 }
 
 /* Takes the right to prepare a session, and the place for it; NULL: somebody else does just now. */
-static struct nsc_session *prepare(void)
+static struct nsc_target_session *prepare(void)
 {
-    uint32_t own = nsc_os_pid(), holder = NSC_LOAD(&preparing);
-    struct nsc_session *s;
+    uint32_t own = nsc_sys_pid(), holder = NSC_LOAD(&preparing);
+    struct nsc_target_session *s;
     uint8_t *byte;
     size_t i;
 
-    if (holder == own || !nsc_cas32(&preparing, holder, own))
+    if (holder == own || !nsc_session_cas32(&preparing, holder, own))
         return NULL;
     s = session_of(newest + 1);
     release(s);
@@ -101,10 +101,10 @@ static struct nsc_session *prepare(void)
     return s;
 }
 
-int nsc_session_open(int fd, struct nsc_session **to)
+int nsc_session_open(int fd, struct nsc_target_session **to)
 {
-    const struct nsc_session *before = NSC_LOAD(&nsc_session_current);
-    struct nsc_session *s = prepare();
+    const struct nsc_target_session *before = NSC_LOAD(&nsc_session_current);
+    struct nsc_target_session *s = prepare();
     int result;
 
     if (s == NULL)
@@ -120,22 +120,22 @@ int nsc_session_open(int fd, struct nsc_session **to)
     return 0;
 }
 
-void nsc_session_abandon(struct nsc_session *s)
+void nsc_session_abandon(struct nsc_target_session *s)
 {
-    nsc_cas32(&s->processes[s->process].state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
+    nsc_session_cas32(&s->processes[s->process].state, NSC_LIVE_LIVE, NSC_LIVE_DEAD);
     release(s);
     NSC_STORE(&preparing, 0);
 }
 
 /*
  * Shuts the fast path of every thread that is in @s. A thread that opens it at this very moment
- * looks afterwards whether its session is the current one still (nsc_chunk_ready()).
+ * looks afterwards whether its session is the current one still (nsc_thread_chunk_ready()).
  */
-static void shut(struct nsc_session *s)
+static void shut(struct nsc_target_session *s)
 {
     uint32_t i;
 
-    nsc_os_discard(s->wiped, nsc_session_wiped_bytes(s));
+    nsc_sys_discard(s->wiped, nsc_session_wiped_bytes(s));
     if (NSC_LOAD(&s->wiped[0]) == 0)
         return;
     /* The kernel does not discard memory that is locked. */
@@ -145,16 +145,16 @@ static void shut(struct nsc_session *s)
     }
 }
 
-int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)
+int nsc_session_begin(struct nsc_target_session *s, struct nsc_target_session *before)
 {
-    struct nsc_session *expected = before;
+    struct nsc_target_session *expected = before;
 
     if (!__atomic_compare_exchange_n(&nsc_session_current, &expected, s, 0, __ATOMIC_SEQ_CST,
                                      __ATOMIC_RELAXED))
         return -EBUSY;
     newest = s->serial;
     if (before != NULL) {
-        nsc_cputimer_disarm(before);
+        nsc_cpu_timer_disarm(before);
         shut(before);
     }
     retire(s);
@@ -163,9 +163,9 @@ int nsc_session_begin(struct nsc_session *s, struct nsc_session *before)
 }
 
 /* A forked child's first event: it takes part as a process of its own. */
-static int join_as_child(struct nsc_session *s)
+static int join_as_child(struct nsc_target_session *s)
 {
-    if (!nsc_cas64(&s->wiped[0], NSC_PRESENCE_FORKED, NSC_PRESENCE_JOINING)) {
+    if (!nsc_session_cas64(&s->wiped[0], NSC_PRESENCE_FORKED, NSC_PRESENCE_JOINING)) {
         NSC_ADD(&s->header->lost_unattributed, 1); /* another thread, or we ourselves, just join */
         return 0;
     }
@@ -181,9 +181,9 @@ static int join_as_child(struct nsc_session *s)
     return 1;
 }
 
-struct nsc_session *nsc_session_present(void)
+struct nsc_target_session *nsc_session_present(void)
 {
-    struct nsc_session *s;
+    struct nsc_target_session *s;
 
     do {
         s = NSC_LOAD(&nsc_session_current);
@@ -196,9 +196,9 @@ struct nsc_session *nsc_session_present(void)
     return join_as_child(s) ? s : NULL;
 }
 
-void nsc_session_hooks_follow(struct nsc_session *s)
+void nsc_session_hooks_follow(struct nsc_target_session *s)
 {
-    struct nsc_session *now = s;
+    struct nsc_target_session *now = s;
 
     do {
         s = now;
@@ -209,7 +209,7 @@ void nsc_session_hooks_follow(struct nsc_session *s)
     } while (now != s);
 }
 
-int nsc_session_is_open(const struct nsc_session *s)
+int nsc_session_is_open(const struct nsc_target_session *s)
 {
     uint64_t heartbeat;
     int i;
@@ -217,19 +217,19 @@ int nsc_session_is_open(const struct nsc_session *s)
     if (s == NULL || NSC_LOAD(&s->off) ||
         NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN)
         return 0;
-    if (nsc_os_process_lives(s->recorder_pid))
+    if (nsc_sys_process_lives(s->recorder_pid))
         return 1;
     /* It is dead, or outside this pid namespace. */
     heartbeat = NSC_LOAD(&s->header->heartbeat);
     for (i = 0; i < PATIENCE_STEPS; i++) {
-        nsc_os_sleep_ns(PATIENCE_STEP_NS);
+        nsc_sys_sleep_ns(PATIENCE_STEP_NS);
         if (NSC_LOAD(&s->header->heartbeat) != heartbeat)
             return 1;
     }
     return 0;
 }
 
-int nsc_session_gone(struct nsc_session *s)
+int nsc_session_gone(struct nsc_target_session *s)
 {
     uint64_t heartbeat = NSC_LOAD(&s->header->heartbeat);
     uint64_t now = nsc_arch_ticks();

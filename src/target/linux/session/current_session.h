@@ -22,12 +22,12 @@
 #define NSC_ADD(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
 /* For words of the shared memory and, though less would do there, for those of the thread. */
-static inline int nsc_cas64(uint64_t *at, uint64_t old, uint64_t value)
+static inline int nsc_session_cas64(uint64_t *at, uint64_t old, uint64_t value)
 {
     return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-static inline int nsc_cas32(uint32_t *at, uint32_t old, uint32_t value)
+static inline int nsc_session_cas32(uint32_t *at, uint32_t old, uint32_t value)
 {
     return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
@@ -45,7 +45,7 @@ enum nsc_session_presence {
  * that a signal handler interrupted, while another session began, finds memory that is still
  * mapped, and reads zeros there, which mean closed and free.
  */
-struct nsc_session {
+struct nsc_target_session {
     struct nsc_live_header *header;
     struct nsc_live_process *processes;
     struct nsc_live_module *modules;
@@ -85,7 +85,7 @@ struct nsc_session {
 #define NSC_END_STRIDE 8 /* words; one cache line a thread */
 
 /* The session that began last; NULL: none has. */
-extern struct nsc_session *nsc_session_current __attribute__((visibility("hidden")));
+extern struct nsc_target_session *nsc_session_current __attribute__((visibility("hidden")));
 
 /**
  * nsc_session_open - take part in the session that a memory file holds: check it, map it, register
@@ -95,46 +95,46 @@ extern struct nsc_session *nsc_session_current __attribute__((visibility("hidden
  * Returns 0; -EINVAL if that is no session, or one of another version; -EBADF and other errors of
  * the kernel's; -ENOSPC if the session has no room for a process. Context: any; makes system calls.
  */
-int nsc_session_open(int fd, struct nsc_session **to);
+int nsc_session_open(int fd, struct nsc_target_session **to);
 
 /** nsc_session_abandon - undo nsc_session_open() for a session that did not become the current one.
  */
-void nsc_session_abandon(struct nsc_session *s);
+void nsc_session_abandon(struct nsc_target_session *s);
 
 /**
  * nsc_session_begin - make @s the current session, unless another than @before is by now.
  * Every thread comes to the slow path with its next event. Returns 0 or -EBUSY.
  */
-int nsc_session_begin(struct nsc_session *s, struct nsc_session *before);
+int nsc_session_begin(struct nsc_target_session *s, struct nsc_target_session *before);
 
 /** nsc_session_is_open - whether @s, which may be NULL, has a recorder that is at work, for all
  * that can be known. Waits a tenth of a second if it seems dead. */
-int nsc_session_is_open(const struct nsc_session *s);
+int nsc_session_is_open(const struct nsc_target_session *s);
 
 /**
  * nsc_session_present - the session that this process records in, or NULL; a forked child becomes a
  * process of its own. Context: any; every slow path starts here.
  */
-struct nsc_session *nsc_session_present(void);
+struct nsc_target_session *nsc_session_present(void);
 
 /** nsc_session_gone - stop recording if the recorder has closed or has stopped working. Returns
  * whether it is so. */
-int nsc_session_gone(struct nsc_session *s);
+int nsc_session_gone(struct nsc_target_session *s);
 
 /** nsc_session_hooks_follow - switch inlined hooks as @s says, or off if it is NULL or over. */
-void nsc_session_hooks_follow(struct nsc_session *s);
+void nsc_session_hooks_follow(struct nsc_target_session *s);
 
 /**
- * nsc_slot_claim - take a FREE entry of a table.
+ * nsc_session_slot_claim - take a FREE entry of a table.
  * @state:  state word of the table's entry 0.
  * @stride: bytes from one entry to the next.
  * @max:    number of entries.
  * @hint:   where to look first; updated.
  * Returns the index of the entry, now CLAIMED, or -1.
  */
-int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint);
+int64_t nsc_session_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint);
 
-static inline uint64_t *nsc_session_end_word(const struct nsc_session *s, uint32_t thread)
+static inline uint64_t *nsc_session_end_word(const struct nsc_target_session *s, uint32_t thread)
 {
     return s->wiped + NSC_END_STRIDE * (1 + (size_t)thread);
 }

@@ -16,7 +16,7 @@ static size_t bytes_to_map(const struct nsc_live_header *h)
 {
     uint32_t chunks = h->chunk_count;
 
-    if (chunks >= h->chunks_max || !nsc_os_address_space_limited())
+    if (chunks >= h->chunks_max || !nsc_sys_address_space_limited())
         return (size_t)h->total_bytes;
     return (size_t)(h->data_off + (uint64_t)chunks * h->chunk_bytes);
 }
@@ -30,18 +30,18 @@ static int header_valid(const struct nsc_live_header *h, uint64_t total)
 /* Reads the header as it is at this moment. */
 static int read_header(int fd, struct nsc_live_header *to)
 {
-    int64_t total = nsc_os_size(fd);
+    int64_t total = nsc_sys_size(fd);
     long n;
 
     if (total < 0)
         return (int)total;
-    n = nsc_os_read_at(fd, to, sizeof(*to), 0);
+    n = nsc_sys_read_at(fd, to, sizeof(*to), 0);
     if (n < 0)
         return (int)n;
     return n == (long)sizeof(*to) && header_valid(to, (uint64_t)total) ? 0 : -EINVAL;
 }
 
-int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint)
+int64_t nsc_session_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *hint)
 {
     uint32_t from = NSC_LOAD(hint);
     uint32_t i;
@@ -50,7 +50,8 @@ int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *h
         uint32_t at = (uint32_t)(((uint64_t)from + i) % max);
         uint32_t *word = (uint32_t *)(void *)((char *)state + at * stride);
 
-        if (NSC_LOAD(word) == NSC_LIVE_FREE && nsc_cas32(word, NSC_LIVE_FREE, NSC_LIVE_CLAIMED)) {
+        if (NSC_LOAD(word) == NSC_LIVE_FREE &&
+            nsc_session_cas32(word, NSC_LIVE_FREE, NSC_LIVE_CLAIMED)) {
             NSC_STORE(hint, at + 1);
             return at;
         }
@@ -62,22 +63,22 @@ int64_t nsc_slot_claim(uint32_t *state, size_t stride, uint32_t max, uint32_t *h
  * Who we are for the recorder, whose /proc the session's path is in. Asked at the start and by the
  * first process of a pid namespace, whose children are abroad, too.
  */
-static void identify(struct nsc_session *s, uint32_t ppid)
+static void identify(struct nsc_target_session *s, uint32_t ppid)
 {
-    uint32_t own = nsc_os_pid(), pid, tid;
+    uint32_t own = nsc_sys_pid(), pid, tid;
 
     s->pid = own;
-    if ((ppid == 0 || own == 1 || s->abroad) && nsc_os_ids_in_proc(&pid, &tid) == 0) {
+    if ((ppid == 0 || own == 1 || s->abroad) && nsc_sys_ids_in_proc(&pid, &tid) == 0) {
         s->abroad = pid != own;
         s->pid = pid;
     }
 }
 
-int nsc_session_register(struct nsc_session *s, uint32_t ppid)
+int nsc_session_register(struct nsc_target_session *s, uint32_t ppid)
 {
     struct nsc_live_process *p;
-    int64_t at = nsc_slot_claim(&s->processes->state, sizeof(*p), s->processes_max,
-                                &s->header->process_hint);
+    int64_t at = nsc_session_slot_claim(&s->processes->state, sizeof(*p), s->processes_max,
+                                        &s->header->process_hint);
 
     if (at < 0)
         return 0;
@@ -95,7 +96,8 @@ int nsc_session_register(struct nsc_session *s, uint32_t ppid)
 }
 
 /* Which chunks are the pool's, which the threads' own; @mapped: chunks that are mapped. */
-static void divide_chunks(struct nsc_session *s, const struct nsc_live_header *h, uint32_t mapped)
+static void divide_chunks(struct nsc_target_session *s, const struct nsc_live_header *h,
+                          uint32_t mapped)
 {
     s->chunks_max = mapped;
     s->home_first = h->chunks_max - h->home_count;
@@ -106,17 +108,17 @@ static void divide_chunks(struct nsc_session *s, const struct nsc_live_header *h
 /* A first event on a page would cost a fault, more than a hundred events: take them all now (about
  * 0.1 ms per MiB). Only of chunks that have pages: others would get them by it. Chunks that the
  * recorder adds later are met by touch_chunk(). */
-void nsc_session_map_pool(const struct nsc_session *s)
+void nsc_session_map_pool(const struct nsc_target_session *s)
 {
     uint32_t backed = NSC_LOAD(&s->header->chunks_backed);
 
     if (backed > s->pool_max)
         backed = s->pool_max;
-    nsc_os_map_pages(s->data, (size_t)backed * s->chunk_bytes);
+    nsc_sys_map_pages(s->data, (size_t)backed * s->chunk_bytes);
 }
 
 /* Where the tables are, by the copied header @h. */
-static void find_tables(struct nsc_session *s, const struct nsc_live_header *h)
+static void find_tables(struct nsc_target_session *s, const struct nsc_live_header *h)
 {
     uint8_t *base = (uint8_t *)s->header;
     uint64_t overwritten_at = nsc_live_overwritten_at(h);
@@ -140,14 +142,14 @@ static void find_tables(struct nsc_session *s, const struct nsc_live_header *h)
 }
 
 /* The process slot comes before the private memory, for the recorder to be told what is wrong. */
-static int register_process(struct nsc_session *s)
+static int register_process(struct nsc_target_session *s)
 {
     size_t wiped_bytes = nsc_session_wiped_bytes(s);
 
     if (!nsc_session_register(s, 0))
         return -ENOSPC;
-    s->wiped = nsc_os_map_private(wiped_bytes);
-    if (s->wiped == NULL || nsc_os_wipe_on_fork(s->wiped, wiped_bytes) < 0) {
+    s->wiped = nsc_sys_map_private(wiped_bytes);
+    if (s->wiped == NULL || nsc_sys_wipe_on_fork(s->wiped, wiped_bytes) < 0) {
         /* A child could not tell that it is one: record nothing rather than mix processes. */
         __atomic_fetch_or(&s->processes[s->process].problems, NSC_LIVE_PROBLEM_STATE,
                           __ATOMIC_RELAXED);
@@ -157,7 +159,7 @@ static int register_process(struct nsc_session *s)
     return 0;
 }
 
-int nsc_session_join(struct nsc_session *s, int fd, const void *below)
+int nsc_session_join(struct nsc_target_session *s, int fd, const void *below)
 {
     struct nsc_live_header h;
     int result = read_header(fd, &h);
@@ -165,19 +167,19 @@ int nsc_session_join(struct nsc_session *s, int fd, const void *below)
     if (result < 0)
         return result;
     s->bytes = bytes_to_map(&h);
-    s->header = nsc_os_map_shared_below(fd, s->bytes, below);
+    s->header = nsc_sys_map_shared_below(fd, s->bytes, below);
     if (s->header == NULL)
         return -ENOMEM;
     if ((h.flags & NSC_LIVE_FLAG_DUMP) != 0)
-        nsc_os_dump(s->header, s->bytes);
+        nsc_sys_dump(s->header, s->bytes);
     find_tables(s, &h);
     result = register_process(s);
     if (result == 0)
-        nsc_cputimer_prepare(s, h.sample_ns);
+        nsc_cpu_timer_prepare(s, h.sample_ns);
     if (result < 0) {
         if (s->wiped != NULL)
-            nsc_os_unmap(s->wiped, nsc_session_wiped_bytes(s));
-        nsc_os_unmap(s->header, s->bytes);
+            nsc_sys_unmap(s->wiped, nsc_session_wiped_bytes(s));
+        nsc_sys_unmap(s->header, s->bytes);
         s->wiped = NULL;
         s->header = NULL;
     }

@@ -16,17 +16,17 @@
  *         with the bound, by a handler that brings the thread here, then the slot is out of bounds.
  * Returns as nsc_session_open() does.
  */
-int nsc_session_join(struct nsc_session *s, int fd, const void *below);
+int nsc_session_join(struct nsc_target_session *s, int fd, const void *below);
 
 /** nsc_session_register - take a process slot. @ppid: 0 for a program that was not forked from a
  * recorded one. Returns whether there was one. */
-int nsc_session_register(struct nsc_session *s, uint32_t ppid);
+int nsc_session_register(struct nsc_target_session *s, uint32_t ppid);
 
 /** nsc_session_map_pool - spare the program the page faults of its first events. Takes about 0.1 ms
  * a MiB. */
-void nsc_session_map_pool(const struct nsc_session *s);
+void nsc_session_map_pool(const struct nsc_target_session *s);
 
-static inline size_t nsc_session_wiped_bytes(const struct nsc_session *s)
+static inline size_t nsc_session_wiped_bytes(const struct nsc_target_session *s)
 {
     return sizeof(uint64_t) * NSC_END_STRIDE * (1 + (size_t)s->threads_max);
 }

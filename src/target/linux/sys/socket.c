@@ -19,12 +19,12 @@
 
 #define BACKLOG 16
 
-uint32_t nsc_os_uid(void)
+uint32_t nsc_sys_uid(void)
 {
     return (uint32_t)nsc_syscall3(SYS_geteuid, 0, 0, 0);
 }
 
-void nsc_os_set_thread_name(const char *name)
+void nsc_sys_set_thread_name(const char *name)
 {
     nsc_syscall3(SYS_prctl, PR_SET_NAME, (long)name, 0);
 }
@@ -35,7 +35,7 @@ static int look_at(int fd, const char *path, struct statx *to)
                              STATX_BASIC_STATS, (long)to, 0);
 }
 
-int nsc_os_owner(int fd, uint32_t *uid)
+int nsc_sys_owner(int fd, uint32_t *uid)
 {
     struct statx st;
     int error = look_at(fd, "", &st);
@@ -45,21 +45,21 @@ int nsc_os_owner(int fd, uint32_t *uid)
     return error;
 }
 
-int nsc_os_is_own_memory(int fd)
+int nsc_sys_is_own_memory(int fd)
 {
     struct statx st;
 
     return look_at(fd, "", &st) == 0 && (st.stx_mode & S_IFMT) == S_IFREG && st.stx_nlink == 0 &&
-           (st.stx_uid == 0 || st.stx_uid == nsc_os_uid());
+           (st.stx_uid == 0 || st.stx_uid == nsc_sys_uid());
 }
 
-int nsc_os_open_link(const char *path)
+int nsc_sys_open_link(const char *path)
 {
     return (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
                              0, 0);
 }
 
-int nsc_os_read_link(int fd, char *to, size_t bytes)
+int nsc_sys_read_link(int fd, char *to, size_t bytes)
 {
     long n = nsc_syscall6(SYS_readlinkat, fd, (long)"", (long)to, (long)bytes - 1, 0, 0);
 
@@ -69,12 +69,12 @@ int nsc_os_read_link(int fd, char *to, size_t bytes)
     return (size_t)n < bytes - 1 ? 0 : -ENAMETOOLONG;
 }
 
-void nsc_os_make_directory(const char *path)
+void nsc_sys_make_directory(const char *path)
 {
     nsc_syscall3(SYS_mkdirat, AT_FDCWD, (long)path, 0700);
 }
 
-int nsc_os_own_directory(const char *path, uint32_t uid)
+int nsc_sys_own_directory(const char *path, uint32_t uid)
 {
     struct statx st;
     int fd, error;
@@ -84,13 +84,13 @@ int nsc_os_own_directory(const char *path, uint32_t uid)
     if (fd < 0)
         return fd;
     error = look_at(fd, "", &st);
-    nsc_os_close(fd);
+    nsc_sys_close(fd);
     if (error < 0)
         return error;
     return st.stx_uid == uid && (st.stx_mode & 077) == 0 ? 0 : -EPERM;
 }
 
-int nsc_os_listen(const char *path)
+int nsc_sys_listen(const char *path)
 {
     struct sockaddr_un address;
     size_t i = 0;
@@ -105,8 +105,8 @@ int nsc_os_listen(const char *path)
     fd = nsc_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return (int)fd;
-    fd = nsc_os_raise_fd((int)fd);
-    nsc_os_remove(path); /* of a process that had our number */
+    fd = nsc_sys_raise_fd((int)fd);
+    nsc_sys_remove(path); /* of a process that had our number */
     /* bind() gives the file the socket's own mode, less the umask, which is the program's. */
     error = nsc_syscall3(SYS_fchmod, fd, 0600, 0);
     if (error == 0)
@@ -115,16 +115,16 @@ int nsc_os_listen(const char *path)
         error = nsc_syscall3(SYS_listen, fd, BACKLOG, 0);
     if (error == 0)
         return (int)fd;
-    nsc_os_close((int)fd);
+    nsc_sys_close((int)fd);
     return (int)error;
 }
 
-void nsc_os_remove(const char *path)
+void nsc_sys_remove(const char *path)
 {
     nsc_syscall3(SYS_unlinkat, AT_FDCWD, (long)path, 0);
 }
 
-uint64_t nsc_os_socket_cookie(int fd)
+uint64_t nsc_sys_socket_cookie(int fd)
 {
     uint64_t cookie = 0;
     uint32_t bytes = sizeof(cookie);
@@ -134,7 +134,7 @@ uint64_t nsc_os_socket_cookie(int fd)
     return error == 0 ? cookie : 0;
 }
 
-int nsc_os_accept(int fd, uint32_t *uid)
+int nsc_sys_accept(int fd, uint32_t *uid)
 {
     struct ucred peer;
     uint32_t bytes = sizeof(peer);
@@ -143,11 +143,11 @@ int nsc_os_accept(int fd, uint32_t *uid)
 
     if (client < 0)
         return (int)client;
-    client = nsc_os_raise_fd((int)client);
+    client = nsc_sys_raise_fd((int)client);
     error =
         nsc_syscall6(SYS_getsockopt, client, SOL_SOCKET, SO_PEERCRED, (long)&peer, (long)&bytes, 0);
     if (error < 0) {
-        nsc_os_close((int)client);
+        nsc_sys_close((int)client);
         return (int)error;
     }
     *uid = peer.uid;
@@ -166,13 +166,13 @@ static int take_descriptor(struct msghdr *message)
     fds = (const int *)(const void *)CMSG_DATA(head);
     count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(*fds);
     if (count == 1)
-        return nsc_os_raise_fd(fds[0]);
+        return nsc_sys_raise_fd(fds[0]);
     for (i = 0; i < count; i++)
-        nsc_os_close(fds[i]);
+        nsc_sys_close(fds[i]);
     return -EPROTO;
 }
 
-int nsc_os_receive(int fd, void *to, size_t bytes, int *passed)
+int nsc_sys_receive(int fd, void *to, size_t bytes, int *passed)
 {
     union {
         struct cmsghdr head;
@@ -198,7 +198,7 @@ int nsc_os_receive(int fd, void *to, size_t bytes, int *passed)
                : -EPROTO;
 }
 
-void nsc_os_send(int fd, const void *from, size_t bytes)
+void nsc_sys_send(int fd, const void *from, size_t bytes)
 {
     nsc_syscall6(SYS_sendto, fd, (long)from, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
 }
@@ -207,27 +207,27 @@ void nsc_os_send(int fd, const void *from, size_t bytes)
 static char first_threads_state(void)
 {
     char text[64]; /* `pid (name) state ...`; a name has 15 bytes at most */
-    int fd = nsc_os_open("/proc/self/stat", 0);
+    int fd = nsc_sys_open("/proc/self/stat", 0);
     long n, i;
 
     if (fd < 0)
         return 0;
-    n = nsc_os_read(fd, text, sizeof(text));
-    nsc_os_close(fd);
+    n = nsc_sys_read(fd, text, sizeof(text));
+    nsc_sys_close(fd);
     for (i = n - 3; i > 0; i--)
         if (text[i] == ')')
             return text[i + 2];
     return 0;
 }
 
-enum nsc_os_others nsc_os_other_threads(void)
+enum nsc_sys_others nsc_sys_other_threads(void)
 {
     struct statx st;
 
     if (first_threads_state() != 'Z')
-        return NSC_OS_OTHERS_RUN;
+        return NSC_SYS_OTHERS_RUN;
     /* Links of the directory: itself and its parent, and one for each thread. */
     if (look_at(AT_FDCWD, "/proc/self/task", &st) == 0 && st.stx_nlink == 4)
-        return NSC_OS_OTHERS_OVER;
-    return NSC_OS_OTHERS_WITHOUT_FIRST;
+        return NSC_SYS_OTHERS_OVER;
+    return NSC_SYS_OTHERS_WITHOUT_FIRST;
 }

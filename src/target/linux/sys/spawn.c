@@ -1,5 +1,5 @@
 /*
- * spawn.c (Linux) - nsc_os_spawn(): another program, without a trace of it in this process. Called
+ * spawn.c (Linux) - nsc_sys_spawn(): another program, without a trace of it in this process. Called
  * when the program itself begins a recording.
  *
  * Twice the child of a child, so that it is init's and not ours; neither ends with a signal to us.
@@ -30,7 +30,7 @@ static void close_others(void)
     if (nsc_syscall3(SYS_close_range, FIRST_OTHER, -1, 0) == 0)
         return;
     for (fd = FIRST_OTHER; fd < DESCRIPTORS_TO_TRY; fd++) /* before Linux 5.9 */
-        nsc_os_close(fd);
+        nsc_sys_close(fd);
 }
 
 /* Standard error stays: the recorder says there what went wrong at the end, when nobody listens
@@ -94,13 +94,13 @@ static long become_as_root(const struct spawn *s)
     if (is_roots((int)place, "", S_IFDIR) && is_roots((int)place, name, S_IFREG))
         error = nsc_syscall6(SYS_execveat, place, (long)name, (long)s->argv, (long)s->environment,
                              AT_SYMLINK_NOFOLLOW, 0);
-    nsc_os_close((int)place);
+    nsc_sys_close((int)place);
     return error;
 }
 
 static long become_named(const struct spawn *s)
 {
-    if (nsc_os_uid() == 0)
+    if (nsc_sys_uid() == 0)
         return become_as_root(s);
     return nsc_syscall3(SYS_execve, (long)s->named, (long)s->argv, (long)s->environment);
 }
@@ -112,7 +112,7 @@ static __attribute__((noreturn, noinline)) void become(struct spawn *s)
 
     nsc_syscall3(SYS_setsid, 0, 0, 0);
     arrange_descriptors(s->fds);
-    nsc_os_set_signals(0);
+    nsc_sys_set_signals(0);
     if (s->named != NULL)
         worst = become_named(s);
     for (path = s->paths; *path != NULL; path++) {
@@ -145,8 +145,8 @@ static __attribute__((noreturn, noinline)) void go_between(struct spawn *s)
     leave(0);
 }
 
-int nsc_os_spawn(const char *named, const char *const *paths, const char *const *argv,
-                 const char *const *environment, const int fds[2])
+int nsc_sys_spawn(const char *named, const char *const *paths, const char *const *argv,
+                  const char *const *environment, const int fds[2])
 {
     struct spawn s = {.named = named,
                       .paths = paths,
@@ -159,13 +159,13 @@ int nsc_os_spawn(const char *named, const char *const *paths, const char *const 
 
     if (fds[0] < FIRST_OTHER || fds[1] < FIRST_OTHER)
         return -EMFILE;
-    mask = nsc_os_block_signals();
+    mask = nsc_sys_block_signals();
     pid = vfork_quietly();
     if (pid == 0)
         go_between(&s);
     if (pid > 0)
         while (nsc_syscall6(SYS_wait4, pid, 0, __WALL, 0, 0, 0) == -EINTR)
             ;
-    nsc_os_set_signals(mask);
+    nsc_sys_set_signals(mask);
     return pid < 0 ? (int)pid : (int)s.error;
 }

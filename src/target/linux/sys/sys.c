@@ -43,19 +43,19 @@ static int failed(long result)
     return result < 0 && result >= -4095;
 }
 
-int nsc_os_open(const char *path, int writable)
+int nsc_sys_open(const char *path, int writable)
 {
     int flags = O_CLOEXEC | O_NOCTTY | (writable ? O_RDWR : O_RDONLY);
 
     return (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, flags, 0, 0, 0);
 }
 
-void nsc_os_close(int fd)
+void nsc_sys_close(int fd)
 {
     nsc_syscall3(SYS_close, fd, 0, 0);
 }
 
-long nsc_os_read(int fd, void *to, size_t bytes)
+long nsc_sys_read(int fd, void *to, size_t bytes)
 {
     long n;
 
@@ -65,17 +65,17 @@ long nsc_os_read(int fd, void *to, size_t bytes)
     return n;
 }
 
-int64_t nsc_os_size(int fd)
+int64_t nsc_sys_size(int fd)
 {
     return nsc_syscall3(SYS_lseek, fd, 0, 2 /* SEEK_END */);
 }
 
-long nsc_os_read_at(int fd, void *to, size_t bytes, uint64_t offset)
+long nsc_sys_read_at(int fd, void *to, size_t bytes, uint64_t offset)
 {
     return nsc_syscall6(SYS_pread64, fd, (long)to, (long)bytes, (long)offset, 0, 0);
 }
 
-long nsc_os_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
+long nsc_sys_write_at(int fd, const void *from, size_t bytes, uint64_t offset)
 {
     return nsc_syscall6(SYS_pwrite64, fd, (long)from, (long)bytes, (long)offset, 0, 0);
 }
@@ -101,13 +101,13 @@ static void *map_lazily(uintptr_t at, size_t bytes, int flags, int fd)
     if (got == NULL)
         return NULL;
     nsc_syscall3(SYS_munlock, (long)got, (long)bytes, 0);
-    if (nsc_os_protect(got, bytes, NSC_OS_READ | NSC_OS_WRITE) == 0)
+    if (nsc_sys_protect(got, bytes, NSC_SYS_READ | NSC_SYS_WRITE) == 0)
         return got;
-    nsc_os_unmap(got, bytes);
+    nsc_sys_unmap(got, bytes);
     return NULL;
 }
 
-void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
+void *nsc_sys_map_shared_below(int fd, size_t bytes, const void *limit)
 {
     uintptr_t place = bytes + GAP_BYTES, at = (uintptr_t)limit & ~(uintptr_t)(GAP_BYTES - 1);
     void *got = NULL;
@@ -117,7 +117,7 @@ void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
         at = (at - place) & ~(uintptr_t)(GAP_BYTES - 1);
         got = map_lazily(at, bytes, MAP_SHARED | MAP_FIXED_NOREPLACE, fd);
         if (got != NULL && (uintptr_t)got > at) { /* a kernel that knows no NOREPLACE */
-            nsc_os_unmap(got, bytes);
+            nsc_sys_unmap(got, bytes);
             got = NULL;
         }
     }
@@ -128,42 +128,42 @@ void *nsc_os_map_shared_below(int fd, size_t bytes, const void *limit)
     return got;
 }
 
-void *nsc_os_map_shared(int fd, size_t bytes)
+void *nsc_sys_map_shared(int fd, size_t bytes)
 {
-    return nsc_os_map_shared_below(fd, bytes, NULL);
+    return nsc_sys_map_shared_below(fd, bytes, NULL);
 }
 
-void *nsc_os_map_private(size_t bytes)
+void *nsc_sys_map_private(size_t bytes)
 {
     return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 }
 
-void nsc_os_dump(void *at, size_t bytes)
+void nsc_sys_dump(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DODUMP);
 }
 
-void nsc_os_unmap(void *at, size_t bytes)
+void nsc_sys_unmap(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_munmap, (long)at, (long)bytes, 0);
 }
 
-void nsc_os_map_zeros_over(void *at, size_t bytes)
+void nsc_sys_map_zeros_over(void *at, size_t bytes)
 {
     void *zeros = map_lazily(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
     /* In one step: somebody may store there at any time. */
     if (zeros != NULL && failed(nsc_syscall6(SYS_mremap, (long)zeros, (long)bytes, (long)bytes,
                                              MREMAP_MAYMOVE | MREMAP_FIXED, (long)at, 0)))
-        nsc_os_unmap(zeros, bytes);
+        nsc_sys_unmap(zeros, bytes);
 }
 
-void nsc_os_discard(void *at, size_t bytes)
+void nsc_sys_discard(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_DONTNEED);
 }
 
-int nsc_os_map_code(uint64_t at, size_t bytes)
+int nsc_sys_map_code(uint64_t at, size_t bytes)
 {
     enum { FIXED_NOREPLACE = 0x100000 }; /* since Linux 4.17; before, a hint */
     long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_EXEC,
@@ -177,7 +177,7 @@ int nsc_os_map_code(uint64_t at, size_t bytes)
     return -EEXIST;
 }
 
-int nsc_os_is_mapped(uint64_t at)
+int nsc_sys_is_mapped(uint64_t at)
 {
     unsigned char there;
 
@@ -185,30 +185,30 @@ int nsc_os_is_mapped(uint64_t at)
                         (long)&there) == 0;
 }
 
-void nsc_os_map_pages(void *at, size_t bytes)
+void nsc_sys_map_pages(void *at, size_t bytes)
 {
     nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_POPULATE_READ);
 }
 
-int nsc_os_wipe_on_fork(void *at, size_t bytes)
+int nsc_sys_wipe_on_fork(void *at, size_t bytes)
 {
     return (int)nsc_syscall3(SYS_madvise, (long)at, (long)bytes, MADV_WIPEONFORK);
 }
 
-int nsc_os_protect(void *at, size_t bytes, int protection)
+int nsc_sys_protect(void *at, size_t bytes, int protection)
 {
     int flags = 0;
 
-    if (protection & NSC_OS_READ)
+    if (protection & NSC_SYS_READ)
         flags |= PROT_READ;
-    if (protection & NSC_OS_WRITE)
+    if (protection & NSC_SYS_WRITE)
         flags |= PROT_WRITE;
-    if (protection & NSC_OS_EXEC)
+    if (protection & NSC_SYS_EXEC)
         flags |= PROT_EXEC;
     return (int)nsc_syscall3(SYS_mprotect, (long)at, (long)bytes, flags);
 }
 
-int nsc_os_address_space_limited(void)
+int nsc_sys_address_space_limited(void)
 {
     struct rlimit limit;
 
@@ -220,22 +220,22 @@ int nsc_os_address_space_limited(void)
 static int64_t auxiliary(uint64_t wanted)
 {
     Elf64_auxv_t pair;
-    int fd = nsc_os_open("/proc/self/auxv", 0);
+    int fd = nsc_sys_open("/proc/self/auxv", 0);
     int64_t value = -1;
 
     if (fd < 0)
         return -1;
-    while (nsc_os_read(fd, &pair, sizeof(pair)) == (long)sizeof(pair) && pair.a_type != AT_NULL) {
+    while (nsc_sys_read(fd, &pair, sizeof(pair)) == (long)sizeof(pair) && pair.a_type != AT_NULL) {
         if (pair.a_type == wanted) {
             value = (int64_t)pair.a_un.a_val;
             break;
         }
     }
-    nsc_os_close(fd);
+    nsc_sys_close(fd);
     return value;
 }
 
-size_t nsc_os_page_bytes(void)
+size_t nsc_sys_page_bytes(void)
 {
 #ifdef __x86_64__
     return PAGE_BYTES_LEAST; /* always; spares programs that are not recorded the system calls */
@@ -246,12 +246,12 @@ size_t nsc_os_page_bytes(void)
 #endif
 }
 
-int nsc_os_privileged(void)
+int nsc_sys_privileged(void)
 {
     return auxiliary(AT_SECURE) != 0;
 }
 
-int nsc_os_ids_differ(void)
+int nsc_sys_ids_differ(void)
 {
     uint32_t users[3] = {0, 1, 2}, groups[3] = {0, 1, 2};
 
@@ -261,7 +261,7 @@ int nsc_os_ids_differ(void)
            groups[1] != groups[2];
 }
 
-int nsc_os_main_stack(uint64_t *start, uint64_t *end)
+int nsc_sys_main_stack(uint64_t *start, uint64_t *end)
 {
     enum { MARGIN = 16 << 20 }; /* arguments, the gap that the kernel keeps below */
     const uint64_t most = 1ull << 34;
@@ -275,11 +275,11 @@ int nsc_os_main_stack(uint64_t *start, uint64_t *end)
     return 0;
 }
 
-uint32_t nsc_os_pid(void)
+uint32_t nsc_sys_pid(void)
 {
     return (uint32_t)nsc_syscall3(SYS_getpid, 0, 0, 0);
 }
-uint32_t nsc_os_tid(void)
+uint32_t nsc_sys_tid(void)
 {
     return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0);
 }
@@ -293,7 +293,7 @@ static const char *read_number(const char *at, uint32_t *number)
 }
 
 /* The link /proc/thread-self reads `pid/task/tid`. */
-int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid)
+int nsc_sys_ids_in_proc(uint32_t *pid, uint32_t *tid)
 {
     static const char between[] = "/task/";
     char link[48];
@@ -316,7 +316,7 @@ int nsc_os_ids_in_proc(uint32_t *pid, uint32_t *tid)
     return 0;
 }
 
-void nsc_os_thread_name(char name[16])
+void nsc_sys_thread_name(char name[16])
 {
     int i;
 
@@ -326,14 +326,14 @@ void nsc_os_thread_name(char name[16])
     name[15] = 0;
 }
 
-void nsc_os_sleep_ns(uint32_t ns)
+void nsc_sys_sleep_ns(uint32_t ns)
 {
     struct kernel_timespec time = {0, (int64_t)ns};
 
     nsc_syscall3(SYS_nanosleep, (long)&time, 0, 0);
 }
 
-int nsc_os_process_lives(uint32_t pid)
+int nsc_sys_process_lives(uint32_t pid)
 {
     struct kernel_timespec none = {0, 0};
     struct pollfd ended;
@@ -344,16 +344,16 @@ int nsc_os_process_lives(uint32_t pid)
     ended.fd = (int)fd;
     ended.events = POLLIN;
     result = nsc_syscall6(SYS_ppoll, (long)&ended, 1, (long)&none, 0, 0, 0);
-    nsc_os_close((int)fd);
+    nsc_sys_close((int)fd);
     return result == 0;
 }
 
-int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
+int nsc_sys_thread_ended(uint32_t pid, uint32_t tid)
 {
     return nsc_syscall3(SYS_tgkill, (long)pid, (long)tid, 0) == -ESRCH;
 }
 
-uint64_t nsc_os_block_signals(void)
+uint64_t nsc_sys_block_signals(void)
 {
     uint64_t all = ~0ull, old = 0;
 
@@ -362,12 +362,12 @@ uint64_t nsc_os_block_signals(void)
     return old;
 }
 
-void nsc_os_set_signals(uint64_t mask)
+void nsc_sys_set_signals(uint64_t mask)
 {
     nsc_syscall6(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)&mask, 0, sizeof(mask), 0, 0);
 }
 
-int nsc_os_sync_cores(void)
+int nsc_sys_sync_cores(void)
 {
     enum { SYNC_CORE = 1 << 5, REGISTER_SYNC_CORE = 1 << 6 }; /* private, expedited */
     long result = nsc_syscall3(SYS_membarrier, SYNC_CORE, 0, 0);
@@ -377,7 +377,7 @@ int nsc_os_sync_cores(void)
     return result == 0 ? 0 : -ENOSYS;
 }
 
-int nsc_os_raise_fd(int fd)
+int nsc_sys_raise_fd(int fd)
 {
     static const int from[] = {500, 100, 20};
     size_t i;
@@ -386,7 +386,7 @@ int nsc_os_raise_fd(int fd)
         long high = nsc_syscall3(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from[i]);
 
         if (high >= 0) {
-            nsc_os_close(fd);
+            nsc_sys_close(fd);
             return (int)high;
         }
     }
@@ -405,7 +405,7 @@ static int open_again(int fd)
     for (; scale > 0; scale /= 10)
         *at++ = (char)('0' + fd / scale % 10);
     *at = 0;
-    return nsc_os_open(path, 1);
+    return nsc_sys_open(path, 1);
 }
 
 /* Only of a file that was opened by its name the kernel counts who has it (nsc_session_alone() in
@@ -416,42 +416,42 @@ static int open_by_name(int fd)
 
     if (named < 0)
         return fd;
-    nsc_os_close(fd);
+    nsc_sys_close(fd);
     return named;
 }
 
-int nsc_os_open_memory(const char *path)
+int nsc_sys_open_memory(const char *path)
 {
     int place = (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_CLOEXEC, 0, 0, 0);
     int fd = place;
 
     if (place < 0)
         return place;
-    fd = nsc_os_is_own_memory(place) ? open_again(place) : -EPERM;
-    nsc_os_close(place);
+    fd = nsc_sys_is_own_memory(place) ? open_again(place) : -EPERM;
+    nsc_sys_close(place);
     return fd;
 }
 
-int nsc_os_memory_file(void)
+int nsc_sys_memory_file(void)
 {
     long fd = nsc_syscall3(SYS_memfd_create, (long)"nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING, 0);
 
-    return fd < 0 ? (int)fd : nsc_os_raise_fd(open_by_name((int)fd));
+    return fd < 0 ? (int)fd : nsc_sys_raise_fd(open_by_name((int)fd));
 }
 
-int nsc_os_pipe(int *reads, int *writes)
+int nsc_sys_pipe(int *reads, int *writes)
 {
     int ends[2];
     long error = nsc_syscall3(SYS_pipe2, (long)ends, O_CLOEXEC, 0);
 
     if (error < 0)
         return (int)error;
-    *reads = nsc_os_raise_fd(ends[0]);
-    *writes = nsc_os_raise_fd(ends[1]);
+    *reads = nsc_sys_raise_fd(ends[0]);
+    *writes = nsc_sys_raise_fd(ends[1]);
     return 0;
 }
 
-int nsc_os_readable(int fd, uint32_t ms)
+int nsc_sys_readable(int fd, uint32_t ms)
 {
     struct pollfd look = {.fd = fd, .events = POLLIN};
     struct kernel_timespec time = {.seconds = ms / 1000, .ns = (int64_t)(ms % 1000) * 1000000};
@@ -474,7 +474,7 @@ struct reader {
 static int next_char(struct reader *r)
 {
     if (r->at == r->have) {
-        r->have = nsc_os_read(r->fd, r->buffer, sizeof(r->buffer));
+        r->have = nsc_sys_read(r->fd, r->buffer, sizeof(r->buffer));
         r->at = 0;
         if (r->have <= 0) {
             r->have = 0;
@@ -502,14 +502,14 @@ static int next_hex(struct reader *r, uintptr_t *value)
 }
 
 /* A line is `start-end perms offset device inode   path`. */
-void nsc_os_map_path(uintptr_t address, char *to, size_t bytes)
+void nsc_sys_map_path(uintptr_t address, char *to, size_t bytes)
 {
     struct reader r; /* not initialised whole: its buffer would become a call of memset */
     uintptr_t start, end;
     size_t length = 0;
     int c, found = 0;
 
-    r.fd = nsc_os_open("/proc/self/maps", 0);
+    r.fd = nsc_sys_open("/proc/self/maps", 0);
     r.have = r.at = 0;
     to[0] = 0;
     if (r.fd < 0)
@@ -531,5 +531,5 @@ void nsc_os_map_path(uintptr_t address, char *to, size_t bytes)
         c = next_char(&r);
     }
     to[c == '\n' ? length : 0] = 0;
-    nsc_os_close(r.fd);
+    nsc_sys_close(r.fd);
 }

@@ -65,20 +65,20 @@ static void on_signal(int signal, void *information, void *context)
 
 #ifdef __x86_64__
 /* Whoever unwinds a stack knows this by its bytes, and looks one byte before it, too. */
-void nsc_os_sigreturn(void) __attribute__((visibility("hidden")));
+void nsc_sys_sigreturn(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
         ".balign 16\n"
         "nop\n"
-        ".hidden nsc_os_sigreturn\n"
-        ".globl nsc_os_sigreturn\n"
-        ".type nsc_os_sigreturn, @function\n"
-        "nsc_os_sigreturn:\n"
+        ".hidden nsc_sys_sigreturn\n"
+        ".globl nsc_sys_sigreturn\n"
+        ".type nsc_sys_sigreturn, @function\n"
+        "nsc_sys_sigreturn:\n"
         "mov $15, %rax\n"
         "syscall\n"
-        ".size nsc_os_sigreturn, . - nsc_os_sigreturn\n"
+        ".size nsc_sys_sigreturn, . - nsc_sys_sigreturn\n"
         ".popsection");
 #define RESTORER_FLAG FLAG_RESTORER
-#define RESTORER      nsc_os_sigreturn
+#define RESTORER      nsc_sys_sigreturn
 #else
 #define RESTORER_FLAG 0 /* the kernel has one in the vdso */
 #define RESTORER      NULL
@@ -89,7 +89,7 @@ static long signal_action(const struct action *to, struct action *old)
     return nsc_syscall6(SYS_rt_sigaction, SIGNAL, (long)to, (long)old, sizeof(to->mask), 0, 0);
 }
 
-int nsc_os_take_ticks(void (*tick)(uint64_t value, int timer))
+int nsc_sys_take_ticks(void (*tick)(uint64_t value, int timer))
 {
     /*
      * Blocks nothing. A signal to the whole process that is pending when a thread blocks it is
@@ -120,13 +120,13 @@ int nsc_os_take_ticks(void (*tick)(uint64_t value, int timer))
     return (int)signal_action(&ours, NULL);
 }
 
-int nsc_os_tick_start(uint64_t interval_ns, uint64_t value)
+int nsc_sys_tick_start(uint64_t interval_ns, uint64_t value)
 {
     const struct event event = {
         .value = value,
         .signal = SIGNAL,
         .notify = NOTIFY_THREAD,
-        .tid = (int32_t)nsc_os_tid(),
+        .tid = (int32_t)nsc_sys_tid(),
     };
     const struct {
         struct timespec interval, first;
@@ -140,16 +140,16 @@ int nsc_os_tick_start(uint64_t interval_ns, uint64_t value)
     error = nsc_syscall6(SYS_timer_settime, timer, 0, (long)&times, 0, 0, 0);
     if (error == 0)
         return timer;
-    nsc_os_tick_stop(timer);
+    nsc_sys_tick_stop(timer);
     return (int)error;
 }
 
-void nsc_os_tick_stop(int timer)
+void nsc_sys_tick_stop(int timer)
 {
     nsc_syscall3(SYS_timer_delete, timer, 0, 0);
 }
 
-void nsc_os_usage(struct nsc_os_usage *to)
+void nsc_sys_usage(struct nsc_sys_usage *to)
 {
     struct timespec cpu;
     struct rusage usage; /* neither can fail; and zeros would be written by a call of memset */

@@ -42,7 +42,7 @@ static const uint8_t *print_tile(const uint8_t *at)
     return at;
 }
 
-static int print(const struct nsc_answer_reply *reply, bool as_bytes)
+static int print(const struct nsc_engine_reply *reply, bool as_bytes)
 {
     const uint8_t *at = reply->bytes, *end = reply->bytes + reply->count;
 
@@ -58,9 +58,9 @@ static int print(const struct nsc_answer_reply *reply, bool as_bytes)
 
 int main(int argc, char **argv)
 {
-    struct nsc_trace *traces[NSC_ANSWER_TRACES_MAX] = {NULL};
-    struct nsc_answer_reply reply = {0};
-    struct nsc_answer *engine;
+    struct nsc_trace *traces[NSC_ENGINE_TRACES_MAX] = {NULL};
+    struct nsc_engine_reply reply = {0};
+    struct nsc_engine *engine;
     const char *request = argc > 1 ? argv[argc - 1] : "";
     int times = 1, first = 1, status;
     bool as_bytes = argc > 3 && strcmp(argv[1], "-b") == 0;
@@ -72,28 +72,29 @@ int main(int argc, char **argv)
     } else if (as_bytes) {
         first = 2;
     }
-    for (int i = first; i < argc - 1 && count < NSC_ANSWER_TRACES_MAX; i++) {
+    for (int i = first; i < argc - 1 && count < NSC_ENGINE_TRACES_MAX; i++) {
         struct nsc_diag diag = {0};
 
-        if (nsc_trace_open(argv[i], NSC_TRACE_RECOVER, &traces[count++], &diag) != 0) {
+        if (nsc_trace_open(argv[i], NSC_NST_RECOVER, &traces[count++], &diag) != 0) {
             fprintf(stderr, "%s\n", diag.message);
             return 2;
         }
     }
-    if (nsc_answer_open(traces, count, NULL, &engine) != 0)
+    if (nsc_engine_open(traces, count, NULL, &engine) != 0)
         return 2;
-    if (!as_bytes && nsc_sql_handler() != NULL && nsc_answer_add(engine, nsc_sql_handler(), 1) != 0)
+    if (!as_bytes && nsc_query_handler() != NULL &&
+        nsc_engine_add(engine, nsc_query_handler(), 1) != 0)
         return 2;
     for (int i = 0; i < times; i++) {
         double from = now_ms();
 
-        nsc_answer_ask(engine, request, strlen(request), &reply);
+        nsc_engine_answer(engine, request, strlen(request), &reply);
         if (times > 1)
             fprintf(stderr, "%.3f ms CPU, %zu bytes\n", now_ms() - from, reply.count);
     }
     status = print(&reply, as_bytes);
-    nsc_answer_reply_free(&reply);
-    nsc_answer_close(engine);
+    nsc_engine_reply_free(&reply);
+    nsc_engine_close(engine);
     for (size_t i = 0; i < count; i++)
         nsc_trace_close(traces[i]);
     return status;

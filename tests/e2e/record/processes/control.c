@@ -1,6 +1,6 @@
 /*
- * A control function for tests of src/host/process, with its note. It keeps the rules of control.h, and
- * checks how it is called: the stack, the direction flag, the return address. Also verbs that
+ * A control function for tests of src/host/process, with its note. It keeps the rules of control.h,
+ * and checks how it is called: the stack, the direction flag, the return address. Also verbs that
  * misbehave. Link it into a program, or as a shared library.
  */
 #include "abi/control.h"

@@ -3,7 +3,7 @@
  *
  * Link it with -Wl,--wrap=open.
  *
- *   poke find PID|NAME              what nsc_reach_find() says
+ *   poke find PID|NAME              what nsc_process_find() says
  *   poke call PID VERB [ARGUMENT]   one call; prints its result
  *   poke stale PID                  look at it, wait until stdin ends, then call
  *   poke many PID SECONDS           calls over and over, until it ends; fails on any error
@@ -55,14 +55,14 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static int find(const struct nsc_reach_target *t)
+static int find(const struct nsc_process_target *t)
 {
     printf("%ld %s threads=%u built=%d endpoint=%d ptrace=%d recorder=%ld %s\n", (long)t->pid,
            t->name, t->threads, t->built, t->endpoint, t->ptrace, (long)t->recorder, t->reason);
     return 0;
 }
 
-static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
+static int many(const struct nsc_process_target *t, int pidfd, double seconds)
 {
     double end = now() + seconds, longest = 0, sum = 0;
     unsigned long n = 0;
@@ -71,9 +71,9 @@ static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
     while (now() < end) {
         double begin = now(), took;
         /* Every other time: was a call so far made in a wrong way? */
-        int error =
-            nsc_inject_call(&(struct nsc_inject_target){t->pid, pidfd, t->control, t->note, NULL},
-                            n % 2 ? 101 : 0, 0, &result, &diag);
+        int error = nsc_ptrace_call(
+            &(struct nsc_instrument_target){t->pid, pidfd, t->control, t->note, NULL},
+            n % 2 ? 101 : 0, 0, &result, &diag);
 
         if (error == -ESRCH && n > 0)
             break;
@@ -91,25 +91,25 @@ static int many(const struct nsc_reach_target *t, int pidfd, double seconds)
     return n > 0 ? 0 : 1;
 }
 
-static int session(const struct nsc_reach_target *t)
+static int session(const struct nsc_process_target *t)
 {
-    struct nsc_reach *reach;
+    struct nsc_process_access *reach;
     int64_t result = -1;
-    int fd, error = nsc_reach_open(t, &reach, &diag);
+    int fd, error = nsc_process_open(t, &reach, &diag);
 
     if (error != 0)
         return die(error);
-    error = nsc_reach_memory(reach, &fd, &diag);
+    error = nsc_process_memory(reach, &fd, &diag);
     if (error == 0 && ftruncate(fd, 4096) != 0)
         error = -errno;
     if (error == 0)
-        error = nsc_reach_join(reach, &diag);
-    if (error == 0 && nsc_reach_join(reach, &diag) != -EINVAL)
+        error = nsc_process_join(reach, &diag);
+    if (error == 0 && nsc_process_join(reach, &diag) != -EINVAL)
         error = -EBADE;
     if (error == 0)
-        error = nsc_reach_call(reach, NSC_CONTROL_OFF, 0, &result, &diag);
-    printf("how=%d off=%lld\n", nsc_reach_how(reach), (long long)result);
-    nsc_reach_close(reach);
+        error = nsc_process_call(reach, NSC_CONTROL_OFF, 0, &result, &diag);
+    printf("how=%d off=%lld\n", nsc_process_how(reach), (long long)result);
+    nsc_process_close(reach);
     return error != 0 ? die(error) : 0;
 }
 
@@ -126,13 +126,13 @@ static int hold(pid_t pid)
 
 int main(int argc, char **argv)
 {
-    struct nsc_reach_target target;
+    struct nsc_process_target target;
     int64_t result;
     int pidfd, error;
 
     if (argc < 3)
         return 2;
-    error = nsc_reach_resolve(argv[2], &target, &diag);
+    error = nsc_process_resolve(argv[2], &target, &diag);
     if (error != 0)
         return die(error);
     if (strcmp(argv[1], "call") == 0 && !target.built) {
@@ -150,8 +150,8 @@ int main(int argc, char **argv)
         return many(&target, pidfd, atof(argv[3]));
     if (strcmp(argv[1], "stale") == 0 && read(0, &result, 1) < 0)
         return 2;
-    error = nsc_inject_call(
-        &(struct nsc_inject_target){target.pid, pidfd, target.control, target.note, NULL},
+    error = nsc_ptrace_call(
+        &(struct nsc_instrument_target){target.pid, pidfd, target.control, target.note, NULL},
         argc > 3 ? strtoull(argv[3], NULL, 0) : 0, argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
         &result, &diag);
     if (error != 0)

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct nsc_mapping *m = NULL;
+    struct nsc_r8_mapping *m = NULL;
     struct nsc_mapping_found found;
     struct nsc_buffer signature = {0};
     struct nsc_diag diag = {0};

@@ -63,7 +63,7 @@ static uint64_t take(struct input *in, size_t bytes)
     return v;
 }
 
-static uint32_t roles(void *context, const struct nsc_rules *rules, uint32_t function)
+static uint32_t roles(void *context, const struct nsc_filter_rules *rules, uint32_t function)
 {
     static const uint32_t flags[8] = {NSC_CODE_TRIGGER, NSC_CODE_STOPPER, NSC_CODE_CALLER,
                                       NSC_CODE_LEFT_OUT};
@@ -255,14 +255,14 @@ static void check(const struct machine *m, int fd)
 }
 
 /* Some rules; with CHANGE, the next bits' come after a while. */
-static const struct nsc_rules *choose_rules(unsigned mode)
+static const struct nsc_filter_rules *choose_rules(unsigned mode)
 {
-    static struct nsc_rules rules[2];
+    static struct nsc_filter_rules rules[2];
 
     for (unsigned i = 0; i < 2; i++) {
         unsigned bits = (mode >> 5) + i;
 
-        rules[i] = (struct nsc_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
+        rules[i] = (struct nsc_filter_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
         rules[i].trigger = (bits & 1) != 0;
         rules[i].stopper = (bits & 3) == 3;
         rules[i].under = (bits & 3) == 2;

@@ -29,7 +29,7 @@ static const struct kind kinds[TRACES] = {
     {0, 0, 0, 0, 0},          /* nothing at all */
 };
 
-static struct nsc_answer *engines[TRACES];
+static struct nsc_engine *engines[TRACES];
 
 /* Fuzzers run for long, so that everything that can be read is written: notes, too. */
 static void add_notes(struct nsc_writer *w)
@@ -80,7 +80,7 @@ static void write_trace(const struct kind *k, const char *path)
 static void make_engines(void)
 {
     char path[] = "/tmp/fuzz-answer-XXXXXX";
-    const struct nsc_answer_options options = {.size = sizeof options, .cache_bytes = 1 << 16};
+    const struct nsc_engine_options options = {.size = sizeof options, .cache_bytes = 1 << 16};
 
     close(mkstemp(path));
     for (uint32_t i = 0; i < TRACES; i++) {
@@ -88,13 +88,13 @@ static void make_engines(void)
 
         write_trace(&kinds[i], path);
         if (nsc_trace_open(path, 0, &t, NULL) != 0 ||
-            nsc_answer_open(&t, 1, &options, &engines[i]) != 0)
+            nsc_engine_open(&t, 1, &options, &engines[i]) != 0)
             abort();
     }
     unlink(path);
 }
 
-static void ask(struct nsc_answer *engine, const char *request, size_t bytes)
+static void ask(struct nsc_engine *engine, const char *request, size_t bytes)
 {
     int status = ask_and_check(engine, request, bytes);
 

@@ -30,7 +30,7 @@ static const char *const requests[] = {
 };
 
 /* Pictures and calls all over a thread. */
-static void look(struct nsc_answer *engine, const struct nsc_trace *t, uint32_t thread)
+static void look(struct nsc_engine *engine, const struct nsc_trace *t, uint32_t thread)
 {
     uint64_t end = nsc_clock_ns(nsc_trace_clock(t), nsc_trace_info(t)->end_ticks);
     char request[160];
@@ -54,17 +54,17 @@ static void look(struct nsc_answer *engine, const struct nsc_trace *t, uint32_t 
 
 static void answer(const char *path, unsigned flags)
 {
-    struct nsc_answer *engine;
+    struct nsc_engine *engine;
     struct nsc_trace *t;
 
     if (nsc_trace_open(path, flags, &t, NULL) != 0)
         return;
-    if (nsc_trace_info(t)->events < EVENTS_MAX && nsc_answer_open(&t, 1, NULL, &engine) == 0) {
+    if (nsc_trace_info(t)->events < EVENTS_MAX && nsc_engine_open(&t, 1, NULL, &engine) == 0) {
         for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++)
             ask_and_check(engine, requests[i], strlen(requests[i]));
         for (uint32_t i = 0; i < nsc_trace_info(t)->thread_count && i < 3; i++)
             look(engine, t, i);
-        nsc_answer_close(engine);
+        nsc_engine_close(engine);
     }
     nsc_trace_close(t);
 }
@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
     if (path != NULL) {
         answer(path, 0);
-        answer(path, NSC_TRACE_RECOVER);
+        answer(path, NSC_NST_RECOVER);
     }
     return 0;
 }

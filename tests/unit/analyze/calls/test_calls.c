@@ -283,7 +283,7 @@ static bool has_no_late(struct nsc_trace *t, uint32_t thread, uint32_t first, ui
     uint32_t count;
     const struct nsc_chunk *chunks = nsc_trace_chunks(t, thread, &count);
 
-    while (first < end && !nsc_chunk_may_have_late(chunks, count, first))
+    while (first < end && !nsc_reader_may_have_late(chunks, count, first))
         first++;
     return first == end;
 }

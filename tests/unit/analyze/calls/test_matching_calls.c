@@ -94,7 +94,7 @@ static bool keep(void *context, const struct nsc_call *call)
     return true;
 }
 
-static bool fits(const struct nsc_call *call, uint32_t thread, const struct nsc_wish *w)
+static bool fits(const struct nsc_call *call, uint32_t thread, const struct nsc_call_wish *w)
 {
     return call->thread == thread && call->start_ticks >= w->from_ticks &&
            call->start_ticks < w->to_ticks && call->depth >= w->min_depth &&
@@ -112,13 +112,13 @@ static bool same(const struct nsc_call *a, const struct nsc_call *b, bool parent
 
 /* ---- Wishes ---------------------------------------------------------------------------------- */
 
-static void random_wish(struct nsc_wish *w, const struct all *all, struct model_random *r,
+static void random_wish(struct nsc_call_wish *w, const struct all *all, struct model_random *r,
                         uint8_t functions[FUNCTIONS])
 {
     const struct nsc_call *some = &all->calls[model_random(r) % all->count];
     uint32_t what = model_random(r);
 
-    nsc_wish_init(w);
+    nsc_call_wish_init(w);
     w->parents = what % 2 == 0;
     if (what & 2)
         w->from_ticks = some->start_ticks + (what >> 8) % 3 - 1;
@@ -137,19 +137,19 @@ static void random_wish(struct nsc_wish *w, const struct all *all, struct model_
         w->number = some->number;
 }
 
-static bool agrees(struct nsc_pick_index *index, uint32_t thread, const struct nsc_wish *w,
-                   const struct all *all, uint64_t *seen)
+static bool agrees(struct nsc_matching_calls_index *index, uint32_t thread,
+                   const struct nsc_call_wish *w, const struct all *all, uint64_t *seen)
 {
     struct nsc_diag diag = {0};
     const struct nsc_call *calls;
-    struct nsc_pick *p;
+    struct nsc_matching_calls *p;
     size_t count, at = 0;
     bool right = true;
     int more;
 
-    if (nsc_pick_open(index, thread, w, &p, &diag) != 0)
+    if (nsc_matching_calls_open(index, thread, w, &p, &diag) != 0)
         return false;
-    while ((more = nsc_pick_next(p, &calls, &count, &diag)) > 0)
+    while ((more = nsc_matching_calls_next(p, &calls, &count, &diag)) > 0)
         for (size_t i = 0; i < count; i++, at++) {
             while (at < all->count && !fits(&all->calls[at], thread, w))
                 at++;
@@ -158,7 +158,7 @@ static bool agrees(struct nsc_pick_index *index, uint32_t thread, const struct n
         }
     for (; at < all->count; at++)
         right = right && !fits(&all->calls[at], thread, w);
-    nsc_pick_close(p);
+    nsc_matching_calls_close(p);
     if (more < 0)
         printf("# %s\n", diag.message);
     if (!right || more < 0)
@@ -172,15 +172,15 @@ static bool agrees(struct nsc_pick_index *index, uint32_t thread, const struct n
 static void test_wishes(struct nsc_trace *t, const struct all *all)
 {
     struct model_random r = {99};
-    struct nsc_pick_index *index;
+    struct nsc_matching_calls_index *index;
     uint8_t functions[FUNCTIONS];
     uint32_t wrong = 0;
     uint64_t seen = 0;
 
-    if (nsc_pick_index_new(t, &index) != 0)
+    if (nsc_matching_calls_index_new(t, &index) != 0)
         return;
     for (uint32_t i = 0; i < WISHES && wrong == 0; i++) {
-        struct nsc_wish w;
+        struct nsc_call_wish w;
 
         random_wish(&w, all, &r, functions);
         for (uint32_t thread = 0; thread < THREADS; thread++)
@@ -188,31 +188,32 @@ static void test_wishes(struct nsc_trace *t, const struct all *all)
     }
     CHECK_U64(wrong, 0);
     CHECK(seen > 10000);
-    nsc_pick_index_free(index);
+    nsc_matching_calls_index_free(index);
 }
 
 /* Calls of a function that is in few chunks, and single calls, take few batches. */
 static void test_passes_over(struct nsc_trace *t, const struct all *all)
 {
     const struct nsc_call *some = &all->calls[all->count / THREADS / 2];
-    struct nsc_pick_index *index;
+    struct nsc_matching_calls_index *index;
     const struct nsc_call *calls;
-    struct nsc_wish w;
-    struct nsc_pick *p;
+    struct nsc_call_wish w;
+    struct nsc_matching_calls *p;
     size_t count;
     uint32_t chunks, batches = 0;
 
-    nsc_wish_init(&w);
+    nsc_call_wish_init(&w);
     w.number = some->number;
     (void)nsc_trace_chunks(t, some->thread, &chunks);
-    if (nsc_pick_index_new(t, &index) != 0 || nsc_pick_open(index, some->thread, &w, &p, NULL) != 0)
+    if (nsc_matching_calls_index_new(t, &index) != 0 ||
+        nsc_matching_calls_open(index, some->thread, &w, &p, NULL) != 0)
         return;
-    while (nsc_pick_next(p, &calls, &count, NULL) > 0)
+    while (nsc_matching_calls_next(p, &calls, &count, NULL) > 0)
         batches++;
     CHECK(chunks > 50);
     CHECK(batches < chunks / 4);
-    nsc_pick_close(p);
-    nsc_pick_index_free(index);
+    nsc_matching_calls_close(p);
+    nsc_matching_calls_index_free(index);
 }
 
 int main(void)

@@ -36,7 +36,7 @@ static void add_run(struct model *m, struct nsc_runs *runs, struct model_random 
 
         if (name < 3 && m->times[run][name][place] > 0)
             name = NAMES - 1;
-        entries[i].who = (struct nsc_alike){names[name], modules[place], files[place]};
+        entries[i].who = (struct nsc_same_function){names[name], modules[place], files[place]};
         m->times[run][name][place]++;
         for (unsigned k = 0; k < NSC_RUNS_MEASURES; k++) {
             entries[i].values[k] = (uint64_t)model_random(r) << (model_random(r) % 20);

@@ -128,8 +128,8 @@ static bool window_is_same(struct nsc_trace *t, uint64_t from, uint64_t to, bool
     with.from_ticks = from;
     with.to_ticks = to;
     without = with;
-    with.index = NSC_SELECT_INDEX_ALWAYS;
-    without.index = NSC_SELECT_INDEX_NEVER;
+    with.index = NSC_SELECTION_INDEX_ALWAYS;
+    without.index = NSC_SELECTION_INDEX_NEVER;
     if (nsc_report_make(t, &with, false, &a, NULL) != 0 ||
         nsc_report_make(t, &without, false, &b, NULL) != 0)
         return false;

@@ -57,9 +57,9 @@ static const char r8[] =
     "org.app.Merged -> R8$$REMOVED$$CLASS$$1:\r\n"
     "# {\"id\":\"sourceFile\",\"fileName\":\"Merged.java\"}\r\n";
 
-static struct nsc_mapping *read_all(const char *text)
+static struct nsc_r8_mapping *read_all(const char *text)
 {
-    struct nsc_mapping *m = NULL;
+    struct nsc_r8_mapping *m = NULL;
 
     if (nsc_mapping_read(text, strlen(text), &m, &diag) != 0)
         printf("# %s\n", diag.message);
@@ -67,7 +67,7 @@ static struct nsc_mapping *read_all(const char *text)
 }
 
 /* @wanted: "signature how file:line others". */
-static void check(const struct nsc_mapping *m, const char *holder, const char *name,
+static void check(const struct nsc_r8_mapping *m, const char *holder, const char *name,
                   const char *descriptor, uint32_t line, const char *wanted)
 {
     struct nsc_mapping_query q = {holder, name, descriptor, line};
@@ -88,7 +88,7 @@ static void check(const struct nsc_mapping *m, const char *holder, const char *n
 
 static void test_proguard(void)
 {
-    struct nsc_mapping *m = read_all(proguard);
+    struct nsc_r8_mapping *m = read_all(proguard);
     struct nsc_mapping_counts counts;
 
     nsc_mapping_count(m, &counts);
@@ -120,7 +120,7 @@ static void test_proguard(void)
 
 static void test_r8(void)
 {
-    struct nsc_mapping *m = read_all(r8);
+    struct nsc_r8_mapping *m = read_all(r8);
     struct nsc_mapping_counts counts;
 
     nsc_mapping_count(m, &counts);
@@ -150,7 +150,7 @@ static void test_r8(void)
 
 static void refused(const char *text, size_t bytes, const char *wanted)
 {
-    struct nsc_mapping *m = NULL;
+    struct nsc_r8_mapping *m = NULL;
 
     CHECK(nsc_mapping_read(text, bytes, &m, &diag) == -EBADMSG && m == NULL);
     if (strstr(diag.message, wanted) == NULL)
@@ -189,7 +189,7 @@ static void test_many(void)
 {
     struct nsc_buffer text = {0}, signature = {0};
     struct nsc_mapping_found found;
-    struct nsc_mapping *m = NULL;
+    struct nsc_r8_mapping *m = NULL;
     unsigned wrong = 0;
     char line[128], holder[32], wanted[128];
 
@@ -238,7 +238,7 @@ static void test_damage(void)
                 struct nsc_mapping_query q = {holders[t], "a", "(I)V", 3};
                 struct nsc_buffer signature = {0};
                 struct nsc_mapping_found found;
-                struct nsc_mapping *m = NULL;
+                struct nsc_r8_mapping *m = NULL;
 
                 memcpy(copy, texts[t], bytes);
                 copy[at] = (char)(copy[at] ^ flip);

@@ -134,13 +134,14 @@ static int decode(const char *order, const char *fields, const uint8_t *data, si
              "event { name = x; id = 7; fields := struct { %s }; };",
              order, fields);
     CHECK(parse(text) == 0);
-    CHECK(nsc_bytes_open(NULL, fx_write("stream", (const char *)data, bytes), &s.file, &diag) == 0);
+    CHECK(nsc_paged_file_open(NULL, fx_write("stream", (const char *)data, bytes), &s.file,
+                              &diag) == 0);
     more = nsc_ctf_next(&s, &values); /* the packet */
     if (more == 1)
         more = nsc_ctf_next(&s, &values);
     if (more == 1)
         more = nsc_ctf_take(&s, &values);
-    nsc_bytes_close(s.file);
+    nsc_paged_file_close(s.file);
     nsc_ctf_free(&trace);
     return more;
 }
@@ -244,15 +245,15 @@ static void check_work(const char *fields)
              "event { name = x; id = 0; fields := struct { %s }; };",
              fields);
     CHECK(parse(text) == 0);
-    CHECK(nsc_bytes_open(NULL, fx_write("stream", (const char *)data, sizeof data), &s.file,
-                         &diag) == 0);
+    CHECK(nsc_paged_file_open(NULL, fx_write("stream", (const char *)data, sizeof data), &s.file,
+                              &diag) == 0);
     while ((more = nsc_ctf_next(&s, &values)) == 1)
         if (s.event != NULL && nsc_ctf_take(&s, &values) != 0)
             break;
     CHECK(s.wrong != NULL && strstr(s.wrong, "values without any bits") != NULL);
     if (!CHECK(s.all_steps < 1000000))
         printf("# %llu steps: %s\n", (unsigned long long)s.all_steps, fields);
-    nsc_bytes_close(s.file);
+    nsc_paged_file_close(s.file);
     nsc_ctf_free(&trace);
 }
 

@@ -16,7 +16,7 @@ static uint32_t random_below(uint32_t below)
 }
 
 /* Whether @b may follow @a; spare counts what was added, so it keeps equal ones in order. */
-static int in_order(const struct nsc_spill_item *a, const struct nsc_spill_item *b)
+static int in_order(const struct nsc_external_sort_item *a, const struct nsc_external_sort_item *b)
 {
     if (a->track != b->track)
         return a->track < b->track;
@@ -31,31 +31,31 @@ static int in_order(const struct nsc_spill_item *a, const struct nsc_spill_item 
 
 static void check_sorted(uint32_t count, uint32_t run_items, bool sorted_input, const char *what)
 {
-    struct nsc_spill *s = nsc_spill_new(run_items);
-    struct nsc_spill_item item, last = {0};
+    struct nsc_external_sort *s = nsc_external_sort_new(run_items);
+    struct nsc_external_sort_item item, last = {0};
     struct nsc_diag diag;
     uint64_t sum = 0;
     uint32_t got = 0;
     int good = 1, more;
 
     for (uint32_t i = 0; i < count; i++) {
-        item = (struct nsc_spill_item){.track = sorted_input ? 1 : random_below(3),
-                                       .ns = sorted_input ? i : random_below(40),
-                                       .last = (uint8_t)random_below(2),
-                                       .value = random_below(5),
-                                       .name = i};
+        item = (struct nsc_external_sort_item){.track = sorted_input ? 1 : random_below(3),
+                                               .ns = sorted_input ? i : random_below(40),
+                                               .last = (uint8_t)random_below(2),
+                                               .value = random_below(5),
+                                               .name = i};
         sum += i;
-        good &= nsc_spill_add(s, &item, &diag) == 0;
+        good &= nsc_external_sort_add(s, &item, &diag) == 0;
     }
-    good &= nsc_spill_count(s) == count;
-    while ((more = nsc_spill_next(s, &item, &diag)) > 0) {
+    good &= nsc_external_sort_count(s) == count;
+    while ((more = nsc_external_sort_next(s, &item, &diag)) > 0) {
         good &= got == 0 || in_order(&last, &item);
         last = item;
         sum -= item.name;
         got++;
     }
     t_report(good && more == 0 && got == count && sum == 0, __FILE__, __LINE__, what);
-    nsc_spill_free(s);
+    nsc_external_sort_free(s);
 }
 
 /* ---- Nesting ------------------------------------------------------------------------------ */
@@ -207,7 +207,7 @@ static void fill_mixed(struct nsc_intake *in)
     slice(25, 29, "long");
     end(27);
     begin(30, "open");
-    nsc_intake_slice(in, at_track, 31, NSC_NEST_OPEN, fn("endless"));
+    nsc_intake_slice(in, at_track, 31, NSC_NESTING_OPEN, fn("endless"));
     slice(33, 34, "leaf");
     end(35);
     begin(36, "never");

@@ -1,6 +1,6 @@
 /*
  * test_tables.c - tables of importers: numbers and names that were chosen to meet in one
- * slot, if hashes were known, and the calls that nsc_leave() and nest.h end.
+ * slot, if hashes were known, and the calls that nsc_end_by_name() and nest.h end.
  */
 #include "formats/import/end_by_name.h"
 #include "formats/import/slice_nesting.h"
@@ -134,13 +134,13 @@ static void fill_cold(struct nsc_writer *w)
     open_cold = nsc_lane_open_calls(lane, inner);
     CHECK_U64(nsc_lane_open_calls(lane, outer), 1);
     CHECK_U64(nsc_lane_open_calls(lane, outer + 7), 0);
-    left_cold = nsc_leave(lane, 30, inner, false, true);
+    left_cold = nsc_end_by_name(lane, 30, inner, false, true);
     nsc_lane_cool(lane);
-    left_cold = nsc_leave(lane, 35, inner, false, true) && left_cold;
+    left_cold = nsc_end_by_name(lane, 35, inner, false, true) && left_cold;
     nsc_lane_cool(lane);
-    left_cold = nsc_leave(lane, 40, outer, false, true) && left_cold;
+    left_cold = nsc_end_by_name(lane, 40, outer, false, true) && left_cold;
     nsc_lane_cool(lane);
-    left_late = nsc_leave(lane, 50, outer, false, true);
+    left_late = nsc_end_by_name(lane, 50, outer, false, true);
     nsc_lane_close(lane, 60);
 }
 
@@ -159,17 +159,17 @@ static void test_cold(void)
 
 static void test_note(void)
 {
-    struct nsc_nest_counts counts = {.overlaps = 1, .open = 2, .without_call = 1, .too_deep = 3};
+    struct nsc_nesting_counts counts = {.overlaps = 1, .open = 2, .without_call = 1, .too_deep = 3};
     struct nsc_notes notes = {0};
 
-    nsc_nest_note(&counts, &notes);
+    nsc_nesting_note(&counts, &notes);
     CHECK_U64(notes.count, 4);
     CHECK_STR(notes.line[0],
               "1 call runs longer than the one around it: it is cut where that ends");
     CHECK_STR(notes.line[1], "2 calls have no end: they last until the last event of their thread");
     CHECK_STR(notes.line[2], "1 call ends that nobody saw begin: it is there from the start");
     CHECK_STR(notes.line[3], "3 calls below 16777216 others are left out");
-    nsc_nest_note(&(struct nsc_nest_counts){0}, &notes);
+    nsc_nesting_note(&(struct nsc_nesting_counts){0}, &notes);
     CHECK_U64(notes.count, 4);
 }
 

@@ -80,7 +80,7 @@ static bool same_calls(const struct list *a, const struct list *b, uint64_t from
 
 /* Functions have other ids: by name. */
 static bool same_sums(struct nsc_trace *a, const struct nsc_selection *of_a, struct nsc_trace *b,
-                      enum nsc_select_index index)
+                      enum nsc_selection_index index)
 {
     struct nsc_selection of_b;
     struct nsc_report x, y;
@@ -110,7 +110,7 @@ static void tell(void *context, const struct nsc_diag *d)
 
 /* Cut @s out of @t. NULL after a failed check. */
 static struct nsc_trace *cut(struct nsc_trace *t, const struct nsc_selection *s, size_t memory,
-                             struct nsc_cut_result *result)
+                             struct nsc_nst_trim_result *result)
 {
     struct nsc_writer_options options = {
         .size = sizeof options, .memory_bytes = memory, .overwrite = true};
@@ -119,7 +119,7 @@ static struct nsc_trace *cut(struct nsc_trace *t, const struct nsc_selection *s,
     struct nsc_writer *w;
 
     CHECK(nsc_writer_create(cut_path, &options, &w, NULL) == 0);
-    CHECK(nsc_cut_write(t, s, w, NULL, NULL, result, &diag) == 0);
+    CHECK(nsc_nst_trim_write(t, s, w, NULL, NULL, result, &diag) == 0);
     CHECK(nsc_writer_finish(w, &diag) == 0);
     CHECK(nsc_trace_verify(cut_path, tell, NULL, NULL) == 0);
     if (!CHECK(nsc_trace_open(cut_path, 0, &out, &diag) == 0))
@@ -129,7 +129,7 @@ static struct nsc_trace *cut(struct nsc_trace *t, const struct nsc_selection *s,
 
 static bool window_is_same(struct nsc_trace *t, uint64_t from, uint64_t to, size_t memory)
 {
-    struct nsc_cut_result result;
+    struct nsc_nst_trim_result result;
     struct nsc_selection s, whole;
     struct nsc_trace *part;
     struct list a, b;
@@ -144,8 +144,8 @@ static bool window_is_same(struct nsc_trace *t, uint64_t from, uint64_t to, size
         return false;
     a = list_calls(t, &s);
     b = list_calls(part, &whole);
-    same = same_calls(&a, &b, from) && same_sums(t, &s, part, NSC_SELECT_INDEX_NEVER) &&
-           same_sums(t, &s, part, NSC_SELECT_INDEX_ALWAYS);
+    same = same_calls(&a, &b, from) && same_sums(t, &s, part, NSC_SELECTION_INDEX_NEVER) &&
+           same_sums(t, &s, part, NSC_SELECTION_INDEX_ALWAYS);
     CHECK_U64(result.calls, nsc_trace_info(part)->calls);
     if (!same)
         printf("# window %llu to %llu\n", (unsigned long long)from, (unsigned long long)to);
@@ -187,7 +187,7 @@ static void check_names(void)
     struct nsc_trace *t = random_trace(path, threads, 99, STEPS);
     uint8_t wanted[RANDOM_THREADS] = {0, 1, 0}, hidden[RANDOM_FUNCTIONS] = {1, 0, 1};
     struct nsc_selection s = {.to_ticks = UINT64_MAX, .threads = wanted, .hidden = hidden};
-    struct nsc_cut_result result;
+    struct nsc_nst_trim_result result;
     struct nsc_trace *part = cut(t, &s, 0, &result);
     uint32_t found = 0;
 
@@ -203,7 +203,7 @@ static void check_names(void)
                  strcmp(name, nsc_trace_function(t, 2)->name) == 0;
     }
     CHECK_U64(found, 0);
-    CHECK(same_sums(t, &s, part, NSC_SELECT_INDEX_NEVER));
+    CHECK(same_sums(t, &s, part, NSC_SELECTION_INDEX_NEVER));
     for (uint32_t i = 0; i < RANDOM_THREADS; i++)
         model_free(&threads[i]);
     nsc_trace_close(part);
@@ -219,7 +219,7 @@ static void check_edges(void)
     const struct nsc_trace_info *info = nsc_trace_info(t);
     uint64_t middle = info->start_ticks + (info->end_ticks - info->start_ticks) / 2;
     struct nsc_selection s;
-    struct nsc_cut_result result;
+    struct nsc_nst_trim_result result;
     struct nsc_trace *part;
 
     CHECK(window_is_same(t, middle | 1, (middle | 1) + 1, 0));

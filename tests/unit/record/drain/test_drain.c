@@ -368,9 +368,9 @@ static void saw(void *context, uint32_t function, double rate)
 /* The newest events of each thread, as they are before anything is read of them. */
 static void test_glance(void)
 {
-    struct nsc_glance glance;
+    struct nsc_rate_estimate glance;
     struct seen seen = {0};
-    uint64_t now = nsc_clockpoint_ticks(), *words;
+    uint64_t now = nsc_clock_reading_ticks(), *words;
     struct drain_rig r;
     uint32_t i;
 
@@ -380,7 +380,7 @@ static void test_glance(void)
     fill_chunk(&r, 0, 0, 1, 10, NSC_LIVE_CHUNK_FULL, 0);
     pass(&r); /* now the thread is known */
     fill_chunk(&r, 1, 0, 2, 500, NSC_LIVE_CHUNK_FULL, 0);
-    glance = nsc_glance_look(&r.tracees, 2.0, saw, &seen);
+    glance = nsc_rate_estimate_look(&r.tracees, 2.0, saw, &seen);
     CHECK_U64(seen.calls, 500);
     CHECK_U64(seen.functions, 7);
     CHECK(glance.threads == 1);
@@ -394,13 +394,13 @@ static void test_glance(void)
     words = nsc_session_chunk_words(&r.session, 2);
     for (i = 0; i < 2000; i++)
         words[2 * i + 1] = now - 2000000 + 1000 * i;
-    glance = nsc_glance_look(&r.tracees, 1.0, saw, &seen);
+    glance = nsc_rate_estimate_look(&r.tracees, 1.0, saw, &seen);
     CHECK_U64(seen.calls, 512);
     CHECK(glance.calls > 0 && glance.calls < 512.0 / (1000 * 1023)); /* later than the last event */
 
     seen = (struct seen){0}; /* a few events tell nothing */
     fill_chunk(&r, 3, 0, 4, 20, NSC_LIVE_CHUNK_OWNED, 0);
-    glance = nsc_glance_look(&r.tracees, 1.0, saw, &seen);
+    glance = nsc_rate_estimate_look(&r.tracees, 1.0, saw, &seen);
     CHECK_U64(seen.calls, 0);
     CHECK(glance.calls == 0 && glance.threads == 0);
     drain_rig_end(&r);

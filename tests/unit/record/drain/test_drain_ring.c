@@ -11,12 +11,8 @@
 #include "tap.h"
 #include "unit/rigs/drain_rig.h"
 
-/* Both sides have their own view of the same memory, and other things by the same names. */
-#define nsc_session nsc_traced_session
-#define nsc_place   nsc_traced_place
+/* The program's side. */
 #include "linux/events/chunk_overwrite.c"
-#undef nsc_session
-#undef nsc_place
 
 #define TOP  0x7ffd00001000ull
 #define CODE 0x400000ull
@@ -25,7 +21,7 @@ enum { PAIRS = 100, THREADS_MOST = 8, STORM = 200, AT_ONCE = 8 };
 
 struct rig {
     struct drain_rig recorder;
-    struct nsc_traced_session traced;
+    struct nsc_target_session traced;
     uint64_t presence;
     uint64_t ended; /* thread slots, by bit: what the kernel says */
 };
@@ -40,7 +36,7 @@ struct traced_thread {
 
 static struct rig *the_rig;
 
-int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
+int nsc_sys_thread_ended(uint32_t pid, uint32_t tid)
 {
     (void)pid;
     return tid < 64 && (the_rig->ended >> tid & 1) != 0;
@@ -49,13 +45,13 @@ int nsc_os_thread_ended(uint32_t pid, uint32_t tid)
 static void rig_begin(struct rig *r, uint64_t bytes)
 {
     struct nsc_session_options options = {.buffer_bytes = bytes, .fixed = true, .ring = true};
-    const struct nsc_session *session = &r->recorder.session;
+    const struct nsc_record_session *session = &r->recorder.session;
 
     memset(r, 0, sizeof *r);
     the_rig = r;
     drain_rig_begin(&r->recorder, NSC_RECORD_RING, &options);
     r->presence = NSC_PRESENCE_JOINED;
-    r->traced = (struct nsc_traced_session){.header = session->header,
+    r->traced = (struct nsc_target_session){.header = session->header,
                                             .threads = session->threads,
                                             .chunks = session->chunks,
                                             .overwritten = session->overwritten,
@@ -90,13 +86,12 @@ static void thread_begin(struct rig *r, struct traced_thread *t, uint32_t slot, 
 /* A chunk of the thread's, free or overwritten; its number, or 0. */
 static uint32_t claim(struct traced_thread *t, uint32_t seq)
 {
-    struct nsc_traced_place place = {
-        .session = &t->rig->traced, .words = &t->words, .thread = t->slot};
+    struct nsc_place place = {.session = &t->rig->traced, .words = &t->words, .thread = t->slot};
     uint32_t count = t->rig->recorder.session.chunk_count, i;
 
     for (i = 0; i < count; i++)
-        if (nsc_cas64(&t->rig->recorder.session.chunks[i].state, 0,
-                      NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, seq)))
+        if (nsc_session_cas64(&t->rig->recorder.session.chunks[i].state, 0,
+                              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, seq)))
             return i + 1;
     return nsc_chunk_overwrite(&place, seq, count);
 }
@@ -144,8 +139,9 @@ static void publish(struct traced_thread *t, uint32_t number)
 {
     uint64_t *state = &t->rig->recorder.session.chunks[number - 1].state, owned = NSC_LOAD(state);
 
-    nsc_cas64(state, owned,
-              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, t->slot, NSC_LIVE_CHUNK_SEQ(owned)));
+    nsc_session_cas64(
+        state, owned,
+        NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, t->slot, NSC_LIVE_CHUNK_SEQ(owned)));
 }
 
 static void *work(void *argument)
@@ -449,8 +445,8 @@ static void give_back_claimed(struct traced_thread *t)
     uint32_t i;
 
     for (i = 0; i < t->rig->recorder.session.chunk_count; i++)
-        nsc_cas64(&t->rig->recorder.session.chunks[i].state,
-                  NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, t->seq), 0);
+        nsc_session_cas64(&t->rig->recorder.session.chunks[i].state,
+                          NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, t->slot, t->seq), 0);
 }
 
 static void test_interrupted(bool leave)

@@ -120,7 +120,7 @@ struct rig {
     uint64_t start, bias;
     pid_t pid;
     int mem;
-    struct nsc_flip flip;
+    struct nsc_sled_switch flip;
 };
 
 #define TEXT_AT 0x1000 /* in the file */
@@ -176,9 +176,9 @@ static bool rig_begin(struct rig *r)
     rig_write(r->text);
     CHECK(mprotect(r->text, TEXT_BYTES, PROT_READ) == 0); /* as code is */
     r->pid = sleeper();
-    r->mem = nsc_flip_open(r->pid, &diag);
-    return CHECK(r->mem >= 0) && CHECK(nsc_flip_init(&r->flip, r->mem, r->sleds, r->bias, r->start,
-                                                     r->start + TEXT_BYTES) == 0);
+    r->mem = nsc_sled_switch_open(r->pid, &diag);
+    return CHECK(r->mem >= 0) && CHECK(nsc_sled_switch_init(&r->flip, r->mem, r->sleds, r->bias,
+                                                            r->start, r->start + TEXT_BYTES) == 0);
 }
 
 static void rig_kill(struct rig *r)
@@ -195,25 +195,25 @@ static void rig_kill(struct rig *r)
 static void rig_end(struct rig *r)
 {
     rig_kill(r);
-    nsc_flip_free(&r->flip);
+    nsc_sled_switch_free(&r->flip);
     close(r->mem);
     munmap(r->text, TEXT_BYTES);
     nsc_sleds_free(r->sleds);
 }
 
-static void switched(struct rig *r, enum nsc_flip_order order)
+static void switched(struct rig *r, enum nsc_sled_switch_order order)
 {
-    struct nsc_flip_stats stats = {0};
-    struct nsc_flip *flip = &r->flip;
+    struct nsc_sled_switch_stats stats = {0};
+    struct nsc_sled_switch *flip = &r->flip;
     const uint8_t all[2] = {0xff, 0xff}, one[2] = {0x03}, first[2] = {0x23};
     static uint8_t after[TEXT_BYTES];
 
     CHECK_U64(flip->present[0], 0x23);
     CHECK_U64(flip->present[1], 0);
-    CHECK(nsc_flip_apply(flip, order, &stats) == 0); /* as it is */
+    CHECK(nsc_sled_switch_apply(flip, order, &stats) == 0); /* as it is */
     CHECK_U64(stats.writes, 0);
-    nsc_flip_want(flip, all);
-    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
+    nsc_sled_switch_want(flip, all);
+    CHECK(nsc_sled_switch_apply(flip, order, &stats) == 0);
     CHECK_U64(stats.on, 4);
     CHECK_U64(stats.off, 0);
     CHECK_U64(peek(r->mem, r->text, 4096), 0xe8);
@@ -221,8 +221,8 @@ static void switched(struct rig *r, enum nsc_flip_order order)
     CHECK_U64(peek(r->mem, r->text, 8192), 0x1f);
     CHECK_U64(peek(r->mem, r->text, TEXT_BYTES - 5), 0xe8);
 
-    nsc_flip_want_all(flip, false);
-    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
+    nsc_sled_switch_want_all(flip, false);
+    CHECK(nsc_sled_switch_apply(flip, order, &stats) == 0);
     CHECK_U64(stats.off, 7);
     CHECK_U64(flip->present[0] | flip->present[1], 0);
     CHECK_U64(peek(r->mem, r->text, 16), 0xa9);
@@ -230,23 +230,23 @@ static void switched(struct rig *r, enum nsc_flip_order order)
     CHECK_U64(peek(r->mem, r->text, 8224), 0x08);
 
     /* One function, and back to how it began. */
-    nsc_flip_want(flip, one);
-    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
+    nsc_sled_switch_want(flip, one);
+    CHECK(nsc_sled_switch_apply(flip, order, &stats) == 0);
     CHECK_U64(flip->present[0], 0x3);
-    nsc_flip_want(flip, first);
-    CHECK(nsc_flip_apply(flip, order, &stats) == 0);
+    nsc_sled_switch_want(flip, first);
+    CHECK(nsc_sled_switch_apply(flip, order, &stats) == 0);
     CHECK(pread(r->mem, after, TEXT_BYTES, (off_t)r->start) == TEXT_BYTES);
     CHECK(memcmp(r->text, after, TEXT_BYTES) == 0);
 }
 
 /* What we believe is not what is. */
-static void written_by_others(struct rig *r, enum nsc_flip_order order)
+static void written_by_others(struct rig *r, enum nsc_sled_switch_order order)
 {
-    struct nsc_flip_stats stats = {0};
+    struct nsc_sled_switch_stats stats = {0};
 
     CHECK(pwrite(r->mem, "\xcc", 1, (off_t)(r->start + 4096)) == 1);
-    nsc_flip_want_all(&r->flip, true);
-    CHECK(nsc_flip_apply(&r->flip, order, &stats) == 0);
+    nsc_sled_switch_want_all(&r->flip, true);
+    CHECK(nsc_sled_switch_apply(&r->flip, order, &stats) == 0);
     CHECK_U64(stats.refused, 1);
     CHECK_U64(stats.on, 3);
     CHECK_U64(peek(r->mem, r->text, 4096), 0xcc);
@@ -255,16 +255,17 @@ static void written_by_others(struct rig *r, enum nsc_flip_order order)
 /* A process of its own begins with its own sleds. */
 static void looked_at_anew(const struct rig *r)
 {
-    struct nsc_flip child;
+    struct nsc_sled_switch child;
 
-    CHECK(nsc_flip_init(&child, r->mem, r->sleds, r->bias, r->start, r->start + TEXT_BYTES) == 0);
+    CHECK(nsc_sled_switch_init(&child, r->mem, r->sleds, r->bias, r->start,
+                               r->start + TEXT_BYTES) == 0);
     CHECK_U64(child.present[0], 0x3b);
-    nsc_flip_free(&child);
-    CHECK(nsc_flip_init(&child, r->mem, r->sleds, r->bias + (1ull << 40), r->start,
-                        r->start + 10) == -EIO);
+    nsc_sled_switch_free(&child);
+    CHECK(nsc_sled_switch_init(&child, r->mem, r->sleds, r->bias + (1ull << 40), r->start,
+                               r->start + 10) == -EIO);
 }
 
-static void forms(enum nsc_flip_order order)
+static void forms(enum nsc_sled_switch_order order)
 {
     struct rig r;
 
@@ -273,8 +274,8 @@ static void forms(enum nsc_flip_order order)
         written_by_others(&r, order);
         looked_at_anew(&r);
         rig_kill(&r);
-        nsc_flip_want_all(&r.flip, false);
-        CHECK(nsc_flip_apply(&r.flip, order, NULL) == -ESRCH);
+        nsc_sled_switch_want_all(&r.flip, false);
+        CHECK(nsc_sled_switch_apply(&r.flip, order, NULL) == -ESRCH);
     }
     rig_end(&r);
 }
@@ -283,10 +284,10 @@ static void refused(void)
 {
     struct nsc_diag diag = {0};
 
-    CHECK(nsc_flip_open(0x3fffffff, &diag) == -ESRCH);
+    CHECK(nsc_sled_switch_open(0x3fffffff, &diag) == -ESRCH);
     CHECK(strstr(diag.message, "there is no process 1073741823") != NULL);
     if (geteuid() != 0) {
-        CHECK(nsc_flip_open(1, &diag) == -EACCES);
+        CHECK(nsc_sled_switch_open(1, &diag) == -EACCES);
         CHECK(strstr(diag.message, "kernel.yama.ptrace_scope") != NULL);
     }
 }
@@ -366,9 +367,9 @@ static void under_threads(void)
     static uint8_t wanted[2 * FUNCTIONS / 8];
     size_t bytes = (FUNCTIONS + 2) * (size_t)SIZE;
     uint64_t start;
-    struct nsc_flip_stats stats = {0};
+    struct nsc_sled_switch_stats stats = {0};
     struct nsc_sleds *sleds;
-    struct nsc_flip flip;
+    struct nsc_sled_switch flip;
     int mem, status = -1;
     pid_t pid;
 
@@ -380,14 +381,14 @@ static void under_threads(void)
     pid = fork();
     if (pid == 0)
         run_threads();
-    mem = nsc_flip_open(pid, NULL);
-    CHECK(nsc_flip_init(&flip, mem, sleds, start, start, start + bytes) == 0);
+    mem = nsc_sled_switch_open(pid, NULL);
+    CHECK(nsc_sled_switch_init(&flip, mem, sleds, start, start, start + bytes) == 0);
     for (unsigned round = 0; round < ROUNDS; round++) {
         if (round % 3 == 2) /* some of them */
-            nsc_flip_want(&flip, some_functions(wanted, round));
+            nsc_sled_switch_want(&flip, some_functions(wanted, round));
         else
-            nsc_flip_want(&flip, memset(wanted, round % 2 == 0 ? 0xff : 0, sizeof wanted));
-        if (!CHECK(nsc_flip_apply(&flip, round / 8 % 2, &stats) == 0))
+            nsc_sled_switch_want(&flip, memset(wanted, round % 2 == 0 ? 0xff : 0, sizeof wanted));
+        if (!CHECK(nsc_sled_switch_apply(&flip, round / 8 % 2, &stats) == 0))
             break;
     }
     CHECK(stats.on > 100000 && stats.off > 100000);
@@ -397,7 +398,7 @@ static void under_threads(void)
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     printf("# %u sleds, %u threads: %.0f us a switch of all or some\n", 2u * FUNCTIONS,
            (unsigned)THREADS, (double)stats.ns / ROUNDS / 1e3);
-    nsc_flip_free(&flip);
+    nsc_sled_switch_free(&flip);
     close(mem);
     munmap(code, bytes);
     nsc_sleds_free(sleds);
@@ -410,8 +411,8 @@ static void under_threads(void) {}
 int main(void)
 {
     functions();
-    forms(NSC_FLIP_WHOLE_CALLS);
-    forms(NSC_FLIP_AT_ONCE);
+    forms(NSC_SLED_SWITCH_WHOLE_CALLS);
+    forms(NSC_SLED_SWITCH_AT_ONCE);
     refused();
     under_threads();
     return t_done();

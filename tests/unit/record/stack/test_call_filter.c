@@ -37,7 +37,7 @@ struct known_call {
 
 struct definition {
     const struct rig *rig;
-    const struct nsc_rules *rules;
+    const struct nsc_filter_rules *rules;
     struct known_call calls[CALLS_MAX];
     uint32_t count;
     uint32_t open[LANES][DEPTH_MAX + 1], depth[LANES];
@@ -50,13 +50,13 @@ struct definition {
 
 static bool thread_wanted[2];
 
-static bool is_wanted(void *context, const struct nsc_rules *rules)
+static bool is_wanted(void *context, const struct nsc_filter_rules *rules)
 {
     (void)context;
     return thread_wanted[rules->since_ticks != 0];
 }
 
-static uint32_t roles_of(void *context, const struct nsc_rules *rules, uint32_t function)
+static uint32_t roles_of(void *context, const struct nsc_filter_rules *rules, uint32_t function)
 {
     struct rig *rig = context;
 
@@ -68,7 +68,7 @@ static uint32_t flags_of(const struct definition *d, uint32_t function)
     return d->rig->flags[d->rules->since_ticks != 0][function];
 }
 
-static void begin(struct definition *d, const struct nsc_rules *rules)
+static void begin(struct definition *d, const struct nsc_filter_rules *rules)
 {
     d->rules = rules;
     d->recording = !rules->trigger;
@@ -78,7 +78,7 @@ static void begin(struct definition *d, const struct nsc_rules *rules)
 /* What is open and written goes on, the rest is out. */
 static void turn(struct definition *d)
 {
-    const struct nsc_rules *old = d->rules;
+    const struct nsc_filter_rules *old = d->rules;
     uint32_t lane, i;
 
     begin(d, old->next);
@@ -311,9 +311,10 @@ static void choose_flags(struct thread *t, uint16_t flags[FUNCTIONS], uint32_t m
             flags[i] = (uint16_t)(marks & (uint32_t)1 << draw(t, 6));
 }
 
-static void choose_rules(struct thread *t, struct nsc_rules *rules, uint16_t flags[FUNCTIONS])
+static void choose_rules(struct thread *t, struct nsc_filter_rules *rules,
+                         uint16_t flags[FUNCTIONS])
 {
-    *rules = (struct nsc_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
+    *rules = (struct nsc_filter_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
     rules->trigger = draw(t, 3) == 0;
     rules->stopper = rules->trigger && draw(t, 2) == 0;
     rules->nth = draw(t, 2) * draw(t, 9);
@@ -359,7 +360,7 @@ static uint64_t sum_left_out(const uint64_t left_out[NSC_LEFT_OUT_REASONS])
 }
 
 static void begin_thread(struct thread *t, unsigned seed, const struct setting *setting,
-                         const struct nsc_rules *rules)
+                         const struct nsc_filter_rules *rules)
 {
     t->ticks = setting->header ? (uint64_t)seed << 40 | 1000 : 1000;
     t->anchor = TOP;
@@ -379,7 +380,7 @@ static bool simulate(unsigned seed, const struct setting *setting)
 {
     static struct thread t;
     static struct definition d;
-    static struct nsc_rules rules[2];
+    static struct nsc_filter_rules rules[2];
     static uint16_t flags[2][FUNCTIONS];
     uint32_t op, ops, keep_at, sift_at;
     size_t from = 0;
@@ -391,7 +392,7 @@ static bool simulate(unsigned seed, const struct setting *setting)
     choose_rules(&t, &rules[0], flags[0]);
     choose_rules(&t, &rules[1], flags[1]);
     if (setting->late) {
-        rules[0] = (struct nsc_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
+        rules[0] = (struct nsc_filter_rules){.until_ticks = UINT64_MAX, .depth = UINT32_MAX};
         memset(flags[0], 0, sizeof flags[0]);
     }
     thread_wanted[0] = setting->late || draw(&t, 20) > 0;

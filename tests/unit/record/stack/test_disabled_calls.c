@@ -23,15 +23,15 @@
 
 #define AT(depth) (TOP - 32 * (uint64_t)(depth))
 
-static const struct nsc_rules all_rules = {
+static const struct nsc_filter_rules all_rules = {
     .min_ticks = 0, .depth = UINT32_MAX, .until_ticks = UINT64_MAX};
 
 /* @sift: under rules that let everything through. */
-static void set_up(struct rig *rig, struct nsc_offs *offs, bool sift)
+static void set_up(struct rig *rig, struct nsc_disabled_functions *offs, bool sift)
 {
     rig_begin(rig, false, true);
     nsc_stacks_free(&rig->stacks);
-    *offs = (struct nsc_offs){0};
+    *offs = (struct nsc_disabled_functions){0};
     rig->stacks.offs = offs;
     rig->stacks.rules = sift ? &all_rules : NULL;
     rig->stacks.switched = true;
@@ -39,26 +39,27 @@ static void set_up(struct rig *rig, struct nsc_offs *offs, bool sift)
     nsc_stacks_begin_chunk(&rig->stacks, TOP, 1);
 }
 
-static void tear_down(struct rig *rig, struct nsc_offs *offs)
+static void tear_down(struct rig *rig, struct nsc_disabled_functions *offs)
 {
-    nsc_offs_free(offs);
+    nsc_disabled_functions_free(offs);
     rig_end(rig);
 }
 
-static void switch_off(struct rig *rig, struct nsc_offs *offs, uint32_t function, uint64_t from,
-                       uint64_t until)
+static void switch_off(struct rig *rig, struct nsc_disabled_functions *offs, uint32_t function,
+                       uint64_t from, uint64_t until)
 {
     struct nsc_off off = {
         .from_ticks = from, .until_ticks = until, .functions = malloc(4), .count = 1};
 
     off.functions[0] = function;
-    nsc_offs_add(offs, &off);
-    nsc_stacks_offs_next(&rig->stacks);
+    nsc_disabled_functions_add(offs, &off);
+    nsc_stacks_disabled_next(&rig->stacks);
 }
 
-static void switch_on(struct rig *rig, struct nsc_offs *offs, uint32_t function, uint64_t ticks)
+static void switch_on(struct rig *rig, struct nsc_disabled_functions *offs, uint32_t function,
+                      uint64_t ticks)
 {
-    nsc_offs_came_on(offs, function, ticks);
+    nsc_disabled_functions_came_on(offs, function, ticks);
     nsc_stacks_switched_on(&rig->stacks, ticks);
 }
 
@@ -81,7 +82,7 @@ static void expect(const uint64_t *words, size_t slots, uint64_t end, uint64_t l
     bool sift = false;
 
     do {
-        struct nsc_offs offs;
+        struct nsc_disabled_functions offs;
         struct rig rig;
 
         set_up(&rig, &offs, sift);
@@ -147,7 +148,7 @@ static void test_gap(void)
 {
     const uint64_t before[] = {IN(1, AT(0), 10), IN(2, AT(1), 11)};
     const uint64_t behind[] = {OUT(1, AT(0), 8000)};
-    struct nsc_offs offs;
+    struct nsc_disabled_functions offs;
     struct rig rig;
 
     set_up(&rig, &offs, false);
@@ -171,7 +172,7 @@ static void test_off_behind_gap(void)
 
     for (i = 0; i < 8; i++) {
         bool sift = i % 2 != 0, deep = i % 4 < 2, off = i < 4;
-        struct nsc_offs offs;
+        struct nsc_disabled_functions offs;
         struct rig rig;
 
         set_up(&rig, &offs, sift);
@@ -199,7 +200,7 @@ static void test_off_elsewhere(void)
     int i;
 
     for (i = 0; i < 4; i++) {
-        struct nsc_offs offs;
+        struct nsc_disabled_functions offs;
         struct rig rig;
 
         set_up(&rig, &offs, i % 2 != 0);
@@ -221,7 +222,7 @@ static void test_off_elsewhere(void)
 static void test_on_but(void)
 {
     struct nsc_off off = {.from_ticks = 30, .until_ticks = 31, .functions = malloc(8), .count = 2};
-    struct nsc_offs offs;
+    struct nsc_disabled_functions offs;
     struct rig rig;
 
     set_up(&rig, &offs, false);
@@ -229,16 +230,19 @@ static void test_on_but(void)
     switch_off(&rig, &offs, 3, 20, 21);
     off.functions[0] = 3;
     off.functions[1] = 7;
-    nsc_offs_came_on_but(&offs, &off, 31);
-    nsc_offs_add(&offs, &off);
-    CHECK(nsc_offs_since(&offs, 2, 30) && !nsc_offs_since(&offs, 2, 31));
-    CHECK(nsc_offs_since(&offs, 3, 1000) && nsc_offs_since(&offs, 7, 1000));
-    CHECK(!nsc_offs_since(&offs, 5, 0) && !nsc_offs_since(&offs, 8, 0));
-    nsc_offs_came_on(&offs, 8, 40);
-    nsc_offs_came_on(&offs, 7, 40);
-    nsc_offs_came_on(&offs, 7, 50);
-    CHECK(nsc_offs_since(&offs, 7, 39) && !nsc_offs_since(&offs, 7, 40));
-    CHECK(nsc_offs_since(&offs, 3, 1000));
+    nsc_disabled_functions_came_on_but(&offs, &off, 31);
+    nsc_disabled_functions_add(&offs, &off);
+    CHECK(nsc_disabled_functions_since(&offs, 2, 30) &&
+          !nsc_disabled_functions_since(&offs, 2, 31));
+    CHECK(nsc_disabled_functions_since(&offs, 3, 1000) &&
+          nsc_disabled_functions_since(&offs, 7, 1000));
+    CHECK(!nsc_disabled_functions_since(&offs, 5, 0) && !nsc_disabled_functions_since(&offs, 8, 0));
+    nsc_disabled_functions_came_on(&offs, 8, 40);
+    nsc_disabled_functions_came_on(&offs, 7, 40);
+    nsc_disabled_functions_came_on(&offs, 7, 50);
+    CHECK(nsc_disabled_functions_since(&offs, 7, 39) &&
+          !nsc_disabled_functions_since(&offs, 7, 40));
+    CHECK(nsc_disabled_functions_since(&offs, 3, 1000));
     tear_down(&rig, &offs);
 }
 
@@ -247,18 +251,18 @@ static void test_forgotten(void)
 {
     const uint64_t before[] = {IN(1, AT(0), 10), IN(2, AT(1), 11)};
     const uint64_t behind[] = {OUT(1, AT(0), 8000)};
-    struct nsc_offs offs;
+    struct nsc_disabled_functions offs;
     struct rig rig;
     uint64_t i;
 
     set_up(&rig, &offs, false);
     nsc_stacks_run(&rig.stacks, before, 0, 2, false);
     switch_off(&rig, &offs, 2, 20, 25);
-    for (i = 1; !nsc_offs_many(&offs); i++)
+    for (i = 1; !nsc_disabled_functions_many(&offs); i++)
         switch_off(&rig, &offs, 3, 100 * i, 100 * i + 5);
-    nsc_stacks_offs_pass(&rig.stacks);
-    nsc_offs_drop(&offs);
-    CHECK(!nsc_offs_many(&offs));
+    nsc_stacks_disabled_pass(&rig.stacks);
+    nsc_disabled_functions_drop(&offs);
+    CHECK(!nsc_disabled_functions_many(&offs));
     CHECK_U64(offs.count + offs.first, i);
     nsc_stacks_run(&rig.stacks, behind, 0, 1, false);
     CHECK_STR(log_text(&rig.log), "+1 +2 ~2 -1");
@@ -281,7 +285,7 @@ static void test_end(void)
      * parts. */
     for (i = 0; i < 2 * (slots - 4); i++) {
         bool early = i % 2 != 0;
-        struct nsc_offs offs;
+        struct nsc_disabled_functions offs;
         struct rig rig;
 
         set_up(&rig, &offs, i % 4 < 2);
@@ -307,7 +311,7 @@ enum { STEPS = 30000, FUNCTIONS = 6 };
 
 struct sim {
     struct thread t;
-    struct nsc_offs offs;
+    struct nsc_disabled_functions offs;
     struct {
         uint32_t function;
         uint64_t position, start;
@@ -389,10 +393,10 @@ static void toggle(struct sim *s)
     } else { /* exits and entries at once */
         switch_on(&t->rig, &s->offs, function, t->ticks);
     }
-    if (nsc_offs_many(&s->offs)) {
+    if (nsc_disabled_functions_many(&s->offs)) {
         flush_sim(s); /* no thread lags behind so many */
-        nsc_stacks_offs_pass(&t->rig.stacks);
-        nsc_offs_drop(&s->offs);
+        nsc_stacks_disabled_pass(&t->rig.stacks);
+        nsc_disabled_functions_drop(&s->offs);
     }
 }
 

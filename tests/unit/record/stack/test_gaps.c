@@ -114,7 +114,7 @@ static void test_other_exits(void)
 /* Calls that are not written before they have lasted are not carried. */
 static void test_pending(void)
 {
-    const struct nsc_rules rules = {
+    const struct nsc_filter_rules rules = {
         .min_ticks = 100, .depth = UINT32_MAX, .until_ticks = UINT64_MAX};
     const uint64_t before[] = {IN(1, AT(0), 10), IN(2, AT(1), 150)};
     const uint64_t behind[] = {OUT(2, AT(1), 400), OUT(1, AT(0), 500)};

@@ -51,30 +51,30 @@ static size_t put_record(uint64_t *words, uint64_t kind, uint64_t ticks, size_t 
     return slots;
 }
 
-static void add_mark(struct nsc_note_records *r, uint64_t ticks, const char *text, size_t bytes,
+static void add_mark(struct nsc_user_events *r, uint64_t ticks, const char *text, size_t bytes,
                      uint64_t flags)
 {
     uint64_t words[32];
     size_t slots = put_record(words, NSC_LIVE_ESC_MARK, ticks, 0, text, bytes);
 
     words[0] |= flags;
-    nsc_note_records_add(r, words, slots, NEAR);
+    nsc_user_events_add(r, words, slots, NEAR);
 }
 
-static void add_counter(struct nsc_note_records *r, uint64_t type, uint64_t value, const char *name)
+static void add_counter(struct nsc_user_events *r, uint64_t type, uint64_t value, const char *name)
 {
     uint64_t words[32];
     size_t slots = put_record(words, NSC_LIVE_ESC_COUNTER, 7, 1, name, strlen(name));
 
     words[2] = type;
     words[3] = value;
-    nsc_note_records_add(r, words, slots, NEAR);
+    nsc_user_events_add(r, words, slots, NEAR);
 }
 
 static void test_marks(void)
 {
     struct taken taken = {.count = 0};
-    struct nsc_note_records r = {.take = take, .context = &taken};
+    struct nsc_user_events r = {.take = take, .context = &taken};
     const char text[] = "a frame of some length\0and what it is about, in no few words";
 
     add_mark(&r, 5, text, sizeof text - 1, 0);
@@ -96,7 +96,7 @@ static void test_marks(void)
 static void test_long_marks(void)
 {
     struct taken taken = {.count = 0};
-    struct nsc_note_records r = {.take = take, .context = &taken};
+    struct nsc_user_events r = {.take = take, .context = &taken};
     char part[225];
 
     memset(part, 'm', sizeof part);
@@ -116,11 +116,11 @@ static void test_long_marks(void)
     CHECK(taken.note.mark.cut);
 
     add_mark(&r, 5, "lost", 4, GOES_ON);
-    nsc_note_records_break(&r);
+    nsc_user_events_break(&r);
     CHECK_U64((unsigned)taken.count, 3);
     CHECK_STR(taken.name, "lost");
     CHECK(taken.note.mark.cut);
-    nsc_note_records_break(&r);
+    nsc_user_events_break(&r);
     CHECK_U64((unsigned)taken.count, 3);
 
     add_mark(&r, 5, "open", 4, GOES_ON);
@@ -132,13 +132,13 @@ static void test_long_marks(void)
     CHECK(!taken.note.mark.cut);
 
     add_mark(&r, 5, "for ever", 8, GOES_ON);
-    nsc_note_records_free(&r);
+    nsc_user_events_free(&r);
 }
 
 static void test_counters(void)
 {
     struct taken taken = {.count = 0};
-    struct nsc_note_records r = {.take = take, .context = &taken};
+    struct nsc_user_events r = {.take = take, .context = &taken};
     double real = -0.25;
     uint64_t bits;
 
@@ -158,18 +158,18 @@ static void test_counters(void)
 static void test_samples(void)
 {
     struct taken taken = {.count = 0};
-    struct nsc_note_records r = {.take = take, .context = &taken};
+    struct nsc_user_events r = {.take = take, .context = &taken};
     const uint64_t words[] = {NSC_LIVE_ESC_SAMPLE | 4ull << 12, 99, 1, 10, 1, 20, 1, 30, 1, 40};
     const struct nsc_sample *sample = &taken.note.sample;
 
-    nsc_note_records_add(&r, words, 5, NEAR);
+    nsc_user_events_add(&r, words, 5, NEAR);
     CHECK_U64(sample->known, 1u << NSC_SAMPLE_CPU_NS | 1u << NSC_SAMPLE_MAJOR_FAULTS |
                                  1u << NSC_SAMPLE_MINOR_FAULTS | 1u << NSC_SAMPLE_SWITCHES);
     CHECK_U64(sample->values[NSC_SAMPLE_CPU_NS], 10);
     CHECK_U64(sample->values[NSC_SAMPLE_SWITCHES], 40);
-    nsc_note_records_add(&r, words, 2, NEAR);
+    nsc_user_events_add(&r, words, 2, NEAR);
     CHECK_U64(sample->known, 1u << NSC_SAMPLE_CPU_NS);
-    nsc_note_records_add(&r, words, 1, NEAR);
+    nsc_user_events_add(&r, words, 1, NEAR);
     CHECK_U64((unsigned)taken.count, 2);
 }
 
@@ -177,24 +177,24 @@ static void test_samples(void)
 static void test_nonsense(void)
 {
     struct taken taken = {.count = 0};
-    struct nsc_note_records r = {.take = take, .context = &taken};
+    struct nsc_user_events r = {.take = take, .context = &taken};
     uint64_t words[32];
     size_t slots = put_record(words, NSC_LIVE_ESC_MARK, 5, 0, "a text of more than one slot", 28);
 
-    nsc_note_records_add(&r, words, slots - 1, NEAR);
+    nsc_user_events_add(&r, words, slots - 1, NEAR);
     CHECK_STR(taken.name, "a text of more ");
     CHECK(taken.note.mark.cut);
-    nsc_note_records_add(&r, words, 1, NEAR);
+    nsc_user_events_add(&r, words, 1, NEAR);
     CHECK_STR(taken.name, "");
     CHECK(taken.note.mark.cut);
     words[0] |= 0x7ffull << 48;
-    nsc_note_records_add(&r, words, slots, NEAR);
+    nsc_user_events_add(&r, words, slots, NEAR);
     CHECK(taken.note.mark.cut);
     CHECK_U64((unsigned)taken.count, 3);
     words[0] = NSC_LIVE_ESC_COUNTER;
-    nsc_note_records_add(&r, words, 1, NEAR);
+    nsc_user_events_add(&r, words, 1, NEAR);
     words[0] = NSC_LIVE_ESC_STATE;
-    nsc_note_records_add(&r, words, 1, NEAR);
+    nsc_user_events_add(&r, words, 1, NEAR);
     CHECK_U64((unsigned)taken.count, 3);
 }
 

@@ -129,7 +129,7 @@ static bool survives(bool flipped, long *kept)
     } else if (diag.offset == NSC_DIAG_NO_OFFSET) {
         return printf("# no offset: %s\n", diag.message) < 0;
     }
-    error = nsc_trace_open(damaged_path, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, &diag);
+    error = nsc_trace_open(damaged_path, NSC_NST_RECOVER | NSC_TRACE_SCAN, &t, &diag);
     if (error != 0)
         return error == -EPROTO || error == -EBADMSG; /* the file header */
     *kept = read_all(t);
@@ -185,7 +185,7 @@ static void test_recover(size_t cut, size_t flip)
     write_damaged(whole, cut);
     whole[flip] ^= 0x10;
     unlink(recovered_path);
-    if (!CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, &info, &diag) == 0)) {
+    if (!CHECK(nsc_nst_recover(damaged_path, recovered_path, NULL, NULL, &info, &diag) == 0)) {
         printf("# %s at %lld\n", diag.message, (long long)diag.offset);
         return;
     }
@@ -312,7 +312,7 @@ static void test_cut_losses(void)
     /* Behind the chunk: the final tables. */
     write_damaged(whole, nsc_trace_chunks(t, 0, &(uint32_t){0})->offset + 140);
     nsc_trace_close(t);
-    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    CHECK(nsc_trace_open(damaged_path, NSC_NST_RECOVER, &t, NULL) == 0);
     CHECK_U64(nsc_trace_info(t)->events, 2);
     CHECK_U64(nsc_trace_info(t)->lost, 99);
     nsc_trace_close(t);
@@ -430,7 +430,7 @@ static void test_deep_gap(void)
     memset(whole + chunks[2].offset, 0x55, chunks[3].offset - chunks[2].offset);
     write_damaged(whole, whole_bytes);
     unlink(recovered_path);
-    CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
+    CHECK(nsc_nst_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
     CHECK(nsc_trace_verify(recovered_path, count_fault, &(int){0}, NULL) == 0);
     one = read_deep(recovered_path, &model[0]);
     CHECK_U64(one.gaps, 1);
@@ -441,7 +441,7 @@ static void test_deep_gap(void)
     memset(whole + chunks[1].offset, 0x55, chunks[2].offset - chunks[1].offset);
     write_damaged(whole, whole_bytes);
     unlink(recovered_path);
-    CHECK(nsc_trace_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
+    CHECK(nsc_nst_recover(damaged_path, recovered_path, NULL, NULL, NULL, NULL) == 0);
     CHECK(nsc_trace_verify(recovered_path, count_fault, &(int){0}, NULL) == 0);
     two = read_deep(recovered_path, &model[0]);
     CHECK_U64(two.gaps, 1);
@@ -466,7 +466,7 @@ static void test_marker_flood(void)
     write_damaged(flood, bytes);
     free(flood);
     alarm(60); /* it takes a second; it took minutes */
-    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    CHECK(nsc_trace_open(damaged_path, NSC_NST_RECOVER, &t, NULL) == 0);
     alarm(0);
     nsc_trace_close(t);
 }
@@ -498,7 +498,7 @@ static void test_bomb(void)
         at += NSC_FORMAT_BLOCK_BYTES + packed;
     }
     write_damaged(file, (size_t)(at - file));
-    CHECK(nsc_trace_open(damaged_path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    CHECK(nsc_trace_open(damaged_path, NSC_NST_RECOVER, &t, NULL) == 0);
     printf("# %zu bytes, %u entries\n", (size_t)(at - file), nsc_trace_info(t)->clock_count);
     CHECK(nsc_trace_info(t)->clock_count <= 3 * ENTRIES);
     nsc_trace_close(t);

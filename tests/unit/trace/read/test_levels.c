@@ -334,11 +334,11 @@ static void test_whole_file(void)
     CHECK(nsc_trace_open(path, 0, &t, NULL) == 0);
     check_walks(t, 3, 22);
     nsc_trace_close(t);
-    CHECK(nsc_trace_open(path, NSC_TRACE_RECOVER | NSC_TRACE_SCAN, &t, NULL) == 0);
+    CHECK(nsc_trace_open(path, NSC_NST_RECOVER | NSC_TRACE_SCAN, &t, NULL) == 0);
     check_walks(t, 3, 22);
     nsc_trace_close(t);
     CHECK(truncate(path, (off_t)(STEPS * 2)) == 0);
-    CHECK(nsc_trace_open(path, NSC_TRACE_RECOVER, &t, NULL) == 0);
+    CHECK(nsc_trace_open(path, NSC_NST_RECOVER, &t, NULL) == 0);
     check_walks(t, 2, 22);
     nsc_trace_close(t);
     forget(threads);

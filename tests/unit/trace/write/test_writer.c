@@ -157,7 +157,7 @@ static void test_full_disk(void)
     CHECK(strstr(diag.message, ".partial") != NULL);
     setrlimit(RLIMIT_FSIZE, &old);
     rename(other, folder_file("cut"));
-    if (!CHECK(nsc_trace_recover(folder_file("cut"), path, NULL, NULL, &info, &diag) == 0))
+    if (!CHECK(nsc_nst_recover(folder_file("cut"), path, NULL, NULL, &info, &diag) == 0))
         printf("# %s\n", diag.message);
     CHECK(info.events > 500000);
     CHECK(nsc_trace_verify(path, show_fault, NULL, NULL) == 0);
@@ -184,7 +184,7 @@ static void count_bytes(int fd, int go)
 static void test_hanging_disk(void)
 {
     static char data[1 << 20];
-    struct nsc_spool *spool;
+    struct nsc_write_behind *spool;
     int ends[2], go[2], status = -1;
     pid_t child;
 
@@ -197,18 +197,18 @@ static void test_hanging_disk(void)
     }
     close(ends[0]);
     alarm(20); /* instead of a test that hangs, too */
-    spool = nsc_spool_new(ends[1]);
-    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
+    spool = nsc_write_behind_new(ends[1]);
+    CHECK(nsc_write_behind_put(spool, data, sizeof data) == 0);
     for (int i = 0; i < 100; i++) {
-        CHECK(nsc_spool_put(spool, data, 1) == 0);
-        CHECK(nsc_spool_push(spool) == 0);
+        CHECK(nsc_write_behind_put(spool, data, 1) == 0);
+        CHECK(nsc_write_behind_push(spool) == 0);
     }
-    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
-    CHECK(nsc_spool_put(spool, data, sizeof data) == 0);
+    CHECK(nsc_write_behind_put(spool, data, sizeof data) == 0);
+    CHECK(nsc_write_behind_put(spool, data, sizeof data) == 0);
     CHECK(write(go[1], "", 1) == 1);
-    CHECK(nsc_spool_wait(spool) == 0);
+    CHECK(nsc_write_behind_wait(spool) == 0);
     alarm(0);
-    nsc_spool_free(spool);
+    nsc_write_behind_free(spool);
     close(ends[1]);
     waitpid(child, &status, 0);
     CHECK(status == 0);

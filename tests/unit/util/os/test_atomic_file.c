@@ -11,9 +11,10 @@
 
 static char folder[] = "/tmp/test_outfile.XXXXXX", table[64], app[64];
 
-static bool put(struct nsc_outfile *f, const char *path, const char *text)
+static bool put(struct nsc_atomic_file *f, const char *path, const char *text)
 {
-    return nsc_outfile_create(path, f, NULL) == 0 && nsc_write_all(f->fd, text, strlen(text)) == 0;
+    return nsc_atomic_file_create(path, f, NULL) == 0 &&
+           nsc_write_all(f->fd, text, strlen(text)) == 0;
 }
 
 /* Whether @path holds @text; NULL: is not there. */
@@ -52,25 +53,25 @@ static unsigned files(void)
 
 static void test_both(void)
 {
-    struct nsc_outfile a, b;
+    struct nsc_atomic_file a, b;
 
     CHECK(put(&a, table, "table 1") && put(&b, app, "app 1"));
-    CHECK(nsc_outfile_publish_both(&a, &b, NULL) == 0);
+    CHECK(nsc_atomic_file_publish_both(&a, &b, NULL) == 0);
     CHECK(holds(table, "table 1") && holds(app, "app 1") && files() == 2);
     CHECK(put(&a, table, "table 2") && put(&b, app, "app 2"));
-    CHECK(nsc_outfile_publish_both(&a, &b, NULL) == 0);
+    CHECK(nsc_atomic_file_publish_both(&a, &b, NULL) == 0);
     CHECK(holds(table, "table 2") && holds(app, "app 2") && files() == 2);
 }
 
 /* The second loses its temporary name, so that it cannot be moved. */
 static int fail_second(struct nsc_diag *diag)
 {
-    struct nsc_outfile a, b;
+    struct nsc_atomic_file a, b;
 
     CHECK(put(&a, table, "table 3") && put(&b, app, "app 3"));
-    CHECK(nsc_outfile_close(&b) == 0);
+    CHECK(nsc_atomic_file_close(&b) == 0);
     CHECK(unlink(b.partial) == 0);
-    return nsc_outfile_publish_both(&a, &b, diag);
+    return nsc_atomic_file_publish_both(&a, &b, diag);
 }
 
 static void test_second_fails(void)
@@ -85,17 +86,17 @@ static void test_second_fails(void)
 
 static void test_taken(void)
 {
-    struct nsc_outfile a, b;
+    struct nsc_atomic_file a, b;
     struct nsc_diag diag;
 
     write_text(table, "old");
     CHECK(put(&a, table, "new") && put(&b, app, "app"));
     CHECK(mkdir(app, 0700) == 0);
-    CHECK(nsc_outfile_publish_both(&a, &b, &diag) == -EISDIR);
+    CHECK(nsc_atomic_file_publish_both(&a, &b, &diag) == -EISDIR);
     CHECK(holds(table, "old") && rmdir(app) == 0 && files() == 1);
     CHECK(put(&a, table, "new") && put(&b, app, "app"));
     CHECK(unlink(table) == 0 && symlink("nowhere", table) == 0);
-    CHECK(nsc_outfile_publish_both(&a, &b, &diag) == -ELOOP);
+    CHECK(nsc_atomic_file_publish_both(&a, &b, &diag) == -ELOOP);
     CHECK(holds(app, NULL) && unlink(table) == 0 && files() == 0);
 }
 

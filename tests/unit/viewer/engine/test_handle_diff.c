@@ -74,9 +74,9 @@ static void test_two(struct rig *rig)
     struct nsc_diag diag = {0};
     struct nsc_diff d = {0};
 
-    nsc_answer_close(rig->engine);
+    nsc_engine_close(rig->engine);
     rig->engine = NULL;
-    CHECK(nsc_answer_open(traces, 2, NULL, &rig->engine) == 0);
+    CHECK(nsc_engine_open(traces, 2, NULL, &rig->engine) == 0);
     CHECK(rig_ask(rig, "/api/trace") == 200 && strstr(rig_text(rig), "\"diff\"") != NULL);
     nsc_selection_init(&s[0]);
     nsc_selection_init(&s[1]);

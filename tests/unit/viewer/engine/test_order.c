@@ -92,15 +92,15 @@ static void make_other(const struct order_rig *o, struct model_random *r, char *
 /* An engine that was never asked, over the file opened anew. */
 static bool open_engine(struct order_rig *o, size_t cache_bytes)
 {
-    struct nsc_answer_options options = {.size = sizeof options, .cache_bytes = cache_bytes};
+    struct nsc_engine_options options = {.size = sizeof options, .cache_bytes = cache_bytes};
     struct nsc_diag diag = {0};
 
-    nsc_answer_close(o->rig.engine);
+    nsc_engine_close(o->rig.engine);
     nsc_trace_close(o->rig.trace);
     o->rig.engine = NULL;
     o->rig.trace = NULL;
     if (nsc_trace_open(rig_path, o->flags, &o->rig.trace, &diag) == 0 &&
-        nsc_answer_open(&o->rig.trace, 1, &options, &o->rig.engine) == 0)
+        nsc_engine_open(&o->rig.trace, 1, &options, &o->rig.engine) == 0)
         return true;
     printf("# %s\n", diag.message);
     return false;
@@ -234,7 +234,7 @@ static bool is_independent(const struct rig_options *options, uint64_t seed, enu
 {
     static const size_t cache_bytes[] = {1, 100000, 1 << 20, 0};
     struct order_rig o = {.options = options,
-                          .flags = harm == CUT || harm == HOLED ? NSC_TRACE_RECOVER : 0};
+                          .flags = harm == CUT || harm == HOLED ? NSC_NST_RECOVER : 0};
     struct model_random r = {seed};
     bool fits = rig_make(&o.rig, options, seed) && do_harm(o.rig.trace, harm) && open_engine(&o, 0);
 

@@ -178,7 +178,7 @@ static bool end(struct nsc_writer *w, struct rig *rig)
     memset(rig, 0, sizeof *rig);
     made = nsc_writer_finish(w, &diag) == 0 &&
            nsc_trace_open(rig_path, 0, &rig->trace, &diag) == 0 &&
-           nsc_answer_open(&rig->trace, 1, NULL, &rig->engine) == 0;
+           nsc_engine_open(&rig->trace, 1, NULL, &rig->engine) == 0;
     unlink(rig_path);
     if (!made)
         printf("# %s\n", diag.message);
@@ -464,7 +464,7 @@ static void test_wrong(void)
 {
     struct rig rig;
     bool fits = true;
-    char *longest = malloc(NSC_ANSWER_REQUEST_MAX + 2);
+    char *longest = malloc(NSC_ENGINE_REQUEST_MAX + 2);
 
     CHECK(rig_make(&rig,
                    &(struct rig_options){
@@ -480,15 +480,15 @@ static void test_wrong(void)
         }
     }
     t_report(fits, __FILE__, __LINE__, "wrong requests are refused");
-    memset(longest, 'a', NSC_ANSWER_REQUEST_MAX + 1);
-    nsc_answer_ask(rig.engine, longest, NSC_ANSWER_REQUEST_MAX + 1, &rig.reply);
+    memset(longest, 'a', NSC_ENGINE_REQUEST_MAX + 1);
+    nsc_engine_answer(rig.engine, longest, NSC_ENGINE_REQUEST_MAX + 1, &rig.reply);
     CHECK(rig.reply.status == 400);
     memcpy(longest, "/api/functions?ids=0", 20);
-    for (size_t i = 20; i < NSC_ANSWER_REQUEST_MAX; i++)
+    for (size_t i = 20; i < NSC_ENGINE_REQUEST_MAX; i++)
         longest[i] = i % 2 == 0 ? ',' : '1';
-    nsc_answer_ask(rig.engine, longest, NSC_ANSWER_REQUEST_MAX, &rig.reply);
+    nsc_engine_answer(rig.engine, longest, NSC_ENGINE_REQUEST_MAX, &rig.reply);
     CHECK(rig.reply.status == 400); /* too many */
-    nsc_answer_ask(rig.engine, longest, 2000, &rig.reply);
+    nsc_engine_answer(rig.engine, longest, 2000, &rig.reply);
     CHECK(rig.reply.status == 200);
     free(longest);
     rig_free(&rig);
@@ -496,24 +496,24 @@ static void test_wrong(void)
 
 /* ---- What others add ------------------------------------------------------------------------- */
 
-static int answer_echo(struct nsc_answer_ask *ask)
+static int answer_echo(struct nsc_engine_context *ask)
 {
-    const char *text = nsc_ask_text(ask, "text");
-    struct nsc_json *j = nsc_ask_check(ask) == 0 ? nsc_ask_json(ask) : NULL;
+    const char *text = nsc_context_text(ask, "text");
+    struct nsc_json *j = nsc_context_check(ask) == 0 ? nsc_context_json(ask) : NULL;
 
     if (j == NULL)
         return -EINVAL;
     nsc_json_text(j, NULL, text);
-    return text[0] == 'x' ? nsc_ask_absent(ask, "x") : 0;
+    return text[0] == 'x' ? nsc_context_absent(ask, "x") : 0;
 }
 
 static void test_added(void)
 {
-    static const struct nsc_answer_handler echo = {"/api/echo", "echo", answer_echo};
+    static const struct nsc_engine_handler echo = {"/api/echo", "echo", answer_echo};
     struct rig rig;
 
     CHECK(end(begin(), &rig));
-    CHECK(nsc_answer_add(rig.engine, &echo, 1) == 0);
+    CHECK(nsc_engine_add(rig.engine, &echo, 1) == 0);
     CHECK_U64(rig_ask(&rig, "/api/echo?text=a+%%2B%%c3%%a4&trace=0"), 200);
     CHECK_STR(rig_text(&rig), "\"a +\xc3\xa4\"");
     CHECK_U64(rig_ask(&rig, "/api/echo?text=x"), 404);
@@ -537,7 +537,7 @@ static bool is_gone(void *context)
  * on to answer others. */
 static void test_gone(void)
 {
-    static const struct nsc_answer_options options = {.size = sizeof options, .is_gone = is_gone};
+    static const struct nsc_engine_options options = {.size = sizeof options, .is_gone = is_gone};
     static const char *const reading[] = {"/api/tree", "/api/sandwich?function=1",
                                           "/api/histogram?function=1", "/api/report?only=*1"};
     struct rig rig;
@@ -551,8 +551,8 @@ static void test_gone(void)
                                          .memory_bytes = 20000,
                                          .step = 50},
                    77));
-    nsc_answer_close(rig.engine);
-    CHECK(nsc_answer_open(&rig.trace, 1, &options, &rig.engine) == 0);
+    nsc_engine_close(rig.engine);
+    CHECK(nsc_engine_open(&rig.trace, 1, &options, &rig.engine) == 0);
     chunks = nsc_trace_info(rig.trace)->chunks;
     CHECK(chunks > 10);
     for (size_t i = 0; i < sizeof reading / sizeof reading[0]; i++) {

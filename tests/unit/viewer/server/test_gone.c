@@ -53,7 +53,7 @@ enum { REQUESTS = sizeof requests / sizeof *requests, SQL_REQUESTS = 3 };
 static char paths[TRACES][40];
 static struct nsc_serve_trace traces[TRACES];
 static size_t request_count;
-static struct nsc_answer_reply wanted[REQUESTS];
+static struct nsc_engine_reply wanted[REQUESTS];
 
 static void make_trace(unsigned number)
 {
@@ -82,9 +82,9 @@ static void make_trace(unsigned number)
                                               .name = paths[number]};
 }
 
-static bool is_wanted(size_t request, const struct nsc_answer_reply *reply)
+static bool is_wanted(size_t request, const struct nsc_engine_reply *reply)
 {
-    const struct nsc_answer_reply *w = &wanted[request];
+    const struct nsc_engine_reply *w = &wanted[request];
 
     if (reply->status == w->status && reply->count == w->count &&
         strcmp(reply->type, w->type) == 0 && memcmp(reply->bytes, w->bytes, w->count) == 0)
@@ -99,7 +99,7 @@ static bool is_wanted(size_t request, const struct nsc_answer_reply *reply)
 
 struct engine {
     struct nsc_trace *traces[TRACES];
-    struct nsc_answer *answer;
+    struct nsc_engine *answer;
     uint64_t polls_left; /* until nobody waits any more */
     bool left;
 };
@@ -115,30 +115,30 @@ static bool is_gone(void *context)
 
 static void open_engine(struct engine *e)
 {
-    struct nsc_answer_options options = {
+    struct nsc_engine_options options = {
         .size = sizeof options, .cache_bytes = 1 << 20, .is_gone = is_gone, .context = e};
 
     *e = (struct engine){.polls_left = UINT64_MAX};
     for (size_t i = 0; i < TRACES; i++)
         if (nsc_trace_open_fd(dup(traces[i].fd), traces[i].name, 0, &e->traces[i], NULL) != 0)
             abort();
-    if (nsc_answer_open(e->traces, TRACES, &options, &e->answer) != 0 ||
-        (nsc_sql_handler() != NULL && nsc_answer_add(e->answer, nsc_sql_handler(), 1) != 0))
+    if (nsc_engine_open(e->traces, TRACES, &options, &e->answer) != 0 ||
+        (nsc_query_handler() != NULL && nsc_engine_add(e->answer, nsc_query_handler(), 1) != 0))
         abort();
 }
 
 static void close_engine(struct engine *e)
 {
-    nsc_answer_close(e->answer);
+    nsc_engine_close(e->answer);
     for (size_t i = 0; i < TRACES; i++)
         nsc_trace_close(e->traces[i]);
 }
 
-static void ask(struct engine *e, size_t request, uint64_t polls, struct nsc_answer_reply *reply)
+static void ask(struct engine *e, size_t request, uint64_t polls, struct nsc_engine_reply *reply)
 {
     e->polls_left = polls;
     e->left = false;
-    nsc_answer_ask(e->answer, requests[request], strlen(requests[request]), reply);
+    nsc_engine_answer(e->answer, requests[request], strlen(requests[request]), reply);
 }
 
 /* What engines say that were asked nothing else. */
@@ -157,7 +157,7 @@ static void find_wanted(void)
 }
 
 /* An answer that nobody waits for is refused, or whole all the same. */
-static bool is_refused(size_t request, const struct nsc_answer_reply *reply)
+static bool is_refused(size_t request, const struct nsc_engine_reply *reply)
 {
     return (reply->status == 500 && reply->count > 10 && reply->count < 200 &&
             memcmp(reply->bytes, "{\"error\"", 8) == 0) ||
@@ -166,7 +166,7 @@ static bool is_refused(size_t request, const struct nsc_answer_reply *reply)
 
 static void test_every_point(void)
 {
-    struct nsc_answer_reply reply = {0};
+    struct nsc_engine_reply reply = {0};
     uint32_t half = 0, wrong = 0, left = 0, next = 0;
     struct engine e;
 
@@ -186,7 +186,7 @@ static void test_every_point(void)
         }
         close_engine(&e);
     }
-    nsc_answer_reply_free(&reply);
+    nsc_engine_reply_free(&reply);
     CHECK_U64(half, 0);
     CHECK_U64(wrong, 0);
     CHECK(left > 2 * request_count);
@@ -235,7 +235,7 @@ static void *run_client(void *argument)
         c->answered += turn.task.reply.status != 0;
         if (turn.task.reply.status == 0 ? !leaves : !is_wanted(turn.request, &turn.task.reply))
             c->wrong++;
-        nsc_answer_reply_free(&turn.task.reply);
+        nsc_engine_reply_free(&turn.task.reply);
     }
     return NULL;
 }
@@ -261,7 +261,7 @@ static void run_clients(uint32_t seed, bool stay, struct client *sum)
 
 static void test_any_moment(void)
 {
-    const struct nsc_answer_handler *handlers[] = {nsc_sql_handler()};
+    const struct nsc_engine_handler *handlers[] = {nsc_query_handler()};
     struct nsc_workers_options options = {.traces = traces,
                                           .trace_count = TRACES,
                                           .handlers = handlers,
@@ -283,14 +283,14 @@ static void test_any_moment(void)
 
 int main(void)
 {
-    request_count = REQUESTS - (nsc_sql_handler() == NULL ? SQL_REQUESTS : 0);
+    request_count = REQUESTS - (nsc_query_handler() == NULL ? SQL_REQUESTS : 0);
     for (unsigned i = 0; i < TRACES; i++)
         make_trace(i);
     find_wanted();
     test_every_point();
     test_any_moment();
     for (size_t i = 0; i < request_count; i++)
-        nsc_answer_reply_free(&wanted[i]);
+        nsc_engine_reply_free(&wanted[i]);
     for (unsigned i = 0; i < TRACES; i++) {
         close(traces[i].fd);
         unlink(paths[i]);

@@ -28,7 +28,7 @@ static void on_done(struct nsc_task *task)
     if (task->reply.status != 0 &&
         (task->reply.status != 200 || (is_trace && task->reply.count < 50)))
         atomic_fetch_add(&wrong, 1);
-    nsc_answer_reply_free(&task->reply);
+    nsc_engine_reply_free(&task->reply);
     atomic_fetch_add(&ended, 1);
 }
 
@@ -48,14 +48,14 @@ static void *client(void *argument)
 
 static int start(const struct nsc_serve_trace *trace)
 {
-    static const struct nsc_answer_handler *handlers[2];
+    static const struct nsc_engine_handler *handlers[2];
     struct nsc_workers_options options = {.traces = trace,
                                           .trace_count = 1,
                                           .handlers = handlers,
-                                          .handler_count = nsc_sql_handler() != NULL ? 2 : 1};
+                                          .handler_count = nsc_query_handler() != NULL ? 2 : 1};
 
     handlers[0] = &source.handler;
-    handlers[1] = nsc_sql_handler();
+    handlers[1] = nsc_query_handler();
 
     nsc_source_destroy(&source);
     CHECK(nsc_source_init(&source, NULL, 0, NULL) == 0);

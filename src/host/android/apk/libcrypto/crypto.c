@@ -25,8 +25,8 @@ int nsc_crypto_load(struct nsc_diag *diag)
     _Static_assert(sizeof nsc_libcrypto == sizeof names, "a pointer for each name");
     if (nsc_libcrypto.EVP_Digest != NULL)
         return 0;
-    return nsc_library_load("libcrypto.so.3", "to sign APKs (Debian: apt install libssl3)", names,
-                            sizeof names / sizeof names[0], &nsc_libcrypto, diag);
+    return nsc_dynlib_load("libcrypto.so.3", "to sign APKs (Debian: apt install libssl3)", names,
+                           sizeof names / sizeof names[0], &nsc_libcrypto, diag);
 }
 
 int nsc_libcrypto_no_memory(struct nsc_diag *diag)

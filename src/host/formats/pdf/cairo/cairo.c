@@ -12,6 +12,6 @@ int nsc_cairo_load(struct nsc_cairo *cairo, struct nsc_diag *diag)
     };
 
     _Static_assert(sizeof *cairo == sizeof names, "a pointer for each name");
-    return nsc_library_load("libcairo.so.2", "to write PDF (Debian: apt install libcairo2)", names,
-                            sizeof names / sizeof names[0], cairo, diag);
+    return nsc_dynlib_load("libcairo.so.2", "to write PDF (Debian: apt install libcairo2)", names,
+                           sizeof names / sizeof names[0], cairo, diag);
 }

@@ -35,11 +35,11 @@ struct nsc_serve {
     struct MHD_Daemon *daemon;
     struct nsc_workers *workers;
     struct nsc_gate gate;
-    struct nsc_links links;
+    struct nsc_connections links;
     struct sockaddr_in address;
     char url[96], entry_url[160];
     struct nsc_source source;
-    const struct nsc_answer_handler *handlers[2]; /* what is answered beside the engine */
+    const struct nsc_engine_handler *handlers[2]; /* what is answered beside the engine */
     _Atomic int64_t refused;                      /* as nsc_serve_refused_user() returns it */
     atomic_bool logged_in;
     pthread_mutex_t lock;      /* of what follows */
@@ -167,7 +167,7 @@ static enum MHD_Result send_file(struct request *r)
 /* What the engine said; the response takes its bytes. */
 static enum MHD_Result send_reply(struct request *r)
 {
-    struct nsc_answer_reply *reply = &r->task.reply;
+    struct nsc_engine_reply *reply = &r->task.reply;
     struct nsc_serve *s = r->server;
     struct MHD_Response *response;
 
@@ -274,7 +274,7 @@ static enum MHD_Result judge(struct request *r, const char *method)
     r->verdict = nsc_gate_judge(&s->gate, &head.gate);
     r->is_current = head.etag != NULL && asset != NULL && strcmp(head.etag, asset->etag) == 0;
     r->state = ADMITTED;
-    nsc_links_heard(&s->links, link_of(r), r->verdict == NSC_GATE_DATA);
+    nsc_connections_heard(&s->links, link_of(r), r->verdict == NSC_GATE_DATA);
     if (r->verdict == NSC_GATE_BAD_METHOD)
         return send_line(r, MHD_HTTP_METHOD_NOT_ALLOWED, "this can only be read\n");
     if (r->verdict == NSC_GATE_FORBIDDEN)
@@ -297,7 +297,7 @@ static enum MHD_Result log_in(struct request *r)
 
     if (!nsc_gate_is_token(&s->gate, r->body, r->body_bytes))
         return send_line(r, MHD_HTTP_FORBIDDEN, "this is not the token\n");
-    nsc_links_heard(&s->links, link_of(r), true);
+    nsc_connections_heard(&s->links, link_of(r), true);
     note_activity(s);
     atomic_store(&s->logged_in, true);
     snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", s->gate.cookie_name,
@@ -367,7 +367,7 @@ static void on_end(void *context, struct MHD_Connection *connection, void **requ
     *request = NULL;
     if (r == NULL)
         return;
-    nsc_answer_reply_free(&r->task.reply);
+    nsc_engine_reply_free(&r->task.reply);
     free(r->target);
     free(r);
 }
@@ -398,9 +398,9 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         const union MHD_ConnectionInfo *info =
             s->mhd.get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-        *link = info != NULL ? nsc_links_add(&s->links, info->connect_fd) : NULL;
+        *link = info != NULL ? nsc_connections_add(&s->links, info->connect_fd) : NULL;
     } else {
-        nsc_links_remove(&s->links, *link);
+        nsc_connections_remove(&s->links, *link);
         *link = NULL;
     }
 }
@@ -444,7 +444,7 @@ static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
     s->daemon = s->mhd.start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, on_accept, s, on_request, s,
         /* */
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, NSC_LINKS_MAX,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, NSC_CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY_EACH, MHD_OPTION_CONNECTION_TIMEOUT,
         SILENCE_S, MHD_OPTION_STRICT_FOR_CLIENT, 0, MHD_OPTION_URI_LOG_CALLBACK, on_target, s,
         MHD_OPTION_NOTIFY_COMPLETED, on_end, s, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
@@ -459,7 +459,7 @@ static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
 static int start(struct nsc_serve *s, const struct nsc_serve_options *options,
                  struct nsc_diag *diag)
 {
-    const struct nsc_answer_handler *sql = nsc_sql_handler();
+    const struct nsc_engine_handler *sql = nsc_query_handler();
     struct nsc_workers_options workers = {.traces = options->traces,
                                           .trace_count = options->trace_count,
                                           .handlers = s->handlers,
@@ -502,9 +502,9 @@ int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **
     if (s == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     pthread_mutex_init(&s->lock, NULL);
-    nsc_links_init(&s->links);
+    nsc_connections_init(&s->links);
     atomic_init(&s->refused, NSC_SERVE_REFUSED_NONE);
-    error = nsc_mhd_load(&s->mhd, diag);
+    error = nsc_libmicrohttpd_load(&s->mhd, diag);
     if (error == 0)
         error = start(s, options, diag);
     if (error != 0) {
@@ -567,7 +567,7 @@ static void give_memory_back(struct nsc_serve *server)
 
 void nsc_serve_look_after(struct nsc_serve *server)
 {
-    nsc_links_look_after(&server->links);
+    nsc_connections_look_after(&server->links);
     give_memory_back(server);
     pthread_mutex_lock(&server->lock);
     for (struct request *r = server->under_way; r != NULL; r = r->next)
@@ -594,7 +594,7 @@ void nsc_serve_stop(struct nsc_serve *server)
         server->mhd.stop_daemon(server->daemon);
     nsc_workers_free(server->workers);
     nsc_source_destroy(&server->source);
-    nsc_links_destroy(&server->links);
+    nsc_connections_destroy(&server->links);
     pthread_mutex_destroy(&server->lock);
     free(server);
 }

@@ -3,7 +3,7 @@
 
 #include "util/os/dynlib.h"
 
-int nsc_mhd_load(struct nsc_mhd *mhd, struct nsc_diag *diag)
+int nsc_libmicrohttpd_load(struct nsc_mhd *mhd, struct nsc_diag *diag)
 {
     static const char *const names[] = {
 #define NAME(function) "MHD_" #function,
@@ -12,7 +12,7 @@ int nsc_mhd_load(struct nsc_mhd *mhd, struct nsc_diag *diag)
     };
 
     _Static_assert(sizeof *mhd == sizeof names, "a pointer for each name");
-    return nsc_library_load("libmicrohttpd.so.12",
-                            "to serve the viewer (Debian: apt install libmicrohttpd12)", names,
-                            sizeof names / sizeof names[0], mhd, diag);
+    return nsc_dynlib_load("libmicrohttpd.so.12",
+                           "to serve the viewer (Debian: apt install libmicrohttpd12)", names,
+                           sizeof names / sizeof names[0], mhd, diag);
 }

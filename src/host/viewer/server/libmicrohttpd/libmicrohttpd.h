@@ -24,10 +24,10 @@ struct nsc_mhd {
 };
 
 /**
- * nsc_mhd_load - the library's functions.
+ * nsc_libmicrohttpd_load - the library's functions.
  * Returns 0, or -ENOSYS with @diag: it is not installed, or has not what is needed. It stays
  * loaded.
  */
-int nsc_mhd_load(struct nsc_mhd *mhd, struct nsc_diag *diag);
+int nsc_libmicrohttpd_load(struct nsc_mhd *mhd, struct nsc_diag *diag);
 
 #endif

@@ -2,20 +2,20 @@
 #include <errno.h>
 
 #include "tap.h"
-#include "util/text/glob.h"
+#include "util/text/pattern.h"
 
 static bool matches(const char *pattern, const char *name)
 {
-    struct nsc_match *m = NULL;
+    struct nsc_pattern *m = NULL;
     struct nsc_diag diag;
     bool yes;
 
-    if (nsc_match_compile(pattern, &m, &diag) < 0) {
+    if (nsc_pattern_compile(pattern, &m, &diag) < 0) {
         printf("# %s\n", diag.message);
         return false;
     }
-    yes = nsc_match_test(m, name);
-    nsc_match_free(m);
+    yes = nsc_pattern_test(m, name);
+    nsc_pattern_free(m);
     return yes;
 }
 
@@ -46,11 +46,11 @@ static void globs(void)
 
 static bool matches_path(const char *pattern, const char *path)
 {
-    struct nsc_match *m = NULL;
+    struct nsc_pattern *m = NULL;
     struct nsc_diag diag;
-    bool yes = nsc_match_compile(pattern, &m, &diag) == 0 && nsc_match_test_path(m, path);
+    bool yes = nsc_pattern_compile(pattern, &m, &diag) == 0 && nsc_pattern_test_path(m, path);
 
-    nsc_match_free(m);
+    nsc_pattern_free(m);
     return yes;
 }
 
@@ -68,21 +68,21 @@ static void paths(void)
 
 static void regexes(void)
 {
-    struct nsc_match *m = NULL;
+    struct nsc_pattern *m = NULL;
     struct nsc_diag diag = {0};
 
     CHECK(matches("/^lua[VG]_/", "luaV_execute"));
     CHECK(matches("/exec/", "luaV_execute"));
     CHECK(!matches("/^exec/", "luaV_execute"));
     CHECK(matches("/a|b+/", "xbbx"));
-    CHECK(nsc_match_compile("/a(/", &m, &diag) == -EINVAL);
+    CHECK(nsc_pattern_compile("/a(/", &m, &diag) == -EINVAL);
     CHECK(m == NULL);
     CHECK(strstr(diag.message, "/a(/") != NULL);
-    CHECK(nsc_match_compile("//", &m, &diag) == -EINVAL);
-    CHECK(nsc_match_compile("", &m, &diag) == -EINVAL);
-    CHECK(nsc_match_compile("ab[c", &m, &diag) == -EINVAL);
+    CHECK(nsc_pattern_compile("//", &m, &diag) == -EINVAL);
+    CHECK(nsc_pattern_compile("", &m, &diag) == -EINVAL);
+    CHECK(nsc_pattern_compile("ab[c", &m, &diag) == -EINVAL);
     CHECK_U64(diag.offset, 2);
-    CHECK(nsc_match_compile("ab\\", &m, NULL) == -EINVAL);
+    CHECK(nsc_pattern_compile("ab\\", &m, NULL) == -EINVAL);
     /* A lone slash or a path-like glob is no regular expression. */
     CHECK(matches("/", "/"));
     CHECK(matches("/a", "/a"));
@@ -93,7 +93,7 @@ static void check_span(const char *name, const char *want)
     size_t start = 99, length = 99;
     char got[200];
 
-    nsc_match_name_span(name, &start, &length);
+    nsc_pattern_name_span(name, &start, &length);
     snprintf(got, sizeof got, "%.*s", (int)length, name + start);
     CHECK_STR(got, want);
 }
@@ -131,15 +131,15 @@ static void repetitions(void)
                                           "/a{9999}/", "/(((((((((a)+)+)+)+)+)+)+)+)+/"};
     static const char *const taken[] = {"/operator\\+\\+/", "/.*?get/", "/(ab)+c{3,5}/",
                                         "/[+*{]+x/"};
-    struct nsc_match *m;
+    struct nsc_pattern *m;
     struct nsc_diag diag;
     size_t i;
 
     for (i = 0; i < sizeof refused / sizeof refused[0]; i++)
-        CHECK(nsc_match_compile(refused[i], &m, &diag) == -EINVAL);
+        CHECK(nsc_pattern_compile(refused[i], &m, &diag) == -EINVAL);
     for (i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        CHECK(nsc_match_compile(taken[i], &m, &diag) == 0);
-        nsc_match_free(m);
+        CHECK(nsc_pattern_compile(taken[i], &m, &diag) == 0);
+        nsc_pattern_free(m);
     }
 }
 

@@ -1,12 +1,12 @@
-/* glob.c - see glob.h. */
-#include "util/text/glob.h"
+/* pattern.c - see pattern.h. */
+#include "util/text/pattern.h"
 
 #include <errno.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct nsc_match {
+struct nsc_pattern {
     char *text;
     bool is_regex;
     regex_t regex;
@@ -149,7 +149,7 @@ static const char *too_repetitive(const char *regex)
     return NULL;
 }
 
-static int compile_regex(struct nsc_match *m, const char *pattern, struct nsc_diag *diag)
+static int compile_regex(struct nsc_pattern *m, const char *pattern, struct nsc_diag *diag)
 {
     size_t length = strlen(pattern);
     const char *too_much;
@@ -179,10 +179,10 @@ static int compile_regex(struct nsc_match *m, const char *pattern, struct nsc_di
                         "pattern '%s' is no valid regular expression: %s", pattern, why);
 }
 
-int nsc_match_compile(const char *pattern, struct nsc_match **out, struct nsc_diag *diag)
+int nsc_pattern_compile(const char *pattern, struct nsc_pattern **out, struct nsc_diag *diag)
 {
     size_t length = strlen(pattern);
-    struct nsc_match *m;
+    struct nsc_pattern *m;
     int rc;
 
     if (length == 0)
@@ -197,14 +197,14 @@ int nsc_match_compile(const char *pattern, struct nsc_match **out, struct nsc_di
     else
         rc = check_glob(pattern, diag);
     if (rc < 0) {
-        nsc_match_free(m);
+        nsc_pattern_free(m);
         return rc;
     }
     *out = m;
     return 0;
 }
 
-void nsc_match_free(struct nsc_match *m)
+void nsc_pattern_free(struct nsc_pattern *m)
 {
     if (m == NULL)
         return;
@@ -214,12 +214,12 @@ void nsc_match_free(struct nsc_match *m)
     free(m);
 }
 
-const char *nsc_match_text(const struct nsc_match *m)
+const char *nsc_pattern_text(const struct nsc_pattern *m)
 {
     return m->text;
 }
 
-bool nsc_match_is_regex(const struct nsc_match *m)
+bool nsc_pattern_is_regex(const struct nsc_pattern *m)
 {
     return m->is_regex;
 }
@@ -248,7 +248,7 @@ static size_t depth_after(char c, size_t depth)
     return depth;
 }
 
-void nsc_match_name_span(const char *name, size_t *start, size_t *length)
+void nsc_pattern_name_span(const char *name, size_t *start, size_t *length)
 {
     size_t from = 0, i = 0, depth = 0;
 
@@ -282,36 +282,36 @@ void nsc_match_name_span(const char *name, size_t *start, size_t *length)
     *length = i - from;
 }
 
-bool nsc_match_test_text(const struct nsc_match *m, const char *text)
+bool nsc_pattern_test_text(const struct nsc_pattern *m, const char *text)
 {
     return m->is_regex ? regexec(&m->regex, text, 0, NULL, 0) == 0
                        : glob(m->text, text, strlen(text));
 }
 
-bool nsc_match_test_span(const struct nsc_match *m, const char *text, size_t length)
+bool nsc_pattern_test_span(const struct nsc_pattern *m, const char *text, size_t length)
 {
     return !m->is_regex && glob(m->text, text, length);
 }
 
-bool nsc_match_test_path(const struct nsc_match *m, const char *path)
+bool nsc_pattern_test_path(const struct nsc_pattern *m, const char *path)
 {
-    if (nsc_match_test_text(m, path))
+    if (nsc_pattern_test_text(m, path))
         return true;
     while (!m->is_regex && (path = strchr(path, '/')) != NULL)
-        if (nsc_match_test_text(m, ++path))
+        if (nsc_pattern_test_text(m, ++path))
             return true;
     return false;
 }
 
-bool nsc_match_test(const struct nsc_match *m, const char *name)
+bool nsc_pattern_test(const struct nsc_pattern *m, const char *name)
 {
     size_t start, length;
 
-    if (nsc_match_test_text(m, name))
+    if (nsc_pattern_test_text(m, name))
         return true;
     if (m->is_regex)
         return false;
-    nsc_match_name_span(name, &start, &length);
+    nsc_pattern_name_span(name, &start, &length);
     return glob(m->text, name + start, length) ||
            (start > 0 && glob(m->text, name + start, strlen(name + start)));
 }
