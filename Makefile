@@ -493,7 +493,7 @@ $(DEX_ADD): tests/e2e/android/dex/add.c $(HOST_LIB)
 E2E_ALL   := $(sort $(wildcard tests/e2e/*/test_*))
 E2E_TESTS := $(if $(ONLY),$(foreach t,$(E2E_ALL),$(if $(strip $(foreach o,$(ONLY),$(findstring $o,$t))),$t)),$(E2E_ALL))
 # They look at the machine's processes and recorders, measure time, or change build/: one at a time.
-E2E_ALONE := $(filter tests/e2e/record/% tests/e2e/doctor/% %/test_install,$(E2E_TESTS))
+E2E_ALONE := $(filter tests/e2e/record/% tests/e2e/doctor/% %/test_install %/test_reader,$(E2E_TESTS))
 check-e2e: all $(MAKE_TRACE) $(NOTES) $(ASK) $(DEX_ADD) ## tests of the whole: build, record, read; ONLY=WORDS
 	$(if $(E2E_TESTS),NANOSCOPE=$(abspath $(BIN)) BUILD=$(abspath $(BUILD)) ALONE='$(E2E_ALONE)' tools/run-tests $(abspath $(BUILD))/tests/e2e.state '' $(E2E_TESTS))
 
