@@ -9,7 +9,7 @@
  *   --idle     drain nothing until the program has ended
  *   --exit-bit N  of the program's machine, if it is another one (0 for AArch64)
  *   --events   print every event as `event THREAD kind FUNCTION POSITION TICKS`
- *   --kill-ms  kill the program with SIGKILL after so many milliseconds
+ *   --kill-ms  kill the program with SIGKILL so many milliseconds after its first event
  *   --verdict  answer modules that ask which sites to record with this byte, for every eight sites
  *   --die-ms   stop recording, heartbeat and all, as if the recorder had been killed
  */
@@ -526,7 +526,7 @@ static void read_options(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    uint64_t began;
+    uint64_t began, first_event_ms = 0;
     int fd, status = 0;
     pid_t pid;
 
@@ -546,7 +546,9 @@ int main(int argc, char **argv)
             status = one;
         if (ended < 0)
             break;
-        if (opt.kill_ms != 0 && now_ms() - began >= opt.kill_ms) {
+        if (events != 0 && first_event_ms == 0)
+            first_event_ms = now_ms();
+        if (opt.kill_ms != 0 && first_event_ms != 0 && now_ms() - first_event_ms >= opt.kill_ms) {
             kill(pid, SIGKILL);
             opt.kill_ms = 0;
         }
