@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of a control group, by version of the hierarchy. */
+/* File names of a control group hierarchy, by its version. */
 struct names {
     const char *mount, *limit, *usage, *reclaimable;
 };
@@ -18,7 +18,8 @@ static const struct names version_1 = {"/sys/fs/cgroup/memory", "memory.limit_in
 static const struct names version_2 = {"/sys/fs/cgroup", "memory.max", "memory.current",
                                        "inactive_file "};
 
-/* The beginning of a small file, with a NUL; returns whether there is one. */
+/* Reads the beginning of a small file and adds a NUL. Returns false if the file is missing or
+ * empty. */
 static bool read_file(char *text, size_t room, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -34,7 +35,7 @@ static bool read_file(char *text, size_t room, const char *path)
     return used > 0;
 }
 
-/* The number behind @key at the beginning of a line. */
+/* Finds the number after @key, which starts a line. */
 static bool find_number(const char *text, const char *key, uint64_t *number)
 {
     const char *line = text;
@@ -50,7 +51,7 @@ static bool find_number(const char *text, const char *key, uint64_t *number)
     return true;
 }
 
-/* The number in file @name of a folder; false if there is none, or it says `max`. */
+/* Reads the number in file @name of a directory; false if there is none, or the file says `max`. */
 static bool read_number(const char *folder, const char *name, uint64_t *number)
 {
     char path[PATH_MAX], text[64];
@@ -62,7 +63,7 @@ static bool read_number(const char *folder, const char *name, uint64_t *number)
     return true;
 }
 
-/* What one control group leaves. */
+/* Bytes that the limit of one control group leaves; UINT64_MAX: it has no limit. */
 static uint64_t left_of(const char *folder, const struct names *names)
 {
     char path[PATH_MAX], text[8192];
@@ -77,7 +78,7 @@ static uint64_t left_of(const char *folder, const struct names *names)
     return limit > usage ? limit - usage : 0;
 }
 
-/* What the group at @path and those above it leave. */
+/* The minimum for the group at @path and its ancestors. Overwrites @path. */
 static uint64_t left_of_branch(const char *root, const struct names *names, char *path)
 {
     uint64_t least = UINT64_MAX;
@@ -98,7 +99,7 @@ static uint64_t left_of_branch(const char *root, const struct names *names, char
     }
 }
 
-/* Lines read `number:controllers:path`; no controllers: version 2. */
+/* Lines of the file have the form `number:controllers:path`; no controllers: version 2. */
 static uint64_t left_of_groups(const char *root)
 {
     char path[PATH_MAX], text[8192], *line, *rest = text;

@@ -1,6 +1,6 @@
 /*
- * available_memory.h - how much memory there is to be had, so that a recording does not take it
- * from the program: in a small container, running out means that the kernel kills one of them.
+ * available_memory.h - how much memory a recording may use. In a small container, exhausted memory
+ * makes the kernel kill the program or the recorder.
  *
  * Called by session.c when a session begins. Only reads small files of /proc and /sys.
  */
@@ -11,19 +11,19 @@
 #include <stdint.h>
 
 /**
- * nsc_memory_available - bytes that this process and its children may still take.
- * @root: what to put before every path: "" (a test has files of its own).
+ * nsc_memory_available - bytes that this process and its children may still allocate.
+ * @root: prefix of every path: "" (tests pass a directory with their own files).
  *
- * The least of what the kernel calls available and what the limits of our control group and those
- * above it leave; cache that the kernel would give back counts as left. UINT64_MAX if nothing can
- * be found out.
+ * Returns the minimum of MemAvailable and of what the limits of this process's control group and
+ * its ancestors leave. Inactive file cache of a group counts as available. Returns UINT64_MAX if
+ * nothing can be determined.
  */
 uint64_t nsc_memory_available(const char *root);
 
 /**
- * nsc_memory_promised - may memory be touched that was not allocated before? Not under strict
- * accounting (vm.overcommit_memory = 2), where a page of shared memory that exceeds the limit is
- * SIGBUS for whoever touches it.
+ * nsc_memory_promised - true if memory may be touched that was not allocated before.
+ * False under strict accounting (vm.overcommit_memory = 2): there, touching a page of shared memory
+ * beyond the limit raises SIGBUS. True if the setting cannot be read.
  */
 bool nsc_memory_promised(const char *root);
 

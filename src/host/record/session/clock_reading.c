@@ -13,7 +13,7 @@ uint64_t nsc_clock_reading_ticks(void)
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks;
 #else
-    return 0; /* no hook knows this machine */
+    return 0; /* no hook supports this machine */
 #endif
 }
 
@@ -44,7 +44,7 @@ struct nsc_clock_point nsc_clock_reading_read(void)
     uint64_t best_width = UINT64_MAX;
     int i;
 
-    /* The narrowest of a few tries is one that no interrupt fell into. */
+    /* The narrowest of a few readings was not interrupted. */
     for (i = 0; i < 8; i++) {
         struct nsc_clock_point point;
         uint64_t before = nsc_clock_reading_ticks(), width;

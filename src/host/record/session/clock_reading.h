@@ -8,12 +8,12 @@
 
 /* The timer that hooks read: rdtsc, or cntvct_el0. */
 uint64_t nsc_clock_reading_ticks(void);
-/* Its frequency where the processor tells it, else 0. */
+/* The timer's frequency in Hz if the processor reports it, else 0. */
 uint64_t nsc_clock_reading_frequency(void);
-/* The same; measured where the processor does not tell, which takes 10 ms the first time. Never 0.
- */
+/* The timer's frequency in Hz; never 0. If the processor does not report it, the first call
+ * measures it, which takes 10 ms. */
 uint64_t nsc_clock_reading_rate(void);
-/* One calibration point; the readings lie within a fraction of a microsecond as a rule. */
+/* Reads one calibration point; usually its readings lie within a fraction of a microsecond. */
 struct nsc_clock_point nsc_clock_reading_read(void);
 
 #endif

@@ -24,7 +24,7 @@ struct core {
     uint32_t count;
 };
 
-/* All of it, or false. */
+/* Reads exactly @bytes; false if the file is shorter or cannot be read. */
 static bool read_at(const struct core *c, void *to, uint64_t bytes, uint64_t offset)
 {
     uint8_t *at = to;
@@ -64,7 +64,7 @@ bool nsc_core_is_one(const char *path)
     return found;
 }
 
-/* The number of program headers; where it is too large for its field, the first section has it. */
+/* Reads the number of program headers; if it exceeds its field (PN_XNUM), section 0 has it. */
 static bool count_segments(struct core *c, const Elf64_Ehdr *header)
 {
     Elf64_Shdr section;
@@ -105,7 +105,7 @@ static void close_core(struct core *c)
         close(c->fd);
 }
 
-/* Does segment @i begin with a session? */
+/* True if segment @i begins with a session. */
 static bool has_session(const struct core *c, uint32_t i, struct nsc_live_header *header)
 {
     const Elf64_Phdr *p = &c->segments[i];
@@ -124,7 +124,7 @@ static bool is_better(const struct nsc_live_header *a, const struct nsc_live_hea
     return a->clock[0].ticks > than->clock[0].ticks;
 }
 
-/* The segment that a session begins in; UINT32_MAX: none. */
+/* The segment with which the best session begins; UINT32_MAX: none. */
 static uint32_t find_session(const struct core *c, struct nsc_live_header *header)
 {
     struct nsc_live_header other;
@@ -140,7 +140,7 @@ static uint32_t find_session(const struct core *c, struct nsc_live_header *heade
     return found;
 }
 
-/* Everything from segment @first on that lies within @bytes of its address. */
+/* Copies the contents of all segments that start within @bytes of the address of segment @first. */
 static bool copy_segments(const struct core *c, uint32_t first, uint8_t *base, uint64_t bytes)
 {
     uint64_t start = c->segments[first].p_vaddr, copied = 0;

@@ -16,13 +16,13 @@ enum {
     ADOPTIONS_PER_SECOND = 4000,
 };
 
-/* A nanosecond or two each. */
+/* A table entry takes 1 to 2 ns. */
 #define SEARCHES_AT_ONCE    1000000000ull
 #define SEARCHES_PER_SECOND 100000000ull
-/* Some 30 ns each. */
+/* A site takes about 30 ns. */
 #define VERDICTS_AT_ONCE    50000000ull
 #define VERDICTS_PER_SECOND 5000000ull
-#define LONG_NS             100000000000ull /* after which a ration is full */
+#define LONG_NS             100000000000ull /* fills any quota */
 
 static struct nsc_limits_ration full_ration(uint64_t most, uint64_t per_second)
 {

@@ -10,7 +10,7 @@ static uintptr_t guarded, guarded_end, page_bytes;
 static volatile sig_atomic_t happened;
 static struct sigaction before;
 
-/* Puts a private page of zeros there: the instruction goes on. */
+/* Maps a private page of zeros at the fault; the instruction is then restarted. */
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     uintptr_t at = (uintptr_t)info->si_addr, page = at & ~(page_bytes - 1);
@@ -20,7 +20,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
         mmap((void *)page, /* NOLINT(performance-no-int-to-ptr): the kernel tells a number */
              page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
              0) == MAP_FAILED)
-        sigaction(number, &before, NULL); /* it faults once more, and ends as before */
+        sigaction(number, &before, NULL); /* faults again, unhandled */
     happened = 1;
 }
 

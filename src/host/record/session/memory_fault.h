@@ -1,10 +1,11 @@
 /*
- * memory_fault.h - survive a page of the session's memory that cannot be had.
+ * memory_fault.h - survive access to a page of the session's memory that the system cannot
+ * allocate.
  *
- * The size of the memory is sealed, so that no program can cut it. But a program may punch holes
- * into it, and where the system has no memory left for a new page there, touching it is SIGBUS. The
- * recorder then reads zeros, ends the recording and keeps what it has. Called by
- * session.c for as long as the memory is mapped. One session at a time.
+ * The memory's size is sealed, so no program can truncate it. But a program may punch holes into
+ * it. If the system has no memory left for a new page there, access raises SIGBUS. The recorder
+ * then reads zeros, ends the recording and keeps the events it has. Called by session.c for as long
+ * as the memory is mapped. One session at a time.
  */
 #ifndef NSC_RECORD_SESSION_MEMORY_FAULT_H
 #define NSC_RECORD_SESSION_MEMORY_FAULT_H
@@ -12,13 +13,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* From now on faults in these @bytes are survived. Without effect while other memory is guarded: a
- * second session is that of a program of our own. Context: takes SIGBUS; other faults end the
- * process as before. */
+/* Handle SIGBUS in these @bytes from now on. No effect while other memory is guarded: a second
+ * session belongs to a program of nanoscope itself. Context: installs a SIGBUS handler; other
+ * faults end the process as before. */
 void nsc_memory_fault_guard(void *memory, size_t bytes);
-/* @memory is not guarded any more, if it was: SIGBUS is what it was. */
+/* Stop guarding @memory, if it is guarded, and restore the previous SIGBUS action. */
 void nsc_memory_fault_end(const void *memory);
-/* Has there been one since the memory was guarded? */
+/* True if a fault happened since the memory was guarded. */
 bool nsc_memory_fault_happened(void);
 
 #endif

@@ -25,15 +25,16 @@ enum {
     CHUNK_BYTES = 64 << 10,
     CHUNK_BYTES_MIN = 16 << 10, /* small buffers get smaller chunks, so that threads can share */
     CHUNKS_WANTED = 16,
-    MAPS_BYTES = 32 << 10, /* of /proc/PID/maps, read at once */
+    MAPS_BYTES = 32 << 10, /* buffer for reading /proc/PID/maps */
 };
 
-/* All chunks together, if all of them had their pages. */
+/* Limit for all chunks together, if all of them had their pages. */
 #define CHUNKS_MAX_BYTES (1ull << 30)
-/* What may wait for us bridges our absence: some 70 ms of one thread that does nothing but call.
- * With the writer's own bound this keeps the recorder within 256 MiB. */
+/* Limit for data that wait to be drained. They bridge delays of the recorder: about 70 ms of one
+ * thread that does nothing but call. With the writer's own limit this keeps the recorder within 256
+ * MiB. */
 #define KEPT_MAX_BYTES   (128ull << 20)
-/* Of the memory that is to be had, chunks may take one part in so many. */
+/* Chunks may take this fraction (1/n) of the available memory. */
 #define MEMORY_PART      4
 
 #ifndef F_SEAL_EXEC /* glibc 2.38, Linux 6.3 */
@@ -51,7 +52,7 @@ static uint64_t align_up(uint64_t value, uint64_t to)
     return (value + to - 1) & ~(to - 1);
 }
 
-/* The places of the tables, and the size of the whole. */
+/* Computes the offsets of the tables; returns the total size. */
 static uint64_t lay_out(const struct nsc_record_session *s, struct nsc_live_header *h)
 {
     uint64_t at = PAGE;
@@ -66,8 +67,8 @@ static uint64_t lay_out(const struct nsc_record_session *s, struct nsc_live_head
     at = align_up(at + (uint64_t)s->chunks_max * sizeof *s->chunks, PAGE);
     h->filter_off = at;
     at = align_up(at + s->filter_bytes, PAGE);
-    if (s->ring) { /* next to the chunks: snapshot_copy.c copies it at another time than what is
-                      before */
+    if (s->ring) { /* next to the chunks: snapshot_copy.c copies it separately from the tables
+                      before it */
         h->overwritten_page = (uint32_t)(at / PAGE);
         at += (uint64_t)s->threads_max * sizeof *s->overwritten;
     }
@@ -77,8 +78,8 @@ static uint64_t lay_out(const struct nsc_record_session *s, struct nsc_live_head
 }
 
 /*
- * How large the region may become. RLIMIT_FSIZE counts for memory files too, and where address
- * space is limited most of it is for other things than a pool that might grow.
+ * Limit for the size of the region. RLIMIT_FSIZE applies to memory files too. Where address space
+ * is limited, the pool's possible growth may claim only a quarter of it.
  */
 static uint64_t room(void)
 {
@@ -107,8 +108,8 @@ static void obey_limits(struct nsc_record_session *s)
         s->kept = s->pool_max;
 }
 
-/* The seals of a memory file, or -1. Without F_SEAL_EXEC, which the system may set by itself
- * (vm.memfd_noexec): it forbids no more than execution. */
+/* The seals of a memory file, or -1. Ignores F_SEAL_EXEC, which the system may set by itself
+ * (vm.memfd_noexec) and which only forbids execution. */
 static int get_seals(int fd)
 {
     int seals = fcntl(fd, F_GET_SEALS);
@@ -117,8 +118,9 @@ static int get_seals(int fd)
 }
 
 /*
- * From now on the file has this size: a program that cut it would be SIGBUS for all others, and for
- * us. Others may have changed it, or added seals of their own, before these were in force.
+ * Seals the file's size: truncation by a program would raise SIGBUS in all others and in the
+ * recorder. Fails if others changed the size, or added seals of their own, before these took
+ * effect.
  */
 static int seal_size(int fd, uint64_t bytes)
 {
@@ -130,7 +132,7 @@ static int seal_size(int fd, uint64_t bytes)
     return get_seals(fd) == seals && (uint64_t)st.st_size == bytes ? 0 : -EPERM;
 }
 
-/* The soft limit is lifted while the file gets its size, which it then keeps. */
+/* Raises the soft limit while the file gets its size. The size then never changes. */
 static int set_size(int fd, uint64_t bytes)
 {
     struct rlimit old, raised;
@@ -141,7 +143,7 @@ static int set_size(int fd, uint64_t bytes)
     raised = old;
     raised.rlim_cur = raised.rlim_max;
     if (bytes > raised.rlim_max)
-        return -EFBIG; /* trying would bring SIGXFSZ */
+        return -EFBIG; /* trying would raise SIGXFSZ */
     setrlimit(RLIMIT_FSIZE, &raised);
     if (ftruncate(fd, (off_t)bytes) != 0)
         error = -errno;
@@ -160,18 +162,19 @@ static int add_pages(int fd, uint64_t offset, uint64_t bytes)
 }
 
 /*
- * Write zeros into new pages now. The kernel maps many pages around a fault only if they were
- * written once; else the program would take a fault every 4 KiB, which costs more than its events.
+ * Writes zeros into new pages now. The kernel maps many pages around a fault only if they were
+ * written before. Otherwise the program takes a fault every 4 KiB, which costs more than its
+ * events.
  */
 static void touch_pages(uint8_t *at, uint64_t bytes)
 {
-    (void)madvise(at, bytes, MADV_POPULATE_WRITE); /* slower without, since Linux 5.14; not wrong */
+    (void)madvise(at, bytes, MADV_POPULATE_WRITE); /* Linux 5.14; else only slower */
 }
 
 /*
- * Is this an empty memory file of user @owner that has no name, open for reading and writing, and
- * that no seal protects yet? Whatever is done to such a file its owner could do as well. Only files
- * in memory have seals, and of these only what memfd_create() made is without one.
+ * True if this is an empty memory file of user @owner without a name or seals, open for reading and
+ * writing. The owner could do to such a file whatever the recorder does. Only files in memory have
+ * seals, and only a memfd_create() file starts without one.
  */
 static bool is_empty_memory(int fd, uid_t owner)
 {
@@ -184,7 +187,7 @@ static bool is_empty_memory(int fd, uid_t owner)
            st.st_uid == owner && fstatfs(fd, &fs) == 0 && fs.f_type == TMPFS_MAGIC;
 }
 
-/* The memory file, opened by name: only such an open counts for nsc_session_alone(). */
+/* Opens the memory file by its path: nsc_session_alone() works only for such a descriptor. */
 static int open_memory(const struct nsc_session_options *options, int *out)
 {
     int made = options->memory, fd;
@@ -199,7 +202,7 @@ static int open_memory(const struct nsc_session_options *options, int *out)
     if (made < 0)
         return -errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
-    fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* does not wait for the end of a lease */
+    fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* do not wait for a lease to end */
     if (fd < 0) {
         *out = made;
         return 0;
@@ -243,9 +246,9 @@ static uint64_t least(uint64_t a, uint64_t b)
 }
 
 /*
- * How many chunks of which kind, if the user does not say. All together may take a quarter of the
- * memory that is to be had, 1 GiB at most: half of it is for the pool, half for homes. Where memory
- * is not promised there are only chunks that have pages before they can be claimed.
+ * Chooses the numbers of chunks if the user did not give a size. All together may take a quarter of
+ * the available memory, 1 GiB at most: half for the pool, half for home chunks. Without overcommit,
+ * all chunks have pages before they can be claimed.
  */
 static void divide_memory(struct nsc_record_session *s)
 {
@@ -300,7 +303,7 @@ static int map_memory(struct nsc_record_session *s, const struct nsc_live_header
     if (base == MAP_FAILED)
         return -errno;
     s->base = base;
-    nsc_memory_fault_guard(base, s->total_bytes); /* the program may have the file, too */
+    nsc_memory_fault_guard(base, s->total_bytes); /* the program may have the file mapped too */
     touch_pages(s->base, h->data_off + (uint64_t)s->backed * s->chunk_bytes);
     s->header = base;
     *s->header = *h;
@@ -392,7 +395,8 @@ void nsc_session_destroy(struct nsc_record_session *session)
     session->fd = -1;
 }
 
-/* A write lease is granted only while nobody else has the file open or mapped for writing. */
+/* The kernel grants a write lease only if no other process has the file open or mapped for writing.
+ */
 bool nsc_session_alone(const struct nsc_record_session *session)
 {
     if (fcntl(session->fd, F_SETLEASE, F_WRLCK) != 0)
@@ -405,7 +409,7 @@ bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 {
     unsigned long long inode;
     unsigned major_number, minor_number;
-    bool found = false, is_start = true; /* of a line */
+    bool found = false, is_start = true; /* true at the start of a line */
     char line[512];
     struct stat st;
     FILE *maps;
@@ -414,9 +418,10 @@ bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
     maps = fopen(line, "re");
     if (maps == NULL || fstat(session->fd, &st) != 0)
         goto out;
-    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* its own would be 1 KiB */
+    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* the default is 1 KiB */
     while (!found && fgets(line, sizeof line, maps) != NULL) {
-        /* The rest of a longer line is part of a file's name, which may look like anything. */
+        /* The rest of a line that exceeds the buffer is part of a file name, which may contain
+         * anything. */
         found = is_start &&
                 sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==
                     3 &&
@@ -434,7 +439,7 @@ static uint64_t chunk_offset(const struct nsc_record_session *session, uint32_t 
     return (uint64_t)(session->data - session->base) + (uint64_t)chunk * session->chunk_bytes;
 }
 
-/* Gives the chunks behind those of the pool their pages, up to @count. */
+/* Allocates the pages of the chunks after the pool, up to chunk number @count. */
 static bool back_chunks(struct nsc_record_session *session, uint32_t count)
 {
     uint64_t at = chunk_offset(session, session->chunk_count);
@@ -448,8 +453,8 @@ static bool back_chunks(struct nsc_record_session *session, uint32_t count)
     return true;
 }
 
-/* Pages come when they are touched, where that is safe: to make them takes 0.3 ms a MiB, and
- * threads that are short of chunks wait for us. */
+/* Where the system overcommits memory, pages are allocated on first touch: allocating here takes
+ * 0.3 ms per MiB, while threads wait for chunks. */
 void nsc_session_grow(struct nsc_record_session *session)
 {
     uint32_t old = session->chunk_count, most = session->pool_max;
@@ -458,7 +463,7 @@ void nsc_session_grow(struct nsc_record_session *session)
     if (session->fixed || old >= most)
         return;
     if (!session->promised && !back_chunks(session, count)) {
-        session->fixed = true; /* no more memory to be had: stay with what there is */
+        session->fixed = true; /* out of memory: keep the present size */
         return;
     }
     session->chunk_count = count;
@@ -473,10 +478,10 @@ uint32_t nsc_session_chunk_end(const struct nsc_record_session *session, uint32_
     off_t start = (off_t)chunk_offset(session, chunk), end = start + session->chunk_bytes;
     off_t at = start + from, hole;
 
-    /* Twice only where slots of a whole page are reserved and not filled. */
+    /* Loops only if all slots of a page are reserved and not yet filled. */
     do {
         hole = lseek(session->fd, at, SEEK_HOLE);
-        if (hole < 0 || hole >= end) /* failed: all of it may be data */
+        if (hole < 0 || hole >= end) /* on failure: all of it may be data */
             return session->chunk_bytes;
         at = lseek(session->fd, hole, SEEK_DATA);
     } while (at >= 0 && at < end);

@@ -1,6 +1,6 @@
 /*
- * session_adopt.c - see nsc_session_adopt() in session.h: a session out of a core dump, which
- * anybody may have made. All places are checked, and kept here, as in session.c.
+ * session_adopt.c - nsc_session_adopt() of session.h: a session from a core dump, which is
+ * untrusted. All offsets are checked, and kept outside the memory, as in session.c.
  */
 #include <errno.h>
 

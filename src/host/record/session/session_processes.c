@@ -15,10 +15,10 @@
 
 #define MS            1000000ull
 #define LOOK_AGAIN_NS (MS / 2)
-/* Where the kernel does not say how long threads have run: a few turns on a busy machine. */
+/* Wait if the kernel does not report run times: a few time slices on a busy machine. */
 #define BLIND_NS      (50 * MS)
 
-/* ---- Who has the memory ---------------------------------------------------------------------- */
+/* ---- Processes that map the memory ---------------------------------------------------------- */
 
 static bool is_known(const struct nsc_session_processes *members, pid_t pid)
 {
@@ -75,13 +75,13 @@ void nsc_session_processes_free(struct nsc_session_processes *members)
     *members = (struct nsc_session_processes){0};
 }
 
-/* ---- Whether their threads have run on ------------------------------------------------------- */
+/* ---- Waiting for threads to leave hooks ----------------------------------------------------- */
 
-/* A thread that was running, or about to, when we began to look. */
+/* A thread that was running, or runnable, when the wait began. */
 struct busy {
     pid_t pid, tid;
-    uint64_t ran_ns; /* when last looked at */
-    uint32_t turns;  /* how often that has grown */
+    uint64_t ran_ns; /* run time at the last check */
+    uint32_t turns;  /* number of checks at which it had grown */
 };
 
 struct busy_list {
@@ -103,8 +103,8 @@ static ssize_t read_text(const char *path, char *text, size_t room)
 }
 
 /*
- * Does the thread run, or wait for a processor or for a page? A hook makes no system call, so a
- * thread that sleeps in one is outside of it.
+ * True if the thread runs, or waits for a processor or for a page. Hooks make no system calls, so a
+ * thread that sleeps is outside of them.
  */
 static bool is_busy(pid_t pid, pid_t tid)
 {
@@ -118,7 +118,7 @@ static bool is_busy(pid_t pid, pid_t tid)
     return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
 }
 
-/* Nanoseconds for which the thread has run; false where the kernel does not tell. */
+/* Reads the thread's run time in ns; false if the kernel does not report it. */
 static bool ran_for(pid_t pid, pid_t tid, uint64_t *ns)
 {
     char path[64], text[96];
@@ -155,9 +155,9 @@ static void list_busy(struct busy_list *list, pid_t pid)
 }
 
 /*
- * Has it done what it was in the middle of? The kernel counts a thread's time at its ticks and when
- * the thread gives its processor away: the first time that the count has grown, all of that may be
- * from before.
+ * True if the thread has left any hook that it was executing at the start. The kernel updates run
+ * times at its ticks and when a thread leaves its processor. So the first increase may be time from
+ * before the start.
  */
 static bool has_run_on(struct busy *busy)
 {

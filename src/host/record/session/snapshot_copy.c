@@ -1,4 +1,4 @@
-/* snapshot_copy.c - see session.h: a copy of a session that goes on. */
+/* snapshot_copy.c - nsc_session_freeze() of session.h: copies a running session. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "record/session/clock_reading.h"
 #include "record/session/session.h"
 
-/* A chunk that is in use, and when it was begun. */
+/* A chunk in use, and the time of its claim. */
 struct used {
     uint64_t open_ticks;
     uint32_t chunk;
@@ -26,34 +26,35 @@ static uint64_t state_of(const struct nsc_record_session *s, uint32_t chunk)
     return __atomic_load_n(&s->chunks[chunk].state, __ATOMIC_ACQUIRE);
 }
 
-/* Does it hold events? Not while it is being emptied. */
+/* True if the chunk holds events; false while it is being cleared. */
 static bool in_use(uint64_t state)
 {
     return NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_FREE &&
            NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_TAKEN;
 }
 
-/* Does the chunk belong to the same thread, at the same turn? It may have become full. */
+/* True if the chunk still belongs to the same thread, with the same sequence number. It may have
+ * become full meanwhile. */
 static bool same_owner(uint64_t a, uint64_t b)
 {
     return in_use(b) && NSC_LIVE_CHUNK_THREAD(a) == NSC_LIVE_CHUNK_THREAD(b) &&
            NSC_LIVE_CHUNK_SEQ(a) == NSC_LIVE_CHUNK_SEQ(b);
 }
 
-/* Is it being cleared, to be given back? Then its first slot is empty. So is one that a hook has
- * yet to fill, in one of very many full chunks: it is left out, too. */
+/* True if the recorder is clearing the chunk: then its first slot is empty. A slot that an
+ * interrupted hook has yet to fill looks the same; such a chunk is rare, and left out too. */
 static bool is_cleared(const struct nsc_record_session *s, uint64_t state, uint32_t chunk)
 {
     return NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_FULL &&
            __atomic_load_n(nsc_session_chunk_words(s, chunk), __ATOMIC_ACQUIRE) == 0;
 }
 
-/* @ticks: what was begun later is left out: of its forerunners, some may have escaped us. */
+/* @ticks: chunks claimed later are left out, as the copy may lack some of their predecessors. */
 static void copy_chunk(const struct nsc_record_session *s, uint8_t *copy, uint32_t chunk,
                        uint64_t ticks)
 {
     size_t at = (size_t)(s->data - s->base) + (size_t)chunk * s->chunk_bytes;
-    /* The copy's directory entry of the chunk, still free. */
+    /* The chunk's entry in the copy, which is still free. */
     struct nsc_live_chunk *to =
         (struct nsc_live_chunk *)(void *)(copy + ((uint8_t *)s->chunks - s->base)) + chunk;
     uint64_t state = state_of(s, chunk);
@@ -65,7 +66,7 @@ static void copy_chunk(const struct nsc_record_session *s, uint8_t *copy, uint32
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (!same_owner(state, state_of(s, chunk)) || is_cleared(s, state, chunk) ||
         __atomic_load_n(&s->chunks[chunk].open_ticks, __ATOMIC_RELAXED) != entry.open_ticks)
-        return; /* what was copied is nobody's: the entry stays free */
+        return; /* the copied data is invalid: the entry stays free */
     *to = entry;
     to->state = state;
 }
@@ -102,9 +103,9 @@ int nsc_session_freeze(struct nsc_record_session *s)
             munmap(copy, s->total_bytes);
         return -ENOMEM;
     }
-    /* Before the chunks: what is overwritten once we have it is not missing here. */
+    /* Before the chunks: an overwrite after a chunk's copy must not count in this copy. */
     memcpy(copy + tables_end, s->base + tables_end, (size_t)(s->data - s->base) - tables_end);
-    /* The oldest first: they are the first to go. */
+    /* Oldest first, as these are overwritten first. */
     count = list_used(s, list);
     for (i = 0; i < count; i++)
         copy_chunk(s, copy, list[i].chunk, ticks);

@@ -15,19 +15,19 @@
 #include "abi/live.h"
 #include "abi/malloc_counts.h"
 
-/* What we do with a signal while the program runs. */
+/* Signals handled while the program runs. */
 static const struct {
     int number;
-    bool pass_on; /* to the program, if it came to us alone */
+    bool pass_on; /* forward to the program, unless the terminal sent it */
 } handled[] = {
     {SIGINT, false},  {SIGQUIT, false}, {SIGTERM, true},  {SIGHUP, true},
     {SIGTSTP, false}, {SIGTTIN, false}, {SIGTTOU, false}, {SIGXFSZ, false},
-    {SIGPIPE, false}, {SIGIO, false}, /* of nsc_session_alone() */
+    {SIGPIPE, false}, {SIGIO, false}, /* raised by the lease of nsc_session_alone() */
 };
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 
 static struct sigaction before[HANDLED];
-static struct sigaction children_before; /* SIGCHLD's, if taken */
+static struct sigaction children_before; /* previous action of SIGCHLD, if it was changed */
 static bool children_taken;
 static volatile pid_t program; /* 0 once it has ended */
 static volatile sig_atomic_t interrupts;
@@ -118,14 +118,14 @@ static void on_signal(int number, siginfo_t *info, void *context)
     if (program == 0 && (number == SIGINT || number == SIGTERM || number == SIGHUP))
         interrupts++;
     for (i = 0; i < HANDLED && program != 0; i++)
-        /* SI_KERNEL: the terminal has told the whole process group, the program included. */
+        /* SI_KERNEL: the terminal has signalled the whole process group, including the program. */
         if (handled[i].number == number && handled[i].pass_on && info->si_code != SI_KERNEL)
             kill(program, number);
     errno = saved;
 }
 
-/* A handler even where nothing is done: being caught, not ignored, the signal goes back to its
- * default in whatever this process might start later. */
+/* Installs a handler even for signals that need no action: exec resets caught signals to their
+ * default, but keeps ignored ones ignored. */
 static void take_signals(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -135,11 +135,11 @@ static void take_signals(void)
     sigfillset(&action.sa_mask);
     for (i = 0; i < HANDLED; i++) {
         sigaction(handled[i].number, &action, &before[i]);
-        if (before[i].sa_handler == SIG_IGN) /* nohup: not for us either */
+        if (before[i].sa_handler == SIG_IGN) /* nohup: keep it ignored */
             sigaction(handled[i].number, &ignore, NULL);
     }
-    /* A program that takes the terminal leaves us in the background, where with `stty tostop` the
-     * progress line would be held up for as long. Ignored, the signal lets it pass. */
+    /* If the program takes the terminal, this process is in the background, where `stty tostop`
+     * would stop it at the next progress line. Ignoring the signal lets it write. */
     sigaction(SIGTTOU, &ignore, NULL);
 }
 
@@ -158,7 +158,7 @@ void nsc_spawn_restore(void)
         sigaction(handled[i].number, &before[i], NULL);
 }
 
-/* As execvp(3), and so nohup, env and time do with a script that names no interpreter. */
+/* Runs a script that names no interpreter with /bin/sh, as execvp(3), nohup, env and time do. */
 static void run_script(const char *path, char *const *argv)
 {
     static char interpreter[] = "/bin/sh";
@@ -180,7 +180,7 @@ static void run_script(const char *path, char *const *argv)
     free(script);
 }
 
-/* Before whatever else is loaded first. */
+/* Puts @library first in LD_PRELOAD. */
 static int preload(const char *library)
 {
     const char *others = getenv("LD_PRELOAD");
@@ -236,7 +236,7 @@ int nsc_spawn(const char *path, char *const *argv, const char *live_path,
     if (pipe2(report, O_CLOEXEC) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot make a pipe: %s",
                             strerror(errno));
-    /* No signal may find the program started and us not yet ready for it. */
+    /* Block all signals until the handlers are in place and the program's pid is known. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
     pid = fork();
@@ -270,14 +270,14 @@ int nsc_spawn(const char *path, char *const *argv, const char *live_path,
     return 0;
 }
 
-/* Stop as the program was stopped, so that the shell sees one job that stops; on when it goes on.
- */
+/* Stops this process when the terminal has stopped the program, so that the shell sees one stopped
+ * job. Continues the program when this process is continued. */
 static void stop_along(const struct nsc_child *child, int number)
 {
     struct sigaction deflt = {.sa_handler = SIG_DFL}, ours;
 
     if (number != SIGTSTP && number != SIGTTIN && number != SIGTTOU)
-        return; /* stopped by somebody, not by the terminal: they will continue it, not us */
+        return; /* not stopped by the terminal: the sender will continue it */
     sigaction(number, &deflt, &ours);
     kill(getpid(), number);
     sigaction(number, &ours, NULL);
@@ -294,7 +294,7 @@ bool nsc_spawn_look(struct nsc_child *child)
         return true;
     pid = waitpid(child->pid, &status, WNOHANG | WUNTRACED);
     if (pid < 0 && errno == ECHILD)
-        status = 0; /* somebody else has taken it */
+        status = 0; /* already reaped elsewhere */
     else if (pid != child->pid)
         return false;
     if (WIFSTOPPED(status)) {
