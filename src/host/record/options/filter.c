@@ -50,7 +50,7 @@ static int add_pattern(struct nsc_pattern ***list, const char *option, const cha
     return 0;
 }
 
-/* A number from 1 to UINT32_MAX that ends its text. */
+/* Parses a number from 1 to UINT32_MAX; nothing may follow it. */
 static bool read_number(const char *text, uint32_t *out)
 {
     char *end;
@@ -66,7 +66,7 @@ static bool read_number(const char *text, uint32_t *out)
     return true;
 }
 
-/* "F" or "F@nth". An @ that no number follows belongs to the name. */
+/* Parses "F" or "F@nth". An @ without a number after it belongs to the name. */
 static int set_trigger(struct nsc_filter *filter, const char *value, struct nsc_diag *diag)
 {
     const char *at = strrchr(value, '@');
@@ -109,7 +109,7 @@ static int set_min_duration(struct nsc_filter *filter, const char *value, struct
                         value);
 }
 
-/* The list that an option adds a pattern to, or NULL. */
+/* The list to which an option adds a pattern, or NULL. */
 static struct nsc_pattern ***list_of(struct nsc_filter *filter, const char *option)
 {
     const struct {
@@ -210,7 +210,7 @@ int nsc_filter_read(const char *text, size_t bytes, struct nsc_filter *filter,
     return error;
 }
 
-/* An option and its value, quoted where a shell would need it. */
+/* Writes an option and its value, quoted if a shell requires it. */
 static void put_option(FILE *out, const char *option, const char *value)
 {
     bool quote = value[0] == 0 || strpbrk(value, " \t\n\"'\\$&;|<>()*?[]#~`!{}") != NULL;
@@ -233,7 +233,7 @@ static void put_list(FILE *out, const char *option, struct nsc_pattern *const *l
         put_option(out, option, nsc_pattern_text(*list));
 }
 
-/* In the largest unit that needs no point. */
+/* Writes the duration in the largest unit without a fraction. */
 static void put_min_duration(FILE *out, uint64_t ns)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};

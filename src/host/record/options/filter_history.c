@@ -8,7 +8,7 @@
 
 #define NS 1000000000u
 
-/* A duration in ticks, rounded up: a call of exactly that duration is long enough. */
+/* Converts a duration to ticks, rounded up: a call of exactly that duration passes. */
 static uint64_t ticks_of(uint64_t ns)
 {
     uint64_t rate = ns != 0 ? nsc_clock_reading_rate() : 1;
@@ -78,7 +78,7 @@ void nsc_filter_rules_free(struct nsc_filter_history *history)
 const struct nsc_filter_rules *nsc_filter_rules_at(const struct nsc_filter_history *history,
                                                    uint64_t ticks)
 {
-    const struct nsc_filter_rules *rules = history->last; /* most events are of now */
+    const struct nsc_filter_rules *rules = history->last; /* most events are recent */
 
     while (ticks < rules->since_ticks && rules->previous != NULL)
         rules = rules->previous;

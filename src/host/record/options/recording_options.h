@@ -1,8 +1,9 @@
 /*
- * recording_options.h - record a program: the one entry to this room.
+ * recording_options.h - options and result of a recording, and the call that records a program.
  *
- * Called by cli/record/cmd_record.c. Starts the program, drains its events into a trace until it
- * and its children have ended, names the functions, completes the file.
+ * Called by cli/record/cmd_record.c. nsc_record_run() starts the program and drains its events into
+ * a trace until it and its children have ended. It then adds the functions' names and completes the
+ * file.
  */
 #ifndef NSC_RECORD_OPTIONS_RECORDING_OPTIONS_H
 #define NSC_RECORD_OPTIONS_RECORDING_OPTIONS_H
@@ -24,80 +25,78 @@ enum nsc_record_mode {
 
 struct nsc_record_progress {
     uint64_t calls, file_bytes, elapsed_ns;
-    uint32_t waiting_for; /* children that go on after the program's end; 0 = it still runs */
+    uint32_t waiting_for; /* children still running after the program's end; 0: it runs */
 };
 
 struct nsc_record_options {
     size_t size; /* sizeof(struct nsc_record_options) */
     char *const *argv;
     const char *output;
-    const char *calibrator; /* path of nanoscope-calibrate; NULL: the hooks' cost is not measured */
+    const char *calibrator; /* path of nanoscope-calibrate; NULL: hook costs are not measured */
     enum nsc_record_mode mode;
-    uint64_t buffer_bytes; /* 0: the mode's own; the pool may then grow with the threads */
-    bool entry_timing;     /* exits do not read the timer: their times are bounds */
+    uint64_t buffer_bytes; /* 0: the mode's default; the pool may then grow with the threads */
+    bool entry_timing;     /* exits do not read the timer: exit times are bounds */
     bool compress;
-    bool no_children; /* leave out processes other than the one started */
-    bool until_main;  /* end with the program, even if children go on */
-    double budget;    /* share of the program's time that recording may cost; 0: no matter */
+    bool no_children; /* do not record processes other than the one started */
+    bool until_main;  /* end with the program, even if children still run */
+    double budget;    /* maximum overhead as a share of the program's time; 0: no limit */
     struct nsc_filter filter;
-    /* Path of the library that counts calls of malloc, which the program loads first; NULL: they
-     * are not counted. Only with sample_ns. */
+    /* Path of the library that counts malloc calls, which the program preloads; NULL: they are not
+     * counted. Only with sample_ns. */
     const char *heap_library;
-    bool cpu_timer;     /* the threads take their samples themselves, by a timer and a signal */
-    uint64_t sample_ns; /* CPU time from sample to sample of a thread; 0: no samples, no states */
+    bool cpu_timer;     /* threads sample themselves, by a timer and a signal */
+    uint64_t sample_ns; /* CPU time between samples of a thread; 0: no samples, no states */
     /* Called about five times a second while recording; may be NULL. */
     void (*progress)(void *context, const struct nsc_record_progress *progress);
     /*
-     * The trace is whole in the file @trace, a temporary one beside @output: make of it what it is
-     * to be, before whoever waits for the end of the recording is told. The file is then the
-     * callee's. @bytes: receives the size of what was made. Returns 0 with a remark in @diag or
-     * none, or -errno with @diag. NULL: the trace is to be @output itself, which is checked then
-     * (record/recorder/trace_output.h).
+     * The trace is complete in @trace, a temporary file beside @output. The callback converts it to
+     * its final form, before clients that wait for the end of the recording get their reply. It
+     * takes ownership of the file. @bytes: receives the size of the result. Returns 0, with a
+     * warning in @diag or none, or -errno with @diag. NULL: the trace is written to @output, which
+     * nsc_output_check() must permit (record/recorder/trace_output.h).
      */
     int (*deliver)(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag);
     void *context;
 };
 
 struct nsc_record_result {
-    bool started;    /* the program ran: `status` tells how it ended */
+    bool started;    /* the program ran; `status` is valid */
     bool no_program; /* it could not be started: not found or not executable */
-    bool recorded;   /* some process of it took part in the session */
-    bool built;      /* if none did: the program's file is built for tracing all the same */
+    bool recorded;   /* some process of it joined the session */
+    bool built;      /* if not recorded: the program's file is nevertheless built for tracing */
     int status;      /* wait(2) status */
     uint64_t calls, lost, left_out;
-    double budget, overhead;     /* with a budget: that, and what it came to by our count */
-    int budget_error;            /* functions could not be switched off; -errno */
-    uint32_t left_out_functions; /* not recorded at the end, for the budget */
+    double budget, overhead;     /* with a budget: its value, and the measured overhead */
+    int budget_error;            /* error when disabling functions, -errno */
+    uint32_t left_out_functions; /* functions that the budget had disabled at the end */
     uint64_t clamped;            /* events whose time ran backwards */
     uint64_t file_bytes, elapsed_ns;
     uint32_t threads, processes, problems;
-    uint32_t calling; /* of the threads: those with calls in the trace; known at the end */
-    /* With entry timing: modules that took part, and those whose exits read the timer all the same.
-     */
+    uint32_t calling; /* threads with calls in the trace; valid at the end */
+    /* With entry timing: modules that joined, and those whose exits read the timer anyway. */
     uint32_t modules_hooked, modules_in_full;
-    uint32_t unread_modules; /* their files could not be read */
-    int unread_error;        /* why, of the first: a negative errno */
-    bool mistrusted;    /* hooks stayed as they were: a process or module was not what it said */
-    bool limited;       /* the program went beyond what is kept (record/session/limits.h) */
-    bool memory_failed; /* the session's memory could not be had any more: it ended there */
-    bool measured;      /* samples were wanted: */
-    struct nsc_metrics_summary metrics; /* how they were taken */
-    uint32_t heap_uncounted;            /* threads whose calls of malloc could not be counted */
+    uint32_t unread_modules; /* modules whose files could not be read */
+    int unread_error;        /* error of the first, a negative errno */
+    bool mistrusted;         /* hooks left as they were: a process or module failed its check */
+    bool limited;            /* the program exceeded the limits (record/session/limits.h) */
+    bool memory_failed; /* the session's memory could not be allocated: the recording ended there */
+    bool measured;      /* samples were requested, and: */
+    struct nsc_metrics_summary metrics; /* statistics of the sampling */
+    uint32_t heap_uncounted;            /* threads whose malloc calls could not be counted */
 };
 
 /**
  * nsc_record_run - record a program from start to end.
  * @options: borrowed.
- * @result: filled in as far as things went, also on failure.
+ * @result: filled in as far as the recording got, also on failure.
  * @diag: what failed.
  *
- * A program that takes no part in the session (not built for it) leaves no trace file: that is no
- * failure, see result->recorded.
+ * A program that does not join the session (not built for tracing) leaves no trace file. That is
+ * not an error: see result->recorded.
  *
- * Returns 0 or -errno. With result->no_program, -ENOENT says that there is no such program. Once
- * the program has started, an error means that the trace is not complete; the program has run to
- * its end all the same. Context: changes signal dispositions of the process while it runs; one call
- * at a time.
+ * Returns 0 or -errno. With result->no_program, -ENOENT means that there is no such program. After
+ * the program has started, an error means that the trace is incomplete; the program still runs to
+ * its end. Context: changes signal dispositions of the process while it runs; one call at a time.
  */
 int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_result *result,
                    struct nsc_diag *diag);
