@@ -1,4 +1,4 @@
-/* command_client.c - see command_server.h: the client's half. */
+/* command_client.c - the client's half of command_server.h. */
 #include <errno.h>
 #include <glob.h>
 #include <poll.h>
@@ -15,8 +15,8 @@
 #include "record/control/command_server.h"
 #include "util/now.h"
 
-/* For the first reply; of all recorders together when they are listed. Then the recorder lives, and
- * may need its time to write. */
+/* Timeout for the first reply; in a listing, for all recorders together. After its first reply, the
+ * recorder is known to run, and may need any time to write. */
 enum { PATIENCE_MS = 5000 };
 
 static int fail(struct nsc_diag *diag, int error, const char *path, const char *what)
@@ -24,7 +24,8 @@ static int fail(struct nsc_diag *diag, int error, const char *path, const char *
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, what);
 }
 
-/* The socket, its folder, and who listens there must be of one user: this one, for root any. */
+/* True if the socket, its directory and the listening process belong to one user: this one, or any
+ * if this is root. */
 static bool is_trusted(const char *path, int fd)
 {
     const char *slash = strrchr(path, '/');
@@ -104,7 +105,7 @@ static int receive_reply(int fd, const char *path, int timeout_ms, struct nsc_co
     return 0;
 }
 
-/* What the recorder at @path says of itself within @timeout_ms: 0 or -errno. */
+/* Requests the status of the recorder at @path within @timeout_ms. Returns 0 or -errno. */
 static int ask_status(const char *path, int timeout_ms, struct nsc_command_reply *reply)
 {
     int fd = connect_to(path, NULL), error;
@@ -142,7 +143,7 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
     return error;
 }
 
-/* Sockets in this user's folders; for root, in everybody's. Returns as glob(). */
+/* Finds the sockets in this user's directories; for root, in all users'. Returns as glob(). */
 static int find_sockets(glob_t *found)
 {
     char path[NSC_USER_FOLDER_MAX], pattern[NSC_USER_FOLDER_MAX + 8];

@@ -1,4 +1,4 @@
-/* command_server.c - see command_server.h: the recorder's half. */
+/* command_server.c - the recorder's half of command_server.h. */
 #include "record/control/command_server.h"
 
 #include <dirent.h>
@@ -19,11 +19,11 @@
 #include "process/user_folder.h"
 
 #define MS            1000000ull
-/* Between looks: nobody who asks notices, and it costs nothing. */
+/* Time between checks for clients; short enough to go unnoticed, at negligible cost. */
 #define LOOK_NS       (2 * MS)
-/* A client that has not sent its request by then is let go. */
+/* A client that has not sent its request by then is disconnected. */
 #define PATIENCE_NS   (1000 * MS)
-/* How many more may wait to be let in. */
+/* Length of the queue of clients to be accepted. */
 #define BACKLOG       16
 #define SOCKET_SUFFIX ".rec"
 
@@ -40,7 +40,7 @@ int nsc_command_directory(struct nsc_diag *diag)
     return nsc_user_folder_open(path, diag);
 }
 
-/* By the very folder that was opened, whatever others do to its name. */
+/* Addresses the socket through the opened directory, even if others rename it. */
 static void socket_address(int directory, const char *name, struct sockaddr_un *address)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -50,7 +50,7 @@ static void socket_address(int directory, const char *name, struct sockaddr_un *
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-/* Called with the directory locked: nobody is about to listen. */
+/* The caller holds the lock on the directory, so no recorder is between bind() and listen(). */
 static bool is_stale(int directory, const char *name)
 {
     struct sockaddr_un address;
@@ -71,7 +71,7 @@ static void sweep(int directory)
             close(copy);
         return;
     }
-    rewinddir(dir); /* the copy shares its place with the original */
+    rewinddir(dir); /* the copy shares its offset with the original */
     while ((entry = readdir(dir)) != NULL) {
         const char *dot = strrchr(entry->d_name, '.');
 
@@ -81,7 +81,7 @@ static void sweep(int directory)
     closedir(dir);
 }
 
-/* The program is being recorded already: by whom? */
+/* Reports which recorder already records the program. */
 static int say_busy(int directory, const char *name, pid_t pid, struct nsc_diag *diag)
 {
     struct nsc_command_reply *reply = malloc(sizeof *reply);
@@ -213,7 +213,7 @@ static bool is_welcome(int fd)
            (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* Lets in who is waiting, as long as there are places. */
+/* Accepts waiting clients, up to the maximum. */
 static void let_in(struct nsc_command_server *server, uint64_t now_ns)
 {
     size_t i;
@@ -233,7 +233,7 @@ static void let_in(struct nsc_command_server *server, uint64_t now_ns)
     }
 }
 
-/* Who asked for the end is only looked at to see whether it has gone. */
+/* True if a waiting client has disconnected; it sends no more requests. */
 static bool has_gone(const struct nsc_command_client *client)
 {
     struct pollfd set = {.fd = client->fd, .events = POLLRDHUP};
@@ -241,7 +241,7 @@ static bool has_gone(const struct nsc_command_client *client)
     return poll(&set, 1, 0) > 0 && (set.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
 }
 
-/* Reads a client's request; drops the client if it sends anything else, or is slow. */
+/* Reads a client's request. Disconnects the client if it sends anything else, or is slow. */
 static bool read_request(struct nsc_command_client *client, uint64_t now_ns,
                          struct nsc_command *command)
 {
@@ -285,7 +285,7 @@ bool nsc_command_next(struct nsc_command_server *server, uint64_t now_ns,
     return false;
 }
 
-/* A client that does not read its reply loses it, and us. */
+/* Returns false if the client does not read its replies; the caller then disconnects it. */
 static bool send_reply(const struct nsc_command_client *client,
                        const struct nsc_command_reply *reply)
 {
@@ -314,7 +314,7 @@ void nsc_command_tell(struct nsc_command_server *server, const struct nsc_comman
 {
     size_t i;
 
-    /* Who hears that it is done may begin another recording at once. */
+    /* Remove the name first: a client may start another recording as soon as it reads DONE. */
     if (server->fd >= 0 && reply->phase == NSC_COMMAND_DONE) {
         unlinkat(server->directory, server->name, 0);
         server->gone = true;

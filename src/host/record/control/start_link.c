@@ -14,10 +14,10 @@
 #include "abi/control.h"
 #include "record/control/command_server.h"
 
-/* Only the first program matters, and slots are given from the lowest on. */
+/* Only the first program matters, and process slots are claimed from the lowest on. */
 enum { SLOTS_LOOKED_AT = 16 };
 
-/* The recorder that the link leads to; 0 if it is not a link of ours. */
+/* Returns the pid of the recorder to which the link points; 0 if it is not a recorder's link. */
 static pid_t owner_of(int directory, const char *name)
 {
     char target[64];
@@ -30,7 +30,7 @@ static pid_t owner_of(int directory, const char *name)
     return sscanf(target, "/proc/%ld/fd/", &pid) == 1 && pid > 0 ? (pid_t)pid : 0;
 }
 
-/* Does the link still lead to a recorder's memory? */
+/* True if the link still points to a running recorder's memory. */
 static bool is_in_use(int directory, const char *name)
 {
     pid_t owner = owner_of(directory, name);
@@ -107,7 +107,8 @@ pid_t nsc_start_link_look(const struct nsc_record_session *session)
     return 0;
 }
 
-/* Somebody else's link of that name, made since ours was taken for left over, stays. */
+/* Keeps a link that another recorder has created under that name after it took this one for stale.
+ */
 void nsc_start_link_end(struct nsc_start_link *await)
 {
     if (await->directory < 0)
