@@ -7,11 +7,11 @@
 #include "abi/live.h"
 #include "util/array.h"
 
-/* Cost of a look at all processes and modules of the session, in entries of a table that is in the
- * cache. The session's memory is not. */
+/* Cost of a scan of all processes and modules of the session, in cached table entries. The
+ * session's memory is not in the cache. */
 enum { LOOK_COST = 100000 };
 
-/* The mapping that held @address at @ticks; failing that, the latest that ever did. */
+/* Finds the mapping that contained @address at @ticks; otherwise the latest that ever did. */
 static const struct nsc_space_mapping *find(const struct nsc_space *space, uint64_t address,
                                             uint64_t ticks)
 {
@@ -31,19 +31,20 @@ static const struct nsc_space_mapping *find(const struct nsc_space *space, uint6
     return best;
 }
 
-/* Up to when the mappings are known. One alone is the program itself, which is never unloaded. */
+/* Returns the time up to which the mappings are complete. A single mapping is the program itself,
+ * which is never unloaded. */
 static uint64_t known_until(const struct nsc_space *space)
 {
     return space->refresh == NULL || space->count < 2 ? UINT64_MAX : space->looked_ticks + 1;
 }
 
-/* The next event chooses the stretch of time that `codes` is for. */
+/* Invalidates the time range of `codes`; the next event chooses a new one. */
 static void forget_epoch(struct nsc_space *space)
 {
     space->codes.since_ticks = space->codes.until_ticks = space->until_ticks = 0;
 }
 
-/* The stretch of time around @ticks in which nothing was loaded or unloaded, under one filter. */
+/* Sets the time range of `codes` to that around @ticks without loads, unloads or filter changes. */
 static void choose_epoch(struct nsc_space *space, uint64_t ticks)
 {
     const struct nsc_filter_rules *rules = nsc_filter_rules_at(&space->modules->rules, ticks);
@@ -95,7 +96,8 @@ static void resolve_in(struct nsc_space *space, const struct nsc_space_mapping *
         code->flags |= (uint16_t)nsc_module_code_flags(file, filter, va);
 }
 
-/* May the mappings and, @looks times, the tables of the program be searched now? */
+/* Takes from the lookup quota a search of the mappings and @looks scans of the session's tables.
+ * False if it is used up. */
 static bool may_search(struct nsc_space *space, uint32_t looks)
 {
     struct nsc_limits *limits = &space->modules->limits;
@@ -119,7 +121,7 @@ static void resolve(void *context, uint64_t address, uint64_t ticks, struct nsc_
     }
     if (late) {
         space->refresh(space->context, false);
-        if (space->looked_ticks < ticks) /* the program's clock is ahead of ours */
+        if (space->looked_ticks < ticks) /* the program's timer is ahead of the recorder's */
             space->looked_ticks = ticks;
     }
     m = find(space, address, ticks);
@@ -177,7 +179,7 @@ static void write_mapping(struct nsc_space *space, uint32_t process, struct nsc_
         nsc_writer_set_mapping(space->modules->writer, m->id, &entry);
 }
 
-/* The mapping that was the last one at the place of @mapping, if it is the same; else NULL. */
+/* Returns the last mapping that overlaps @mapping if it equals it and was unloaded; else NULL. */
 static struct nsc_space_mapping *find_same(struct nsc_space *space,
                                            const struct nsc_space_mapping *mapping)
 {
@@ -197,7 +199,7 @@ static struct nsc_space_mapping *find_same(struct nsc_space *space,
     return NULL;
 }
 
-/* The module of @m is back where it was: addresses mean what they did. */
+/* Records that the module of @m is loaded again at the same place: addresses keep their meaning. */
 static void load_again(struct nsc_space *space, uint32_t process, struct nsc_space_mapping *m,
                        uint64_t load_ticks)
 {
@@ -237,7 +239,7 @@ int nsc_space_load(struct nsc_space *space, uint32_t process,
     if ((m->hooks & 1u << NSC_LIVE_HOOK_HEADER) != 0)
         space->codes.by_function = true;
     *index = space->count++;
-    /* Addresses may have been asked for before their module was known. */
+    /* Addresses may have been looked up before their module was known. */
     nsc_codes_clear(&space->codes);
     if (space->reused || space->count == 2)
         forget_epoch(space);

@@ -42,7 +42,8 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
         fd = nsc_sled_switch_open(pid, diag);
         if (fd < 0)
             return fd;
-        /* Once more: an exec in between leaves us the memory of a program that is over. */
+        /* Check again: after an exec in between, the descriptor refers to the memory of a program
+         * that has ended. */
         error = check(admission, pid);
     }
     if (error == 0)

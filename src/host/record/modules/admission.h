@@ -1,13 +1,13 @@
 /*
- * admission.h - which processes the recorder may touch.
+ * admission.h - which processes the recorder may modify or measure.
  *
- * The shared memory names processes by number, and whoever maps it can write any number there. A
- * process is admitted if it maps the session's memory itself and holds nothing that the recorded
- * program does not hold: what the recorder then does to it, the recorded program could do as well.
- * Without this, a recorder with privileges would patch any process that a hostile program names.
+ * The shared memory identifies processes by number, and every process that maps it can write any
+ * number there. A process is admitted if it maps the session's memory and has no privilege that the
+ * recorded program lacks. Then the recorded program itself could do to it what the recorder does.
+ * Without this check, a privileged recorder would patch any process that a hostile program names.
  *
- * Asked before a process's memory is opened, a function called in it, or its threads are measured.
- * Private to record/. Must not change any process.
+ * Checked before the recorder opens a process's memory, calls a function in it or measures its
+ * threads. Private to record/. Must not change any process.
  */
 #ifndef NSC_RECORD_MODULES_ADMISSION_H
 #define NSC_RECORD_MODULES_ADMISSION_H
@@ -22,41 +22,42 @@
 
 struct nsc_admission {
     const struct nsc_record_session *session;
-    struct nsc_credentials target; /* those of the program that the user asked to record */
+    struct nsc_credentials target; /* credentials of the program that the user asked to record */
 };
 
-/* For a program with the credentials of this process: one that it starts itself, or that asked for
- * its recording. Another program's go into admission->target afterwards. */
+/* Initialize for a program with the credentials of this process: one that it starts, or that
+ * requested its own recording. For another program, set admission->target afterwards. */
 void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record_session *session);
 
-/* Is process @pid admitted at this moment? It may change in the next; nsc_admission_open_memory()
- * gives a descriptor that stays with the program. Reads all of the process's maps. */
+/* True if process @pid is admitted now. The answer may be outdated at once;
+ * nsc_admission_open_memory() returns a descriptor that stays with the program. Cost: reads all of
+ * the process's maps. */
 bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
 
 /**
  * nsc_admission_open_memory - open the memory of an admitted process, to read and write.
- * The descriptor stays with the program that the process executes now: after exec or its end it
- * reaches nothing.
+ * The descriptor stays with the program that the process executes now. After exec or exit, access
+ * through it fails.
  * Returns the descriptor, close-on-exec, or -errno with @diag (may be NULL): -ESRCH (no such
- * process, or one that does not map the session's memory), -EACCES or -EPERM (the system forbids
- * it), -EXDEV (it has other privileges than the recorded program).
+ * process, or it does not map the session's memory), -EACCES or -EPERM (the system forbids it),
+ * -EXDEV (it has other privileges than the recorded program).
  */
 int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                               struct nsc_diag *diag);
 
-/* Whether a process is admitted, as it was found a second ago at most (or ten times as long as the
- * look at its maps took: a program can make them long). Zero: not asked yet. */
+/* A cached admission. It is valid for a second, or for ten times the duration of the check if that
+ * is longer: a program can make its maps long. Zero: not checked yet. */
 struct nsc_admission_verdict {
     uint64_t expires_ns; /* nsc_now_ns() */
     bool allowed;
 };
 
-/* The same as nsc_admission_allows(), as of @verdict's time. */
+/* As nsc_admission_allows(), cached in @verdict. */
 bool nsc_admission_allows_cached(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid);
 
-/* Is @tid a thread of process @pid, which is admitted? @verdict: that of the process, so that many
- * threads cost one look at its maps a second. */
+/* True if @tid is a thread of process @pid, which is admitted. @verdict: the cache of the process,
+ * so that many threads cause one check of its maps per second. */
 bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid);
 

@@ -55,7 +55,7 @@ static int read_segments(int fd, struct nsc_code_file *file)
     return 0;
 }
 
-/* In a child: reads the segments and sends them. */
+/* In a child: reads the segments and sends them. Does not return. */
 __attribute__((noreturn)) static void send_segments(int fd, const struct nsc_credentials *owner,
                                                     int pipe)
 {
@@ -67,11 +67,12 @@ __attribute__((noreturn)) static void send_segments(int fd, const struct nsc_cre
 
     if (nsc_confine_enter(&confine) != 0)
         _exit(1);
-    (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
+    (void)nsc_confine_seal(); /* without a system call filter the other limits still apply */
     _exit(read_segments(fd, &file) != 0 || write(pipe, &file, sizeof file) != sizeof file);
 }
 
-/* What a child reads: the file system may be the other user's, and never answer. */
+/* Reads the segments in a child, as the file system may belong to the other user and never reply.
+ */
 static int receive_segments(int fd, const struct nsc_credentials *owner, struct nsc_code_file *file)
 {
     int ends[2], error;
@@ -116,15 +117,15 @@ static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    /* What the system knows by itself: the file system may be another user's. */
+    /* Use only cached attributes, as the file system may belong to another user. */
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
         return makedev(st.stx_dev_major, st.stx_dev_minor) == file->device &&
                st.stx_ino == file->inode;
     return errno != ENOENT && map->inode == file->inode;
 }
 
-/* Does the bias follow from @offset of the file being mapped at @address? A segment is mapped from
- * the start of its first page. */
+/* True if the bias agrees with the mapping of the file's @offset at @address. A segment is mapped
+ * from the start of its first page. */
 static bool bias_fits(const struct nsc_code_file *file, uint64_t offset, uint64_t address,
                       uint64_t bias)
 {

@@ -1,10 +1,10 @@
 /*
- * code_file.h - which file a module's code comes from, and whether a process has that code where
- * the shared memory says it has.
+ * code_file.h - which file a module's code comes from, and whether a process has mapped that code
+ * where the shared memory claims.
  *
- * The list of sleds comes from a file, the place of the code from the shared memory; a program can
- * lie about both. Code is changed only where the process's own maps confirm that this very file is
- * loaded at that place. Private to record/. Called by modules.c and hook_switch.c.
+ * The list of sleds comes from a file, the code's location from the shared memory; a program can
+ * falsify both. The recorder changes code only where the process's own maps confirm that this file
+ * is loaded there. Private to record/. Called by modules.c and hook_switch.c.
  */
 #ifndef NSC_RECORD_MODULES_CODE_FILE_H
 #define NSC_RECORD_MODULES_CODE_FILE_H
@@ -18,7 +18,7 @@
 
 enum { NSC_CODE_FILE_SEGMENTS_MAX = 8 };
 
-/* An executable segment, as the file's program headers have it. */
+/* An executable segment, from the file's program headers. */
 struct nsc_code_segment {
     uint64_t offset, va, bytes;
 };
@@ -26,32 +26,33 @@ struct nsc_code_segment {
 struct nsc_code_file {
     dev_t device;
     ino_t inode;
-    uint32_t segment_count; /* 0: not known, or no code */
+    uint32_t segment_count; /* 0: unknown, or no code */
     struct nsc_code_segment segments[NSC_CODE_FILE_SEGMENTS_MAX];
 };
 
-/* Where code is loaded, as the shared memory says; the range is half open. */
+/* The address range at which the shared memory claims the code is loaded; half open. */
 struct nsc_code_place {
     uint64_t start, end, bias;
 };
 
 /**
- * nsc_code_file_read - read the program headers of an ELF file: at most 64 KiB, whatever it holds.
- * @owner: another user whose file it is: a confined child reads it, for two seconds at most; NULL:
- *         this process does.
- * Returns 0 or -errno, @out untouched: -EBADMSG, -ENOEXEC, -ETIMEDOUT, what statx() or pread() say.
+ * nsc_code_file_read - read the program headers of an ELF file; at most 64 KiB, whatever the file
+ * contains.
+ * @owner: credentials of another user who owns the file: a confined child reads it, within two
+ * seconds. NULL: this process reads it.
+ * Returns 0 or -errno, @out untouched: -EBADMSG, -ENOEXEC, -ETIMEDOUT, errors of statx() or
+ * pread().
  */
 int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_code_file *out);
 
 /**
- * nsc_code_file_check - has process @pid loaded the file's code at @place?
- * @maps: the process's, read a moment ago.
+ * nsc_code_file_check - check whether process @pid has loaded the file's code at @place.
+ * @maps: the process's maps, read a moment ago.
  *
- * Returns 0, -EIO (there is no code, as after dlclose) or -EXDEV (there is other code).
- * It has if the first and the last byte of the range lie in executable mappings of this file, all
- * executable mappings in between are of this file as well, and the bias follows from where they
- * are. Which file a mapping is of is asked through /proc/PID/map_files; where the system does not
- * permit that, by the inode's number.
+ * Returns 0, -EIO (no code there, as after dlclose) or -EXDEV (other code).
+ * All executable mappings in the range must belong to the file and fit the bias, and contain the
+ * first and the last byte of the range. A mapping's file is identified through /proc/PID/map_files;
+ * where the system does not permit that, by the inode number.
  */
 int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struct nsc_maps *maps,
                         const struct nsc_code_place *place);

@@ -34,7 +34,7 @@ int nsc_codes_init(struct nsc_codes *codes, uint64_t *spare_slots)
     return 0;
 }
 
-/* Takes @slots instead; the entries are the caller's to move. */
+/* Replaces the slots by @slots. The caller moves the entries. */
 static void replace(struct nsc_codes *codes, struct nsc_code *slots, uint32_t shift)
 {
     size_t before = slot_count(codes);
@@ -43,7 +43,7 @@ static void replace(struct nsc_codes *codes, struct nsc_code *slots, uint32_t sh
     codes->slots = slots;
     codes->shift = shift;
     if (codes->spare_slots != NULL)
-        *codes->spare_slots += before - slot_count(codes); /* may wrap: sizes are modular */
+        *codes->spare_slots += before - slot_count(codes); /* may wrap around; the sum is modular */
 }
 
 void nsc_codes_free(struct nsc_codes *codes)
@@ -52,8 +52,8 @@ void nsc_codes_free(struct nsc_codes *codes)
         replace(codes, NULL, 64 - FIRST_BITS);
 }
 
-/* A table that is far too large becomes a small one, so that clearing costs no more than filling
- * did. */
+/* Replaces a table that is far too large by a small one, so that clearing costs no more than
+ * filling did. */
 void nsc_codes_clear(struct nsc_codes *codes)
 {
     struct nsc_code *first = NULL;
@@ -66,7 +66,7 @@ void nsc_codes_clear(struct nsc_codes *codes)
     codes->count = 0;
 }
 
-/* Where @address is, or where it belongs. */
+/* Returns the slot of @address, or the free slot for it. */
 static size_t find(const struct nsc_code *slots, uint32_t shift, uint64_t address)
 {
     size_t mask = ((size_t)1 << (64 - shift)) - 1, i = nsc_codes_slot(shift, address);
@@ -84,15 +84,15 @@ const struct nsc_code *nsc_codes_probe(const struct nsc_code *slots, uint32_t sh
     return code->address == address ? code : NULL;
 }
 
-/* May the table have twice its slots? */
+/* True if the table may double its slots. */
 static bool may_grow(const struct nsc_codes *codes)
 {
     return codes->shift > 64 - MAX_BITS &&
            (codes->spare_slots == NULL || *codes->spare_slots >= slot_count(codes));
 }
 
-/* A table that cannot grow becomes dense, and is then emptied: it is a cache, only slower for it.
- */
+/* Grows the table if 1/8 of its slots is in use. A table that cannot grow is cleared when it is
+ * half full: it is only a cache, and becomes slower. */
 static void make_room(struct nsc_codes *codes)
 {
     struct nsc_codes bigger = {.shift = codes->shift - 1};
@@ -119,7 +119,7 @@ struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64
 {
     struct nsc_code code, *known;
 
-    if (ticks == UINT64_MAX) /* a damaged time stamp, and no table ever holds for it */
+    if (ticks == UINT64_MAX) /* a damaged timestamp; no table is valid for it */
         ticks--;
     if (nsc_codes_hold(codes, ticks)) {
         known = &codes->slots[find(codes->slots, codes->shift, address)];

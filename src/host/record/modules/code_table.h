@@ -1,8 +1,9 @@
 /*
- * code_table.h - what a code address of an event stands for: a hash from address to function id.
+ * code_table.h - a hash table from code address to function id.
  *
- * One table a process, valid for one stretch of time (until a module is loaded over another's
- * addresses). Read by stack.c for every entry, filled by address_space.c when an address is new.
+ * There is one table per process, valid for a range of time (until a module is loaded at another's
+ * addresses, or the filter changes). stack.c reads it for every entry; address_space.c resolves new
+ * addresses.
  */
 #ifndef NSC_RECORD_MODULES_CODE_TABLE_H
 #define NSC_RECORD_MODULES_CODE_TABLE_H
@@ -14,8 +15,8 @@
 enum nsc_code_flags {
     NSC_CODE_HEADER = 1,   /* header hook: frames may share a position, exits match by function */
     NSC_CODE_REAL_PC = 2,  /* real_pc16 is known */
-    NSC_CODE_LEFT_OUT = 4, /* the user's filter leaves this function out */
-    /* What the function is to the rules for calls (call_filter.h). */
+    NSC_CODE_LEFT_OUT = 4, /* the user's filter excludes this function */
+    /* Roles of the function in the rules that select calls (call_filter.h). */
     NSC_CODE_TRIGGER = 8,
     NSC_CODE_STOPPER = 16,
     NSC_CODE_CALLER = 32,
@@ -33,32 +34,32 @@ struct nsc_code {
 };
 
 struct nsc_codes {
-    struct nsc_code *slots; /* 1 << (64 - shift) of them, an eighth in use as a rule: few collide */
+    struct nsc_code *slots; /* 1 << (64 - shift) slots; usually 1/8 in use, so few collide */
     uint32_t shift;
     uint32_t count;
-    /* Slots that all tables may still take together, beyond the first ones of each; NULL: as many
-     * as they like. */
+    /* Slots that all tables together may still allocate beyond the first ones of each; NULL: no
+     * limit. */
     uint64_t *spare_slots;
-    /* The table holds for since_ticks <= ticks < until_ticks. */
+    /* The table is valid for since_ticks <= ticks < until_ticks. */
     uint64_t since_ticks, until_ticks;
-    /* Every event is to be looked up, exits too: some module has the header hook, or a filter works
-     * here. */
+    /* Every event must be looked up, including exits: some module has the header hook, or a filter
+     * excludes functions. */
     bool by_function;
     /*
-     * Called for an address that is not in the table, or when ticks are outside the table's time
-     * (then it first makes the table right for that time). Fills @code; never fails: what cannot be
-     * resolved gets an id of its own.
+     * Called for an address that is not in the table, or if ticks are outside the table's time
+     * range; then it first moves the table to that time. Fills in @code. Never fails: an address
+     * that cannot be resolved gets its own id.
      */
     void (*resolve)(void *context, uint64_t address, uint64_t ticks, struct nsc_code *code);
     void *context;
 };
 
-/* @spare_slots: see there. 0 or -ENOMEM. */
+/* @spare_slots: as in struct nsc_codes. Returns 0 or -ENOMEM. */
 int nsc_codes_init(struct nsc_codes *codes, uint64_t *spare_slots);
 void nsc_codes_free(struct nsc_codes *codes);
 void nsc_codes_clear(struct nsc_codes *codes);
 
-/* The slow half of nsc_codes_find(): asks resolve() and remembers the answer. */
+/* The slow path of nsc_codes_find(): calls resolve() and stores the result. */
 struct nsc_code nsc_codes_miss(struct nsc_codes *codes, uint64_t address, uint64_t ticks);
 
 static inline size_t nsc_codes_slot(uint32_t shift, uint64_t address)
@@ -66,18 +67,18 @@ static inline size_t nsc_codes_slot(uint32_t shift, uint64_t address)
     return (size_t)((address * 0x9e3779b97f4a7c15ull) >> shift);
 }
 
-/* Does the table hold for @ticks? */
+/* True if the table is valid for @ticks. */
 static inline bool nsc_codes_hold(const struct nsc_codes *codes, uint64_t ticks)
 {
     return ticks - codes->since_ticks < codes->until_ticks - codes->since_ticks;
 }
 
-/* The slow way of nsc_codes_known(), for an address that is not in the slot where it belongs. */
+/* The slow path of nsc_codes_known(), for an address that is not in its first slot. */
 const struct nsc_code *nsc_codes_probe(const struct nsc_code *slots, uint32_t shift,
                                        uint64_t address);
 
-/* What @address stands for at a time for which the table holds, if that is known; else NULL. Cost:
- * a multiplication, a load; rarely a search. */
+/* Looks up @address; returns NULL if it is not in the table. The result applies only at times for
+ * which the table is valid. Cost: a multiplication and a load; rarely a search. */
 static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *codes,
                                                      uint64_t address)
 {
@@ -88,7 +89,7 @@ static inline const struct nsc_code *nsc_codes_known(const struct nsc_codes *cod
     return nsc_codes_probe(codes->slots, codes->shift, address);
 }
 
-/* The same, asking resolve() if need be. */
+/* As nsc_codes_known(), but resolves unknown addresses, at @ticks. */
 static inline struct nsc_code nsc_codes_find(struct nsc_codes *codes, uint64_t address,
                                              uint64_t ticks)
 {

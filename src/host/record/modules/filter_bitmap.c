@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for @bytes in the filter arena; the last verdict's room is used again when it is full, as
- * modules read theirs at once. */
+/* Allocates @bytes in the filter arena. When the arena is full, starts again at its beginning, as
+ * modules read their bitmaps at once. */
 static uint8_t *arena_take(struct nsc_record_session *session, uint32_t bytes, uint32_t *at)
 {
     if (bytes > session->filter_bytes)
@@ -46,8 +46,8 @@ void nsc_filter_bitmap_give(struct nsc_record_session *session, struct nsc_live_
 
     if (file != NULL)
         nsc_module_load_sites(file);
-    /* A program can ask again and again. Beyond the limit it gets no answer, and the runtime says
-     * so: NSC_LIVE_PROBLEM_FILTER_TIMEOUT. */
+    /* A program can request bitmaps repeatedly. Beyond the limit it gets none, and the runtime
+     * reports NSC_LIVE_PROBLEM_FILTER_TIMEOUT. */
     if (!nsc_limits_ration_take(&modules->limits.verdicts,
                                 site_count / 8 + 1 + (file != NULL ? file->site_count : 0)))
         return;
@@ -59,7 +59,7 @@ void nsc_filter_bitmap_give(struct nsc_record_session *session, struct nsc_live_
     bits = arena_take(session, site_count / 8 + 1, &at);
     if (bits == NULL) {
         free(sites);
-        return; /* no answer, as above */
+        return; /* no bitmap, as above */
     }
     memset(bits, unknown ? 0xff : 0, site_count / 8 + 1);
     nsc_filter_bitmap_judge(modules, file, sites, count, bits);

@@ -1,6 +1,6 @@
 /*
- * filter_bitmap.h - the filter's answer to a module that waits for it: which sites are to be
- * recorded.
+ * filter_bitmap.h - the filter bitmap of a module: one bit per site, 1 = record. A module waits for
+ * its bitmap before it enables sleds.
  */
 #ifndef NSC_RECORD_MODULES_FILTER_BITMAP_H
 #define NSC_RECORD_MODULES_FILTER_BITMAP_H
@@ -8,12 +8,13 @@
 #include "record/modules/address_space.h"
 #include "record/session/session.h"
 
-/* Writes the bitmap and wakes the module (see nsc_live_module.filter_state). Without @mapping, or
- * when the file cannot be read, what the filter lets through of functions without a name. */
+/* Write the bitmap to the session's memory and release the module (nsc_live_module.filter_state).
+ * Without @mapping, or if the file cannot be read, all functions count as unnamed. Beyond the
+ * limits (limits.h), the module gets no bitmap. */
 void nsc_filter_bitmap_give(struct nsc_record_session *session, struct nsc_live_module *live,
                             struct nsc_modules *modules, const struct nsc_space_mapping *mapping);
 
-/* One bit a site: is it to be recorded? Only the bits of the @count sites are touched. */
+/* Set one bit per site: 1 if the filter keeps it. Changes only the bits of the @count sites. */
 void nsc_filter_bitmap_judge(struct nsc_modules *modules, struct nsc_module_file *file,
                              const struct nsc_symbols_site *sites, size_t count, uint8_t *bits);
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A function id and the symbol that its address lies in. */
+/* A function id and the symbol that contains its address. */
 struct named {
-    uint64_t va; /* entry of the symbol; of the id's own address if it has none */
+    uint64_t va; /* entry of the symbol; without a symbol, the address of the id */
     uint32_t id;
-    const char *symbol; /* NULL = none */
+    const char *symbol; /* NULL: none */
 };
 
 static int compare_named(const void *a, const void *b)
@@ -49,7 +49,7 @@ struct nameless {
     uint64_t va;
 };
 
-/* All of them, by module; the caller frees. */
+/* All functions without a name, ordered by module; the caller frees. */
 struct nameless_list {
     struct nameless *all;
     size_t count;
@@ -81,7 +81,7 @@ static int list_nameless(const struct nsc_names_table *table, struct nameless_li
     return 0;
 }
 
-/* Those of one module, the first of @count. */
+/* Returns the first function of one module and their number in @count. */
 static const struct nameless *find_module(const struct nameless_list *list, uint32_t module,
                                           size_t *count)
 {
@@ -104,7 +104,7 @@ static const struct nameless *find_module(const struct nameless_list *list, uint
     return from;
 }
 
-/* The functions with their symbols, ordered by symbol; the caller frees. */
+/* Looks up the functions' symbols; returns them ordered by symbol; the caller frees. */
 static struct named *collect(const struct nameless *from, size_t count, struct nsc_symbols *symbols)
 {
     struct named *all = calloc(count, sizeof *all);
@@ -123,7 +123,8 @@ static struct named *collect(const struct nameless *from, size_t count, struct n
     return all;
 }
 
-/* Keeps the first id of each symbol in @all and makes the others its aliases; returns how many. */
+/* Keeps the first id of each symbol in @all and makes the others its aliases. Returns the number of
+ * kept ids. */
 static size_t fold_aliases(const struct nsc_names_table *table, struct named *all, size_t count)
 {
     size_t i, kept = 0;
@@ -218,7 +219,7 @@ int nsc_names_resolve_files(const struct nsc_names_table *table, const struct ns
 
         from = find_module(&list, i, &count);
         if (count == 0 || module->build_id_bytes == 0)
-            continue; /* nothing to name, or nothing to know the file by */
+            continue; /* no functions to name, or no build ID to match the file */
         options.build_id = module->build_id;
         options.build_id_bytes = module->build_id_bytes;
         if (nsc_symbols_open(module->path, &options, &symbols, NULL) < 0)

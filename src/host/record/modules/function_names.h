@@ -1,6 +1,6 @@
 /*
- * function_names.h - give the functions of a trace their names: at the end of the recording, and by
- * those who read one that has not ended.
+ * function_names.h - name the functions of a trace: at the end of the recording, and when reading a
+ * trace that is not complete.
  */
 #ifndef NSC_RECORD_MODULES_FUNCTION_NAMES_H
 #define NSC_RECORD_MODULES_FUNCTION_NAMES_H
@@ -8,12 +8,12 @@
 #include "record/modules/modules.h"
 #include "trace/read/reader.h"
 
-/* Looks up every function id's symbol, readable name and line, and makes addresses of one symbol
- * aliases. What cannot be found keeps its address for a name. 0 or -ENOMEM. */
+/* Looks up the symbol, readable name and line of every function id. Makes ids of the same symbol
+ * aliases. A function without a symbol is named by its address. Returns 0 or -ENOMEM. */
 int nsc_names_resolve(struct nsc_modules *modules);
 
-/* A table of functions that get names: that of a trace which is written, or of one which is read
- * and has no names yet. The members are as nsc_writer_set_function() and its neighbours. */
+/* A function table to be named: of a trace that is being written, or of a trace that was read and
+ * has no names yet. The members work as nsc_writer_set_function() and its neighbours. */
 struct nsc_names_table {
     void *of;
     uint32_t (*count)(const void *of);
@@ -26,8 +26,8 @@ struct nsc_names_table nsc_names_of_writer(struct nsc_writer *w);
 struct nsc_names_table nsc_names_of_trace(struct nsc_trace *t);
 
 /**
- * nsc_names_resolve_files - the same for functions of all modules that are on this machine, as
- * their build ids tell. The others keep their addresses.
+ * nsc_names_resolve_files - name the functions of all modules whose files are on this machine,
+ * matched by build ID. The others keep their addresses.
  * @t: has the modules.
  * Returns 0 or -ENOMEM.
  */

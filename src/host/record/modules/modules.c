@@ -16,10 +16,10 @@
 
 enum {
     OPEN_FDS_MAX = 200,
-    OVERFLOW_ID = 65534, /* the user and group that own nothing */
+    OVERFLOW_ID = 65534, /* the overflow user and group, which own nothing */
 };
 
-/* For opening the files of other users and reading their headers, all together. */
+/* Total time limit for opening the files of other users and reading their headers. */
 #define OPENING_MAX_NS 5000000000ull
 
 #define OTHER_NAME "(functions beyond the limit)"
@@ -80,7 +80,7 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
     return 0;
 }
 
-/* Counts the file among those that could not be read. */
+/* Counts the file as unreadable, once. */
 static void count_unread(struct nsc_module_file *file, int error)
 {
     if (file->missed)
@@ -90,8 +90,9 @@ static void count_unread(struct nsc_module_file *file, int error)
         file->modules->unread_error = error;
 }
 
-/* The file of another user's program: what the process has mapped at @address (@pid 0: none), else
- * what lies at the path as that user sees it. The build id is checked when the file is parsed. */
+/* Opens the file of another user's program: the file that the process has mapped at @address (@pid
+ * 0: none), else the file at the path as that user sees it. The build ID is checked when the file
+ * is parsed. */
 static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t address)
 {
     struct nsc_modules *modules = file->modules;
@@ -109,9 +110,9 @@ static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t addres
 }
 
 /*
- * The file that was loaded from @path: the one that is there, if its build id is right; else, as
- * the path may be of another file by now or of another file system, what the process itself has
- * mapped. -errno if neither can be had.
+ * Opens the file that was loaded from @path. Uses the file there if its build ID matches. Otherwise
+ * the path may now name another file, or belong to another file system: then uses the file that the
+ * process has mapped. Returns -errno if both fail.
  */
 static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t address)
 {
@@ -125,7 +126,7 @@ static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t a
         return fd;
     if (fd >= 0)
         close(fd);
-    /* The process may be another one: it goes by its number in its own pid namespace. */
+    /* The process may be a different one: its number is from its own pid namespace. */
     if (mapped >= 0 && file->build_id_bytes > 0 &&
         !nsc_symbols_is_build(mapped, file->build_id, file->build_id_bytes)) {
         close(mapped);
@@ -134,11 +135,11 @@ static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t a
     return mapped;
 }
 
-/* Chooses the credentials to open the file with: those of process @pid, which has loaded it, or, if
- * there is none, of the recorded program. */
+/* Chooses the credentials for opening the file: those of process @pid, which has loaded it, or
+ * without it those of the recorded program. */
 static void choose_owner(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
 {
-    /* It may have executed another program since it was admitted. */
+    /* The process may have executed another program since it was admitted. */
     if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0 ||
         !nsc_credentials_cover(&at->admission->target, &file->owner))
         file->owner = at->admission->target;
@@ -146,10 +147,10 @@ static void choose_owner(struct nsc_module_file *file, const struct nsc_module_a
 }
 
 /*
- * Chooses the credentials to parse the file @fd with, and reads where its code lies. What a foreign
- * program has loaded is parsed as that program whatever its owner is: its file system may lie about
- * that.
- * Where this process cannot become the owner (in a container), it confines the child as itself.
+ * Chooses the credentials for parsing the file @fd, and reads its code segments. A file that a
+ * foreign program has loaded is parsed with that program's credentials whoever owns it: its file
+ * system may report a false owner. If this process cannot assume the owner's credentials (in a
+ * container), the child is confined with this process's own.
  */
 static void inspect_file(struct nsc_module_file *file, int fd)
 {
@@ -174,7 +175,7 @@ static void inspect_file(struct nsc_module_file *file, int fd)
     }
 }
 
-/* Opens the file of a module that a process has at @at, if it is not among too many. */
+/* Opens the file of a module that a process has loaded, unless too many files are open. */
 static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
     bool is_admitted =
@@ -260,7 +261,7 @@ int nsc_modules_add(struct nsc_modules *modules, const char *path, const uint8_t
     return 0;
 }
 
-/* Remembers where function @id is; ids are dense. */
+/* Stores the location of the next function id; ids are dense. */
 static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
 {
     struct nsc_function_place *places = nsc_array_grow(modules->places, &modules->place_capacity,
@@ -273,7 +274,7 @@ static int place_add(struct nsc_modules *modules, uint32_t module, uint64_t va)
     return 0;
 }
 
-/* Adds @function, which is at @va of a module; 0 or -errno. */
+/* Adds @function, at @va of a module. Returns 0 or -errno. */
 static int add_function(struct nsc_modules *modules, uint32_t module,
                         const struct nsc_function *function, uint32_t *id)
 {
@@ -314,11 +315,11 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
         return nsc_modules_other(modules);
     if (add_function(modules, module, &function, &id) != 0)
         return 0;
-    nsc_id_map_put(map, va, id); /* short of memory: a second id for it, an alias in the end */
+    nsc_id_map_put(map, va, id); /* on failure: a second id later, an alias */
     return id;
 }
 
-/* ---- What is in the file --------------------------------------------------------------------- */
+/* ---- Contents of the file ------------------------------------------------------------------- */
 
 struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
 {
@@ -382,7 +383,7 @@ const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file)
     return file->sleds;
 }
 
-/* The number of entries below @va. */
+/* Returns the number of entries below @va. */
 static size_t count_below(const uint64_t *entries, size_t count, uint64_t va)
 {
     size_t low = 0;
@@ -413,8 +414,8 @@ bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64
     return true;
 }
 
-/* Takes back the verdict on what lies in source files that are not wanted. Asked at once for all
- * symbols that it matters for: to read the lines of one takes as long as of all. */
+/* Removes the role KEPT from symbols whose source file the filter excludes. One lookup for all
+ * symbols concerned, as reading the lines of one takes as long as those of all. */
 static void judge_files(struct nsc_symbols *symbols, const struct nsc_filter *filter,
                         uint8_t *roles)
 {
@@ -443,7 +444,8 @@ static void judge_files(struct nsc_symbols *symbols, const struct nsc_filter *fi
     free(vas);
 }
 
-/* The roles of all symbols at once: demangling is cheap only in bulk. NULL without memory. */
+/* Computes the roles of all symbols at once, as demangling is cheap only in bulk. NULL if memory
+ * runs out. */
 static uint8_t *judge_symbols(const struct nsc_module_file *file, struct nsc_symbols *symbols,
                               const struct nsc_filter *filter)
 {
@@ -495,7 +497,7 @@ static const uint8_t *roles_of(struct nsc_module_file *file, struct nsc_symbols 
     return file->roles[0].symbols;
 }
 
-/* Of a function without a name. */
+/* Roles of a function without a name. */
 static uint8_t nameless_roles(const struct nsc_filter *filter, const char *path)
 {
     return nsc_filter_keeps_name(filter, NULL) && nsc_filter_keeps_file(filter, NULL) &&

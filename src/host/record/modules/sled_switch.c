@@ -14,15 +14,15 @@
 
 enum {
     PAGE = 4096,
-    WINDOW_BYTES = 4 * PAGE, /* of code, read at once */
+    WINDOW_BYTES = 4 * PAGE, /* bytes of code read by one call */
     WINDOW_SLEDS = 1024,
-    APART_BYTES = PAGE, /* sleds further apart are not worth reading what lies between */
-    SLED_BYTES = 12,    /* the longest that is looked at */
+    APART_BYTES = PAGE, /* a larger gap between sleds ends a window */
+    SLED_BYTES = 12,    /* the longest sled part that is checked */
 };
 
 /* x86-64 */
 enum { OP_CALL = 0xe8, OP_JMP = 0xe9, OP_TEST_EAX = 0xa9, OP_RET = 0xc3, CALL_BYTES = 5 };
-/* AArch64: src/target/arch/aarch64/sled.c tells the whole sled */
+/* AArch64: src/target/arch/aarch64/sled.c describes the whole sled */
 enum { CALL_AT = 8 };
 static const uint32_t op_b_over = 0x14000008u;
 static const uint32_t op_nop = 0xd503201fu;
@@ -66,22 +66,23 @@ static enum state look_byte(const struct nsc_sled_switch *flip, const uint8_t *c
 {
     uint64_t distance = (uint64_t)(int64_t)(int32_t)word_at(code + 1);
 
-    /* What the compiler left has distance 0: its own end, and no trampoline. */
+    /* A sled as the compiler emitted it has distance 0: its target is its own end, not a
+     * trampoline. */
     if (distance == 0 || !in_text(flip, address + CALL_BYTES + distance))
         return STATE_STRANGE;
     return code[0] == OP_CALL ? STATE_ON : code[0] == off ? STATE_OFF : STATE_STRANGE;
 }
 
-/* Where the call or jump at @code, from @address, leads. */
+/* Returns the target of the call or jump at @code, located at @address. */
 static uint64_t target_of(const uint8_t *code, uint64_t address)
 {
     return address + CALL_BYTES + (uint64_t)(int64_t)(int32_t)word_at(code + 1);
 }
 
 /*
- * An entry that jumps (src/target/arch/x86_64/patchable_entry.c): to its landing, and from there to
- * its stub, which names the function's body. Both lie outside of the module: whatever else is there
- * is none of ours.
+ * The state of an entry that jumps (src/target/arch/x86_64/patchable_entry.c). It jumps to a
+ * landing, which jumps to its stub, which contains the address of the function's body. Both are
+ * outside the module. Any other code there does not belong to nanoscope.
  */
 static enum state look_entry(const struct nsc_sled_switch *flip, const uint8_t *code,
                              uint64_t address)
@@ -115,7 +116,7 @@ static enum state look_word(const struct nsc_sled_switch *flip, const uint8_t *c
     return first == op_nop ? STATE_ON : first == op_b_over ? STATE_OFF : STATE_STRANGE;
 }
 
-/* What the SLED_BYTES at @code, from @address, are. */
+/* Returns the state of the sled in the SLED_BYTES at @code, located at @address. */
 static enum state look(const struct nsc_sled_switch *flip, uint32_t form, const uint8_t *code,
                        uint64_t address)
 {
@@ -132,7 +133,7 @@ static enum state look(const struct nsc_sled_switch *flip, uint32_t form, const 
     }
 }
 
-/* Turns a known sled over; returns how many bytes of it change. */
+/* Switches a sled in a known form; returns the number of its bytes that change. */
 static uint32_t turn(const struct nsc_sled_switch *flip, uint32_t form, uint8_t *code,
                      uint64_t address, bool on)
 {
@@ -202,29 +203,29 @@ static int write_code(const struct nsc_sled_switch *flip, const uint8_t *from, s
         return 0;
     if (n == 0)
         return -ESRCH;
-    /* It was just read: so it is there. */
+    /* It was just read, so it exists: writing is forbidden. */
     return n < 0 && errno != EIO ? -errno : -EPERM;
 }
 
 /* ---- Many sleds ------------------------------------------------------------------------------ */
 
-/* A stretch of code with sleds to look at. */
+/* A range of code with sleds. */
 struct window {
-    uint32_t from, to; /* in sleds->by_address */
+    uint32_t from, to; /* range in sleds->by_address */
     uint64_t address;
     size_t bytes;
     uint8_t code[WINDOW_BYTES + SLED_BYTES];
     uint32_t turned_count, turned_on;
-    uint16_t turned[WINDOW_SLEDS]; /* where sleds were turned over, ascending */
+    uint16_t turned[WINDOW_SLEDS]; /* offsets of switched sleds, ascending */
     uint8_t turned_bytes[WINDOW_SLEDS];
 };
 
-/* Which sites a walk over a module is about. */
+/* Which sites a pass over a module visits. */
 enum walk {
-    WALK_ALL,    /* all sleds, to look at them */
-    WALK_ONCE,   /* to turn: all that are not as wanted */
-    WALK_FIRST,  /* to turn: exits that are to go on, entries that are to go off */
-    WALK_SECOND, /* to turn: the others */
+    WALK_ALL,    /* all sleds, to read their state */
+    WALK_ONCE,   /* to switch: all whose state is not the wanted one */
+    WALK_FIRST,  /* to switch: exits to be enabled, entries to be disabled */
+    WALK_SECOND, /* to switch: the others */
 };
 
 static bool in_walk(const struct nsc_sled_switch *flip, enum walk walk, uint32_t site)
@@ -244,7 +245,8 @@ static uint64_t address_of(const struct nsc_sled_switch *flip, uint32_t rank)
     return flip->sleds->sites[flip->sleds->by_address[rank]].va + flip->bias;
 }
 
-/* The window that begins with the first sled of the walk from @rank on; false: there is none. */
+/* Finds the window that begins with the first sled of the pass from @rank on; false: there is none.
+ */
 static bool next_window(const struct nsc_sled_switch *flip, enum walk walk, uint32_t rank,
                         struct window *w)
 {
@@ -272,7 +274,7 @@ static bool next_window(const struct nsc_sled_switch *flip, enum walk walk, uint
     return true;
 }
 
-/* The last sled may end where the text does. */
+/* The last sled may end at the end of the text: read no further. */
 static int read_window(const struct nsc_sled_switch *flip, struct window *w)
 {
     uint64_t end = w->address + w->bytes;
@@ -306,7 +308,7 @@ static uint64_t page_of(const struct window *w, uint32_t turned)
     return (w->address + w->turned[turned]) / PAGE;
 }
 
-/* Turns the sleds that are to be turned, in our copy. */
+/* Switches the sleds of the pass, in the local copy. */
 static void turn_window(struct nsc_sled_switch *flip, enum walk walk, struct window *w,
                         struct nsc_sled_switch_stats *stats)
 {
@@ -329,7 +331,7 @@ static void turn_window(struct nsc_sled_switch *flip, enum walk walk, struct win
             stats->refused++;
             continue;
         }
-        put(flip->present, site, on); /* taken back if it cannot be written */
+        put(flip->present, site, on); /* corrected if the write fails */
         if (state == (on ? STATE_ON : STATE_OFF))
             continue;
         w->turned[w->turned_count] = (uint16_t)(address - w->address);
@@ -338,7 +340,8 @@ static void turn_window(struct nsc_sled_switch *flip, enum walk walk, struct win
     }
 }
 
-/* Other threads run what is written: no more of a page than lies between its turned sleds. */
+/* Other threads execute this code: within a page, writes only from the first to the last switched
+ * sled. */
 static int write_window(struct nsc_sled_switch *flip, const struct window *w,
                         struct nsc_sled_switch_stats *stats)
 {
@@ -348,7 +351,7 @@ static int write_window(struct nsc_sled_switch *flip, const struct window *w,
         size_t from = w->turned[i];
         int error;
 
-        /* A word is whole only in a write of its own; a byte always is. */
+        /* Only a write of its own stores a word atomically; a byte is always atomic. */
         for (n = 1; w->turned_bytes[i] == 1 && i + n < count && page_of(w, i + n) == page_of(w, i);)
             n++;
         error =
@@ -387,7 +390,7 @@ static int take_walk(struct nsc_sled_switch *flip, enum walk walk,
     return error;
 }
 
-/* ---- For callers ----------------------------------------------------------------------------- */
+/* ---- Interface ------------------------------------------------------------------------------ */
 
 int nsc_sled_switch_init(struct nsc_sled_switch *flip, int mem, const struct nsc_sleds *sleds,
                          uint64_t bias, uint64_t text_start, uint64_t text_end)
@@ -400,7 +403,7 @@ int nsc_sled_switch_init(struct nsc_sled_switch *flip, int mem, const struct nsc
     flip->present = calloc(set_bytes(flip), 1);
     flip->strange = calloc(set_bytes(flip), 1);
     if (flip->wanted != NULL && flip->present != NULL && flip->strange != NULL) {
-        memset(flip->strange, 0xff, set_bytes(flip)); /* what is no sled at all stays so */
+        memset(flip->strange, 0xff, set_bytes(flip)); /* sites without a sled stay in this set */
         error = take_walk(flip, WALK_ALL, NULL);
     }
     if (error != 0) {
@@ -429,7 +432,7 @@ void nsc_sled_switch_want_all(struct nsc_sled_switch *flip, bool on)
     memset(flip->wanted, on ? 0xff : 0, set_bytes(flip));
 }
 
-/* Is there any sled to switch? */
+/* True if any sled must be switched. */
 static bool differs(const struct nsc_sled_switch *flip)
 {
     size_t i;

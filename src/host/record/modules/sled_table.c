@@ -5,14 +5,14 @@
 
 #include "abi/live.h"
 
-/* An event's address lies behind the first byte of its sled, by this much at most. (A function with
- * a header hook may begin where a sled does.) */
+/* Maximum distance of an event's address from the start of its sled; at least 1. (At 0 there may be
+ * the start of a function with a header hook.) */
 enum { EVENT_REACH = 12 };
 
-/* A sled while they are sorted. */
+/* A sled during sorting. */
 struct sled {
     uint64_t va;
-    uint64_t function; /* address of its symbol; where there is none, see nsc_sleds_new() */
+    uint64_t function; /* address of its symbol; without a symbol, see nsc_sleds_new() */
     uint32_t site;
 };
 
@@ -128,7 +128,7 @@ void nsc_sleds_free(struct nsc_sleds *sleds)
 
 uint32_t nsc_sleds_at(const struct nsc_sleds *sleds, uint64_t va)
 {
-    uint32_t low = 0, high = sleds->sled_count; /* the first sled not below @va */
+    uint32_t low = 0, high = sleds->sled_count; /* search for the first sled at or above @va */
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

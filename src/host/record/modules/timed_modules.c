@@ -5,7 +5,7 @@
 #include "trace/read/reader.h"
 #include "util/buffer.h"
 
-/* Where a module has both kinds, it is not known of which one a function is. */
+/* A module with both kinds does not count: the kind of each function is unknown. */
 static bool in_full(const struct nsc_module_file *file)
 {
     return file->kinds != 0 && (file->kinds & 1u << NSC_LIVE_HOOK_SLED) == 0;
@@ -24,7 +24,7 @@ void nsc_timed_modules_note(struct nsc_modules *modules, uint32_t index, uint32_
         if (in_full(modules->files[i]))
             nsc_trace_put_timed(&list, modules->files[i]->id);
     nsc_buffer_bytes(&list, "", 1);
-    /* Without memory the list stays too short: bounds are told that are none. */
+    /* If memory runs out the list stays too short: exact exit times are then reported as bounds. */
     if (!list.failed)
         nsc_writer_meta(modules->writer, NSC_META_TIMED_FULL, (const char *)list.data);
     nsc_buffer_free(&list);
