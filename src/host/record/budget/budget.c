@@ -19,35 +19,36 @@
 #define MS 1000000ull
 
 #define NO_INDEX    UINT32_MAX
-/* A step takes some 50 us of ours. */
+/* A step takes about 50 us of the recorder's time. */
 #define STEP_MIN_NS (MS / 5)
 #define STEP_MAX_NS (5 * MS)
-/* Between glances while something is being read that may be too much. */
+/* Time between quick estimates during a long drain. */
 #define HURRY_NS    (MS / 4)
-/* Of our time, steps take one part in so many. */
+/* Steps may take this fraction (1/n) of the recorder's time. */
 #define LOOK_PART   4
 #define STEADY_NS   (100.0 * MS)
-/* A program that waits for a processor is looked at less often, but not for ever so seldom. */
+/* A program that waits for a processor gets fewer steps, down to this limit. */
 #define BUSY_MIN    0.25
-/* Beside the timer, an event costs so much: half a nanosecond where nothing else is called (ADR 2),
- * 2 to 6 in programs that do something between, whose caches hooks and slots share (ADR 12). */
+/* Cost of an event, in ns, besides reading the timer: 0.5 where nothing else is called (ADR 2), 2
+ * to 6 in programs that do other work between calls and so displace hooks and slots from the caches
+ * (ADR 12). HOT_REST_NS applies to warm caches. */
 #define REST_NS     4.0
 #define HOT_REST_NS 1.0
-/* From this share of the processors on, the program has to wait for the recorder. */
+/* At this utilization of the processors, the program has to wait for the recorder. */
 #define SATURATED   0.9
 
-/* A function of the policy: a symbol, whatever ids its sleds have in the trace. */
+/* A function of the policy: a symbol. Its sleds may have several ids in the trace. */
 struct nsc_budget_function {
-    uint32_t file, function; /* in modules.files, in its nsc_module_sleds() */
-    uint32_t id;             /* of the trace, the first one */
-    uint32_t left_out;       /* of the trace; NSC_NO_ID: it was always recorded */
+    uint32_t file, function; /* index in modules.files, in its nsc_module_sleds() */
+    uint32_t id;             /* its first id in the trace */
+    uint32_t left_out;       /* entry in the trace; NSC_NO_ID: it was always recorded */
     bool on;
-    uint64_t from_ticks, on_ticks; /* when it first went off; when it last went on */
-    uint64_t off_ticks;            /* when it last went off */
+    uint64_t from_ticks, on_ticks; /* first time disabled; last time enabled */
+    uint64_t off_ticks;            /* last time disabled */
     uint64_t windows, window_ticks;
 };
 
-/* What a reading of the timer costs, in ns: the least of some tries. */
+/* Measures the cost of reading the timer, in ns: the minimum of several tries. */
 static double timer_ns(void)
 {
     enum { READS = 1000, TRIES = 9 };
@@ -66,7 +67,7 @@ static double timer_ns(void)
     return (double)least / READS;
 }
 
-/* What may be recorded until the next step, in chunks. */
+/* The quota until the next step, in chunks. */
 static uint32_t ration(const struct nsc_budget *b)
 {
     double chunk_ns = b->tracees->session->chunk_bytes / 32.0 * b->policy.call_ns;
@@ -91,9 +92,10 @@ void nsc_budget_free(struct nsc_budget *b)
     *b = (struct nsc_budget){0};
 }
 
-/* ---- What is measured ------------------------------------------------------------------------ */
+/* ---- Measuring ------------------------------------------------------------------------------ */
 
-/* Our own, since the last call, as far as the program has to wait for it. */
+/* Returns the recorder's processor time since the last call, if the program has to wait for it;
+ * else 0. */
 static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_ns)
 {
     struct timespec t;
@@ -103,12 +105,12 @@ static uint64_t charged_ns(struct nsc_budget *b, uint64_t wall_ns, uint64_t cpu_
     ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     own = b->own_ns == 0 ? 0 : ns - b->own_ns;
     b->own_ns = ns;
-    if (b->tracees->live_threads < b->processors) /* there is one for us */
+    if (b->tracees->live_threads < b->processors) /* a processor is free for the recorder */
         return 0;
     return (double)(own + cpu_ns) > SATURATED * b->processors * (double)wall_ns ? own : 0;
 }
 
-/* Events that threads had no room for since the last call. */
+/* Returns the events that threads have lost for lack of room since the last call. */
 static uint64_t lost_events(struct nsc_budget *b)
 {
     const struct nsc_tracees *all = b->tracees;
@@ -119,11 +121,11 @@ static uint64_t lost_events(struct nsc_budget *b)
         if (all->threads[i] != NULL)
             sum += __atomic_load_n(&all->session->threads[i].lost, __ATOMIC_RELAXED);
     b->lost = sum;
-    return sum > before ? sum - before : 0; /* less: a thread has gone */
+    return sum > before ? sum - before : 0; /* a smaller sum: a thread has ended */
 }
 
-/* Where it is written down which function of the policy has the sleds of a file's function; NULL:
- * no memory. */
+/* Returns the entry of by_sleds for a function of a file: the index of its function in the policy.
+ * NULL if memory runs out. */
 static uint32_t *place_of(struct nsc_budget *b, uint32_t file, uint32_t function)
 {
     const struct nsc_modules *modules = &b->tracees->modules;
@@ -142,7 +144,7 @@ static uint32_t *place_of(struct nsc_budget *b, uint32_t file, uint32_t function
     return b->by_sleds[file] != NULL ? &b->by_sleds[file][function] : NULL;
 }
 
-/* One more function of the policy. */
+/* Adds a function to the policy. */
 static int add_function(struct nsc_budget *b, const struct nsc_budget_function *f)
 {
     if (b->policy.count == b->function_room) {
@@ -160,7 +162,7 @@ static int add_function(struct nsc_budget *b, const struct nsc_budget_function *
     return 0;
 }
 
-/* A function id that has appeared: most often that of a function that has, too. */
+/* Registers a new function id. Usually its function is already in the policy. */
 static int meet_id(struct nsc_budget *b, uint32_t id)
 {
     const struct nsc_modules *modules = &b->tracees->modules;
@@ -211,7 +213,7 @@ static int make_room(struct nsc_budget *b, uint32_t count)
     return 0;
 }
 
-/* Functions that have appeared. */
+/* Registers the functions that have appeared since the last call. */
 static void meet_functions(struct nsc_budget *b)
 {
     uint32_t count = b->tracees->modules.place_count;
@@ -225,7 +227,7 @@ static void meet_functions(struct nsc_budget *b)
     }
 }
 
-/* Tells the policy the calls since the last time. */
+/* Passes the calls since the last step to the policy. */
 static void count_calls(struct nsc_budget *b)
 {
     uint32_t i;
@@ -245,7 +247,7 @@ static void count_calls(struct nsc_budget *b)
     }
 }
 
-/* ---- What is done ---------------------------------------------------------------------------- */
+/* ---- Switching ------------------------------------------------------------------------------ */
 
 static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64_t ticks)
 {
@@ -265,7 +267,7 @@ static void note_off(struct nsc_budget *b, struct nsc_budget_function *f, uint64
     f->window_ticks += ticks - f->on_ticks;
 }
 
-/* Those that the policy let in again are on. */
+/* Notifies the tracees of the functions that were enabled again. */
 static void tell_ons(struct nsc_budget *b)
 {
     uint64_t ticks = nsc_clock_reading_ticks();
@@ -280,7 +282,7 @@ static void tell_ons(struct nsc_budget *b)
     nsc_switch_notice_enabled(b->tracees, ticks);
 }
 
-/* The threads hear which functions went off at @ticks. */
+/* Notifies the threads of the functions that were disabled at @ticks. */
 static void tell_offs(struct nsc_budget *b, uint64_t ticks)
 {
     struct nsc_off off = {.from_ticks = ticks,
@@ -297,7 +299,7 @@ static void tell_offs(struct nsc_budget *b, uint64_t ticks)
     nsc_switch_notice_disabled(b->tracees, &off);
 }
 
-/* Does what the policy has decided; returns whether anything was switched. */
+/* Applies the policy's decisions; returns whether there were any. */
 static bool make_changes(struct nsc_budget *b)
 {
     struct nsc_modules *modules = &b->tracees->modules;
@@ -333,7 +335,7 @@ static bool make_changes(struct nsc_budget *b)
     return b->policy.change_count > 0;
 }
 
-/* ---- At a glance ----------------------------------------------------------------------------- */
+/* ---- Quick estimates ------------------------------------------------------------------------ */
 
 static void saw(void *context, uint32_t id, double rate)
 {
@@ -345,7 +347,7 @@ static void saw(void *context, uint32_t id, double rate)
         nsc_policy_glimpse(&b->policy, b->index[id], rate);
 }
 
-/* Before what was recorded is read, which may take longer than can be borne. */
+/* Decides by a quick estimate, before the recorded events are read: reading may take too long. */
 static void take_glance(struct nsc_budget *b)
 {
     struct nsc_rate_estimate glance = nsc_rate_estimate_look(b->tracees, b->ticks_a_ns, saw, b);
@@ -355,7 +357,7 @@ static void take_glance(struct nsc_budget *b)
         make_changes(b);
 }
 
-/* While much is being read. */
+/* Called between chunks of a long drain. */
 static void between(void *context)
 {
     struct nsc_budget *b = context;
@@ -387,10 +389,10 @@ int nsc_budget_init(struct nsc_budget *b, double share, bool entry_timing,
     return nsc_cpu_time_init(&b->cputime, tracees);
 }
 
-/* ---- In its turn ----------------------------------------------------------------------------- */
+/* ---- Steps ---------------------------------------------------------------------------------- */
 
-/* The program runs on: what lies between its clock and its calls counts on one side only, so the
- * bulk of the events is read before. */
+/* Measures and decides. The program runs meanwhile: events between reading the clock and reading
+ * the calls count on one side only. So the bulk of the events is read before the clock. */
 static void take_step(struct nsc_budget *b, bool moving)
 {
     struct nsc_policy_step step = {.moving = moving};
@@ -402,7 +404,7 @@ static void take_step(struct nsc_budget *b, bool moving)
     nsc_drain_pass(b->drain, NSC_DRAIN_PARTLY, now_ns);
     count_calls(b);
     step.lost_calls = (double)lost_events(b) / 2;
-    if (b->policy.window_open) { /* we may have waited for a processor in between */
+    if (b->policy.window_open) { /* the recorder may have waited for a processor in between */
         late_ns = nsc_cpu_time_since(&b->cputime);
         step.cpu_doubt_ns = (double)late_ns / 2;
     }
@@ -417,7 +419,8 @@ static void take_step(struct nsc_budget *b, bool moving)
     nsc_drain_ration(b->drain, ration(b));
 }
 
-/* In how much time the program will have run for as long as the policy has patience. */
+/* Returns the wall time, in ns, in which the program uses the time that the policy allows until the
+ * next step. */
 static uint64_t patience_ns(const struct nsc_budget *b, double busy)
 {
     const uint64_t least = STEP_MIN_NS, most = STEP_MAX_NS;
@@ -445,7 +448,7 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
         take_step(b, true);
     now_ns = nsc_now_ns();
     wait_ns = patience_ns(b, b->busy);
-    /* Thousands of threads: looking must not become all that we do. */
+    /* With thousands of threads, steps must not take all of the recorder's time. */
     b->look_ns += ((double)(now_ns - start_ns) - b->look_ns) / 8;
     if (!b->policy.window_open && b->policy.plain_ns > STEADY_NS)
         wait_ns = (uint64_t)fmax((double)wait_ns, b->look_ns * LOOK_PART);
@@ -453,7 +456,7 @@ uint64_t nsc_budget_round(struct nsc_budget *b, uint64_t now_ns)
     return wait_ns;
 }
 
-/* ---- What is said of it ---------------------------------------------------------------------- */
+/* ---- Results in the trace ------------------------------------------------------------------- */
 
 static struct nsc_estimate rounded(double value, double error)
 {

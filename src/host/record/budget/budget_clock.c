@@ -4,19 +4,18 @@
 #include <float.h>
 #include <math.h>
 
-/* What recording a call costs may be so much less or more: processors do other things meanwhile. */
+/* Relative error of the cost of recording a call: processors overlap it with other work. */
 #define COST_DOUBT    0.25
-/* A call that finds no room, entry and exit; and how wrong that may be. */
+/* Cost of a lost call, entry and exit, in ns; and its error. */
 #define LOST_NS       3
 #define LOST_NS_DOUBT 3
-/* Calls that are lost are taken to be of the same functions as the others, which may be so wrong.
- */
+/* Lost calls are taken to be of the same functions as the others; relative error of that. */
 #define LOST_DOUBT    0.3
-/* Of the program's own time, a call takes no less: it is a jump, a return and two sleds. */
+/* Minimum own time of a call, in ns: a jump, a return and two sleds. */
 #define OWN_LEAST     0.8
-/* Two clocks that differ by more than so many standard errors do not tell of the same thing. */
+/* Clocks that differ by more than this number of standard errors contradict each other. */
 #define APART         2.5
-/* How uneven steady calls come is known from so much time. */
+/* Time over which the variance of steady calls is measured. */
 #define UNEVEN_NS     30e6
 
 static double square(double x)
@@ -39,18 +38,18 @@ void nsc_budget_clock_watch(struct nsc_budget_clock *c, double steady, double ex
 
     if (expected <= 0)
         return;
-    /* By the larger one: what has just begun is not expected at all. */
+    /* Divide by the larger number: nothing is expected of what has just begun. */
     uneven = square(steady - expected) / fmax(steady, expected);
     c->uneven_ns = fmin(c->uneven_ns + plain_ns, UNEVEN_NS);
     c->uneven += (uneven - c->uneven) * fmin(plain_ns / c->uneven_ns, 1);
 }
 
-/* A time with the square of its error. */
+/* A time and its variance. */
 struct reading {
     double ns, variance;
 };
 
-/* What is left after the cost of the calls. */
+/* The first clock: processor time without the cost of the calls. */
 static struct reading by_cost(const struct nsc_budget_clock *c, const struct nsc_budget_tally *t)
 {
     return (struct reading){
@@ -60,7 +59,7 @@ static struct reading by_cost(const struct nsc_budget_clock *c, const struct nsc
     };
 }
 
-/* What the steady calls stand for. */
+/* The second clock: the time that the steady calls represent. */
 static struct reading by_steady(const struct nsc_budget_clock *c, const struct nsc_budget_tally *t,
                                 double rate)
 {
@@ -74,8 +73,8 @@ static struct reading by_steady(const struct nsc_budget_clock *c, const struct n
 }
 
 /*
- * Each clock counts for as much as it is sure. If they contradict each other, the program has begun
- * something new, and the functions that were steady are not.
+ * Weights each clock by its certainty. If they contradict each other, the program does something
+ * new, and the steady calls no longer are steady.
  */
 static struct reading together(struct reading cost, struct reading steady)
 {

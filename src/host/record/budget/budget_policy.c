@@ -9,77 +9,81 @@
 
 #define MS 1e6
 
-/* Rates are means over this much plain time... */
+/* Rates are means over this plain time. */
 #define MEAN_NS        (200 * MS)
-/* ...of which a function that is switched keeps so much: what it does now soon counts for more. */
+/* Weight of its mean that a function keeps when it is switched: its new behaviour soon counts for
+ * more. */
 #define KEPT_NS        (1 * MS)
-/* The same while it is off, and seen in windows only. */
+/* The time of the mean while a function is off, and seen in windows only. */
 #define OFF_NS         (3 * MS)
 #define RECENT_NS      (2 * MS)
-/* Debts are paid and savings spent over this time. */
+/* Debt is paid back and savings are spent over this time. */
 #define HORIZON_NS     (150 * MS)
-/* Time whose share may be saved up, and that is given at first: it pays for finding out. */
+/* Limits of the account, as the share of a time: maximum savings, and initial credit, which pays
+ * for the first measurements. */
 #define SAVED_NS       (50 * MS)
 #define FIRST_NS       (15 * MS)
-/* Deeper in debt than the share of this time, the last few ms decide instead of the mean. */
+/* With a debt above the share of this time, the recent rates decide instead of the means. */
 #define PATIENCE_NS    (8 * MS)
 #define DEBT_MAX_NS    (1000 * MS)
-/* A function that was switched off is left alone for so long, and twice as long each time that it
- * comes back and has to go again soon. */
+/* A disabled function stays off for this time. The time doubles whenever the function is enabled
+ * again and soon has to be disabled. */
 #define HOLD_NS        (15 * MS)
 #define HOLD_MAX_NS    (4000 * MS)
-/* Of the budget, what windows may take. */
+/* Part of the budget for windows; plain time of a window, and of an expensive one. */
 #define WINDOW_SHARE   0.12
 #define WINDOW_NS      (1 * MS)
 #define WHOLE_NS       (0.2 * MS)
-/* ...and where calls cost many times the program's own time, as long as this takes in all: shorter
- * ones, but more of them. */
+/* Maximum processor time of an expensive window, where calls cost many times the program's own
+ * time: such windows are shorter, but more frequent. */
 #define WHOLE_CPU_NS   (1 * MS)
 #define WINDOW_SLACK   2.0
-/* ...and so much of what nothing else spends: where there is little to keep, as in a program that
- * is one hot loop, estimates are what is left to be had. */
+/* Windows also get this part of the unspent budget. Where little else can be recorded, as in a
+ * program that is one hot loop, estimates are all there is. */
 #define WINDOW_UNSPENT 0.5
-/* Time whose share of the share is there at first, and may be saved up. */
+/* Limits of the windows' accounts, as their part of the share of a time: initial credit, and
+ * maximum. */
 #define WINDOW_FIRST   (60 * MS)
 #define WINDOW_SAVED   (800 * MS)
-/* Functions are in a window from the coolest up, as long as they cost no more than so many times
- * the budget; half of what windows may take is for some that have all. */
+/* A window enables functions from the lowest rate up while they cost no more than this many times
+ * the budget. Half of the windows' part is for whole windows, which enable all. */
 #define WINDOW_COST    4.0
-/* Between taking functions out and letting them in again. */
+/* Hysteresis between disabling and enabling functions. */
 #define TOO_MUCH       1.05
 #define ENOUGH         0.93
-/* A function makes room for another one when it has been on for so long, and is called so many
- * times as often. */
+/* A function is exchanged for another one if it has been on for this time, and its rate is this
+ * many times the other's. */
 #define TRIED_NS       (30 * MS)
 #define BETTER         1.5
-/* What can go wrong in other ways (the trampolines' cache misses, page copies) must fit as well. */
+/* Part of the share that is used; the rest is for other costs (cache misses of trampolines, page
+ * copies). */
 #define CAUTION        0.74
 
 #define BLOCK_NS    (100 * MS)
 #define BLOCK_SLACK 1.1
 
-/* A call that finds no room, entry and exit. */
+/* Cost of a lost call, entry and exit, in ns. */
 #define LOST_NS    5
-/* Between two steps, recording may cost what this much time earns beyond what is saved or owed, and
- * never less than what the shorter one does. */
+/* The quota between two steps: the share of RATION_NS, reduced by debt, but at least the share of
+ * RATION_MIN. */
 #define RATION_NS  (100 * MS)
 #define RATION_MIN (25 * MS)
 
-/* What costs more than so many times the budget may go at a glance. */
+/* A cost of this many times the budget is an alarm: functions may be disabled by a quick estimate.
+ */
 #define ALARM 3.0
 
-/* A function goes off when it is called more than usual: of the rate that it had, so much is taken
- * for the time to come, and may be so wrong. */
+/* A function is usually disabled when its rate is above average. So this part of its rate is
+ * assumed for the time after that, with this relative error. */
 #define OFF_PART    0.5
 #define OFF_DOUBT   0.5
-/* From this share of the time on, plain time is clear. */
+/* If plain time is at least this part of processor time, it is accurate. */
 #define CLEAR_SHARE 0.5
-/* The functions of calls that are lost are taken to be those of the others, which may be
- * wrong by so much. */
+/* Relative error of the assumption that lost calls are of the same functions as the others. */
 #define LOST_DOUBT  0.3
-/* More lost calls than so many times those that were seen: these tell nothing of those. */
+/* With this many lost calls per recorded call, the recorded ones do not represent the lost ones. */
 #define LOST_BLIND  50
-/* Of a time in windows, the part that is recording may be so wrong. */
+/* Relative error of the part of recording in times measured in windows. */
 #define TIME_DOUBT  0.5
 
 enum { CALLS, TOTAL, SELF };
@@ -131,7 +135,7 @@ int nsc_policy_add(struct nsc_policy *p, bool fixed)
 {
     if (p->count == p->room && grow(p) != 0)
         return -ENOMEM;
-    /* It may not have run before: its mean is over all of the time. */
+    /* The function may not have run before: its mean is over all of the time so far. */
     p->functions[p->count++] = (struct nsc_policy_function){
         .fixed = fixed, .weight = fmin(p->plain_ns, MEAN_NS), .hold = HOLD_NS};
     return 0;
@@ -160,9 +164,9 @@ static double cost_of(const struct nsc_policy *p, double rate)
     return rate * p->call_ns;
 }
 
-/* ---- What was seen --------------------------------------------------------------------------- */
+/* ---- Measurements --------------------------------------------------------------------------- */
 
-/* Calls of the step whose function is known, and by how much there were more. */
+/* Returns the recorded calls of the step. */
 static double touched_calls(const struct nsc_policy *p)
 {
     double calls = 0;
@@ -173,7 +177,7 @@ static double touched_calls(const struct nsc_policy *p)
     return calls;
 }
 
-/* Calls that were lost are taken for calls of the same functions as those that were not. */
+/* Updates the rates. Lost calls are taken to be of the same functions as the recorded ones. */
 static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
 {
     double more = 1 + step->lost_calls / fmax(touched_calls(p), 1);
@@ -191,8 +195,9 @@ static void learn(struct nsc_policy *p, const struct nsc_policy_step *step, doub
     }
 }
 
-/* Times that the threads cannot have had are those of calls that were open when their function went
- * off, and ended when that was noticed: then what calls took before is the better guess. */
+/* Corrects implausible times. A total above the time of all threads comes from calls that were open
+ * when their function was disabled, and ended when that was detected. Then the mean of earlier
+ * calls is the better estimate. */
 static void make_sense(struct nsc_policy_function *f, const struct nsc_policy_step *step)
 {
     double by = f->calls / fmax(f->seen[CALLS], 1);
@@ -207,7 +212,7 @@ static void make_sense(struct nsc_policy_function *f, const struct nsc_policy_st
     f->seen[SELF] += f->self_ticks;
 }
 
-/* Of a quantity, what is in a call. */
+/* Returns the mean of a quantity per call. */
 static double one_of(const struct nsc_policy_function *f, int which)
 {
     return which == CALLS ? 1 : f->seen[which] / fmax(f->seen[CALLS], 1);
@@ -220,7 +225,7 @@ static void add_times(double to[3], const struct nsc_policy_function *f, double 
     to[SELF] += f->self_ticks * by;
 }
 
-/* Nothing of it is recorded for that time. */
+/* Adds the step to the time in which the function was not recorded. */
 static void leave_out(struct nsc_policy_function *f, const struct nsc_policy_step *step,
                       double plain)
 {
@@ -230,16 +235,16 @@ static void leave_out(struct nsc_policy_function *f, const struct nsc_policy_ste
     f->off_ticks += step->ticks;
 }
 
-/* So few calls of a step were seen that they cannot stand for those that were lost. */
+/* True if too few calls of a step were recorded to represent the lost ones. */
 static bool is_blind(const struct nsc_budget_tally *t)
 {
     return t->lost > LOST_BLIND * t->calls;
 }
 
 /*
- * Adds what the step saw to the window, and to the time that the others are off. Where calls were
- * lost, those that were seen stand for them, and what was lost of functions that are on is missing
- * as well; where nothing was seen, it is time without.
+ * Adds the step to the open window, and to the left-out time of the other functions. If calls were
+ * lost, the recorded calls represent them, also for functions that are on. If too few were
+ * recorded, the time counts as left out.
  */
 static void sample(struct nsc_policy *p, const struct nsc_policy_step *step, double plain)
 {
@@ -266,7 +271,7 @@ static void sample(struct nsc_policy *p, const struct nsc_policy_step *step, dou
 
 /* ---- The program's own time ------------------------------------------------------------------ */
 
-/* Calls a plain ns of the functions that are always on. */
+/* Returns the calls per plain ns of the functions that are always on. */
 static double steady_rate(const struct nsc_policy *p)
 {
     double rate = 0;
@@ -293,7 +298,7 @@ static struct nsc_budget_tally tally(const struct nsc_policy *p, const struct ns
     return t;
 }
 
-/* What of the step's time was the program's own. */
+/* Returns the step's plain time. */
 static double plain_time(const struct nsc_policy *p)
 {
     const struct nsc_budget_tally *t = &p->step;
@@ -326,7 +331,7 @@ static void change(struct nsc_policy *p, uint32_t function, bool on)
     p->changes[p->change_count++] = (struct nsc_policy_change){function, on};
 }
 
-/* From here on it is off, and was called so often until now. */
+/* Begins a span in which the function is off. @rate: its rate until now. */
 static void start_span(struct nsc_policy_function *f, double rate)
 {
     f->peak = rate;
@@ -338,7 +343,7 @@ static void switch_off(struct nsc_policy *p, uint32_t function)
 {
     struct nsc_policy_function *f = &p->functions[function];
 
-    /* Back for a short time only: it is not worth another try so soon. */
+    /* It was on for a short time only: wait longer before the next try. */
     if (f->on_since > 0 && p->plain_ns - f->on_since < f->hold)
         f->hold = fmin(f->hold * 2, HOLD_MAX_NS);
     f->retry_at = p->plain_ns + f->hold;
@@ -363,7 +368,7 @@ static void switch_on(struct nsc_policy *p, uint32_t function)
     change(p, function, true);
 }
 
-/* What recording costs now, as a share of plain time; by the recent rates or the means. */
+/* Returns the present cost of recording, as a share of plain time; by recent rates or by means. */
 static double present_cost(const struct nsc_policy *p, bool recent)
 {
     double cost = 0;
@@ -392,8 +397,8 @@ static int compare(const void *a, const void *b, void *context)
     return *(const uint32_t *)a > *(const uint32_t *)b ? 1 : -1;
 }
 
-/* Takes out the functions called most often, until @cost is no more than @target: so the fewest go.
- */
+/* Disables the functions with the highest rates until @cost is at most @target, so that the fewest
+ * are disabled. */
 static void take_out(struct nsc_policy *p, double cost, double target, bool recent)
 {
     struct order order = {p->functions, recent, true};
@@ -414,7 +419,7 @@ static void take_out(struct nsc_policy *p, double cost, double target, bool rece
     }
 }
 
-/* The functions that are off, in p->scratch; returns how many. */
+/* Lists the functions that are off in p->scratch; returns their number. */
 static uint32_t list_off(struct nsc_policy *p)
 {
     uint32_t i, n = 0;
@@ -425,7 +430,7 @@ static uint32_t list_off(struct nsc_policy *p)
     return n;
 }
 
-/* The same, coolest first. */
+/* As list_off(), ordered by ascending rate. */
 static uint32_t sort_off(struct nsc_policy *p, bool recent)
 {
     struct order order = {p->functions, recent, false};
@@ -457,9 +462,9 @@ static double present_target(const struct nsc_policy *p)
 }
 
 /*
- * What was seen first need not be right: where the account is in order and nothing would move, the
- * hottest function makes room for the coolest one that is off, if that is called much less often.
- * So the same calls keep more functions.
+ * Exchanges functions, as the first choice may be wrong. If the account is in order and nothing
+ * else changes, the function with the highest rate is exchanged for the one that is off with the
+ * lowest rate, if that is much lower. So the same number of recorded calls covers more functions.
  */
 static void exchange(struct nsc_policy *p)
 {
@@ -496,7 +501,7 @@ static void control(struct nsc_policy *p)
         exchange(p);
 }
 
-/* ---- At a glance ----------------------------------------------------------------------------- */
+/* ---- Quick estimates ------------------------------------------------------------------------ */
 
 void nsc_policy_glimpse(struct nsc_policy *p, uint32_t function, double rate)
 {
@@ -511,7 +516,7 @@ void nsc_policy_glance(struct nsc_policy *p, double threads)
     p->change_count = 0;
     for (i = 0; i < p->count; i++) {
         calls += p->functions[i].glimpse;
-        on += p->functions[i].off ? 0 : p->functions[i].glimpse; /* others have just gone */
+        on += p->functions[i].off ? 0 : p->functions[i].glimpse; /* others are disabled */
     }
     plain = fmax(threads - calls * p->call_ns, threads / 50);
     cost = cost_of(p, on) / plain;
@@ -535,8 +540,8 @@ static double window_credit_most(const struct nsc_policy *p)
     return WINDOW_SHARE * p->share * WINDOW_SAVED;
 }
 
-/* The functions of the next window, from the front of p->scratch; what they cost is returned in
- * @cost, a share of plain time. */
+/* Chooses the functions of the next window, which start p->scratch; returns their number. @cost:
+ * receives their cost, as a share of plain time. */
 static uint32_t plan_window(struct nsc_policy *p, bool *whole, double *cost)
 {
     uint32_t n = *whole ? list_off(p) : sort_off(p, true), i;
@@ -564,7 +569,7 @@ static bool open_window(struct nsc_policy *p, bool whole)
         return false;
     n = plan_window(p, &whole, &cost);
     length = cost > WINDOW_COST * p->share ? fmin(WHOLE_NS, WHOLE_CPU_NS / (1 + cost)) : WINDOW_NS;
-    /* Never more than can be saved. */
+    /* At most what can be saved up. */
     length = fmin(length, window_credit_most(p) / 4 / fmax(cost, DBL_MIN));
     if (*credit < cost * length * (1 + p->window_wait))
         return false;
@@ -587,14 +592,15 @@ static bool open_window(struct nsc_policy *p, bool whole)
     return true;
 }
 
-/* A regular program might meet every window in the same phase: from none to as much again. */
+/* Returns a random factor in [0, 1) for the wait before the next window: windows at regular
+ * intervals might always meet a regular program in the same phase. */
 static double random_wait(struct nsc_policy *p)
 {
     p->random = p->random * 6364136223846793005u + 1442695040888963407u;
     return (double)(p->random >> 32) / 0x1p32;
 }
 
-/* What the window that is open tells of a function. */
+/* Adds the open window to a function's estimates. */
 static void end_sample(const struct nsc_policy *p, struct nsc_policy_function *f,
                        struct nsc_budget_time plain)
 {
@@ -632,19 +638,20 @@ static void close_window(struct nsc_policy *p)
     }
 }
 
-/* Processor time that a window takes, as planned. */
+/* Returns the planned processor time of the window. */
 static double window_cpu_ns(const struct nsc_policy *p)
 {
     return p->window_length * (1 + p->share + p->window_cost);
 }
 
-/* Plain time may be told wrong where most is cost: then what was planned in all decides. */
+/* True if the window is over. Where most time is recording cost, plain time may be wrong: then the
+ * planned processor time decides. */
 static bool window_over(const struct nsc_policy *p)
 {
     return p->window_plain >= p->window_length || p->window_cpu >= WINDOW_SLACK * window_cpu_ns(p);
 }
 
-/* For people: since when has the budget been kept, windows aside? */
+/* For the summary: finds since when the budget has been kept, excluding windows. */
 static void watch_blocks(struct nsc_policy *p, double plain, double spent)
 {
     p->block_plain += plain;
@@ -689,11 +696,11 @@ void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step)
             p->window_cpu += step->cpu_ns;
             if (!is_blind(&p->step))
                 nsc_budget_clock_add(&p->window, &p->step);
-        } else if (p->window_open) { /* it begins here */
+        } else if (p->window_open) { /* the window begins here */
             p->window.doubt_ns = p->step.doubt_ns;
         }
     }
-    /* Calls in no time: the clock has yet to move on. */
+    /* Keep calls without any time for the next step: the clock has not advanced yet. */
     if (plain > 0 || step->moving)
         forget_step(p);
     if (step->moving)
@@ -728,7 +735,7 @@ double nsc_policy_ration_ns(const struct nsc_policy *p)
 
 /* ---- Estimates ------------------------------------------------------------------------------- */
 
-/* Of one quantity: what was left out, and what was turned away. */
+/* Estimates one quantity: the left-out part and the lost part. */
 static void estimate(const struct nsc_policy_function *f, int which, struct nsc_policy_estimate *e)
 {
     double one = one_of(f, which);
@@ -749,7 +756,7 @@ struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint3
     e.known = true;
     estimate(f, CALLS, &e);
     estimate(f, TOTAL, &e);
-    /* No more than there was. */
+    /* At most the time available. */
     if (f->off_ticks > 0) {
         e.value[TOTAL] = fmin(e.value[TOTAL], f->off_ticks);
         e.error[TOTAL] = fmin(e.error[TOTAL], f->off_ticks);

@@ -1,13 +1,14 @@
 /*
- * budget_policy.h - which functions to record so that recording costs no more than a share of the
- * program's own time: the arithmetic alone.
+ * budget_policy.h - choose the functions to record, so that recording costs no more than a share of
+ * the program's own time. Pure arithmetic.
  *
- * Pure: knows nothing of processes, sleds or traces. budget.c tells it what was seen and does what
- * it says; a unit test does the same for programs that it makes up. docs/adr/012-budget.md
- * explains.
+ * Knows nothing of processes, sleds or traces. budget.c passes measurements and applies the
+ * decisions; a unit test does the same for simulated programs. docs/adr/012-budget.md explains the
+ * policy.
  *
- * Time is processor time of the program in ns, all of its threads together. "Plain" time is what
- * is left of it without the cost of recording: what the program would have taken by itself.
+ * Times are processor time of the program in ns, all of its threads together. "Plain" time excludes
+ * the cost of recording: the time that the program would take without it. A function is "off" if it
+ * is disabled. A "window" is a short time in which functions that are off are recorded as samples.
  */
 #ifndef NSC_RECORD_BUDGET_BUDGET_POLICY_H
 #define NSC_RECORD_BUDGET_BUDGET_POLICY_H
@@ -20,111 +21,113 @@
 
 struct nsc_policy_function {
     bool off;
-    bool fixed;    /* cannot be switched */
-    bool sampled;  /* off, but on in the window that is open */
-    bool touched;  /* in the list of the present step */
-    double rate;   /* calls a plain ns, in the mean of the last while */
-    double weight; /* plain ns that the mean rests on */
-    double recent; /* calls a plain ns in the last few ms */
-    double hold;   /* plain ns until it is tried again, when it has been switched off */
+    bool fixed;    /* cannot be disabled */
+    bool sampled;  /* off, but enabled in the open window */
+    bool touched;  /* in the list `touched` of the present step */
+    double rate;   /* calls per plain ns, long-term mean */
+    double weight; /* plain ns over which the mean was taken */
+    double recent; /* calls per plain ns in the last few ms */
+    double hold;   /* plain ns that it stays off at least */
     double retry_at, on_since;
     double calls, total_ticks, self_ticks; /* in the present step */
-    double glimpse;                        /* calls a ns, by the glance that is under way */
-    bool leaving;                          /* went in the present step, at a glance */
-    double in_window[3];                   /* the same in the window that is open */
-    /* While off, windows excepted: */
-    double off_ticks;            /* that threads had */
-    struct nsc_strata strata[3]; /* of calls, by plain time; of total and self ticks, by time */
-    double missed[3];            /* while on, but turned away */
-    double seen[3];              /* calls and times that were recorded and make sense */
-    double peak;                 /* calls a plain ns when it was last switched off */
+    double glimpse;                        /* calls per ns, by the present quick estimate */
+    bool leaving;                          /* disabled in the present step, by a quick estimate */
+    double in_window[3];                   /* calls, total and self ticks in the open window */
+    /* While off, except in windows. Calls are estimated over plain time, ticks over processor time.
+     */
+    double off_ticks;            /* ticks available to the threads */
+    struct nsc_strata strata[3]; /* of calls, total and self ticks */
+    double missed[3];            /* estimates for calls lost while on */
+    double seen[3];              /* recorded calls and times that are plausible */
+    double peak;                 /* calls per plain ns when it was last disabled */
 };
 
-/* A function is to be switched. */
+/* A function to be enabled or disabled. */
 struct nsc_policy_change {
     uint32_t function;
     bool on;
 };
 
 struct nsc_policy {
-    double share;   /* of the program's plain time that recording may take */
-    double call_ns; /* what recording a call costs: entry and exit */
+    double share;   /* maximum share of the program's plain time for recording */
+    double call_ns; /* cost of recording a call: entry and exit */
     struct nsc_policy_function *functions;
     uint32_t count, room;
     uint32_t *touched;
     uint32_t touched_count;
-    struct nsc_policy_change *changes; /* what the last step decided */
+    struct nsc_policy_change *changes; /* decisions of the last step */
     uint32_t change_count;
     uint32_t *scratch;
-    double plain_ns, cpu_ns, spent_ns; /* in all */
-    double credit_ns;                  /* what may be spent beside the share; negative: debt */
-    double window_credit_ns, whole_credit_ns; /* of windows, and of those that have all */
-    double *window_account;                   /* which of them pays for the one that is open */
-    bool window_open, window_whole;           /* whole: nothing is off in it */
+    double plain_ns, cpu_ns, spent_ns; /* totals */
+    double credit_ns; /* amount that may be spent in addition to the share; negative: debt */
+    double window_credit_ns, whole_credit_ns; /* accounts of windows, and of whole windows */
+    double *window_account;                   /* the account that pays for the open window */
+    bool window_open, window_whole;           /* whole: all functions are enabled in it */
     double window_plain, window_cpu, window_spent;
-    double window_rate; /* of the steady calls, before it */
+    double window_rate; /* rate of steady calls before the window */
     struct nsc_budget_clock clock;
-    struct nsc_budget_tally step, window; /* the present ones */
-    double window_length, window_cost;    /* as planned; the cost as a share of plain time */
-    double window_wait; /* of what the next one costs, what must be there beside that */
+    struct nsc_budget_tally step, window; /* of the present step and window */
+    double window_length, window_cost;    /* planned values; cost as a share of plain time */
+    double window_wait; /* extra credit for the next one, as a fraction of its cost */
     uint64_t random;
-    double within_ns; /* plain time at the end of the last 100 ms that cost more than the share */
+    double within_ns; /* plain time at the end of the last 100 ms that exceeded the share */
     double block_plain, block_spent;
     uint32_t windows, off_count;
 };
 
-/* What a step saw beside the calls. */
+/* Measurements of a step, besides the calls. */
 struct nsc_policy_step {
     double cpu_ns;       /* of the program */
-    double cpu_doubt_ns; /* how far its end and that of the calls may be apart */
-    double charged_ns;   /* of the recorder, as far as the program had to wait for it */
-    double lost_calls;   /* of whatever functions: the program ran out of room for them */
-    double ticks;        /* that threads had, running or not; 0: not known */
-    bool moving;         /* sleds were switched in it: it costs, but tells nothing of rates */
+    double cpu_doubt_ns; /* possible offset between the times of measuring cpu_ns and the calls */
+    double charged_ns;   /* of the recorder, as far as it delayed the program */
+    double lost_calls;   /* calls of all functions that were lost for lack of room */
+    double ticks;        /* available to threads, running or not; 0: unknown */
+    bool moving; /* sleds were switched meanwhile: counts as cost, but rates are not updated */
 };
 
-/* What is estimated of the calls that were not recorded; errors are standard errors. */
+/* Estimates of the calls that were not recorded; errors are standard errors. */
 struct nsc_policy_estimate {
     bool known, self_known;
     double value[3], error[3]; /* calls, total ticks, self ticks */
 };
 
-/* @share: e.g. 0.1. @call_ns: cost of a recorded call. */
+/* @share: for example 0.1. @call_ns: cost of a recorded call. */
 void nsc_policy_init(struct nsc_policy *p, double share, double call_ns);
 void nsc_policy_free(struct nsc_policy *p);
 
-/* A function that has appeared; it is on. Functions are counted from 0. 0 or -ENOMEM. */
+/* Adds a function, which is on. Functions are numbered from 0. Returns 0 or -ENOMEM. */
 int nsc_policy_add(struct nsc_policy *p, bool fixed);
 
-/* Calls of a function that ended in the step under way. */
+/* Adds calls of a function that ended in the present step. */
 void nsc_policy_saw(struct nsc_policy *p, uint32_t function, double calls, double total_ticks,
                     double self_ticks);
 
 /**
- * nsc_policy_step - a step is over: decide.
+ * nsc_policy_step - end a step, and decide.
  *
- * p->changes tells what is to be switched now. Afterwards a step with @moving must follow at once,
- * if there is any change.
+ * p->changes receives the functions to be switched now. If there are any, a step with @moving must
+ * follow at once.
  */
 void nsc_policy_step(struct nsc_policy *p, const struct nsc_policy_step *step);
 
-/* What a function is called at this moment: calls a ns. */
+/* Adds to a function's quick estimate: calls per ns of wall time, at this time. */
 void nsc_policy_glimpse(struct nsc_policy *p, uint32_t function, double rate);
 
 /**
- * nsc_policy_glance - the glimpses are all: must anything be switched at once?
- * @threads: that run, by time that passes; with the cost of what they call.
+ * nsc_policy_glance - decide from the quick estimates whether functions must be disabled at once.
+ * @threads: number of running threads in wall time, including the time spent recording their calls.
  *
- * In place of a step, where that would have to read first what it is about: what costs so much that
- * the account cannot bear it until the next step goes. p->changes tells; the next step knows what
- * was recorded of it.
+ * Used before a step, which first has to read the recorded events. Disables functions that cost so
+ * much that the account cannot bear them until the next step. p->changes receives them; the next
+ * step accounts for their recorded calls.
  */
 void nsc_policy_glance(struct nsc_policy *p, double threads);
 
-/* How much of the program's time may go by until the next step should come. */
+/* Returns the processor time of the program, in ns, that may pass until the next step. */
 double nsc_policy_patience_ns(const struct nsc_policy *p);
 
-/* How much recording may cost until the next step, however late that comes. */
+/* Returns the quota: how much recording may cost until the next step, in ns, however late that
+ * comes. */
 double nsc_policy_ration_ns(const struct nsc_policy *p);
 
 struct nsc_policy_estimate nsc_policy_estimate(const struct nsc_policy *p, uint32_t function);

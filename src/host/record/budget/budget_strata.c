@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Student's t at one standard deviation is 1 + T_MORE / n for n degrees of freedom, or less. */
+/* Student's t at one standard deviation is at most 1 + T_MORE / n for n degrees of freedom. */
 #define T_MORE   0.84
-/* What windows cost delays the next one, so that changes do not come anywhere in a span: half of
- * each, which is all that it can be wrong by, may be so in all spans alike. */
+/* The cost of a window delays the next one, so changes of rates are not spread evenly over spans.
+ * The maximum error, half of each difference, may therefore have the same sign in all spans. */
 #define SAME_WAY 0.5
 
 void nsc_strata_pass(struct nsc_strata *s, double time)
@@ -15,8 +15,8 @@ void nsc_strata_pass(struct nsc_strata *s, double time)
     s->left_out += time;
 }
 
-/* A span with a window at one end: by its rate, with the error of a rate that differs as one window
- * does from the next. */
+/* Ends a span with a window at one end. Estimates it by that window's rate; the error is the
+ * difference between neighbouring windows. */
 static void end_loose(struct nsc_strata *s)
 {
     double square = s->span * s->span;
@@ -29,9 +29,9 @@ static void end_loose(struct nsc_strata *s)
 }
 
 /*
- * A span between two windows, by the mean of their rates. Half the square of the difference is the
- * variance of a window among its neighbours; a program that changes once in the span is off by
- * less.
+ * Ends a span between two windows. Estimates it by the mean of their rates. Half the square of the
+ * difference is the variance of a window among its neighbours; a program that changes once in the
+ * span differs by less.
  */
 static void end_between(struct nsc_strata *s, double rate, double doubt)
 {
@@ -77,15 +77,15 @@ void nsc_strata_estimate(const struct nsc_strata *s, double peak, double least, 
     double mean = s->sum / s->time, pooled, variance, fourth, freedom, missed, counted;
 
     end_loose(&end);
-    /* With nothing to compare it to, a rate says little more than its order of magnitude. */
+    /* A single rate is known only to its order of magnitude. */
     pooled = end.pairs > 0 ? end.differences / end.pairs : mean * mean;
     variance = end.squares + end.loose * pooled;
     fourth = end.fourth + end.loose_fourth * pooled * pooled;
     freedom = fourth > 0 ? variance * variance / fourth : end.windows;
     freedom = fmax(fmin(freedom, end.windows - 1), 0.5);
     variance *= (1 + T_MORE / freedom) * (1 + T_MORE / freedom);
-    /* What was so once may have been so between the windows, and nothing at all may have been: of n
-     * that did not meet it, one more might have. */
+    /* The rate when last enabled may have recurred between windows, or no calls at all may have
+     * happened: of n + 1 windows, one might have met it. */
     missed = fmax(peak - mean, mean) / (end.windows + 1) * end.left_out;
     counted = fmax(end.sum, least) * least / (end.time * end.time) * end.left_out * end.left_out;
     *value = end.value;

@@ -1,11 +1,10 @@
 /*
- * budget_strata.h - what is estimated of a quantity that is seen in short windows only: the
- * arithmetic alone.
+ * budget_strata.h - estimate a quantity that is observed in short windows only. Pure arithmetic.
  *
- * Called by budget_policy.c. The time that was left out falls into spans, one between each two
- * neighbouring windows; each is estimated by the two rates at its ends, so that a phase of the
- * program counts by its length, however few or many windows fell into it. The error is told by how
- * much neighbouring windows differ. docs/adr/012-budget.md explains.
+ * Called by budget_policy.c. The time that was left out consists of spans, one between two
+ * neighbouring windows each. A span is estimated by the rates in the windows at its ends. So a
+ * phase of the program counts by its length, however few or many windows fall into it. The error
+ * follows from the differences between neighbouring windows. docs/adr/012-budget.md explains it.
  */
 #ifndef NSC_RECORD_BUDGET_BUDGET_STRATA_H
 #define NSC_RECORD_BUDGET_BUDGET_STRATA_H
@@ -13,35 +12,34 @@
 #include <stdbool.h>
 
 struct nsc_strata {
-    double windows, sum, time;  /* what was seen */
-    double value;               /* of the spans that have ended */
-    double squares, fourth;     /* of the errors of spans between two windows: variances, and their
-                                 * squares */
-    double loose, loose_fourth; /* of spans with a window at one end only: lengths squared, and to
-                                 * the fourth */
-    double differences, pairs;  /* of the rates of neighbouring windows, squared */
-    double shared;              /* error that windows have in common: it does not cancel */
-    double rate, doubt;         /* of the last window */
-    double left_out, span;      /* time without, in all and since the last window */
+    double windows, sum, time;  /* number of windows; observed quantity and time */
+    double value;               /* estimate for the spans that have ended */
+    double squares, fourth;     /* spans between two windows: sums of variances and their squares */
+    double loose, loose_fourth; /* other spans: sums of length^2 and length^4 */
+    double differences, pairs;  /* neighbouring windows: squared rate differences */
+    double shared;              /* error common to all windows: it does not cancel */
+    double rate, doubt;         /* rate in the last window, and its relative error */
+    double left_out, span;      /* time without windows: in total, and since the last window */
 };
 
-/* From here on it is left out; until now there was so much a unit of time. */
+/* Starts leaving the quantity out. @rate: amount per unit of time until now; @doubt: its relative
+ * error. */
 void nsc_strata_start(struct nsc_strata *s, double rate, double doubt);
 
-/* Time goes by without being seen. */
+/* Adds @time in which the quantity was not observed. */
 void nsc_strata_pass(struct nsc_strata *s, double time);
 
-/* In @time there was so much; the rate may be wrong by the part @doubt, in all windows alike. */
+/* Adds a window: @value in @time. @doubt: relative error of the rate, common to all windows. */
 void nsc_strata_window(struct nsc_strata *s, double value, double time, double doubt);
 
-/* What comes from here on is recorded: the last span ends without a window. */
+/* Ends leaving out: the last span has no window at its end. */
 void nsc_strata_end(struct nsc_strata *s);
 
 /**
- * nsc_strata_estimate - of all that was left out, with a standard error.
- * @peak: the rate when it was last seen outside of windows; tells what may have been missed.
- * @least: what a single event more would have been.
- * There must have been a window.
+ * nsc_strata_estimate - estimate everything that was left out, with a standard error.
+ * @peak: the last rate outside of windows; indicates what windows may have missed.
+ * @least: the value of a single event.
+ * Requires at least one window.
  */
 void nsc_strata_estimate(const struct nsc_strata *s, double peak, double least, double *value,
                          double *error);

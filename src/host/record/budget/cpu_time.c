@@ -8,18 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each is asked at each step: more threads than this are seen by the process's clock only. */
+/* Each clock is read at each step: further threads are covered by their process's clock only. */
 #define OPEN_MAX 32
 
 struct nsc_cpu_time_process {
     const struct nsc_tracee_process *process;
-    uint64_t threads_ns; /* by the clocks of its threads, since each was met */
-    uint64_t rest_ns;    /* what the process's clock has shown beyond these, at most */
+    uint64_t threads_ns; /* by the clocks of its threads, each since it was opened */
+    uint64_t rest_ns;    /* maximum of the process's clock beyond threads_ns */
     uint64_t last_ns;
 };
 
 struct nsc_cpu_time_thread {
-    const struct nsc_tracee_thread *thread; /* NULL: none is known; to compare with only */
+    const struct nsc_tracee_thread *thread; /* NULL: none; only for comparison */
     pid_t tid;
     int fd; /* -1: it has no clock */
     uint64_t last_ns;
@@ -58,8 +58,8 @@ void nsc_cpu_time_free(struct nsc_cpu_time *c)
     *c = (struct nsc_cpu_time){0};
 }
 
-/* The clock of a thread: a descriptor, or -1. It shows user and kernel mode whatever is asked for,
- * but without privilege only user mode may be. */
+/* Opens the clock of a thread; returns a descriptor, or -1. The clock counts user and kernel mode
+ * whatever is requested, but unprivileged callers may request only user mode. */
 static int open_clock(pid_t tid)
 {
     struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
@@ -82,7 +82,7 @@ static void meet(struct nsc_cpu_time *c, struct nsc_cpu_time_thread *t,
     c->open += t->fd >= 0;
 }
 
-/* Adds what a thread has taken since the last time. */
+/* Adds the time that a thread has used since the last reading. */
 static void ask_thread(struct nsc_cpu_time *c, uint32_t slot)
 {
     const struct nsc_tracee_thread *thread = c->tracees->threads[slot];
@@ -101,7 +101,7 @@ static void ask_thread(struct nsc_cpu_time *c, uint32_t slot)
     t->last_ns = ns;
 }
 
-/* What a process has taken since the last time. */
+/* Returns the time that a process has used since the last reading. */
 static uint64_t ask_process(struct nsc_cpu_time_process *p,
                             const struct nsc_tracee_process *process)
 {
@@ -115,7 +115,8 @@ static uint64_t ask_process(struct nsc_cpu_time_process *p,
     if (p->process != process)
         *p = (struct nsc_cpu_time_process){
             .process = process, .rest_ns = ns, .last_ns = before = ns};
-    /* It never shows too much: what it once had beyond the threads' is none of theirs. */
+    /* The process's clock may lag, but never shows too much: its maximum excess is time of other
+     * threads. */
     else if (ns > p->threads_ns + p->rest_ns)
         p->rest_ns = ns - p->threads_ns;
     taken = p->threads_ns + p->rest_ns;

@@ -1,9 +1,9 @@
 /*
- * cpu_time.h - the processor time that the traced processes have taken, exact to the moment.
+ * cpu_time.h - processor time of the traced processes, accurate at the time of the call.
  *
- * Called by budget.c. The kernel brings a process's own clock up to date when a thread leaves its
- * processor, and at its tick: up to 10 ms late. The clocks of threads that perf_event_open gives
- * are exact; where they are not to be had, the process's clock is all there is.
+ * Called by budget.c. The kernel updates a process's clock when a thread leaves its processor and
+ * at its tick, up to 10 ms late. The thread clocks of perf_event_open are exact. Where they are not
+ * available, the process's clock is used alone.
  */
 #ifndef NSC_RECORD_BUDGET_CPU_TIME_H
 #define NSC_RECORD_BUDGET_CPU_TIME_H
@@ -19,15 +19,15 @@ struct nsc_cpu_time {
     const struct nsc_tracees *tracees;
     struct nsc_cpu_time_process *processes; /* by slot */
     struct nsc_cpu_time_thread *threads;    /* by slot */
-    uint32_t open;                          /* descriptors */
+    uint32_t open;                          /* open descriptors */
 };
 
 /* Returns 0 or -ENOMEM. */
 int nsc_cpu_time_init(struct nsc_cpu_time *cputime, const struct nsc_tracees *tracees);
 void nsc_cpu_time_free(struct nsc_cpu_time *cputime);
 
-/* What all of them together have taken since the last call, in ns. Context: interrupts the
- * processors on which their threads run. */
+/* Returns the time that all traced processes together have used since the last call, in ns.
+ * Context: interrupts the processors that run their threads. */
 uint64_t nsc_cpu_time_since(struct nsc_cpu_time *cputime);
 
 #endif

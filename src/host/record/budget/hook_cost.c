@@ -1,5 +1,5 @@
-/* hook_cost.c - see hook_cost.h. The program's chunks are read as they are: a plain row of calls.
- */
+/* hook_cost.c - see hook_cost.h. Reads the program's chunks directly: they hold a plain sequence of
+ * calls. */
 #include "record/budget/hook_cost.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 enum { BLOCK_CALLS = 256, PATIENCE_MS = 1000 };
 
-/* Waits for the program, which has nothing to wait for itself. */
+/* Waits for the program, which never blocks; kills it after PATIENCE_MS. */
 static int await(pid_t pid)
 {
     int status = 0, i;
@@ -54,13 +54,13 @@ static int run(const char *program, const char *live_path)
     return error != 0 ? error : await(pid);
 }
 
-/* Ticks of the slot; the header hook keeps something else above bit 47. */
+/* Ticks of the slot; the header hook uses the bits above 47 otherwise. */
 static uint64_t ticks_at(const uint64_t *words, size_t slot)
 {
     return words[2 * slot + 1] & NSC_LIVE_ADDRESS_MASK;
 }
 
-/* Are the slots from @at on that many calls of a function that does nothing? */
+/* True if the slots from @at on are BLOCK_CALLS calls of an empty function. */
 static bool is_block(const uint64_t *words, size_t at, uint64_t exit_mask)
 {
     const uint64_t parts = NSC_LIVE_ADDRESS_MASK & ~exit_mask;
@@ -76,7 +76,7 @@ static bool is_block(const uint64_t *words, size_t at, uint64_t exit_mask)
     return true;
 }
 
-/* The block's means; the cheapest block counts. */
+/* Computes the block's means; keeps those of the cheapest block. */
 static void measure_block(const uint64_t *words, size_t at, struct nsc_hook_ticks *best)
 {
     uint64_t inner = 0;
@@ -98,7 +98,7 @@ static void measure(const struct nsc_record_session *s, struct nsc_hook_ticks *b
     for (chunk = 0; chunk < s->chunk_count; chunk++) {
         const uint64_t *words = nsc_session_chunk_words(s, chunk);
 
-        /* The first slots may hold records. */
+        /* The first slots may hold escape records. */
         for (at = 0; at + 2 * (size_t)BLOCK_CALLS <= slots; at++) {
             if (!is_block(words, at, 1ull << s->exit_bit))
                 continue;

@@ -5,16 +5,16 @@
 #include "record/stack/event_word.h"
 
 enum {
-    SLOTS_MAX = 1024, /* that are looked at, of each thread */
-    SLOTS_MIN = 64,   /* fewer tell nothing */
-    THREADS_MAX = 16, /* that are looked at */
+    SLOTS_MAX = 1024, /* slots read per thread */
+    SLOTS_MIN = 64,   /* with fewer slots there is no estimate */
+    THREADS_MAX = 16, /* threads read */
 };
 
 /* The newest chunk of a thread. */
 struct newest {
     struct nsc_tracee_thread *thread;
     uint32_t seq, chunk;
-    bool owned; /* the thread goes on with it */
+    bool owned; /* the thread still writes to it */
 };
 
 struct look {
@@ -33,7 +33,7 @@ static struct nsc_tracee_thread *thread_of(const struct nsc_tracees *all, uint64
     return t != NULL && !t->dead && !t->process->left_out ? t : NULL;
 }
 
-/* The newest chunks of the first threads that have any; returns how many. */
+/* Finds the newest chunk of each of the first threads that have any; returns their number. */
 static uint32_t find_newest(const struct nsc_tracees *all, struct newest *newest)
 {
     const struct nsc_record_session *s = all->session;
@@ -61,7 +61,7 @@ static uint32_t find_newest(const struct nsc_tracees *all, struct newest *newest
     return count;
 }
 
-/* How many slots are in use: by halves, as they are used one after the other. */
+/* Returns the number of used slots, by binary search: slots are used in order. */
 static uint32_t slots_used(const uint64_t *words, uint32_t slots)
 {
     uint32_t low = 0, high = slots;
@@ -77,7 +77,8 @@ static uint32_t slots_used(const uint64_t *words, uint32_t slots)
     return low;
 }
 
-/* The time that the slots from @at to @end take, up to now if their thread goes on; 0: unknown. */
+/* Returns the ticks from the slot @at to @end, or to the present time if the thread still writes to
+ * the chunk; 0: unknown. */
 static uint64_t span(const struct look *look, const uint64_t *at, const uint64_t *end, bool owned)
 {
     uint64_t exit_mask = 1ull << look->session->exit_bit, first, last = look->now;
@@ -85,7 +86,7 @@ static uint64_t span(const struct look *look, const uint64_t *at, const uint64_t
 
     if (from == NULL)
         return 0;
-    /* Whatever the hook: the low 48 bits are ticks. */
+    /* With every kind of hook, the low 48 bits are ticks. */
     first = restore_ticks(__atomic_load_n(&from[1], __ATOMIC_RELAXED), look->now);
     for (at = end - 2; !owned && to == NULL && at > from; at -= 2)
         to = next_timed(at, end, exit_mask);
@@ -94,7 +95,7 @@ static uint64_t span(const struct look *look, const uint64_t *at, const uint64_t
     return last > first ? last - first : 0;
 }
 
-/* Tells of the newest entries of a thread; returns how many calls a ns it makes. */
+/* Reports the newest entries of a thread; returns its calls per ns. */
 static double look_at(const struct look *look, const struct newest *n)
 {
     const struct nsc_record_session *s = look->session;
@@ -104,7 +105,7 @@ static double look_at(const struct look *look, const struct newest *n)
     double one;
 
     if (nsc_session_is_sparse(s, n->chunk))
-        return 0; /* to look would make pages */
+        return 0; /* reading would allocate pages */
     used = slots_used(words, s->chunk_bytes / 16);
     if (used < SLOTS_MIN)
         return 0;
