@@ -12,7 +12,7 @@
 
 #include "abi/live.h"
 
-/* More than any session has, so that a file cannot make us take all memory. */
+/* More than any session has; limits the memory that a file can make the recorder allocate. */
 #define BYTES_MOST (4ull << 30)
 
 enum { SEGMENTS_MOST = 1 << 20 };

@@ -33,7 +33,7 @@ struct nsc_record_session {
     /* Numbers of chunks, as in live.h. The pool is below chunk_count, which may grow up to
      * pool_max. The home chunks start at pool_max. */
     uint32_t chunk_count, pool_max, home_count;
-    uint32_t backed; /* chunks below this number had pages from the start */
+    uint32_t backed; /* chunks below this number had pages before they could be claimed */
     uint32_t kept;   /* chunks below this number keep their pages; so many may wait to be drained */
     uint8_t exit_bit;
     uint32_t filter_used;
@@ -48,7 +48,7 @@ struct nsc_record_session {
 struct nsc_session_options {
     int memory;            /* empty memory file that a program created, taken over; 0: create one */
     uid_t memory_owner;    /* required owner of that file */
-    uint64_t buffer_bytes; /* initial; without `fixed`, more is allocated */
+    uint64_t buffer_bytes; /* initial event memory; without `fixed`, more is allocated */
     bool fixed;            /* exactly buffer_bytes, and no home chunks */
     bool filter;           /* modules wait for the filter bitmap of their sites */
     bool entry_timing;     /* exits do not read the timer */
