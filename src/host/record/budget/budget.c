@@ -29,9 +29,9 @@
 #define STEADY_NS   (100.0 * MS)
 /* A program that waits for a processor gets fewer steps, down to this limit. */
 #define BUSY_MIN    0.25
-/* Cost of an event, in ns, besides reading the timer: 0.5 where nothing else is called (ADR 2), 2
- * to 6 in programs that do other work between calls and so displace hooks and slots from the caches
- * (ADR 12). HOT_REST_NS applies to warm caches. */
+/* Cost of an event, in ns, besides reading the timer. It is 0.5 where nothing else is called (ADR
+ * 2), and 2 to 6 in programs that do other work between calls (ADR 12). That work displaces hooks
+ * and slots from the caches. HOT_REST_NS applies to warm caches. */
 #define REST_NS     4.0
 #define HOT_REST_NS 1.0
 /* At this utilization of the processors, the program has to wait for the recorder. */

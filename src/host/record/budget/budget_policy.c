@@ -462,9 +462,10 @@ static double present_target(const struct nsc_policy *p)
 }
 
 /*
- * Exchanges functions, as the first choice may be wrong. If the account is in order and nothing
- * else changes, the function with the highest rate is exchanged for the one that is off with the
- * lowest rate, if that is much lower. So the same number of recorded calls covers more functions.
+ * Exchanges two functions, as the first choice may be wrong. Called if the account is in order and
+ * nothing else changes. The function with the highest rate is disabled for the one with the lowest
+ * rate among those that are off, if that is much lower. So the same number of recorded calls covers
+ * more functions.
  */
 static void exchange(struct nsc_policy *p)
 {
