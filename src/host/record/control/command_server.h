@@ -2,10 +2,11 @@
  * command_server.h - the recorder's control socket. Other processes of the same user query a
  * recorder's status, stop it, change its filter or request a snapshot.
  *
- * SOCK_SEQPACKET socket <NSC_CONTROL_DIRECTORY><uid>/<pid of the program>.rec of mode 0600. Until
- * the program has started, the name contains the recorder's own pid. One request gets one reply of
- * fixed size; a client that requested the end gets replies until the file is complete. recorder.c
- * calls the server's half, which never blocks; cli/ calls the client's half.
+ * SOCK_SEQPACKET socket <pid of the program>.rec of mode 0600 in the user's directory:
+ * <NSC_CONTROL_DIRECTORY><uid>, or a fallback of src/shared/abi/control.h. Until the program has
+ * started, the name contains the recorder's own pid. One request gets one reply of fixed size; a
+ * client that requested the end gets replies until the file is complete. recorder.c calls the
+ * server's half, which never blocks; cli/ calls the client's half.
  */
 #ifndef NSC_RECORD_CONTROL_COMMAND_SERVER_H
 #define NSC_RECORD_CONTROL_COMMAND_SERVER_H
@@ -67,7 +68,8 @@ struct nsc_command_reply {
 };
 
 /* Open the directory of the recorder's sockets; create it if it does not exist. Returns a
- * descriptor or -errno with @diag: -EACCES (owned by another user, or accessible to others). */
+ * descriptor or -errno with @diag: -EACCES (no name is left for a directory private to this user).
+ */
 int nsc_command_directory(struct nsc_diag *diag);
 
 /* ---- The recorder's half --------------------------------------------------------------------- */
