@@ -39,7 +39,7 @@ struct nsc_record_session {
     uint32_t filter_used;
     bool entry_timing; /* exits do not read the timer */
     bool ring;         /* threads may overwrite full chunks */
-    bool rewind;       /* hooks may write slots of a chunk in use again */
+    bool rewind;       /* hooks may reuse slots of a chunk in use */
     bool promised;     /* memory need not be allocated before it is touched */
     bool fixed;        /* the pool must not grow: the user set its size, or memory is exhausted */
     char path[64];
@@ -52,7 +52,7 @@ struct nsc_session_options {
     bool fixed;            /* exactly buffer_bytes, and no home chunks */
     bool filter;           /* modules wait for the filter bitmap of their sites */
     bool entry_timing;     /* exits do not read the timer */
-    bool rewind;           /* hooks may take back short calls */
+    bool rewind;           /* hooks may discard the events of short calls */
     bool ring;             /* threads may overwrite the oldest chunks */
     bool dump;             /* core dumps of the programs include the memory */
     uint64_t sample_ns;    /* CPU time between samples that threads take of themselves; 0: none */
