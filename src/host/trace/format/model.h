@@ -268,9 +268,8 @@ struct nsc_left_out {
 #define NSC_META_EARLIER          "earlier_calls" /* where they are, if not as with a window: */
 #define NSC_EARLIER_FIRST         "first chunks"  /* of threads */
 #define NSC_EARLIER_ANYWHERE      "anywhere"
-#define NSC_META_LEFT_OUT         "left_out_events" /* those that were not wanted */
-#define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* of them; by nsc_model_left_out_reason_name() \
-                                                        */
+#define NSC_META_LEFT_OUT         "left_out_events"    /* those that were not wanted */
+#define NSC_META_LEFT_OUT_BY      "left_out_%s_events" /* for each reason */
 #define NSC_META_FILTER           "filter"             /* options in force from the start */
 #define NSC_META_FILTER_LATER     "filter.%u" /* 2, 3...: since when, in ticks, space, options */
 #define NSC_META_TIMING           "timing"    /* NSC_TIMING_* or absent */
