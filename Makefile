@@ -630,12 +630,13 @@ $(BUILD)/lint/%.ok: % .clang-tidy $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 	$(Q)clang-tidy --quiet $< -- -std=gnu17 $(LINT_FLAGS) 2>/dev/null
 	@touch $@
 
+# cppcheck does not know -iquote.
 $(BUILD)/lint/cppcheck.ok: $(LINT_SRCS) $(filter %.h,$(C_FILES)) | $(OPTIONS_H)
 	@mkdir -p $(@D)/cppcheck
 	$(call show,CHECK)
 	$(Q)cppcheck --quiet --error-exitcode=1 -D__x86_64__ --std=c11 --inline-suppr --suppress=missingIncludeSystem \
 	    --enable=warning,performance,portability --cppcheck-build-dir=$(@D)/cppcheck \
-	    $(LINT_FLAGS) $(LINT_SRCS)
+	    $(subst -iquote ,-I,$(LINT_FLAGS)) $(LINT_SRCS)
 	@touch $@
 
 # ---- Installing -------------------------------------------------------------------------------------

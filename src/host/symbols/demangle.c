@@ -54,8 +54,7 @@ static char *readable_name(const char *symbol)
     return name;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the shape that nsc_isolated_child_run() calls.
- */
+/* NOLINTNEXTLINE(readability-non-const-parameter): nsc_isolated_child_run() calls this shape. */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
 {
