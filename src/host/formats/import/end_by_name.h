@@ -1,5 +1,5 @@
 /*
- * end_by_name.h - an end that says which function ends, and nothing of the stack. Used by
+ * end_by_name.h - handles exits that name the function but not its position on the stack. Used by
  * importers.
  */
 #ifndef NSC_FORMATS_IMPORT_END_BY_NAME_H
@@ -8,13 +8,14 @@
 #include "trace/write/lane.h"
 
 /**
- * nsc_end_by_name - a call of @function ends: the innermost open one; calls inside it ended without
- * being seen.
- * @unwound: it does not return.
- * @gap: events of the thread were lost before.
+ * nsc_end_by_name - end the innermost open call of @function.
+ * @unwound: the call does not return.
+ * @gap: events of the thread were lost earlier.
  *
- * When none is open, it had begun before the trace, below all that are open, or, with @gap,
- * perhaps in the gap and above them. Returns whether one was open.
+ * Calls inside it are unwound: their exits are missing. If no call of @function is open, a late
+ * exit is written. Without @gap, that call began before the trace, so all open calls are unwound
+ * first. With @gap, it may have begun in the gap, above the open calls, so these stay open.
+ * Returns whether a call of @function was open.
  */
 static inline bool nsc_end_by_name(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
                                    bool unwound, bool gap)

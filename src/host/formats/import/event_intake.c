@@ -12,7 +12,7 @@
 #include "util/text/name_text.h"
 #include "util/text/units.h"
 
-#define UNKNOWN_CALL   "(unknown)" /* an end that nobody saw begin; as in text_export.c */
+#define UNKNOWN_CALL   "(unknown)" /* for an end without a begin; as in text_import.c */
 #define PROGRESS_ITEMS 1048576u
 
 enum kind { BEGIN, END, SLICE, LOST, SAMPLE, STATE, MARK, COUNT, COUNT_REAL };
@@ -20,38 +20,38 @@ enum { FLAG_LATE = 1, FLAG_UNWOUND = 2, FLAG_CUT = 4, FLAG_CLIPPED = 8 };
 
 struct process {
     uint32_t pid;
-    uint32_t id;    /* in the trace; NSC_NO_ID: not there yet */
+    uint32_t id;    /* in the trace; NSC_NO_ID = not added yet */
     uint32_t track; /* of its counters, or NSC_NO_ID */
-    char *name;     /* NULL = not given */
+    char *name;     /* NULL = not set */
 };
 
 struct track {
-    uint32_t process; /* index below */
+    uint32_t process; /* index into nsc_intake.processes */
     uint32_t tid, stack;
-    uint32_t home;       /* track of the thread's own stack */
-    uint32_t id;         /* in the trace; NSC_NO_ID: not there yet */
-    uint32_t last_stack; /* of a home: the last further stack given */
+    uint32_t home;       /* track of the thread's own stack (stack 0) */
+    uint32_t id;         /* in the trace; NSC_NO_ID = not added yet */
+    uint32_t last_stack; /* home tracks: number of the last further stack assigned */
     bool of_process;
-    bool counted; /* of a home: it is one of the threads with calls */
+    bool counted; /* home tracks: already counted as a thread with calls */
     char *name;
 };
 
 struct nsc_intake {
     struct nsc_import *job;
     struct nsc_external_sort *spill;
-    struct nsc_names by_id; /* processes and tracks by their numbers */
+    struct nsc_names by_id; /* processes by pid, tracks by {process, tid, stack} */
     struct nsc_names functions;
     struct nsc_names texts; /* names of marks and counters, and metadata */
-    const char **text_of;   /* by their ids */
+    const char **text_of;   /* by id in `texts` */
     uint32_t text_room;
     struct process *processes;
     uint32_t process_count, process_room;
     struct track *tracks;
     uint32_t track_count, track_room;
-    uint32_t free_tids; /* given to tracks of no thread */
-    uint32_t unknown;   /* function, or NSC_NO_ID */
+    uint32_t free_tids; /* assigned to tracks that belong to no thread */
+    uint32_t unknown;   /* function UNKNOWN_CALL; NSC_NO_ID = not added yet */
     uint64_t first_ns;  /* of the earliest event */
-    uint64_t too_late;  /* events beyond the limit of times */
+    uint64_t too_late;  /* events at or after NSC_INTAKE_TIME_LIMIT, left out */
     struct nsc_nesting_counts counts;
     int error;
     struct nsc_diag fault;
@@ -93,7 +93,7 @@ void nsc_intake_close(struct nsc_intake *in)
     free(in);
 }
 
-/* Keep the first error. */
+/* Records an error; only the first one is kept. */
 static void fail(struct nsc_intake *in, int error)
 {
     if (in->error == 0)
@@ -212,7 +212,7 @@ uint32_t nsc_intake_further_stack(struct nsc_intake *in, uint32_t track)
 {
     uint32_t count = in->track_count;
 
-    /* Numbers are given in turn; some may have been asked for by number already. */
+    /* Stack numbers are consecutive; nsc_intake_track() may have created some of them already. */
     while (in->error == 0) {
         struct track *home = &in->tracks[in->tracks[track].home];
         uint32_t found = nsc_intake_track(in, home->process, home->tid, ++home->last_stack);
@@ -347,7 +347,7 @@ uint32_t nsc_intake_function(struct nsc_intake *in, const struct nsc_intake_func
     return e->id;
 }
 
-/* A text that notes have, kept once. */
+/* Returns the id of a text that notes refer to; equal texts are stored once. */
 static uint32_t keep_text(struct nsc_intake *in, const char *text, size_t bytes)
 {
     struct nsc_names_entry *e;
@@ -436,7 +436,7 @@ void nsc_intake_lost(struct nsc_intake *in, uint32_t track, uint64_t ns, uint64_
         &(struct nsc_external_sort_item){.track = track, .ns = ns, .kind = LOST, .value = events});
 }
 
-/* The track that has the notes of @track. */
+/* Track that stores the notes of @track. */
 static uint32_t home_of(const struct nsc_intake *in, uint32_t track)
 {
     return in->error == 0 ? in->tracks[track].home : 0;
@@ -495,14 +495,14 @@ void nsc_intake_count_real(struct nsc_intake *in, uint32_t track, uint64_t ns, c
     add(in, &item);
 }
 
-/* ---- Into the trace ----------------------------------------------------------------------- */
+/* ---- Writing the trace -------------------------------------------------------------------- */
 
 /* The track being written. */
 struct output {
     struct nsc_intake *in;
     struct nsc_nesting nest;
-    uint32_t track;         /* NSC_NO_ID: none yet */
-    struct nsc_note sample; /* what is known of it so far */
+    uint32_t track;         /* NSC_NO_ID = none yet */
+    struct nsc_note sample; /* values of the current sample read so far */
     struct nsc_thread thread;
     bool has_calls;
     uint64_t first_ns;
@@ -518,7 +518,7 @@ static int begin_process(struct nsc_intake *in, struct process *p)
     return p->id != NSC_NO_ID ? 0 : nsc_writer_add_process(in->job->writer, &process, &p->id);
 }
 
-/* Give a track its entry in the trace; @lane: of a thread. */
+/* Adds a track's thread, if it has one, and its process to the trace. */
 static int begin_track(struct output *o, uint32_t index)
 {
     struct nsc_intake *in = o->in;
@@ -623,7 +623,7 @@ static int put_note(struct output *o, const struct nsc_external_sort_item *item)
     return nsc_writer_note(in->job->writer, &note);
 }
 
-/* What to call the call that an end without begin belongs to. */
+/* Function of the call that an end without a begin belongs to. */
 static uint32_t unknown_of(struct nsc_intake *in, const struct nsc_external_sort_item *item)
 {
     if (item->name != NSC_NO_ID)

@@ -12,12 +12,12 @@
 #include "util/sort.h"
 
 #define RUN_ITEMS   (1u << 20)
-#define MERGE_BYTES (32u << 20) /* all buffers of a merge together... */
-#define MERGE_LEAST 512u /* ...unless there are so many runs that each has only this, items */
+#define MERGE_BYTES (32u << 20) /* total size of the merge buffers */
+#define MERGE_LEAST 512u        /* minimum buffer of a run, in items, even above MERGE_BYTES */
 
 /* A sorted run of the file, being read. */
 struct run {
-    uint64_t next, end; /* items of the file that are not in the buffer yet */
+    uint64_t next, end; /* items of the file that are not yet in the buffer */
     struct nsc_external_sort_item *items;
     uint32_t at, count; /* in the buffer */
 };
@@ -25,14 +25,14 @@ struct run {
 struct nsc_external_sort {
     struct nsc_external_sort_item *items; /* the run being filled; later the buffers of a merge */
     uint32_t count, room, run_items;
-    uint32_t next; /* to be read, if nothing was spilled */
+    uint32_t next; /* next item to return, if nothing was spilled */
     bool unsorted;
     bool reading;
-    int fd; /* -1: nothing was spilled */
+    int fd; /* -1 = nothing was spilled */
     uint64_t written;
     struct run *runs;
     uint32_t run_count, run_room;
-    uint32_t *heap; /* of runs with items left; the smallest first */
+    uint32_t *heap; /* min-heap of runs with items left */
     uint32_t heap_count;
     uint32_t buffer_items;
 };
@@ -65,7 +65,7 @@ uint64_t nsc_external_sort_count(const struct nsc_external_sort *s)
     return s->written + s->count;
 }
 
-/* Without @order, which counts within a run only. */
+/* Ignores `order`, which is valid within one run only. */
 static int compare_keys(const struct nsc_external_sort_item *a,
                         const struct nsc_external_sort_item *b)
 {
@@ -144,7 +144,7 @@ int nsc_external_sort_add(struct nsc_external_sort *s, const struct nsc_external
 
 /* ---- Merge -------------------------------------------------------------------------------- */
 
-/* More of a run into its buffer, which is used up. Returns 1, 0 at its end, or -errno. */
+/* Refills the empty buffer of a run. Returns 1, 0 at the end of the run, or -errno. */
 static int refill(struct nsc_external_sort *s, struct run *r, struct nsc_diag *diag)
 {
     uint64_t left = r->end - r->next;
@@ -168,7 +168,7 @@ static int refill(struct nsc_external_sort *s, struct run *r, struct nsc_diag *d
     return count > 0;
 }
 
-/* Earlier runs first where items are equal. */
+/* Among equal items, the one of the earlier run comes first: the sort is stable. */
 static bool before(const struct nsc_external_sort *s, uint32_t a, uint32_t b)
 {
     const struct run *x = &s->runs[a], *y = &s->runs[b];

@@ -1,8 +1,8 @@
 /*
- * external_sort.h - sort any number of events by track and time in bounded memory: sorted runs in a
- * temporary file, merged when they are read.
+ * external_sort.h - external merge sort of events by track and time, in bounded memory: sorted runs
+ * in a temporary file, merged when they are read.
  *
- * Used by event_intake.c. What an event means is not known here.
+ * Used by event_intake.c. Does not interpret events.
  */
 #ifndef NSC_FORMATS_IMPORT_EXTERNAL_SORT_H
 #define NSC_FORMATS_IMPORT_EXTERNAL_SORT_H
@@ -14,8 +14,8 @@
 #include "util/diag.h"
 
 /*
- * Order: by track, then by time; at one time those that are not @last as they were added, then
- * those that are, the largest value first.
+ * Sort order: by track, then by time. At equal times, items without @last come first, in the order
+ * in which they were added. Items with @last follow, the largest value first.
  */
 struct nsc_external_sort_item {
     uint64_t ns;
@@ -30,8 +30,8 @@ struct nsc_external_sort_item {
 
 struct nsc_external_sort;
 
-/* @run_items: how many events are held in memory; 0 = 2^20 (32 MiB). Returns NULL when out of
- * memory. */
+/* @run_items: number of events held in memory; 0 = 2^20 (32 MiB). Returns NULL when out of memory.
+ */
 struct nsc_external_sort *nsc_external_sort_new(uint32_t run_items);
 void nsc_external_sort_free(struct nsc_external_sort *s);
 
@@ -42,7 +42,8 @@ int nsc_external_sort_add(struct nsc_external_sort *s, const struct nsc_external
 uint64_t nsc_external_sort_count(const struct nsc_external_sort *s);
 
 /**
- * nsc_external_sort_next - the next event in order. Nothing may be added after the first call.
+ * nsc_external_sort_next - get the next event in order. After the first call, no event may be
+ * added.
  * Returns 1, 0 at the end, or -errno with @diag.
  */
 int nsc_external_sort_next(struct nsc_external_sort *s, struct nsc_external_sort_item *item,

@@ -8,15 +8,14 @@
 #include "util/text/units.h"
 
 /*
- * Invariant: end_ns of a frame is at most that of the frame below it, so the first one to end is
- * the innermost.
+ * Invariant: frames[i].end_ns <= frames[i - 1].end_ns, so the innermost frame is the first to end.
  */
 struct nsc_nesting_frame {
-    uint64_t end_ns; /* when it ends at the latest: its own end or one around it */
+    uint64_t end_ns; /* latest possible end: its own or that of an enclosing frame */
     uint32_t function;
-    uint32_t ghosts; /* of the nest, when this frame was opened */
-    bool begun;      /* waits for an event that ends it */
-    bool late;       /* had begun before: the lane hears of it when it ends */
+    uint32_t ghosts; /* nsc_nesting.ghosts at the time when this frame was opened */
+    bool begun;      /* opened by a begin event: an end event closes it */
+    bool late;       /* began earlier: the lane gets only a late exit, at its end */
     bool exact;      /* end_ns is its own end */
 };
 
@@ -44,8 +43,8 @@ static void saw(struct nsc_nesting *n, uint64_t ns)
         n->last_ns = ns;
 }
 
-/* Calls that are clipped where the thread begins are in a chunk of their own, so that who reads the
- * index need look for them nowhere else. */
+/* Puts the clipped calls at the thread's start into a chunk of their own, so that readers of the
+ * index find them without reading other chunks. */
 static void leave_start(struct nsc_nesting *n)
 {
     if (n->at_start && nsc_lane_depth(n->lane) > 0)
@@ -53,7 +52,7 @@ static void leave_start(struct nsc_nesting *n)
     n->at_start = false;
 }
 
-/* The innermost frame is over. */
+/* Closes the innermost frame. */
 static void pop(struct nsc_nesting *n, uint64_t ns, bool unwound)
 {
     const struct nsc_nesting_frame *top;
@@ -71,7 +70,7 @@ static void pop(struct nsc_nesting *n, uint64_t ns, bool unwound)
         nsc_lane_exit(n->lane, ns);
 }
 
-/* The innermost frame ends where the slice around it does, or where it should. */
+/* Closes the innermost frame at its end_ns, which may be that of an enclosing slice. */
 static void pop_at_limit(struct nsc_nesting *n)
 {
     const struct nsc_nesting_frame *top = &n->frames[n->depth - 1];
@@ -83,7 +82,7 @@ static void pop_at_limit(struct nsc_nesting *n)
     n->waiting += begun;
 }
 
-/* Close what ends before @ns, and with @too what ends just then. */
+/* Closes the frames that end before @ns; with @too, also those that end at @ns. */
 static void close_until(struct nsc_nesting *n, uint64_t ns, bool too)
 {
     while (n->depth > 0 && n->frames[n->depth - 1].end_ns != NSC_NESTING_OPEN &&
@@ -162,8 +161,8 @@ void nsc_nesting_slice(struct nsc_nesting *n, uint64_t ns, uint64_t end_ns, uint
 }
 
 /*
- * What an end belongs to: the index of a frame, n->depth for a ghost (*@ghosts counts it), -1 for
- * nothing.
+ * Finds what an end event closes. Returns the index of a frame, n->depth for a ghost (*@ghosts is
+ * the counter that includes it), or -1 if there is no matching begin.
  */
 static int64_t owner_of_end(struct nsc_nesting *n, uint32_t **ghosts)
 {
