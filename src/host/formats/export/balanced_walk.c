@@ -7,24 +7,24 @@
 
 struct frame {
     uint64_t start_ticks;
-    uint64_t gaps; /* in the thread before it began */
+    uint64_t gaps; /* number of gaps in the thread before this frame */
     uint32_t function;
     uint32_t bound;
 };
 
 /*
- * A call whose begin nobody saw (a late exit). It began at some moment at which calls can begin
- * unseen: the thread's start, a gap, the end of a call that was open in a gap, and, should a file
- * say so, right after another call's begin. Both passes number these moments alike.
+ * A call of a late exit: its entry was not recorded. The call began at one of the "moments" at
+ * which an entry can be missing: the thread's start, a gap, or the end of a call that was open
+ * during a gap. The begin of another call is a moment, too, because a file may contain that order.
+ * Both passes number the moments identically.
  */
 struct late_call {
     uint64_t moment;
-    size_t
-        order; /* of exits: of calls that began at one moment, the first to exit is the innermost */
+    size_t order; /* of exits: among calls of one moment, the innermost exits first */
     uint32_t function;
 };
 
-/* First pass: the last moment at each depth, and what the frame below it has seen. */
+/* First pass: the last moment at each depth, and the number of gaps when its frame was entered. */
 struct level {
     uint64_t moment, gaps;
 };
@@ -38,9 +38,9 @@ struct nsc_walk {
     const struct nsc_event *batch;
     size_t at, count;
     uint64_t events_read;
-    uint64_t last_ticks; /* of the last event taken or told */
+    uint64_t last_ticks; /* of the last event read or reported */
 
-    /* Frames below @told have had their begin; @shown of these are not hidden. */
+    /* The begins of frames[0 .. told - 1] have been reported; `shown` of these are not hidden. */
     struct frame *frames;
     size_t depth, capacity, told, shown;
 
@@ -50,10 +50,10 @@ struct nsc_walk {
     size_t level_capacity;
     uint64_t moment, gaps;
 
-    bool started; /* the cursor's own stack has been taken over */
-    bool inside;  /* the window has begun: begins and ends are told */
-    bool ending;  /* no event follows: what is open ends at @last_ticks */
-    bool cut;     /* ... because the window ends */
+    bool started; /* the cursor's initial stack has been copied to `frames` */
+    bool inside;  /* the window has begun: begins and ends are reported */
+    bool ending;  /* no event follows: open calls end at last_ticks */
+    bool cut;     /* with `ending`: because the window ends */
 };
 
 static int no_memory(struct nsc_diag *diag)
@@ -115,7 +115,8 @@ static int push_level(struct nsc_walk *w, size_t depth, struct level level, stru
     return 0;
 }
 
-/* One event of the first pass; @depth, @moment and @gaps move on as in the second. */
+/* Processes one event of the first pass. Updates the depth, moment and gap count exactly as the
+ * second pass does. */
 static int follow(struct nsc_walk *w, const struct nsc_event *e, size_t *depth, struct level *now,
                   struct nsc_diag *diag)
 {
@@ -147,7 +148,7 @@ static int compare_late(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-/* Find all late exits of the thread and the moments at which these calls began. */
+/* Finds all late exits of the thread and the moments at which their calls began. */
 static int collect_late(struct nsc_walk *w, struct nsc_diag *diag)
 {
     const struct nsc_event *events;
@@ -191,7 +192,8 @@ int nsc_walk_open(struct nsc_trace *t, uint32_t thread, const struct nsc_walk_op
     w->options = *options;
     if (!options->raw_late)
         error = collect_late(w, diag);
-    /* Moments are counted from the start; without late calls, the window's chunk is enough. */
+    /* Moments are counted from the thread's start. Without late calls, reading can start with the
+     * window's first chunk. */
     if (error == 0)
         error = nsc_cursor_open(t, thread, w->late_count > 0 ? 0 : options->from_ticks, &w->cursor,
                                 diag);
@@ -220,9 +222,9 @@ uint64_t nsc_walk_events_read(const struct nsc_walk *w)
     return w->events_read;
 }
 
-/* ---- Second pass: what is told ------------------------------------------------------------ */
+/* ---- Second pass: output ------------------------------------------------------------------ */
 
-/* The calls that begin at this moment and will exit late; the last to exit is the outermost. */
+/* Opens the late calls that begin at the current moment; the last one to exit is the outermost. */
 static int begin_late(struct nsc_walk *w, uint64_t ticks, struct nsc_diag *diag)
 {
     size_t first = w->late_at;
@@ -240,14 +242,14 @@ static int begin_late(struct nsc_walk *w, uint64_t ticks, struct nsc_diag *diag)
     return 0;
 }
 
-/* A moment has come at which calls may have begun unseen. */
+/* Advances to the next moment and opens the late calls that begin there. */
 static int pass_moment(struct nsc_walk *w, struct nsc_diag *diag)
 {
     w->moment++;
     return w->late_at < w->late_count ? begin_late(w, w->last_ticks, diag) : 0;
 }
 
-/* Get the next batch. Returns 0 or -errno; sets @ending at the end of the thread. */
+/* Gets the next batch. Sets w->ending at the end of the thread. Returns 0 or -errno. */
 static int refill(struct nsc_walk *w, struct nsc_diag *diag)
 {
     int more = nsc_cursor_next(w->cursor, &w->batch, &w->count, diag);
@@ -258,7 +260,7 @@ static int refill(struct nsc_walk *w, struct nsc_diag *diag)
     if (more == 0) {
         w->count = 0;
         w->ending = true;
-        if (!w->inside) /* nothing of the thread lies in the window */
+        if (!w->inside) /* the thread has no event in the window */
             w->depth = 0;
         return 0;
     }
@@ -266,15 +268,16 @@ static int refill(struct nsc_walk *w, struct nsc_diag *diag)
     return 0;
 }
 
-/* What is known of the start of a call that was entered, if that was not seen. */
+/* Adds NSC_WALK_OPEN if the start of a call with an entry event is only a bound. */
 static uint32_t open_bound(uint32_t bound)
 {
     return bound | ((bound & NSC_BOUND_START) != 0 ? NSC_WALK_OPEN : 0);
 }
 
 /*
- * Before the first event: late calls below the calls that were open when the chunk began. The
- * cursor's stack is that of the next batch, so it is fetched before the batch is.
+ * Sets up the stack before the first event: late calls, then, inside them, the calls that were open
+ * when the chunk began. The cursor's stack belongs to the next batch, so it is read before the
+ * batch.
  */
 static int start(struct nsc_walk *w, struct nsc_diag *diag)
 {
@@ -309,7 +312,8 @@ static int start(struct nsc_walk *w, struct nsc_diag *diag)
     return error;
 }
 
-/* Tell the begin of the outermost call that has not been told. Returns whether there was one. */
+/* Reports the begin of the outermost call that has not been reported. Returns whether there was
+ * one. */
 static bool tell_begin(struct nsc_walk *w, struct nsc_walk_event *event)
 {
     while (w->told < w->depth) {
@@ -331,7 +335,8 @@ static bool tell_begin(struct nsc_walk *w, struct nsc_walk_event *event)
     return false;
 }
 
-/* Close the innermost call; all frames are told. Returns whether there is something to tell. */
+/* Closes the innermost call. The begins of all frames must have been reported. Returns whether
+ * @event is filled. */
 static bool tell_end(struct nsc_walk *w, uint64_t ticks, uint32_t bound,
                      struct nsc_walk_event *event)
 {
@@ -352,7 +357,7 @@ static bool tell_end(struct nsc_walk *w, uint64_t ticks, uint32_t bound,
     return true;
 }
 
-/* A call of the window is known to be open or to begin: from here on, everything is told. */
+/* Returns whether the window begins with @e: from here on, events are reported. */
 static bool enters_window(const struct nsc_walk *w, const struct nsc_event *e)
 {
     if (e->kind == NSC_EVENT_ENTER || e->kind == NSC_EVENT_LOST)
@@ -367,7 +372,8 @@ static bool leaves_window(const struct nsc_walk *w, const struct nsc_event *e)
     return e->ticks > w->options.to_ticks;
 }
 
-/* The innermost call ends. Returns 1 if @event is filled, 0 if there is nothing to tell. */
+/* Ends the innermost call. Returns 1 if @event is filled, 0 if there is nothing to report, or
+ * -errno with @diag. */
 static int close_one(struct nsc_walk *w, uint32_t bound, struct nsc_walk_event *event,
                      struct nsc_diag *diag)
 {
@@ -381,7 +387,7 @@ static int close_one(struct nsc_walk *w, uint32_t bound, struct nsc_walk_event *
     return tell_end(w, w->last_ticks, bound, event);
 }
 
-/* What is not known of the end that @e tells. */
+/* Flags for the end of a call that @e ends. */
 static uint32_t end_bound(const struct nsc_event *e)
 {
     uint32_t bound = nsc_model_end_bound(e);
@@ -401,7 +407,7 @@ static int take_late(struct nsc_walk *w, const struct nsc_event *e, struct nsc_w
     return w->inside && !is_hidden(w, e->function);
 }
 
-/* Take one event of the trace. Returns as close_one(). */
+/* Processes one event of the trace. Returns as close_one(). */
 static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_event *event,
                 struct nsc_diag *diag)
 {
@@ -436,7 +442,8 @@ static int take(struct nsc_walk *w, const struct nsc_event *e, struct nsc_walk_e
                         w->thread, e->kind);
 }
 
-/* No event follows: close what is open. Returns 1 if @event is filled, 0 when all is told. */
+/* Closes the calls that are open at the end. Returns 1 if @event is filled, 0 when none are left.
+ */
 static int finish(struct nsc_walk *w, struct nsc_walk_event *event)
 {
     uint32_t bound = w->cut ? NSC_WALK_CUT_END : NSC_BOUND_END;
@@ -447,7 +454,7 @@ static int finish(struct nsc_walk *w, struct nsc_walk_event *event)
     return 0;
 }
 
-/* Take the next event of the trace. Returns as take(). */
+/* Processes the next event of the trace. Returns as take(). */
 static int step(struct nsc_walk *w, struct nsc_walk_event *event, struct nsc_diag *diag)
 {
     const struct nsc_event *e;
@@ -456,7 +463,7 @@ static int step(struct nsc_walk *w, struct nsc_walk_event *event, struct nsc_dia
         return w->started ? refill(w, diag) : start(w, diag);
     e = &w->batch[w->at];
     if (!w->inside && enters_window(w, e)) {
-        w->inside = true; /* and begin what is open, before this event is taken */
+        w->inside = true; /* the caller reports the open calls before this event */
         return 0;
     }
     if (w->inside && leaves_window(w, e)) {

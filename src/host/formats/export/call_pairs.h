@@ -1,6 +1,6 @@
 /*
- * call_pairs.h - sums per function and per pair of caller and callee, at any depth. Used by the
- * exporters whose formats hold these. Memory grows with the number of functions and pairs.
+ * call_pairs.h - sums per function and per caller-callee pair, at any depth. Used by exporters of
+ * profile formats. Memory grows with the number of functions and pairs.
  */
 #ifndef NSC_FORMATS_EXPORT_CALL_PAIRS_H
 #define NSC_FORMATS_EXPORT_CALL_PAIRS_H
@@ -9,16 +9,16 @@
 
 struct nsc_call_pairs_function {
     uint64_t calls;
-    uint64_t callees; /* calls that it made */
+    uint64_t callees; /* calls made by the function */
     uint64_t self_ticks;
-    uint64_t total_ticks; /* of calls with no open one of the same function below, as in a report */
+    uint64_t total_ticks; /* inclusive time of outermost calls: recursion counts once */
 };
 
 struct nsc_call_pair {
-    uint32_t caller; /* NSC_NO_ID: nobody that was recorded */
+    uint32_t caller; /* NSC_NO_ID = no recorded caller */
     uint32_t callee;
     uint64_t calls;
-    uint64_t ticks; /* as total_ticks, so that recursion counts once */
+    uint64_t ticks; /* inclusive time, as total_ticks */
 };
 
 struct nsc_call_pairs_call;
@@ -35,11 +35,11 @@ struct nsc_call_pairs {
     size_t depth, open_capacity;
 };
 
-/* Add the calls of one thread. Returns 0 or -errno with @diag. */
+/* Adds the calls of one thread. Returns 0 or -errno with @diag. */
 int nsc_call_pairs_take(struct nsc_call_pairs *t, struct nsc_export *job, uint32_t thread,
                         struct nsc_diag *diag);
 
-/* Order pairs by caller, then callee; nothing may be added afterwards. */
+/* Sorts pairs by caller, then callee. No calls may be added afterwards. */
 void nsc_call_pairs_sort(struct nsc_call_pairs *t);
 
 void nsc_call_pairs_free(struct nsc_call_pairs *t);

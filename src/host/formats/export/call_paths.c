@@ -24,7 +24,7 @@ static size_t slot_of(const struct nsc_paths *s, uint32_t parent, uint32_t funct
     }
 }
 
-/* Double the tables. */
+/* Doubles the capacity of both tables. */
 static int grow(struct nsc_paths *s)
 {
     uint32_t capacity = s->capacity == 0 ? 4096 : s->capacity * 2;

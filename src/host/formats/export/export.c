@@ -1,4 +1,6 @@
-/* export.c - choose an exporter and run it; what all exporters share. See formats.h and export.h.
+/*
+ * export.c - chooses an exporter and runs it; functions that all exporters share. See formats.h and
+ * export.h.
  */
 #include "formats/export/export.h"
 
@@ -11,7 +13,7 @@
 #include "util/os/gzip_input.h"
 #include "util/text/units.h"
 
-/* Where two of them fit a file name, the first one is meant. */
+/* Order matters: the first exporter whose suffix fits a file name is chosen. */
 static const struct nsc_exporter *const exporters[] = {
     /* clang-format off */
     &nsc_nanoscope_exporter,
@@ -306,7 +308,8 @@ int nsc_export_publish(struct nsc_export *job, struct nsc_output *out, int error
     return nsc_output_publish(out, diag);
 }
 
-/* What the recording lost without knowing where, or in threads of which nothing is left. */
+/* Lost events of the recording without a known position, or of threads without any events. Returns
+ * 0 unless the whole trace is exported. */
 static uint64_t lost_elsewhere(const struct nsc_export *job)
 {
     bool whole = job->options.from_ticks == 0 && job->options.to_ticks == UINT64_MAX &&
@@ -315,7 +318,8 @@ static uint64_t lost_elsewhere(const struct nsc_export *job)
     return whole && job->info->lost > job->result->lost ? job->info->lost - job->result->lost : 0;
 }
 
-/* What ran and is not in the trace; no format has a place for that. */
+/* Adds notes for the user on calls that ran but were left out of the recording. No format has a
+ * place for them. */
 static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
 {
     struct nsc_selection selection = {.from_ticks = job->options.from_ticks,
@@ -324,7 +328,8 @@ static int note_missing(const struct nsc_export *job, struct nsc_diag *diag)
     uint64_t events = 0;
     int error;
 
-    /* A selection may be changed, but who reads with it does not. */
+    /* Copied with memcpy() to drop `const`: struct nsc_selection has writable arrays, but
+     * nsc_left_out_find() does not write to them. */
     memcpy(&selection.threads, &job->options.threads, sizeof selection.threads);
     memcpy(&selection.hidden, &job->options.hidden, sizeof selection.hidden);
     error = nsc_left_out_find(job->trace, &selection, &list, diag);

@@ -22,7 +22,7 @@ static bool is_empty(const char *path)
     while (readdir(dir) != NULL)
         entries++;
     closedir(dir);
-    return entries <= 2; /* itself and its parent */
+    return entries <= 2; /* "." and ".." */
 }
 
 static int check_target(const char *path, struct nsc_diag *diag)
@@ -97,7 +97,7 @@ int nsc_folder_close(struct nsc_folder *f, struct nsc_output *out, int error, st
     return nsc_output_publish(out, diag);
 }
 
-/* All of it are files that we made. */
+/* The folder holds only files that this export created, no subfolders. */
 static void remove_parts(const char *path)
 {
     DIR *dir = opendir(path);

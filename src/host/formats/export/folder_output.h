@@ -1,6 +1,7 @@
 /*
- * folder_output.h - write an output that is a folder of files, and appears under its name only when
- * it is whole. Called by exporters. A folder that has something in it is never replaced.
+ * folder_output.h - write an output that is a folder of files. The files go into a temporary
+ * folder, which gets the final name when it is complete. Called by exporters. Must not replace a
+ * folder that is not empty.
  */
 #ifndef NSC_FORMATS_EXPORT_FOLDER_OUTPUT_H
 #define NSC_FORMATS_EXPORT_FOLDER_OUTPUT_H
@@ -10,22 +11,22 @@
 struct nsc_folder {
     struct nsc_export *job;
     char *path;
-    char *parts; /* its name until published */
+    char *parts; /* path of the temporary folder, until published */
 };
 
-/* Begin the folder that @job is to make. Refuses a name that is taken, but for an empty folder.
- * Returns 0 or -errno with @diag. */
+/* Creates the temporary folder for @job's output. Returns 0 or -errno with @diag: -EEXIST if the
+ * output's name exists and is not an empty folder. */
 int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_diag *diag);
 
-/* Begin a file in it; as nsc_output_create(). */
+/* Creates a file in the folder. Arguments and errors as nsc_output_create(). */
 int nsc_folder_open(struct nsc_folder *f, const char *name, struct nsc_output **out,
                     struct nsc_diag *diag);
 
-/* Finish a file, or on @error abandon it and return @error. */
+/* Finishes a file; if @error is not 0, removes the file and returns @error. */
 int nsc_folder_close(struct nsc_folder *f, struct nsc_output *out, int error,
                      struct nsc_diag *diag);
 
-/* Move the folder to its name, or on @error remove what there is of it and return @error. */
+/* Renames the folder to its final name; if @error is not 0, removes it and returns @error. */
 int nsc_folder_publish(struct nsc_folder *f, int error, struct nsc_diag *diag);
 
 #endif
