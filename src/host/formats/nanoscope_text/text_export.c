@@ -1,7 +1,7 @@
 /*
- * text_export.c - Nanoscope's text format: `[timestamp ns]:[signature | POP]`, an event a line, a
- * thread a file. See docs/formats.md for every corner of it. Writes it, called through export.c;
- * text_import.c reads it.
+ * text_export.c - write a trace in Nanoscope's text format: one file per thread, one line per
+ * event, `[timestamp ns]:[signature | POP]`. Called through export.c. The format is described in
+ * docs/formats.md; text_import.c reads it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,19 +17,19 @@
 
 struct text_export {
     struct nsc_export *job;
-    struct nsc_output **files; /* of the set, waiting to be published; [0] is FILE */
+    struct nsc_output **files; /* all files, not yet published; [0] is FILE */
     size_t file_count, file_capacity;
-    struct nsc_names taken; /* "TID" -> how many files of the thread there are */
+    struct nsc_names taken; /* ".TID" -> number of the thread's last file, from 0 */
     uint32_t first_tid;     /* of the thread in FILE */
     uint64_t late;
-    uint8_t *written; /* a byte per thread id: it has a file */
-    uint32_t unknown; /* values that samples do not know, as bits */
+    uint8_t *written; /* a byte per thread id, nonzero = it has a file */
+    uint32_t unknown; /* values that samples lack: bits 1 << enum nsc_sample_field */
 };
 
-/* What stands behind FILE in the names of a thread's files: nothing, ".TID" or ".TID.1". */
+/* Bytes for the part after FILE in the names of a thread's files: "", ".TID" or ".TID.1". */
 #define SUFFIX_MAX 48
 
-/* "POP" is the format's own word, and a line end would end the event. */
+/* A function named "POP" would be read as an exit, and a line end would end the event. */
 static char *cook_text(const char *name, size_t *bytes)
 {
     if (strcmp(name, "POP") == 0)
@@ -37,7 +37,7 @@ static char *cook_text(const char *name, size_t *bytes)
     return nsc_names_replace(name, "\r\n", '?', bytes);
 }
 
-/* Begin a further file of the set: FILE for the first thread, then FILE.TID, FILE.TID.1, ... */
+/* Creates the next file: FILE for the first thread, then FILE.TID, FILE.TID.1, ... */
 static int add_file(struct text_export *x, const char *suffix, struct nsc_output **out,
                     struct nsc_diag *diag)
 {
@@ -77,7 +77,7 @@ static int thread_file(struct text_export *x, uint32_t thread, char suffix[SUFFI
     x->written[thread] = 1;
     if (nsc_names_find(&x->taken, suffix, (size_t)bytes, &e) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    e->id++; /* from UINT32_MAX to 0 */
+    e->id++; /* UINT32_MAX, a new name, becomes 0 */
     if (x->file_count == 0) {
         x->first_tid = th->tid;
         suffix[0] = '\0';
@@ -104,12 +104,12 @@ static void put_line(struct nsc_output *out, uint64_t timestamp, const char *nam
 }
 
 /*
- * Calls that are open at the end have no POP in this format, so ends without a return wait until
- * something follows them: a later event, or an end later than the last line.
+ * Delayed POPs. Calls that are open at the thread's end have no POP in this format. So ends without
+ * a return are written only when a later event follows, or when they are later than the last line.
  */
 struct waiting {
     uint64_t ticks, count;
-    uint64_t line_ticks; /* of the last line */
+    uint64_t line_ticks; /* time of the last line written */
     bool any_line;
 };
 
@@ -149,7 +149,7 @@ static int put_event(struct text_export *x, struct nsc_output *out, const struct
     return 0;
 }
 
-/* A thread's samples or states. */
+/* Writes the file of a thread's samples or states. */
 static int add_samples(struct text_export *x, enum nsc_note_kind kind, uint32_t thread,
                        const char *suffix, struct nsc_diag *diag)
 {
@@ -164,8 +164,9 @@ static int add_samples(struct text_export *x, enum nsc_note_kind kind, uint32_t 
     return error != 0 ? error : nsc_output_finish(out, diag);
 }
 
-/* As Nanoscope, FILE has both beside it in any case, empty when sampling was off; further threads
- * only if it was on. */
+/* Writes the `.timer` and `.state` files of a thread. As with Nanoscope, FILE always has both,
+ * empty if sampling was disabled. Further threads have them only if the trace has samples or
+ * states. */
 static int add_both(struct text_export *x, uint32_t thread, const char *suffix,
                     struct nsc_diag *diag)
 {
@@ -196,7 +197,7 @@ static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag
         if (error == 0)
             error = put_event(x, out, &event, &waiting, diag);
         if (error == 0 && out != NULL && nsc_output_error(out) != 0)
-            break; /* nsc_output_finish() says what it was */
+            break; /* nsc_output_finish() reports the error */
     }
     nsc_export_walked(x->job, walk);
     if (more < 0 || error != 0)
@@ -209,7 +210,7 @@ static int export_thread(struct text_export *x, uint32_t thread, struct nsc_diag
     return error != 0 ? error : add_both(x, thread, suffix, diag);
 }
 
-/* A thread without calls (in the window) has an empty file if it has samples or states. */
+/* Writes an empty file for a thread that has samples or states but no calls in the window. */
 static int export_quiet_thread(struct text_export *x, uint32_t thread, struct nsc_diag *diag)
 {
     const struct nsc_trace *t = x->job->trace;
@@ -228,7 +229,7 @@ static int export_quiet_thread(struct text_export *x, uint32_t thread, struct ns
     return error != 0 ? error : add_both(x, thread, suffix, diag);
 }
 
-/* All is empty: there is nothing to tell. */
+/* Writes empty files for a trace without calls, samples and states. */
 static int add_nothing(struct text_export *x, struct nsc_diag *diag)
 {
     static const char *const suffixes[] = {"", ".timer", ".state"};
@@ -261,7 +262,8 @@ static void note_losses(struct text_export *x)
     nsc_samples_note_unknown(x->job, x->unknown);
 }
 
-/* Files of an earlier export with more threads would be read as part of this one. */
+/* Adds a note for the user on files of an earlier export with more threads: an import would read
+ * them as part of this one. */
 static void note_strangers(struct text_export *x)
 {
     struct nsc_text_sibling *all;
@@ -289,7 +291,8 @@ static void note_strangers(struct text_export *x)
     nsc_text_free_siblings(all, count);
 }
 
-/* All are whole: give them their names, FILE last, so that who waits for it finds the set. */
+/* Renames the finished files to their final names. FILE is last, so that it appears only when all
+ * others exist. */
 static int publish(struct text_export *x, struct nsc_diag *diag)
 {
     int error = 0;
@@ -343,7 +346,8 @@ static int export_text(struct nsc_export *job, struct nsc_diag *diag)
     return error;
 }
 
-/* Stricter than an import: notes that begin with the time of day are no trace. */
+/* Stricter than the importer's sniff_text(): user text with lines like "10:30 lunch" must not be
+ * taken for a trace, because a recording may replace a file of its format. */
 static bool sniff_written(const uint8_t *bytes, size_t count)
 {
     const uint8_t *end = bytes + count, *line = bytes;
@@ -351,7 +355,7 @@ static bool sniff_written(const uint8_t *bytes, size_t count)
     while (line < end) {
         const uint8_t *colon = line, *line_end = memchr(line, '\n', (size_t)(end - line));
 
-        if (line_end == NULL) /* cut by our reading */
+        if (line_end == NULL) /* only the first bytes of the file were read */
             return line > bytes;
         while (*colon >= '0' && *colon <= '9')
             colon++;

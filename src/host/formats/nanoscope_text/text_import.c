@@ -1,5 +1,5 @@
 /*
- * text_import.c - reads Nanoscope's text format; see text_export.c. Called through import.c.
+ * text_import.c - read Nanoscope's text format; see text_export.c. Called through import.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,16 +12,16 @@
 #include "trace/write/lane.h"
 #include "util/text/name_text.h"
 
-#define TIMESTAMP_LIMIT (1ull << 62) /* 146 years of ns; above it, differences would not encode */
-#define DEPTH_LIMIT     (1u << 24)   /* open calls; a file that goes deeper is damaged */
+#define TIMESTAMP_LIMIT (1ull << 62) /* 146 years of ns; larger differences cannot be encoded */
+#define DEPTH_LIMIT     (1u << 24)   /* open calls; more count as damage */
 #define PROGRESS_LINES  65536u
-#define UNKNOWN_CALL    "(unknown)" /* a POP with no open call: its begin is not in the file */
+#define UNKNOWN_CALL    "(unknown)" /* for a POP without an open call */
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
 /*
- * Split `digits:rest` at the first colon. Returns NULL and sets @timestamp and @rest, or says
- * what is wrong with the line.
+ * Splits `digits:rest` at the first colon. Returns NULL and sets @timestamp and @rest, or returns
+ * an error message for the line.
  */
 static const char *split_line(const struct nsc_line *line, uint64_t *timestamp, size_t *rest)
 {
@@ -63,11 +63,12 @@ struct text_import {
     uint32_t process;
 };
 
-/* What came of one file. */
+/* Result of reading one file. */
 struct text_file {
-    uint64_t first, last, events;       /* those that were kept */
-    uint64_t backwards, backwards_line; /* timestamps raised to the one before, the first of them */
-    uint64_t blank, blank_line;         /* empty lines, the first of them */
+    uint64_t first, last, events; /* times and number of the events kept */
+    uint64_t backwards,
+        backwards_line;         /* timestamps raised to the previous one; line of the first */
+    uint64_t blank, blank_line; /* empty lines; line of the first */
 };
 
 static int intern(struct text_import *t, const char *name, size_t bytes, uint32_t *id,
@@ -89,7 +90,7 @@ static int intern(struct text_import *t, const char *name, size_t bytes, uint32_
     return 0;
 }
 
-/* A call begins, or with @pop one returns that had begun before the file. */
+/* Enters a call; with @pop, writes a late exit for a call that began before the file. */
 static int take_call(struct text_import *t, struct nsc_lane *lane, uint64_t timestamp, bool pop,
                      const char *name, size_t bytes, struct nsc_diag *diag)
 {
@@ -143,7 +144,8 @@ static int take_line(struct text_import *t, const struct nsc_input *in, struct n
     return error;
 }
 
-/* All lines of one file. Damage behind the first event is a note. */
+/* Reads all lines of one file. Damage after the first event ends the file with a note for the
+ * user. */
 static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_lane *lane,
                         struct text_file *file, struct nsc_diag *diag)
 {
@@ -180,7 +182,7 @@ static void note_mended(struct text_import *t, const char *name, const struct te
                              (unsigned long long)file->blank_line);
 }
 
-/* The samples and states that lie beside a thread's text. */
+/* Reads the samples and states of a thread from the files beside its text. */
 static int import_samples(struct text_import *t, const char *path, uint32_t thread,
                           struct nsc_diag *diag)
 {
@@ -227,7 +229,8 @@ static int import_thread(struct text_import *t, struct nsc_input *in, const char
     return error == 0 ? import_samples(t, path, id, diag) : error;
 }
 
-/* A further thread. What does not look like text beside the file is somebody else's. */
+/* Reads the file of a further thread or stack. A file that does not look like Nanoscope text is
+ * left out, with a note for the user. */
 static int import_sibling(struct text_import *t, const struct nsc_text_sibling *s,
                           struct nsc_diag *diag)
 {
@@ -267,7 +270,7 @@ static int import_text(struct nsc_import *job, struct nsc_diag *diag)
 
     if (strcmp(job->path, "-") != 0)
         error = nsc_text_find_siblings(job->path, nsc_input_is_gzip(job->in), &siblings, &count);
-    /* The format has no id for the traced thread: the smallest one that no sibling has. */
+    /* The format has no tid for the thread in FILE: use the smallest one that no sibling has. */
     for (size_t i = 0; i < count; i++)
         process.pid += siblings[i].tid == process.pid;
     if (error == 0)

@@ -7,11 +7,11 @@
 
 #include "util/text/units.h"
 
-#define TIME_LIMIT (1ull << 62) /* as in text_export.c */
+#define TIME_LIMIT (1ull << 62) /* as in text_import.c */
 
 enum { TIMER_COLUMNS = 9, STATE_COLUMNS = 3 };
 
-/* What the columns of `.timer` hold, behind the time. */
+/* Columns of `.timer` after the time. */
 static const enum nsc_sample_field timer_fields[TIMER_COLUMNS - 1] = {
     NSC_SAMPLE_CPU_NS,          NSC_SAMPLE_MAJOR_FAULTS,  NSC_SAMPLE_MINOR_FAULTS,
     NSC_SAMPLE_SWITCHES,        NSC_SAMPLE_PROCESS_BYTES, NSC_SAMPLE_PROCESS_OBJECTS,
@@ -95,7 +95,8 @@ void nsc_samples_note_unknown(struct nsc_export *job, uint32_t unknown)
 
 /* ---- Import ------------------------------------------------------------------------------- */
 
-/* Numbers parted by a comma, with blanks behind it or not. False: it is not @count of them. */
+/* Parses @count numbers, separated by commas and optional blanks. Returns false if the line is
+ * anything else. */
 static bool parse_columns(const struct nsc_line *line, uint64_t *values, int count)
 {
     const char *at = line->text, *end = at + line->bytes;
@@ -118,7 +119,7 @@ static bool parse_columns(const struct nsc_line *line, uint64_t *values, int cou
     return at == end;
 }
 
-/* Returns what is wrong with the line, or NULL. */
+/* Returns an error message for the line, or NULL. */
 static const char *parse_note(const struct nsc_line *line, struct nsc_note *note)
 {
     uint64_t values[TIMER_COLUMNS];
@@ -142,7 +143,7 @@ static const char *parse_note(const struct nsc_line *line, struct nsc_note *note
     return values[0] >= TIME_LIMIT ? "has a time beyond 2^62 ns" : NULL;
 }
 
-/* What came of a file. */
+/* State and result of reading a file. */
 struct reading {
     uint64_t kept, last_ticks;
     uint64_t backwards, backwards_line;
