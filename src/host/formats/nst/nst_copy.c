@@ -6,14 +6,14 @@
 
 #include "trace/write/lane.h"
 
-/* Tables keep their ids: they are added in the order of the old file. */
+/* Copies the tables in the order of the old file, so that ids stay the same. */
 static int copy_tables(struct nsc_trace *t, struct nsc_writer *w)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
     const char *key, *value;
 
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
-        /* How many events the program emitted says nothing of those that are left. */
+        /* An incomplete trace has fewer events than the program emitted: drop that count. */
         if (info->complete || strcmp(key, "program_events") != 0)
             nsc_writer_meta(w, key, value);
     if (info->warning[0] != '\0')
@@ -68,7 +68,8 @@ static void copy_events(struct nsc_lane *lane, const struct nsc_event *events, s
     }
 }
 
-/* Copy one thread. Damage that checksums did not show ends it early; *@cut tells. */
+/* Copies one thread. In a recovered trace, damage that checksums did not detect ends the thread
+ * early; *@cut receives the error. */
 static int copy_thread(struct nsc_trace *t, struct nsc_writer *w, uint32_t id, struct nsc_diag *cut,
                        struct nsc_diag *diag)
 {
@@ -99,7 +100,7 @@ static int copy_thread(struct nsc_trace *t, struct nsc_writer *w, uint32_t id, s
     return more;
 }
 
-/* Copy the notes of one kind and owner. Damage ends them early, as it does a thread. */
+/* Copies the notes of one kind and owner. Damage ends them early, as in copy_thread(). */
 static int copy_notes(struct nsc_trace *t, struct nsc_writer *w, enum nsc_note_kind kind,
                       uint32_t owner, bool of_process, struct nsc_diag *cut, struct nsc_diag *diag)
 {
@@ -159,7 +160,7 @@ static int copy(struct nsc_trace *t, const char *out, const struct nsc_writer_op
                          strerror(-error));
     }
     if (error != 0) {
-        nsc_writer_abandon(w); /* the source is still there */
+        nsc_writer_abandon(w); /* nothing is lost: the source still exists */
         return error;
     }
     return nsc_writer_finish(w, diag);

@@ -17,9 +17,9 @@ struct cut {
     const struct nsc_selection *selection;
     struct nsc_writer *writer;
     bool windowed;
-    /* By old id; NSC_NO_ID: not in the new trace, or not yet. */
+    /* New ids by old id; NSC_NO_ID = not in the new trace, or not yet. */
     uint32_t *processes, *threads, *modules, *functions;
-    uint64_t *lost; /* by new thread: told by its events */
+    uint64_t *lost; /* by new thread id: lost events in its gaps */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context;
     uint64_t done; /* events */
@@ -38,14 +38,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 /* ---- The recording --------------------------------------------------------------------------- */
 
-/* What counts events of the whole recording says nothing of a part. */
+/* Returns whether a metadata key is still valid for the selection. Event counts of the whole
+ * recording are not valid for a part of it. */
 static bool is_of_part(const struct cut *c, const char *key)
 {
     static const char *const counts[] = {NSC_META_PROGRAM_EVENTS, NSC_META_SAMPLES_DUE,
                                          NSC_META_SAMPLES_TAKEN};
     const char *end = strrchr(key, '_');
 
-    if (strcmp(key, NSC_META_TIMED_FULL) == 0) /* of modules that have other ids now */
+    if (strcmp(key, NSC_META_TIMED_FULL) == 0) /* lists module ids, which change */
         return false;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (strcmp(key, counts[i]) == 0)
@@ -73,8 +74,8 @@ static void copy_meta(struct cut *c)
     nsc_writer_meta(c->writer, NSC_META_WINDOW, window);
 }
 
-/* Times count from the first clock point or the first event, whichever is earlier: where it was an
- * event, there is a point now, so that times stay what they were. */
+/* Copies the clock. Times count from the first clock point or the first event, whichever is
+ * earlier. If it was an event, a clock point is added at its time, so that times do not change. */
 static void copy_clock(struct cut *c)
 {
     const struct nsc_clock *clock = nsc_trace_clock(c->trace);
@@ -103,7 +104,8 @@ static bool is_wanted(const struct cut *c, uint32_t thread)
                              (t->end_ticks == 0 || t->end_ticks >= c->selection->from_ticks)));
 }
 
-/* A thread's further stacks are nothing without its own, which stands before them. */
+/* Marks the threads to be copied. A further stack needs the thread's own stack, which comes before
+ * it in the table. */
 static void choose_threads(struct cut *c)
 {
     for (uint32_t i = c->info->thread_count; i-- > 0;) {
@@ -153,7 +155,7 @@ static int add_module(struct cut *c, uint32_t id, uint32_t *new_id)
     return error;
 }
 
-/* The function's new id; it is added when it is first needed. */
+/* Gets the new id of a function, which is added at its first use. */
 static int use_function(struct cut *c, uint32_t id, uint32_t *new_id)
 {
     int error = 0;
@@ -169,7 +171,7 @@ static int use_function(struct cut *c, uint32_t id, uint32_t *new_id)
     return error;
 }
 
-/* Where the modules lay that are needed. */
+/* Adds the mappings of the modules and processes in use. */
 static int add_mappings(struct cut *c)
 {
     int error = 0;
@@ -235,8 +237,9 @@ static bool has_late(const struct cut *c, uint32_t thread)
     return false;
 }
 
-/* The calls that are open where the window begins have been told. If calls return that began above
- * them unseen, they did so since here: a gap. Only then, as gaps are shown. */
+/* Called when all calls that are open at the start of the window have been written. If late exits
+ * may follow, their calls began at or after this point: write a gap for them to begin at. Without
+ * late exits no gap is written, since viewers display gaps. */
 static void begin_window(struct cut *c, struct nsc_lane *lane, uint32_t thread)
 {
     if (has_late(c, thread))
@@ -244,8 +247,9 @@ static void begin_window(struct cut *c, struct nsc_lane *lane, uint32_t thread)
     nsc_lane_end_chunk(lane);
 }
 
-/* Calls that were open where the window begins come first, in a chunk of their own: the index does
- * not tell which calls of a chunk have a bound for a start, so that it has to be read. */
+/* Copies one event. Calls that are open at the start of the window come first, in a chunk of their
+ * own. The index does not record which calls of a chunk have a bound as their start, so readers
+ * must read that chunk. */
 static int copy_event(struct cut *c, struct nsc_lane *lane, uint32_t thread,
                       const struct nsc_event *e, uint64_t *lost)
 {
@@ -317,8 +321,8 @@ static int copy_calls(struct cut *c, struct nsc_lane *lane, uint32_t id, uint64_
     return more;
 }
 
-/* A thread of the old trace as one of the new. In a part of the time only losses count that have a
- * place in it: set_losses(). */
+/* Converts a thread entry of the old trace to the new one. With a window, only lost events with a
+ * position in it count: see set_losses(). */
 static void clip_thread(const struct cut *c, struct nsc_thread *thread)
 {
     thread->process = c->processes[thread->process];
@@ -355,7 +359,7 @@ static int add_thread(struct cut *c, uint32_t id, struct nsc_diag *diag)
     return error;
 }
 
-/* What a tid lost is told with its stack 0. */
+/* Sets the lost events of each thread, with all its stacks, in the entry of its stack 0. */
 static int set_losses(struct cut *c)
 {
     uint32_t own = NSC_NO_ID;
@@ -387,7 +391,8 @@ static int set_losses(struct cut *c)
 
 /* ---- Notes ----------------------------------------------------------------------------------- */
 
-/* The notes of the window; of states also the last one before it, which holds where it begins. */
+/* Copies the notes of the window. For states, also copies the last change before the window, at the
+ * window's start: it is the state that the window begins with. */
 static int copy_notes(struct cut *c, enum nsc_note_kind kind, uint32_t owner, bool of_process,
                       uint32_t new_owner, struct nsc_diag *diag)
 {
@@ -437,7 +442,7 @@ static int copy_all_notes(struct cut *c, struct nsc_diag *diag)
     return error;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- Writing the trace ----------------------------------------------------------------------- */
 
 static int write_all(struct cut *c, struct nsc_diag *diag)
 {
@@ -474,7 +479,7 @@ static int write_all(struct cut *c, struct nsc_diag *diag)
                                      strerror(-error));
 }
 
-/* @count entries that say "none". */
+/* Allocates @count + 1 entries of NSC_NO_ID. */
 static uint32_t *make_ids(uint32_t count)
 {
     uint32_t *ids = reallocarray(NULL, (size_t)count + 1, sizeof *ids);

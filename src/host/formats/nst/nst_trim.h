@@ -1,12 +1,12 @@
 /*
- * nst_trim.h - a part of a trace as a trace of its own.
+ * nst_trim.h - write a selection of a trace as a trace of its own.
  *
- * Called by cli/ (export --format nst and html). What is in it: the selection's calls, notes and
- * what was left out of it, the threads and names that these need, and what is known of the
- * recording; times stay what they were. Nothing else. Memory as the writer's.
+ * Called by cli/ (export --format nst and html). The new trace contains only: the calls, notes and
+ * left-out entries of the selection; the threads and names that these refer to; and the metadata
+ * of the recording. Times do not change. Memory: that of the writer.
  *
- * Calls that are open at an end of the window are cut there and marked as bounds. Calls of hidden
- * functions are left out as if they had not been recorded.
+ * Calls that cross an end of the window are cut there, and that side is marked as a bound. Calls
+ * of hidden functions are left out as if they had not been recorded.
  */
 #ifndef NSC_FORMATS_NST_NST_TRIM_H
 #define NSC_FORMATS_NST_NST_TRIM_H
@@ -16,14 +16,14 @@
 
 struct nsc_nst_trim_result {
     uint64_t calls;
-    uint64_t cut;     /* of these, calls that were open where the window begins or ends */
-    uint64_t lost;    /* events that the recording lost, where known */
-    uint32_t threads; /* in the new trace; their further stacks do not count */
+    uint64_t cut;     /* of these, calls that cross the start or end of the window */
+    uint64_t lost;    /* lost events with a known position in the selection */
+    uint32_t threads; /* in the new trace, without further stacks */
 };
 
 /**
  * nsc_nst_trim_write - write a selection of a trace.
- * @w: of a new trace, without anything in it; the caller's, also to finish.
+ * @w: writer of a new, empty trace. Owned by the caller, who also finishes it.
  * @progress: called with events done so far; may be NULL.
  * @result: filled on success.
  * Returns 0, or -errno with @diag: -EBADMSG (the trace is damaged), -ENOMEM, or a write error.
