@@ -2,8 +2,8 @@
  * parquet_export.c - write the calls of a trace as a Parquet file: the SQL table `calls` with the
  * names of functions, threads and processes. Called through export.c.
  *
- * Rows are gathered by the group; nothing else grows with the number of calls but the footer, by
- * about 2 KiB a group.
+ * Rows are collected per row group. Apart from that, memory grows with the number of calls only by
+ * the footer: about 2 KiB per row group.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 #include "util/text/name_text.h"
 
 #define GROUP_ROWS   131072u
-#define THREAD_SHIFT 40 /* of call_id, as in host/query */
+#define THREAD_SHIFT 40 /* position of the thread id in call_id, as in host/query */
 #define NO_CALL      (-1)
 
 enum column {
@@ -40,7 +40,7 @@ enum column {
     COLUMNS,
 };
 
-/* Numbers of 32 bits are signed: ids of the system's, which may be any of 32 bits, need more. */
+/* INT32 is signed. pid and tid may use all 32 bits, so they need INT64. */
 static const struct nsc_parquet_column columns[COLUMNS] = {
     [CALL_ID] = {"call_id", NSC_PARQUET_INT64, false},
     [PARENT_ID] = {"parent_id", NSC_PARQUET_INT64, true},
@@ -59,10 +59,10 @@ static const struct nsc_parquet_column columns[COLUMNS] = {
     [PID] = {"pid", NSC_PARQUET_INT64, false},
 };
 
-/* Columns of numbers that are kept for each row. */
+/* Number columns that are stored per row. */
 enum number { N_CALL, N_PARENT, N_DEPTH, N_START, N_DURATION, N_SELF, NUMBERS };
 
-/* Different texts of a column in one row group. */
+/* Distinct texts of a column in one row group. */
 struct texts {
     struct nsc_names names;
     struct nsc_parquet_value *values;
@@ -74,15 +74,15 @@ struct parquet {
     struct nsc_output *out;
     struct nsc_parquet *file;
     int64_t *numbers[NUMBERS];
-    uint32_t *functions; /* of each row: index in `used` */
-    uint32_t *threads;   /* of each row: id */
-    uint32_t *bounds;    /* of each row */
+    uint32_t *functions; /* per row: index into `used` */
+    uint32_t *threads;   /* per row: thread id */
+    uint32_t *bounds;    /* per row: NSC_BOUND_* */
     uint32_t *index;     /* scratch */
     int64_t *scratch;
     uint32_t rows;
-    /* Functions of the present group. */
+    /* Functions of the current row group. */
     struct nsc_parquet_value *used;
-    uint32_t *slot_of; /* by function id: index in `used` plus 1, 0: none */
+    uint32_t *slot_of; /* by function id: index into `used` plus 1; 0 = not in the group */
     uint32_t used_count, used_room;
     uint32_t last_thread;
     bool no_memory;
@@ -122,7 +122,7 @@ static void release(struct parquet *p)
 
 /* ---- A row group ----------------------------------------------------------------------------- */
 
-/* The index of a text, which is added if it is new; UINT32_MAX without memory. */
+/* Returns the index of a text, which is added if it is new. UINT32_MAX when out of memory. */
 static uint32_t index_of(struct texts *t, const char *name)
 {
     struct nsc_parquet_value *grown;
@@ -172,7 +172,7 @@ static const char *text_of(const struct nsc_trace *t, enum column column, uint32
     return nsc_trace_process(t, nsc_trace_thread(t, id)->process)->name;
 }
 
-/* Function and module: a text for each function in use, then an index for each row. */
+/* Writes a function or module column: a text per function in use, then an index per row. */
 static void put_function_texts(struct parquet *p, enum column column)
 {
     uint32_t *of_slot = calloc((size_t)p->used_count + 1, sizeof *of_slot);
@@ -193,7 +193,7 @@ static void put_function_texts(struct parquet *p, enum column column)
     free_texts(&texts);
 }
 
-/* Thread and process: rows of a thread follow each other. */
+/* Writes a thread or process column. Consecutive rows of one thread need one lookup only. */
 static void put_thread_texts(struct parquet *p, enum column column)
 {
     struct texts texts = {.count = 0};
@@ -228,7 +228,7 @@ static void put_thread_numbers(struct parquet *p, enum column column)
     nsc_parquet_put_numbers(p->file, p->scratch, 0);
 }
 
-/* Those of the three that there are. */
+/* Writes the bound column. The dictionary holds only those of the three values that occur. */
 static void put_bounds(struct parquet *p)
 {
     struct nsc_parquet_value values[3];
@@ -327,7 +327,7 @@ static int64_t call_id(uint32_t thread, uint64_t number)
     return number == 0 ? NO_CALL : (int64_t)((uint64_t)thread << THREAD_SHIFT | number);
 }
 
-/* Times that no trace should have are the greatest that there is. */
+/* Clamps times above INT64_MAX, which no valid trace has. */
 static int64_t signed_of(uint64_t ns)
 {
     return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
@@ -376,7 +376,8 @@ static bool add(void *context, const struct nsc_call *call)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* The same part of the trace for whoever reads by a selection, which may be changed but is not. */
+/* Converts the export options to a selection. memcpy() drops `const`: a selection has writable
+ * arrays, but its readers do not write to them. */
 static void select_part(const struct nsc_export *job, struct nsc_selection *s)
 {
     nsc_selection_init(s);

@@ -1,7 +1,7 @@
 /*
  * parquet_file.c - encodings, pages and footer of a Parquet file; see parquet_file.h.
  *
- * Each column of a row group is one data page, behind its dictionary if it has one.
+ * Each column of a row group is one data page, after a dictionary page if the column has one.
  */
 #include "formats/parquet/parquet_file.h"
 
@@ -17,7 +17,7 @@
 #define BLOCK_VALUES 128u /* of delta encoding */
 #define MINI_VALUES  32u
 #define BLOCK_MINIS  (BLOCK_VALUES / MINI_VALUES)
-#define GROUPED      8u /* values that are packed together, and the shortest run worth its head */
+#define GROUPED      8u /* values per bit-packed group; also the shortest run that is run-encoded */
 
 /* parquet.thrift */
 enum { ENCODING_PLAIN = 0, ENCODING_RLE = 3, ENCODING_DELTA = 5, ENCODING_DICTIONARY = 8 };
@@ -29,22 +29,22 @@ struct nsc_parquet {
     uint32_t column_count;
     uint64_t offset; /* bytes written */
     uint64_t all_rows;
-    uint32_t rows, column; /* of the group; the next column */
+    uint32_t rows, column; /* rows of the group; index of the next column */
     uint64_t group_offset, group_plain_bytes;
     uint32_t group_count;
-    struct nsc_buffer groups; /* of the footer: those that are complete */
-    struct nsc_buffer chunks; /* the columns of the present one */
+    struct nsc_buffer groups; /* footer metadata of the complete row groups */
+    struct nsc_buffer chunks; /* footer metadata of the current group's columns */
     struct nsc_buffer page, packed, head;
-    uint32_t *kept; /* scratch: the indexes of rows that have a value */
+    uint32_t *kept; /* scratch: definition levels, then indexes of the rows with a value */
     uint32_t kept_room;
     bool failed;
 };
 
-/* What the footer tells of a column of a group. */
+/* Footer metadata of a column chunk. */
 struct chunk {
-    uint64_t offset, dictionary_offset; /* the latter 0 without one */
+    uint64_t offset, dictionary_offset; /* of the pages; no dictionary = 0 */
     uint64_t plain_bytes;
-    uint32_t none; /* rows without a value */
+    uint32_t none; /* number of rows without a value */
     bool has_range;
     int64_t min, max;
 };
@@ -90,7 +90,7 @@ static unsigned bits_of(uint64_t value)
     return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
 }
 
-/* @count values, a multiple of eight, of @width bits each, low bits first. */
+/* Bit-packs @count values (a multiple of 8) of @width bits each, low bits first. */
 static void pack(struct nsc_buffer *b, const uint64_t *values, uint32_t count, unsigned width)
 {
     uint64_t held = 0;
@@ -114,8 +114,7 @@ static void pack(struct nsc_buffer *b, const uint64_t *values, uint32_t count, u
     }
 }
 
-/* A block of differences, @count of them; those of the last block that are missing count as the
- * least one. */
+/* Writes a block of @count differences. A short last block is padded with its minimum. */
 static void put_block(struct nsc_buffer *b, const int64_t *differences, uint32_t count)
 {
     uint64_t above[BLOCK_VALUES] = {0};
@@ -138,8 +137,8 @@ static void put_block(struct nsc_buffer *b, const int64_t *differences, uint32_t
         pack(b, above + i * MINI_VALUES, MINI_VALUES, widths[i]);
 }
 
-/* DELTA_BINARY_PACKED. Differences wrap, as the encoding wants it: in 32 bits for 32-bit numbers,
- * so that none needs more. */
+/* Writes values as DELTA_BINARY_PACKED. Differences wrap, as the encoding requires: in 32 bits for
+ * 32-bit numbers, so that none needs more bits. */
 static void put_deltas(struct nsc_buffer *b, const int64_t *values, uint32_t rows, int64_t none,
                        bool optional, bool wide)
 {
@@ -174,7 +173,7 @@ static void put_deltas(struct nsc_buffer *b, const int64_t *values, uint32_t row
         put_block(b, differences, count);
 }
 
-/* Values that are not repeated, @count of them, padded to a multiple of eight. */
+/* Writes @count values as a bit-packed run, padded to a multiple of 8. */
 static void put_packed(struct nsc_buffer *b, const uint32_t *values, uint32_t count, unsigned width)
 {
     uint32_t groups = (count + GROUPED - 1) / GROUPED;
@@ -196,8 +195,8 @@ static void put_repeated(struct nsc_buffer *b, uint32_t value, uint32_t count, u
         nsc_thrift_byte(b, (uint8_t)(value >> i));
 }
 
-/* The hybrid of runs and packed values. What is packed before a run must be a multiple of eight:
- * it takes what it lacks from the run. */
+/* Writes values in the RLE/bit-packing hybrid. A bit-packed run before an RLE run must be a
+ * multiple of 8 long, so it takes the missing values from the RLE run. */
 static void put_hybrid(struct nsc_buffer *b, const uint32_t *values, uint32_t count, unsigned width)
 {
     uint32_t begin = 0, at = 0;
@@ -224,7 +223,8 @@ static void put_hybrid(struct nsc_buffer *b, const uint32_t *values, uint32_t co
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-/* p->page goes out, compressed, behind its head. Returns how large it would be uncompressed. */
+/* Writes p->page, compressed, after its header. Returns the bytes of header and uncompressed page.
+ */
 static uint64_t put_page(struct nsc_parquet *p, int type, uint32_t values, int encoding)
 {
     size_t room = ZSTD_compressBound(p->page.used), bytes;
@@ -240,7 +240,7 @@ static uint64_t put_page(struct nsc_parquet *p, int type, uint32_t values, int e
     }
     bytes = ZSTD_compress(packed, room, p->page.data, p->page.used, ZSTD_LEVEL);
     if (ZSTD_isError(bytes) != 0) {
-        p->failed = true; /* it has no memory */
+        p->failed = true; /* zstd fails only when out of memory */
         return 0;
     }
     nsc_thrift_int(&p->head, &last, 1, NSC_THRIFT_I32, type);
@@ -249,7 +249,7 @@ static uint64_t put_page(struct nsc_parquet *p, int type, uint32_t values, int e
     nsc_thrift_field(&p->head, &last, type == PAGE_DATA ? 5 : 7, NSC_THRIFT_STRUCT);
     nsc_thrift_int(&p->head, &inner, 1, NSC_THRIFT_I32, values);
     nsc_thrift_int(&p->head, &inner, 2, NSC_THRIFT_I32, encoding);
-    if (type == PAGE_DATA) { /* levels of definition and of repetition */
+    if (type == PAGE_DATA) { /* encodings of definition and repetition levels */
         nsc_thrift_int(&p->head, &inner, 3, NSC_THRIFT_I32, ENCODING_RLE);
         nsc_thrift_int(&p->head, &inner, 4, NSC_THRIFT_I32, ENCODING_RLE);
     }
@@ -263,8 +263,8 @@ static uint64_t put_page(struct nsc_parquet *p, int type, uint32_t values, int e
     return p->head.used + p->page.used;
 }
 
-/* Which rows have a value: a length in four bytes, then ones and zeros. @levels: a word for each.
- */
+/* Writes the definition levels, 1 for rows with a value, else 0, after their length in 4 bytes.
+ * @levels: one word per row. */
 static void put_levels(struct nsc_parquet *p, const uint32_t *levels)
 {
     size_t start = p->page.used;
@@ -299,7 +299,7 @@ static void put_statistics(struct nsc_buffer *b, int *last, const struct chunk *
     nsc_thrift_end(b);
 }
 
-/* The column is complete: what the footer will say of it. */
+/* Adds the footer metadata of a complete column. */
 static void tell_chunk(struct nsc_parquet *p, const struct chunk *chunk)
 {
     const struct nsc_parquet_column *column = &p->columns[p->column++];
@@ -362,7 +362,7 @@ void nsc_parquet_put_numbers(struct nsc_parquet *p, const int64_t *values, int64
     tell_chunk(p, &chunk);
 }
 
-/* The values themselves, and the range of numbers. */
+/* Writes the dictionary page and determines the range of numbers. */
 static void put_dictionary(struct nsc_parquet *p, const struct nsc_parquet_column *column,
                            const struct nsc_parquet_value *values, uint32_t count,
                            struct chunk *chunk)
@@ -471,7 +471,8 @@ static void put_schema(const struct nsc_parquet *p, struct nsc_buffer *b)
     }
 }
 
-/* That ranges are of the types' own order; without it readers do not trust them. */
+/* Writes the column orders: statistics use each type's own order. Readers ignore statistics without
+ * this. */
 static void put_orders(const struct nsc_parquet *p, struct nsc_buffer *b, int *last)
 {
     nsc_thrift_list(b, last, 7, NSC_THRIFT_STRUCT, p->column_count);
@@ -493,7 +494,7 @@ int nsc_parquet_end(struct nsc_parquet *p, const char *const *keys, const char *
     int last = 0;
 
     nsc_buffer_clear(b);
-    nsc_thrift_int(b, &last, 1, NSC_THRIFT_I32, 2); /* of the format: there are dictionaries */
+    nsc_thrift_int(b, &last, 1, NSC_THRIFT_I32, 2); /* format version: 2, for the encodings used */
     nsc_thrift_list(b, &last, 2, NSC_THRIFT_STRUCT, p->column_count + 1);
     put_schema(p, b);
     nsc_thrift_int(b, &last, 3, NSC_THRIFT_I64, (int64_t)p->all_rows);

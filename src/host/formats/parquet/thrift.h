@@ -1,9 +1,10 @@
 /*
- * thrift.h - write structures in Thrift's compact protocol: what Parquet's pages and footer are
- * headed with.
+ * thrift.h - write structures in Thrift's compact protocol, in which Parquet's page headers and
+ * footer are encoded.
  *
- * Used by the Parquet writer. Whoever writes a structure keeps the last field's number, 0 at first,
- * and ends it with nsc_thrift_end(). Lack of memory stays in the buffer (buffer.h).
+ * Used by the Parquet writer. For each structure, the caller keeps @last, the number of the last
+ * field written, 0 at first, and ends the structure with nsc_thrift_end(). The buffer records when
+ * memory runs out (buffer.h).
  * Source: thrift's doc/specs/thrift-compact-protocol.md.
  */
 #ifndef NSC_FORMATS_PARQUET_THRIFT_H
@@ -30,7 +31,7 @@ static inline void nsc_thrift_byte(struct nsc_buffer *b, uint8_t byte)
     nsc_buffer_bytes(b, &byte, 1);
 }
 
-/* The head of a field; at most 15 numbers behind the last one. */
+/* Writes a field header. @field may be at most 15 above *@last. */
 static inline void nsc_thrift_field(struct nsc_buffer *b, int *last, int field,
                                     enum nsc_thrift_type type)
 {
@@ -53,7 +54,7 @@ static inline void nsc_thrift_binary(struct nsc_buffer *b, int *last, int field,
     nsc_buffer_bytes(b, data, bytes);
 }
 
-/* The head of a list; its elements follow. */
+/* Writes the header of a list field; the caller writes its @count elements. */
 static inline void nsc_thrift_list(struct nsc_buffer *b, int *last, int field,
                                    enum nsc_thrift_type of, uint64_t count)
 {
