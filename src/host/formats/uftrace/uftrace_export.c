@@ -1,8 +1,8 @@
 /*
- * uftrace_export.c - write a trace as a data folder of uftrace: TID.dat with 16 bytes a begin or
- * end, and what names the functions. Called through export.c.
+ * uftrace_export.c - write a trace as a data folder of uftrace: TID.dat with 16 bytes per begin or
+ * end, and the files that name the functions. Called through export.c.
  *
- * All functions are put into one module at made-up addresses, in the order of their first calls.
+ * All functions go into one module at synthetic addresses, in the order of their first calls.
  * Source: uftrace 0.13, its headers and what it records.
  */
 #include <errno.h>
@@ -24,7 +24,7 @@
 #define FEATURES       (1u << 1 | 1u << 5 | 1u << 6) /* sessions, relative symbols, max_stack */
 #define INFOS          (1u << 0 | 1u << 7)           /* exename, taskinfo */
 #define RECORD_MAGIC   5u
-#define DEPTHS         1024u /* a record has 10 bits for it */
+#define DEPTHS         1024u /* a record has 10 bits for the depth */
 #define MAP_START      0x400000u
 #define FUNCTION_BYTES 16u
 #define STACK_SHIFT    22          /* the kernel's thread ids are below 2^22 */
@@ -36,12 +36,12 @@ enum { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2 };
 struct uftrace {
     struct nsc_export *job;
     struct nsc_folder folder;
-    uint64_t offset_ns;      /* to CLOCK_MONOTONIC, where it is known */
+    uint64_t offset_ns;      /* from trace time to CLOCK_MONOTONIC; 0 if unknown */
     uint64_t too_deep;       /* calls left out */
-    uint32_t *tids;          /* by thread id: what it is called; 0 = not written */
-    struct nsc_id_map taken; /* numbers in there */
-    uint32_t next_tid;       /* all from 2^STACK_SHIFT up to here are taken */
-    uint32_t renamed;        /* threads that are not called by their own id */
+    uint32_t *tids;          /* by thread id: tid in the output; 0 = not written */
+    struct nsc_id_map taken; /* the tids in `tids` */
+    uint32_t next_tid;       /* all tids from 2^STACK_SHIFT up to here are taken */
+    uint32_t renamed;        /* threads whose tid in the output is not their own */
     char *module;            /* file name of the program */
 };
 
@@ -76,8 +76,8 @@ static bool is_free(const struct uftrace *u, uint64_t tid)
     return tid > 0 && tid < TIDS_MAX && nsc_id_map_get(&u->taken, tid) == NSC_ID_MAP_NEW;
 }
 
-/* A number that no other thread is called by: its own if it is free, or one that shows its own, or
- * the next. Returns 0 or -errno. */
+/* Chooses an unused tid for a thread. First choice is its own tid, for a further stack combined
+ * with the stack's number; otherwise the next free number. Returns 0 or -errno. */
 static int choose_tid(struct uftrace *u, uint32_t id)
 {
     const struct nsc_thread *thread = nsc_trace_thread(u->job->trace, id);
@@ -129,13 +129,13 @@ static int export_thread(struct uftrace *u, uint32_t id, struct nsc_diag *diag)
     if (error == -ENOMEM && nsc_output_error(out) == 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     else
-        error = more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+        error = more < 0 ? more : 0; /* nsc_output_finish() reports output errors */
     return nsc_folder_close(&u->folder, out, error, diag);
 }
 
-/* ---- What the events are about ------------------------------------------------------------ */
+/* ---- Symbols, maps, tasks and info -------------------------------------------------------- */
 
-/* The program's name as a file's. Returns 0 or -ENOMEM. */
+/* Makes a file name of the program's name. Returns 0 or -ENOMEM. */
 static int choose_module(struct uftrace *u)
 {
     const char *path =
@@ -190,7 +190,7 @@ static int put_map(struct uftrace *u, struct nsc_output *out)
     return 0;
 }
 
-/* A session for each process, and its threads; all begin when the trace does. */
+/* Writes a session for each process, and its threads. All begin at the start of the trace. */
 static int put_tasks(struct uftrace *u, struct nsc_output *out)
 {
     uint8_t *begun = calloc((size_t)u->job->info->process_count + 1, 1); /* by process */

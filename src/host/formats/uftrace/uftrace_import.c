@@ -1,10 +1,10 @@
 /*
  * uftrace_import.c - read a data folder of uftrace: `info`, and the records of each thread,
- * TID.dat. Called through import.c. Names come from uftrace_names.c, what the kernel noted from
- * uftrace_perf.c.
+ * TID.dat. Called through import.c. uftrace_names.c looks up functions; uftrace_perf.c reads the
+ * kernel's events.
  *
- * A record says how deep its call is: an entry ends all calls at its depth or deeper, an exit
- * those that are deeper.
+ * Each record has the depth of its call. An entry ends all open calls at its depth or deeper; an
+ * exit ends those that are deeper.
  * Source: uftrace 0.13, its headers and what it records.
  */
 #include "formats/uftrace/uftrace_import.h"
@@ -24,15 +24,15 @@
 #define HEADER_BYTES   40u
 #define VERSION_FIRST  3u
 #define VERSION_LAST   4u
-#define FEATURE_RELAT  (1u << 5) /* symbols count from their module's start */
+#define FEATURE_RELAT  (1u << 5) /* symbol addresses are relative to their module */
 #define INFO_MAX       ((size_t)16 << 20)
 #define FILES_MAX      65536u
 #define RECORD_BYTES   16u
 #define RECORD_MAGIC   5u
-#define ARGUMENTS_MAX  1040u      /* bytes behind a record */
-#define LOST_MAX       (1u << 24) /* in one record behind arguments */
+#define ARGUMENTS_MAX  1040u      /* bytes of arguments after a record */
+#define LOST_MAX       (1u << 24) /* lost events in one plausible record after arguments */
 #define LENGTH_MAX_NS  ((uint64_t)365 * 24 * 3600 * 1000000000)
-#define EARLY_MAX_NS   1000000000u /* an event is written behind what it came before */
+#define EARLY_MAX_NS   1000000000u /* an event may be this much earlier than the record before it */
 #define PROGRESS_EVERY 65536u
 #define TIME_MAX       ((uint64_t)1 << 62)
 
@@ -40,9 +40,9 @@ enum { RECORD_ENTRY = 0, RECORD_EXIT = 1, RECORD_LOST = 2, RECORD_EVENT = 3 };
 
 struct record {
     uint64_t ns;
-    uint64_t address; /* or number of an event, or of lost records */
+    uint64_t address; /* RECORD_EVENT: event id; RECORD_LOST: number of lost records */
     uint32_t type, depth;
-    bool more;
+    bool more; /* arguments or event data follow */
 };
 
 /* One TID.dat. */
@@ -79,9 +79,10 @@ static uint32_t open_depth(struct nsc_lane *lane)
 }
 
 /*
- * Whether @r may well come next: what lies behind a record with arguments has no length of its own.
- * A value of 8 bytes that passes for a time just now, followed by one that passes for the depth and
- * the address of a call, is none that a program has.
+ * Returns whether @r is plausible as the next record. Arguments after a record have no length
+ * field, so their end is found by looking for the next plausible record. A false match would need
+ * two 8-byte argument values: one that is a valid current time, and one with a fitting depth and
+ * call address. Programs practically never have such arguments.
  */
 static bool fits(const struct reading *f, const struct record *r)
 {
@@ -102,7 +103,7 @@ static bool fits(const struct reading *f, const struct record *r)
     }
 }
 
-/* Whether there is a record at @offset that fits, and one behind it. */
+/* Returns whether plausible records are at @offset and directly after it. */
 static bool plausible(const struct reading *f, uint64_t offset)
 {
     const uint8_t *at = nsc_paged_file_get(f->file, offset, RECORD_BYTES);
@@ -116,7 +117,7 @@ static bool plausible(const struct reading *f, uint64_t offset)
     return parse_record(at, &next) && next.ns + EARLY_MAX_NS >= r.ns && next.ns <= f->u->last_ns;
 }
 
-/* Skip the arguments behind a call's record. Returns false if their end cannot be told. */
+/* Skips the arguments after a call's record. Returns false if their end is not found. */
 static bool skip_arguments(struct reading *f)
 {
     uint64_t left = f->file->size - f->at;
@@ -137,7 +138,8 @@ static void enter(struct reading *f, const struct record *r, uint32_t function)
     nsc_lane_enter(f->lane, r->ns, function, r->depth);
 }
 
-/* An exit of another function than is open there belongs to a call that was lost. */
+/* Exits a call. If another function is open at that depth, the exit belongs to a call whose entry
+ * was lost: a late exit. */
 static void leave(struct reading *f, const struct record *r, uint32_t function)
 {
     while (open_depth(f->lane) > r->depth + 1)
@@ -170,7 +172,7 @@ static int take_call(struct reading *f, const struct record *r)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-/* Those that uftrace takes itself, of 8-byte values. */
+/* Events that uftrace itself records; their values have 8 bytes each. */
 static const struct {
     uint32_t number;
     const char *values[3];
@@ -187,7 +189,7 @@ static const struct {
     {100010, {"branches, difference", "branch misses, difference", NULL}},
 };
 
-#define EVENT_CPU 100011u /* the processor that the thread is on, in 4 bytes */
+#define EVENT_CPU 100011u /* CPU that the thread runs on, in 4 bytes */
 
 int nsc_uftrace_note(struct uft *u, const struct nsc_note *note)
 {
@@ -251,7 +253,7 @@ static int damaged(const struct reading *f, const char *what, struct nsc_diag *d
                         (unsigned long long)f->at, what);
 }
 
-/* The next record. Returns 1, 0 at the end, or -errno with @diag. */
+/* Reads and processes the next record. Returns 1, 0 at the end, or -errno with @diag. */
 static int take_record(struct reading *f, struct nsc_diag *diag)
 {
     struct record r;
@@ -300,7 +302,7 @@ static void tell_progress(const struct reading *f)
         progress->tick(progress->context, f->u->bytes_done + f->at, f->u->bytes_total);
 }
 
-/* All records of a file. Damage behind the first is a note. */
+/* Reads all records of a file. Damage ends the file with a note for the user. */
 static int take_records(struct reading *f, struct nsc_diag *diag)
 {
     struct nsc_diag fault = {.offset = NSC_DIAG_NO_OFFSET};
@@ -430,7 +432,7 @@ static int compare_tids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The earliest record of all, and how many bytes they have. */
+/* Finds the earliest record of all files and adds up their sizes. */
 static void survey(struct uft *u, char **names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -439,7 +441,7 @@ static void survey(struct uft *u, char **names, size_t count)
         struct record r;
 
         if (nsc_paged_file_open(u->folder, names[i], &b, NULL) != 0)
-            continue; /* told when it is its turn */
+            continue; /* reported when the file is read */
         u->bytes_total += b->size;
         at = nsc_paged_file_get(b, 0, RECORD_BYTES);
         if (at != NULL && parse_record(at, &r) && r.ns < u->first_ns)
@@ -451,7 +453,7 @@ static void survey(struct uft *u, char **names, size_t count)
     u->last_ns = u->first_ns + u->length_ns;
 }
 
-/* Times are those of CLOCK_MONOTONIC. */
+/* Writes the trace's clock; uftrace's times are CLOCK_MONOTONIC. */
 static int write_clock(struct uft *u, struct nsc_diag *diag)
 {
     struct nsc_clock_point point = {.ticks = u->first_ns, .monotonic_ns = u->first_ns};

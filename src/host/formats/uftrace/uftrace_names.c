@@ -1,7 +1,7 @@
 /*
- * uftrace_names.c - the functions of an uftrace folder: sessions (task.txt) and what was mapped
- * where (sid-*.map). What is in the modules is in uftrace_symbols.c. Called by uftrace_import.c.
- * See uftrace_import.h.
+ * uftrace_names.c - function lookup in a uftrace folder: sessions (task.txt) and memory maps
+ * (sid-*.map). The symbols of modules are in uftrace_symbols.c. Called by uftrace_import.c. See
+ * uftrace_import.h.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -16,11 +16,11 @@
 #include "util/text/escape.h"
 #include "util/text/name_text.h"
 
-#define MAPS_MAX     262144u            /* of all sessions together */
-#define TEXT_MAX     ((size_t)64 << 20) /* of task.txt and maps */
+#define MAPS_MAX     262144u            /* in all sessions together */
+#define TEXT_MAX     ((size_t)64 << 20) /* bytes of task.txt, or of a map file */
 #define SESSIONS_MAX 65536u
-#define LOADS_MAX    4096u /* libraries loaded later, in a session */
-#define FORKS_MAX    64u   /* processes between a session and who inherits it */
+#define LOADS_MAX    4096u /* maps per session beyond which dlopen() lines are ignored */
+#define FORKS_MAX    64u   /* forks between a session's process and one that inherits it */
 
 static int no_memory(struct nsc_diag *diag)
 {
@@ -29,7 +29,7 @@ static int no_memory(struct nsc_diag *diag)
 
 /* ---- Text --------------------------------------------------------------------------------- */
 
-/* The value behind " key=" in a line, or NULL. */
+/* Returns the value after " key=" in a line, or NULL. */
 static const char *value_of(const char *line, const char *key)
 {
     size_t bytes = strlen(key);
@@ -47,7 +47,7 @@ static uint64_t number_of(const char *line, const char *key, int base)
     return value != NULL ? strtoull(value, NULL, base) : 0;
 }
 
-/* "seconds.nanoseconds" */
+/* Parses the timestamp of a line, "seconds.nanoseconds". Returns ns; 0 if missing or too large. */
 static uint64_t time_of(const char *line)
 {
     const char *value = value_of(line, "timestamp");
@@ -62,7 +62,7 @@ static uint64_t time_of(const char *line)
     return s < UINT64_MAX / 2000000000 ? s * 1000000000 + ns % 1000000000 : 0;
 }
 
-/* A copy of what stands in quotes behind a key; NULL when there is none or no memory. */
+/* Returns a copy of the quoted value of a key; NULL if there is none, or when out of memory. */
 static char *quoted(const char *line, const char *key)
 {
     const char *value = value_of(line, key), *end;
@@ -75,7 +75,7 @@ static char *quoted(const char *line, const char *key)
 
 /* ---- Maps --------------------------------------------------------------------------------- */
 
-/* How many there are bounds the time that a search takes. */
+/* Adds a map, up to MAPS_MAX. The limit bounds the time that lookups take. */
 static int add_map(struct uft *u, struct uft_session *s, const struct uft_map *map)
 {
     struct uft_map *all;
@@ -94,8 +94,8 @@ static int add_map(struct uft *u, struct uft_session *s, const struct uft_map *m
     return 0;
 }
 
-/* "start-end prot offset device inode path [build-id:hex]"; what follows one another with one path
- * is one module, whose addresses count from its first byte. */
+/* Parses "start-end prot offset device inode path [build-id:hex]". Successive lines of one module
+ * become one map; addresses in the module are relative to the start of that map. */
 static int take_map(struct uft *u, struct uft_session *s, const char *line)
 {
     char path[4096], build_id[128];
@@ -149,7 +149,7 @@ static int read_maps(struct uft *u, struct uft_session *s)
     return error;
 }
 
-/* What was mapped at @address in the session. */
+/* Finds the map of a session that contains @address at time @ns. */
 static const struct uft_map *find_map(const struct uft_session *s, uint64_t ns, uint64_t address)
 {
     uint32_t low = 0, high = s->map_count;
@@ -195,7 +195,7 @@ static int take_session(struct uft *u, const char *line)
     return read_maps(u, s);
 }
 
-/* The first one with a number is the one that is found by it. */
+/* Maps @number to @at, unless it is mapped already. */
 static int put_first(struct nsc_id_map *map, uint32_t number, uint32_t at)
 {
     return nsc_id_map_get(map, number) == NSC_ID_MAP_NEW ? nsc_id_map_put(map, number, at) : 0;
@@ -223,7 +223,7 @@ static int take_task(struct uft *u, const char *line, bool forked)
     return error;
 }
 
-/* A library that the program loaded itself. */
+/* Adds the map of a library that the program loaded with dlopen() (a DLOP line). */
 static int take_load(struct uft *u, const char *line)
 {
     const char *sid = value_of(line, "sid");
@@ -294,8 +294,8 @@ int nsc_uftrace_names_open(struct uft *u, struct nsc_diag *diag)
 /* ---- Addresses ---------------------------------------------------------------------------- */
 
 /*
- * The session of @pid at @ns: its own last one, or else that of who forked it, when it did. @until
- * is lowered to when another one may be in force.
+ * Finds the session of @pid at time @ns: its own last one, or that of the process that forked it.
+ * Lowers *@until to the time from which another session may apply.
  */
 static struct uft_session *find_session(const struct uft *u, uint32_t pid, uint64_t ns,
                                         uint64_t *until)
@@ -348,7 +348,7 @@ static uint8_t hex_digit(char c)
     return (uint8_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-/* The module's entry in the trace. */
+/* Adds a module to the trace, if that has not been done. */
 static int need_module(struct uft *u, struct uft_module *m)
 {
     struct nsc_module module = {.path = m->path};
@@ -364,7 +364,7 @@ static int need_module(struct uft *u, struct uft_module *m)
     return nsc_writer_add_module(u->job->writer, &module, &m->id);
 }
 
-/* A function without a name, called by its address. */
+/* Finds or adds a function without a symbol; its name is its address. */
 static int add_unknown(struct uft *u, const struct uft_module *m, uint64_t va, uint32_t *function)
 {
     char key[48], name[24];
@@ -456,7 +456,7 @@ const char *nsc_uftrace_names_program(const struct uft *u, uint32_t pid)
 
 /* ---- The end ------------------------------------------------------------------------------ */
 
-/* All functions are asked for at once: it takes a process. */
+/* Demangles all functions at once, because demangling starts a process. */
 int nsc_uftrace_names_finish(struct uft *u)
 {
     uint32_t count = nsc_writer_function_count(u->job->writer);

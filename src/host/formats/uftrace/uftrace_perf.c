@@ -1,10 +1,10 @@
 /*
- * uftrace_perf.c - what lies beside uftrace's records: the kernel's notes on when threads ran and
- * what they are called (perf-cpuN.dat), and marks from outside (extern.dat). Called by
+ * uftrace_perf.c - read the files beside uftrace's records: context switches and thread names of
+ * the kernel (perf-cpuN.dat), and marks of external programs (extern.dat). Called by
  * uftrace_import.c.
  *
- * A thread's changes of state are in the files of all processors that it ran on: they are read
- * side by side, in order of time.
+ * A thread's context switches are in the files of all CPUs that it ran on. These files are merged
+ * by time.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 #define FILES_MAX  4096u
 #define HEAD_BYTES 8u
-#define ID_BYTES   16u /* pid, tid, time: at the end of each record */
+#define ID_BYTES   16u /* pid, tid and time, at the end of each record */
 #define COMM_BYTES 16u
 
 #define EXTERN_MAX ((size_t)64 << 20)
@@ -26,7 +26,7 @@ enum { PERF_LOST = 2, PERF_COMM = 3, PERF_SWITCH = 14 };
 #define SWITCH_OUT     0x2000u
 #define SWITCH_PREEMPT 0x4000u
 
-/* The file of a processor, at its next record of interest. */
+/* The file of a CPU, with its next relevant record (context switch or thread name). */
 struct cpu {
     struct nsc_paged_file *file;
     uint64_t at;
@@ -40,7 +40,7 @@ struct perf {
     struct cpu *cpus;
     size_t count;
     uint64_t lost;
-    uint32_t *states; /* by thread */
+    uint32_t *states; /* current NSC_STATE_* by index of threads */
 };
 
 static struct uft_thread *find_thread(const struct uft *u, uint32_t tid)
@@ -58,7 +58,7 @@ static struct uft_thread *find_thread(const struct uft *u, uint32_t tid)
     return low < u->thread_count && u->threads[low].tid == tid ? &u->threads[low] : NULL;
 }
 
-/* Go to the next record of interest. Returns false at the end or where the file is damaged. */
+/* Reads the next relevant record. Returns false at the end, or if the file is damaged. */
 static bool advance(struct perf *p, struct cpu *c)
 {
     for (;;) {
@@ -118,7 +118,7 @@ static int take_next(struct perf *p, struct cpu *c)
     return 0;
 }
 
-/* A thread that nobody named is called like the first of its process. */
+/* Writes the thread names. A thread without a name gets that of the main thread of its process. */
 static int write_names(const struct uft *u)
 {
     int error = 0;
@@ -136,7 +136,7 @@ static int write_names(const struct uft *u)
     return error;
 }
 
-/* The earliest record of all files. */
+/* Returns the file with the earliest next record, or NULL. */
 static struct cpu *earliest(const struct perf *p)
 {
     struct cpu *first = NULL;
@@ -216,9 +216,9 @@ int nsc_uftrace_perf(struct uft *u, struct nsc_diag *diag)
     return error;
 }
 
-/* ---- Marks from outside ------------------------------------------------------------------- */
+/* ---- Marks of external programs ----------------------------------------------------------- */
 
-/* "seconds.nanoseconds text" */
+/* Parses a mark, "seconds.nanoseconds text". Lines of another form are ignored. */
 static int take_mark(struct uft *u, char *line)
 {
     struct nsc_note note = {.kind = NSC_NOTE_MARK, .owner = u->threads[0].id};
@@ -244,7 +244,7 @@ int nsc_uftrace_extern(struct uft *u, struct nsc_diag *diag)
 
     if (u->thread_count == 0 ||
         nsc_paged_file_text(u->folder, "extern.dat", EXTERN_MAX, &text, &bytes, NULL) != 0)
-        return 0; /* few folders have it */
+        return 0; /* extern.dat is optional */
     for (at = text; *at != '\0'; at = end) {
         end = at + strcspn(at, "\n");
         if (*end != '\0')

@@ -1,8 +1,8 @@
 /*
- * uftrace_symbols.c - the modules of an uftrace folder: symbols (*.sym) and source lines (*.dbg).
+ * uftrace_symbols.c - the modules of a uftrace folder: symbols (*.sym) and source lines (*.dbg).
  * Called by uftrace_names.c.
  *
- * Symbols of a module are read when one of its addresses is met first.
+ * A module's symbols are read at the first lookup in it.
  */
 #include "formats/uftrace/uftrace_symbols.h"
 
@@ -17,7 +17,7 @@
 
 #define FILES_MAX   8192u
 #define SYMBOLS_MAX ((size_t)512 << 20) /* bytes of a .sym or .dbg file */
-#define HEAD_BYTES  4096u               /* of a .sym file, which its comments are in */
+#define HEAD_BYTES  4096u               /* start of a .sym file in which its comments are read */
 
 char *nsc_uftrace_next_line(char **at)
 {
@@ -66,7 +66,8 @@ static struct uft_module *add_module(struct uft *u, const char *path, const char
     return m;
 }
 
-/* The comments at a symbol file's start say whose it is; old ones have none. */
+/* Adds the module of a symbol file. Comments at the file's start name the module and its build ID;
+ * old files have none, then the file name is used. */
 static int add_symbol_file(struct uft *u, const char *name)
 {
     char head[HEAD_BYTES + 1], path[HEAD_BYTES], build_id[HEAD_BYTES], *at = head, *line;
@@ -111,7 +112,7 @@ int nsc_uftrace_list_modules(struct uft *u, struct nsc_diag *diag)
     return error != 0 ? nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory") : 0;
 }
 
-/* How well a module fits what was mapped: 0 is not at all. */
+/* Returns how well a module matches a mapped path and build ID; 0 = no match. */
 static unsigned match(const struct uft_module *m, const char *path, const char *build_id)
 {
     bool known = build_id[0] != '\0' && m->build_id[0] != '\0';
@@ -154,7 +155,7 @@ static int compare_symbols(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Take "address [size] type name" apart. Returns the type, or 0 if the line is something else. */
+/* Parses "address [size] type name". Returns the type, or 0 if the line is something else. */
 static char parse_symbol(char *line, struct uft_symbol *s)
 {
     char *at, type;
@@ -188,7 +189,8 @@ static int add_symbol(struct uft_module *m, uint32_t *room, const struct uft_sym
     return 0;
 }
 
-/* Of two names of an address the first by name stays. A `?` ends what is before it. */
+/* Sorts the symbols and fills in missing ends. Of several names of an address, the first in
+ * alphabetical order is kept. A `?` symbol ends the symbol before it. */
 static void tidy_symbols(struct uft_module *m)
 {
     uint32_t kept = 0;
@@ -228,7 +230,7 @@ static int read_symbols(struct uft *u, struct uft_module *m)
         char type = parse_symbol(line, &s);
 
         if (type == '?')
-            s.name = ""; /* the end of a section: sorts before a symbol there, and names nothing */
+            s.name = ""; /* end of a section: no name; sorts before a symbol at that address */
         if (type == '?' || (type != 0 && strchr("TtwWPKDdvVuiI", type) != NULL))
             error = add_symbol(m, &room, &s);
     }
@@ -256,7 +258,7 @@ struct uft_symbol *nsc_uftrace_find_symbol(const struct uft_module *m, uint64_t 
     return &m->symbols[low];
 }
 
-/* Where functions are in the source: "F: address name", then "L: line file". */
+/* Reads the source lines of functions: "F: address name", then "L: line file". */
 static int read_lines(struct uft *u, struct uft_module *m)
 {
     struct uft_symbol *symbol = NULL;
@@ -269,7 +271,7 @@ static int read_lines(struct uft *u, struct uft_module *m)
     error = nsc_paged_file_text(u->folder, name, SYMBOLS_MAX, &m->debug, &bytes, NULL);
     free(name);
     if (error != 0)
-        return error == -ENOMEM ? error : 0; /* few folders have it */
+        return error == -ENOMEM ? error : 0; /* the .dbg file is optional */
     at = m->debug;
     while ((line = nsc_uftrace_next_line(&at)) != NULL) {
         if (strncmp(line, "F: ", 3) == 0) {

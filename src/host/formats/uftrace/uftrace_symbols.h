@@ -1,24 +1,26 @@
 /*
- * uftrace_symbols.h - the modules of an uftrace folder and what its files say is in them. Called by
- * uftrace_names.c. Inside formats/ only.
+ * uftrace_symbols.h - the modules of a uftrace folder and their symbols. Called by uftrace_names.c.
+ * Used inside formats/ only.
  */
 #ifndef NSC_FORMATS_UFTRACE_UFTRACE_SYMBOLS_H
 #define NSC_FORMATS_UFTRACE_UFTRACE_SYMBOLS_H
 
 #include "formats/uftrace/uftrace_import.h"
 
-/* The next line of *@at, ended by NUL in place; NULL at the end. */
+/* Returns the next line of *@at, NUL-terminated in place, or NULL at the end. */
 char *nsc_uftrace_next_line(char **at);
 
-/* The modules that have symbols: the heads of the .sym files. Returns 0 or -errno with @diag. */
+/* Lists the modules that have symbols; reads only the headers of the .sym files. Returns 0 or
+ * -errno with @diag. */
 int nsc_uftrace_list_modules(struct uft *u, struct nsc_diag *diag);
-/* The module at @path: one that has symbols, or a new one. NSC_NO_ID: out of memory. */
+/* Returns the index of the listed module that fits @path and @build_id best, or of a new one.
+ * NSC_NO_ID when out of memory. */
 uint32_t nsc_uftrace_find_module(struct uft *u, const char *path, const char *build_id);
 void nsc_uftrace_modules_free(struct uft *u);
 
-/* Read a module's symbols if that has not been done. Returns 0 or -ENOMEM. */
+/* Reads a module's symbols unless they have been read. Returns 0 or -ENOMEM. */
 int nsc_uftrace_need_symbols(struct uft *u, struct uft_module *m);
-/* What is at an address of it, or NULL. */
+/* Returns the symbol that contains address @va, or NULL. */
 struct uft_symbol *nsc_uftrace_find_symbol(const struct uft_module *m, uint64_t va);
 
 #endif
