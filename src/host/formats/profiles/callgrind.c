@@ -2,9 +2,10 @@
  * callgrind.c - write a trace as a profile in callgrind's format, for callgrind_annotate and
  * KCachegrind. Called through export.c.
  *
- * The time of each function itself, and of what it calls, by callee. Which line makes a call is not
- * recorded: all costs are at the function's first line. callgrind_annotate takes a function's
- * inclusive time from its callers alone, so that "(root)" calls those that nobody calls.
+ * The profile has the self time of each function, and the inclusive time of its calls by callee.
+ * Call sites are not recorded, so all costs are at the function's first line. callgrind_annotate
+ * computes a function's inclusive time from its callers only. Functions without a caller are
+ * therefore called by a synthetic function "(root)".
  * Source: Valgrind's manual, "Callgrind Format Specification".
  */
 #include <errno.h>
@@ -34,7 +35,8 @@ static void put_number(struct callgrind *c, uint64_t value, char end)
     c->out->at++;
 }
 
-/* A line `key=path`. What begins with a parenthesis would be taken for a number. */
+/* Writes a line `key=path`. Readers take a name that begins with a parenthesis for a number, so
+ * "./" is put before it. */
 static int put_path(struct callgrind *c, const char *key, const char *path)
 {
     size_t bytes;
@@ -51,7 +53,7 @@ static int put_path(struct callgrind *c, const char *key, const char *path)
     return 0;
 }
 
-/* Three lines that name a function, with keys for its module, file and name. */
+/* Writes three lines that identify a function. @keys: for its module, file and name. */
 static int put_function(struct callgrind *c, const char *const keys[3], uint32_t id)
 {
     const struct nsc_function *f = nsc_trace_function(c->job->trace, id);
@@ -90,7 +92,7 @@ static int put_pair(struct callgrind *c, const struct nsc_call_pair *pair)
     return 0;
 }
 
-/* The pairs of one caller, from *@next on. */
+/* Writes the pairs of one caller, starting with *@next, which is advanced. */
 static int put_pairs(struct callgrind *c, uint32_t caller, uint32_t *next)
 {
     for (; *next < c->tally.pair_count && c->tally.pairs[*next].caller == caller; ++*next)

@@ -2,9 +2,9 @@
  * firefox.c - write a trace as a processed profile of the Firefox Profiler. Called through
  * export.c.
  *
- * A sample for each time that a thread's stack was as it was, weighing that time. The file has the
- * samples' values in columns, so each thread is walked once for each. Readers bring older versions
- * of the format to their own.
+ * Each interval without a stack change becomes a sample, weighted with its duration. The file
+ * stores samples in columns, so each thread is walked once per column. The Firefox Profiler
+ * upgrades older versions of the format.
  * Source: firefox-devtools/profiler, docs-developer/CHANGELOG-formats.md and src/types/profile.js.
  */
 #include <errno.h>
@@ -26,12 +26,12 @@ struct firefox {
     struct nsc_output *out;
     struct nsc_paths paths;  /* of the thread */
     uint32_t *local;         /* by function id: its number in the thread */
-    uint32_t *stamps;        /* by function id: thread + 1 that local[] speaks of */
+    uint32_t *stamps;        /* by function id: thread + 1 for which local[] is valid */
     uint32_t *functions;     /* by number in the thread */
     uint32_t function_count; /* in the thread */
     uint64_t samples;        /* of the thread */
     uint64_t first_ns, last_ns;
-    uint64_t momentary; /* calls of no time */
+    uint64_t momentary; /* calls with zero duration, which are not in the file */
     bool any_thread;
 };
 
@@ -61,7 +61,7 @@ static void put_ms(struct firefox *f, uint64_t ns)
     put_text(f, text);
 }
 
-/* @text, @count times, as a JSON array named @key. */
+/* Writes @key and a JSON array with @count copies of @text. */
 static void put_repeated(struct firefox *f, const char *key, const char *text, uint64_t count)
 {
     put_text(f, key);
@@ -72,7 +72,7 @@ static void put_repeated(struct firefox *f, const char *key, const char *text, u
     put_text(f, count > 0 ? "]" : "[]");
 }
 
-/* A number for each of @count, or null for UINT32_MAX. */
+/* Writes @key and a JSON array of value(f, 0) to value(f, count - 1); UINT32_MAX becomes null. */
 static void put_column(struct firefox *f, const char *key, uint32_t count,
                        uint32_t (*value)(const struct firefox *f, uint32_t index))
 {
@@ -91,7 +91,7 @@ static void put_column(struct firefox *f, const char *key, uint32_t count,
 
 /* ---- Samples ------------------------------------------------------------------------------ */
 
-/* From @ns on, and for @span_ns, the stack was @path. */
+/* Writes one column of a sample: from @ns on, for @span_ns, the stack was @path. */
 static void put_sample(struct firefox *f, enum column column, uint32_t path, uint64_t ns,
                        uint64_t span_ns)
 {
@@ -125,7 +125,8 @@ static int step(struct firefox *f, enum column column, const struct nsc_walk_eve
     return nsc_output_error(f->out);
 }
 
-/* One pass over the thread; only the first one counts what is exported. */
+/* Writes one column, with one pass over the thread. Only the first pass counts the exported calls.
+ */
 static int put_samples(struct firefox *f, enum column column, uint32_t thread,
                        struct nsc_diag *diag)
 {
@@ -155,7 +156,7 @@ static int put_samples(struct firefox *f, enum column column, uint32_t thread,
         nsc_walk_close(walk);
     if (error == -ENOMEM && nsc_output_error(f->out) == 0)
         return nsc_paths_no_memory(&f->paths, diag);
-    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+    return more < 0 ? more : 0; /* nsc_output_finish() reports output errors */
 }
 
 /* ---- Tables of a thread ------------------------------------------------------------------- */
@@ -188,7 +189,8 @@ static uint32_t line_of(const struct firefox *f, uint32_t number)
     return line > 0 ? line : UINT32_MAX;
 }
 
-/* Strings are the names of all functions, then their files. */
+/* Index of a function's file in the string table, which holds all function names, then their files.
+ */
 static uint32_t file_of(const struct firefox *f, uint32_t number)
 {
     return function_of(f, number)->file[0] != '\0' ? f->function_count + number : UINT32_MAX;
@@ -271,7 +273,8 @@ static int put_strings(struct firefox *f)
     return error;
 }
 
-/* A further stack of a thread is a thread, with a number that no thread of the system has. */
+/* Starts a thread. A further stack becomes a thread of its own, with a tid (stack number << 32)
+ * that no thread of the system has. */
 static int put_thread_head(struct firefox *f, uint32_t id)
 {
     const struct nsc_thread *thread = nsc_trace_thread(f->job->trace, id);

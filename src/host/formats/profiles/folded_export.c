@@ -1,7 +1,7 @@
 /*
  * folded_export.c - write a trace as folded stacks, `main;work;sort 1234`, for flamegraph.pl and
- * its kin. Called through export.c. Keeps one node per distinct stack, whatever the number of
- * calls.
+ * similar tools. Called through export.c. Memory grows with the number of distinct stacks, not with
+ * the number of calls.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,8 +18,8 @@ struct folded {
     struct nsc_paths paths;
 };
 
-/* ';' parts frames, a line end parts stacks; flamegraph.pl takes the last space for the weight's.
- */
+/* Replaces characters that are separators in the format: ';' between frames, line ends between
+ * stacks. Spaces may stay: flamegraph.pl takes the last one as the separator of the weight. */
 static char *cook_frame(const char *name, size_t *bytes)
 {
     return nsc_names_visible(name[0] != '\0' ? name : "(no name)", ";", ':', bytes);
@@ -100,7 +100,7 @@ static int export_folded(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, f.out, error, diag);
 }
 
-/* Its first line is a stack, a blank and a number. */
+/* The first line must be a stack, a blank and a number. */
 static bool sniff_folded(const uint8_t *bytes, size_t count)
 {
     const uint8_t *line_end = memchr(bytes, '\n', count);
@@ -108,7 +108,7 @@ static bool sniff_folded(const uint8_t *bytes, size_t count)
 
     if (memchr(bytes, 0, end) != NULL)
         return false;
-    if (line_end == NULL) /* a deep stack */
+    if (line_end == NULL) /* the line is longer than the bytes at hand: a deep stack */
         return memchr(bytes, ';', count) != NULL;
     while (at > 0 && bytes[at - 1] >= '0' && bytes[at - 1] <= '9')
         at--;

@@ -1,8 +1,8 @@
 /*
  * folded_import.c - read folded stacks, `main;work;sort 1234`. Called through import.c.
  *
- * The sums know nothing of time: each distinct stack becomes one call that lasts as long as its
- * number says, in ns, and calls of one caller follow one another in the order of the input.
+ * Folded stacks are sums without times. Each distinct stack becomes one call whose self time is the
+ * stack's number, in ns. Calls of one caller follow each other in the order of the input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -30,8 +30,8 @@ static int no_memory(struct nsc_diag *diag)
 
 /* ---- Lines -------------------------------------------------------------------------------- */
 
-/* The number behind the last blank, to the nearest whole one. Returns where the blank is, or NULL.
- */
+/* Parses the number after the last blank, rounded to the nearest integer. Returns the end of the
+ * stack, before the blanks, or NULL if the line has another form. */
 static const char *split_line(const char *text, size_t bytes, uint64_t *weight)
 {
     const char *end = text + bytes, *at = end, *point = NULL;
@@ -122,8 +122,8 @@ static int read_lines(struct folded_import *f, struct nsc_diag *diag)
 
 /* ---- Calls -------------------------------------------------------------------------------- */
 
-/* By path: its first callee and the next one of its caller, each plus 1; 0 = none. The last is of
- * the root. */
+/* Links of a path: its first callee and its next sibling, as path index + 1; 0 = none. The last
+ * entry of the array is that of the root. */
 struct links {
     uint32_t callee, next;
 };
@@ -132,7 +132,7 @@ static struct links *link_paths(const struct nsc_paths *paths)
 {
     struct links *links = calloc((size_t)paths->count + 1, sizeof *links);
 
-    /* Backwards, so that callees come out in order. */
+    /* Backwards, since each path is inserted at the head of its parent's list. */
     for (uint32_t i = paths->count; links != NULL && i-- > 0;) {
         uint32_t parent =
             paths->all[i].parent == NSC_PATHS_ROOT ? paths->count : paths->all[i].parent;
@@ -143,7 +143,8 @@ static struct links *link_paths(const struct nsc_paths *paths)
     return links;
 }
 
-/* A path's own time comes before its callees. Returns the end of all. */
+/* Writes the calls of all paths; a path's self time comes before its callees. Returns the end of
+ * the last call. */
 static uint64_t put_calls(const struct folded_import *f, const struct links *links,
                           struct nsc_lane *lane)
 {
@@ -215,8 +216,8 @@ static int import_folded(struct nsc_import *job, struct nsc_diag *diag)
     return error;
 }
 
-/* The first line, and what else stands before one that is damaged, are stacks and numbers, and one
- * at least has two frames: else any list of numbers would do. */
+/* The first line, and all others before a damaged one, must be a stack and a number. At least one
+ * stack must have two frames; otherwise any list of words and numbers would be accepted. */
 static bool sniff_folded(const uint8_t *bytes, size_t count)
 {
     const char *at = (const char *)bytes, *end = at + count;
@@ -230,7 +231,7 @@ static bool sniff_folded(const uint8_t *bytes, size_t count)
         size_t length = (size_t)((line_end != NULL ? line_end : end) - at);
 
         length -= length > 0 && at[length - 1] == '\r';
-        if (line_end == NULL && count >= 4096) /* the rest of it is not there */
+        if (line_end == NULL && count >= 4096) /* the line continues after the bytes at hand */
             return stack || memchr(at, ';', length) != NULL;
         if (length > 0 && split_line(at, length, &weight) == NULL)
             return stack;

@@ -2,8 +2,8 @@
  * pprof.c - write a trace as a profile for Google's pprof: gzipped protobuf. Called through
  * export.c.
  *
- * One sample per distinct stack, with its calls and the time in its innermost function; a location
- * per function, since call sites are not recorded.
+ * Each distinct stack is one sample, with its number of calls and the self time of its innermost
+ * function. Each function is one location, since call sites are not recorded.
  * Source: google/pprof, proto/profile.proto.
  */
 #include <errno.h>
@@ -58,8 +58,8 @@ enum {
     FUNCTION_LINE = 5,
 };
 
-/* The table of strings: these, a path and a build id for each module, a name for each thread, and
- * name, symbol and file for each function. */
+/* The string table holds, in this order: these fixed strings, path and build ID of each module, the
+ * name of each thread, and name, symbol and file of each function. */
 static const char *const fixed[] = {"", "calls", "count", "time", "nanoseconds", "thread", "tid"};
 enum { STRING_CALLS = 1, STRING_COUNT, STRING_TIME, STRING_NS, STRING_THREAD, STRING_TID };
 #define FIXED_COUNT (sizeof fixed / sizeof fixed[0])
@@ -96,7 +96,7 @@ static void put_u64(struct pprof *p, uint32_t field, uint64_t value)
     put_leb(p, value);
 }
 
-/* The head of a field of @bytes bytes, which follow. */
+/* Writes the header of a length-delimited field; the caller writes its @bytes bytes. */
 static void put_head(struct pprof *p, uint32_t field, size_t bytes)
 {
     put_leb(p, NSC_PROTOBUF_BYTES(field));
@@ -143,7 +143,8 @@ static size_t leb_bytes(uint64_t value)
     return (size_t)(nsc_leb_put(room, value) - room);
 }
 
-/* What follows a sample's locations: the values, and the labels of its thread, if it is known. */
+/* Writes the rest of a sample, after its locations: the values, and labels for its thread unless
+ * @thread is NSC_NO_ID. */
 static uint8_t *put_values(struct pprof *p, uint8_t *at, const struct nsc_path *s, uint32_t thread)
 {
     uint8_t values[32], *end = nsc_leb_put(values, s->calls);
@@ -164,8 +165,8 @@ static uint8_t *put_values(struct pprof *p, uint8_t *at, const struct nsc_path *
     return at;
 }
 
-/* Locations are functions by number, from 1. A stack may be as deep as --depth allows, so its
- * length is found before it is written. */
+/* Writes the sample of a stack. A location's id is its function's number + 1. The size of the
+ * locations, which is limited only by --depth, is computed before they are written. */
 static int put_sample(struct pprof *p, uint32_t stack)
 {
     const struct nsc_path *all = p->paths.all;
@@ -214,7 +215,7 @@ static void put_modules(struct pprof *p)
 
         at = nsc_protobuf_u64(at, MAPPING_FILE, module_string(i));
         at = nsc_protobuf_u64(at, MAPPING_BUILD_ID, module_string(i) + 1);
-        /* pprof is not to look for symbols itself: there are no addresses. */
+        /* Prevents pprof from symbolizing: the profile has no addresses. */
         at = nsc_protobuf_u64(at, MAPPING_HAS_FUNCTIONS, 1);
         at = nsc_protobuf_u64(at, MAPPING_HAS_FILES, 1);
         at = nsc_protobuf_u64(at, MAPPING_HAS_LINES, 1);
@@ -240,7 +241,8 @@ static void put_functions(struct pprof *p)
 
         at = nsc_protobuf_u64(message, FUNCTION_ID, i + 1ull);
         at = nsc_protobuf_u64(at, FUNCTION_NAME, function_string(p, i));
-        /* A symbol that is the name again would be taken for mangled, and the name be shortened. */
+        /* Omitted if equal to the name: pprof would take it for a mangled name and shorten the
+         * name. */
         if (strcmp(f->symbol, f->name) != 0)
             at = nsc_protobuf_u64(at, FUNCTION_SYSTEM_NAME, function_string(p, i) + 1);
         at = nsc_protobuf_u64(at, FUNCTION_FILE, function_string(p, i) + 2);
@@ -282,7 +284,7 @@ static int put_strings(struct pprof *p)
     return error;
 }
 
-/* When it was recorded and for how long, within the window. */
+/* Writes the time and duration of the recording, clipped to the window. */
 static void put_time(struct pprof *p)
 {
     const struct nsc_export *job = p->job;
@@ -338,7 +340,7 @@ static int export_pprof(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, p.out, error, diag);
 }
 
-/* It begins with the first type of value. */
+/* Profiles written here begin with the sample type "calls". */
 static bool sniff_pprof(const uint8_t *bytes, size_t count)
 {
     static const uint8_t start[] = {NSC_PROTOBUF_BYTES(PROFILE_SAMPLE_TYPE), 4,

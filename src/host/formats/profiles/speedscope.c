@@ -1,6 +1,6 @@
 /*
- * speedscope.c - write a trace as speedscope's own JSON: a profile of begins and ends for each
- * thread, an event a line. Called through export.c.
+ * speedscope.c - write a trace as speedscope's own JSON: an "evented" profile (begins and ends) for
+ * each thread, one event per line. Called through export.c.
  *
  * Source: speedscope's file-format-schema.json.
  */
@@ -12,7 +12,7 @@
 #include "formats/export/export.h"
 #include "util/text/name_text.h"
 
-/* What speedscope can read. */
+/* Maximum file size that speedscope can read. */
 #define READABLE_BYTES 2000000000u
 
 static const char file_start[] =
@@ -21,9 +21,9 @@ static const char file_start[] =
 struct speedscope {
     struct nsc_export *job;
     struct nsc_output *out;
-    bool any_profile, any_event; /* the next one needs a comma */
+    bool any_profile, any_event; /* one has been written: the next one needs a comma */
     uint64_t first_ns, last_ns;  /* of the thread */
-    uint64_t bytes;              /* of events, about */
+    uint64_t bytes;              /* of events, estimated */
 };
 
 static void put_text(struct speedscope *s, const char *text)
@@ -116,10 +116,10 @@ static int export_thread(struct speedscope *s, uint32_t thread, struct nsc_diag 
         close_profile(s);
     if (error == -ENOMEM && nsc_output_error(s->out) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+    return more < 0 ? more : 0; /* nsc_output_finish() reports output errors */
 }
 
-/* The functions in use, by number. */
+/* Writes the table of the functions in use, ordered by number. */
 static int put_frames(struct speedscope *s)
 {
     int error = 0;

@@ -1,6 +1,6 @@
 /*
- * tau.c - write a trace as TAU's profiles, a folder with a file profile.N.C.T for each thread: node
- * (process), context (always 0), thread. Called through export.c.
+ * tau.c - write a trace as TAU profiles: a folder with a file profile.N.C.T for each thread, where
+ * N is the node (process), C the context (always 0) and T the thread. Called through export.c.
  *
  * Source: the TAU reference guide and the profile reader of its pprof.
  */
@@ -13,7 +13,7 @@
 #include "formats/export/folder_output.h"
 #include "util/text/name_text.h"
 
-/* Microseconds with the nanoseconds behind the point, and a blank. */
+/* Writes a time in microseconds with three decimals, and a blank. */
 static void put_time(struct nsc_output *out, uint64_t ns)
 {
     char text[40];
@@ -62,7 +62,7 @@ static int put_profile(struct nsc_export *job, struct nsc_output *out,
     return error;
 }
 
-/* The how manieth thread of its process it is. */
+/* Index of a thread within its process, from 0. */
 static uint32_t number_in_process(const struct nsc_export *job, uint32_t thread)
 {
     uint32_t process = nsc_trace_thread(job->trace, thread)->process, number = 0;
@@ -95,7 +95,7 @@ static int export_thread(struct nsc_folder *folder, uint32_t thread, struct nsc_
     return error;
 }
 
-/* A name ends at the next quotation mark. */
+/* Replaces quotation marks in a name, because the next one ends it. */
 static char *cook_name(const char *name, size_t *bytes)
 {
     char *line = nsc_names_line(name[0] != '\0' ? name : "(no name)", bytes);
