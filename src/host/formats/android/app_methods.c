@@ -11,7 +11,7 @@
 
 #define FILES_MAX 256u
 
-/* The table that travels in an APK. */
+/* Reads the method table in an APK, which `nanoscope inject` has put there. */
 static int open_apk(const char *path, struct nsc_methods **out, struct nsc_diag *diag)
 {
     const struct nsc_zip_entry *entry;
@@ -36,7 +36,7 @@ static int open_apk(const char *path, struct nsc_methods **out, struct nsc_diag 
     return error;
 }
 
-/* Whether a file is an archive, by its first bytes. */
+/* Returns whether a file is a ZIP archive, by its first bytes. */
 static bool is_zip(const char *path)
 {
     char head[4] = "";
@@ -90,10 +90,10 @@ struct search {
     const struct nsc_import *job;
     const char *build;
     struct nsc_methods *found;
-    char other[128]; /* a file that is of another build */
+    char other[128]; /* first file found that belongs to another build; "" = none */
 };
 
-/* Look into a file of the folder. What cannot be read is none. Returns 0 or -ENOMEM. */
+/* Tries a file of the folder. A file that cannot be read is ignored. Returns 0 or -ENOMEM. */
 static int try_file(struct search *s, const char *folder, const char *name)
 {
     struct nsc_methods *m = NULL;
@@ -124,7 +124,7 @@ static int search_folder(struct search *s, const char *folder)
 
     if (error != 0 || s->found != NULL)
         return error;
-    /* A folder that cannot be listed, or holds too many, has no more to say. */
+    /* A folder that cannot be listed, or has more than FILES_MAX candidates, is not searched. */
     if (nsc_paged_file_list(folder, may_hold_table, FILES_MAX, &names, &count, NULL) != 0)
         return 0;
     for (size_t i = 0; i < count && error == 0 && s->found == NULL; i++)

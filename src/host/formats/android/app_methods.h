@@ -1,6 +1,6 @@
 /*
- * app_methods.h - the table of methods for a recording of an app: where it is, and whether it is
- * that of the same build. Used by app_recording.c.
+ * app_methods.h - find the method table for an app recording, and check that it belongs to the same
+ * build. Used by app_recording.c.
  */
 #ifndef NSC_FORMATS_ANDROID_APP_METHODS_H
 #define NSC_FORMATS_ANDROID_APP_METHODS_H
@@ -9,13 +9,14 @@
 #include "formats/import/import.h"
 
 /**
- * nsc_app_methods_find - the table for a recording.
- * @build: its fingerprint; "" = not known.
- * @out: receives the table for nsc_methods_free(), or NULL if there is none.
+ * nsc_app_methods_find - find the method table of a recording.
+ * @build: the recording's build fingerprint; "" = unknown.
+ * @out: receives the table, for nsc_methods_free(), or NULL if there is none. Stays unchanged if
+ *       the recording is read from standard input and no file is named.
  *
- * The file that the user named must fit. Without one, the recording's folder is looked through for
- * methods.txt, then *.methods, *.methods.txt and *.apk; those of other builds are left alone, with
- * a note. Returns 0 or -errno with @diag.
+ * A file named by the user (@job->methods) must match the build. Otherwise, the recording's folder
+ * is searched for methods.txt, then *.methods, *.methods.txt and *.apk. Tables of other builds are
+ * skipped, with a note for the user. Returns 0 or -errno with @diag.
  */
 int nsc_app_methods_find(const struct nsc_import *job, const char *build, struct nsc_methods **out,
                          struct nsc_diag *diag);

@@ -1,7 +1,7 @@
 /*
- * app_recording.c - read a recording of an app, as src/target/android writes it:
- * src/shared/abi/app_recording.h. Called through import.c. Names come from app_methods.c. The input
- * is hostile.
+ * app_recording.c - read an app recording, as src/target/android writes it. The format is defined
+ * in src/shared/abi/app_recording.h. Called through import.c. app_methods.c finds the method names.
+ * The input is untrusted.
  */
 #include "abi/app_recording.h"
 
@@ -22,29 +22,29 @@
 #define FREQUENCY_MAX          100000000000u
 #define TICKS_MAX              ((uint64_t)1 << 62)
 #define LOST_MAX               ((uint64_t)1 << 48)
-/* A field of a struct of app_recording.h in its bytes. */
+/* Read a field of a struct of app_recording.h from its bytes. */
 #define GET32(at, type, field) nsc_span_get32((at) + offsetof(struct type, field))
 #define GET64(at, type, field) nsc_span_get64((at) + offsetof(struct type, field))
 
 struct app {
     struct nsc_import *job;
-    struct nsc_methods *methods; /* NULL: there is no table */
-    uint32_t *functions;         /* by method id, of those in the table; NSC_NO_ID: not yet used */
-    uint32_t function_count;     /* of the array: number of methods + 1 */
-    struct nsc_id_map others;    /* of ids that are not in the table */
+    struct nsc_methods *methods; /* NULL = no method table */
+    uint32_t *functions;         /* by id of methods in the table; NSC_NO_ID = not used yet */
+    uint32_t function_count;     /* size of `functions`: number of methods + 1 */
+    struct nsc_id_map others;    /* functions of method ids that are not in the table */
     uint32_t process;
     struct nsc_process about_process;
     struct nsc_clock_point start;
     uint64_t frequency;
     char build[65], name[129];
-    /* The thread under way; lane is NULL when there is none. */
+    /* The current thread; lane is NULL if there is none. */
     struct nsc_lane *lane;
     struct nsc_thread about;
     uint32_t thread, number;
     char thread_name[33];
     uint64_t last_ticks, told_lost;
     uint32_t high;
-    /* What there was. */
+    /* Statistics of the recording. */
     uint64_t words, events, backwards, too_deep, unknown_escapes;
     uint32_t threads;
     bool ended;
@@ -64,7 +64,7 @@ static int cannot_keep(int error, struct nsc_diag *diag)
                         strerror(-error));
 }
 
-/* A text that fills its field or ends in NUL. */
+/* Copies a text that fills its field or ends with NUL. @out: @bytes + 1 bytes. */
 static void copy_text(char *out, const uint8_t *at, size_t bytes)
 {
     memcpy(out, at, bytes);
@@ -91,7 +91,7 @@ static int add_function(struct app *a, uint32_t id, uint32_t *function)
     return nsc_writer_add_function(a->job->writer, &f, function);
 }
 
-/* The function of an id that is met for the first time, or is not in the table. */
+/* Gets the function of a method id that is used for the first time or is not in the table. */
 static int need_function(struct app *a, uint32_t id, uint32_t *function)
 {
     int error;
@@ -198,7 +198,7 @@ static int take_words(struct app *a, const uint8_t *at, size_t count, struct nsc
         uint32_t code = (uint32_t)(word >> 32);
 
         if ((code & 0x7fffffff) == 0)
-            continue; /* never filled */
+            continue; /* a slot that was never written */
         if ((code & 0x7fffffff) > NSC_APP_ID_MAX)
             take_escape(a, code, (uint32_t)word);
         else
@@ -274,8 +274,8 @@ static int add_clock(struct app *a, const uint8_t *at, struct nsc_clock_point *p
         .boottime_ns = GET64(at, nsc_app_clock, boottime_ns),
         .realtime_ns = GET64(at, nsc_app_clock, realtime_ns),
     };
-    /* A phone's calendar may stand before 1970, or beyond the seconds of 32 bits: then it is none.
-     */
+    /* A device's real-time clock may be set before 1970 (negative) or after 2116 (2^62 ns): treat
+     * it as unknown. */
     if (point->realtime_ns >= TICKS_MAX)
         point->realtime_ns = 0;
     if (point->ticks >= TICKS_MAX || point->monotonic_ns >= TICKS_MAX ||
@@ -327,11 +327,11 @@ static int take_payload(struct app *a, const uint8_t *head, const uint8_t *at, s
     case NSC_APP_BLOCK_END:
         return take_end(a, at, bytes, diag);
     default:
-        return 0; /* of a later version, and not needed */
+        return 0; /* an optional block of a later version */
     }
 }
 
-/* Returns 1, 0 behind the last block, or -errno with @diag. */
+/* Reads a block. Returns 1, 0 after the last one, or -errno with @diag. */
 static int take_block(struct app *a, struct nsc_diag *diag)
 {
     uint8_t head[sizeof(struct nsc_app_block)];
@@ -352,7 +352,7 @@ static int take_block(struct app *a, struct nsc_diag *diag)
         return error;
     if (count < sizeof head + bytes && GET32(head, nsc_app_block, kind) == NSC_APP_BLOCK_EVENTS &&
         a->lane != NULL) {
-        /* What is there of it counts. */
+        /* Keep the events of a block that is cut. */
         error = take_payload(a, head, at + sizeof head, (count - sizeof head) / 8 * 8, diag);
         return error != 0 ? error : damaged(a, "a block that is cut", diag);
     }
@@ -363,9 +363,9 @@ static int take_block(struct app *a, struct nsc_diag *diag)
     return error != 0 ? error : !a->ended;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------- */
+/* ---- The file ----------------------------------------------------------------------------- */
 
-/* What the header says, but for what app_recording.h may add behind it. */
+/* Parses the header, without fields that later versions may append. */
 static int parse_header(struct app *a, const uint8_t *at, struct nsc_diag *diag)
 {
     if (GET32(at, nsc_app_header, version) != NSC_APP_VERSION ||
@@ -446,7 +446,7 @@ static void note_end(const struct app *a)
                              a->others.count, a->others.count == 1 ? " is" : "s are");
 }
 
-/* All blocks. Damage behind the first thread is a note. */
+/* Reads all blocks. Damage after the first event becomes a note for the user. */
 static int read_blocks(struct app *a, struct nsc_diag *diag)
 {
     struct nsc_diag fault = {.offset = NSC_DIAG_NO_OFFSET};

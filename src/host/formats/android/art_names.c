@@ -38,7 +38,8 @@ static void put_class(FILE *out, const char *name, size_t bytes)
         fputc(name[i] == '/' ? '.' : name[i], out);
 }
 
-/* A type of a descriptor, as people write it. Returns what is behind it, or NULL if it is none. */
+/* Writes a type of a descriptor in Java syntax. Returns the position after it, or NULL if it is not
+ * a valid type. */
 static const char *put_type(FILE *out, const char *at)
 {
     unsigned dimensions = (unsigned)strspn(at, "[");
@@ -65,8 +66,8 @@ static const char *put_type(FILE *out, const char *at)
     return end + 1;
 }
 
-/* "(I[J)V" of a method: what it returns, its class and name, what it takes. Returns false if the
- * descriptor is none. */
+/* Writes "type class.name(parameters)", with types from a descriptor such as "(I[J)V". Returns
+ * false if the descriptor is invalid. */
 static bool put_method(FILE *out, const char *class_name, const char *name, const char *signature)
 {
     const char *end = strrchr(signature, ')'), *at;

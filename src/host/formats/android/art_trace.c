@@ -1,9 +1,9 @@
 /*
- * art_trace.c - read method traces of Android's runtimes, Dalvik and ART: what
- * Debug.startMethodTracing() writes. Called through import.c. docs/formats.md says what is read.
+ * art_trace.c - read method traces of Android's runtimes, Dalvik and ART, as written by
+ * Debug.startMethodTracing(). Called through import.c. docs/formats.md lists what is read.
  *
- * A text head with threads and methods, then records of fixed size; or, when it was written while
- * the program ran, records with threads and methods between them and the head at the end.
+ * The file has a text head with threads and methods, followed by records of fixed size. In
+ * streaming mode, threads and methods are between the records, and the head is at the end.
  * Source: the comments at the head of AOSP's art/runtime/trace.h and dalvik/vm/Profile.cpp.
  */
 #include <errno.h>
@@ -29,12 +29,12 @@
 #define TIDS            65536u
 #define DEPTH_LIMIT     (1u << 24)
 #define PROGRESS_EVERY  65536u
-#define SAMPLE_EVERY_NS 1000000u            /* CPU time is in every record */
-#define CALENDAR_US     1000000000000000ull /* a start beyond it, in 2001, is the calendar's */
+#define SAMPLE_EVERY_NS 1000000u            /* interval of samples; every record has a CPU time */
+#define CALENDAR_US     1000000000000000ull /* later start times (2001) are since 1970 */
 #define TIME_LIMIT_US   (UINT64_MAX / 4000)
 #define WRAP_US         ((uint64_t)1 << 32) /* 71 minutes */
 #define BACK_US         ((uint64_t)1 << 28) /* 4 minutes */
-#define APART_US        100000u /* no record waits so long for others that it is behind */
+#define APART_US        100000u /* more disorder between threads means per-thread buffers */
 
 enum { ACTION_ENTER = 0, ACTION_EXIT = 1, ACTION_UNROLL = 2 };
 enum { OP_METHOD = 1, OP_THREAD = 2, OP_SUMMARY = 3 };
@@ -42,35 +42,35 @@ enum section { SECTION_NONE, SECTION_VERSION, SECTION_THREADS, SECTION_METHODS, 
 
 struct thread {
     char *name;            /* NULL if unknown */
-    struct nsc_lane *lane; /* NULL: no event yet */
+    struct nsc_lane *lane; /* NULL = no event yet */
     struct nsc_thread about;
     uint32_t id;
-    uint64_t last_us;    /* by the clock that times are of */
-    uint64_t cpu_us;     /* likewise, of the other */
-    uint64_t sampled_ns; /* time of the last sample plus 1 */
+    uint64_t last_us;    /* time of the last record, by the clock of the trace */
+    uint64_t cpu_us;     /* last CPU time, in records with both clocks */
+    uint64_t sampled_ns; /* time of the last sample plus 1; 0 = none */
 };
 
 struct android {
     struct nsc_import *job;
     struct nsc_names names;
-    struct nsc_id_map methods; /* their functions, by number */
-    struct thread **threads;   /* by tid, TIDS; NULL: not met yet */
+    struct nsc_id_map methods; /* method number to function */
+    struct thread **threads;   /* by tid, TIDS entries; NULL = not seen yet */
     uint32_t process;
     struct nsc_process about;
     uint32_t version; /* of the records */
     bool streaming;
-    bool cpu_only; /* what the head says of clocks */
-    bool overflow;
+    bool cpu_only; /* the only clock is each thread's CPU time */
+    bool overflow; /* the trace buffer was full: later events were lost */
     uint32_t record_bytes;
-    uint64_t latest_us; /* of all threads */
-    bool apart;         /* records are not in the order of time but within a thread */
+    uint64_t latest_us; /* latest time in all threads */
+    bool apart;         /* records are in time order only within each thread */
     uint64_t records, backwards, unknown_actions;
     uint64_t too_deep;
 };
 
 /* ---- Names -------------------------------------------------------------------------------- */
 
-/* One function for each name and place in the source. */
+/* Finds or adds a function. Each combination of name, file and line is one function. */
 static int add_function(struct android *a, const char *name, const char *file, uint32_t line,
                         uint32_t *function)
 {
@@ -102,7 +102,8 @@ static int set_method(struct android *a, uint32_t number, const char *name, cons
     return error == 0 ? nsc_id_map_put(&a->methods, number, function) : error;
 }
 
-/* "number class name signature file line", parted by tabs; the last ones may be missing. */
+/* Parses "number class name signature file line", separated by tabs; the last fields may be
+ * missing. */
 static int take_method(struct android *a, char *line)
 {
     static char none[] = "";
@@ -115,7 +116,7 @@ static int take_method(struct android *a, char *line)
     while (count < 6 && line != NULL)
         fields[count++] = strsep(&line, "\t");
     number = (uint32_t)strtoul(fields[0], NULL, 16) & ~3u;
-    if (count == 4 && fields[3][0] != '(') { /* a class, its file and line */
+    if (count == 4 && fields[3][0] != '(') { /* number, class, file, line */
         fields[5] = fields[3];
         fields[4] = fields[2];
         fields[2] = fields[3] = none;
@@ -131,7 +132,7 @@ static int take_method(struct android *a, char *line)
     return error;
 }
 
-/* The function of a method; one that the file does not name is called by its number. */
+/* Finds the function of a method. A method that the file does not name gets its number as name. */
 static int find_method(struct android *a, uint32_t number, uint32_t *function)
 {
     char name[24];
@@ -148,7 +149,7 @@ static int find_method(struct android *a, uint32_t number, uint32_t *function)
 
 /* ---- The head ----------------------------------------------------------------------------- */
 
-/* The entry of a thread; NULL: out of memory. */
+/* Finds or creates the entry of a thread. Returns NULL when out of memory. */
 static struct thread *need_thread(struct android *a, unsigned long tid)
 {
     if (a->threads[tid] == NULL)
@@ -199,7 +200,7 @@ static int take_option(struct android *a, const char *line)
     return 0;
 }
 
-/* A line of the head, which is changed. Returns 0 or -ENOMEM. */
+/* Parses a line of the head; modifies @line. Returns 0 or -errno. */
 static int take_line(struct android *a, char *line, enum section *section)
 {
     char *at;
@@ -242,7 +243,7 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-/* Take the next line of the input, for free(). */
+/* Reads the next line of the input, for free(). Returns 0 or -errno with @diag. */
 static int read_line(struct android *a, char **line, struct nsc_diag *diag)
 {
     const uint8_t *bytes, *end = NULL;
@@ -286,7 +287,7 @@ static int read_head(struct android *a, struct nsc_diag *diag)
     return error;
 }
 
-/* What is before the records. */
+/* Reads the binary header before the records. */
 static int read_header(struct android *a, struct nsc_diag *diag)
 {
     struct nsc_clock_point point = {0};
@@ -336,7 +337,8 @@ static int begin_thread(struct android *a, struct thread *t, uint32_t tid)
     return nsc_writer_add_thread(a->job->writer, &t->about, &t->id, &t->lane);
 }
 
-/* The time with the 32 bits @low, which last 71 minutes, that is nearest to @near. */
+/* Returns the time, in us, nearest to @near whose low 32 bits are @low. They wrap every 71 minutes.
+ */
 static uint64_t nearest(uint64_t near, uint32_t low)
 {
     uint64_t value = (near & ~(uint64_t)UINT32_MAX) | low;
@@ -346,7 +348,8 @@ static uint64_t nearest(uint64_t near, uint32_t low)
     return value > near + WRAP_US / 2 && value >= WRAP_US ? value - WRAP_US : value;
 }
 
-/* @value, or as long after it as @last wants: a clock that is set back is by BACK_US at most. */
+/* Adds wraps (WRAP_US) to @value until it is at most BACK_US before @last. A clock is set back by
+ * at most that much. */
 static uint64_t not_before(uint64_t last, uint64_t value)
 {
     while (value + BACK_US < last)
@@ -355,12 +358,13 @@ static uint64_t not_before(uint64_t last, uint64_t value)
 }
 
 /*
- * The time of a record with the 32 bits @low. Records are in order, more or less: what others told
- * last is near, and how long their thread has paused does not matter.
+ * Returns the full time, in us, of a record with the low 32 bits @low. Records are roughly in time
+ * order, so the latest time of all threads is near, however long the record's thread has paused.
  *
- * Some runtimes gather the records of each thread before they are streamed. Then only its own tell;
- * and before that is known, what may be of any time past is not what tells first that the 32 bits
- * are full, but where that was about to happen.
+ * Some runtimes buffer the records of each thread before streaming them (a->apart). Then only the
+ * times of the same thread are a reference. Until that is detected, a record that seems to be
+ * far ahead (BACK_US), in the next wrap of the 32 bits, may be an old, buffered one. In streaming
+ * mode, it is therefore placed in the current wrap.
  */
 static uint64_t time_of(struct android *a, const struct thread *t, uint32_t low)
 {
@@ -412,11 +416,11 @@ static void take_action(struct android *a, struct thread *t, uint32_t action, ui
     }
 }
 
-/* A record behind its thread's number. */
+/* Processes a record. @at, @bytes: the record after its thread number. */
 static int take_record(struct android *a, uint32_t tid, const uint8_t *at, size_t bytes)
 {
     struct thread *t = need_thread(a, tid);
-    bool dual = bytes >= 12; /* CPU time, then the time of the clock */
+    bool dual = bytes >= 12; /* has a CPU time, then a wall-clock time */
     uint32_t word = nsc_span_get32(at), time = nsc_span_get32(at + (dual ? 8 : 4));
     uint32_t function;
     uint64_t us;
@@ -445,9 +449,9 @@ static int take_record(struct android *a, uint32_t tid, const uint8_t *at, size_
     return add_sample(a, t, us * 1000);
 }
 
-/* ---- Records with the rest between them --------------------------------------------------- */
+/* ---- Streaming mode ----------------------------------------------------------------------- */
 
-/* The head at the end. */
+/* Parses the summary, which is the text head, at the end of a streamed trace. */
 static int take_summary(struct android *a, const char *text, size_t bytes)
 {
     enum section section = SECTION_NONE;
@@ -460,7 +464,7 @@ static int take_summary(struct android *a, const char *text, size_t bytes)
     return error;
 }
 
-/* How many bytes follow @head of the operation @op, which are there. */
+/* Returns the number of bytes that follow the length field at @head of operation @op. */
 static size_t op_bytes(uint32_t op, const uint8_t *head)
 {
     if (op == OP_SUMMARY)
@@ -469,12 +473,12 @@ static size_t op_bytes(uint32_t op, const uint8_t *head)
 }
 
 /*
- * What stands in a record's place, behind two zero bytes. Returns 1, 0 behind the last, or -errno
- * with @diag.
+ * Processes an operation (method, thread or summary), which is marked by two zero bytes instead of
+ * a thread number. Returns 1, 0 after the summary, which is the last one, or -errno with @diag.
  */
 static int take_op(struct android *a, struct nsc_diag *diag)
 {
-    static const size_t heads[] = {0, 2, 4, 4}; /* by operation; a thread's number is first */
+    static const size_t heads[] = {0, 2, 4, 4}; /* by operation; OP_THREAD: tid, then length */
     const uint8_t *at;
     size_t count, head, text;
     uint32_t op;
@@ -514,7 +518,7 @@ static int take_op(struct android *a, struct nsc_diag *diag)
     return op != OP_SUMMARY;
 }
 
-/* Returns 1, 0 at the end, or -errno with @diag. */
+/* Processes the next record or operation. Returns 1, 0 at the end, or -errno with @diag. */
 static int take_next(struct android *a, struct nsc_diag *diag)
 {
     const uint8_t *at;
@@ -572,7 +576,7 @@ static int end_threads(struct android *a)
 
         if (t == NULL || t->lane == NULL)
             continue;
-        if (a->overflow) /* nobody knows how many */
+        if (a->overflow) /* an unknown number of events was lost */
             nsc_lane_lost(t->lane, t->about.end_ticks, 0);
         nsc_lane_close(t->lane, t->about.end_ticks);
         t->about.name = t->name != NULL ? t->name : "";
