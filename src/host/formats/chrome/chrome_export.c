@@ -1,9 +1,10 @@
 /*
- * chrome_export.c - write a trace as Chrome's trace event JSON, an event a line. Called through
+ * chrome_export.c - write a trace as Chrome's trace event JSON, one event per line. Called through
  * export.c.
  *
- * Begin and end events in time order rather than complete ones: two calls that begin in the same
- * nanosecond nest as they did. Ends carry the name because speedscope wants it.
+ * Writes begin and end events in time order instead of complete events, so that two calls that
+ * begin in the same nanosecond keep their nesting. End events have a name because speedscope
+ * requires it.
  * Source: "Trace Event Format" (the Chromium project's document).
  */
 #include <errno.h>
@@ -20,10 +21,10 @@ struct chrome {
     struct nsc_export *job;
     struct nsc_output *out;
     bool any;   /* an event has been written: the next one needs a comma */
-    bool begun; /* the thread has its labels */
+    bool begun; /* the labels of the current thread have been written */
     size_t ids_bytes;
     char ids[64];         /* `,"pid":1,"tid":2,"ts":` of the thread */
-    char counter_ids[64]; /* the same for counters: `,"pid":1,"id":"2","ts":`, or of a process */
+    char counter_ids[64]; /* same for counters: `,"pid":1,"id":"2","ts":`; without id: process */
 };
 
 static void put_text(struct chrome *c, const char *text)
@@ -49,7 +50,7 @@ static void put_separator(struct chrome *c)
     c->any = true;
 }
 
-/* Microseconds with the nanoseconds behind the point. */
+/* Writes a time in microseconds with three decimals. */
 static void put_time(struct chrome *c, uint64_t ns)
 {
     uint8_t *at = nsc_output_digits(nsc_output_room(c->out, 32), ns / 1000);
@@ -62,7 +63,7 @@ static void put_time(struct chrome *c, uint64_t ns)
     c->out->at = at;
 }
 
-/* A metadata event: names a process or thread. */
+/* Writes a metadata event that names a process or thread. */
 static int put_label(struct chrome *c, const char *kind, uint32_t pid, uint64_t tid,
                      const char *name)
 {
@@ -130,8 +131,8 @@ static int put_event(struct chrome *c, const struct nsc_walk_event *e)
 }
 
 /*
- * The format's threads have one stack. A further stack of a thread becomes a thread of its own,
- * with a number no thread of the system has.
+ * Threads of the format have one stack. A further stack becomes a thread of its own, with a tid
+ * (stack number << 32) that no thread of the system has.
  */
 static uint64_t tid_of(const struct nsc_thread *thread)
 {
@@ -172,12 +173,12 @@ static int export_thread(struct chrome *c, uint32_t thread, struct nsc_diag *dia
     nsc_export_walked(c->job, walk);
     if (error == -ENOMEM && nsc_output_error(c->out) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+    return more < 0 ? more : 0; /* nsc_output_finish() reports output errors */
 }
 
 /* ---- Samples, states, marks, counters ----------------------------------------------------- */
 
-/* Begin an event of phase @phase at the note's time; its name and arguments follow. */
+/* Starts an event of phase @phase at the note's time. The caller writes its name and arguments. */
 static void open_note(struct chrome *c, const struct nsc_note *note, const char *phase,
                       const char *ids)
 {
@@ -260,7 +261,7 @@ static int put_counter(struct chrome *c, const struct nsc_note *note)
     error = put_json(c, counter->name);
     if (!counter->is_real)
         snprintf(value, sizeof value, "%" PRId64, counter->integer);
-    else if (isfinite(counter->real)) /* with something that shows that it is no integer */
+    else if (isfinite(counter->real)) /* ".0" marks a whole number as real */
         snprintf(value, sizeof value, "%.17g%s", counter->real,
                  counter->real == trunc(counter->real) && fabs(counter->real) < 1e17 ? ".0" : "");
     else
@@ -313,7 +314,7 @@ static int export_process_counters(struct chrome *c, uint32_t process, struct ns
     return nsc_output_error(c->out) != 0 ? 0 : error;
 }
 
-/* What is known of the recording, as the format's free-form part. */
+/* Writes the metadata of the recording as "otherData", the format's free-form part. */
 static int put_other_data(struct chrome *c)
 {
     const char *key, *value;
@@ -358,7 +359,7 @@ static int export_chrome(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, c.out, error, diag);
 }
 
-/* An object, with the events first as we write it, or a plain array of events. */
+/* An object that begins with the events, as this exporter writes it, or a plain array of events. */
 static bool sniff_json(const uint8_t *bytes, size_t count)
 {
     static const char *const starts[] = {"{\"traceEvents\":", "[{\"ph\":"};

@@ -2,7 +2,7 @@
  * chrome_import.c - read Chrome's trace event JSON: an array of events, or an object with one.
  * Called through import.c.
  *
- * An event's members come in any order, so what matters of them is kept until the event ends.
+ * An event's members come in any order, so the relevant ones are kept until the event ends.
  * Source: "Trace Event Format" (the Chromium project's document).
  */
 #include <errno.h>
@@ -20,17 +20,17 @@
 #define ARGS_MAX        64u
 #define PROGRESS_EVENTS 65536u
 
-/* A piece of the event's text. */
+/* A part of chrome_import.text. */
 struct piece {
     size_t at, bytes;
-    uint8_t token; /* enum nsc_json_token; 0 = not there */
+    uint8_t token; /* enum nsc_json_token; 0 = missing */
 };
 
 struct arg {
     struct piece key, value;
 };
 
-/* What an event may say. */
+/* The relevant members of an event. */
 struct event {
     struct piece phase, name, ts, dur, pid, tid, id;
     struct arg args[ARGS_MAX];
@@ -38,7 +38,7 @@ struct event {
     bool has_args;
 };
 
-/* What is not call data, and how often it was met. */
+/* Kinds of data that are left out; each is counted. */
 enum { ASYNC, FLOW, OBJECT, SAMPLE, DUMP, CLOCK, CONTEXT, NO_PHASE, NO_TIME, VALUES, KINDS };
 
 static const char *const kind_names[KINDS] = {
@@ -59,16 +59,16 @@ struct chrome_import {
     struct nsc_intake *in;
     struct nsc_json_pull json;
     struct event event;
-    char *text; /* of the event */
+    char *text; /* texts of the event's pieces, NUL-terminated */
     size_t bytes, room;
-    struct nsc_names ids;        /* processes that have no number: their own word for it */
-    struct nsc_names thread_ids; /* threads likewise, by process and word */
-    uint32_t pids;               /* given to such processes */
+    struct nsc_names ids;        /* processes whose pid is not a 31-bit number, by its text */
+    struct nsc_names thread_ids; /* threads whose tid is no 48-bit number, by process, text */
+    uint32_t pids;               /* number of synthetic pids assigned to such processes */
     uint64_t left_out[KINDS];
-    uint64_t arguments; /* events that have some which are not kept */
+    uint64_t arguments; /* events with arguments that are left out */
     uint64_t events;
-    bool own;   /* written by nanoscope: times count from the trace's begin already */
-    bool found; /* an array of events: there is one with a phase in it, or nothing */
+    bool own;   /* written by nanoscope: times already count from the start of the trace */
+    bool found; /* the input has an event with a phase, or an empty array of events */
 };
 
 /* ---- Pieces ------------------------------------------------------------------------------- */
@@ -117,7 +117,7 @@ static bool is_string(const struct piece *piece)
     return piece != NULL && piece->token == NSC_JSON_STRING;
 }
 
-/* Digits only, at most UINT64_MAX. */
+/* Parses a number of digits only. Returns false for other text, or above UINT64_MAX. */
 static bool whole_number(const char *text, uint64_t *value)
 {
     uint64_t v = 0;
@@ -132,8 +132,8 @@ static bool whole_number(const char *text, uint64_t *value)
     return *text == '\0';
 }
 
-/* A time to the picosecond: a call's start and its end are rounded once each, so that calls that
- * nest still do. */
+/* A time with picosecond resolution. A call's start and end are each rounded once, from the exact
+ * sum, so that nested calls stay nested. */
 struct moment {
     uint64_t ns;
     uint32_t ps; /* below 1000 */
@@ -144,7 +144,7 @@ static uint64_t nearest_ns(const struct moment *m)
     return m->ns + (m->ps >= 500);
 }
 
-/* Of a number with an exponent, which is no exact one. */
+/* Parses a number with an exponent, in us; exact only as far as a double is. */
 static bool parse_real_us(const char *text, struct moment *m)
 {
     double us = strtod(text, NULL);
@@ -157,13 +157,13 @@ static bool parse_real_us(const char *text, struct moment *m)
     return true;
 }
 
-/* A number of microseconds; too much becomes the limit of times. False: it is negative or no
- * number. */
+/* Parses a number of microseconds. Too large values become NSC_INTAKE_TIME_LIMIT. Returns false if
+ * it is negative or not a number. */
 static bool parse_us(const char *text, struct moment *m)
 {
     uint64_t value = 0;
     uint32_t ps = 0;
-    int places = -1; /* behind the point; -1 = before it */
+    int places = -1; /* number of decimals read; -1 = before the decimal point */
     const char *at = text;
 
     for (; (*at >= '0' && *at <= '9') || (*at == '.' && places < 0); at++) {
@@ -212,7 +212,7 @@ static uint32_t process_of(struct chrome_import *c)
     if (whole_number(text_of(c, pid), &number) && number < NSC_INTAKE_NO_TID)
         return nsc_intake_process(c->in, (uint32_t)number);
     if (nsc_names_find(&c->ids, text_of(c, pid), pid->bytes, &e) != 0)
-        return 0; /* the intake will be out of memory as well */
+        return 0; /* out of memory: the intake fails, too, and reports it */
     if (e->id == UINT32_MAX) {
         e->id = nsc_intake_process(c->in, NSC_INTAKE_NO_TID + c->pids++);
         nsc_intake_name_process(c->in, e->id, text_of(c, pid), pid->bytes);
@@ -220,7 +220,7 @@ static uint32_t process_of(struct chrome_import *c)
     return e->id;
 }
 
-/* A thread that has a word for a name, or a number that is none of a system. */
+/* Returns the track of a thread whose tid is text, or a number that no thread can have. */
 static uint32_t named_track(struct chrome_import *c, uint32_t process)
 {
     const struct piece *tid = &c->event.tid;
@@ -244,7 +244,8 @@ static uint32_t named_track(struct chrome_import *c, uint32_t process)
     return e->id;
 }
 
-/* Numbers above 32 bits are further stacks, as our exporter writes them. */
+/* Returns the track of the event. In a tid of more than 32 bits, bits 32 to 47 are the number of a
+ * further stack, as chrome_export.c writes it. */
 static uint32_t track_of(struct chrome_import *c)
 {
     uint32_t process = process_of(c);
@@ -268,7 +269,8 @@ static uint32_t function_of(struct chrome_import *c)
     return nsc_intake_function_name(c->in, text_of(c, name), name->bytes);
 }
 
-/* Whether an argument that our exporter gives calls has it that @side, or both, is a bound. */
+/* Returns whether argument @key ("bound" or "clipped", as written by chrome_export.c) names @side
+ * or both sides. */
 static bool has_side(const struct chrome_import *c, const char *key, const char *side)
 {
     const struct piece *value = arg(c, key);
@@ -324,7 +326,8 @@ static void take_instant(struct chrome_import *c, uint32_t track, uint64_t ns)
     }
 }
 
-/* A counter's own name and the series': one alone called "value" needs none. */
+/* Makes a counter name of the event's name, its id and the name of the series. A single series
+ * "value" is not mentioned. Returns NULL when out of memory. */
 static char *counter_name(const struct chrome_import *c, const struct arg *series, bool alone)
 {
     const char *name = text_of(c, &c->event.name), *key = text_of(c, &series->key);
@@ -354,7 +357,7 @@ static void take_value(struct chrome_import *c, uint32_t track, uint64_t ns, con
         nsc_intake_count_real(c->in, track, ns, name, strlen(name), strtod(text, NULL));
 }
 
-/* Whether it is a thread's sample, as our exporter writes it. */
+/* Adds a sample value, if the event is one as written by chrome_export.c. Returns whether it is. */
 static bool take_sample(struct chrome_import *c, uint32_t track, uint64_t ns)
 {
     const struct piece *value = arg(c, "value");
@@ -369,7 +372,8 @@ static bool take_sample(struct chrome_import *c, uint32_t track, uint64_t ns)
     return true;
 }
 
-/* Counters are a process's; with the id of one of its threads, that thread's. */
+/* Adds counter values. Counters belong to the process, or to a thread if the event's id is the tid
+ * of one. */
 static void take_counter(struct chrome_import *c, uint64_t ns)
 {
     uint32_t process = process_of(c), track = 0;
@@ -452,7 +456,7 @@ static void take_event(struct chrome_import *c)
 
 /* ---- The file ----------------------------------------------------------------------------- */
 
-/* The members of "args", whose bracket is behind us. Returns the last token. */
+/* Reads the members of "args", after its opening bracket. Returns the last token. */
 static int read_args(struct chrome_import *c, struct nsc_diag *diag)
 {
     int token;
@@ -495,7 +499,8 @@ static struct piece *member(struct chrome_import *c)
     return NULL;
 }
 
-/* An event whose bracket is behind us. Returns the last token, or what ended the input. */
+/* Reads an event, after its opening bracket. Returns the last token: 0 at the end of the input, or
+ * -errno. */
 static int read_event(struct chrome_import *c, struct nsc_diag *diag)
 {
     int token;
@@ -504,7 +509,7 @@ static int read_event(struct chrome_import *c, struct nsc_diag *diag)
     c->event.arg_count = 0;
     c->event.has_args = false;
     c->bytes = 0;
-    if (keep(c, &c->event.name, NSC_JSON_NULL, diag) != 0) /* so that every piece has a text */
+    if (keep(c, &c->event.name, NSC_JSON_NULL, diag) != 0) /* at = 0 then is an empty text */
         return -ENOMEM;
     while ((token = nsc_json_pull_next(&c->json, diag)) == NSC_JSON_KEY) {
         struct piece *piece = member(c);
@@ -527,7 +532,7 @@ static int read_event(struct chrome_import *c, struct nsc_diag *diag)
     return token;
 }
 
-/* The elements of the array of events. Returns the last token. */
+/* Reads the elements of the array of events. Returns the last token. */
 static int read_events(struct chrome_import *c, struct nsc_diag *diag)
 {
     int token;
@@ -552,7 +557,7 @@ static int read_events(struct chrome_import *c, struct nsc_diag *diag)
     return token;
 }
 
-/* What is known of the recording, whose bracket is behind us. Returns the last token. */
+/* Reads "otherData", after its opening bracket. Returns the last token. */
 static int read_other_data(struct chrome_import *c, struct nsc_diag *diag)
 {
     int token;
@@ -570,7 +575,7 @@ static int read_other_data(struct chrome_import *c, struct nsc_diag *diag)
     return token;
 }
 
-/* Returns the last token: 0 when the input was cut. */
+/* Reads the input. Returns the last token: 0 if the input was cut, or -errno. */
 static int read_file(struct chrome_import *c, struct nsc_diag *diag)
 {
     int token = nsc_json_pull_next(&c->json, diag);
@@ -616,7 +621,7 @@ static void note_left_out(struct chrome_import *c)
                              c->arguments, nsc_units_plural(c->arguments));
 }
 
-/* What came before damage is kept if it is something. */
+/* Decides on the result of reading: damage after at least one event becomes a note for the user. */
 static int judge(struct chrome_import *c, int token, struct nsc_diag *fault)
 {
     if (token == 0)
@@ -662,7 +667,8 @@ static int import_chrome(struct nsc_import *job, struct nsc_diag *diag)
     return error;
 }
 
-/* An object, or an array of objects. Other JSON is told from it when it has been read. */
+/* Accepts an object, or an array of objects. Other JSON of this form is rejected after reading,
+ * when it has no events. */
 static bool sniff_chrome(const uint8_t *bytes, size_t count)
 {
     const uint8_t *at = bytes, *end = bytes + count;

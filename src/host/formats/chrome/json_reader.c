@@ -7,7 +7,7 @@
 
 #define NUMBER_MAX 400u /* characters; a double in plain digits has no more */
 
-/* What may come next. */
+/* What the grammar allows next. */
 enum { VALUE, VALUE_OR_END, KEY_OR_END, COLON, COMMA_OR_END, NOTHING };
 
 void nsc_json_pull_begin(struct nsc_json_pull *p, struct nsc_input *in)
@@ -34,7 +34,8 @@ static int wrong(const struct nsc_json_pull *p, const char *what, struct nsc_dia
 
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
-/* Have @want bytes at hand, unless the input ends. Returns 0 or -errno. */
+/* Makes at least @want bytes available at p->at, fewer only at the end of the input. Returns 0 or
+ * -errno. */
 static int ensure(struct nsc_json_pull *p, size_t want, struct nsc_diag *diag)
 {
     size_t count;
@@ -46,7 +47,7 @@ static int ensure(struct nsc_json_pull *p, size_t want, struct nsc_diag *diag)
     error = nsc_input_need(p->in, want, &p->begin, &count, diag);
     p->at = p->begin;
     p->end = p->begin + count;
-    return count > 0 ? 0 : error; /* damage is told when what comes before it is used up */
+    return count > 0 ? 0 : error; /* an error is reported after the bytes before it are read */
 }
 
 static int put(struct nsc_json_pull *p, const void *bytes, size_t count)
@@ -98,7 +99,7 @@ static int put_character(struct nsc_json_pull *p, uint32_t c)
     return put(p, utf8, n);
 }
 
-/* The four digits behind \u at @at. Returns them or -1. */
+/* Returns the value of the four hexadecimal digits at @at (after \u), or -1. */
 static int32_t hex_digits(const struct nsc_json_pull *p, const uint8_t *at)
 {
     int32_t value = 0;
@@ -118,7 +119,8 @@ static int32_t hex_digits(const struct nsc_json_pull *p, const uint8_t *at)
     return value;
 }
 
-/* A \u at hand, and the second one of a surrogate pair. Half a pair becomes U+FFFD. */
+/* Reads the \u escape at p->at, with the second one of a surrogate pair. An unpaired surrogate
+ * becomes U+FFFD. */
 static int take_unicode(struct nsc_json_pull *p, struct nsc_diag *diag)
 {
     int32_t c = hex_digits(p, p->at + 2), low = -1;
@@ -156,7 +158,7 @@ static int take_escape(struct nsc_json_pull *p, struct nsc_diag *diag)
     return put(p, &to[found - from], 1) == 0 ? 0 : no_memory(diag);
 }
 
-/* Behind the opening quote. */
+/* Reads a string, from after its opening quote to after its closing quote. */
 static int take_string(struct nsc_json_pull *p, struct nsc_diag *diag)
 {
     p->bytes = 0;
@@ -299,7 +301,7 @@ static int take_key(struct nsc_json_pull *p, struct nsc_diag *diag)
     return error != 0 ? error : NSC_JSON_KEY;
 }
 
-/* Pass over blanks and what parts values. Returns 1 at a token, 0 at the end, or -errno. */
+/* Skips blanks, commas and colons. Returns 1 at a token, 0 at the end, or -errno. */
 static int find_token(struct nsc_json_pull *p, struct nsc_diag *diag)
 {
     for (;; p->at++) {

@@ -1,9 +1,10 @@
 /*
- * json_reader.h - read JSON of any size, token by token. Used by importers; util/text/json_writer.h
- * writes.
+ * json_reader.h - read JSON of any size, token by token. Used by importers. The counterpart that
+ * writes is util/text/json_writer.h.
  *
- * Holds one token, and none above NSC_JSON_PULL_TEXT_MAX whole. A comma before a closing bracket is
- * let pass, and where the input ends is the caller's to judge: traces are cut.
+ * Holds one token in memory, cut after NSC_JSON_PULL_TEXT_MAX bytes. Accepts a comma before a
+ * closing bracket. An early end of the input is not an error here, since traces may be cut: the
+ * caller decides.
  */
 #ifndef NSC_FORMATS_CHROME_JSON_READER_H
 #define NSC_FORMATS_CHROME_JSON_READER_H
@@ -14,7 +15,7 @@
 #define NSC_JSON_PULL_DEPTH_MAX 1024u      /* deeper nesting is damage */
 
 enum nsc_json_token {
-    NSC_JSON_END = 0, /* of the input; depth > 0: it was cut */
+    NSC_JSON_END = 0, /* end of the input; if depth > 0, the input was cut */
     NSC_JSON_OBJECT,
     NSC_JSON_OBJECT_END,
     NSC_JSON_ARRAY,
@@ -30,17 +31,17 @@ enum nsc_json_token {
 struct nsc_json_pull {
     struct nsc_input *in;
     char *text;   /* of a key, a string (in UTF-8, may hold NUL) or a number; NUL-terminated */
-    size_t bytes; /* of it */
+    size_t bytes; /* length of text, without the NUL */
     uint32_t depth;
     /* Private. */
     size_t room;
-    const uint8_t *begin, *at, *end; /* the bytes at hand */
+    const uint8_t *begin, *at, *end; /* bytes of the input in memory */
     uint8_t expect;
-    bool started;                                /* a byte order mark has been passed over */
-    uint8_t arrays[NSC_JSON_PULL_DEPTH_MAX / 8]; /* a bit for each open bracket: it is an array */
+    bool started;                                /* a byte order mark has been skipped */
+    uint8_t arrays[NSC_JSON_PULL_DEPTH_MAX / 8]; /* a bit per open bracket: 1 = array */
 };
 
-/* Begin; all else of @p is zero. */
+/* Initializes @p for reading from @in. */
 void nsc_json_pull_begin(struct nsc_json_pull *p, struct nsc_input *in);
 void nsc_json_pull_end(struct nsc_json_pull *p);
 
@@ -48,10 +49,11 @@ void nsc_json_pull_end(struct nsc_json_pull *p);
  * input's errors. */
 int nsc_json_pull_next(struct nsc_json_pull *p, struct nsc_diag *diag);
 
-/* Pass over the rest of what @token has begun. Returns the last token, as above. */
+/* Skips the rest of the object or array that @token has started. Returns the last token, as
+ * nsc_json_pull_next(). */
 int nsc_json_pull_skip(struct nsc_json_pull *p, int token, struct nsc_diag *diag);
 
-/* Bytes of the input that are behind us. */
+/* Returns the number of input bytes that have been read. */
 uint64_t nsc_json_pull_offset(const struct nsc_json_pull *p);
 
 #endif
