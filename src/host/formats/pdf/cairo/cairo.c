@@ -1,4 +1,4 @@
-/* cairo.c - libcairo, loaded; see cairo.h. */
+/* cairo.c - see cairo.h. */
 #include "formats/pdf/cairo/cairo.h"
 
 #include "util/os/dynlib.h"

@@ -1,5 +1,5 @@
 /*
- * cairo.h - libcairo, loaded when a page is drawn and not before.
+ * cairo.h - loads libcairo at run time, at the start of a PDF export.
  *
  * Used by the PDF exporter only.
  */
@@ -24,7 +24,8 @@ struct nsc_cairo {
 #undef NSC_CAIRO_MEMBER
 };
 
-/* Returns 0, or -ENOSYS with @diag: it is not installed. It stays loaded. */
+/* Loads libcairo, which stays loaded, and fills in all function pointers. Returns 0, or -ENOSYS
+ * with @diag if it is not installed. */
 int nsc_cairo_load(struct nsc_cairo *cairo, struct nsc_diag *diag);
 
 #endif

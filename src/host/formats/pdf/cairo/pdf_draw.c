@@ -1,7 +1,7 @@
 /*
  * pdf_draw.c - text, calls, gaps and the axis on a page; see pdf_draw.h.
  *
- * Must not know of traces.
+ * Must not access traces.
  */
 #include "formats/pdf/cairo/pdf_draw.h"
 
@@ -15,22 +15,22 @@
 
 #define INSET         1.5 /* between a box's edge and its name */
 #define NAMED_WIDTH   9.0 /* narrower boxes have no name */
-#define EDGED_WIDTH   1.5 /* narrower ones no edge */
+#define EDGED_WIDTH   1.5 /* narrower boxes have no edge */
 #define BOX_HEIGHT    (NSC_PDF_ROW - 0.8)
 #define LABEL_SPACE   14.0
 #define HATCH_SPACE   2.5
 #define LABEL_BYTES   (NSC_UNITS_MAX + 8)
 #define ELLIPSIS      "\xe2\x80\xa6"
 #define ELLIPSIS_ROOM 4
-/* Of a name: no more has room on a page, and each box has its name looked at. Names may be 64 KiB.
- */
+/* Bytes of a name that are used. More do not fit on a page, and names, which may have 64 KiB, are
+ * measured for each box. */
 #define NAME_MOST     1024
 
 struct colour {
     double red, green, blue;
 };
 
-/* Light enough for black text, and far apart for those who see fewer colours. */
+/* Light enough for black text, and distinguishable with colour blindness. */
 static const struct colour tints[] = {
     {0.67, 0.81, 0.93}, {0.99, 0.83, 0.60}, {0.70, 0.88, 0.80}, {0.96, 0.93, 0.64},
     {0.93, 0.77, 0.84}, {0.80, 0.77, 0.92}, {0.98, 0.76, 0.66}, {0.84, 0.84, 0.78},
@@ -45,7 +45,8 @@ static void set(struct nsc_pdf_pen *pen, const struct colour *c)
     pen->api.set_source_rgb(pen->to, c->red, c->green, c->blue);
 }
 
-/* The same for the same name, in every document; names with the same beginning share it. */
+/* Returns the colour of a name, which is the same in every document. Names that differ only after
+ * NAME_MOST bytes share a colour. */
 static const struct colour *tint_of(const char *name)
 {
     uint32_t hash = 2166136261u;
@@ -88,8 +89,8 @@ double nsc_pdf_text_width(struct nsc_pdf_pen *pen, const char *text)
     return extents.x_advance;
 }
 
-/* As much of @text, which does not fit, as does with an ellipsis behind it, for free(); NULL if
- * that is nothing. */
+/* Shortens @text, which is too wide, so that it fits with an ellipsis. Returns a string for free();
+ * NULL if not even one letter fits, or when out of memory. */
 static char *shorten(struct nsc_pdf_pen *pen, const char *text, double width)
 {
     size_t bytes = strnlen(text, NAME_MOST), low = 0, high = bytes - 1;
@@ -167,7 +168,7 @@ void nsc_pdf_box(struct nsc_pdf_pen *pen, const struct nsc_pdf_box *box, double 
         dots(pen, box->x1 - 0.5, y);
     if (box->name == NULL || width < NAMED_WIDTH)
         return;
-    /* Clipped as well: letters may reach beyond their widths. */
+    /* Clipped, too, because glyphs may extend beyond their widths. */
     pen->api.save(pen->to);
     pen->api.rectangle(pen->to, box->x0, y, width, BOX_HEIGHT);
     pen->api.clip(pen->to);
@@ -201,7 +202,7 @@ void nsc_pdf_hatch(struct nsc_pdf_pen *pen, double x0, double x1, double y, doub
 
 /* ---- The axis -------------------------------------------------------------------------------- */
 
-/* A time in the largest unit that needs no fraction for multiples of @step. */
+/* Formats a time in the largest unit that needs no fraction for multiples of @step. */
 static void label(char out[LABEL_BYTES], uint64_t ns, uint64_t step)
 {
     static const struct {
@@ -217,7 +218,7 @@ static void label(char out[LABEL_BYTES], uint64_t ns, uint64_t step)
              units[i].name);
 }
 
-/* The shortest of 1, 2, 5, 10, 20... ns whose labels leave room between them. */
+/* Returns the shortest step of 1, 2, 5, 10, 20... ns whose labels do not overlap. */
 static uint64_t choose_step(struct nsc_pdf_pen *pen)
 {
     double points_per_ns = (NSC_PDF_RIGHT - NSC_PDF_LEFT) / (double)(pen->to_ns - pen->from_ns);

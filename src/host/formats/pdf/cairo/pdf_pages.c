@@ -1,10 +1,10 @@
 /*
- * pdf_pages.c - write a trace as pages of a flame chart, to be printed or to go into a report; see
+ * pdf_pages.c - write a trace as pages of a flame chart, for printing or for a report; see
  * pdf_pages.h.
  *
- * Each thread is read once to see what there is, and once for each page that shows a part of its
- * rows. Calls that are too short to be seen are drawn as one as far as they touch, so that a page
- * holds no more than its width can show. Memory: a row of a page, and the threads.
+ * Each thread is read once to measure it, and once for each page with some of its rows. Adjacent
+ * calls that are too short to be visible are drawn as one box, so the size of a page is bounded by
+ * its width. Memory: one pending box per row of a page, the threads, and their gaps.
  */
 #include "formats/pdf/cairo/pdf_pages.h"
 
@@ -19,7 +19,7 @@
 #include "util/text/name_text.h"
 #include "util/text/units.h"
 
-#define TITLE_Y     38.0 /* base lines */
+#define TITLE_Y     38.0 /* these: y of base lines, in points */
 #define DETAIL_Y    51.0
 #define AXIS_Y      72.0
 #define LANES_Y     (AXIS_Y + 6)
@@ -27,9 +27,9 @@
 #define LEGEND_Y    (NSC_PDF_HEIGHT - 18)
 #define LABEL_HOLDS 12.0 /* a thread's name, above its rows */
 #define LANE_GAP    8.0
-#define ROWS_LEAST  4u  /* fewer are not left alone at the foot of a page */
-#define SHORT       0.3 /* points; what is narrower is a short call */
-#define GAP_WIDTH   4.0 /* least width of a gap */
+#define ROWS_LEAST  4u  /* a thread starts a new page rather than with fewer rows at its foot */
+#define SHORT       0.3 /* points; narrower calls are merged with their neighbours */
+#define GAP_WIDTH   4.0 /* minimum width of a gap */
 #define PAGE_WIDTH  110.0
 #define TEXT_BYTES  512
 
@@ -51,7 +51,7 @@ struct slice {
     double y; /* of its first row */
 };
 
-/* Short calls of a row that may go on. */
+/* Merged short calls of a row, not yet drawn; further calls may be added. */
 struct run {
     double x0, x1;
     uint64_t calls;
@@ -68,12 +68,12 @@ struct pdf {
     struct slice *slices;
     uint32_t slice_count, slice_room;
     uint32_t pages;
-    uint64_t hidden_calls; /* deeper than is drawn */
+    uint64_t hidden_calls; /* deeper than max_depth, not drawn */
     struct run *runs;      /* of the rows of the slice being drawn */
     bool no_memory;
 };
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- Measuring ------------------------------------------------------------------------------- */
 
 static void add_gap(struct pdf *p, struct lane *lane, uint64_t from_ns, uint64_t to_ns)
 {
@@ -93,8 +93,8 @@ static void add_gap(struct pdf *p, struct lane *lane, uint64_t from_ns, uint64_t
     grown[lane->gap_count++] = (struct gap){from_ns, to_ns};
 }
 
-/* One event of a lane, when it is read for the first time. A gap lasts from the event before to the
- * one behind it. */
+/* Processes one event in the first pass over a lane. A gap lasts from the previous event to the
+ * next. */
 static void measure(struct pdf *p, struct lane *lane, const struct nsc_walk_event *e, bool *in_gap)
 {
     uint64_t ns = nsc_clock_ns(p->job->clock, e->ticks);
@@ -138,7 +138,7 @@ static int measure_thread(struct pdf *p, uint32_t thread, struct nsc_diag *diag)
     return more < 0 ? more : 0;
 }
 
-/* The part of time that the pages show: the window, or from the first to the last event. */
+/* Sets the time range of the pages: the window, or from the first to the last event. */
 static void choose_time(struct pdf *p)
 {
     const struct nsc_export_options *o = &p->job->options;
@@ -156,7 +156,7 @@ static void choose_time(struct pdf *p)
     p->pen.to_ns = to_ns > p->pen.from_ns ? to_ns : p->pen.from_ns + 1;
 }
 
-/* ---- Where it goes --------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
 static bool add_slice(struct pdf *p, uint32_t lane, uint32_t first_row, uint32_t rows, double y)
 {
@@ -172,7 +172,7 @@ static bool add_slice(struct pdf *p, uint32_t lane, uint32_t first_row, uint32_t
     return true;
 }
 
-/* Lanes one below the other, and on the next page where the page ends. */
+/* Places the lanes below each other; a lane that does not fit continues on the next page. */
 static void lay_out(struct pdf *p)
 {
     double y = LANES_Y;
@@ -214,7 +214,7 @@ static void draw_run(struct pdf *p, struct run *run, double y)
     run->calls = 0;
 }
 
-/* A call has ended; those of a row come one behind the other. */
+/* Draws a call that has ended, or adds it to its row's run. Calls of a row arrive in time order. */
 static void draw_call(struct pdf *p, const struct slice *slice, const struct nsc_walk_event *e)
 {
     uint32_t row = e->depth - slice->first_row;
@@ -279,7 +279,7 @@ static void draw_label(struct pdf *p, const struct slice *slice)
              slice->first_row > 0 ? ", continued" : "");
     name = nsc_names_line(thread->name, &bytes);
     p->no_memory |= name == NULL;
-    /* The lines of the axis end there. */
+    /* A white background hides the lines of the axis behind the label. */
     p->pen.api.set_source_rgb(p->pen.to, 1, 1, 1);
     p->pen.api.rectangle(p->pen.to, NSC_PDF_LEFT - 1, slice->y - LABEL_HOLDS,
                          NSC_PDF_RIGHT - NSC_PDF_LEFT + 2, LABEL_HOLDS - 0.5);
@@ -319,7 +319,7 @@ static int draw_slice(struct pdf *p, const struct slice *slice, struct nsc_diag 
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-/* When the pages' time begins, by the calendar; empty if it is not known. */
+/* Formats the date and time at which the pages' time range begins; "" if unknown. */
 static void put_date(const struct pdf *p, char out[TEXT_BYTES])
 {
     uint64_t zero_ns = nsc_trace_zero(p->job->trace).realtime_ns;
@@ -331,7 +331,7 @@ static void put_date(const struct pdf *p, char out[TEXT_BYTES])
         out[0] = '\0';
 }
 
-/* What was recorded, when, and which part of it this is. */
+/* Draws the head of a page: command, date and time range. */
 static void draw_head(struct pdf *p, uint32_t page)
 {
     const char *command = nsc_trace_meta(p->job->trace, "command");
@@ -362,7 +362,7 @@ static void draw_head(struct pdf *p, uint32_t page)
                  PAGE_WIDTH);
 }
 
-/* Where the last lane of a page ends. */
+/* Returns the y coordinate at which the last lane of a page ends. */
 static double end_of(const struct pdf *p, uint32_t page, uint32_t slice)
 {
     double y = LANES_Y;
@@ -376,7 +376,7 @@ static int draw_page(struct pdf *p, uint32_t page, uint32_t *slice, struct nsc_d
 {
     int error = 0;
 
-    /* Each page has a state of its own. */
+    /* Each page starts with cairo's default font: forget the current one. */
     p->pen.size = 0;
     draw_head(p, page);
     nsc_pdf_axis(&p->pen, AXIS_Y, end_of(p, page, *slice));
@@ -393,7 +393,7 @@ static int draw_page(struct pdf *p, uint32_t page, uint32_t *slice, struct nsc_d
 static cairo_status_t take_bytes(void *context, const unsigned char *data, unsigned bytes)
 {
     nsc_output_put(context, data, bytes);
-    return CAIRO_STATUS_SUCCESS; /* the output keeps its errors */
+    return CAIRO_STATUS_SUCCESS; /* write errors are kept in the output */
 }
 
 static int draw_all(struct pdf *p, struct nsc_diag *diag)

@@ -1,6 +1,6 @@
 /*
- * pdf_pages.h - pages of a flame chart: by pdf_pages.c where there is libcairo, else by without.c,
- * which says what is missing.
+ * pdf_pages.h - write a trace as pages of a flame chart. Implemented by pdf_pages.c if nanoscope is
+ * built with libcairo, else by without.c, which returns an error.
  *
  * Called by pdf_export.c only.
  */

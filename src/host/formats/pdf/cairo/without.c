@@ -1,7 +1,7 @@
 /*
- * without.c - pdf_pages.h where libcairo was not there when nanoscope was built: says so.
+ * without.c - implements pdf_pages.h in a build without libcairo: returns an error that says so.
  *
- * The Makefile takes it in place of pdf_pages.c, pdf_draw.c and cairo.c.
+ * The Makefile uses it instead of pdf_pages.c, pdf_draw.c and cairo.c.
  */
 #include <errno.h>
 
