@@ -1,5 +1,5 @@
 /*
- * ctf_calls.c - what the events of a CTF trace mean to a trace of calls. Called by ctf_import.c.
+ * ctf_calls.c - convert the events of a CTF trace to calls and notes. Called by ctf_import.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "formats/import/end_by_name.h"
 
 #define SUMMARY_MAX 4096u /* bytes of a mark's text */
-#define LABEL_MAX   255   /* of a label in it */
+#define LABEL_MAX   255   /* bytes of an enumeration label in it */
 #define OWN_LEAVES  (1u + NSC_SAMPLE_FIELDS)
 
 /* ---- Calls -------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static const struct ctf_leaf *leaf_of(const struct ctf *c, const struct ctf_fiel
     return NULL;
 }
 
-/* The function of an event that enters or leaves one. */
+/* Finds the function of an entry or exit event. */
 static int function_of(struct ctf *c, const struct ctf_input *in, uint32_t *function)
 {
     struct ctf_event *e = in->s.event;
@@ -76,7 +76,7 @@ static int function_of(struct ctf *c, const struct ctf_input *in, uint32_t *func
     return 0;
 }
 
-/* A call of a trace that is not our own begins. */
+/* Enters a call, in a trace of another tracer. */
 static void enter(struct ctf *c, struct ctf_track *t, uint64_t ns, uint32_t function)
 {
     if (nsc_lane_depth(t->lane) < NSC_NESTING_DEPTH_MAX) {
@@ -98,7 +98,7 @@ static void leave(struct ctf *c, struct ctf_track *t, uint64_t ns, uint32_t func
         c->nesting.without_call++;
 }
 
-/* A call of our own trace. */
+/* Begins or ends a call, in a trace written by nanoscope. */
 static void take_own_call(const struct ctf *c, const struct ctf_input *in, struct ctf_track *t,
                           uint32_t function)
 {
@@ -135,7 +135,7 @@ static int take_call(struct ctf *c, struct ctf_input *in, struct ctf_track *t)
 
 /* ---- Notes -------------------------------------------------------------------------------- */
 
-/* The fields of an event as text: "a = 1, b = "x"". */
+/* Formats the fields of an event: "a = 1, b = "x"". Sets *@cut if they do not fit. */
 static void summarize(const struct ctf *c, char text[SUMMARY_MAX], bool *cut)
 {
     FILE *out = fmemopen(text, SUMMARY_MAX, "w");
@@ -182,7 +182,8 @@ static int take_mark(struct ctf *c, const struct ctf_input *in, const struct ctf
     return nsc_writer_note(c->job->writer, &note);
 }
 
-/* An event of our own; it has the fields that ctf_export.c writes, or is left out. */
+/* Adds a note of a trace written by nanoscope. Events without the fields that ctf_export.c writes
+ * are left out. */
 static int take_own(struct ctf *c, const struct ctf_input *in, const struct ctf_track *t)
 {
     const struct ctf_leaf *first = NULL;
@@ -229,7 +230,7 @@ static int take_own(struct ctf *c, const struct ctf_input *in, const struct ctf_
     return nsc_writer_note(c->job->writer, &note);
 }
 
-/* A counter of a whole process: its stream has no thread. */
+/* Adds a counter value of a process: its stream has no thread. */
 static int take_process_counter(struct ctf *c, const struct ctf_input *in)
 {
     struct ctf_track t = {.id = 0};
@@ -249,7 +250,7 @@ static int take_process_counter(struct ctf *c, const struct ctf_input *in)
     return nsc_writer_note(c->job->writer, &note);
 }
 
-/* ---- What tracers tell -------------------------------------------------------------------- */
+/* ---- Modules and context switches --------------------------------------------------------- */
 
 static uint64_t number_at(const struct ctf *c, const struct ctf_field *field, uint64_t otherwise)
 {
@@ -297,7 +298,7 @@ static void take_switch(const struct ctf *c, struct ctf_input *in)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-/* A packet begins: events may have been lost before it. */
+/* Processes a packet's header: records the events lost before it. */
 static int take_packet(struct ctf *c, struct ctf_input *in)
 {
     struct ctf_track *t;

@@ -1,8 +1,8 @@
 /*
  * ctf_decode.c - see ctf_decode.h.
  *
- * All places are bits from the packet's begin. Nothing is trusted: each read is held against the
- * packet's end, and an event takes a bounded number of steps.
+ * All positions are bits from the start of the packet. The input is untrusted: each read is checked
+ * against the end of the packet, and the number of values per event and per file is bounded.
  * Source: "The Common Trace Format", version 1.8.3, sections 4 to 6 and 8.
  */
 #include "formats/ctf/ctf_decode.h"
@@ -14,8 +14,8 @@
 
 #define MAGIC       0xc1fc1fc1u
 #define STEPS_MAX   (1u << 20) /* values in an event */
-/* Values and what they are in, in a file: values may take no bits, and what there is of them in a
- * few bytes has an end. */
+/* A file may have STEPS_FIRST values, and STEPS_BYTE more per byte read. Values may have a size of
+ * 0 bits, so their number needs a limit. Structures and arrays count, too. */
 #define STEPS_FIRST (1u << 14)
 #define STEPS_BYTE  256u
 #define LOST_MAX    ((uint64_t)1 << 40)
@@ -74,7 +74,7 @@ static int align(struct ctf_stream *s, uint32_t bits)
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
-/* Room for one more value, or NULL: then it is not kept. */
+/* Returns a new value, or NULL if there are CTF_LEAVES already: then it is not kept. */
 static struct ctf_leaf *new_leaf(struct ctf_values *v, const struct ctf_field *field,
                                  const struct ctf_type *type, uint32_t scope)
 {
@@ -94,7 +94,7 @@ static struct ctf_leaf *new_leaf(struct ctf_values *v, const struct ctf_field *f
     return leaf;
 }
 
-/* Add to the text of the values what fits. */
+/* Appends to the text of a value, as far as there is room. */
 static void add_text(struct ctf_values *v, struct ctf_leaf *leaf, const void *text, size_t bytes)
 {
     size_t room = CTF_TEXT - v->text_used - 1;
@@ -127,7 +127,7 @@ static void end_text(struct ctf_values *v, struct ctf_leaf *leaf)
         v->text_used++;
 }
 
-/* The clock's whole value, of which @value has the low bits. */
+/* Updates a clock from a timestamp that has only its low @size bits. */
 static void set_clock(struct ctf_stream *s, struct ctf_clock *clock, uint64_t value, uint32_t size)
 {
     uint64_t mask = size < 64 ? ((uint64_t)1 << size) - 1 : UINT64_MAX;
@@ -194,7 +194,7 @@ static int take_real(struct ctf_stream *s, const struct ctf_field *field,
     return 0;
 }
 
-/* Up to a NUL. */
+/* Reads a NUL-terminated string. */
 static int take_string(struct ctf_stream *s, const struct ctf_field *field,
                        const struct ctf_type *type, uint32_t scope, struct ctf_values *v)
 {
@@ -219,7 +219,7 @@ static int take_string(struct ctf_stream *s, const struct ctf_field *field,
     return error;
 }
 
-/* An array of bytes: text, up to the first NUL if it is said to be, or just bytes. */
+/* Reads an array of bytes. If its elements are declared as characters, it ends at the first NUL. */
 static int take_bytes(struct ctf_stream *s, const struct ctf_field *field,
                       const struct ctf_type *type, uint64_t length, uint32_t scope,
                       struct ctf_values *v)
@@ -283,7 +283,7 @@ static int take_struct(struct ctf_stream *s, const struct ctf_type *type, uint32
     return error;
 }
 
-/* Types are at most 64 inside one another. */
+/* Recursion is bounded: types are nested at most 64 deep. */
 static int take_field(struct ctf_stream *s, struct ctf_field *field, const struct ctf_type *type,
                       uint32_t scope, struct ctf_values *v)
 {
@@ -318,7 +318,7 @@ static int take_scope(struct ctf_stream *s, const struct ctf_type *type, uint32_
 
 static const struct ctf_leaf *find_role(const struct ctf_values *v, uint32_t scope, uint32_t role)
 {
-    for (uint32_t i = v->count; i > 0; i--) /* of an id in an id the inner one counts */
+    for (uint32_t i = v->count; i > 0; i--) /* backwards: if an id contains an id, use the inner */
         if (v->leaves[i - 1].scope == scope && v->leaves[i - 1].field->role == role)
             return &v->leaves[i - 1];
     return NULL;
@@ -370,7 +370,7 @@ static void copy_name(const struct ctf_values *v, uint32_t role, char out[256])
     out[bytes] = '\0';
 }
 
-/* What the packet's context says: times, sizes, losses, whose it is. */
+/* Evaluates the packet's context: times, sizes, lost events, process and thread. */
 static int use_context(struct ctf_stream *s, const struct ctf_values *v)
 {
     const struct ctf_leaf *begin = find_role(v, CTF_PACKET_CONTEXT, CTF_ROLE_BEGIN);
@@ -381,7 +381,7 @@ static int use_context(struct ctf_stream *s, const struct ctf_values *v)
 
     if (packet % 8 != 0 || packet < s->bit || packet == 0 || content > packet || content < s->bit)
         return damaged(s, "a packet of an impossible size");
-    s->cut = packet / 8 > left; /* what is there is read */
+    s->cut = packet / 8 > left; /* the existing part is read */
     s->next_packet = s->cut ? s->file->size : s->packet + packet / 8;
     s->bits = content < left * 8 ? content : left * 8;
     if (begin != NULL) {
@@ -396,7 +396,7 @@ static int use_context(struct ctf_stream *s, const struct ctf_values *v)
 
         s->lost = (discarded->number - s->discarded) & mask;
         s->discarded = discarded->number;
-        if (s->lost > LOST_MAX) { /* it went back: nobody knows */
+        if (s->lost > LOST_MAX) { /* the counter was reset: the number is unknown */
             s->lost = 0;
             s->gap = true;
         }
@@ -445,7 +445,7 @@ int nsc_ctf_next(struct ctf_stream *s, struct ctf_values *v)
 
     s->event = NULL;
     if (s->packet == s->next_packet || s->bit >= s->bits) {
-        /* An empty packet is told, too: events may have been lost before it. */
+        /* Empty packets are reported, too: events may have been lost before them. */
         if (s->cut)
             return damaged(s, "a packet that is cut");
         if (s->next_packet >= s->file->size)

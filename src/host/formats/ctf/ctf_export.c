@@ -1,9 +1,9 @@
 /*
- * ctf_export.c - write a trace as CTF 1.8, a folder of `metadata` and a stream file for each
- * thread, and for each kind of its notes. Called through export.c.
+ * ctf_export.c - write a trace as CTF 1.8: a folder with `metadata`, a stream file for each thread,
+ * and one for each kind of its notes. Called through export.c.
  *
- * An event has the low 32 bits of its time. Packets carry whole times, and a new one begins
- * before a gap that these would not tell, and after events were lost: packets count those.
+ * Events have the low 32 bits of their time; packets have full times. A new packet begins when 32
+ * bits cannot express the time difference, and when events were lost, which packets count.
  * Source: "The Common Trace Format", version 1.8.3 (diamon.org/ctf).
  */
 #include <errno.h>
@@ -18,12 +18,12 @@
 
 #define MAGIC        0xc1fc1fc1u
 #define PACKET_FULL  (64u * 1024)  /* a packet is closed when it has reached this */
-#define EVENT_MAX    (128u * 1024) /* no event is longer */
-#define TEXT_MAX     (60u * 1024)  /* two of which are in a mark */
-#define LABEL_MAX    255u          /* of threads and processes, in each packet */
+#define EVENT_MAX    (128u * 1024) /* bytes; no event is longer */
+#define TEXT_MAX     (60u * 1024)  /* bytes of a text; a mark has two */
+#define LABEL_MAX    255u          /* bytes of thread and process names, in each packet */
 #define PACKET_BYTES (PACKET_FULL + EVENT_MAX)
 
-/* As in the metadata. */
+/* Event ids, as in the metadata. */
 enum {
     EVENT_ENTRY = 0,
     EVENT_EXIT,
@@ -34,7 +34,7 @@ enum {
     EVENT_COUNTER_REAL,
 };
 
-/* Offsets in a packet; what is before the names. */
+/* Byte offsets in a packet, up to the names. */
 enum {
     AT_MAGIC = 0,
     AT_STREAM = 4,
@@ -97,10 +97,10 @@ struct ctf {
     struct nsc_folder folder;
     struct nsc_output *out; /* of the stream */
     uint8_t *packet;        /* PACKET_BYTES */
-    size_t used, head;      /* bytes of it; of what is before its events */
+    size_t used, head;      /* bytes used; bytes before the first event */
     uint64_t begin_ns, last_ns;
-    uint64_t discarded; /* in the stream, up to the packet's end */
-    uint64_t told;      /* of them, in packets written */
+    uint64_t discarded; /* lost events in the stream, up to the packet's end */
+    uint64_t told;      /* of these, already counted in written packets */
     uint64_t sequence;
     uint32_t pid, tid, stack;
     const char *process, *thread;
@@ -169,7 +169,7 @@ static void close_packet(struct ctf *c)
     c->told = c->discarded;
 }
 
-/* Begin an event, in a packet where its time is plain. Its fields follow. */
+/* Starts an event, in a new packet if necessary for its time. The caller writes its fields. */
 static int open_event(struct ctf *c, unsigned id, uint64_t ns)
 {
     if (c->used >= PACKET_FULL || ns - c->last_ns > UINT32_MAX) {
@@ -183,7 +183,7 @@ static int open_event(struct ctf *c, unsigned id, uint64_t ns)
     return nsc_output_error(c->out);
 }
 
-/* Begin a stream file of @thread (or, without one, of @process) at @ns. */
+/* Starts a stream file of @thread, or of @process if @thread is NULL, at @ns. */
 static int open_stream(struct ctf *c, uint32_t process, const struct nsc_thread *thread,
                        const char *name, uint64_t ns, struct nsc_diag *diag)
 {
@@ -210,7 +210,7 @@ static int close_stream(struct ctf *c, int error, struct nsc_diag *diag)
     if (error == -ENOMEM && nsc_output_error(c->out) == 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     else if (nsc_output_error(c->out) != 0)
-        error = 0; /* told when the file is finished */
+        error = 0; /* reported when the file is finished */
     if (error == 0 && (c->used > c->head || c->told != c->discarded))
         close_packet(c);
     return nsc_folder_close(&c->folder, c->out, error, diag);
@@ -230,7 +230,7 @@ static int put_call(struct ctf *c, const struct nsc_walk_event *e, uint64_t ns)
     return nsc_output_error(c->out);
 }
 
-/* What was lost counts from the packet that begins here. */
+/* Records lost events: closes the packet and adds them to the count of the next one. */
 static int put_lost(struct ctf *c, uint64_t count, uint64_t ns)
 {
     c->last_ns = ns;
@@ -314,7 +314,8 @@ static int put_note(void *context, const struct nsc_note *note)
     return error;
 }
 
-/* The notes of one kind and owner: a stream of their own, since a stream's times do not go back. */
+/* Writes the notes of one kind and owner to a stream of their own, because times in a stream must
+ * not decrease. */
 static int export_notes(struct ctf *c, enum nsc_note_kind kind, uint32_t owner, bool of_process,
                         struct nsc_diag *diag)
 {
@@ -356,7 +357,7 @@ static int export_streams(struct ctf *c, struct nsc_diag *diag)
 
 /* ---- Metadata ----------------------------------------------------------------------------- */
 
-/* A string of the metadata's language, with its quotes; the name is clean UTF-8. */
+/* Converts a name to a TSDL string literal of clean UTF-8, with quotes. */
 static char *cook_literal(const char *name, size_t *bytes)
 {
     size_t length;
@@ -385,7 +386,7 @@ static char *cook_literal(const char *name, size_t *bytes)
     return text;
 }
 
-/* Nanoseconds since the start of the trace, and what the calendar showed then. */
+/* Writes the clock: nanoseconds since the start of the trace, whose real time is the offset. */
 static void put_clock(const struct ctf *c, struct nsc_output *out)
 {
     uint64_t origin_ns = nsc_trace_zero(c->job->trace).realtime_ns;
@@ -402,7 +403,7 @@ static void put_clock(const struct ctf *c, struct nsc_output *out)
 static void put_functions(const struct ctf *c, struct nsc_output *out)
 {
     nsc_output_text(out, "enum function_t : uint32_t {\n");
-    /* An enumeration is never empty. */
+    /* Enumerations must not be empty. */
     if (c->job->used_count == 0)
         nsc_output_text(out, "    \"\" = 0\n");
     for (uint32_t i = 0; i < c->job->used_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * ctf_folder.c - find a CTF trace in a folder, and get the text of its metadata, which may be in
- * packets of its own. Called by ctf_import.c.
+ * ctf_folder.c - find a CTF trace in a folder, and read the text of its metadata, which may be
+ * divided into packets. Called by ctf_import.c.
  * Source: "The Common Trace Format", version 1.8.3, section 7.1.
  */
 #include <dirent.h>
@@ -21,7 +21,7 @@
 
 static const char text_start[] = "/* CTF 1.8";
 
-/* ---- Where -------------------------------------------------------------------------------- */
+/* ---- Finding a trace ---------------------------------------------------------------------- */
 
 static uint32_t get32(const uint8_t *at, bool big)
 {
@@ -84,7 +84,7 @@ char *nsc_ctf_find(const char *path, uint32_t *count)
     return found;
 }
 
-/* ---- What --------------------------------------------------------------------------------- */
+/* ---- Metadata ----------------------------------------------------------------------------- */
 
 static int wrong(const char *folder, size_t at, const char *what, struct nsc_diag *diag)
 {
@@ -92,7 +92,7 @@ static int wrong(const char *folder, size_t at, const char *what, struct nsc_dia
                         what);
 }
 
-/* Take the packets' contents together, in place. */
+/* Joins the contents of the packets, in place. */
 static int unpack(const char *folder, char *text, size_t bytes, struct nsc_diag *diag)
 {
     const uint8_t *data = (const uint8_t *)text;

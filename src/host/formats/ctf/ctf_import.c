@@ -1,9 +1,9 @@
 /*
- * ctf_import.c - read a folder of CTF 1.8 as a trace. Called through import.c. Its metadata is read
- * by tsdl.c, its packets by ctf_decode.c; what events mean is in ctf_calls.c.
+ * ctf_import.c - read a folder of CTF 1.8 as a trace. Called through import.c. tsdl.c parses the
+ * metadata, ctf_decode.c decodes packets, and ctf_calls.c processes events.
  *
- * Where each packet is of one thread, files are read one after the other; else side by side, in
- * order of time, as the events of a thread may be in several.
+ * If each packet belongs to one thread, files are read one after the other. Otherwise, the events
+ * of a thread may be in several files (one per CPU), so all files are merged by time.
  */
 #include "formats/ctf/ctf_import.h"
 
@@ -16,7 +16,7 @@
 #include "util/text/units.h"
 
 #define FILES_MAX      65536u
-#define MERGED_MAX     512u /* files read side by side */
+#define MERGED_MAX     512u /* files that can be merged */
 #define PROGRESS_EVERY 65536u
 #define TIME_MAX       ((uint64_t)1 << 62)
 
@@ -37,7 +37,7 @@ static void tell_progress(const struct ctf *c)
 
 /* ---- Streams ------------------------------------------------------------------------------ */
 
-/* When a clock's zero was: ns since 1970, or before it. */
+/* Returns the time of a clock's zero, in ns since 1970; may be negative. Clamped to 2^62. */
 static int64_t zero_of(const struct ctf_clock *clock)
 {
     wide ns = (wide)clock->offset_s * 1000000000 +
@@ -47,7 +47,8 @@ static int64_t zero_of(const struct ctf_clock *clock)
     return (int64_t)(ns > limit ? limit : ns < -limit ? -limit : ns);
 }
 
-/* The clock whose zero is that of the trace: the earliest of those that fields have. */
+/* Chooses the base clock, whose zero is time 0 of the import: of the clocks in use, the one with
+ * the earliest zero. */
 static void find_base(struct ctf *c)
 {
     for (const struct ctf_clock *clock = c->trace.clocks; clock != NULL; clock = clock->next)
@@ -57,8 +58,8 @@ static void find_base(struct ctf *c)
         }
 }
 
-/* Put a time where it is in the trace: the clock of a packet may begin elsewhere than the base.
- * False when it is too late for a trace. */
+/* Converts the event's time from its own clock to the base clock. A time beyond the limit is
+ * clamped to it; then returns false. */
 static bool place(const struct ctf *c, struct ctf_stream *s)
 {
     if (s->ns < TIME_MAX && s->clock != NULL && s->clock != c->base)
@@ -69,7 +70,8 @@ static bool place(const struct ctf *c, struct ctf_stream *s)
     return false;
 }
 
-/* Go to a stream's next event. Returns 1, 0 when there is none: damage is a note. */
+/* Goes to a stream's next event. Returns 1, or 0 at the end or at damage, which becomes a note for
+ * the user. */
 static int advance(struct ctf *c, struct ctf_input *in)
 {
     int more = nsc_ctf_next(&in->s, &c->values);
@@ -90,7 +92,7 @@ static int advance(struct ctf *c, struct ctf_input *in)
     return 0;
 }
 
-/* Take the event that advance() has found. Returns 1, 0 when it is damaged, or -errno. */
+/* Processes the event that advance() has found. Returns 1, 0 if it is damaged, or -errno. */
 static int take(struct ctf *c, struct ctf_input *in)
 {
     int error = 0;
@@ -102,7 +104,7 @@ static int take(struct ctf *c, struct ctf_input *in)
         return 0;
     }
     if (in->s.event == NULL)
-        c->values.count = 0; /* the packet's own: kept in the stream */
+        c->values.count = 0; /* header values, which are already stored in the stream */
     else
         c->too_late += !place(c, &in->s);
     if (in->s.event != NULL && in->s.ns < c->first_ns)
@@ -156,10 +158,10 @@ static int read_in_turn(struct ctf *c, char **names, size_t count)
     return error;
 }
 
-/* ---- Side by side ------------------------------------------------------------------------- */
+/* ---- Merging ------------------------------------------------------------------------------ */
 
 struct heap {
-    struct ctf_input **items; /* the earliest first, as heaps are */
+    struct ctf_input **items; /* min-heap by time */
     size_t count;
 };
 
@@ -232,7 +234,8 @@ static bool is_stream_file(const char *name)
     return name[0] != '.' && strcmp(name, "metadata") != 0;
 }
 
-/* Forget folders, which tracers keep indexes in; add up the sizes of the rest. */
+/* Removes folders, which hold indexes of the tracer, and adds up the sizes of the files. Returns
+ * the number of files left. */
 static size_t survey(struct ctf *c, char **names, size_t count)
 {
     size_t kept = 0;
@@ -292,8 +295,8 @@ static int read_streams(struct ctf *c, struct nsc_diag *diag)
     return error;
 }
 
-/* When the clock's zero was. Times of our own traces count from there, those of others from the
- * first event. */
+/* Writes the trace's clock. In traces written by nanoscope, times count from the base clock's zero;
+ * in others, from the first event. */
 static int write_clock(struct ctf *c, struct nsc_diag *diag)
 {
     bool monotonic = c->base != NULL && nsc_ctf_is_name(c->base->name, "monotonic");
@@ -314,7 +317,7 @@ static int compare_seen(const void *a, const void *b)
     return (x->seen < y->seen) - (x->seen > y->seen);
 }
 
-/* Which events became marks, the most frequent ones by name. */
+/* Adds a note for the user on events that became marks; names the most frequent ones. */
 static void note_marks(struct ctf *c)
 {
     struct ctf_event *most[4] = {NULL};

@@ -1,9 +1,10 @@
 /*
- * ctf_meaning.c - which events of a CTF trace enter and leave functions, told by their names and
- * fields. Called by ctf_import.c when the metadata is known.
+ * ctf_meaning.c - determine which events of a CTF trace are function entries and exits, by their
+ * names and fields. Called by ctf_import.c after the metadata is parsed.
  *
- * Functions are entered and left by events called func_entry and func_exit, whoever writes them, or
- * by pairs of the kind NAME_enter and NAME_exit. What is neither becomes a mark.
+ * Entries and exits are events called func_entry and func_exit, of any tracer, or pairs of events
+ * such as NAME_enter and NAME_exit. All other events become marks, except for those that describe
+ * modules and threads.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -11,9 +12,9 @@
 
 #include "formats/ctf/ctf_import.h"
 
-#define FIELDS_MAX (4 * CTF_LEAVES) /* looked at by name: values of further ones are not kept */
+#define FIELDS_MAX (4 * CTF_LEAVES) /* fields searched by name; values of more are not kept */
 
-/* A name without the provider that stands before it. */
+/* Returns an event name without its provider, "provider:name". */
 static const char *short_name(const char *name)
 {
     const char *colon = strrchr(name, ':');
@@ -70,7 +71,7 @@ struct ctf_field *nsc_ctf_field_of(const struct ctf_event *e, const char *name)
     return NULL;
 }
 
-/* The field that says which function it is. */
+/* Finds the field that identifies the function. */
 static struct ctf_field *identity_of(const struct ctf_event *e)
 {
     static const char *const names[] = {
@@ -102,7 +103,7 @@ static uint32_t own_meaning(const struct ctf_event *e)
     return CTF_MEANS_MARK;
 }
 
-/* What tracers tell of programs and threads. */
+/* Meaning of events with which tracers describe modules and threads. */
 static uint32_t helper_meaning(struct ctf_event *e)
 {
     static const struct {
@@ -133,7 +134,7 @@ static uint32_t helper_meaning(struct ctf_event *e)
     return CTF_MEANS_MARK;
 }
 
-/* What a name is remembered by: what it ends, and the rest. */
+/* Finds one half of an event pair: the entry or exit with @base. */
 static int find_half(struct nsc_names *halves, const char *base, bool entry,
                      struct nsc_names_entry **half)
 {
@@ -143,7 +144,7 @@ static int find_half(struct nsc_names *halves, const char *base, bool entry,
     return nsc_names_find(halves, key, (size_t)bytes, half);
 }
 
-/* Remember the halves of all pairs: those that there are have id 0. */
+/* Lists the entries and exits among all events; halves that exist have id 0. */
 static int list_halves(const struct ctf *c, struct nsc_names *halves)
 {
     struct nsc_names_entry *half;

@@ -1,7 +1,7 @@
 /*
- * ctf_model.h - what the metadata of a CTF 1.8 trace says: types of fields, scopes, streams,
- * events, clocks. Made by tsdl.c out of text, used by ctf_decode.c and ctf_import.c. Inside
- * formats/ only.
+ * ctf_model.h - model of the metadata of a CTF 1.8 trace: field types, scopes, streams, events and
+ * clocks. tsdl.c builds it from text; ctf_decode.c and ctf_import.c use it. Used inside formats/
+ * only.
  */
 #ifndef NSC_FORMATS_CTF_CTF_MODEL_H
 #define NSC_FORMATS_CTF_CTF_MODEL_H
@@ -25,7 +25,7 @@ enum ctf_kind {
 
 enum ctf_order { CTF_NATIVE, CTF_LITTLE, CTF_BIG };
 
-/* The dynamic scopes, outermost first: references look in those before their own. */
+/* The dynamic scopes, outermost first. References are looked up in the scopes before their own. */
 enum ctf_scope {
     CTF_PACKET_HEADER,
     CTF_PACKET_CONTEXT,
@@ -36,7 +36,7 @@ enum ctf_scope {
     CTF_SCOPES,
 };
 
-/* What a field means, by its name; in the scopes before the event's own. */
+/* Meaning of a field, by its name and scope. */
 enum ctf_role {
     CTF_ROLE_NONE,
     CTF_ROLE_MAGIC,
@@ -46,7 +46,7 @@ enum ctf_role {
     CTF_ROLE_PACKET,
     CTF_ROLE_DISCARDED,
     CTF_ROLE_EVENT_ID,
-    CTF_ROLE_TIME, /* no clock is mapped, but it is called so */
+    CTF_ROLE_TIME, /* field "timestamp", for events without a field that is mapped to a clock */
     CTF_ROLE_PID,
     CTF_ROLE_TID,
     CTF_ROLE_STACK,
@@ -57,16 +57,16 @@ enum ctf_role {
 struct ctf_clock {
     const char *name;
     uint64_t frequency;
-    int64_t offset_s, offset; /* of the epoch; the latter in cycles */
-    bool used;                /* by a field */
+    int64_t offset_s, offset; /* from the epoch: seconds, plus cycles */
+    bool used;                /* a field is mapped to it */
     struct ctf_clock *next;
 };
 
 struct ctf_label {
     const char *name;
-    uint64_t low, high; /* inclusive; as 64 bits of two's complement when signed */
-    uint64_t reach;     /* the highest `high` in the part of the search that this one halves */
-    uint32_t function;  /* for whoever takes labels for functions; UINT32_MAX at first */
+    uint64_t low, high; /* inclusive; 64-bit two's complement if signed */
+    uint64_t reach;     /* maximum of `high` in this label's subtree of the binary search */
+    uint32_t function;  /* for ctf_calls.c: function named by the label; UINT32_MAX at first */
     struct ctf_label *next;
 };
 
@@ -76,7 +76,7 @@ struct ctf_field {
     const char *name;
     struct ctf_type *type;
     uint32_t role;  /* enum ctf_role */
-    bool is_target; /* of a reference: its value is kept */
+    bool is_target; /* a reference uses it: its value is kept */
     uint64_t value;
     struct ctf_field *next;
 };
@@ -86,22 +86,22 @@ struct ctf_type {
     uint32_t order; /* enum ctf_order; of INT and FLOAT */
     uint32_t align; /* bits, a power of two */
     uint32_t size;  /* bits of INT and FLOAT */
-    uint32_t depth; /* types inside one another, itself too */
+    uint32_t depth; /* levels of nested types, including itself */
     bool is_signed;
     bool is_text; /* INT: a character */
     bool resolved;
     const char *clock_name; /* INT: NULL if not mapped */
     struct ctf_clock *clock;
-    struct ctf_type *inner; /* of ENUM the integer, of ARRAY and SEQUENCE the element */
-    uint64_t length;        /* of ARRAY */
-    const char *reference;  /* SEQUENCE, VARIANT: where the length or the choice is; may be NULL */
-    struct ctf_field *target;
-    struct ctf_field *fields; /* of STRUCT, options of VARIANT */
+    struct ctf_type *inner;   /* ENUM: its integer type; ARRAY, SEQUENCE: the element type */
+    uint64_t length;          /* of ARRAY */
+    const char *reference;    /* SEQUENCE: path of its length; VARIANT: of its tag; may be NULL */
+    struct ctf_field *target; /* field that `reference` leads to */
+    struct ctf_field *fields; /* of STRUCT; options of VARIANT */
     struct ctf_field *last;
-    struct ctf_label *labels; /* of ENUM: label_count, by low */
+    struct ctf_label *labels; /* ENUM: label_count entries, sorted by low */
     uint32_t label_count;
     uint32_t option_count;
-    struct ctf_field **options; /* of VARIANT: option_count, by name */
+    struct ctf_field **options; /* VARIANT: option_count entries, sorted by name */
 };
 
 struct ctf_event {
@@ -110,18 +110,18 @@ struct ctf_event {
     bool has_stream;
     struct ctf_type *context, *fields;
     struct ctf_event *next;
-    /* For the reader: */
-    uint32_t meaning;
-    uint32_t function; /* of events that name a call themselves */
-    bool innermost;    /* a function is left, and it does not say which */
-    struct ctf_field *wanted[4];
-    uint64_t seen;
+    /* For the importer: */
+    uint32_t meaning;            /* enum ctf_meaning */
+    uint32_t function;           /* function named by the event itself; UINT32_MAX at first */
+    bool innermost;              /* an exit that does not identify its function */
+    struct ctf_field *wanted[4]; /* relevant fields, depending on the meaning */
+    uint64_t seen;               /* number of marks made of such events */
 };
 
 struct ctf_stream_class {
     uint64_t id;
     struct ctf_type *packet_context, *event_header, *event_context;
-    struct ctf_event **events; /* by id */
+    struct ctf_event **events; /* sorted by id */
     uint32_t event_count;
     struct ctf_stream_class *next;
 };
@@ -134,41 +134,42 @@ struct ctf_trace {
     struct ctf_stream_class *streams;
     struct ctf_event *events;
     struct ctf_clock *clocks;
-    const char *tracer, *domain, *host; /* of env; NULL if not there */
+    const char *tracer, *domain, *host; /* from the env block; NULL if missing */
     struct ctf_block_of_memory *memory;
     size_t memory_left;
 };
 
 /**
- * nsc_ctf_parse - read the metadata.
- * @text: TSDL with a NUL behind.
+ * nsc_ctf_parse - parse the metadata.
+ * @text: NUL-terminated TSDL.
  * @name: of the file, for messages.
- * @trace: filled; free with nsc_ctf_free() in any case.
+ * @trace: receives the model; free it with nsc_ctf_free(), also after an error.
  * Returns 0 or -errno with @diag: -EBADMSG with the line, -ENOTSUP, -ENOMEM.
  */
 int nsc_ctf_parse(const char *text, const char *name, struct ctf_trace *trace,
                   struct nsc_diag *diag);
 void nsc_ctf_free(struct ctf_trace *trace);
 
-/* Put types, references and events into their places, when all is read. Called by nsc_ctf_parse().
- */
+/* Resolves byte orders, clocks, references and event ids after parsing. Called by nsc_ctf_parse().
+ * Returns 0 or -errno with @diag. */
 int nsc_ctf_resolve(struct ctf_trace *trace, const char *name, struct nsc_diag *diag);
 
-/* Memory of the trace, of zeros; NULL when there is none. */
+/* Allocates zeroed memory that lives as long as the trace. Returns NULL when out of memory. */
 void *nsc_ctf_memory(struct ctf_trace *trace, size_t bytes);
 
-/* What makes the values of an enumeration compare in their order, by exclusive or. */
+/* Returns a mask. Values of an enumeration XORed with it compare correctly as unsigned numbers. */
 static inline uint64_t nsc_ctf_sign(const struct ctf_type *type)
 {
     return type->inner->is_signed ? (uint64_t)1 << 63 : 0;
 }
-/* The label of a value, or NULL: of those that have it the one that begins last. */
+/* Finds the label of a value. If ranges overlap, the one with the highest start wins. Returns NULL
+ * if there is none. */
 struct ctf_label *nsc_ctf_label(const struct ctf_type *type, uint64_t value);
-/* The option of a variant that a label chooses, or NULL. */
+/* Finds the option of a variant that a label selects, or NULL. */
 struct ctf_field *nsc_ctf_option(const struct ctf_type *type, const char *label);
-/* Whether a name is @wanted, but for underscores that producers put in front. */
+/* Returns whether a name is @wanted, ignoring a leading underscore, which some producers add. */
 bool nsc_ctf_is_name(const char *name, const char *wanted);
-/* The event of a stream; NULL if there is none. */
+/* Finds an event of a stream by id, or NULL. */
 struct ctf_event *nsc_ctf_event(const struct ctf_stream_class *s, uint64_t id);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * ctf_names.c - functions that events of CTF know by their address: which module was there, and
- * what its symbols call it. Called by ctf_calls.c. Modules may be told after the calls: names are
- * found at the end.
+ * ctf_names.c - symbolize functions that CTF events identify by address: find the mapped module and
+ * its symbol. Called by ctf_calls.c and ctf_import.c. Modules may be announced after the calls, so
+ * names are looked up at the end.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 #define LOADS_MAX 65536u
 
-/* A module's symbols, while names are found. */
+/* A module and its symbols, during the lookup of names. */
 struct module {
     const struct ctf_load *load;
-    struct nsc_symbols *symbols; /* NULL: there are none */
+    struct nsc_symbols *symbols; /* NULL = none */
     uint32_t id;
 };
 
@@ -26,10 +26,10 @@ struct finder {
     struct ctf *c;
     struct module *modules;
     uint32_t count, room;
-    struct nsc_names seen;    /* "module address": the first function that is there */
-    struct nsc_names by_file; /* path, NUL, build id: index of modules */
-    const char **symbols;     /* by function id, of which names are found */
-    char **names;
+    struct nsc_names seen;    /* "module address" to the first function found there */
+    struct nsc_names by_file; /* path, NUL, build ID, to the index in `modules` */
+    const char **symbols;     /* by function id: its symbol, or NULL */
+    char **names;             /* by function id: its demangled name */
 };
 
 static uint32_t slot_of(const struct ctf_address *all, uint32_t slots, uint64_t process,
@@ -88,7 +88,8 @@ int nsc_ctf_address(struct ctf *c, uint64_t process, uint64_t address, uint32_t 
 
 /* ---- Modules ------------------------------------------------------------------------------ */
 
-/* What is known under the start of a module in a process, and, with one, its path. */
+/* Finds the index entry of a mapped module: by process, start and @path, or, if @path is NULL, that
+ * of the last module mapped at @start. */
 static int find_place(struct ctf *c, uint64_t process, uint64_t start, const char *path,
                       struct nsc_names_entry **entry)
 {
@@ -120,7 +121,7 @@ int nsc_ctf_loaded(struct ctf *c, uint64_t process, const struct ctf_load *load)
     if (all == NULL || find_place(c, process, load->start, NULL, &e) != 0)
         return -ENOMEM;
     c->loads = all;
-    e->id = c->load_count; /* the last one that was loaded there */
+    e->id = c->load_count; /* now the last module mapped at this start */
     all[c->load_count] = *load;
     all[c->load_count].process = process;
     all[c->load_count].path = strdup(load->path);
@@ -160,7 +161,8 @@ static int compare_functions(const void *a, const void *b)
     return (x->function > y->function) - (x->function < y->function);
 }
 
-/* The first of the addresses, which are sorted, that is not below the start of a load. */
+/* Returns the index of the first address that is not below the start of @l. The addresses must be
+ * sorted. */
 static uint32_t first_of(const struct ctf *c, const struct ctf_load *l)
 {
     const struct ctf_address start = {.process = l->process, .address = l->start};
@@ -177,7 +179,8 @@ static uint32_t first_of(const struct ctf *c, const struct ctf_load *l)
     return low;
 }
 
-/* The first one from @at on that has no load yet; @next is one that is not after it. */
+/* Returns the first index, from @at on, of an address without a load. @next[i] is a lower bound of
+ * that index for i, and is updated (path compression). */
 static uint32_t next_free(uint32_t *next, uint32_t at)
 {
     while (next[at] != at)
@@ -185,8 +188,8 @@ static uint32_t next_free(uint32_t *next, uint32_t at)
     return at;
 }
 
-/* Find the load of each address: where several were, the last one counts. The table becomes an
- * array in the order of the functions. */
+/* Finds the load of each address; if several contain it, the last one is used. Turns the hash table
+ * into an array sorted by function. */
 static int place_addresses(struct ctf *c)
 {
     uint32_t kept = 0, *next = malloc(((size_t)c->address_count + 1) * sizeof *next);
@@ -216,7 +219,8 @@ static int place_addresses(struct ctf *c)
     return 0;
 }
 
-/* By the file and its build id: the module's index, UINT32_MAX at first. */
+/* Finds the index entry of a module by its file and build ID; the entry's id is UINT32_MAX if new.
+ */
 static int find_file(struct finder *f, const struct ctf_load *load, struct nsc_names_entry **entry)
 {
     char key[CTF_PATH_BYTES + sizeof load->build_id];
@@ -227,7 +231,7 @@ static int find_file(struct finder *f, const struct ctf_load *load, struct nsc_n
     return nsc_names_find(&f->by_file, key, bytes + load->build_id_bytes, entry);
 }
 
-/* The module of a load, with its symbols if its file is here. */
+/* Finds or adds the module of a load. Reads its symbols if its file exists on this machine. */
 static int need_module(struct finder *f, const struct ctf_load *load, struct module **out)
 {
     struct nsc_symbols_options options = {.size = sizeof options};
@@ -271,7 +275,8 @@ static int need_module(struct finder *f, const struct ctf_load *load, struct mod
     return 0;
 }
 
-/* What is at an address. Two processes may have the same function: readers see one. */
+/* Looks up the symbol of an address. If another process has the same function, this one becomes an
+ * alias of it. */
 static int find_name(struct finder *f, const struct ctf_address *a)
 {
     uint32_t id = a->function - 1;

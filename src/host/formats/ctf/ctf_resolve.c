@@ -1,6 +1,6 @@
 /*
- * ctf_resolve.c - put what the metadata of a CTF trace says into its places: byte orders, clocks,
- * what lengths and choices refer to, what fields mean, events by number. Called by tsdl.c.
+ * ctf_resolve.c - resolve the parsed metadata of a CTF trace: byte orders, clocks, references of
+ * sequence lengths and variant tags, roles of fields, events by id. Called by tsdl.c.
  * Source: "The Common Trace Format", version 1.8.3, section 7.3.
  */
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 #define BLOCK_BYTES (64u * 1024)
 #define CLASSES_MAX 1024u
-/* Fields, clocks, and events looked at to find those that are meant: what refers to something looks
- * at all that it might be. */
+/* Limit of the fields, clocks and events visited to resolve references. Each reference is resolved
+ * by a linear search, so hostile metadata could take quadratic time. */
 #define LOOKS_MAX   (1u << 24)
 
 struct ctf_block_of_memory {
@@ -21,11 +21,11 @@ struct ctf_block_of_memory {
     max_align_t bytes[];
 };
 
-/* The structures around a type, innermost first. */
+/* The structures that contain a type, innermost first. */
 struct around {
     const struct around *outer;
     const struct ctf_type *type;
-    const struct ctf_field *field; /* those before it are known */
+    const struct ctf_field *field; /* references may use only the fields before it */
 };
 
 struct resolver {
@@ -69,7 +69,7 @@ void nsc_ctf_free(struct ctf_trace *trace)
     }
 }
 
-/* ---- Finding things ----------------------------------------------------------------------- */
+/* ---- Lookup ------------------------------------------------------------------------------- */
 
 bool nsc_ctf_is_name(const char *name, const char *wanted)
 {
@@ -77,8 +77,9 @@ bool nsc_ctf_is_name(const char *name, const char *wanted)
 }
 
 /*
- * Ranges may overlap, so the one before a value need not be one that has it. Where all that are in
- * question begin low enough, what is left to search is known to have one: O(log of all labels).
+ * Ranges may overlap, so the last range that begins at or below a value need not contain it.
+ * `reach` excludes subtrees that end before the value. If all ranges of a subtree begin at or below
+ * the value and its `reach` is high enough, one of them contains it. The search is O(log n).
  */
 static struct ctf_label *find_label(const struct ctf_type *type, uint32_t low, uint32_t high,
                                     uint64_t value)
@@ -105,7 +106,7 @@ struct ctf_label *nsc_ctf_label(const struct ctf_type *type, uint64_t value)
     return find_label(type, 0, type->label_count, value);
 }
 
-/* How the name of an option compares to a label's, with or without an underscore before it. */
+/* Compares the name of an option with a label, with @underscore with "_" before the label. */
 static int compare_option(const struct ctf_field *f, bool underscore, const char *label)
 {
     if (!underscore)
@@ -145,7 +146,7 @@ struct ctf_event *nsc_ctf_event(const struct ctf_stream_class *s, uint64_t id)
 {
     uint32_t low = 0, high = s->event_count;
 
-    if (id < high && s->events[id]->id == id) /* as a rule they are numbered from 0 */
+    if (id < high && s->events[id]->id == id) /* usually, ids count from 0 */
         return s->events[id];
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -169,7 +170,7 @@ static void fail(struct resolver *r, int error, const char *what, const char *na
                                 name[0] != '\0' ? "%s: %s \"%s\"" : "%s: %s", r->name, what, name);
 }
 
-/* False when that is enough. */
+/* Counts a visited item. Returns false at the limit, or after an error. */
 static bool look(struct resolver *r)
 {
     if (r->looks++ >= LOOKS_MAX)
@@ -177,7 +178,7 @@ static bool look(struct resolver *r)
     return r->error == 0;
 }
 
-/* A field of @type by the first @bytes of @name, none behind @last. */
+/* Finds a field of @type by the first @bytes of @name, among those before @last. */
 static struct ctf_field *find_field(struct resolver *r, const struct ctf_type *type,
                                     const char *name, size_t bytes, const struct ctf_field *last)
 {
@@ -189,7 +190,7 @@ static struct ctf_field *find_field(struct resolver *r, const struct ctf_type *t
     return NULL;
 }
 
-/* The field that a path leads to from @type. */
+/* Finds the field that a dotted path leads to from @type. */
 static struct ctf_field *follow(struct resolver *r, const struct ctf_type *type, const char *path,
                                 const struct ctf_field *last)
 {
@@ -311,7 +312,7 @@ static uint32_t role_of(uint32_t scope, const char *name)
     return CTF_ROLE_NONE;
 }
 
-/* Types are at most 64 inside one another, and each is looked at once. */
+/* Recursion is bounded: types are nested at most 64 deep, and each is visited once. */
 static void resolve_type(struct resolver *r, const struct around *outer, struct ctf_type *type)
 {
     struct around around = {.outer = outer, .type = type};
@@ -397,7 +398,7 @@ static void resolve_stream(struct resolver *r, struct ctf_stream_class *s)
         qsort(s->events, s->event_count, sizeof(struct ctf_event *), compare_events);
 }
 
-/* Their events would be the same. */
+/* Returns whether a later class has the same id: events could not be assigned to one of them. */
 static bool is_double(const struct ctf_stream_class *s)
 {
     const struct ctf_stream_class *other = s->next;

@@ -1,6 +1,6 @@
 /*
- * ctf_tracks.c - the processes and threads of a CTF trace: found by their numbers, made with the
- * first event. Called by ctf_calls.c and ctf_import.c.
+ * ctf_tracks.c - the processes and threads of a CTF trace, by pid, tid and stack. They are created
+ * at their first event. Called by ctf_calls.c and ctf_import.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ int nsc_ctf_need_process(struct ctf *c, uint64_t pid, const char *name, uint32_t
     return error == 0 ? nsc_id_map_put(&c->by_pid, pid, *id) : error;
 }
 
-/* Give a new track its entry in the trace. */
+/* Adds the thread of a new track to the trace. */
 static int begin_track(struct ctf *c, const struct ctf_stream *s, struct ctf_track *t)
 {
     int error;
@@ -40,7 +40,7 @@ static int begin_track(struct ctf *c, const struct ctf_stream *s, struct ctf_tra
     return error;
 }
 
-/* Add @track, which is copied. */
+/* Adds a copy of @track. */
 static int add_track(struct ctf *c, const struct ctf_stream *s, const struct ctf_track *track)
 {
     struct ctf_track **all =

@@ -1,7 +1,7 @@
 /*
- * tsdl.c - parse the language that describes CTF 1.8 traces, TSDL, into a model: its
- * blocks, of which the types are read by tsdl_types.c. Called by ctf_import.c. See ctf_model.h; the
- * places of things are found in ctf_resolve.c.
+ * tsdl.c - parse TSDL, the language of CTF 1.8 metadata, into the model of ctf_model.h. This file
+ * parses the top-level blocks; tsdl_types.c parses types, and ctf_resolve.c resolves references
+ * afterwards. Called by ctf_import.c.
  * Source: "The Common Trace Format", version 1.8.3 (diamon.org/ctf), section 7.
  */
 #include <errno.h>
@@ -66,7 +66,7 @@ static void set_value(struct ctf_parser *p, struct block *b, const char *key,
             b->event->id = v->number;
         if (strcmp(key, "name") == 0)
             b->event->name = v->text;
-        if (strlen(b->event->name) >= CTF_WORD_BYTES) /* each mark may have it */
+        if (strlen(b->event->name) >= CTF_WORD_BYTES) /* each mark may store it */
             nsc_ctf_fail(&p->w, ENOTSUP, "an event with a name of more than 4095 bytes");
         if (strcmp(key, "stream_id") == 0) {
             b->event->stream_id = v->number;
@@ -87,7 +87,7 @@ static void set_value(struct ctf_parser *p, struct block *b, const char *key,
     }
 }
 
-/* "{ key = value; key := type; ... };" */
+/* Parses a block, "{ key = value; key := type; ... };". */
 static void take_block(struct ctf_parser *p, struct block *b)
 {
     uint32_t names = p->alias_count;

@@ -54,7 +54,8 @@ static void skip_space(struct ctf_words *w)
     }
 }
 
-/* The character behind a backslash, or up to three octal digits. Returns what is behind it. */
+/* Decodes an escape after its backslash: one character, or up to three octal digits. Returns the
+ * position after it. */
 static const char *unescape(const char *at, char *out)
 {
     static const char from[] = "abfnrtv", to[] = "\a\b\f\n\r\t\v";
@@ -75,7 +76,7 @@ static const char *unescape(const char *at, char *out)
     return *at != '\0' ? at + 1 : at;
 }
 
-/* Where a string in quotes ends; NULL: nowhere. */
+/* Returns the closing quote of a string, or NULL if there is none. */
 static const char *end_of_text(struct ctf_words *w)
 {
     const char *at = w->at + 1;
@@ -184,7 +185,6 @@ bool nsc_ctf_is_word(const struct ctf_words *w, const char *word)
     return w->token == CTF_WORD_NAME && strcmp(w->text, word) == 0;
 }
 
-/* Take a sign if it is there. */
 bool nsc_ctf_take_sign(struct ctf_words *w, int sign)
 {
     if (!nsc_ctf_is_sign(w, sign))
@@ -204,7 +204,6 @@ void nsc_ctf_expect(struct ctf_words *w, int sign)
     nsc_ctf_fail(w, EBADMSG, what);
 }
 
-/* "a.b.c" in the trace's memory; "" after an error. */
 const char *nsc_ctf_take_path(struct ctf_words *w)
 {
     char path[CTF_NAME_BYTES];

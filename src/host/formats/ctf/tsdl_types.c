@@ -1,6 +1,6 @@
 /*
- * tsdl_types.c - the types that the metadata of a CTF 1.8 trace describes: numbers, structures,
- * variants, enumerations, arrays, and the names that they are given. Called by tsdl.c.
+ * tsdl_types.c - parse type declarations of CTF 1.8 metadata: numbers, structures, variants,
+ * enumerations, arrays, and type names. Called by tsdl.c.
  * Source: "The Common Trace Format", version 1.8.3 (diamon.org/ctf), sections 4 and 6.
  */
 #include "formats/ctf/tsdl_types.h"
@@ -12,16 +12,16 @@
 
 #include "util/array.h"
 
-#define NESTING_MAX  64u /* of types */
-#define WORDS_MAX    8u  /* of a type's name */
+#define NESTING_MAX  64u /* levels of types inside types */
+#define WORDS_MAX    8u  /* words in a type's name */
 #define DIMENSIONS   8u
 #define INT_BITS_MAX 64u
 #define ALIGN_MAX    4096u
 
 struct ctf_alias {
     struct ctf_type *type;
-    uint32_t before;            /* what its name meant; UINT32_MAX: nothing */
-    struct nsc_names_entry key; /* of its name */
+    uint32_t before;            /* alias that it shadows; UINT32_MAX = none */
+    struct nsc_names_entry key; /* its name */
 };
 
 /* ---- Names of types ----------------------------------------------------------------------- */
@@ -53,7 +53,6 @@ static void name_type(struct ctf_parser *p, const char *name, struct ctf_type *t
     e->id = p->alias_count++;
 }
 
-/* Forget the names since there were @count. */
 void nsc_ctf_end_scope(struct ctf_parser *p, uint32_t count)
 {
     while (p->alias_count > count) {
@@ -79,7 +78,7 @@ static struct ctf_type *new_type(struct ctf_parser *p, enum ctf_kind kind)
     return type;
 }
 
-/* @type has @inner inside it. */
+/* Updates the nesting depth of @type, which contains @inner, and checks the limit. */
 static void hold(struct ctf_parser *p, struct ctf_type *type, const struct ctf_type *inner)
 {
     if (inner->depth + 1 > type->depth)
@@ -120,7 +119,7 @@ uint32_t nsc_ctf_order_of(struct ctf_parser *p, const struct ctf_value *v)
     return CTF_NATIVE;
 }
 
-/* "clock.NAME.value", in any of the forms that there are: the clock's name. */
+/* Returns NAME of "clock.NAME.value", "clock.NAME", "NAME.value" or "NAME". */
 static const char *clock_of(struct ctf_parser *p, const char *path)
 {
     const char *start = strncmp(path, "clock.", 6) == 0 ? path + 6 : path;
@@ -137,7 +136,7 @@ static void set_align(struct ctf_parser *p, struct ctf_type *type, uint64_t bits
         type->align = (uint32_t)bits;
 }
 
-/* An attribute of integer, floating_point and string. */
+/* Sets an attribute of an integer, floating_point or string type. */
 static void set_attribute(struct ctf_parser *p, struct ctf_type *type, const char *key,
                           const struct ctf_value *v)
 {
@@ -162,7 +161,7 @@ static void set_attribute(struct ctf_parser *p, struct ctf_type *type, const cha
     }
 }
 
-/* "{ key = value; ... }" */
+/* Parses the attributes of a number or string, "{ key = value; ... }". */
 static struct ctf_type *take_number(struct ctf_parser *p, enum ctf_kind kind)
 {
     struct ctf_type *type = new_type(p, kind);
@@ -216,7 +215,7 @@ static void add_field(struct ctf_parser *p, struct ctf_type *to, const char *nam
     hold(p, to, type);
 }
 
-/* "[3]", "[length]" behind a name, outermost first. */
+/* Parses array dimensions after a name, "[3]" or "[length]", outermost first. */
 static struct ctf_type *take_dimensions(struct ctf_parser *p, struct ctf_type *type)
 {
     struct ctf_type *arrays[DIMENSIONS];
@@ -248,7 +247,7 @@ static struct ctf_type *take_dimensions(struct ctf_parser *p, struct ctf_type *t
     return type;
 }
 
-/* "{ type name; ... }" of a structure or variant. */
+/* Parses the fields of a structure or variant, "{ type name; ... }". */
 static void take_fields(struct ctf_parser *p, struct ctf_type *type)
 {
     uint32_t names = p->alias_count;
@@ -270,7 +269,7 @@ static void take_fields(struct ctf_parser *p, struct ctf_type *type)
     nsc_ctf_end_scope(p, names);
 }
 
-/* The name of a tagged type, "struct x", which is in @tag; NULL when it has none. */
+/* Parses the tag of a type, "struct x", into @tag. Returns @tag, or NULL if there is none. */
 static const char *take_tag(struct ctf_parser *p, const char *kind, char tag[CTF_NAME_BYTES])
 {
     if (p->w.token != CTF_WORD_NAME)
@@ -281,7 +280,7 @@ static const char *take_tag(struct ctf_parser *p, const char *kind, char tag[CTF
     return tag;
 }
 
-/* A type that was defined under @tag before. */
+/* Returns the type that was defined under @tag; an unknown type is an error. */
 static struct ctf_type *known_type(struct ctf_parser *p, const char *tag)
 {
     struct ctf_type *type = tag != NULL ? find_type(p, tag) : NULL;
@@ -367,7 +366,7 @@ static struct ctf_type *take_variant(struct ctf_parser *p)
     }
     if (type == NULL || reference == NULL)
         return type;
-    copy = nsc_ctf_need(&p->w, sizeof *copy); /* each use may have a choice of its own */
+    copy = nsc_ctf_need(&p->w, sizeof *copy); /* each use may have a tag field of its own */
     if (copy != NULL) {
         *copy = *type;
         copy->reference = reference;
@@ -384,7 +383,8 @@ static int compare_labels(const void *a, const void *b, void *context)
     return (left > right) - (left < right);
 }
 
-/* Returns the highest end of the labels from @low to before @high: see nsc_ctf_label(). */
+/* Sets `reach` for the labels from @low to before @high. Returns their highest end. See
+ * find_label() in ctf_resolve.c. */
 static uint64_t set_reach(struct ctf_label *all, uint32_t low, uint32_t high, uint64_t sign)
 {
     uint32_t middle = low + (high - low) / 2;
@@ -418,7 +418,7 @@ static void sort_labels(struct ctf_parser *p, struct ctf_type *type, struct ctf_
     type->labels = all;
 }
 
-/* "{ a, b = 3, "c" = 4 ... 6 }" */
+/* Parses enumeration labels, "{ a, b = 3, "c" = 4 ... 6 }". */
 static void take_labels(struct ctf_parser *p, struct ctf_type *type)
 {
     struct ctf_label *first = NULL, **end = &first;
@@ -485,7 +485,7 @@ static struct ctf_type *take_enum(struct ctf_parser *p)
     return type;
 }
 
-/* A type by name, "unsigned long"; with @declares the last word is what is declared. */
+/* Parses a type by name, "unsigned long". With @declares, the last word is the declared name. */
 static struct ctf_type *take_named(struct ctf_parser *p, bool declares, const char **name)
 {
     const char *words[WORDS_MAX] = {NULL};
@@ -522,7 +522,6 @@ static struct ctf_type *take_named(struct ctf_parser *p, bool declares, const ch
     return type;
 }
 
-/* A type; with @declares also the name that it declares, if there is one. NULL after an error. */
 struct ctf_type *nsc_ctf_take_type(struct ctf_parser *p, bool declares, const char **name)
 {
     struct ctf_type *type;
@@ -555,7 +554,6 @@ struct ctf_type *nsc_ctf_take_type(struct ctf_parser *p, bool declares, const ch
     return p->w.error == 0 ? type : NULL;
 }
 
-/* typealias or typedef. Returns false if it is neither. */
 bool nsc_ctf_take_definition(struct ctf_parser *p)
 {
     bool alias = nsc_ctf_is_word(&p->w, "typealias");
