@@ -3,7 +3,7 @@
 
 #include "formats/perfetto/perfetto_fields.h"
 
-/* What our exporter calls the sides of a call, as bits NSC_BOUND_*. */
+/* Converts "start", "end" or "both", as written by perfetto_export.c, to NSC_BOUND_*. */
 static uint32_t sides(const struct nsc_span *text)
 {
     uint32_t both = nsc_perfetto_is(text, "both") ? NSC_BOUND_START | NSC_BOUND_END : 0;
@@ -12,7 +12,7 @@ static uint32_t sides(const struct nsc_span *text)
            (nsc_perfetto_is(text, "end") ? NSC_BOUND_END : 0);
 }
 
-/* Returns false when damaged. */
+/* Decodes a debug annotation. Returns false if it is damaged. */
 static bool read_annotation(struct nsc_perfetto_event *e, struct nsc_perfetto_sequence *q,
                             struct nsc_span message)
 {
@@ -70,9 +70,8 @@ static void count_other(struct nsc_perfetto_event *e, uint32_t number)
     e->extra += number == EVENT_EXTRA_COUNTERS || number == EVENT_EXTRA_REAL_COUNTERS;
 }
 
-/* What an event says in the older way: its phase for a type, its thread. Returns false when
- * damaged.
- */
+/* Decodes a LegacyEvent, which has a phase instead of a type, and a thread. Returns false if it is
+ * damaged. */
 static bool read_legacy(struct nsc_perfetto_event *e, struct nsc_perfetto_sequence *q,
                         struct nsc_span message)
 {

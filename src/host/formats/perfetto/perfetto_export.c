@@ -1,9 +1,9 @@
 /*
  * perfetto_export.c - write a trace as Perfetto track events (protobuf). Called through export.c.
  *
- * One packet sequence per thread, so that threads can be written one after another: each has its
- * own interned names and its own incremental clock, and its track as the default, which leaves
- * about 14 bytes for a begin and 12 for an end, before gzip.
+ * Each thread has a packet sequence of its own, so that threads can be written one after another.
+ * A sequence has its own interned names, an incremental clock, and the thread's track as default.
+ * A begin takes about 14 bytes and an end 12, before gzip.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,33 +17,33 @@
 
 #define UUID_PROCESS   (1ull << 32)
 #define UUID_THREAD    (2ull << 32)
-#define UUID_NOTES     (3ull << 32) /* tracks of samples, states and counters, in turn */
-#define SMALL_PACKET   512u         /* room for a packet without foreign text */
+#define UUID_NOTES     (3ull << 32) /* tracks of samples, states and counters, consecutive */
+#define SMALL_PACKET   512u         /* bytes for a packet without texts of the trace */
 #define TEXT_MAX       (60u * 1024) /* longer names are cut, so that any packet fits the buffer */
-#define FIRST_SEQUENCE 2u           /* 1 = what belongs to no thread */
+#define FIRST_SEQUENCE 2u           /* of threads; 1 = packets that belong to no thread */
 
 struct perfetto {
     struct nsc_export *job;
     struct nsc_output *out;
-    uint64_t offset_ns; /* added to ns since the trace's origin: on the boot clock if known */
-    uint64_t last_ns;   /* of the sequence */
-    uint32_t *iids;     /* by function id: number of its name in the sequence */
-    uint32_t *stamps;   /* by function id: thread + 1 whose sequence iids[] speaks of */
+    uint64_t offset_ns; /* from the trace's origin to the boot clock; 0 if unknown */
+    uint64_t last_ns;   /* time of the last packet of the sequence */
+    uint32_t *iids;     /* by function id: iid of its name in the sequence */
+    uint32_t *stamps;   /* by function id: thread + 1 for which iids[] is valid */
     uint32_t next_iid;
     uint32_t thread;
-    bool begun;              /* the thread's track has been written */
-    uint8_t *described;      /* by process id: its descriptor has been written */
-    uint64_t notes_uuid;     /* of the next track of notes */
-    uint64_t owner_uuid;     /* of the thread or process whose notes are being written */
-    struct nsc_names tracks; /* of the owner's counters: name -> number behind UUID_NOTES */
-    uint64_t fields[NSC_SAMPLE_FIELDS]; /* tracks of its samples; 0 = none yet */
-    uint64_t states;                    /* track of its states; 0 = none yet */
-    bool in_state;                      /* that has a slice open */
-    uint32_t last_state;                /* the one after the last change */
+    bool begun;                         /* the thread's track has been written */
+    uint8_t *described;                 /* by process id: its descriptor has been written */
+    uint64_t notes_uuid;                /* of the next track of notes */
+    uint64_t owner_uuid;                /* of the thread or process whose notes are being written */
+    struct nsc_names tracks;            /* the owner's counters: name -> UUID - UUID_NOTES */
+    uint64_t fields[NSC_SAMPLE_FIELDS]; /* tracks of the owner's samples; 0 = none yet */
+    uint64_t states;                    /* track of the owner's states; 0 = none yet */
+    bool in_state;                      /* a slice is open on that track */
+    uint32_t last_state;                /* state after the last change */
     uint64_t last_state_ns;
 };
 
-/* A string field of at most TEXT_MAX bytes, cleaned; left out when memory is short. */
+/* Writes a string field of clean UTF-8, at most TEXT_MAX bytes. Omits it when out of memory. */
 static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
 {
     size_t bytes;
@@ -57,7 +57,8 @@ static uint8_t *put_text(uint8_t *at, uint32_t field, const char *text)
 
 /* ---- Packets ------------------------------------------------------------------------------ */
 
-/* Begin a packet of @sequence with room for @bytes. Returns where its body goes on. */
+/* Starts a packet of @sequence with room for @bytes of text. Returns the position at which its
+ * fields continue. @body: for packet_close(). */
 static uint8_t *packet_open(struct perfetto *p, uint32_t sequence, uint32_t flags, size_t bytes,
                             uint8_t **body)
 {
@@ -88,8 +89,8 @@ static uint8_t *put_clock(uint8_t *at, uint64_t id, uint64_t timestamp, bool inc
     return at;
 }
 
-/* How the boot clock, the monotonic clock and the calendar stand to each other when the trace
- * begins; times count from here when it is read. */
+/* Writes a snapshot of the boot, monotonic and real-time clocks at the start of the trace. When an
+ * importer reads the file, times count from this point. */
 static void put_clocks(struct perfetto *p)
 {
     struct nsc_clock_point zero = nsc_trace_zero(p->job->trace);
@@ -126,7 +127,7 @@ static void put_process(struct perfetto *p, uint32_t id)
     packet_close(p, packet, at);
 }
 
-/* The entry of the thread's own stack, for an entry of another of its stacks. */
+/* Returns the thread id of the thread's own stack (stack 0), if @id is a further stack of it. */
 static uint32_t own_stack(const struct perfetto *p, uint32_t id)
 {
     const struct nsc_thread *thread = nsc_trace_thread(p->job->trace, id);
@@ -140,7 +141,7 @@ static uint32_t own_stack(const struct perfetto *p, uint32_t id)
     return id;
 }
 
-/* The track of a thread, or for a further stack of it a track below the thread's. */
+/* Writes the track of a thread. A further stack gets a track below the thread's. */
 static void put_track(struct perfetto *p, uint32_t id)
 {
     const struct nsc_thread *thread = nsc_trace_thread(p->job->trace, id);
@@ -170,7 +171,7 @@ static void put_track(struct perfetto *p, uint32_t id)
     packet_close(p, packet, at);
 }
 
-/* Begin the thread's sequence at @ns: from here on, timestamps are differences. */
+/* Starts the thread's sequence at @ns. After this packet, its timestamps are differences. */
 static void put_sequence_start(struct perfetto *p, uint64_t ns)
 {
     uint8_t *packet, *m, *inner;
@@ -194,8 +195,8 @@ static void put_sequence_start(struct perfetto *p, uint64_t ns)
 /* ---- Events ------------------------------------------------------------------------------- */
 
 /*
- * The packet of nearly every event, at most 40 bytes: lengths fit one byte each. What repeats comes
- * first, which is what gzip likes.
+ * Writes the packet of nearly all events. It has at most 40 bytes, so each length fits one byte.
+ * Fields that repeat come first, which compresses better with gzip.
  */
 static void put_plain(struct perfetto *p, uint64_t delta_ns, uint32_t type, uint32_t iid)
 {
@@ -226,7 +227,7 @@ static uint8_t *put_annotation(uint8_t *at, const char *name, const char *text)
     return at;
 }
 
-/* Why the call's time is not exact; as a rule nothing. */
+/* Writes annotations if the call's start or end is a bound or clipped. */
 static uint8_t *put_bound(uint8_t *at, uint32_t bound)
 {
     const char *bound_sides = nsc_model_bound_name(bound);
@@ -239,7 +240,7 @@ static uint8_t *put_bound(uint8_t *at, uint32_t bound)
     return at;
 }
 
-/* The first begin of a function in the sequence brings its name and where it is defined. */
+/* Writes the first begin of a function in the sequence, with its name and source location. */
 static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t function, uint32_t bound)
 {
     const struct nsc_function *f = nsc_trace_function(p->job->trace, function);
@@ -279,7 +280,7 @@ static int put_first_begin(struct perfetto *p, uint64_t delta_ns, uint32_t funct
     return 0;
 }
 
-/* A begin (@iid: its name) or an end with a bound. */
+/* Writes a begin or an end with a bound. @iid: of the name of a begin; 0 for an end. */
 static void put_bounded(struct perfetto *p, uint64_t delta_ns, uint32_t type, uint32_t iid,
                         uint32_t bound)
 {
@@ -372,17 +373,18 @@ static int export_thread(struct perfetto *p, uint32_t thread, struct nsc_diag *d
     nsc_export_walked(p->job, walk);
     if (error == -ENOMEM && nsc_output_error(p->out) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    return more < 0 ? more : 0; /* an output error is told by nsc_output_finish() */
+    return more < 0 ? more : 0; /* nsc_output_finish() reports output errors */
 }
 
 /* ---- Samples, states, marks, counters ----------------------------------------------------- */
 
 /*
- * They are on the sequence that belongs to no thread: every packet has its whole time, its names
- * and its track, so that they need not be in order with the calls.
+ * Notes are on sequence 1, which belongs to no thread. Each of their packets has its full time, its
+ * name and its track, so they need not be in time order with the calls.
  */
 
-/* A track below the owner's; @unit: of a counter, UNIT_NONE without a unit. Returns its id. */
+/* Writes the descriptor of a track below the owner's. @unit: of a counter, or UNIT_NONE. Returns
+ * its UUID. */
 static uint64_t put_note_track(struct perfetto *p, const char *name, bool counter, uint32_t unit)
 {
     uint64_t uuid = p->notes_uuid++;
@@ -409,7 +411,7 @@ static uint64_t note_ns(const struct perfetto *p, const struct nsc_note *note)
     return p->offset_ns + nsc_clock_ns(p->job->clock, note->ticks);
 }
 
-/* Begin an event on @track with room for @bytes of text. */
+/* Starts an event on @track with room for @bytes of text. */
 static uint8_t *note_open(struct perfetto *p, uint64_t ns, uint64_t track, uint32_t type,
                           size_t bytes, uint8_t **packet, uint8_t **event)
 {
@@ -454,7 +456,8 @@ static void put_sample(struct perfetto *p, const struct nsc_note *note)
     }
 }
 
-/* States are slices, one after the other; the first one begins with the first change. */
+/* Ends the slice of the current state. States are consecutive slices; the first one begins at the
+ * first change. */
 static void end_state(struct perfetto *p, uint64_t ns)
 {
     uint8_t *packet, *event, *at;
@@ -467,7 +470,7 @@ static void end_state(struct perfetto *p, uint64_t ns)
     p->in_state = false;
 }
 
-/* The name of a state, or its number in @number. */
+/* Returns the name of a state. For a state without a name, formats its number into @number. */
 static const char *state_text(uint32_t state, char number[16])
 {
     const char *name = nsc_model_state_name(state);
@@ -476,7 +479,7 @@ static const char *state_text(uint32_t state, char number[16])
     return name != NULL ? name : number;
 }
 
-/* A dead thread is in no state: its last change is an instant. */
+/* Writes a change of state. The change to "dead" is an instant, since no state follows. */
 static void put_state(struct perfetto *p, const struct nsc_note *note)
 {
     bool dead = note->state.new_state == NSC_STATE_DEAD;
@@ -567,7 +570,7 @@ static int put_note(void *context, const struct nsc_note *note)
     return error != 0 ? error : nsc_output_error(p->out);
 }
 
-/* The notes of one thread or process. */
+/* Writes the notes of one kind of a thread or process. */
 static int export_owner(struct perfetto *p, enum nsc_note_kind kind, uint32_t owner,
                         bool of_process, struct nsc_diag *diag)
 {
@@ -611,7 +614,7 @@ static int export_process_counters(struct perfetto *p, uint32_t process, struct 
     return export_owner(p, NSC_NOTE_COUNTER, process, true, diag);
 }
 
-/* What turns ns since the trace's origin into the boot clock; 0 when the trace does not say. */
+/* Returns the offset from ns since the trace's origin to the boot clock; 0 if unknown. */
 static uint64_t boot_offset(const struct nsc_export *job)
 {
     const struct nsc_clock_point *point;
@@ -670,7 +673,7 @@ static int export_perfetto(struct nsc_export *job, struct nsc_diag *diag)
     return nsc_export_publish(job, p.out, error, diag);
 }
 
-/* A packet, and where it ends another one or the end. */
+/* The file must begin with a packet, followed by another one or the end. */
 static bool sniff_packets(const uint8_t *bytes, size_t count)
 {
     uint64_t length = 0;

@@ -1,5 +1,5 @@
 /*
- * perfetto_fields.h - the field numbers of Perfetto's messages that are written and read here.
+ * perfetto_fields.h - field numbers of Perfetto's messages that the exporter and importer use.
  * Source: perfetto's protos/perfetto/trace/trace_packet.proto and the messages named below.
  */
 #ifndef NSC_FORMATS_PERFETTO_PERFETTO_FIELDS_H
@@ -14,9 +14,9 @@ enum {
     PACKET_TRACK_EVENT = 11,
     PACKET_INTERNED_DATA = 12,
     PACKET_SEQUENCE_FLAGS = 13,
-    PACKET_STATE_CLEARED = 41, /* older than the flag */
+    PACKET_STATE_CLEARED = 41, /* replaced by a sequence flag */
     PACKET_DROPPED_BEFORE = 42,
-    PACKET_THREAD_DESCRIPTOR = 44, /* older than track descriptors */
+    PACKET_THREAD_DESCRIPTOR = 44, /* replaced by track descriptors */
     PACKET_COMPRESSED = 50,
     PACKET_CLOCK_ID = 58,
     PACKET_DEFAULTS = 59,
@@ -52,7 +52,7 @@ enum {
     THREAD_NAME = 5,
     THREAD_REFERENCE_US = 6,
 
-    EVENT_DELTA_US = 1, /* older than the packet's timestamp, as is the next one */
+    EVENT_DELTA_US = 1, /* as EVENT_ABSOLUTE_US, replaced by the packet's timestamp */
     EVENT_ANNOTATIONS = 4,
     EVENT_LEGACY = 6,
     EVENT_TYPE = 9,

@@ -2,8 +2,8 @@
  * perfetto_import.c - read the track events of a Perfetto trace (protobuf). Called through
  * import.c.
  *
- * Packets are read one at a time. What they refer to is kept by perfetto_state.c; what is no track
- * event is counted by kind.
+ * Packets are read one at a time. perfetto_state.c keeps the state that they refer to. Packets
+ * other than track events are left out and counted by kind.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,9 +18,9 @@
 
 #define PACKET_MAX       (256u << 20) /* bytes; a larger one is damage */
 #define PROGRESS_PACKETS 65536u
-#define KINDS_MAX        144u /* numbers of packet fields below it are counted one by one */
+#define KINDS_MAX        144u /* packet fields with lower numbers are counted separately */
 
-/* What is left out beside packets of other kinds. */
+/* Data that is left out, beside packets of other kinds. */
 enum { BROKEN, NESTED, NAMELESS, ASYNC, FLOWS, ARGUMENTS, EXTRA, TIMELESS, COUNTS };
 
 static const char *const count_names[COUNTS] = {
@@ -34,15 +34,15 @@ static const char *const count_names[COUNTS] = {
     [TIMELESS] = "events without a time",
 };
 
-/* A packet's parts; those that are missing are empty. */
+/* A decoded packet; missing parts are empty. */
 struct packet {
     struct nsc_span event, interned, defaults, track, thread, clocks, compressed;
-    bool zstd; /* compressed is */
+    bool zstd; /* `compressed` is zstd data, otherwise zlib */
     bool has_time;
-    uint64_t timestamp, ns; /* on its clock, and on the trace's */
+    uint64_t timestamp, ns; /* on the packet's clock; on the trace's clock */
     uint32_t sequence, flags, clock;
     bool dropped_before, cleared;
-    uint32_t other; /* field of a kind that is not read; 0 = none */
+    uint32_t other; /* number of a field that is not imported; 0 = none */
 };
 
 struct perfetto_import {
@@ -51,10 +51,10 @@ struct perfetto_import {
     struct nsc_perfetto_state state;
     uint64_t packets;
     uint64_t left_out[COUNTS];
-    uint64_t others[KINDS_MAX + 1]; /* packets by field; the last: beyond that */
+    uint64_t others[KINDS_MAX + 1]; /* packets left out, by field; the last one: all above */
 };
 
-/* A short text with a NUL behind it. False: it is too long. */
+/* Copies a short text and appends a NUL. Returns false if it is too long. */
 static bool to_string(const struct nsc_span *text, char *out, size_t room)
 {
     size_t bytes = nsc_span_left(text);
@@ -66,8 +66,8 @@ static bool to_string(const struct nsc_span *text, char *out, size_t room)
     return true;
 }
 
-/* The function of a call, with the place that the event names or an earlier one of that name did.
- */
+/* Returns the function of a call. Its source location is from the event, or from an earlier event
+ * with the same interned name. */
 static uint32_t function_of(struct perfetto_import *p, struct nsc_perfetto_sequence *q,
                             const struct nsc_perfetto_event *e)
 {
@@ -106,7 +106,8 @@ static uint32_t function_of(struct perfetto_import *p, struct nsc_perfetto_seque
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-/* A slice or an instant of a track of states. False: it is none after all. */
+/* Imports a slice or instant of a track of thread states. Returns false if it is not a state; then
+ * the track is treated as a plain one. */
 static bool take_state(struct perfetto_import *p, struct nsc_perfetto_track *t,
                        const struct nsc_perfetto_event *e, uint64_t ns)
 {
@@ -138,7 +139,8 @@ static void take_instant(struct perfetto_import *p, uint32_t track,
                         nsc_perfetto_start(&e->metadata), nsc_span_left(&e->metadata), e->cut);
 }
 
-/* Every track that the sequence has written to may miss what was dropped of it. */
+/* Reports a gap on a track, once per gap of its sequence: any track to which the sequence has
+ * written may miss the dropped packets. */
 static void tell_gap(struct perfetto_import *p, struct nsc_perfetto_sequence *q, uint32_t track,
                      uint64_t ns)
 {
@@ -150,7 +152,7 @@ static void tell_gap(struct perfetto_import *p, struct nsc_perfetto_sequence *q,
     if (told != NSC_ID_MAP_NEW && told != q->gaps)
         nsc_intake_lost(p->in, track, ns, 0);
     if (told != q->gaps && nsc_id_map_put(&q->gaps_told, track, q->gaps) != 0)
-        return; /* at worst a gap is told again */
+        return; /* out of memory: the gap may be reported again */
     q->last_track = track;
     q->last_gaps = q->gaps;
 }
@@ -192,7 +194,7 @@ static void take_counter(struct perfetto_import *p, struct nsc_perfetto_track *t
         nsc_intake_count(p->in, owner, ns, name, strlen(name), (int64_t)t->value);
 }
 
-/* When the event was; false: it does not say. */
+/* Gets the time of an event. Returns false if it has none. */
 static bool time_of(const struct packet *packet, struct nsc_perfetto_sequence *q,
                     const struct nsc_perfetto_event *e, uint64_t *ns)
 {
@@ -208,7 +210,8 @@ static bool time_of(const struct packet *packet, struct nsc_perfetto_sequence *q
     return true;
 }
 
-/* Events without a track are on the sequence's, or its thread's. */
+/* Finds the track of an event. Events without one are on the default track of the sequence, or on
+ * its thread. */
 static uint32_t track_of(struct perfetto_import *p, const struct nsc_perfetto_sequence *q,
                          const struct nsc_perfetto_event *e, struct nsc_perfetto_track **track)
 {
@@ -255,7 +258,7 @@ static int take_event(struct perfetto_import *p, const struct packet *packet,
 
 /* ---- Packets ------------------------------------------------------------------------------ */
 
-/* A field of a packet that is no part of an event; what is about the recording is passed over. */
+/* Records a packet field that is not imported. Fields on the recording itself are ignored. */
 static void note_kind(struct packet *packet, uint32_t number)
 {
     /* trusted uid and pid, machine; trace config, stats, uuid, synchronization marker, system info,
@@ -342,7 +345,7 @@ static bool take_defaults(struct nsc_perfetto_sequence *q, struct nsc_span messa
     return !message.bad;
 }
 
-/* The older way to say whose sequence it is. */
+/* Processes a ThreadDescriptor, the older way to give a sequence a thread. */
 static bool take_thread(struct perfetto_import *p, struct nsc_perfetto_sequence *q,
                         struct nsc_span message)
 {
@@ -381,7 +384,7 @@ static void mark_gap(struct nsc_perfetto_sequence *q, const struct packet *packe
     }
 }
 
-/* The parts in the order in which they need each other. */
+/* Processes the parts of a packet, in the order of their dependencies. */
 static int take_parts(struct perfetto_import *p, struct packet *packet)
 {
     struct nsc_perfetto_sequence *q = nsc_perfetto_sequence(&p->state, packet->sequence);
@@ -400,7 +403,7 @@ static int take_parts(struct perfetto_import *p, struct packet *packet)
     }
     if (error == 0 && packet->defaults.at != NULL && !take_defaults(q, packet->defaults))
         error = -EBADMSG;
-    if (packet->has_time) /* of every packet: some clocks count from one to the next */
+    if (packet->has_time) /* for every packet, since it advances incremental clocks */
         packet->ns = nsc_perfetto_ns(&p->state, packet->sequence,
                                      packet->clock != 0 ? packet->clock : q->default_clock,
                                      packet->timestamp);
@@ -415,7 +418,7 @@ static int take_parts(struct perfetto_import *p, struct packet *packet)
 
 static int take_compressed(struct perfetto_import *p, const struct packet *packet);
 
-/* @nested: it came out of compressed packets. Returns 0 or -ENOMEM. */
+/* Processes a packet. @nested: it was inside a compressed packet. Returns 0 or -errno. */
 static int take_packet(struct perfetto_import *p, struct nsc_span message, bool nested)
 {
     struct packet packet;
@@ -440,7 +443,7 @@ static int take_packet(struct perfetto_import *p, struct nsc_span message, bool 
     return error != 0 ? error : nsc_intake_error(p->in, NULL);
 }
 
-/* A trace within a packet. */
+/* Processes a compressed packet, which contains packets. */
 static int take_compressed(struct perfetto_import *p, const struct packet *packet)
 {
     size_t bytes = 0;
@@ -470,8 +473,8 @@ static int damaged(const struct nsc_input *in, const char *what, struct nsc_diag
                         (unsigned long long)nsc_input_offset(in), what);
 }
 
-/* The next field of the file: how long its head and its body are. Returns 1, 0 at the end, or
- * -errno. */
+/* Reads the tag of the next field of the file. @head, @body: receive the bytes of its header and
+ * body. Returns 1, 0 at the end, or -errno with @diag. */
 static int next_field(struct nsc_input *in, uint64_t *tag, size_t *head, uint64_t *body,
                       struct nsc_diag *diag)
 {
@@ -529,7 +532,7 @@ static int read_packets(struct perfetto_import *p, struct nsc_diag *diag)
     return error;
 }
 
-/* What other packets hold, by field. */
+/* Returns the name of a packet kind that is not imported, or NULL. */
 static const char *kind_name(uint32_t field)
 {
     static const struct {
@@ -610,8 +613,8 @@ static void note_left_out(struct perfetto_import *p)
                              p->state.untied);
 }
 
-/* Ticks are nanoseconds of the boot clock. Where some times are of an unknown clock, its readings
- * say nothing of when they were. */
+/* Writes the trace's clock; ticks are nanoseconds of the boot clock. If some times are from an
+ * unknown clock, the clock readings are not used, since they may not apply. */
 static int write_clock(struct perfetto_import *p, struct nsc_diag *diag)
 {
     const struct nsc_perfetto_state *s = &p->state;
@@ -658,8 +661,9 @@ static int import_perfetto(struct nsc_import *job, struct nsc_diag *diag)
     return error;
 }
 
-/* Whether a packet may have this field. Of those below 100 all but these hold messages or bytes: so
- * a protobuf of something else (a profile for pprof, whose first field is 1, too) is told apart. */
+/* Returns whether a packet may have this field. Of the field numbers below 100, only those in the
+ * list are numbers; all others are messages or bytes. This distinguishes other protobuf data, such
+ * as a pprof profile, which also begins with field 1. */
 static bool is_plausible(const struct nsc_protobuf_field *field)
 {
     static const uint8_t numbers[] = {3, 8, 10, 13, 41, 42, 58, 79, 87, 98};
@@ -670,7 +674,7 @@ static bool is_plausible(const struct nsc_protobuf_field *field)
     return field->is_bytes || field->number >= 100;
 }
 
-/* A packet that holds fields, and where it ends another one or the end. */
+/* The input must begin with a packet of plausible fields, followed by another packet or the end. */
 static bool sniff_perfetto(const uint8_t *bytes, size_t count)
 {
     struct nsc_protobuf_field field = {0};
@@ -689,7 +693,7 @@ static bool sniff_perfetto(const uint8_t *bytes, size_t count)
     while (nsc_protobuf_next(&body, &field))
         if (!is_plausible(&field))
             return false;
-    if (!whole) /* its last field is cut */
+    if (!whole) /* the packet is longer than the bytes at hand, so its last field is cut */
         return count >= 4096 && (field.number < 4096);
     return !body.bad && (nsc_span_left(&span) == 0 || *span.at == bytes[0]);
 }

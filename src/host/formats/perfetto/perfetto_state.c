@@ -7,8 +7,8 @@
 #include "formats/perfetto/perfetto_fields.h"
 #include "util/array.h"
 
-#define PARENTS_MAX  16 /* further up, nobody looks for a thread or process */
-#define SNAPSHOT_MAX 64 /* clocks of one snapshot */
+#define PARENTS_MAX  16 /* levels of parents searched for a thread or process */
+#define SNAPSHOT_MAX 64 /* clocks read from one snapshot */
 
 void nsc_perfetto_clear(struct nsc_perfetto_sequence *q)
 {
@@ -129,7 +129,7 @@ struct reading {
     bool incremental;
 };
 
-/* Clocks from 64 to 127 are a sequence's own. */
+/* Key of a clock. Clock ids from 64 to 127 are local to a sequence. */
 static uint64_t clock_key(uint32_t sequence, uint32_t id)
 {
     return id >= 64 && id < 128 ? ((uint64_t)sequence + 1) << 32 | id : id;
@@ -162,8 +162,8 @@ static bool read_clock(struct nsc_span message, struct reading *r)
 }
 
 /*
- * The time of a snapshot on the trace's clock, which is the boot clock: by that if it was read,
- * else by a clock that an earlier snapshot tied to it, else by the first one.
+ * Returns the time of a snapshot on the trace's clock, which is the boot clock. Uses the boot
+ * clock's reading; else that of a clock known from an earlier snapshot; else the first reading.
  */
 static uint64_t snapshot_ns(const struct nsc_perfetto_state *s, uint32_t sequence,
                             const struct reading *all, uint32_t count)
@@ -202,7 +202,8 @@ static int set_clock(struct nsc_perfetto_state *s, uint32_t sequence, const stru
     return 0;
 }
 
-/* Keep the first reading of the system's clocks, at @ns, or the first that knows the calendar. */
+/* Keeps the first reading of the system's clocks, at @ns. Replaces it by the first one with
+ * CLOCK_REALTIME. */
 static void note_clocks(struct nsc_perfetto_state *s, const struct reading *all, uint32_t count,
                         uint64_t ns)
 {
@@ -291,7 +292,8 @@ struct nsc_perfetto_track *nsc_perfetto_track(struct nsc_perfetto_state *s, uint
     return &all[s->track_count++];
 }
 
-/* A part that makes a track a process's or a thread's. */
+/* Reads the part of a descriptor that makes a track that of a process or thread. Returns false if
+ * it is damaged. */
 static bool read_owner(struct nsc_perfetto_track *t, struct nsc_span message, bool thread,
                        struct nsc_span *name)
 {
@@ -323,7 +325,8 @@ static bool read_counter(struct nsc_perfetto_track *t, struct nsc_span message)
     return !message.bad;
 }
 
-/* Returns false when damaged. @owner_name: of the process or thread. */
+/* Reads a track descriptor. @owner_name: receives the name of its process or thread. Returns false
+ * if it is damaged. */
 static bool read_track(struct nsc_perfetto_track *t, struct nsc_span message, struct nsc_span *name,
                        struct nsc_span *owner_name)
 {
@@ -358,7 +361,7 @@ static uint64_t uuid_of(struct nsc_span message)
     return uuid;
 }
 
-/* The thread or process that a track is below, or NULL. */
+/* Returns the closest thread or process above a track, or NULL. */
 static const struct nsc_perfetto_track *above(const struct nsc_perfetto_state *s,
                                               const struct nsc_perfetto_track *t)
 {
@@ -374,7 +377,7 @@ static const struct nsc_perfetto_track *above(const struct nsc_perfetto_state *s
     return NULL;
 }
 
-/* What it had is no longer where its events belong. */
+/* Forgets the intake tracks of a track: they no longer fit its owner. */
 static void forget_places(struct nsc_perfetto_state *s, struct nsc_perfetto_track *t)
 {
     s->late += t->slices != NSC_NO_ID || t->owner != NSC_NO_ID;
@@ -382,8 +385,8 @@ static void forget_places(struct nsc_perfetto_state *s, struct nsc_perfetto_trac
     t->of_thread = t->is_states = t->free = t->borrowed = t->orphan = false;
 }
 
-/* A descriptor says that it is another's, or that it is a thread. Its events so far are the
- * thread's if they can be. */
+/* Called when a descriptor gives a track another owner or kind. If the track is a thread now, its
+ * earlier events become that thread's, if possible. */
 static void change_owner(struct nsc_perfetto_state *s, struct nsc_perfetto_track *t)
 {
     s->descriptions++;
@@ -394,7 +397,8 @@ static void change_owner(struct nsc_perfetto_state *s, struct nsc_perfetto_track
         forget_places(s, t);
 }
 
-/* Its parent may have been described since its first event. */
+/* Searches again for the owner of an orphan: its parent may have been described after its first
+ * event. */
 static void look_above_again(struct nsc_perfetto_state *s, struct nsc_perfetto_track *t)
 {
     if (!t->orphan || t->seen == s->descriptions)
@@ -424,7 +428,7 @@ int nsc_perfetto_take_track(struct nsc_perfetto_state *s, struct nsc_span messag
         t->name = text_copy(&name);
         if (t->name == NULL)
             return -ENOMEM;
-        if (t->slices != NSC_NO_ID && !t->borrowed) /* the name may come late */
+        if (t->slices != NSC_NO_ID && !t->borrowed) /* the name came after the first event */
             nsc_intake_name_track(s->in, t->slices, t->name, strlen(t->name));
     }
     if (t->kind == NSC_PERFETTO_PROCESS && nsc_span_left(&owner_name) > 0)
@@ -452,8 +456,9 @@ uint32_t nsc_perfetto_further(struct nsc_perfetto_state *s, const struct nsc_per
     return track;
 }
 
-/* A track below a thread's: a further stack of it, by its number if it has one for a name, as our
- * exporter gives it. */
+/* Chooses the intake track of a track below a thread's: a further stack of the thread. Tracks
+ * "stack N" and "state", as written by perfetto_export.c, become stack N and the thread's states.
+ */
 static uint32_t stack_track(struct nsc_perfetto_state *s, struct nsc_perfetto_track *t,
                             const struct nsc_perfetto_track *thread)
 {
@@ -476,7 +481,7 @@ static uint32_t stack_track(struct nsc_perfetto_state *s, struct nsc_perfetto_tr
     return nsc_perfetto_further(s, t, own);
 }
 
-/* @owner: what is above it, as far as is known. */
+/* Marks a track as orphan if no owner is known. @owner: as returned by above(). */
 static void note_orphan(const struct nsc_perfetto_state *s, struct nsc_perfetto_track *t,
                         const struct nsc_perfetto_track *owner)
 {

@@ -15,7 +15,7 @@ uint8_t *nsc_perfetto_inflate(struct nsc_span data, size_t limit, size_t *bytes)
     z_stream z = {.avail_in = (uInt)nsc_span_left(&data)};
     int status = inflateInit(&z);
 
-    memcpy(&z.next_in, &data.at, sizeof z.next_in); /* zlib does not write there */
+    memcpy(&z.next_in, &data.at, sizeof z.next_in); /* drops `const`: zlib does not write to it */
     while (status == Z_OK && room < limit) {
         size_t bigger = room == 0 ? FIRST_ROOM : room * 2;
         uint8_t *grown = realloc(out, bigger);
@@ -28,7 +28,7 @@ uint8_t *nsc_perfetto_inflate(struct nsc_span data, size_t limit, size_t *bytes)
         room = bigger;
         status = inflate(&z, Z_NO_FLUSH);
         if (status == Z_OK && z.avail_out > 0)
-            break; /* it was cut */
+            break; /* the data is cut */
     }
     *bytes = room - z.avail_out;
     inflateEnd(&z);
@@ -44,7 +44,7 @@ uint8_t *nsc_perfetto_unzstd(struct nsc_span data, size_t limit, size_t *bytes)
     ZSTD_inBuffer in = {.src = data.at, .size = nsc_span_left(&data)};
     ZSTD_outBuffer out = {0};
     ZSTD_DStream *z = ZSTD_createDStream();
-    size_t left = 1; /* 0: the frame is whole */
+    size_t left = 1; /* 0 = the frame is complete */
 
     while (z != NULL && out.size < limit && (left != 0 || in.pos < in.size)) {
         size_t bigger = out.size == 0 ? FIRST_ROOM : out.size * 2;
@@ -59,7 +59,7 @@ uint8_t *nsc_perfetto_unzstd(struct nsc_span data, size_t limit, size_t *bytes)
             left = ZSTD_decompressStream(z, &out, &in);
         while (!ZSTD_isError(left) && out.pos < out.size && in.pos < in.size);
         if (ZSTD_isError(left) || out.pos < out.size)
-            break; /* it is damaged, whole, or cut */
+            break; /* the data is damaged, complete, or cut */
     }
     ZSTD_freeDStream(z);
     if (left != 0 || in.pos < in.size) {

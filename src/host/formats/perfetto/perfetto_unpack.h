@@ -1,6 +1,6 @@
 /*
- * perfetto_unpack.h - what compressed packets of a Perfetto trace hold. Called by
- * perfetto_import.c; it knows nothing of packets.
+ * perfetto_unpack.h - decompress the data of compressed packets of a Perfetto trace. Called by
+ * perfetto_import.c. Does not interpret packets.
  */
 #ifndef NSC_FORMATS_PERFETTO_PERFETTO_UNPACK_H
 #define NSC_FORMATS_PERFETTO_PERFETTO_UNPACK_H
@@ -8,8 +8,9 @@
 #include "util/protobuf.h"
 
 /*
- * All of zlib's, or zstd's, data: at least one byte of memory for free(), with its length in
- * @bytes. NULL when it is damaged, cut, of more than @limit bytes, or there is no memory.
+ * Decompress zlib or zstd data. @bytes: receives the length. Return a buffer for free(), also if
+ * the length is 0. Return NULL if the data is damaged, cut, or decompresses to more than @limit
+ * bytes, or when out of memory.
  */
 uint8_t *nsc_perfetto_inflate(struct nsc_span data, size_t limit, size_t *bytes);
 uint8_t *nsc_perfetto_unzstd(struct nsc_span data, size_t limit, size_t *bytes);
