@@ -46,7 +46,7 @@ struct ctf_stream {
     uint64_t ns;             /* time of the event, without the clock's offset */
     struct ctf_event *event; /* NULL = a packet begins */
     uint64_t discarded;      /* events_discarded of the last packet */
-    uint64_t discarded_mask; /* its width */
+    uint64_t discarded_mask; /* mask of that counter's width; not used */
     uint64_t lost;           /* events lost between the last two packets */
     bool gap;                /* an unknown number of events was lost there */
     bool new_packet;         /* nsc_ctf_next() has just read a packet's header */
