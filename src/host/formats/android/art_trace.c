@@ -23,7 +23,7 @@
 #define MAGIC           "SLOW"
 #define MAGIC_BYTES     4u
 #define HEADER_BYTES    32u
-#define STREAMING       0xf0u /* in the version */
+#define STREAMING       0xf0u /* flags in the version field: streaming mode */
 #define LINE_MAX        (1u << 20)
 #define RECORD_MAX      64u
 #define TIDS            65536u
