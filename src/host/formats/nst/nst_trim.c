@@ -22,7 +22,7 @@ struct cut {
     uint64_t *lost; /* by new thread id: lost events in its gaps */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context;
-    uint64_t done; /* events */
+    uint64_t done; /* events processed, for progress */
     struct nsc_nst_trim_result result;
 };
 
