@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whether @tail is ".TID" or ".TID.STACK", followed by @suffix. */
+/* Parses @tail, ".TID" or ".TID.STACK" followed by @suffix, into @s. Returns false if it has
+ * another form. */
 static bool parse_tail(const char *tail, const char *suffix, struct nsc_text_sibling *s)
 {
     int used = 0;

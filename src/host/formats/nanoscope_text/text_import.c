@@ -65,10 +65,9 @@ struct text_import {
 
 /* Result of reading one file. */
 struct text_file {
-    uint64_t first, last, events; /* times and number of the events kept */
-    uint64_t backwards,
-        backwards_line;         /* timestamps raised to the previous one; line of the first */
-    uint64_t blank, blank_line; /* empty lines; line of the first */
+    uint64_t first, last, events;       /* times and number of the events kept */
+    uint64_t backwards, backwards_line; /* timestamps raised to the previous one; first such line */
+    uint64_t blank, blank_line;         /* empty lines; line of the first */
 };
 
 static int intern(struct text_import *t, const char *name, size_t bytes, uint32_t *id,
