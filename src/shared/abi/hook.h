@@ -32,7 +32,7 @@ struct nsc_runtime_thread {
     uint64_t pos;         /* address of the next free slot */
     const uint64_t *endp; /* *endp: first address that the fast path must not use */
     uint64_t anchor_low;  /* anchor in force - NSC_LIVE_ANCHOR_REACH, or not a position */
-    /* From here on for the slow path only; see linux/events/thread.h. */
+    /* From here on for the slow path only; see linux/events/thread_state.h. */
     uint64_t chunks;
     uint64_t lost_claimed;
     uint64_t place;
@@ -72,6 +72,13 @@ extern NSC_RUNTIME_EXPORT uint32_t nsc_runtime_off;
  */
 NSC_RUNTIME_EXPORT void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position,
                                          uint64_t slot);
+
+/**
+ * nsc_runtime_dfi_room - make room for the return address at @position; called by
+ * nsc_patchable_entry. Returns 1, or 0 if there is no memory: then the call is counted as lost.
+ * Context: any.
+ */
+NSC_RUNTIME_EXPORT int nsc_runtime_dfi_room(uint64_t position);
 
 /* An entry of clang's xray_instr_map, version 2 (addresses relative to their own field). */
 struct nsc_runtime_xray {

@@ -76,6 +76,27 @@ static inline uint32_t nsc_span_leb32(struct nsc_span *span)
     return (uint32_t)nsc_span_leb_max(span, UINT32_MAX);
 }
 
+/* A signed number (SLEB128) of 32 bits. */
+static inline int32_t nsc_span_sleb32(struct nsc_span *span)
+{
+    uint32_t value = 0;
+    unsigned shift = 0;
+    const uint8_t *at;
+
+    do {
+        at = nsc_span_take(span, 1);
+        if (at == NULL || shift > 28) {
+            span->bad = true;
+            return 0;
+        }
+        value |= (uint32_t)(*at & 0x7f) << shift;
+        shift += 7;
+    } while ((*at & 0x80) != 0);
+    if (shift < 32 && (*at & 0x40) != 0)
+        value |= UINT32_MAX << shift;
+    return (int32_t)value;
+}
+
 /* A part of the span: the next @bytes bytes; the span itself goes on after them. */
 static inline struct nsc_span nsc_span_part(struct nsc_span *span, uint64_t bytes)
 {

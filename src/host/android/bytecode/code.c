@@ -5,7 +5,6 @@
 
 #include "android/bytecode/debug_info.h"
 #include "android/bytecode/insn_scan.h"
-#include "android/dex/dex_state.h"
 #include "base/span.h"
 #include "util/array.h"
 
@@ -24,7 +23,7 @@ struct reader {
 /* Over one encoded_catch_handler; false when it is cut off. */
 static bool skip_handler_list(struct nsc_span *span)
 {
-    int64_t size = nsc_dex_sleb(span);
+    int64_t size = nsc_span_sleb32(span);
     int64_t typed = size < 0 ? -size : size;
 
     for (int64_t i = 0; i < typed && !span->bad; i++) {
@@ -76,7 +75,7 @@ static int read_list(struct reader *r, struct nsc_span *span, struct nsc_dex_cat
                      uint32_t *room)
 {
     struct nsc_dex_code *code = r->code;
-    int64_t size = nsc_dex_sleb(span);
+    int64_t size = nsc_span_sleb32(span);
     uint64_t typed = (uint64_t)(size < 0 ? -size : size);
     uint64_t all = typed + (size <= 0);
 

@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "android/dex/dex.h"
+#include "android/bytecode/index_maps.h"
 #include "util/buffer.h"
 #include "util/diag.h"
 
@@ -70,8 +70,6 @@ void nsc_dex_code_free(struct nsc_dex_code *code);
 /* Bytes of the code item at @item (@left to the end of the file), without padding behind it; 0 when
  * it is cut off. Looks only at what tells its length. */
 size_t nsc_dex_code_bytes(const uint8_t *item, size_t left);
-/* The same of a debug_info_item. */
-size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left);
 
 /* Append a code item, beginning at a multiple of 4 in @out; debug_info_off is 0. Look at
  * out->failed. Returns where it begins. */
@@ -86,10 +84,6 @@ size_t nsc_dex_code_write(const struct nsc_dex_code *code, struct nsc_buffer *ou
  */
 int nsc_dex_code_remap(struct nsc_dex_code *code, const struct nsc_dex_maps *maps,
                        struct nsc_diag *diag);
-
-/* The same for a debug_info_item alone, appended to @out. */
-int nsc_dex_debug_remap(const uint8_t *debug, size_t bytes, const struct nsc_dex_maps *maps,
-                        struct nsc_buffer *out, struct nsc_diag *diag);
 
 /* ---- the hook ---------------------------------------------------------------------------------
  */

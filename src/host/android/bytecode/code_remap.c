@@ -133,7 +133,7 @@ static int map_debug(const struct remap *r)
 
     if (code->debug == NULL)
         return 0;
-    error = nsc_dex_debug_remap(code->debug, code->debug_bytes, r->maps, &out, r->diag);
+    error = nsc_dex_debug_convert(code->debug, code->debug_bytes, r->maps, NULL, &out, r->diag);
     if (error != 0) {
         nsc_buffer_free(&out);
         return error;

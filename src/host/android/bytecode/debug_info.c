@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "android/dex/dex_state.h"
 #include "base/span.h"
 
 const char *const nsc_dex_debug_operands[NSC_DEX_DBG_FIRST_SPECIAL] = {
@@ -61,7 +60,7 @@ size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left)
             continue;
         for (const char *o = nsc_dex_debug_operands[*op]; *o != '\0'; o++)
             if (*o == 's')
-                nsc_dex_sleb(&span);
+                nsc_span_sleb32(&span);
             else
                 nsc_span_leb32(&span);
     }
@@ -97,7 +96,7 @@ static void copy_operands(struct convert *c, int op)
     put_op(c, op);
     for (const char *o = nsc_dex_debug_operands[op]; *o != '\0'; o++) {
         if (*o == 's')
-            nsc_dex_put_sleb(c->out, nsc_dex_sleb(&c->in));
+            nsc_dex_put_sleb(c->out, nsc_span_sleb32(&c->in));
         else if (*o == 'u')
             nsc_buffer_leb(c->out, nsc_span_leb32(&c->in));
         else
@@ -141,7 +140,7 @@ static bool move_op(struct convert *c, uint8_t op)
     if (op == NSC_DEX_DBG_ADVANCE_PC) {
         c->addr += nsc_span_leb32(&c->in);
     } else if (op == NSC_DEX_DBG_ADVANCE_LINE) {
-        c->line += (uint32_t)nsc_dex_sleb(&c->in);
+        c->line += (uint32_t)nsc_span_sleb32(&c->in);
     } else if (op >= NSC_DEX_DBG_FIRST_SPECIAL) {
         c->line += (uint32_t)(NSC_DEX_DBG_LINE_BASE +
                               (op - NSC_DEX_DBG_FIRST_SPECIAL) % NSC_DEX_DBG_LINE_RANGE);
@@ -205,10 +204,4 @@ int nsc_dex_debug_convert(const uint8_t *debug, size_t bytes, const struct nsc_d
         return nsc_diag_set(diag, (uint64_t)(c.in.at - debug), EBADMSG, "debug information: %s",
                             c.in.bad ? "cut off" : "an index beyond its table");
     return 0;
-}
-
-int nsc_dex_debug_remap(const uint8_t *debug, size_t bytes, const struct nsc_dex_maps *maps,
-                        struct nsc_buffer *out, struct nsc_diag *diag)
-{
-    return nsc_dex_debug_convert(debug, bytes, maps, NULL, out, diag);
 }

@@ -5,9 +5,9 @@
 #ifndef NSC_ANDROID_BYTECODE_DEBUG_INFO_H
 #define NSC_ANDROID_BYTECODE_DEBUG_INFO_H
 
-#include <errno.h>
-
-#include "android/bytecode/code.h"
+#include "android/bytecode/index_maps.h"
+#include "util/buffer.h"
+#include "util/diag.h"
 
 /* The opcodes that matter to somebody. */
 enum nsc_dex_debug_op {
@@ -21,6 +21,9 @@ enum nsc_dex_debug_op {
 
 /* The operands of an opcode: u = uleb, s = sleb, S = string plus 1, T = type plus 1. */
 extern const char *const nsc_dex_debug_operands[NSC_DEX_DBG_FIRST_SPECIAL];
+
+/* Bytes of the debug_info_item at @debug (@left to the end of the file); 0 when it is cut off. */
+size_t nsc_dex_debug_bytes(const uint8_t *debug, size_t left);
 
 /* Where instructions went. */
 struct nsc_dex_moved {
@@ -42,16 +45,5 @@ int nsc_dex_debug_convert(const uint8_t *debug, size_t bytes, const struct nsc_d
                           struct nsc_diag *diag);
 
 void nsc_dex_put_sleb(struct nsc_buffer *out, int64_t v);
-
-/* A new index for an old one: 0 or -EBADMSG. @map NULL: the same. */
-static inline int nsc_dex_map(const uint32_t *map, uint32_t count, uint32_t *index)
-{
-    if (map == NULL)
-        return 0;
-    if (*index >= count)
-        return -EBADMSG;
-    *index = map[*index];
-    return 0;
-}
 
 #endif

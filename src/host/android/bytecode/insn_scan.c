@@ -1,6 +1,10 @@
 /* insn_scan.c - see insn_scan.h. */
 #include "android/bytecode/insn_scan.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 int nsc_dex_scan(struct nsc_dex_scan *scan, const uint16_t *insns, uint32_t size, uint32_t *bad)
 {
     uint32_t *at, *index, count = 0, unit = 0;

@@ -4,10 +4,9 @@
 #ifndef NSC_ANDROID_BYTECODE_INSN_SCAN_H
 #define NSC_ANDROID_BYTECODE_INSN_SCAN_H
 
-#include <errno.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "android/bytecode/code.h"
 #include "android/bytecode/opcodes.h"
 
 /* Instructions and payloads in order. */

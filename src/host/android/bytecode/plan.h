@@ -13,6 +13,7 @@
 #ifndef NSC_ANDROID_BYTECODE_PLAN_H
 #define NSC_ANDROID_BYTECODE_PLAN_H
 
+#include "android/bytecode/code.h"
 #include "android/bytecode/insn_scan.h"
 
 enum nsc_dex_form {

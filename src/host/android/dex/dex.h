@@ -31,10 +31,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "android/bytecode/index_maps.h"
 #include "util/buffer.h"
 #include "util/diag.h"
 
-#define NSC_DEX_NONE   UINT32_MAX
 #define NSC_DEX_ID_MAX 65536u /* types, protos, fields and methods that instructions can name */
 #define NSC_DEX_OLDEST 35u
 #define NSC_DEX_NEWEST 41u
@@ -248,13 +248,6 @@ struct nsc_dex_room nsc_dex_room(const struct nsc_dex *dex);
 
 /* ---- settle -----------------------------------------------------------------------------------
  */
-
-/* New index by old one; NULL: none has changed. Order is kept: a < b means map[a] < map[b]. */
-struct nsc_dex_maps {
-    const uint32_t *strings, *types, *protos, *fields, *methods;
-    /* Elements of the old tables; an index at or beyond is a broken file's. */
-    uint32_t string_count, type_count, proto_count, field_count, method_count;
-};
 
 /**
  * nsc_dex_settle - sort what was added into the tables and renumber every reference.

@@ -132,7 +132,4 @@ bool nsc_dex_pass_array(struct nsc_dex_pass *p);
 bool nsc_dex_pass_annotation(struct nsc_dex_pass *p);
 bool nsc_dex_pass_debug(struct nsc_dex_pass *p);
 
-/* DEX's signed numbers: as LEB128 of 32 bits. */
-int32_t nsc_dex_sleb(struct nsc_span *in);
-
 #endif

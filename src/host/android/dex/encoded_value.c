@@ -104,26 +104,6 @@ static uint8_t take_byte(struct nsc_dex_pass *p)
     return at == NULL ? 0 : *at;
 }
 
-int32_t nsc_dex_sleb(struct nsc_span *in)
-{
-    uint32_t value = 0;
-    unsigned shift = 0;
-    const uint8_t *at;
-
-    do {
-        at = nsc_span_take(in, 1);
-        if (at == NULL || shift > 28) {
-            in->bad = true;
-            return 0;
-        }
-        value |= (uint32_t)(*at & 0x7f) << shift;
-        shift += 7;
-    } while ((*at & 0x80) != 0);
-    if (shift < 32 && (*at & 0x40) != 0)
-        value |= UINT32_MAX << shift;
-    return (int32_t)value;
-}
-
 /* ---- Values -----------------------------------------------------------------------------------
  */
 
@@ -265,7 +245,7 @@ static void keep_sleb(struct nsc_dex_pass *p)
 {
     const uint8_t *at = p->in.at;
 
-    (void)nsc_dex_sleb(&p->in);
+    (void)nsc_span_sleb32(&p->in);
     if (p->out != NULL && !p->in.bad)
         nsc_buffer_bytes(p->out, at, (size_t)(p->in.at - at));
 }
@@ -325,7 +305,7 @@ uint32_t nsc_dex_first_line(const struct nsc_dex *dex, const struct nsc_dex_code
             return line > INT32_MAX ? 0 : line;
         }
         if (opcode == NSC_DEX_DBG_ADVANCE_LINE)
-            line += (uint32_t)nsc_dex_sleb(&p.in);
+            line += (uint32_t)nsc_span_sleb32(&p.in);
         else
             pass_operands(&p, nsc_dex_debug_operands[opcode]);
     }

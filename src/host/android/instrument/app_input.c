@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "android/instrument/instrument_report.h"
 #include "android/names/method_table.h"
 
 #define DEX_LEAST 112u         /* bytes of a dex file's header */

@@ -4,7 +4,7 @@
 #ifndef NSC_ANDROID_INSTRUMENT_APP_INPUT_H
 #define NSC_ANDROID_INSTRUMENT_APP_INPUT_H
 
-#include "android/instrument/instrument.h"
+#include "android/instrument/instrument_report.h"
 #include "android/zip/zip_reader.h"
 
 #define NSC_INSTRUMENT_MANIFEST "AndroidManifest.xml"

@@ -7,7 +7,6 @@
 
 #include "android/axml/manifest.h"
 #include "android/instrument/app_input.h"
-#include "android/instrument/instrument_report.h"
 
 #define MANIFEST_MOST (64u << 20) /* bytes */
 #define MULTIDEX_SDK  21u         /* Android 5: loads classes2.dex and so on by itself */

@@ -5,7 +5,8 @@
 #ifndef NSC_ANDROID_INSTRUMENT_APP_MANIFEST_H
 #define NSC_ANDROID_INSTRUMENT_APP_MANIFEST_H
 
-#include "android/instrument/instrument.h"
+#include "android/instrument/instrument_options.h"
+#include "android/instrument/instrument_report.h"
 #include "android/zip/zip_reader.h"
 #include "util/buffer.h"
 

@@ -6,7 +6,7 @@
 #define NSC_ANDROID_INSTRUMENT_CALL_SITES_H
 
 #include "android/dex/dex.h"
-#include "android/instrument/instrument.h"
+#include "android/instrument/instrument_options.h"
 #include "android/names/method_table.h"
 
 struct nsc_instrument_calls;

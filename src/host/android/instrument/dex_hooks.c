@@ -8,7 +8,6 @@
 
 #include "android/bytecode/code.h"
 #include "android/instrument/hook_class.h"
-#include "android/instrument/instrument_report.h"
 #include "android/instrument/method_filter.h"
 #include "base/span.h"
 #include "util/array.h"

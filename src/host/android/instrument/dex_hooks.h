@@ -7,7 +7,8 @@
 
 #include "android/dex/dex.h"
 #include "android/instrument/call_sites.h"
-#include "android/instrument/instrument.h"
+#include "android/instrument/instrument_options.h"
+#include "android/instrument/instrument_report.h"
 #include "android/names/method_table.h"
 #include "android/names/r8_mapping.h"
 

@@ -21,7 +21,6 @@
 #include "android/instrument/call_sites.h"
 #include "android/instrument/dex_hooks.h"
 #include "android/instrument/hook_class.h"
-#include "android/instrument/instrument_report.h"
 #include "android/names/r8_mapping.h"
 #include "util/now.h"
 #include "util/os/atomic_file.h"

@@ -1,12 +1,96 @@
 /*
- * instrument_report.h - fill a report. Private to inject/.
- *
- * Texts are copied. Each returns 0 or -ENOMEM.
+ * instrument_report.h - what nsc_instrument_app() did.
  */
 #ifndef NSC_ANDROID_INSTRUMENT_INSTRUMENT_REPORT_H
 #define NSC_ANDROID_INSTRUMENT_INSTRUMENT_REPORT_H
 
-#include "android/instrument/instrument.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why a method is not recorded. */
+enum nsc_instrument_why {
+    NSC_INSTRUMENT_RECORDED = 0, /* it is */
+    NSC_INSTRUMENT_ABSTRACT,     /* no code */
+    NSC_INSTRUMENT_NATIVE,       /* code that is not ours to rewrite */
+    NSC_INSTRUMENT_FILTERED,     /* only, except */
+    NSC_INSTRUMENT_SMALL,        /* min_units */
+    NSC_INSTRUMENT_SKIPPED,      /* skip */
+    NSC_INSTRUMENT_LEFT,         /* cannot be rewritten: nsc_instrument_left tells why */
+    NSC_INSTRUMENT_WHYS,
+};
+
+/* The word for it: "recorded", "abstract" ... (static). */
+const char *nsc_instrument_why_word(enum nsc_instrument_why why);
+
+struct nsc_instrument_dex {
+    char *name; /* "classes2.dex" */
+    uint64_t bytes_before, bytes_after;
+    uint32_t methods[NSC_INSTRUMENT_WHYS]; /* how many, by reason */
+    uint32_t calls;                        /* call sites that are timed */
+    uint32_t calls_left; /* that should be and are not: no register is free there */
+    uint32_t held; /* instructions whose exceptions leave a method unseen: it holds a monitor */
+    char *left;    /* why nothing in it was changed; NULL: it was */
+};
+
+/* A method that could not be rewritten. */
+struct nsc_instrument_left {
+    char *signature;
+    char *reason;
+};
+
+/* A method of which not all is recorded. */
+struct nsc_instrument_part {
+    char *signature;
+    uint32_t calls_left, held; /* as in nsc_instrument_dex */
+};
+
+struct nsc_instrument_library {
+    char *path; /* in the app: "lib/x86_64/libnanoscope-app.so" */
+    uint64_t bytes;
+    bool stored; /* else deflated */
+};
+
+struct nsc_instrument_texts {
+    char **at;
+    size_t count;
+    uint32_t room;
+};
+
+struct nsc_instrument_report {
+    char *package;        /* "com.example.app" */
+    char fingerprint[64]; /* of the table of methods */
+    uint32_t methods[NSC_INSTRUMENT_WHYS];
+    uint32_t ids;              /* 1 .. ids are in use: methods and called methods */
+    uint32_t called;           /* called methods that have an id */
+    uint32_t calls;            /* call sites that are timed */
+    uint32_t calls_left, held; /* as in nsc_instrument_dex */
+    struct nsc_instrument_dex *dex;
+    size_t dex_count;
+    uint32_t dex_room;
+    struct nsc_instrument_left *left;
+    size_t left_count;
+    uint32_t left_room;
+    struct nsc_instrument_part *parts;
+    size_t part_count;
+    uint32_t part_room;
+    struct nsc_instrument_library *libraries;
+    size_t library_count;
+    uint32_t library_room;
+    uint64_t bytes_before, bytes_after; /* of the APK */
+    uint64_t dex_bytes_before, dex_bytes_after;
+    uint64_t hook_bytes; /* of the dex file that was added */
+    char *hook_name;     /* its name */
+    bool was_debuggable, debuggable;
+    struct nsc_instrument_texts permissions; /* that were added */
+    struct nsc_instrument_texts warnings;    /* a line each */
+    char *signer_before, *signer; /* SHA-256 of the certificate, in hex; NULL: was not signed */
+    uint64_t ns;                  /* that it took */
+};
+
+void nsc_instrument_report_free(struct nsc_instrument_report *report);
+
+/* ---- Filled by this room alone. Texts are copied. Each returns 0 or -ENOMEM. ----------------- */
 
 int nsc_instrument_texts_add(struct nsc_instrument_texts *texts, const char *text);
 int nsc_instrument_warn(struct nsc_instrument_report *report, const char *format, ...)

@@ -6,7 +6,8 @@
 #ifndef NSC_ANDROID_INSTRUMENT_METHOD_FILTER_H
 #define NSC_ANDROID_INSTRUMENT_METHOD_FILTER_H
 
-#include "android/instrument/instrument.h"
+#include "android/instrument/instrument_options.h"
+#include "android/instrument/instrument_report.h"
 #include "util/buffer.h"
 
 /* A method as the options see it; texts are borrowed. */

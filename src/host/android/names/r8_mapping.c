@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "android/names/r8_mapping_state.h"
+#include "util/hash.h"
 
 void nsc_mapping_free(struct nsc_r8_mapping *m)
 {

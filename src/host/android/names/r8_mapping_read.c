@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "android/names/r8_mapping.h"
 #include "android/names/r8_mapping_state.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 /* A line of a method, taken apart. */
 struct line {

@@ -5,9 +5,8 @@
 #define NSC_ANDROID_NAMES_R8_MAPPING_STATE_H
 
 #include <stdbool.h>
-
-#include "android/names/r8_mapping.h"
-#include "util/hash.h"
+#include <stdint.h>
+#include <string.h>
 
 #define NSC_MAPPING_NO UINT32_MAX
 

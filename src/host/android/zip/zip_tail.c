@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "android/zip/zip_writer.h"
 #include "android/zip/zip_writer_state.h"
 #include "base/span.h"
 #include "util/sort.h"

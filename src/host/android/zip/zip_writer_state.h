@@ -2,7 +2,8 @@
 #ifndef NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
 #define NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
 
-#include "android/zip/zip_writer.h"
+#include "android/zip/zip_reader.h"
+#include "util/buffer.h"
 #include "util/os/atomic_file.h"
 
 #define NSC_ZIP_WRITER_BUFFER (256u * 1024)

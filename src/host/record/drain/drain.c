@@ -22,8 +22,8 @@ enum {
     STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
     HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
     FEW_THREADS = 256,
-    UNUSED_SLOTS = 272, /* at the end of a chunk, but for signal handlers (linux/events/thread.h) */
-    NAMES_A_PASS = 64,  /* each costs as much as a few hundred events */
+    UNUSED_SLOTS = 272,      /* at a chunk's end, but for signal handlers: events/thread_state.h */
+    NAMES_A_PASS = 64,       /* each costs as much as a few hundred events */
     SPARSE_MAPPED_MAX = 128, /* sparse chunks that we map at a time: 8 MiB */
     HOLE_BYTES = 4096,       /* what is given back of a chunk in use is a multiple of this */
 };

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "abi/hook.h"
+#include "linux/events/cpu_sampler.h"
 #include "linux/patch/module.h"
 #include "linux/session/current_session.h"
 #include "linux/sys/sys.h"
@@ -60,7 +61,7 @@ static int64_t join(uint64_t fd)
         return -EBADF;
     if (nsc_session_is_open(before))
         return -EBUSY;
-    result = nsc_session_open((int)fd, &s);
+    result = nsc_session_open((int)fd, nsc_cpu_sampler_tick, &s);
     if (result < 0)
         return result;
     if (before != NULL && NSC_LOAD(&before->header->recorder_state) == NSC_LIVE_RECORDER_OPEN)

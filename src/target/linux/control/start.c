@@ -11,6 +11,7 @@
 #include "abi/control.h"
 #include "linux/control/small_text.h"
 #include "linux/control/user_folder.h"
+#include "linux/events/cpu_sampler.h"
 #include "linux/session/current_session.h"
 #include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
@@ -131,7 +132,7 @@ static void join(int fd)
 {
     struct nsc_target_session *s;
 
-    if (nsc_session_open(fd, &s) < 0)
+    if (nsc_session_open(fd, nsc_cpu_sampler_tick, &s) < 0)
         return;
     nsc_session_map_pool(s);
     if (nsc_session_begin(s, NULL) < 0)

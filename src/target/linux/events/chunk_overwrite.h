@@ -6,7 +6,7 @@
 #ifndef NSC_LINUX_EVENTS_CHUNK_OVERWRITE_H
 #define NSC_LINUX_EVENTS_CHUNK_OVERWRITE_H
 
-#include "linux/events/thread.h"
+#include "linux/events/thread_state.h"
 
 /**
  * nsc_chunk_overwrite - take the oldest full chunk of the session, whoever's it is, count what is

@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "linux/events/thread.h"
+#include "linux/patch/entry_patch.h"
 #include "linux/session/current_session.h"
 
 /* A record that says nothing, for a slot that was reserved and is not needed. */
@@ -177,6 +178,17 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
         stored = in_reach(p.words, position) ? put_in_reach(&p, word0, word1, position)
                                              : put_with_anchor(&p, word0, word1, position);
     } while (!stored);
+}
+
+int nsc_runtime_dfi_room(uint64_t position)
+{
+    struct nsc_place place;
+
+    if (nsc_entry_patch_reserve(position))
+        return 1;
+    if (nsc_thread_present(&place))
+        nsc_thread_lose(&place, 2, position);
+    return 0;
 }
 
 /* Stores a record; without a free chunk it is left out, and what it tells of @position is not

@@ -7,6 +7,8 @@
 #include "arch/arch.h"
 #include "linux/events/chunk_overwrite.h"
 #include "linux/session/cpu_timer.h"
+#include "linux/session/current_session.h"
+#include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
 
 /* How often a full table of threads is doubted. */

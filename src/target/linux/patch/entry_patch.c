@@ -11,7 +11,8 @@
 #include "abi/return_table.h"
 #include "arch/arch.h"
 #include "arch/patchable_entry.h"
-#include "linux/events/thread.h"
+#include "linux/patch/module_elf.h"
+#include "linux/session/session_state.h"
 #include "linux/sys/sys.h"
 
 #define WINDOW_BYTES      4096u
@@ -43,7 +44,7 @@ static uint64_t *top_table(void)
     return add_table((uint64_t *)(void *)&top, TABLE_BYTES(NSC_PATCHABLE_TOP_LAST));
 }
 
-static int make_room(uint64_t position)
+int nsc_entry_patch_reserve(uint64_t position)
 {
     uint64_t *middle;
 
@@ -56,17 +57,6 @@ static int make_room(uint64_t position)
     middle += position >> NSC_PATCHABLE_MIDDLE_SHIFT & NSC_PATCHABLE_MIDDLE_LAST;
     return add_table(middle,
                      (size_t)1 << (NSC_PATCHABLE_MIDDLE_SHIFT + NSC_PATCHABLE_SLOT_SHIFT)) != NULL;
-}
-
-int nsc_runtime_dfi_room(uint64_t position)
-{
-    struct nsc_place place;
-
-    if (make_room(position))
-        return 1;
-    if (nsc_thread_present(&place))
-        nsc_thread_lose(&place, 2, position);
-    return 0;
 }
 
 /* ---- Writing code ------------------------------------------------------------------------------

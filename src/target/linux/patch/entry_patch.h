@@ -6,7 +6,23 @@
 #ifndef NSC_LINUX_PATCH_ENTRY_PATCH_H
 #define NSC_LINUX_PATCH_ENTRY_PATCH_H
 
-#include "linux/patch/module.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/hook.h"
+
+/* Which sites of a module are switched on. */
+struct nsc_patch_verdict {
+    int on;                /* 0: none */
+    const uint8_t *bitmap; /* one bit a site in table order, 1 = on; NULL: all */
+};
+
+static inline int nsc_patch_wanted(const struct nsc_patch_verdict *verdict, uint64_t site)
+{
+    if (!verdict->on)
+        return 0;
+    return verdict->bitmap == NULL || (verdict->bitmap[site / 8] >> (site % 8) & 1);
+}
 
 /** nsc_entry_patch_module - whether @module has such functions. A module with sleds of another kind
  * has none: there, clang's entry nops belong to its exit sleds. */
@@ -36,11 +52,8 @@ uint32_t nsc_entry_patch_apply(const struct nsc_runtime_module *module, uint64_t
  * time later. */
 void nsc_entry_patch_unload(const struct nsc_runtime_module *module);
 
-/**
- * nsc_runtime_dfi_room - make room for the return address at @position; called by
- * nsc_patchable_entry. Returns 1, or 0 if there is no memory: then the call is counted as lost.
- * Context: any.
- */
-NSC_RUNTIME_EXPORT int nsc_runtime_dfi_room(uint64_t position);
+/** nsc_entry_patch_reserve - make room for the return address at @position. Returns 1, or 0 if
+ * there is no memory. Context: any. */
+int nsc_entry_patch_reserve(uint64_t position);
 
 #endif

@@ -9,6 +9,9 @@
 #include "linux/control/control.h"
 #include "linux/control/start.h"
 #include "linux/patch/entry_patch.h"
+#include "linux/patch/module_elf.h"
+#include "linux/patch/sled_patch.h"
+#include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
 
 #define WAIT_STEP_NS      1000000u

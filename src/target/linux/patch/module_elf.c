@@ -2,9 +2,10 @@
  * module_elf.c - what the runtime needs to know of a module, read from the ELF headers that the
  * loader has mapped. Called at module load only.
  */
+#include "linux/patch/module_elf.h"
+
 #include <elf.h>
 
-#include "linux/patch/module.h"
 #include "linux/sys/sys.h"
 
 #define BUILD_ID_TYPE 3 /* NT_GNU_BUILD_ID */

@@ -4,9 +4,11 @@
  * exactly the protection that it had. Pages without sleds are not written, nor are pages that are
  * as they should be.
  */
+#include "linux/patch/sled_patch.h"
+
 #include "arch/arch.h"
-#include "linux/patch/entry_patch.h"
-#include "linux/patch/module.h"
+#include "linux/patch/module_elf.h"
+#include "linux/session/current_session.h"
 #include "linux/sys/sys.h"
 
 /* Where a sled is, and what it calls. */
@@ -339,7 +341,8 @@ static int write_in_place(struct batch *b, int protection)
     return nsc_sys_protect(code, bytes, protection);
 }
 
-/* Whether a module that is not recorded runs better when its code is written: see module.h. */
+/* Whether a module that is not recorded runs better when its code is written: see
+ * nsc_patch_module(). */
 static int slow_as_compiled(const struct nsc_runtime_module *module)
 {
     const struct nsc_runtime_xray *x;

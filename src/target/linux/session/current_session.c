@@ -101,7 +101,8 @@ static struct nsc_target_session *prepare(void)
     return s;
 }
 
-int nsc_session_open(int fd, struct nsc_target_session **to)
+int nsc_session_open(int fd, void (*tick)(uint64_t value, int timer),
+                     struct nsc_target_session **to)
 {
     const struct nsc_target_session *before = NSC_LOAD(&nsc_session_current);
     struct nsc_target_session *s = prepare();
@@ -111,7 +112,7 @@ int nsc_session_open(int fd, struct nsc_target_session **to)
         return -EAGAIN;
     /* Generations may be used up by children, too, so they do not go with serials. */
     s->generation = before != NULL ? before->generation + 1 : 1;
-    result = nsc_session_join(s, fd, before != NULL ? before->header : NULL);
+    result = nsc_session_join(s, fd, before != NULL ? before->header : NULL, tick);
     if (result < 0) {
         NSC_STORE(&preparing, 0);
         return result;

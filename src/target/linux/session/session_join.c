@@ -159,7 +159,8 @@ static int register_process(struct nsc_target_session *s)
     return 0;
 }
 
-int nsc_session_join(struct nsc_target_session *s, int fd, const void *below)
+int nsc_session_join(struct nsc_target_session *s, int fd, const void *below,
+                     void (*tick)(uint64_t value, int timer))
 {
     struct nsc_live_header h;
     int result = read_header(fd, &h);
@@ -175,7 +176,7 @@ int nsc_session_join(struct nsc_target_session *s, int fd, const void *below)
     find_tables(s, &h);
     result = register_process(s);
     if (result == 0)
-        nsc_cpu_timer_prepare(s, h.sample_ns);
+        nsc_cpu_timer_prepare(s, h.sample_ns, tick);
     if (result < 0) {
         if (s->wiped != NULL)
             nsc_sys_unmap(s->wiped, nsc_session_wiped_bytes(s));

@@ -132,7 +132,7 @@ enum nsc_sys_others nsc_sys_other_threads(void);
 
 /*
  * Samples by timer: a signal after each interval of a thread's CPU time. Only
- * linux/session/cpu_timer.c.
+ * linux/session/cpu_timer.c and linux/events/cpu_sampler.c.
  *
  * nsc_sys_take_ticks() gives SIGURG a handler, for good, which calls @tick with what was said when
  * the timer was started, and the timer's number; -EBUSY if the program has one. System calls that

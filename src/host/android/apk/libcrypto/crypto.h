@@ -1,9 +1,9 @@
 /*
  * crypto.h - what apk/ wants of OpenSSL's libcrypto: hashes, keys, certificates, signatures.
  *
- * crypto*.c are the only files that see OpenSSL. The library is loaded when the first of these
- * functions is called; where its headers were not there when nanoscope was built, without.c
- * says so in their place. Certificates and signatures of others are hostile input.
+ * libcrypto.c and crypto_*.c are the only files that see OpenSSL. The library is loaded when the
+ * first of these functions is called; where its headers were not there when nanoscope was built,
+ * without.c says so in their place. Certificates and signatures of others are hostile input.
  */
 #ifndef NSC_ANDROID_APK_LIBCRYPTO_CRYPTO_H
 #define NSC_ANDROID_APK_LIBCRYPTO_CRYPTO_H

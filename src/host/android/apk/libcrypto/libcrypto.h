@@ -1,5 +1,5 @@
 /*
- * libcrypto.h - OpenSSL's library, loaded when it is used. Between crypto*.c only.
+ * libcrypto.h - OpenSSL's library, loaded when it is used. Between libcrypto.c and crypto_*.c only.
  */
 #ifndef NSC_ANDROID_APK_LIBCRYPTO_LIBCRYPTO_H
 #define NSC_ANDROID_APK_LIBCRYPTO_LIBCRYPTO_H

@@ -2,7 +2,7 @@
  * without.c - crypto.h where the headers of OpenSSL were not there when nanoscope was built:
  * says so.
  *
- * The Makefile takes it in place of the other crypto*.c. Everybody calls nsc_crypto_load() first,
+ * The Makefile takes it in place of the other files here. Everybody calls nsc_crypto_load() first,
  * so that the rest is never reached.
  */
 #include <errno.h>

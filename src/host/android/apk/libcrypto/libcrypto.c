@@ -1,10 +1,9 @@
-/* crypto.c - see crypto.h: the library, hashes, and what keys and certificates share. */
-#include "android/apk/libcrypto/crypto.h"
+/* libcrypto.c - see crypto.h: the library is loaded; hashes, signatures. */
+#include "android/apk/libcrypto/libcrypto.h"
 
 #include <errno.h>
 #include <limits.h>
 
-#include "android/apk/libcrypto/libcrypto.h"
 #include "util/os/dynlib.h"
 
 struct nsc_libcrypto nsc_libcrypto;
