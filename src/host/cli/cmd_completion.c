@@ -1,4 +1,4 @@
-/* cmd_completion.c - nanoscope completion: print the shell completion made from docs/man. */
+/* cmd_completion.c - nanoscope completion: print the completion script of a shell. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* command.c - what every command uses: messages, values, where our files lie. See command.h. */
+/* command.c - messages, option values and installed files; see command.h. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@ int(nsc_cli_fail_in)(const char *input, const struct nsc_diag *diag)
     return nsc_cli_error("%s: %s (at offset %" PRIu64 ")", input, diag->message, diag->offset);
 }
 
-/* One line on standard error. Names in it may be an attacker's: nothing reaches the terminal that
- * it would obey. */
+/* Print one line on stderr. Names in it may come from an attacker: nsc_text_put() escapes control
+ * characters. */
 __attribute__((format(printf, 2, 0))) static void say(const char *kind, const char *format,
                                                       va_list ap)
 {
@@ -133,7 +133,7 @@ int nsc_cli_choice(const struct nsc_cli_args *args, const struct nsc_cli_given *
     return nsc_cli_usage(args, "--%s is one of %s, not \"%s\"", given->name, list, given->value);
 }
 
-/* The folder above the one of the running program's file: PREFIX, or build/. */
+/* The parent of the executable's folder: PREFIX if installed, build/ in the build tree. */
 static int own_prefix(char *path, size_t bytes)
 {
     ssize_t n = readlink("/proc/self/exe", path, bytes);

@@ -1,8 +1,8 @@
 /*
- * command.h - what a command of the command line gets and may use. One file per command:
- * cmd_<verb>.c, with the function nsc_cmd_<verb>() and its text in docs/man/nanoscope-<verb>.md.
+ * command.h - the interface of a command: its parsed arguments, messages and option values.
  *
- * cli/ is the only room that prints and exits; a command returns its exit status.
+ * The file cmd_<verb>.c contains nsc_cmd_<verb>(); docs/man/nanoscope-<verb>.md is its manual.
+ * Only code in cli/ prints and exits; a command returns its exit status.
  *
  *     int nsc_cmd_report(const struct nsc_cli_args *args)
  *     {
@@ -19,9 +19,9 @@
  *         ...
  *     }
  *
- * By then, unknown options, missing arguments and --help have been dealt with. The manual source
- * gives the ids, the help text, the manual page, the completion and the
- * declaration of nsc_cmd_report(); see tools/gendoc/doc.h for its form.
+ * The option parser handles --help and rejects unknown options and missing arguments beforehand.
+ * tools/gendoc generates the option ids, the help text, the manual page, the completion and the
+ * declaration of nsc_cmd_report() from the manual source; tools/gendoc/doc.h describes its format.
  */
 #ifndef NSC_CLI_COMMAND_H
 #define NSC_CLI_COMMAND_H
@@ -37,14 +37,14 @@ enum nsc_cli_exit {
     NSC_CLI_FAILED = 1,   /* the work failed */
     NSC_CLI_USAGE = 2,    /* the command line is wrong */
     NSC_CLI_RECORD = 125, /* `record` or `run` itself failed; other values are the program's own */
-    /* As shells say it. */
+    /* The same values as in shells. */
     NSC_CLI_NOT_EXECUTABLE = 126, /* the program to start cannot be executed */
     NSC_CLI_NOT_FOUND = 127,      /* there is no such program */
 };
 
 enum nsc_cli_flags {
-    NSC_CLI_STOP_AT_OPERAND = 1, /* what follows the first operand belongs to it */
-    NSC_CLI_PASS_UNKNOWN = 2,    /* options that are not ours are operands, in order */
+    NSC_CLI_STOP_AT_OPERAND = 1, /* all words after the first operand are operands too */
+    NSC_CLI_PASS_UNKNOWN = 2,    /* unknown options become operands, in their order */
 };
 
 struct nsc_cli_option {
@@ -57,7 +57,7 @@ struct nsc_cli_option {
 struct nsc_cli_given {
     int id;            /* enum nsc_<verb>_option */
     const char *value; /* NULL if the option takes none */
-    const char *name;  /* the long one, "sort"; NULL if the option has none */
+    const char *name;  /* long name, e.g. "sort"; NULL if the option has none */
 };
 
 struct nsc_cli_command;
@@ -66,7 +66,7 @@ struct nsc_cli_args {
     const struct nsc_cli_command *command;
     struct nsc_cli_given *options; /* in the order given */
     size_t option_count;
-    char **operands; /* ends with NULL, as execvp() likes it */
+    char **operands; /* ends with NULL, as execvp() requires */
     size_t operand_count;
 };
 
@@ -78,32 +78,33 @@ struct nsc_cli_command {
     int (*run)(const struct nsc_cli_args *args);
 };
 
-/* Made from docs/man; the commands end with one whose name is NULL, the lines with NULL. */
+/* Generated from docs/man. The commands end with an entry without a name, the lines with NULL. */
 extern const struct nsc_cli_command nsc_cli_commands[];
 extern const char *const nsc_cli_overview[];
 
-/* ---- Messages: one line on stderr, "nanoscope: ..."; each returns the exit status to pass on ---
+/* ---- Messages: one line on stderr, "nanoscope: ..."; an int result is the exit status ----------
  */
 
-/* The work failed, as a parser's diagnostic says. NSC_CLI_FAILED. */
+/* Print the message of @diag as an error. Returns NSC_CLI_FAILED. */
 int nsc_cli_fail(const struct nsc_diag *diag);
-/* The same while @input was read: messages with an offset do not name the file themselves. */
+/* As nsc_cli_fail(), for an error while reading @input. Adds @input and the offset to a message
+ * with an offset, as such a message does not name the file. */
 int nsc_cli_fail_in(const char *input, const struct nsc_diag *diag);
-/* The work failed. NSC_CLI_FAILED. */
+/* Print an error. Returns NSC_CLI_FAILED. */
 int nsc_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* What was done. */
+/* Print what the command did. */
 void nsc_cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Something to know; the work goes on. */
+/* Print a warning; the command continues. */
 void nsc_cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The command line is wrong; the message goes on to name --help. NSC_CLI_USAGE. */
+/* Print what is wrong with the command line, and refer to --help. Returns NSC_CLI_USAGE. */
 int nsc_cli_usage(const struct nsc_cli_args *args, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /**
- * nsc_cli_format - find a format's own name.
- * @value: what was given; NULL when nothing was, which is wrong too.
- * @name_of: the names by number; NULL after the last.
- * @out: receives the name.
+ * nsc_cli_format - look up a format by name.
+ * @value: the name that the user gave; NULL: none, which is an error too.
+ * @name_of: returns the name with an index from 0; NULL after the last.
+ * @out: receives the name as @name_of returns it; untouched on failure.
  * Returns 0, or NSC_CLI_USAGE after a message that lists them.
  */
 int nsc_cli_format(const struct nsc_cli_args *args, const char *value,
@@ -123,7 +124,7 @@ int nsc_cli_format(const struct nsc_cli_args *args, const char *value,
  */
 
 /**
- * nsc_cli_number - an option's value as a whole number in decimal.
+ * nsc_cli_number - parse an option's value as a whole decimal number.
  * @min, @max: allowed range, inclusive.
  * @out: untouched on failure.
  * Returns 0, or NSC_CLI_USAGE after a message that says what was expected.
@@ -131,33 +132,35 @@ int nsc_cli_format(const struct nsc_cli_args *args, const char *value,
 int nsc_cli_number(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t min,
                    uint64_t max, uint64_t *out);
 
-/* A time for an option, in ns: seconds, or a number with a unit (500ms, 2m). Returns 0 or an exit
- * status after a message. */
+/* Parse an option's value as a time: seconds, or a number with a unit (500ms, 2m). @ns: receives
+ * nanoseconds. Returns 0 or an exit status after a message. */
 int nsc_cli_time(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *ns);
 
 /**
- * nsc_cli_choice - an option's value as one of @words (NULL ends them).
+ * nsc_cli_choice - look up an option's value in @words, which end with NULL.
  * @out: index of the word; untouched on failure.
  * Returns 0, or NSC_CLI_USAGE after a message that lists the words.
  */
 int nsc_cli_choice(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                    const char *const *words, unsigned *out);
 
-/* ---- Surroundings -----------------------------------------------------------------------------
+/* ---- Installed files and output ---------------------------------------------------------------
  */
 
 /**
- * nsc_cli_libdir - the folder of libnanoscope.so and its companions: ../lib of the running
- * program's own file, in the build tree as when installed.
+ * nsc_cli_libdir - get the folder of libnanoscope.so and the other runtime files.
  * @path: receives the folder, NUL terminated.
- * Returns 0, or -errno (-ENAMETOOLONG, or what reading /proc/self/exe gave).
+ * @bytes: size of @path.
+ *
+ * It is ../lib from the folder of the running executable, both installed and in the build tree.
+ * Returns 0, or -errno (-ENAMETOOLONG, -ENOENT, or that of reading /proc/self/exe).
  */
 int nsc_cli_libdir(char *path, size_t bytes);
-/* The folder that holds abi/live.h and the other public headers: ../include when installed,
- * else the source tree's. Returns 0 or -errno. */
+/* Get the folder of nanoscope/nanoscope.h and the other public headers: ../include from the folder
+ * of the running executable. Arguments and result as for nsc_cli_libdir(). */
 int nsc_cli_includedir(char *path, size_t bytes);
 
-/* Whether binary output may go to @fd: not to a terminal. */
+/* Whether binary output may go to @fd, i.e. @fd is not a terminal. */
 bool nsc_cli_binary_allowed(int fd);
 
 #endif

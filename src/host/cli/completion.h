@@ -1,4 +1,4 @@
-/* completion.h - the completion scripts as lines (NULL ends them), made from docs/man. */
+/* completion.h - shell completion scripts, generated from docs/man: lines that end with NULL. */
 #ifndef NSC_CLI_COMPLETION_H
 #define NSC_CLI_COMPLETION_H
 

@@ -1,7 +1,7 @@
 /*
- * main.c - nanoscope's command line: finds the command, splits its options, runs it.
+ * main.c - nanoscope's command line: finds the command, parses its options, runs it.
  *
- * The table of commands is made from docs/man by tools/gendoc.
+ * tools/gendoc generates the table of commands from docs/man.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,8 @@ static void print_lines(const char *const *lines)
         puts(*lines);
 }
 
-/* A full disk or a closed pipe behind stdout must not pass for success. */
+/* Report a failed write to stdout, e.g. on a full disk. EPIPE is no error: the reader has closed
+ * the pipe on purpose. Returns the exit status. */
 static int close_stdout(int status)
 {
     int broken = ferror(stdout);
@@ -77,8 +78,8 @@ static void on_file_too_large(int number)
 
 int main(int argc, char **argv)
 {
-    /* Beyond RLIMIT_FSIZE the kernel sends a signal besides the error that we report. Caught, not
-     * ignored: a program that we start has the default again. */
+    /* A write beyond RLIMIT_FSIZE raises SIGXFSZ besides the error that we report. The signal is
+     * caught, not ignored, so that exec resets it to the default in programs that we start. */
     const struct sigaction file_too_large = {.sa_handler = on_file_too_large};
     const struct nsc_cli_command *command;
 

@@ -1,7 +1,7 @@
 /*
- * options.c - splits a command line by the table made from the command's manual source.
+ * options.c - parses a command line by the option table generated from the command's manual source.
  *
- * Called by main.c before a command runs, so that every command treats options alike.
+ * Called by main.c before a command runs, so that all commands parse options in the same way.
  */
 #include "cli/options.h"
 
@@ -32,8 +32,8 @@ static void give(struct nsc_cli_args *args, const struct nsc_cli_option *o, cons
 }
 
 /*
- * Take the long option at argv[0]. Returns the number of words taken, 0 if it is not one of ours,
- * or -1 after a message.
+ * Parse the long option at argv[0]. Returns the number of words consumed, 0 if the option is
+ * unknown, or -1 after a message.
  */
 static int take_long(struct nsc_cli_args *args, char **argv)
 {
@@ -63,7 +63,7 @@ static int take_long(struct nsc_cli_args *args, char **argv)
     return 2;
 }
 
-/* The same for a word of letters: -j, -jo FILE, -oFILE. */
+/* As take_long(), for a word of short options: -j, -jo FILE, -oFILE. */
 static int take_letters(struct nsc_cli_args *args, char **argv)
 {
     const char *at = argv[0] + 1;
@@ -95,7 +95,7 @@ static int take_letters(struct nsc_cli_args *args, char **argv)
     return 1;
 }
 
-/* A word that looks like an option but is none of ours. */
+/* Report an unknown option. Returns NSC_CLI_USAGE. */
 static int unknown(struct nsc_cli_args *args, const char *word)
 {
     if (strncmp(word, "--", 2) == 0)

@@ -1,5 +1,5 @@
 /*
- * options.h - split a command line; between main.c and options.c only.
+ * options.h - parse the options and operands of a command. Used by main.c only.
  */
 #ifndef NSC_CLI_OPTIONS_H
 #define NSC_CLI_OPTIONS_H
@@ -7,10 +7,10 @@
 #include "cli/command.h"
 
 /**
- * nsc_cli_parse - fill @args from the words after the verb.
+ * nsc_cli_parse - parse the words after the verb into @args.
  * @argv: ends with NULL; the words stay where they are, @args points to them.
- * @help: set if --help is among the options; the rest is then not looked at.
- * Returns 0, or an exit status after a message. Free with nsc_cli_parse_free() in any case.
+ * @help: set to whether --help is among the options, where parsing then stops.
+ * Returns 0, or an exit status after a message. Free @args with nsc_cli_parse_free() in both cases.
  */
 int nsc_cli_parse(const struct nsc_cli_command *command, int argc, char **argv,
                   struct nsc_cli_args *args, bool *help);

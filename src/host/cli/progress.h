@@ -1,9 +1,8 @@
 /*
- * progress.h - one line on stderr that says how far a long job is; nothing unless that is a
- * terminal.
+ * progress.h - a progress line for a long job, on stderr. Prints nothing if that is no terminal.
  *
- * Used by commands only. The line is rewritten in place at most ten times a second, appears after
- * a quarter of a second, and is gone when the job is done.
+ * Used by commands only. The line appears after 0.25 s, is rewritten in place at most ten times a
+ * second, and is removed at the end of the job.
  */
 #ifndef NSC_CLI_PROGRESS_H
 #define NSC_CLI_PROGRESS_H
@@ -12,20 +11,20 @@
 #include <stdint.h>
 
 struct nsc_progress {
-    bool on;    /* stderr is a terminal that can be drawn on */
-    bool shown; /* there is a line to remove */
+    bool on;    /* stderr is a terminal with control sequences */
+    bool shown; /* the line is on the terminal */
     uint64_t begun_ns, next_ns;
 };
 
 void nsc_progress_begin(struct nsc_progress *p);
 /**
- * nsc_progress_show - say how far it is, if it is time to.
+ * nsc_progress_show - update the line if the interval has passed.
  * @what: "naming functions", "writing perfetto".
- * @done, @total: in any unit; @total 0 = unknown, then only @what is shown.
- * Context: cheap enough for each of thousands of steps; not for each of millions.
+ * @done, @total: in any unit; @total 0 = unknown: only @what is shown.
+ * Context: reads the clock at each call: cheap enough for thousands of calls, not for millions.
  */
 void nsc_progress_show(struct nsc_progress *p, const char *what, uint64_t done, uint64_t total);
-/* Remove the line. Also to be called before any message. */
+/* Remove the line. Call it before any message, too. */
 void nsc_progress_end(struct nsc_progress *p);
 
 #endif
