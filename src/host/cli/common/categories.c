@@ -10,7 +10,7 @@
 
 #define FILE_BYTES_MAX (1u << 20)
 
-/* The file's text, for free(). */
+/* Read the whole file. The caller frees @text. Returns 0 or an exit status after a message. */
 static int read_file(const char *path, char **text, size_t *bytes)
 {
     FILE *file = fopen(path, "re");

@@ -1,7 +1,7 @@
 /*
- * enter_key.h - "Press ENTER to stop": has a line come on standard input?
+ * enter_key.h - "Press ENTER to stop": check for a line on standard input.
  *
- * Used by commands that go on until they are told to end.
+ * Used by commands that run until the user stops them.
  */
 #ifndef NSC_CLI_COMMON_ENTER_KEY_H
 #define NSC_CLI_COMMON_ENTER_KEY_H
@@ -9,9 +9,10 @@
 #include <stdbool.h>
 
 /**
- * nsc_cli_enter_pressed - look, without waiting.
- * @watches: whether standard input is looked at; cleared at its end. A terminal is not looked at
- * while another job has it; Ctrl-D counts as ENTER there.
+ * nsc_cli_enter_pressed - check without blocking whether the user pressed ENTER.
+ * @watches: false: do not read standard input. Set to false at end of file or on a read error.
+ *
+ * A terminal is read only while this process is in its foreground; Ctrl-D there counts as ENTER.
  */
 bool nsc_cli_enter_pressed(bool *watches);
 

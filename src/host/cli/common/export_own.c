@@ -46,7 +46,7 @@ int nsc_cli_own_check(const char *format, const char *path, struct nsc_diag *dia
                         "a .nst file is not written from one end to the other: name it with -o");
 }
 
-/* Write the selection with @w, which is finished or abandoned. */
+/* Write the selection with @w. Finishes @w, or abandons it on failure. */
 static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struct nsc_writer *w,
                const struct nsc_formats_progress *progress, struct nsc_export_result *result,
                struct nsc_diag *diag)
@@ -93,8 +93,8 @@ static int export_nst(struct nsc_trace *t, const struct nsc_selection *selection
     return error;
 }
 
-/* The selection is cut into a temporary file: of what is not selected nothing gets into the page.
- */
+/* Write the selection to a temporary file, so that the page contains nothing else of the trace.
+ * @fd: receives the file. */
 static int cut_aside(struct nsc_trace *t, const struct nsc_selection *selection,
                      const struct nsc_formats_progress *progress, int *fd,
                      struct nsc_export_result *result, struct nsc_diag *diag)
@@ -113,7 +113,7 @@ static int cut_aside(struct nsc_trace *t, const struct nsc_selection *selection,
     return error;
 }
 
-/* The traces that were cut aside, as a page. */
+/* Write a page from the temporary files of cut_aside(). */
 static int write_page(const struct nsc_page_trace *traces, size_t count,
                       const struct nsc_page_rules *rules, const char *path,
                       struct nsc_export_result *result, struct nsc_diag *diag)

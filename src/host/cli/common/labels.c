@@ -17,7 +17,7 @@ static int compare_names(const void *a, const void *b, void *context)
                   nsc_trace_function(labels->trace, *y)->name);
 }
 
-/* @ids: in the order of their names. */
+/* @ids: sorted by name. */
 static void mark_shared(struct nsc_cli_labels *labels, const uint32_t *ids, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)

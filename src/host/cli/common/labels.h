@@ -1,8 +1,8 @@
 /*
- * labels.h - how functions are called in tables for people: by name, and where several functions of
- * a trace share one name (static functions, copies in two libraries), with the place of each.
+ * labels.h - labels of functions in aligned tables: the name, or the name with its location if
+ * several functions of a trace share it (static functions, copies in two libraries).
  *
- * Called by the commands that print a line for a function. CSV and JSON have names alone.
+ * Called by the commands that print a row per function. CSV and JSON contain names only.
  */
 #ifndef NSC_CLI_COMMON_LABELS_H
 #define NSC_CLI_COMMON_LABELS_H
@@ -12,13 +12,13 @@
 struct nsc_cli_labels {
     const struct nsc_trace *trace;
     uint8_t *shared; /* a byte per function id: 1 = another function has the same name */
-    char *text;      /* the label that was made last */
+    char *text;      /* the label of the last call */
 };
 
 /**
- * nsc_cli_labels_init - find the names that functions share.
+ * nsc_cli_labels_init - find the names that several functions share.
  * @t: borrowed until nsc_cli_labels_free().
- * Without memory for it, labels are names alone. Sorts the functions by name once.
+ * Sorts the functions by name once. If memory runs out, labels are names only.
  */
 void nsc_cli_labels_init(struct nsc_cli_labels *labels, const struct nsc_trace *t);
 void nsc_cli_labels_free(struct nsc_cli_labels *labels);

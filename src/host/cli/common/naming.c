@@ -9,14 +9,14 @@
 
 struct known {
     uint32_t module;
-    uint64_t va; /* before it was named */
+    uint64_t va; /* as recorded, before naming */
     char *name, *symbol, *file;
     uint64_t symbol_va;
     uint32_t line, canonical;
 };
 
 struct nsc_naming {
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects the members below */
     struct known *functions;
     uint32_t count;
 };
@@ -51,8 +51,8 @@ void nsc_naming_free(struct nsc_naming *n)
     free(n);
 }
 
-/* Look all names up, and keep them. An id more may be the same function as one that is known, so
- * that it is done for all whenever there are more. */
+/* Look up and cache the names of all functions. A new id may be an alias of a known function, so
+ * this handles all functions again whenever the trace has more. */
 static void learn(struct nsc_naming *n, struct nsc_trace *t)
 {
     struct nsc_names_table table = nsc_names_of_trace(t);
@@ -65,7 +65,7 @@ static void learn(struct nsc_naming *n, struct nsc_trace *t)
         functions[i].module = nsc_trace_function(t, i)->module;
         functions[i].va = nsc_trace_function(t, i)->va;
     }
-    (void)nsc_names_resolve_files(&table, t); /* out of memory: as far as it went */
+    (void)nsc_names_resolve_files(&table, t); /* out of memory: keep the names found so far */
     forget(n);
     n->functions = functions;
     n->count = count;
@@ -82,7 +82,7 @@ static void learn(struct nsc_naming *n, struct nsc_trace *t)
     }
 }
 
-/* The same file has the same functions; another one that took its place need not. */
+/* Whether a cached entry fits a function: another file may have replaced the original. */
 static bool is_same(const struct known *k, const struct nsc_function *f)
 {
     return k->name != NULL && k->symbol != NULL && k->file != NULL && k->module == f->module &&

@@ -1,13 +1,14 @@
 /*
- * partial_trace.h - files that are still being written (util/os/partial_name.h has their names), by
- * the name that they will have.
+ * partial_trace.h - find an unfinished trace by its final name.
  *
- * Used by the commands that read such files.
+ * Until it is complete, a trace has a temporary name (util/os/partial_name.h). Used by the commands
+ * that read such files.
  */
 #ifndef NSC_CLI_COMMON_PARTIAL_TRACE_H
 #define NSC_CLI_COMMON_PARTIAL_TRACE_H
 
-/* The one unfinished file that will be @path, for free(); NULL if there is none, or several. */
+/* Find the unfinished file with the final name @path. Returns its path, which the caller frees;
+ * NULL if there is none, or several. */
 char *nsc_cli_partial_of(const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * view.c - what the commands that read a trace have in common; see view.h.
+ * view.c - shared code of the commands that read a trace; see view.h.
  */
 #include "cli/common/view.h"
 
@@ -90,7 +90,8 @@ static int parse_time(const struct nsc_cli_args *args, const struct nsc_cli_give
                          given->name, given->value);
 }
 
-/* Nothing in a window is one thing, a window beside the recording another: a slip, most likely. */
+/* Warn about a window entirely outside the recording, which is probably a mistake. An empty window
+ * within the recording is not. */
 static void warn_outside(const struct nsc_trace *t, uint64_t from_ns, uint64_t to_ns)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -302,8 +303,8 @@ FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix)
     return view->format == NSC_TABLE_CSV ? stderr : stdout;
 }
 
-/* What was lost, and where to look for it. A recording does not always know whether the calls that
- * are open when a gap begins are those that return after it; then it counts them as two. */
+/* Print how many events were lost, and when. The recorder cannot always match the calls that return
+ * after a gap with those open before it. Such a call counts as two. */
 static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *prefix)
 {
     const struct nsc_gaps *gaps = &view->gaps;
@@ -332,7 +333,7 @@ static void tell_gaps(const struct nsc_cli_view *view, FILE *out, const char *pr
                                   : ": calls are missing");
 }
 
-/* "12 functions were left out by the budget: ...", a line for each reason there is. */
+/* Print "calls of 12 functions were left out by the budget", one line per reason. */
 static void tell_left_out(const struct nsc_cli_view *view, FILE *out, const char *prefix)
 {
     static const char *const reasons[NSC_LEFT_OUT_REASONS] = {
@@ -388,7 +389,7 @@ static void tell_untimed(const struct nsc_trace_info *info, uint64_t bounds, FIL
 {
     char count[NSC_UNITS_MAX + 1] = "";
 
-    /* Of callers and callees it is not known of how many that is true. */
+    /* @bounds is 0 for callers and callees, where the number is not known. */
     if (info->some_exits_timed && bounds > 0)
         snprintf(count, sizeof count, "%s ", nsc_units_count(bounds).text);
     fprintf(out, "%sonly entries were timed%s: %scall%s may have ended earlier than is shown\n",

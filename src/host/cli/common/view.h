@@ -1,10 +1,9 @@
 /*
- * view.h - what the commands that read a trace have in common: opening it, the options that choose
- * a part of it and a form to print it in, and what is said beneath the results.
+ * view.h - shared code of the commands that read a trace: opening it, the options that select a
+ * part of it and the output format, and the footnotes of the results.
  *
- * Their manual sources document these options alike: --from, --to TIME; --thread, --process WHICH;
- * -F, --only PATTERN; -N, --except PATTERN; --format FORMAT; --json. A command has those of them
- * that its manual source names.
+ * The shared options are: --from, --to TIME; --thread, --process WHICH; -F, --only PATTERN;
+ * -N, --except PATTERN; --format FORMAT; --json. A command accepts those in its manual source.
  */
 #ifndef NSC_CLI_COMMON_VIEW_H
 #define NSC_CLI_COMMON_VIEW_H
@@ -16,7 +15,7 @@
 #include "util/text/json_writer.h"
 #include "util/text/table.h"
 
-/* A trace as a command looks at it. */
+/* An open trace with the user's selection and output format. */
 struct nsc_cli_view {
     struct nsc_trace *trace;
     struct nsc_selection selection;
@@ -24,75 +23,77 @@ struct nsc_cli_view {
     /* Of the selection; filled by nsc_cli_view_find_gaps(): */
     struct nsc_gaps gaps;
     struct nsc_left_out_list left_out;
-    bool shows_estimates; /* the results above contain what is estimated of the left-out calls */
-    bool shows_least;     /* ...or numbers that lack them, as nothing is known of them */
+    bool shows_estimates; /* the results contain estimates of left-out calls */
+    bool shows_least;     /* the results contain lower bounds: left-out calls without an estimate */
 };
 
 /**
- * nsc_cli_view_option - take an option that is not the command's own.
- * What chooses a part of the trace is left to nsc_cli_view_open(), which knows the trace.
- * Returns 0 or NSC_CLI_USAGE.
+ * nsc_cli_view_option - handle one of the shared options.
+ * The options that select a part of the trace are only accepted here: nsc_cli_view_open() evaluates
+ * them when the trace is open. Returns 0 or NSC_CLI_USAGE.
  */
 int nsc_cli_view_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                         struct nsc_cli_view *view);
 
 /**
- * nsc_cli_view_open - open a trace, of any readable format, and select what the options choose.
+ * nsc_cli_view_open - open a trace of any readable format and evaluate the options that select.
  * @operand: index of the operand that names it.
  * @view: close it with nsc_cli_view_close(), after success only.
- * Returns 0, or an exit status after a message (a thread that is not there is an error). Warnings
- * about the trace have been printed.
+ * Prints warnings about the trace. Returns 0, or an exit status after a message, e.g. if the trace
+ * does not contain a selected thread.
  */
 int nsc_cli_view_open(const struct nsc_cli_args *args, size_t operand, struct nsc_cli_view *view);
 void nsc_cli_view_close(struct nsc_cli_view *view);
 
-/* The same for the commands that take nothing but one trace as operand. */
+/* As nsc_cli_view_open(), for commands with exactly one operand, the trace. */
 int nsc_cli_view_open_only(const struct nsc_cli_args *args, struct nsc_cli_view *view);
 
-/* --compensate: take the cost of recording out of all times. Returns 0, or an exit status after a
- * message: the trace does not tell the cost. */
+/* --compensate: subtract the cost of the hooks from all times. Returns 0, or an exit status after a
+ * message: the trace has no measured cost, or only entries were timed. */
 int nsc_cli_view_compensate(struct nsc_cli_view *view);
 
-/* Find out what was lost of the selection, and where, and what was left out. Returns 0, or an exit
- * status after a message.
- */
+/* Find the lost events, gaps and left-out calls of the selection. Returns 0, or an exit status
+ * after a message. */
 int nsc_cli_view_find_gaps(struct nsc_cli_view *view);
-/* The members "lost", "gaps", "first_gap_ns", "left_out_functions" and "ends_are_bounds" that stand
- * beside the results in JSON. */
+/* Write the members "lost", "gaps", "first_gap_ns", "left_out_functions" and "ends_are_bounds",
+ * which accompany the results in JSON. */
 void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j);
 
-/* Where remarks on the results go: beneath a table, beside CSV, and nowhere (NULL) with JSON, whose
- * members tell the same. @prefix: receives what their lines begin with. */
+/* The stream for remarks on the results: stdout with an aligned table, stderr with CSV, NULL with
+ * JSON, whose members contain the same. @prefix: receives the start of each line of a remark. */
 FILE *nsc_cli_view_remarks(const struct nsc_cli_view *view, const char **prefix);
-/* Tell there what makes the numbers above less than exact: untimed exits, @bounds calls with an end
- * that was not seen, gaps, and functions that were left out. Nothing if there are none. */
+/* Print as remarks why the numbers are not exact: untimed exits, estimated durations, gaps and
+ * left-out functions. Prints nothing if there are none. @bounds: number of calls whose start or end
+ * was not recorded. */
 void nsc_cli_view_footnotes(const struct nsc_cli_view *view, uint64_t bounds);
 
-/* An option's value as a number of things, k and M allowed. Returns 0 or NSC_CLI_USAGE. */
+/* Parse an option's value as a count; k and M are allowed. Returns 0 or NSC_CLI_USAGE. */
 int nsc_cli_count(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                   uint64_t *count);
-/* The same for how many lines to show: one at least. */
+/* Parse an option's value as the number of rows to show, at least 1. */
 int nsc_cli_top(const struct nsc_cli_args *args, const struct nsc_cli_given *given, uint64_t *top);
-/* An option's value as a share, "1%", "0.5%" or "0", of @most at most (1: the whole). Returns 0 or
- * NSC_CLI_USAGE. */
+/* Parse an option's value as a percentage: "1%", "0.5%" or "0". @share: receives it as a fraction.
+ * @most: the largest allowed fraction (1: 100 %). Returns 0 or NSC_CLI_USAGE. */
 int nsc_cli_share(const struct nsc_cli_args *args, const struct nsc_cli_given *given, double most,
                   double *share);
 
 /**
- * nsc_cli_functions - the functions that a pattern fits, as nsc_selection_functions().
- * Returns 0, or an exit status after a message; none fitting is NSC_CLI_FAILED.
+ * nsc_cli_functions - find the functions that match a pattern.
+ * @functions: receives a byte per function, see nsc_selection_functions(); the caller frees it.
+ * Returns 0, or an exit status after a message: NSC_CLI_FAILED if no function matches.
  */
 int nsc_cli_functions(const struct nsc_trace *t, const char *pattern, uint8_t **functions);
 
-/* "1234", and "1234 name" in @text; a coroutine's stack n > 0 adds "/n". Returns @text. */
+/* Write "TID" or "TID NAME" into @text, with "/n" after TID for a coroutine's stack n > 0. Returns
+ * @text. */
 const char *nsc_cli_thread_label(const struct nsc_trace *t, uint32_t thread, char *text,
                                  size_t bytes);
-/* "name (pid)". Returns @text. */
+/* Write "NAME (PID)" into @text. Returns @text. */
 const char *nsc_cli_process_label(const struct nsc_trace *t, uint32_t process, char *text,
                                   size_t bytes);
 
-/* Exit status for what nsc_table_write() returned: NSC_CLI_FAILED when memory was short; a closed
- * pipe or a full disk is main's business. */
+/* The exit status for a result of nsc_table_write(): NSC_CLI_FAILED after a message if memory ran
+ * out. main.c reports failed writes. */
 int nsc_cli_table_status(int table_error);
 
 #endif
