@@ -1,7 +1,7 @@
 /*
- * doctor.h - the findings of nanoscope doctor, and who makes them: doctor_build.c (compilers and
- * hooks), doctor_machine.c (timer and limits), doctor_running.c (programs that run already).
- * cmd_doctor.c prints them.
+ * doctor.h - the findings of nanoscope doctor. doctor_build.c checks compilers and hooks,
+ * doctor_machine.c the timer and limits, doctor_running.c programs that already run. cmd_doctor.c
+ * prints the findings.
  */
 #ifndef NSC_CLI_DOCTOR_DOCTOR_H
 #define NSC_CLI_DOCTOR_DOCTOR_H
@@ -20,7 +20,7 @@ struct nsc_doctor_finding {
     char name[64];
     enum nsc_doctor_status status;
     char detail[512];
-    char remedy[256]; /* a command or a sentence; empty if nothing needs mending */
+    char remedy[256]; /* a command or a sentence; empty if there is nothing to fix */
 };
 
 #define NSC_DOCTOR_FINDINGS 48
@@ -39,11 +39,13 @@ __attribute__((format(printf, 6, 7))) void nsc_doctor_add(struct nsc_doctor *d, 
                                                           const char *remedy, const char *format,
                                                           ...);
 
-/* Runs compilers, and programs made by them, in a temporary folder. Sets some_hook_works. */
+/* Check compilers and hooks. Runs compilers, and the programs that they build, in a temporary
+ * folder. Sets some_hook_works. */
 void nsc_doctor_build(struct nsc_doctor *d);
-/* Takes about 0.1 s to measure the timer. Sets machine_fails. */
+/* Check the timer and limits. Takes about 0.1 s to measure the timer. Sets machine_fails. */
 void nsc_doctor_machine(struct nsc_doctor *d);
-/* Starts a process for a moment. Nothing that it finds keeps recording from working. */
+/* Check whether running programs can be traced. Starts a short-lived process. No finding makes
+ * recording impossible. */
 void nsc_doctor_running(struct nsc_doctor *d);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * doctor_build.c - which compilers are here and which hooks work with them: each is tried by
- * compiling, running and recording a small program with this very nanoscope.
+ * doctor_build.c - finds the installed compilers and the hooks that work with them. Tests each
+ * pair: compiles, runs and records a small program with this nanoscope executable.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 #include "cli/build/cc_plan.h"
 #include "cli/doctor/doctor.h"
 
-/* The program's status says that its code did what it should; its calls say that the hooks did. */
+/* The exit status shows that the program's code is correct, its calls that the hooks work. */
 #define PROGRAM_STATUS 42
 static const char program[] =
     "__attribute__((noinline)) int nanoscope_doctor_leaf(int x) { return x + 1; }\n"
@@ -31,12 +31,12 @@ static const char program[] =
 struct attempt {
     char folder[64];
     char source[128], binary[128], trace[128];
-    char self[PATH_MAX]; /* this nanoscope */
-    char output[8192];   /* what the last command wrote, stdout and stderr */
+    char self[PATH_MAX]; /* path of this executable */
+    char output[8192];   /* stdout and stderr of the last command */
 };
 
 /* Run @words with @variable=@value (if not NULL) in the environment. Returns its exit status, 127
- * if it cannot be started, 128 if a signal ended it; output goes to @a. */
+ * if it cannot be started, 128 if a signal ended it. Its output goes to @a->output. */
 static int run(struct attempt *a, char *const *words, const char *variable, const char *value)
 {
     int pipe_fds[2];
@@ -62,7 +62,7 @@ static int run(struct attempt *a, char *const *words, const char *variable, cons
         _exit(127);
     }
     close(pipe_fds[1]);
-    /* Read to the end even when the room is full, so that the command is not ended by SIGPIPE. */
+    /* Read to the end even if the buffer is full, so that SIGPIPE does not end the command. */
     for (;;) {
         char rest[512];
         size_t room = sizeof a->output - 1 - used;
@@ -84,7 +84,7 @@ static int run(struct attempt *a, char *const *words, const char *variable, cons
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/* The last line that was written: where compilers and nanoscope say what is wrong. */
+/* The last line of the output: compilers and nanoscope write the error there. */
 static const char *last_line(struct attempt *a)
 {
     size_t bytes = strlen(a->output);
@@ -184,7 +184,7 @@ static const char *package_of(const char *compiler)
     return NULL;
 }
 
-/* Returns whether the compiler is there and known; fills @c. */
+/* Returns whether the compiler is installed and is gcc or clang; fills @c. */
 static bool check_compiler(struct nsc_doctor *d, struct attempt *a, const char *command,
                            bool optional, struct nsc_cc_compiler *c)
 {

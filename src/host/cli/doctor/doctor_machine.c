@@ -1,6 +1,6 @@
 /*
- * doctor_machine.c - the timer's quality and the limits that recording meets here. Tries things
- * rather than believing what is said about them; leaves nothing behind.
+ * doctor_machine.c - checks the timer's quality and this machine's limits for recording. Tries
+ * operations instead of relying on documented settings. Releases everything that it creates.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 #include "record/session/session.h"
 
 #define NS_PER_S   1000000000ull
-/* What `record` asks for without --buffer: see docs/adr/002-live-buffers.md. */
+/* The buffer size of `record` without --buffer: see docs/adr/002-live-buffers.md. */
 #define POOL_BYTES (32ull << 20)
 
 #define WINDOWS      4
@@ -40,7 +40,7 @@ static uint64_t raw_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
-/* A clock and the timer at one instant: the tightest of some tries. */
+/* Read CLOCK_MONOTONIC_RAW and the timer at the same instant: the tightest of 20 tries. */
 static void sample(uint64_t *ns, uint64_t *at)
 {
     uint64_t best = UINT64_MAX;
@@ -58,7 +58,7 @@ static void sample(uint64_t *ns, uint64_t *at)
     }
 }
 
-/* Cost of one reading in ns, the least of some batches. */
+/* Cost of one timer read in ns: the minimum over 50 batches of 1000 reads. */
 static double reading_ns(double ticks_per_ns)
 {
     uint64_t best = UINT64_MAX;
@@ -151,7 +151,7 @@ static void fail(struct nsc_doctor *d, const char *name, const char *remedy, con
     nsc_doctor_add(d, "limit", name, NSC_DOCTOR_FAIL, remedy, "%s: %s", what, strerror(error));
 }
 
-/* A session as `record` makes it, opened by the path that a program gets, and mapped like there. */
+/* Create a session as `record` does, open it by the path that a traced program gets, and map it. */
 static void check_memory(struct nsc_doctor *d)
 {
     const struct nsc_session_options options = {.buffer_bytes = POOL_BYTES};
@@ -187,7 +187,7 @@ static void check_memory(struct nsc_doctor *d)
     nsc_session_destroy(&session);
 }
 
-/* Where most of the pool cannot grow. */
+/* Warn about a limit on address space, which limits the growth of the buffer pool. */
 static void check_address_space(struct nsc_doctor *d)
 {
     struct rlimit limit;
@@ -217,7 +217,7 @@ static void check_kernel(struct nsc_doctor *d)
         close((int)pidfd);
 }
 
-/* The system-wide setting, or -1. */
+/* The value of kernel.perf_event_paranoid, or -1. */
 static int perf_paranoid(void)
 {
     FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
@@ -230,7 +230,7 @@ static int perf_paranoid(void)
     return level;
 }
 
-/* What `record --ext perf_timer` can use. */
+/* Check which perf events `record --ext perf_timer` can use. */
 static void check_perf(struct nsc_doctor *d)
 {
     int error, level = perf_paranoid();

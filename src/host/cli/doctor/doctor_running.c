@@ -1,6 +1,6 @@
 /*
- * doctor_running.c - what can be done with programs that run already. Tries ptrace on a process
- * that is nobody's child here; leaves nothing behind.
+ * doctor_running.c - checks whether programs that already run can be traced. Tries ptrace on a
+ * process that is not our child. Leaves no process and no file.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 /* ---- ptrace ---------------------------------------------------------------------------------- */
 
-/* The process that is tried on: it waits until we are done, then ends. */
+/* The target of the ptrace test: waits for the end of the test, then exits. */
 static _Noreturn void wait_for_end(int hold)
 {
     char byte;
@@ -30,9 +30,8 @@ static _Noreturn void wait_for_end(int hold)
     _exit(0);
 }
 
-/* Makes a process that is not among our children, as those that users want to trace: some systems
- * permit children only. Returns its pid or -errno; it ends when the other end of @hold is closed.
- */
+/* Start a process that is not our child, like the processes that users trace: some systems permit
+ * ptrace of children only. Returns its pid or -errno. The process exits when @hold[1] is closed. */
 static pid_t make_stranger(const int hold[2])
 {
     pid_t child, stranger = -EIO;
@@ -57,7 +56,7 @@ static pid_t make_stranger(const int hold[2])
     return stranger;
 }
 
-/* Returns 0 or what ptrace said. The stranger is seized until it ends, which it is about to. */
+/* Returns 0 or a positive errno. The process stays seized until it exits, as the test ends. */
 static int try_ptrace(void)
 {
     int hold[2], error;
@@ -73,7 +72,7 @@ static int try_ptrace(void)
     close(hold[1]);
     close(hold[0]);
     if (stranger > 0 && error == 0)
-        waitpid(stranger, NULL, 0); /* or its end would be ours to report to its parent */
+        waitpid(stranger, NULL, 0); /* a tracer must reap it, else its parent is not notified */
     return error;
 }
 
@@ -102,7 +101,8 @@ static void check_ptrace(struct nsc_doctor *d)
 
 /* ---- Where endpoints and recorders listen ---------------------------------------------------- */
 
-/* Of the folders that may serve, the first that is this user's alone, or can become so. */
+/* Find the first candidate folder that is private to this user. The preferred one may be absent, as
+ * it is created on demand. */
 static void check_directory(struct nsc_doctor *d)
 {
     char path[NSC_USER_FOLDER_MAX], usual[NSC_USER_FOLDER_MAX], remedy[128];
