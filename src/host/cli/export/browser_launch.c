@@ -25,8 +25,8 @@ static bool has_desktop(void)
 
 /* ---- In the helper --------------------------------------------------------------------------- */
 
-/* @url: without secrets, as every user can read a process's arguments. The browser gets a session
- * of its own, so that Ctrl-C does not end it. */
+/* @url: must contain no secrets, as every user can read a process's arguments. The browser runs in
+ * its own session, so that Ctrl-C does not end it. */
 static bool open_browser(const char *url)
 {
     char *argv[] = {(char[]){"xdg-open"}, strdup(url), NULL};
@@ -52,7 +52,7 @@ static bool open_browser(const char *url)
     return started;
 }
 
-/* An attacker who controls the server could send any URL. */
+/* Whether the URL is one of our server's: a compromised server process could send any URL. */
 static bool is_own(const char *address)
 {
     static const char start[] = "http://127.0.0.1:";

@@ -1,10 +1,10 @@
 /*
  * browser_launch.h - start the browser from a process that must not start programs.
  *
- * Called by cmd_open.c, which drops that right before it reads a trace. A helper process, forked
- * before, receives the server's address, writes the file that leads the browser there
- * (viewer/server/entry_file.h), and starts the browser. It removes the file when the server no
- * longer needs it or has ended, even by SIGKILL.
+ * Called by cmd_open.c, which gives up the right to start programs before it reads a trace. A
+ * helper process, forked before that, receives the server's address. It writes the file that
+ * redirects the browser there (viewer/server/entry_file.h), and starts the browser. It removes the
+ * file when the server no longer needs it or has ended, even by SIGKILL.
  */
 #ifndef NSC_CLI_EXPORT_BROWSER_LAUNCH_H
 #define NSC_CLI_EXPORT_BROWSER_LAUNCH_H
@@ -22,9 +22,9 @@ void nsc_launch_prepare(struct nsc_launch *launch);
 /* Start the browser with @address, a URL on 127.0.0.1. Returns whether it started; a failure to
  * write the file is reported to the user. */
 bool nsc_launch_browser(struct nsc_launch *launch, const char *address);
-/* Have the file removed. Called again and again: reaps the helper once it has ended. */
+/* Make the helper remove the file. May be called repeatedly; reaps the helper if it has exited. */
 void nsc_launch_forget(struct nsc_launch *launch);
-/* The same, and wait for the helper's end. */
+/* As nsc_launch_forget(), and wait for the helper to exit. */
 void nsc_launch_end(struct nsc_launch *launch);
 
 #endif

@@ -18,8 +18,8 @@
 
 struct request {
     const char *input;
-    const char *output;     /* NULL: made of the input's name */
-    const char *format;     /* NULL: of the output's name */
+    const char *output;     /* NULL: derived from the input's name */
+    const char *format;     /* NULL: derived from the output's name */
     const char *categories; /* file of rules, or NULL */
     struct nsc_page_rules rules;
     bool json;
@@ -27,7 +27,7 @@ struct request {
     struct nsc_export_options options;
 };
 
-/* Formats by number: those of other tools, then our own. NULL after the last. */
+/* The format with @index: first those of other tools, then our own. NULL after the last. */
 static const char *format_name(unsigned index)
 {
     unsigned foreign = 0;
@@ -77,7 +77,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return status;
 }
 
-/* Options that only some formats have a use for. */
+/* Reject options that do not apply to the format. Returns 0 or NSC_CLI_USAGE. */
 static int check_options(const struct nsc_cli_args *args, const char *format)
 {
     bool stacks = strcmp(format, "folded") == 0 || strcmp(format, "pprof") == 0;
@@ -97,7 +97,8 @@ static int check_options(const struct nsc_cli_args *args, const char *format)
     return 0;
 }
 
-/* What a format's output cannot be, whatever is in the trace. */
+/* Reject outputs that the format does not support, before the trace is read. Returns 0 or
+ * NSC_CLI_USAGE. */
 static int check_output(const struct nsc_cli_args *args, const struct request *r)
 {
     const char *output = r->output != NULL ? r->output : "";
@@ -166,7 +167,8 @@ static void show(const struct request *r, const char *output,
 {
     char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
 
-    /* The JSON has them, too, and is alone where it goes. */
+    /* JSON contains the notes too. With output to "-" it goes to stderr, where nothing else may be.
+     */
     for (uint32_t i = 0; i < result->notes.count && !(r->json && strcmp(output, "-") == 0); i++)
         nsc_cli_warn("%s", result->notes.line[i]);
     if (r->json)

@@ -1,4 +1,4 @@
-/* cmd_import.c - nanoscope import: make a .nst trace of another tool's file. */
+/* cmd_import.c - nanoscope import: convert another tool's file into a .nst trace. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct request {
     const char *input;
-    const char *output; /* NULL: made of the input's name */
+    const char *output; /* NULL: derived from the input's name */
     bool json;
     struct nsc_import_options options;
 };

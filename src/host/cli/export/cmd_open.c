@@ -28,7 +28,7 @@
 #define TRACES_MAX 2
 
 struct open_request {
-    uint64_t port, idle_ns; /* idle_ns 0: for ever */
+    uint64_t port, idle_ns; /* idle_ns 0: no limit */
     const char **sources;   /* folders */
     size_t source_count;
     const char *categories;
@@ -88,8 +88,8 @@ static bool is_alive(pid_t pid)
     return kill(pid, 0) == 0 || errno == EPERM;
 }
 
-/* What is in it, or why it cannot be shown. A file without its end is shown as far as it is whole.
- */
+/* Print what the trace contains, or why it cannot be opened. An unfinished file is read as far as
+ * it is complete. @writer: the process that writes the file, or 0. Returns an exit status. */
 static int look_into(struct nsc_serve_trace *file, pid_t writer)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -115,8 +115,8 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
     return 0;
 }
 
-/* Have the functions of a recording under way named from the files that it names: programs and
- * libraries. Another user's recording could name any file, which we would open as this user. */
+/* Name the functions of a growing trace from the programs and libraries that it lists. Another
+ * user's trace is excluded: it could list any file, and we would open that with our rights. */
 static void name_growing(struct nsc_serve_trace *file)
 {
     struct stat st;
@@ -159,7 +159,7 @@ static int open_trace(struct open_request *r, const char *path)
     return error;
 }
 
-/* ---- Until the end --------------------------------------------------------------------------- */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 static void on_signal(int number)
 {
@@ -177,7 +177,8 @@ static void watch_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Tell once that another user was refused: it may be this one, in a browser that is not root's. */
+/* Warn once about a refused connection of another user. It may come from the browser of the person
+ * who runs nanoscope as root. */
 static void report_refused(struct nsc_serve *server, bool *is_reported)
 {
     int64_t user = nsc_serve_refused_user(server);
