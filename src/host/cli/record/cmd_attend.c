@@ -1,6 +1,6 @@
 /*
- * cmd_attend.c - nanoscope attend: the recorder of a program that begins its recording itself.
- * Started by the runtime (src/target/linux/control/self_record.c), in the program's directory.
+ * cmd_attend.c - nanoscope attend: the recorder of a program that starts its own recording.
+ * The runtime (src/target/linux/control/self_record.c) starts it, in the program's directory.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 #include "process/process_find.h"
 #include "record/recorder/attach.h"
 
-/* Descriptors that the program hands over. */
+/* Descriptors inherited from the program. */
 enum { MEMORY = 3, ANSWER = 4 };
 
 struct attend {
@@ -24,10 +24,10 @@ struct attend {
     struct nsc_attach_options attach;
     bool answered;
     struct nsc_attach_result end;
-    char *later; /* what the trace is called if nobody says; NULL: somebody has */
+    char *later; /* default name of the trace; NULL: the operands have one */
 };
 
-/* The program waits for this: 0, or a negative errno. */
+/* Send the result of the start to the waiting program: 0 or a negative errno. */
 static void answer(struct attend *a, int error)
 {
     int32_t said = error;
@@ -35,7 +35,7 @@ static void answer(struct attend *a, int error)
     if (a->answered)
         return;
     a->answered = true;
-    (void)!write(ANSWER, &said, sizeof said); /* the program may be gone */
+    (void)!write(ANSWER, &said, sizeof said); /* the program may have exited */
     close(ANSWER);
 }
 
@@ -45,7 +45,7 @@ static void begun(void *context, pid_t pid)
     answer(context, 0);
 }
 
-/* A name for the trace while its own is not known. */
+/* Choose a provisional and a default name for the trace. Returns an exit status. */
 static int name_trace(struct attend *a, const char *program, long pid)
 {
     struct nsc_recording *r = &a->recording;
@@ -62,7 +62,7 @@ static int name_trace(struct attend *a, const char *program, long pid)
     return NSC_CLI_OK;
 }
 
-/* Only now it is known what the trace is called. */
+/* Convert the trace to its final name: the program may set that until the recording ends. */
 static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
 {
     const struct attend *a = context;
@@ -91,7 +91,7 @@ static int record(struct attend *a)
     a->recording.options.deliver = deliver;
     a->recording.options.context = a;
     error = nsc_record_attach(&a->recording.options, &a->attach, &result, &a->end, &diag);
-    answer(a, error); /* if it came to nothing */
+    answer(a, error); /* unless begun() did */
     if (error != 0)
         return nsc_cli_fail(&diag);
     if (!result.recorded)

@@ -1,5 +1,5 @@
 /*
- * cmd_filter.c - nanoscope filter: change what a recording under way records.
+ * cmd_filter.c - nanoscope filter: change the filter of a running recording.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cli/filter_options.h"
 #include "cli/record/running.h"
 
-/* The options in the form in which they travel: see nsc_filter_read(). */
+/* The options as they are sent to the recorder: see nsc_filter_read(). */
 struct text {
     char *bytes;
     size_t count;

@@ -1,5 +1,5 @@
 /*
- * cmd_ps.c - nanoscope ps: the running programs that can be traced.
+ * cmd_ps.c - nanoscope ps: list the running programs that are built for tracing.
  */
 #include <pwd.h>
 #include <stdio.h>

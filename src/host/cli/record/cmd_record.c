@@ -12,7 +12,8 @@
 #include "cli/record_options.h"
 #include "record/session/spawn_program.h"
 
-/* --memory: the library lies beside the others. */
+/* --memory: set the path of the malloc library, in the folder of the other libraries. Returns 0 or
+ * an exit status after a message. */
 static int count_memory(struct nsc_recording *r)
 {
     static char library[PATH_MAX + sizeof NSC_MALLOC_LIBRARY];
@@ -64,7 +65,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return 0;
 }
 
-/* No process took part: it was not built for it, or could not reach us. */
+/* Explain why no process joined: it was not built for tracing, or could not open the session. */
 static void warn_nothing(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     if (result->built)

@@ -1,5 +1,5 @@
-/* cmd_recover.c - nanoscope recover: a whole trace out of a cut one, by trace/convert, or out of a
- * core dump, by record/revive. */
+/* cmd_recover.c - nanoscope recover: write a complete trace from an incomplete one, with
+ * formats/nst/nst_copy.h, or from a core dump, with record/recorder/core_recover.h. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@
 #include "util/text/json_writer.h"
 #include "util/text/units.h"
 
-/* The default name of the new trace, to be freed. */
+/* The default name of the new trace. The caller frees it; NULL: out of memory. */
 static char *output_for(const char *in)
 {
     size_t bytes = nsc_partial_length(in, NULL);
@@ -34,8 +34,8 @@ static char *output_for(const char *in)
     return n < 0 ? NULL : out;
 }
 
-/* Names for the functions that the recorder had no time to name, from the modules on this machine
- * that are still the recorded ones. Without them the addresses stay. */
+/* Name the functions that the recorder had no time to name, from those modules on this machine that
+ * are still the recorded builds. The others keep their addresses. Returns 0 or -errno. */
 static int name_functions(struct nsc_trace *t, struct nsc_writer *w)
 {
     struct nsc_names_table table = nsc_names_of_writer(w);
@@ -63,7 +63,7 @@ static void show_json(const char *out, const struct nsc_trace_info *info)
     nsc_json_end(&j);
 }
 
-/* The .nst file at @trace becomes what its name, @out, asks for. */
+/* Convert the .nst file @trace to @out. Returns an exit status. */
 static int deliver(const char *trace, const char *out)
 {
     struct nsc_diag diag;
@@ -136,7 +136,7 @@ static int recover_core(const char *in, const char *trace, const char *out, bool
     return NSC_CLI_OK;
 }
 
-/* Nothing is replaced; a .nst file is looked at by whoever writes it. */
+/* Check an output that needs conversion; it may not exist. The writer checks a .nst file itself. */
 static int check_output(const char *out)
 {
     struct nsc_diag diag;

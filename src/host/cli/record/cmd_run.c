@@ -1,5 +1,5 @@
 /*
- * cmd_run.c - nanoscope run: become a program that listens.
+ * cmd_run.c - nanoscope run: execute a program that listens for a recorder.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int nsc_cmd_run(const struct nsc_cli_args *args)
     error = nsc_spawn_find(args->operands[0], &path, &diag);
     if (error == 0) {
         if (setenv(NSC_CONTROL_LISTEN_ENV, "1", 1) == 0)
-            execvp(path, args->operands); /* runs scripts without an interpreter, too */
+            execvp(path, args->operands); /* also runs scripts without a #! line */
         error = -errno;
         nsc_diag_set(&diag, NSC_DIAG_NO_OFFSET, error, "cannot run %s: %s", path, strerror(-error));
         free(path);

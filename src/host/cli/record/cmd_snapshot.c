@@ -1,5 +1,5 @@
 /*
- * cmd_snapshot.c - nanoscope snapshot: write what a flight recorder holds.
+ * cmd_snapshot.c - nanoscope snapshot: write the buffers of a recording in ring mode to a trace.
  */
 #include <errno.h>
 #include <limits.h>
@@ -41,8 +41,8 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return 0;
 }
 
-/* The recorder works in another directory: it gets the whole path. To be freed; NULL after a
- * message. */
+/* The absolute path of the output, as the recorder works in another directory. The caller frees it;
+ * NULL after a message. */
 static char *output_path(const struct snapshot *s, const char *program)
 {
     char directory[PATH_MAX], when[32] = "", *path = NULL;
@@ -77,7 +77,7 @@ static void show(void *context, const struct nsc_command_reply *reply)
                       0, 0);
 }
 
-/* @trace: where the recorder is to write it; @path: what it is to become. */
+/* @trace: the .nst file that the recorder writes; @path: the output to convert it to. */
 static int take(const struct snapshot *s, const struct nsc_command_entry *entry, const char *trace,
                 const char *path)
 {

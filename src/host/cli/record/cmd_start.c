@@ -1,5 +1,5 @@
 /*
- * cmd_start.c - nanoscope start: record a program while it runs.
+ * cmd_start.c - nanoscope start: record a running program, or one that starts later.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +21,13 @@ struct start {
     struct nsc_attach_options attach;
     const char *process;
     bool detach;
-    bool watches_input; /* a line there ends the recording */
-    int parent;         /* with --detach: where the parent waits to hear that it has begun */
+    bool watches_input; /* a line on standard input ends the recording */
+    int parent;         /* with --detach: pipe to the parent, which waits for the start; else -1 */
 };
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* 0 would be no limit further down; whoever says it means something else. */
+/* Reject 0: the recorder takes it as no limit, which the user does not expect. */
 static int read_duration(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct start *s)
 {
@@ -123,7 +123,7 @@ static void begun(void *context, pid_t pid)
     if (s->parent >= 0) {
         int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-        /* The parent may be gone: then nobody is to be told. */
+        /* Ignore errors: the parent may have exited. */
         (void)!write(s->parent, &pid, sizeof pid);
         close(s->parent);
         s->parent = -1;
@@ -210,7 +210,8 @@ static void say_detached(const struct start *s, pid_t pid, pid_t recorder)
                 s->attach.name, s->recording.options.output, (long)recorder, (long)recorder);
 }
 
-/* What a script has open is not ours to hold on to: somebody may wait for its end. */
+/* Close all inherited descriptors except stdio and @fd: a script may wait for the end of a pipe.
+ * Returns the new number of @fd. */
 static int keep_only(int fd)
 {
     if (fd != STDERR_FILENO + 1)
@@ -219,7 +220,7 @@ static int keep_only(int fd)
     return STDERR_FILENO + 1;
 }
 
-/* A child goes on in a session of its own; we return when it records. */
+/* Record in a child process with its own session. Returns when the recording has begun. */
 static int record_detached(struct start *s)
 {
     int report[2], status;
@@ -246,11 +247,12 @@ static int record_detached(struct start *s)
         return NSC_CLI_OK;
     }
     if (waitpid(recorder, &status, 0) == recorder && WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        return WEXITSTATUS(status); /* it has said why */
+        return WEXITSTATUS(status); /* it has printed the reason */
     return nsc_cli_error("the recorder ended before it recorded anything");
 }
 
-/* Without a terminal, input belongs to a script as soon as something else ends the recording. */
+/* Whether a line on standard input ends the recording. Standard input that is no terminal may
+ * belong to a script: it is read only without --duration. */
 static bool may_watch_input(const struct start *s)
 {
     return !s->detach && (isatty(STDIN_FILENO) != 0 || s->attach.duration_ns == 0);

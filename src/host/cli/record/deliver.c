@@ -77,7 +77,7 @@ static void tick(void *context, uint64_t done, uint64_t total)
     nsc_progress_show(context, "exporting", done, total);
 }
 
-/* One line of them all. */
+/* Join all notes into one line in @diag. */
 static void put_remark(const struct nsc_notes *notes, struct nsc_diag *diag)
 {
     size_t used = 0;

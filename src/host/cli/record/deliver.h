@@ -1,9 +1,8 @@
 /*
- * deliver.h - what a recording becomes when it is whole: the name that the user gave it tells.
+ * deliver.h - convert a finished recording to the format of its output name.
  *
- * A name that ends in ".nst" gets that, one with the suffix of an export format that format, every
- * other one Nanoscope's text. The recording itself is always a .nst file. Used by the commands that
- * record.
+ * The suffix selects the format: ".nst", that of an export format, or Nanoscope's text format for
+ * any other name. The recorder always writes a .nst file. Used by the commands that record.
  */
 #ifndef NSC_CLI_RECORD_DELIVER_H
 #define NSC_CLI_RECORD_DELIVER_H
@@ -13,34 +12,34 @@
 
 #include "util/diag.h"
 
-/* The export format (static) that @path is to have; NULL: it is to be a .nst file. */
+/* The export format for the name @path, a static string; NULL: a .nst file. */
 const char *nsc_deliver_format(const char *path);
 
 /**
- * nsc_deliver_check - may @path be written? Told before the recording, not after it.
- * Only a trace is replaced, a .nst file or one of the format that the name asks for. Returns 0 or
- * -errno with @diag: -EEXIST (it is something else), -EINVAL (".nst.gz").
+ * nsc_deliver_check - check, before the recording, that @path may be written.
+ * An existing file is replaced only if it is a .nst file or has the format of the name @path.
+ * Returns 0 or -errno with @diag: -EEXIST (it is another kind of file), -EINVAL (".nst.gz").
  */
 int nsc_deliver_check(const char *path, struct nsc_diag *diag);
 
-/* Where to write the .nst file that is to become @path, for free(); @path itself if that is to be
- * one, else a temporary name beside it. NULL: out of memory. */
+/* The path for the recorder's .nst file, which the caller frees: @path itself if that is a .nst
+ * file, else a temporary name in the same folder. NULL: out of memory. */
 char *nsc_deliver_from(const char *path);
 
 /**
- * nsc_deliver - turn the whole .nst file @trace into @path, and remove it.
- * @quiet: no progress, even at a terminal.
- * @bytes: receives the size of what was made; untouched if @trace is @path.
- * @diag: on failure the error, on success what the format could not hold, or an empty message.
+ * nsc_deliver - convert the complete .nst file @trace to @path, and remove @trace.
+ * @quiet: no progress line, even at a terminal.
+ * @bytes: receives the size of @path in bytes; untouched if @trace is @path.
+ * @diag: on failure the error; on success what the format cannot represent, or an empty message.
  *
- * On failure the recording is kept, under a name that ends in .nst if one is free; @diag says
- * which. Returns 0 or -errno: those of nsc_formats_export(), or nsc_output_move().
+ * On failure the recording is kept, with the suffix .nst if that name is free; @diag names the
+ * file. Returns 0 or -errno: those of nsc_formats_export(), or nsc_output_move().
  */
 int nsc_deliver(const char *trace, const char *path, bool quiet, uint64_t *bytes,
                 struct nsc_diag *diag);
 
-/* It cannot be delivered, for the reason in @diag: keep it beside @path, as nsc_deliver() does.
- * Returns @error. */
+/* Keep a recording that cannot be converted, as nsc_deliver() does. @diag: the reason; receives the
+ * name of the kept file too. Returns @error. */
 int nsc_deliver_keep(const char *trace, const char *path, int error, struct nsc_diag *diag);
 
 #endif

@@ -17,14 +17,15 @@
 #define BUFFER_MAX_BYTES   (1ull << 30)
 #define BUDGET_MIN_PERCENT 0.1
 #define BUDGET_MAX_PERCENT 100
-/* What is over sooner had no time to find out. */
+/* In a shorter recording, the recorder has no time to reach the budget: no warning. */
 #define BUDGET_SOON_NS     500000000ull
-/* Fewer events than this are lost when a thread is killed, not for want of memory. */
+/* A killed thread may lose up to this many events; a greater loss is due to a slow recorder. */
 #define FEW_LOST           1000
-/* A recording that is over in no time needs no progress line. */
+/* A shorter recording has no progress line. */
 #define PROGRESS_AFTER_NS  1000000000ull
 
-/* It lies beside the libraries; where it is missing, the hooks' cost is not measured. */
+/* The path of nanoscope-calibrate, in the folder of the libraries. NULL if it is missing: the cost
+ * of the hooks is then not measured. */
 static const char *find_calibrator(void)
 {
     static char path[PATH_MAX + sizeof "/nanoscope-calibrate"];
@@ -194,7 +195,7 @@ static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc
     return error;
 }
 
-/* The recorder looks at the name of a .nst file itself. */
+/* Check an output that needs conversion. The recorder itself checks the name of a .nst file. */
 static int check_output(struct nsc_recording *r)
 {
     struct nsc_diag diag;
@@ -329,7 +330,7 @@ static void warn_problems(const struct nsc_recording *r, const struct nsc_record
                      (unsigned long long)result->clamped);
 }
 
-/* --timing entry was asked for, and is not what all of the program's hooks do. */
+/* With --timing entry: warn about modules whose hooks time exits nevertheless. */
 static void say_timing(const struct nsc_record_result *result)
 {
     uint32_t full = result->modules_in_full, all = result->modules_hooked;
@@ -343,13 +344,13 @@ static void say_timing(const struct nsc_record_result *result)
                      full, all);
 }
 
-/* Of a program with these problems it is told already why calls are missing. */
+/* Problems whose own warnings explain missing calls. */
 #define WITHOUT_CALLS                                                                              \
     (NSC_LIVE_PROBLEM_MPROTECT | NSC_LIVE_PROBLEM_FAR | NSC_LIVE_PROBLEM_BARRIER |                 \
      NSC_LIVE_PROBLEM_NOPS | NSC_LIVE_PROBLEM_MIXED | NSC_LIVE_PROBLEM_FILTER_TIMEOUT |            \
      NSC_LIVE_PROBLEM_STATE)
 
-/* A trace without a call has a reason, which the user would have to guess. */
+/* Explain why a trace has no calls. */
 static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record_result *result)
 {
     if (result->calls > 0 || result->lost > 0 || result->unread_modules > 0 ||
@@ -366,7 +367,7 @@ static void warn_no_calls(const struct nsc_recording *r, const struct nsc_record
                      "compiled with `nanoscope cc` or `nanoscope c++`, not only linked?");
 }
 
-/* Which way samples came, and how many of them. */
+/* Print the source and the number of samples, and warnings about them. */
 static void summarise_metrics(const struct nsc_record_result *result)
 {
     static const char *const sources[] = {
@@ -429,7 +430,7 @@ void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_rec
 
     if (result->processes > 1)
         snprintf(processes, sizeof processes, "%u processes, ", result->processes);
-    if (result->calling < result->threads) /* as many as `report` tells of */
+    if (result->calling < result->threads) /* the number of threads in `report` */
         snprintf(calling, sizeof calling, " (%u with calls)", result->calling);
     nsc_cli_say("%s call%s, %s%u thread%s%s, %s lost, %s, %s -> %s%s%s",
                 nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),

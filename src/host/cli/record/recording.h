@@ -1,7 +1,7 @@
 /*
- * recording.h - what the commands that record share: their options, the progress line, the summary.
+ * recording.h - options, progress line and summary of the commands that record.
  *
- * Used by cmd_record.c, cmd_start.c, cmd_stop.c.
+ * Used by cmd_record.c, cmd_start.c, cmd_stop.c, cmd_snapshot.c and cmd_attend.c.
  */
 #ifndef NSC_CLI_RECORD_RECORDING_H
 #define NSC_CLI_RECORD_RECORDING_H
@@ -11,38 +11,40 @@
 
 struct nsc_recording {
     struct nsc_record_options options;
-    char *output; /* when not given */
+    char *output; /* owned default name; NULL if the user gave a name */
     bool quiet, progress_shown;
-    bool no_samples;  /* by --ext none, whatever --interval says */
-    bool filtered;    /* some filter was in force, whatever the options say */
-    char remark[480]; /* on what the trace became, or empty */
+    bool no_samples;  /* --ext none was given; it overrides --interval */
+    bool filtered;    /* a filter was active, even if the options have none */
+    char remark[480]; /* a warning of the conversion of the trace, or empty */
 };
 
-/* Zeroed but for the size. */
+/* Initialise @r: zero, except for the options' size and the path of nanoscope-calibrate. */
 void nsc_recording_begin(struct nsc_recording *r);
 void nsc_recording_free(struct nsc_recording *r);
 
 /**
- * nsc_recording_option - take one of the shared options, by its long name: output, mode, buffer,
- * ext, interval, compress, no-children, quiet, and those of a filter (record/options/filter.h).
+ * nsc_recording_option - handle one of the shared options, by its long name: output, mode, buffer,
+ * budget, timing, ext, interval, compress, no-children, quiet, and those of a filter
+ * (record/options/filter.h).
  * Returns 0 or an exit status after a message.
  */
 int nsc_recording_option(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                          struct nsc_recording *r);
 
-/* When all options have been taken: do they go together? As above. */
+/* Check that the options are compatible, after all of them have been handled. Returns 0 or an exit
+ * status after a message. */
 int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_recording *r);
 
-/* Without -o: the trace is called after @program, the last part of its path. With it: may the file
- * be written, and is it to be something else than .nst (cli/record/deliver.h)? 0 or an exit status
- * after a message. */
+/* Set the output. Without -o, it is the base name of the path @program with ".nst". With -o and a
+ * format other than .nst, check that the file may be written, and set up the conversion
+ * (cli/record/deliver.h). Returns 0 or an exit status after a message. */
 int nsc_recording_name(struct nsc_recording *r, const char *program);
 
-/* The progress line, where there is a terminal and it is wanted. */
+/* Enable the progress line, if stderr is a terminal and --quiet was not given; remove it. */
 void nsc_recording_show_progress(struct nsc_recording *r);
 void nsc_recording_hide_progress(struct nsc_recording *r);
 
-/* One line: how much of what is where; and what is to be known about it. */
+/* Print one line with the counts, size and name of the trace, then samples, budget and warnings. */
 void nsc_recording_summarise(const struct nsc_recording *r, const struct nsc_record_result *result);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_meant(const struct nsc_command_entry *entry, const char *process)
            strcmp(recorder, process) == 0;
 }
 
-/* "12 (server), 34 (server)"; what does not fit is left out. */
+/* Write "12 (server), 34 (server)" into @text, truncated to @room bytes. */
 static void list_all(const struct nsc_command_entry *list, size_t count, const char *process,
                      char *text, size_t room)
 {
@@ -35,7 +35,7 @@ static void list_all(const struct nsc_command_entry *list, size_t count, const c
                                      (long)list[i].status.program_pid, list[i].status.program);
 }
 
-/* A process id that nobody has. */
+/* Whether @process is a process id without a process. */
 static bool is_nobody(const char *process)
 {
     unsigned long pid = strtoul(process, NULL, 10);

@@ -1,7 +1,7 @@
 /*
- * running.h - recordings under way: find the one that the user means.
+ * running.h - find a running recording.
  *
- * Used by cmd_stop.c and cmd_filter.c.
+ * Used by cmd_stop.c, cmd_filter.c and cmd_snapshot.c.
  */
 #ifndef NSC_CLI_RECORD_RUNNING_H
 #define NSC_CLI_RECORD_RUNNING_H
@@ -9,10 +9,11 @@
 #include "record/control/command_server.h"
 
 /**
- * nsc_cli_running - the recording of a process.
- * @process: process id or name; NULL: the only one that there is.
- * @entry: receives it.
- * Returns 0, or an exit status after a message: none, or several.
+ * nsc_cli_running - find the recording of a process.
+ * @process: name or process id of the program, or process id of the recorder; NULL: the only
+ * running recording.
+ * @entry: receives the recording.
+ * Returns 0, or an exit status after a message: there is none, or there are several.
  */
 int nsc_cli_running(const char *process, struct nsc_command_entry *entry);
 
