@@ -1,4 +1,4 @@
-/* apk_info.c - see apk_info.h: gathering. */
+/* apk_info.c - collects the contents of an APK; see apk_info.h. */
 #include "cli/android/apk_info.h"
 
 #include <elf.h>
@@ -14,18 +14,18 @@
 #define MANIFEST     "AndroidManifest.xml"
 #define MANIFEST_MAX (64u << 20)
 #define DEX_HEAD     112u
-#define LIBRARY_HEAD 4096u /* its header, and those of its segments */
+#define LIBRARY_HEAD 4096u /* its ELF header and program headers */
 #define PAGE_16K     16384u
 #define METHODS_HEAD 128u
-#define ENDS_HERE    (-ECANCELED) /* enough of an entry has been seen */
+#define ENDS_HERE    (-ECANCELED) /* stops reading an entry; not an error */
 
 /* ---- Beginnings of entries ------------------------------------------------------------------ */
 
-/* The first bytes of an entry. */
+/* The first bytes of an entry, up to @room. */
 struct head {
     uint8_t *data;
     size_t used, room;
-    uint64_t lines; /* of all of it, if all is looked at */
+    uint64_t lines; /* in the whole entry, if to_the_end */
     bool to_the_end;
 };
 
@@ -84,7 +84,7 @@ static int read_manifest(struct nsc_apk_info *info, struct nsc_diag *diag)
 
 /* ---- Dex files ------------------------------------------------------------------------------ */
 
-/* classes.dex, classes2.dex, ...: its number, or 0. */
+/* The number of a DEX file: 1 for classes.dex, 2 for classes2.dex, ...; 0 for another name. */
 static unsigned dex_number(const char *name)
 {
     char *end;
@@ -137,7 +137,7 @@ static int compare_dex(const void *a, const void *b, void *context)
 
 /* ---- Libraries ------------------------------------------------------------------------------ */
 
-/* The least alignment of the segments that are loaded. */
+/* Read the ELF class and the least alignment of the PT_LOAD segments. */
 static void read_segments(struct nsc_apk_library *l, const uint8_t *p, size_t bytes)
 {
     uint64_t at;
@@ -209,7 +209,7 @@ enum nsc_apk_pages nsc_apk_info_pages(const struct nsc_apk_library *l)
                : NSC_APK_PAGES_BAD;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------ */
+/* ---- All entries ---------------------------------------------------------------------------- */
 
 static int take_methods(struct nsc_apk_info *info, const struct nsc_zip_entry *e,
                         struct nsc_diag *diag)

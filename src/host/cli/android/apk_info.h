@@ -1,7 +1,7 @@
 /*
- * apk_info.h - what an APK holds, gathered for `nanoscope apk info` and shown.
+ * apk_info.h - collect and print the contents of an APK, for `nanoscope apk info`.
  *
- * apk_info.c gathers, apk_show.c prints. Called by cmd_apk.c.
+ * apk_info.c collects, apk_show.c prints. Called by cmd_apk.c.
  */
 #ifndef NSC_CLI_ANDROID_APK_INFO_H
 #define NSC_CLI_ANDROID_APK_INFO_H
@@ -23,7 +23,7 @@ struct nsc_apk_library {
     char abi[24];
     bool stored, is_elf, is_64;
     uint64_t bytes, data_off;
-    uint64_t align; /* of its segments, the least; 0 if not known */
+    uint64_t align; /* least alignment of its PT_LOAD segments; 0 if unknown */
 };
 
 enum nsc_apk_part {
@@ -45,28 +45,30 @@ struct nsc_apk_info {
     struct nsc_manifest manifest;
     struct nsc_apk_signatures signatures;
     bool looked_at_signatures;
-    char no_signatures[256]; /* why not, else */
+    char no_signatures[256]; /* why they were not checked, otherwise */
     struct nsc_apk_dex *dex;
     uint32_t dex_count, dex_room;
     struct nsc_apk_library *libraries;
     uint32_t library_count, library_room;
     bool injected;
     char build[NSC_METHODS_BUILD_BYTES + 1];
-    uint64_t methods; /* that are recorded */
+    uint64_t methods; /* number of instrumented methods */
     struct nsc_apk_size sizes[NSC_APK_PARTS];
 };
 
-/* @z: borrowed until nsc_apk_info_free(). Returns 0 or -errno with @diag. */
+/* Collect the contents of @z into @out. @z: borrowed until nsc_apk_info_free(). Returns 0 or -errno
+ * with @diag. */
 int nsc_apk_info_gather(const struct nsc_zip *z, struct nsc_apk_info *out, struct nsc_diag *diag);
 void nsc_apk_info_free(struct nsc_apk_info *info);
 
 enum nsc_apk_pages { NSC_APK_PAGES_GOOD, NSC_APK_PAGES_BAD, NSC_APK_PAGES_DOES_NOT_MATTER };
 
-/* Can a phone with pages of 16 KiB load the library? Those of 32 bits do not run there. */
+/* Whether a device with 16 KiB pages can load the library. It does not matter for 32-bit libraries,
+ * which do not run there, and for files that are not ELF. */
 enum nsc_apk_pages nsc_apk_info_pages(const struct nsc_apk_library *l);
 const char *nsc_apk_info_part(enum nsc_apk_part part);
 
-/* Print it; an exit status. */
+/* Print the contents as text or as JSON. Both return an exit status, after a message on failure. */
 int nsc_apk_info_show(const struct nsc_apk_info *info);
 int nsc_apk_info_show_json(const struct nsc_apk_info *info);
 

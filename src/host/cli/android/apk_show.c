@@ -1,4 +1,4 @@
-/* apk_show.c - see apk_info.h: printing, for people and as JSON. */
+/* apk_show.c - prints the contents of an APK as text and as JSON; see apk_info.h. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +68,7 @@ static struct nsc_table *dex_table(const struct nsc_apk_info *info)
     return t;
 }
 
-/* How far the place of a stored library in the file is aligned. */
+/* How a library is stored, and the alignment of its offset in the archive. */
 static const char *how_stored(const struct nsc_apk_library *l)
 {
     return !l->stored                 ? "packed"
@@ -165,7 +165,7 @@ static void show_app(const struct nsc_apk_info *info)
         line("permissions", "none");
 }
 
-/* Is this the first of the signers with its certificate? */
+/* Whether this is the first signer with its certificate. */
 static bool is_first(const struct nsc_apk_signatures *s, uint32_t index)
 {
     for (uint32_t i = 0; i < index; i++)
@@ -174,7 +174,7 @@ static bool is_first(const struct nsc_apk_signatures *s, uint32_t index)
     return true;
 }
 
-/* Each signer once: mostly one has signed with all schemes. */
+/* Print each signer once, with its schemes. Usually one signer uses all schemes. */
 static void show_signers(const struct nsc_apk_signatures *s)
 {
     char schemes[64], digest[65], text[400];
@@ -201,7 +201,7 @@ static void show_signers(const struct nsc_apk_signatures *s)
     }
 }
 
-/* "v1, v2", a line for each that is wrong, then the signers. */
+/* Print the schemes ("v1, v2"), a line for each invalid signature, then the signers. */
 static void show_signatures(const struct nsc_apk_info *info)
 {
     char text[640] = "";
@@ -245,7 +245,7 @@ static void show_injected(const struct nsc_apk_info *info)
     line("injected", text);
 }
 
-/* Prints and frees; an exit status. */
+/* Print and free a table. Returns an exit status, without a message. */
 static int write_table(struct nsc_table *t)
 {
     int error = t != NULL ? 0 : -1;
@@ -390,7 +390,7 @@ static void json_libraries(struct nsc_json *j, const struct nsc_apk_info *info)
     nsc_json_close_array(j);
 }
 
-/* Writes and frees. */
+/* Write and free a table. Returns an exit status, without a message. */
 static int json_table(struct nsc_json *j, const char *key, struct nsc_table *t)
 {
     int error = t != NULL ? nsc_table_write_json(t, j, key) : -1;

@@ -1,4 +1,4 @@
-/* cmd_apk.c - nanoscope apk: say what an Android app holds, and sign it. */
+/* cmd_apk.c - nanoscope apk: show the contents of an Android app, or sign it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static int run_info(const struct request *r)
 
 /* ---- sign ----------------------------------------------------------------------------------- */
 
-/* app-signed.apk for app.apk, for free(). */
+/* "app-signed.apk" for "app.apk". The caller frees it; NULL: out of memory. */
 static char *default_output(const char *input)
 {
     size_t bytes = strlen(input);

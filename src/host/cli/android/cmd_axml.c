@@ -61,7 +61,7 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
 /* ---- Input
  * --------------------------------------------------------------------------------------- */
 
-/* What is read or changed in an archive. */
+/* The entry of an archive to read or change. */
 static const char *entry_of(const struct request *r)
 {
     return r->entry != NULL ? r->entry : MANIFEST;
@@ -85,7 +85,7 @@ static int read_entry(const struct nsc_zip *zip, const char *entry, struct nsc_a
     return error;
 }
 
-/* Whether it begins as archives do; only of what can be read twice. */
+/* Whether the file starts with the magic of a ZIP archive. False if @fd is not seekable. */
 static bool is_archive(int fd)
 {
     char magic[4];
@@ -94,7 +94,7 @@ static bool is_archive(int fd)
            memcmp(magic, "PK\3\4", sizeof magic) == 0;
 }
 
-/* @zip: receives the archive, if it is one. */
+/* @zip: receives the archive, if the input is one. Returns 0 or -errno with @diag. */
 static int read_input(const struct request *r, struct nsc_axml **x, struct nsc_zip **zip,
                       struct nsc_diag *diag)
 {
@@ -158,7 +158,7 @@ static int dump(const struct request *r)
 /* ---- Set
  * ----------------------------------------------------------------------------------------- */
 
-/* All changes of one option. */
+/* Apply the changes of all options with the id @option. */
 static int change_all(const struct request *r, enum nsc_axml_option option, struct nsc_axml *x,
                       int (*change)(struct nsc_axml *x, const char *what, struct nsc_diag *diag),
                       struct nsc_diag *diag)
@@ -182,7 +182,7 @@ static int change(const struct request *r, struct nsc_axml *x, struct nsc_diag *
     return error;
 }
 
-/* An archive with other bytes for one entry. It is not signed: that is another command's. */
+/* Write the archive with new content for one entry. Does not sign it: `nanoscope apk sign` does. */
 static int deliver_archive(const struct nsc_zip *zip, const char *entry, const char *path,
                            const struct nsc_buffer *bytes, struct nsc_diag *diag)
 {

@@ -1,4 +1,4 @@
-/* cmd_dex.c - nanoscope dex: what is in DEX files, and DEX files laid out anew. */
+/* cmd_dex.c - nanoscope dex: show the contents of DEX files, or write a DEX file anew. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -64,7 +64,7 @@ static void add_row(struct nsc_table *t, const char *name, const struct nsc_dex 
     nsc_table_add_text(t, dex->signature_ok ? "ok" : "wrong");
 }
 
-/* Returns an exit status, after a message if it is one of failure. */
+/* Returns an exit status, after a message on failure. */
 static int add_bytes(struct nsc_table *t, const char *name, const void *data, size_t bytes)
 {
     struct nsc_dex *dex;
@@ -88,7 +88,7 @@ static bool is_dex_name(const char *name)
     return bytes > 4 && strcmp(name + bytes - 4, ".dex") == 0;
 }
 
-/* All DEX files of an archive. */
+/* Add all DEX files of an archive. Returns an exit status, after a message on failure. */
 static int add_archive(struct nsc_table *t, const char *path)
 {
     int status = NSC_CLI_OK, found = 0;

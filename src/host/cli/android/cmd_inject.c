@@ -1,5 +1,5 @@
-/* cmd_inject.c - nanoscope inject: rewrite an Android app so that its methods are recorded. All of
- * it is inject/'s. */
+/* cmd_inject.c - nanoscope inject: instrument the methods of an Android app. Parses the command
+ * line; android/instrument/ rewrites the app. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,26 +15,26 @@
 #include "cli/inject_options.h"
 #include "cli/progress.h"
 
-/* Patterns as they are compiled; options->only and the like point to them. */
+/* Compiled patterns. options.only, options.except and options.calls point to them. */
 struct patterns {
     struct nsc_pattern **at;
     size_t count;
 };
 
-/* A command line, understood. */
+/* The parsed command line. */
 struct request {
     struct nsc_instrument_options options;
     struct patterns only, except, calls;
-    char *output, *side_file; /* ours */
-    const char **permissions; /* ours; those with a dot are the caller's */
-    char **made;              /* ours, and so are the texts: names that were made whole */
+    char *output, *side_file; /* owned */
+    const char **permissions; /* owned; the names are from the command line or from made */
+    char **made;              /* owned with its strings: names with the prefix added */
     size_t made_count;
     struct nsc_cli_signing signing;
     struct nsc_crypto_key *key;
     bool report, json, install, yes, quiet;
 };
 
-/* Room for as many as there are options, so that nothing need grow. */
+/* Allocate all arrays for @most options, so that none needs to grow. */
 static int begin(struct request *r, size_t most)
 {
     size_t room = most + 1;
@@ -85,7 +85,7 @@ static int add_pattern(const struct nsc_cli_args *args, const struct nsc_cli_giv
     return 0;
 }
 
-/* Android's own have a short form. */
+/* Add a permission. A name without a dot gets the prefix "android.permission.". */
 static int add_permission(const struct nsc_cli_args *args, const char *name, struct request *r)
 {
     static const char letters[] =
@@ -194,7 +194,7 @@ static int take(const struct nsc_cli_args *args, const struct nsc_cli_given *giv
     return 0;
 }
 
-/* Bytes of @path without the @suffix. */
+/* Length of @path in bytes without @suffix. */
 static size_t stem(const char *path, const char *suffix)
 {
     size_t bytes = strlen(path), less = strlen(suffix);
@@ -202,7 +202,8 @@ static size_t stem(const char *path, const char *suffix)
     return bytes > less && strcasecmp(path + bytes - less, suffix) == 0 ? bytes - less : bytes;
 }
 
-/* The input, the output and what stands beside it. Returns 0 or an exit status. */
+/* Set the paths of the input, the output and the method table beside it. Returns 0 or an exit
+ * status. */
 static int take_files(const struct nsc_cli_args *args, struct request *r)
 {
     struct nsc_instrument_options *o = &r->options;
@@ -220,7 +221,7 @@ static int take_files(const struct nsc_cli_args *args, struct request *r)
             return nsc_cli_error("out of memory");
         o->output = r->output;
     }
-    /* The table is in the app, too, and standard output has no place for anything else. */
+    /* Standard output can carry only the app. It contains the method table too. */
     if (strcmp(o->output, "-") == 0) {
         if (r->install || r->report || r->json)
             return nsc_cli_usage(args, "--install, --report and --json want an output with a name");
@@ -233,7 +234,7 @@ static int take_files(const struct nsc_cli_args *args, struct request *r)
     return 0;
 }
 
-/* The whole command line. Returns 0 or an exit status. */
+/* Parse the whole command line. Returns 0 or an exit status. */
 static int understand(const struct nsc_cli_args *args, struct request *r)
 {
     int status = 0;

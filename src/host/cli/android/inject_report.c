@@ -13,7 +13,7 @@
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* What the kinds are called in a list of what is not recorded. */
+/* Descriptions of the reasons why methods are not recorded. */
 static const char *const missing[NSC_INSTRUMENT_WHYS] = {
     [NSC_INSTRUMENT_ABSTRACT] = "without code",
     [NSC_INSTRUMENT_NATIVE] = "native",
@@ -37,7 +37,7 @@ static void show_missing(const struct nsc_instrument_report *r)
     puts("all of Android's own");
 }
 
-/* "12.3% more" */
+/* Print "BEFORE -> AFTER (+12.3%)". */
 static void show_growth(uint64_t before, uint64_t after)
 {
     char was[NSC_UNITS_MAX], is[NSC_UNITS_MAX];

@@ -1,5 +1,5 @@
 /*
- * inject_report.h - what `nanoscope inject` did, for people and as JSON.
+ * inject_report.h - print the result of `nanoscope inject` as text or as JSON.
  *
  * Called by cmd_inject.c.
  */
@@ -13,10 +13,10 @@ struct nsc_cli_inject {
     const struct nsc_instrument_report *report;
 };
 
-/* A few lines; with @all everything. Returns an exit status, after a message if it is no success.
- */
+/* Print a summary. With @all, add the DEX files and the methods that are not fully recorded.
+ * Returns an exit status, after a message on failure. */
 int nsc_cli_inject_show(const struct nsc_cli_inject *done, bool all);
-/* One JSON object. */
+/* Print the result as one JSON object. */
 void nsc_cli_inject_json(const struct nsc_cli_inject *done);
 
 #endif

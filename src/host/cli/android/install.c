@@ -1,7 +1,7 @@
 /*
  * install.c - see install.h.
  *
- * What adb says goes into a pipe of ours: it is read for the reason of a failure, and shown only
+ * The output of adb goes to a pipe. It is searched for the reason of a failure, and shown only
  * then.
  */
 #include "cli/android/install.h"
@@ -17,15 +17,15 @@
 
 #include "cli/command.h"
 
-#define SAID_MOST 16384 /* bytes of adb's output that are looked at */
+#define SAID_MOST 16384 /* bytes of adb's output that are kept */
 
 struct adb {
     const char *program;
     char said[SAID_MOST];
-    int status; /* as waitpid() has it */
+    int status; /* as from waitpid() */
 };
 
-/* All of it is read, so that adb does not wait for us; the first part is kept. */
+/* Read all output, so that adb does not block on a full pipe, and keep its first part. */
 static void listen_to(struct adb *adb, int fd)
 {
     char rest[4096];
@@ -71,7 +71,7 @@ static int spawn(const char *program, const char *const *argv, int out, pid_t *p
     return -error;
 }
 
-/* Run adb with the words @a, @b ... Returns 0 if it could be run, or -errno. */
+/* Run adb with the arguments @a, @b ... Returns 0 if it could be run, or -errno. */
 static int run(struct adb *adb, const char *a, const char *b, const char *c, const char *d)
 {
     const char *argv[8] = {adb->program, a, b, c, d, NULL};
@@ -91,14 +91,14 @@ static int run(struct adb *adb, const char *a, const char *b, const char *c, con
     return error;
 }
 
-/* Older adb exits with 0 whatever the device said. */
+/* Older versions of adb exit with 0 even if the device reports a failure. */
 static bool succeeded(const struct adb *adb)
 {
     return WIFEXITED(adb->status) && WEXITSTATUS(adb->status) == 0 &&
            strstr(adb->said, "Failure") == NULL;
 }
 
-/* The installed app has another signature. */
+/* Whether the installed app has another signature. */
 static bool clashes(const struct adb *adb)
 {
     static const char *const words[] = {
@@ -112,8 +112,8 @@ static bool clashes(const struct adb *adb)
     return false;
 }
 
-/* Of what adb said the line that tells why: the first with "Failure" or by adb itself, or the last.
- */
+/* Find the line with the reason of a failure in adb's output: the first with "Failure" or the
+ * prefix "adb: ", else the last. */
 static const char *reason(struct adb *adb, char out[512])
 {
     const char *best = "";
@@ -134,7 +134,7 @@ static const char *reason(struct adb *adb, char out[512])
         snprintf(out, 512, "it ended with status %d", WEXITSTATUS(adb->status));
     else
         snprintf(out, 512, "%.400s", best);
-    for (char *p = out; *p != '\0'; p++) /* a device's words, on our terminal */
+    for (char *p = out; *p != '\0'; p++) /* text from a device: escape it */
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = '?';
     return out;
@@ -157,7 +157,8 @@ static int cannot_run(const struct adb *adb, int error)
     return nsc_cli_error("cannot run %s: %s", adb->program, strerror(-error));
 }
 
-/* Whether the app may be uninstalled; asked at a terminal. Returns 0 or an exit status. */
+/* Ask at the terminal whether to uninstall the app, unless @yes. Returns 0, or an exit status after
+ * a message. */
 static int permitted(const char *package, bool yes)
 {
     char answer[16] = "";

@@ -1,7 +1,7 @@
 /*
- * install.h - put an app on a device, by adb.
+ * install.h - install an app on a device with adb.
  *
- * Called by cmd_inject.c. Prints and asks.
+ * Called by cmd_inject.c. Prints messages, and may ask the user at the terminal.
  */
 #ifndef NSC_CLI_ANDROID_INSTALL_H
 #define NSC_CLI_ANDROID_INSTALL_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 
 /**
- * nsc_cli_install - `adb install` an APK; $ADB or the adb in PATH.
+ * nsc_cli_install - install an APK with `adb install`, using $ADB or the adb in PATH.
  * @apk: the file.
  * @package: its name, "com.example.app".
- * @yes: if the app is there with another signature, uninstall it without asking.
- * @quiet: say nothing of a success.
- * Returns an exit status, after a message if it is no success.
+ * @yes: if the app is installed with another signature, uninstall it without asking.
+ * @quiet: print nothing on success.
+ * Returns an exit status, after a message on failure.
  */
 int nsc_cli_install(const char *apk, const char *package, bool yes, bool quiet);
 

@@ -22,7 +22,7 @@ static int first_line(FILE *file, const char *name, char out[PASSWORD_MAX])
     return 0;
 }
 
-/* Where people type it, it is asked for and not shown. */
+/* At a terminal, prompts for the password and disables the echo. */
 static int from_stdin(char out[PASSWORD_MAX])
 {
     struct termios before, silent;
@@ -110,7 +110,7 @@ static int from_home(struct nsc_crypto_key **out)
     return 0;
 }
 
-/* A phone does not look at these dates, but people may be surprised elsewhere. */
+/* Warn if the certificate is not valid now. Android ignores its dates, but other tools may not. */
 static void warn_of_dates(const struct nsc_crypto_key *key)
 {
     struct nsc_crypto_certificate c;

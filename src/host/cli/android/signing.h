@@ -1,6 +1,5 @@
 /*
- * signing.h - the key that an app is signed with, as the command line names it: the options of
- * docs/man/signing.md.
+ * signing.h - load the key to sign an app with, as selected by the options in docs/man/signing.md.
  *
  * Called by the commands that sign.
  */
@@ -12,13 +11,15 @@
 
 struct nsc_cli_signing {
     const char *keystore; /* NULL: the debug key */
-    const char *alias;    /* NULL: the only one */
+    const char *alias;    /* NULL: the only key in it */
     const char *password; /* "pass:TEXT", "env:NAME", "file:NAME", "-"; NULL: none */
 };
 
 /**
- * nsc_cli_signing_key - get the key; say so if the debug key is new, or a certificate expired.
+ * nsc_cli_signing_key - load the key.
  * @out: receives it; release with nsc_crypto_key_free(). Untouched on failure.
+ *
+ * Prints a message if it creates the debug key, and warns of a certificate that is not valid now.
  * Returns 0, or an exit status after a message.
  */
 int nsc_cli_signing_key(const struct nsc_cli_args *args, const struct nsc_cli_signing *signing,
