@@ -1,4 +1,4 @@
-/* cc_args.c - reads a compiler's command line; see cc_args.h. */
+/* cc_args.c - parses a compiler's command line; see cc_args.h. */
 #include "cli/build/cc_args.h"
 
 #include <ctype.h>
@@ -180,7 +180,7 @@ static void set_language(struct reader *r, const char *language)
     r->language = strcmp(language, "none") == 0 ? NULL : language;
 }
 
-/* Options that the hooks cannot live with. */
+/* Note an option that may conflict with the hooks. */
 static void note_unsupported(struct nsc_cc_args *a, const char *word)
 {
     static const char *const own_sleds[] = {"-fxray-instrument", "-mnop-mcount", "-mrecord-mcount",
@@ -235,7 +235,7 @@ static void take_option(struct reader *r, const char *word)
         note_unsupported(a, word);
 }
 
-/* An option with its argument in the next word. */
+/* Handle an option whose argument is the next word. */
 static void take_pair(struct reader *r, const char *option, const char *value)
 {
     if (strcmp(option, "-x") == 0 || strcmp(option, "--language") == 0)
@@ -322,7 +322,7 @@ static int take_response(struct reader *r, const char *word)
     if (text == NULL)
         return take_input(r, word);
     owned = reallocarray(a->owned, a->owned_count + 1, sizeof *owned);
-    /* At most one word for two bytes, and the NULL. */
+    /* At most one word per two bytes, and the final NULL. */
     words = calloc(strlen(text) / 2 + 2, sizeof *words);
     if (owned != NULL) {
         a->owned = owned;

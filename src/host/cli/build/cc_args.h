@@ -1,5 +1,5 @@
 /*
- * cc_args.h - what a compiler's command line is about to do, read from its words alone.
+ * cc_args.h - parse a compiler's command line to find out what the compiler will do.
  *
  * Used by cmd_cc.c to decide what to add. Understands gcc's and clang's options as far as that
  * decision needs it; never changes the words. Does not print or exit.
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the compiler stops after. */
+/* The stage after which the compiler stops. */
 enum nsc_cc_stage {
     NSC_CC_QUERY, /* prints something (--version, -print-*, -E, -M, -fsyntax-only) or has no input
                    */
@@ -23,11 +23,11 @@ enum nsc_cc_stage {
 struct nsc_cc_args {
     enum nsc_cc_stage stage;
     bool has_source;   /* some input is compiled (not only assembled or linked) */
-    bool language_set; /* -x was given: words after it are taken for source files */
+    bool language_set; /* -x was given: later inputs are taken as source files */
     bool shared;       /* -shared */
     bool is_static;    /* -static or -static-pie */
     bool no_libraries; /* -nostdlib, -nodefaultlibs or -nolibc, and no -lc */
-    /* Why this command must be left alone, for people; NULL if it need not be. */
+    /* Why this command cannot be traced, as text for a message; NULL if it can. */
     const char *unsupported;
     bool hidden_pipe;     /* -pipe in a response file */
     bool own_instrument;  /* -finstrument-functions is the program's own */
@@ -41,7 +41,7 @@ struct nsc_cc_args {
 };
 
 /**
- * nsc_cc_args_read - read the words after the compiler's name.
+ * nsc_cc_args_read - parse the words after the compiler's name.
  * @words: ends with NULL; borrowed until nsc_cc_args_free().
  * @out: filled on success.
  *

@@ -24,7 +24,7 @@ static enum nsc_cc_isa isa_of_triple(const char *triple)
         {"arm64-", NSC_CC_AARCH64},
     };
 
-    /* Another system, or pointers of 32 bits. */
+    /* Not Linux, or 32-bit pointers. */
     if (strstr(triple, "linux") == NULL || strstr(triple, "x32") != NULL ||
         strstr(triple, "ilp32") != NULL)
         return NSC_CC_ISA_OTHER;
@@ -45,7 +45,8 @@ static enum nsc_cc_isa own_isa(void)
 #endif
 }
 
-/* The family that @name ("x86_64-linux-gnu-gcc-12", "clang++") tells; @triple_bytes: its prefix. */
+/* Find the family in a name ("x86_64-linux-gnu-gcc-12", "clang++"). @triple_bytes: receives the
+ * length of the target triple at its start. */
 static enum nsc_cc_family family_of_name(const char *name, size_t *triple_bytes)
 {
     static const struct {
@@ -62,10 +63,11 @@ static enum nsc_cc_family family_of_name(const char *name, size_t *triple_bytes)
         const char *at = strstr(name, known[i].stem);
         const char *end = at != NULL ? at + strlen(known[i].stem) : NULL;
 
-        /* "afl-gcc" and "musl-gcc" are no targets, and not plain gcc either: ask them. */
+        /* "afl-gcc" and "musl-gcc" do not start with a triple, and are not plain gcc: probe them.
+         */
         if (at != NULL && at != name && memchr(name, '-', (size_t)(at - 1 - name)) == NULL)
             continue;
-        /* A whole word: between dashes, with a version behind it at most. */
+        /* The stem must be a whole word between dashes; only a version may follow. */
         if (at == NULL || (at != name && at[-1] != '-') || (*end != '\0' && *end != '-'))
             continue;
         if (*end == '-' && strspn(end + 1, "0123456789.") != strlen(end + 1))
@@ -97,8 +99,7 @@ static bool resolve(const char *word, char path[PATH_MAX])
     return false;
 }
 
-/* Whether a word of a compiler's command comes before the compiler: "ccache", "env",
- * "CCACHE_DIR=x". */
+/* Whether a word of a compiler's command precedes the compiler: "ccache", "env", "CCACHE_DIR=x". */
 static bool is_launcher(const char *word)
 {
     static const char *const launchers[] = {"ccache", "sccache", "distcc", "icecc", "nice", "env"};
@@ -121,7 +122,7 @@ static bool find_by_name(struct nsc_cc_compiler *c)
 
     c->family = family_of_name(name, &triple_bytes);
     if (c->family == NSC_CC_OTHER || triple_bytes == 0) {
-        /* "cc" says nothing, "gcc" not for which machine: the file behind the links may. */
+        /* "cc" has no family, "gcc" has no triple: the target of the symbolic link may have. */
         if (!resolve(word, path))
             return c->family != NSC_CC_OTHER;
         name = nsc_text_base_name(path);

@@ -122,7 +122,7 @@ int nsc_cc_parts_find(const char *libdir, enum nsc_cc_isa isa, struct nsc_cc_par
     return 0;
 }
 
-/* Room for one word more and the NULL behind it. */
+/* Make room for one more word and the final NULL. */
 static bool make_room(struct nsc_cc_words *w)
 {
     size_t room = w->room != 0 ? w->room * 2 : 64;
@@ -198,8 +198,8 @@ void nsc_cc_add_compile(struct nsc_cc_words *w, const struct nsc_cc_compiler *co
         nsc_cc_words_add(w, "-fnoxray-link-deps");
         if (compiler->isa == NSC_CC_X86_64 && !by_name) {
             nsc_cc_words_add(w, "-fxray-instrumentation-bundle=function-exit");
-            /* Past the driver, which allows only one of the two: both at entry would be too much.
-             */
+            /* clang's driver rejects both options together, as both would add entry sleds. XRay
+             * instruments only exits here, so -Xclang bypasses the driver. */
             nsc_cc_words_add(w, "-Xclang");
             nsc_cc_words_add(w, "-fpatchable-function-entry=5");
         }
@@ -220,7 +220,7 @@ void nsc_cc_add_link_last(struct nsc_cc_words *w, const struct nsc_cc_parts *par
         nsc_cc_words_add(w, parts->archive);
         return;
     }
-    /* By path: -l would take the archive where the command line left -Bstatic in force. */
+    /* By path: -l would select the archive if the command line leaves -Bstatic in effect. */
     nsc_cc_words_add(w, parts->shared);
     if (!parts->system_directory)
         nsc_cc_words_addf(w, "-Wl,-rpath,%s", parts->lib);

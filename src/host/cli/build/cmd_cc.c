@@ -1,8 +1,8 @@
 /*
- * cmd_cc.c - nanoscope cc and nanoscope c++: the compiler, with what a traced program needs.
+ * cmd_cc.c - nanoscope cc and nanoscope c++: run the compiler with the flags for a traced program.
  *
- * Takes the place of the compiler in a build, so it must be indistinguishable from it: it adds
- * words and becomes the compiler by exec. A command that cannot be traced is run as it is.
+ * Replaces the compiler in a build, so it must be indistinguishable from it: it adds words, then
+ * executes the compiler with exec. A command that cannot be traced runs unchanged.
  * Reasons: docs/adr/004-compiler-wrapper.md.
  */
 #include <errno.h>
@@ -26,8 +26,8 @@ struct patterns {
 
 struct request {
     enum nsc_cc_hook hook;
-    struct patterns files, functions; /* left out of the trace */
-    int verbose;  /* NANOSCOPE_VERBOSE: 1 = why not traced, 2 = the command too */
+    struct patterns files, functions; /* excluded from the trace */
+    int verbose;  /* NANOSCOPE_VERBOSE: 1 = print why not traced, 2 = the command too */
     char **words; /* the compiler's own words; ends with NULL */
 };
 
@@ -39,7 +39,8 @@ static int set_hook(const struct nsc_cli_args *args, const char *from, const cha
     return 0;
 }
 
-/* A word of the compiler's that is ours, wherever it stands; *ours tells. */
+/* Handle a word that may be a --nanoscope-* option among the compiler's words. @ours: receives
+ * whether it is one. Returns 0 or an exit status after a message. */
 static int take_own_word(const struct nsc_cli_args *args, const char *word, struct request *r,
                          bool *ours)
 {
@@ -107,7 +108,7 @@ static int read_request(const struct nsc_cli_args *args, struct request *r)
     return status;
 }
 
-/* Why this command is run as it is; NULL if it can be traced. */
+/* Why this command must run unchanged; NULL if it can be traced. */
 static const char *reason_against(const struct nsc_cc_args *a, const struct nsc_cc_compiler *c,
                                   enum nsc_cc_hook hook)
 {
@@ -123,7 +124,7 @@ static const char *reason_against(const struct nsc_cc_args *a, const struct nsc_
         return NULL;
     if (a->hidden_pipe)
         return "gcc sleds do not work with -pipe, which a response file asks for";
-    /* Assembly is assembled later by a command that does not know where it came from. */
+    /* The command that assembles the output later cannot know that it needs sleds. */
     if (a->stage == NSC_CC_ASSEMBLY)
         return "gcc sleds are made by the assembler (-S): use the header hook";
     return NULL;
@@ -140,8 +141,7 @@ static bool is_excluded(const struct patterns *p, const char *path)
     return false;
 }
 
-/* Whether the sources are to be compiled with hooks. Returns 0 or an exit status after a message.
- */
+/* Decide whether to compile the sources with hooks. Returns 0 or an exit status after a message. */
 static int decide_sources(const struct nsc_cli_args *args, const struct nsc_cc_args *a,
                           const struct patterns *files, bool *hooked)
 {
@@ -158,7 +158,7 @@ static int decide_sources(const struct nsc_cli_args *args, const struct nsc_cc_a
     return 0;
 }
 
-/* gcc takes parts of names, so only a pattern like '*text*' means the same there. */
+/* gcc matches parts of names, so only a pattern like '*text*' has an equivalent. */
 static int add_gcc_function_list(const struct nsc_cli_args *args, const struct patterns *functions,
                                  struct nsc_cc_words *out)
 {
@@ -184,7 +184,7 @@ static int add_gcc_function_list(const struct nsc_cli_args *args, const struct p
     return 0;
 }
 
-/* clang reads its list from a file. A memory file needs no cleaning up after exec. */
+/* clang reads its list from a file. A memfd needs no cleanup after exec. */
 static int add_clang_function_list(const struct patterns *functions, struct nsc_cc_words *out)
 {
     int fd = memfd_create("nanoscope-exclude", 0);
@@ -196,7 +196,7 @@ static int add_clang_function_list(const struct patterns *functions, struct nsc_
         if (dprintf(fd, "fun:%s\n", functions->at[i]) < 0)
             return nsc_cli_error("cannot write the list of functions to leave out: %s",
                                  strerror(errno));
-    /* Past the driver, which would name the file in dependency lists (-MD). */
+    /* -Xclang bypasses the driver, which would add the file to dependency lists (-MD). */
     nsc_cc_words_add(out, "-Xclang");
     nsc_cc_words_addf(out, "-fxray-attr-list=/proc/self/fd/%d", fd);
     return 0;
@@ -218,7 +218,8 @@ static int add_function_list(const struct nsc_cli_args *args, const struct patte
                          c->family == NSC_CC_CLANG ? "clang" : "gcc", nsc_cc_hook_name(hook));
 }
 
-/* N or N,M: N nops, M of them before the entry, where no call comes by. */
+/* Check the program's own N or N,M: N nops, M of them before the entry, where calls do not execute
+ * them. Returns 0 or an exit status after a message. */
 static int check_nops(const struct nsc_cli_args *args, const char *numbers, unsigned least)
 {
     char *end;
@@ -232,7 +233,7 @@ static int check_nops(const struct nsc_cli_args *args, const char *numbers, unsi
                          least, numbers);
 }
 
-/* The whole command of a build that is traced. Returns 0 or an exit status after a message. */
+/* Append the arguments of a traced command to @out. Returns 0 or an exit status after a message. */
 static int add_traced(const struct nsc_cli_args *args, const struct request *r, char *const *words,
                       const struct nsc_cc_args *a, const struct nsc_cc_compiler *c,
                       enum nsc_cc_hook hook, struct nsc_cc_words *out)
@@ -242,7 +243,7 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r, 
     char libdir[4096], includedir[4096];
     bool hooked = false;
     bool gcc_sleds = c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS;
-    /* With -flto it is the link that compiles, and gcc makes its sleds after that. */
+    /* With -flto the link compiles, and gcc makes its sleds after that. */
     bool relinks = a->stage == NSC_CC_LINK || a->stage == NSC_CC_RELINK;
     int status = nsc_cli_libdir(libdir, sizeof libdir);
 
@@ -264,7 +265,7 @@ static int add_traced(const struct nsc_cli_args *args, const struct request *r, 
     if (hooked ||
         (relinks && !a->has_source && c->family == NSC_CC_GCC && hook == NSC_CC_HOOK_SLEDS))
         nsc_cc_add_compile(out, c, hook, &parts, r->functions.count != 0);
-    /* For nanoscope/nanoscope.h; last of all folders, so that it cannot hide anybody's header. */
+    /* For nanoscope/nanoscope.h. The last folder searched, so that it hides no other header. */
     if (a->has_source) {
         nsc_cc_words_add(out, "-idirafter");
         nsc_cc_words_add(out, includedir);
@@ -301,8 +302,8 @@ static int become(char *const *words)
 }
 
 /*
- * Whether the command is traced, and how; *against says why not, in words that live as long as
- * @diag. Returns 0 or an exit status after a message.
+ * Choose the hook of the command. *against: receives why the command is not traced, or NULL; the
+ * text may be in @diag. Returns 0 or an exit status after a message.
  */
 static int decide_hook(const struct request *r, const struct nsc_cc_args *a,
                        struct nsc_cc_compiler *c, enum nsc_cc_hook *hook, struct nsc_diag *diag,
@@ -317,14 +318,15 @@ static int decide_hook(const struct request *r, const struct nsc_cc_args *a,
         return 0;
     }
     *against = diag->message;
-    /* A hook that was asked for by name and does not exist here is an error; a compiler that has
-     * none at all is not: it may be the one for the build's own tools. */
+    /* A hook that the user named and the compiler lacks is an error. A compiler without any hook is
+     * not: it may build the build's own tools. */
     if (c->family == NSC_CC_OTHER || c->isa == NSC_CC_ISA_OTHER)
         return 0;
     return nsc_cli_fail(diag);
 }
 
-/* Appends to @out, which holds the compiler's name, its arguments @words and what they lack. */
+/* Append the arguments @words and the added flags to @out, which has the compiler's name. Returns 0
+ * or an exit status after a message. */
 static int plan_words(const struct nsc_cli_args *args, const struct request *r, char *const *words,
                       struct nsc_cc_compiler *c, struct nsc_cc_words *out)
 {
@@ -362,7 +364,7 @@ static int plan(const struct nsc_cli_args *args, const struct request *r, const 
         return nsc_cli_fail(&diag);
     for (size_t i = 0; i < c.first_argument; i++)
         nsc_cc_words_add(out, c.words[i]);
-    /* Arguments in the compiler's command count like those of the command line. */
+    /* Arguments in the compiler's command are handled like those of the command line. */
     for (size_t i = c.first_argument; i < c.word_count; i++)
         nsc_cc_words_add(&all, c.words[i]);
     for (char **word = r->words; *word != NULL; word++)

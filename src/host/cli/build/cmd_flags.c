@@ -1,4 +1,4 @@
-/* cmd_flags.c - nanoscope flags: print what nanoscope cc adds, for builds made by hand. */
+/* cmd_flags.c - nanoscope flags: print the flags that nanoscope cc adds, for builds without it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "cli/flags_options.h"
 
 struct request {
-    bool compile, link; /* what to print; both if neither was asked for */
+    bool compile, link; /* what to print; both if neither was given */
     bool cxx, is_static;
     enum nsc_cc_hook hook;
     const char *compiler; /* NULL: from the environment */
@@ -59,7 +59,7 @@ static const char *compiler_of(const struct request *r)
     return command != NULL && command[0] != '\0' ? command : r->cxx ? "c++" : "cc";
 }
 
-/* One word, quoted for a shell only where it must be. */
+/* Print one word, quoted for a shell if necessary. */
 static void put_word(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
