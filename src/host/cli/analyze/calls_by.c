@@ -12,7 +12,7 @@
 #include "util/text/units.h"
 
 #define FUNCTIONS_MAX 100 /* each takes a pass over all events */
-#define BAR_MAX       40u /* letters of the longest bar */
+#define BAR_MAX       40u /* characters of the longest bar */
 
 static uint64_t to_ns(const struct nsc_trace *t, uint64_t ticks)
 {
@@ -30,14 +30,14 @@ static const struct nsc_table_column callers[] = {
 };
 #define COLUMNS (sizeof callers / sizeof callers[0])
 
-/* All functions that fit, each of which has been in one pass. */
+/* The callers or callees of all matching functions, from one pass over the events per function. */
 struct sides {
     struct nsc_cli_view *view;
     bool callees;
     uint64_t top;
     struct nsc_table *table;
-    struct nsc_cli_labels *labels; /* NULL: names alone */
-    uint64_t rows;                 /* shown or not */
+    struct nsc_cli_labels *labels; /* NULL: names only */
+    uint64_t rows;                 /* including those not shown */
 };
 
 static const char *label(const struct sides *s, uint32_t function)
@@ -111,7 +111,7 @@ struct bars {
     struct nsc_dist dist;
     uint64_t bounds;
     bool no_memory;
-    uint64_t most; /* calls of one bar */
+    uint64_t most; /* calls of the largest bar */
     struct nsc_table *table;
 };
 
@@ -133,7 +133,7 @@ static void find_most(void *context, uint64_t from, uint64_t to, uint64_t count)
     b->most = count > b->most ? count : b->most;
 }
 
-/* Bars are of whole ticks; the next one begins where one ends. */
+/* @from and @to are inclusive, in ticks. The table has the exclusive end, so that bars adjoin. */
 static void add_bar(void *context, uint64_t from, uint64_t to, uint64_t count)
 {
     struct bars *b = context;
@@ -166,7 +166,7 @@ static int gather_bars(struct nsc_cli_view *view, const uint8_t *wanted, struct 
 
 /* ---- Both ----------------------------------------------------------------------------------- */
 
-/* @bars: NULL: of callers or callees, which do not tell what is a bound; report does. */
+/* @bars: NULL for callers or callees, which have no number of bounds; `report` has it. */
 static int print(const struct nsc_cli_view *view, const struct nsc_table *table, const char *key,
                  const struct bars *bars)
 {

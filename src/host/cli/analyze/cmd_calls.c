@@ -1,4 +1,4 @@
-/* cmd_calls.c - nanoscope calls: the slowest calls of a function, or all of them from one side. */
+/* cmd_calls.c - nanoscope calls: the slowest calls of a function, or all its calls in groups. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ struct settings {
     struct nsc_cli_view view;
     enum nsc_cli_calls_by by;
     enum nsc_calls_key sort;
-    bool sorts; /* was given */
+    bool sorts; /* --sort was given */
     uint64_t top;
 };
 
@@ -71,7 +71,7 @@ static void add_text_or_nothing(struct nsc_table *table, const char *text)
         nsc_table_add_nothing(table);
 }
 
-/* @labels: NULL for names alone. */
+/* @labels: NULL for names only. */
 static const char *function_text(const struct nsc_trace *t, struct nsc_cli_labels *labels,
                                  uint32_t function)
 {
@@ -177,8 +177,8 @@ static bool ends_in_nst(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".nst") == 0;
 }
 
-/* Which operand is the trace, both orders being natural: the one that exists. A program may lie
- * beside its trace and be called as the function is: then the name decides. */
+/* The index of the operand that is the trace; both orders are accepted. It is the one that exists.
+ * If both exist, e.g. a program with the name of the function, the suffix .nst decides. */
 static size_t find_trace(const struct nsc_cli_args *args)
 {
     char **operands = args->operands;

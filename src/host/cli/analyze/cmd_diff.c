@@ -19,17 +19,17 @@
 struct settings {
     struct nsc_cli_view views[NSC_DIFF_SIDES];
     enum nsc_table_format format;
-    bool page; /* instead of tables */
+    bool page; /* write an HTML page instead of tables */
     const char *output;
     const char *categories; /* file of rules, or NULL */
-    bool for_tables;        /* an option was given that only tables have */
+    bool for_tables;        /* an option was given that applies to tables only */
     unsigned sort;          /* enum nsc_diff_key */
     uint64_t top, paths;
     uint64_t min_change_ns;
-    double min_change_share; /* of what it was in A */
+    double min_change_share; /* fraction of the value in A */
 };
 
-/* A time, or with % a share. */
+/* Parse --min-change: a time, or a percentage with %. */
 static int read_min_change(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                            struct settings *s)
 {
@@ -43,7 +43,7 @@ static int read_min_change(const struct nsc_cli_args *args, const struct nsc_cli
                          given->value);
 }
 
-/* "html", or what all commands have. */
+/* Parse --format: "html", or a format that all commands have. */
 static int read_format(const struct nsc_cli_args *args, const struct nsc_cli_given *given,
                        struct settings *s)
 {
@@ -98,7 +98,7 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
 
 /* ---- The traces ------------------------------------------------------------------------------ */
 
-/* The name of the option that takes @given's place for B: "from" for "from-b"; NULL for others. */
+/* The shared option that @given overrides for B: "from" for "from-b"; NULL for other options. */
 static const char *name_for_b(const struct nsc_cli_given *given)
 {
     switch (given->id) {
@@ -115,7 +115,7 @@ static const char *name_for_b(const struct nsc_cli_given *given)
     }
 }
 
-/* Whether an option for B alone takes the place of @given. */
+/* Whether an option for B only overrides @given. */
 static bool is_replaced(const struct nsc_cli_args *args, const struct nsc_cli_given *given)
 {
     for (size_t i = 0; i < args->option_count; i++) {
@@ -127,7 +127,7 @@ static bool is_replaced(const struct nsc_cli_args *args, const struct nsc_cli_gi
     return false;
 }
 
-/* Open one trace with the options that are meant for it. */
+/* Open one trace with the options that apply to it. Returns 0 or an exit status after a message. */
 static int open_side(const struct nsc_cli_args *args, unsigned side, struct nsc_cli_view *view)
 {
     struct nsc_cli_args own = *args;
@@ -178,7 +178,7 @@ static const struct nsc_table_column columns[] = {
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 enum { CHANGES_FIRST = 8 }; /* two columns of each key, in the order of enum nsc_diff_key */
 
-/* The function in the trace that has it, of both in the first. */
+/* The function, from the first trace that has it. @module: receives the module's path, or "". */
 static const struct nsc_function *find_function(const struct settings *s,
                                                 const struct nsc_diff_row *row, const char **module)
 {
@@ -190,8 +190,8 @@ static const struct nsc_function *find_function(const struct settings *s,
     return f;
 }
 
-/* The name, for people with its place if others have the same: "init [prog file.c]". With @lead
- * before it. */
+/* Add @lead and the name; in an aligned table with its location if others share the name: "init
+ * [prog file.c]". */
 static void add_name(const struct settings *s, struct nsc_table *table, const char *lead,
                      const struct nsc_diff_row *row)
 {
@@ -227,7 +227,7 @@ static void add_ratio(struct nsc_table *table, uint64_t a, uint64_t b)
         nsc_table_add_nothing(table);
 }
 
-/* A number of both traces; nothing where the function was not called. */
+/* Add a value of both traces; an empty cell where the function was not called. */
 static void add_both(struct nsc_table *table, const struct nsc_diff_sums *sums,
                      enum nsc_diff_key key)
 {
@@ -261,7 +261,7 @@ static void add_row(const struct settings *s, struct nsc_table *table,
     }
 }
 
-/* Whether it changed as much as --min-change wants. */
+/* Whether the change is at least --min-change. */
 static bool is_wanted(const struct settings *s, const struct nsc_diff_sums *sums)
 {
     enum nsc_diff_key key = (enum nsc_diff_key)s->sort;
@@ -271,7 +271,7 @@ static bool is_wanted(const struct settings *s, const struct nsc_diff_sums *sums
            (double)distance >= s->min_change_share * (double)nsc_diff_value(&sums[0], key);
 }
 
-/* @left_out: receives how many functions changed too little. */
+/* @left_out: receives the number of functions that changed less than --min-change. */
 static struct nsc_table *make_table(const struct settings *s, const struct nsc_diff *d,
                                     const struct nsc_table_column *own_columns, size_t *left_out)
 {
@@ -306,8 +306,7 @@ static const struct nsc_table_column path_columns[] = {
     {"self_change_ns", "SELF CHANGE", NSC_TABLE_CHANGE_NS, 0},
 };
 
-/* How far a path is indented: two columns a level, but deep ones no further than people can read.
- */
+/* Levels that are shown by indentation, two columns each; deeper paths show their level instead. */
 #define INDENT_MOST 32u
 
 static void add_path(const struct settings *s, struct nsc_table *table, const struct nsc_diff *d,
@@ -371,7 +370,7 @@ static int print_json(const struct settings *s, const struct nsc_diff *d,
     return error;
 }
 
-/* Whether a trace's numbers are less than exact; a file for a program needs no other remarks. */
+/* Whether a trace's numbers are not exact. Only then does CSV come with remarks. */
 static bool is_inexact(const struct nsc_cli_view *view, const struct nsc_diff_side *whole)
 {
     bool left_out = view->left_out.all_functions > 0;
@@ -382,7 +381,7 @@ static bool is_inexact(const struct nsc_cli_view *view, const struct nsc_diff_si
            view->gaps.lost > 0 || nsc_trace_info(view->trace)->exits_bound;
 }
 
-/* What one trace is as a whole, and what makes its numbers less than exact. */
+/* Print the totals of one trace, and why its numbers are not exact. */
 static void tell_side(const struct settings *s, const struct nsc_diff *d, unsigned side)
 {
     const struct nsc_cli_view *view = &s->views[side];
@@ -429,7 +428,7 @@ static int print(const struct settings *s, const struct nsc_diff *d)
     int error;
 
     memcpy(own_columns, columns, sizeof(columns));
-    for (unsigned i = CHANGES_FIRST; i < COLUMNS; i++) /* people see what was sorted by */
+    for (unsigned i = CHANGES_FIRST; i < COLUMNS; i++) /* aligned: the sort key only */
         if ((i - CHANGES_FIRST) / 2 != compared)
             own_columns[i].flags |= NSC_TABLE_NO_HUMAN;
     table = make_table(s, d, own_columns, &left_out);
@@ -494,7 +493,8 @@ static int write_page(const struct settings *s)
     return NSC_CLI_OK;
 }
 
-/* What was asked of a page, or of its file, that cannot be. */
+/* Check the options of a page and its output; a suffix .html of the output selects a page, too.
+ * Returns 0 or an exit status after a message. */
 static int check_page(const struct nsc_cli_args *args, struct settings *s)
 {
     const char *guess = s->output != NULL ? nsc_cli_own_guess(s->output) : NULL;

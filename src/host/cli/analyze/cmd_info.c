@@ -1,4 +1,4 @@
-/* cmd_info.c - nanoscope info: what a trace says about itself, without reading its events. */
+/* cmd_info.c - nanoscope info: print a trace's metadata and totals, without reading its events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,9 +21,10 @@
 #include "util/text/units.h"
 
 #define NAME_COLUMNS                                                                               \
-    16 /* of what stands before the values; longer names push theirs to the right */
+    16 /* width of the names in terminal columns; a longer name moves its value to the right */
 
-/* When the recording began, by the first clock point, as local time; false when it is unknown. */
+/* Format the start of the recording as local time, from the first clock point. Returns false if it
+ * is unknown. */
 static bool start_time(const struct nsc_trace *t, char *out, size_t bytes)
 {
     const struct nsc_clock_point *point = nsc_trace_clock_point(t, 0);
@@ -45,7 +46,7 @@ static uint64_t duration_ns(const struct nsc_trace *t)
     return nsc_clock_ns(clock, info->end_ticks) - nsc_clock_ns(clock, info->start_ticks);
 }
 
-/* A name and its value. */
+/* Print a name and its value. */
 static void line(const char *name, const char *value)
 {
     size_t columns = nsc_text_put(stdout, name);
@@ -69,7 +70,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* A filter that came while the program ran: "TICKS OPTIONS". */
+/* Print a filter that was set during the recording. @value: "TICKS OPTIONS". */
 static void show_filter(const struct nsc_trace *t, const char *value)
 {
     char time[NSC_UNITS_MAX], *options, *text;
@@ -83,7 +84,7 @@ static void show_filter(const struct nsc_trace *t, const char *value)
     free(text);
 }
 
-/* Those that are told in lines of their own. */
+/* Whether a metadata key is printed in a line of its own. */
 static bool is_told_elsewhere(const char *key)
 {
     static const char *const keys[] = {
@@ -135,12 +136,12 @@ static bool meta_number(const struct nsc_trace *t, const char *key, uint64_t *ou
 /* What the program emitted: recorded + lost + left out. */
 struct emitted {
     uint64_t recorded; /* events of the file that the program emitted itself */
-    uint64_t added;    /* the others: ends of calls that did not return */
-    uint64_t left_out; /* not wanted, while recording */
+    uint64_t added;    /* the others: added ends of calls that did not return */
+    uint64_t left_out; /* events left out during the recording */
     uint64_t sum;
 };
 
-/* False when the file does not say. */
+/* Returns false if the file has no number of emitted events. */
 static bool find_emitted(const struct nsc_trace *t, struct emitted *e)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -154,7 +155,7 @@ static bool find_emitted(const struct nsc_trace *t, struct emitted *e)
     return true;
 }
 
-/* Of the events left out, how many for which reason. */
+/* Print the number of left-out events per reason. */
 static void show_left_out(const struct nsc_trace *t)
 {
     for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++) {
@@ -210,7 +211,7 @@ static void show_buffer(const struct nsc_trace *t)
         line("buffer", nsc_units_format_bytes(text, bytes));
 }
 
-/* With the times of the first and last event, as the other commands give them. */
+/* Print the duration and the times of the first and last event, as the other commands do. */
 static void show_duration(const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -228,8 +229,7 @@ static void show_duration(const struct nsc_trace *t)
     line("duration", text);
 }
 
-/* The wait(2) status of the program that was recorded, or -1. Of the processes that it started
- * nobody knows. */
+/* The wait(2) status of the recorded program, or -1. That of its child processes is not known. */
 static int32_t program_status(const struct nsc_trace *t)
 {
     int32_t status = -1;
@@ -254,7 +254,7 @@ static void show_end(const struct nsc_trace *t)
     line("ended", text);
 }
 
-/* Without those that are other names of one. */
+/* The number of functions, not counting aliases. */
 static uint32_t count_functions(const struct nsc_trace *t)
 {
     uint32_t count = 0;
@@ -264,7 +264,8 @@ static uint32_t count_functions(const struct nsc_trace *t)
     return count;
 }
 
-/* How many of the samples that were due there are. More are taken where a thread falls asleep. */
+/* Print how many of the due samples were taken. There may be more than due, as a thread that goes
+ * to sleep is sampled too. */
 static void show_share(const struct nsc_trace *t)
 {
     char interval[NSC_UNITS_MAX], share[NSC_UNITS_MAX], text[4 * NSC_UNITS_MAX];
@@ -282,7 +283,7 @@ static void show_share(const struct nsc_trace *t)
     line("samples due", text);
 }
 
-/* How many there are of what is no call; a line only for what there is. */
+/* Print the numbers of records other than calls, if they are not 0. */
 static void show_notes(const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -415,7 +416,7 @@ static const struct nsc_table_column thread_columns[] = {
     {"name", "NAME", NSC_TABLE_TEXT, 0},      {"process", "PROCESS", NSC_TABLE_TEXT, 0},
 };
 
-/* The table of threads, or NULL without memory. */
+/* Returns the table of threads, or NULL if memory runs out. */
 static struct nsc_table *list_threads(const struct nsc_trace *t)
 {
     struct nsc_table *table =
@@ -466,7 +467,7 @@ static void list_gap(void *context, const struct nsc_gap *gap)
     nsc_table_add_text(list->table, thread->name);
 }
 
-/* The table of gaps into @out. Returns 0, or an exit status after a message. */
+/* Make the table of gaps. @out: receives it. Returns 0, or an exit status after a message. */
 static int list_gaps(struct nsc_trace *t, struct nsc_table **out)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -486,7 +487,8 @@ static int list_gaps(struct nsc_trace *t, struct nsc_table **out)
     return 0;
 }
 
-/* Print a table, or put it into @j under @key, and free it; NULL: there was no memory for it. */
+/* Print a table, or write it to @j under @key, and free it. @table: NULL if memory ran out. Returns
+ * an exit status, after a message on failure. */
 static int write_table(struct nsc_table *table, struct nsc_json *j, const char *key)
 {
     int error = -ENOMEM;
@@ -498,7 +500,7 @@ static int write_table(struct nsc_table *table, struct nsc_json *j, const char *
     return error == -ENOMEM ? nsc_cli_error("out of memory") : NSC_CLI_OK;
 }
 
-/* What is asked for; lists other than that of threads are in JSON only when they are, too. */
+/* What to print. JSON always contains the threads, the other lists only on request. */
 struct wanted {
     bool json, threads, gaps, left_out;
 };
@@ -575,7 +577,7 @@ int nsc_cmd_info(const struct nsc_cli_args *args)
     if (nsc_formats_open(args->operands[0], NSC_NST_RECOVER, &t, &diag) != 0)
         return nsc_cli_fail_in(args->operands[0], &diag);
     if (nsc_trace_info(t)->warning[0] == '\0' && diag.message[0] != '\0')
-        nsc_cli_warn("%s", diag.message); /* of an import; show() tells the other kind */
+        nsc_cli_warn("%s", diag.message); /* of an import; show() prints a warning of the trace */
     status = print(t, &wanted);
     nsc_trace_close(t);
     return status;

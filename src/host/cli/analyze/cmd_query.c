@@ -1,4 +1,4 @@
-/* cmd_query.c - nanoscope query: SQL over a trace. */
+/* cmd_query.c - nanoscope query: run an SQL statement on a trace. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ static int read_option(const struct nsc_cli_args *args, const struct nsc_cli_giv
     }
 }
 
-/* ---- What there is --------------------------------------------------------------------------- */
+/* ---- List of tables -------------------------------------------------------------------------- */
 
-/* "a INTEGER, b TEXT" as "a, b". Returns @out. */
+/* Reduce "a INTEGER, b TEXT" to "a, b" in @out. Returns @out. */
 static const char *names_only(const char *columns, char *out, size_t bytes)
 {
     size_t used = 0;
@@ -90,7 +90,7 @@ static int list_tables(enum nsc_table_format format)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* A value as people and CSV have it; NULL for NULL. Numbers are written into @buffer. */
+/* The text of a value in tables and CSV; NULL for SQL NULL. Numbers are written into @buffer. */
 static const char *text_of(const struct nsc_query_value *value, char buffer[NSC_UNITS_MAX])
 {
     switch (value->kind) {
@@ -115,7 +115,8 @@ static void put_csv_cell(size_t column, const char *text, bool terminal)
         nsc_text_put_csv(stdout, text, terminal);
 }
 
-/* Row by row, as they come. Returns 1 if there are more rows than the limit, 0, or -errno. */
+/* Write each row as the query returns it. Returns 1 if there are more rows than the limit, 0, or
+ * -errno. */
 static int write_csv(struct nsc_query *q, const struct settings *s, struct nsc_diag *diag)
 {
     size_t columns = nsc_query_column_count(q);
@@ -217,7 +218,7 @@ static int write_result(struct nsc_query *q, const struct settings *s, struct ns
 
 /* ---- The statement --------------------------------------------------------------------------- */
 
-/* All of standard input, for free(). */
+/* Read the statement from standard input. The caller frees @out. */
 static int read_statement(char **out, size_t *bytes)
 {
     char *text = malloc(NSC_QUERY_SQL_MAX + 1);
@@ -246,7 +247,7 @@ static int run(struct settings *s, const char *sql, size_t bytes)
     return status;
 }
 
-/* Which operand is the trace, both orders being natural: a statement is no file. */
+/* The index of the operand that is the trace; both orders are accepted. A statement is no file. */
 static size_t find_trace(const struct nsc_cli_args *args)
 {
     return access(args->operands[0], F_OK) == 0 && access(args->operands[1], F_OK) != 0 ? 0 : 1;

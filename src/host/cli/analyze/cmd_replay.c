@@ -1,4 +1,4 @@
-/* cmd_replay.c - nanoscope replay: all calls in the order of time, indented. */
+/* cmd_replay.c - nanoscope replay: print all calls in the order of time, indented by depth. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "util/text/escape.h"
 #include "util/text/units.h"
 
-#define INDENT_MAX 64u /* levels; deeper calls say their depth instead */
+#define INDENT_MAX 64u /* levels; deeper calls show their depth as a number */
 
 struct settings {
     struct nsc_cli_view view;
@@ -35,7 +35,7 @@ struct print {
     enum nsc_table_format format;
     uint64_t lines, limit;
     bool cut;          /* the limit was reached */
-    int thread_width;  /* of the thread's column; 0 = there is none */
+    int thread_width;  /* columns for the thread; 0 = no such column */
     bool csv_terminal; /* CSV goes to a terminal */
     uint64_t bounds;
 };
@@ -45,7 +45,7 @@ static void put_spaces(int n)
     printf("%*s", n > 0 ? n : 0, "");
 }
 
-/* "main()" for C, C++ names as they are: they tell their parameters. */
+/* Print "main()" for a C name. A C++ name contains its parameters already. */
 static void put_function(const struct print *p, uint32_t function)
 {
     const char *name = nsc_trace_function(p->trace, function)->name;
@@ -55,7 +55,7 @@ static void put_function(const struct print *p, uint32_t function)
         fputs("()", stdout);
 }
 
-/* What a comment says of a call, or NULL. */
+/* The text of the comment on a call, or NULL. */
 static const char *remark_of(const struct nsc_replay_item *item)
 {
     bool no_start = (item->bound & NSC_BOUND_START) != 0;
@@ -222,10 +222,10 @@ static bool print_item(void *context, const struct nsc_replay_item *item)
         print_csv(p, item);
     else
         print_line(p, item);
-    return !ferror(stdout); /* nobody reads any more */
+    return !ferror(stdout); /* stop if the reader has closed the pipe */
 }
 
-/* The column of threads is as wide as its widest label; none for a single thread. */
+/* The width of the thread column: that of the widest label; 0 (no column) for a single thread. */
 static int find_thread_width(const struct nsc_trace *t, const struct nsc_selection *selection)
 {
     uint32_t count = nsc_trace_info(t)->thread_count, selected = 0;
@@ -258,7 +258,7 @@ static void print_heading(const struct print *p)
     printf("FUNCTION%s\n", colour ? "\x1b[0m" : "");
 }
 
-/* What was not printed, and what was not recorded. */
+/* Print what --limit cut off, and what was not recorded. */
 static int print_footnotes(struct settings *s, const struct print *p)
 {
     const char *prefix;

@@ -20,7 +20,7 @@
 struct settings {
     struct nsc_cli_view view;
     unsigned sort; /* enum nsc_report_key, or SORT_SPREAD */
-    bool sorted;   /* the user said how */
+    bool sorted;   /* --sort was given */
     uint64_t top;
     bool per_process;
     bool threads;
@@ -97,11 +97,11 @@ static const struct nsc_table_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* Calls with a bound, which CSV has only where ends were not timed; columns about calls that were
- * left out, which JSON has only where some were. */
+/* Indices of columns. CSV has BOUNDS only if exits were not timed. JSON has the columns on left-out
+ * calls only if there are some. */
 enum { BOUNDS = 9, LEFT_OUT_FIRST = 12, LEFT_OUT_LAST = 18 };
 
-/* Where the function is: its program or library, and its line of source. */
+/* Add the location of a function: its module, and its source file and line. */
 static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32_t function)
 {
     const struct nsc_function *f = nsc_trace_function(t, function);
@@ -119,13 +119,14 @@ static void add_place(struct nsc_table *table, const struct nsc_trace *t, uint32
     }
 }
 
-/* The budget left calls out, and nothing is known of how many. */
+/* Whether the budget left out calls without an estimate of them. @which: NSC_LEFT_OUT_* bits. */
 static bool lacks(const struct nsc_report_row *row, uint32_t which)
 {
     return (row->left_out >> NSC_LEFT_OUT_BUDGET & 1) != 0 && (row->more_known & which) == 0;
 }
 
-/* A recorded number, in a table for people with what is known of the calls that were left out. */
+/* Add a recorded number. An aligned table adds the estimate of left-out calls, or marks a lower
+ * bound. */
 static void add_sum(const struct settings *s, struct nsc_table *table,
                     const struct nsc_report_row *row, uint64_t recorded, uint32_t which,
                     const struct nsc_estimate *more)
@@ -153,7 +154,7 @@ static void add_more(struct nsc_table *table, const struct nsc_report_row *row, 
     }
 }
 
-/* Why calls of the function are missing, and what is known of them. */
+/* Add the reasons why calls of the function were left out, and the estimates of these calls. */
 static void add_left_out(struct nsc_table *table, const struct nsc_report_row *row)
 {
     char text[64] = "";
@@ -229,8 +230,8 @@ static int compare_ids(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* How many functions with recorded calls the rows are of: with --per-process several rows are of
- * one. Without memory to find out, how many rows there are. */
+/* The number of functions with recorded calls in the rows. With --per-process, several rows may
+ * belong to one function. If memory runs out, the number of rows. */
 static size_t count_functions(const struct nsc_report *r)
 {
     uint32_t *ids = calloc(r->row_count + 1, sizeof *ids);
@@ -301,7 +302,7 @@ static int print_report(const struct settings *s, const struct nsc_report *r)
 
     memcpy(own_columns, columns, sizeof(columns));
     if (s->per_process)
-        own_columns[COLUMNS - 1].flags = 0; /* in CSV too, whose columns are else the same always */
+        own_columns[COLUMNS - 1].flags = 0; /* in CSV too, whose columns are otherwise fixed */
     if (nsc_trace_info(s->view.trace)->exits_bound)
         own_columns[BOUNDS].flags &= ~(unsigned)NSC_TABLE_NO_CSV;
     for (size_t i = LEFT_OUT_FIRST; i <= LEFT_OUT_LAST && s->view.left_out.all_functions == 0; i++)
@@ -320,8 +321,8 @@ static int print_report(const struct settings *s, const struct nsc_report *r)
     return nsc_cli_table_status(error);
 }
 
-/* What is known of calls that were left out. CSV has no place for it: its columns are a contract.
- */
+/* Add the estimates of left-out calls. Not for CSV, whose columns are fixed. Returns 0 or an exit
+ * status after a message. */
 static int add_estimates(struct settings *s, struct nsc_report *r)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -361,7 +362,7 @@ static int report(struct settings *s)
     return status;
 }
 
-/* A line for each category. */
+/* Print a row per category. Returns an exit status. */
 static int report_categories(struct settings *s)
 {
     struct nsc_cli_shares options = {.rules = s->rules,
@@ -379,7 +380,7 @@ static int report_categories(struct settings *s)
     return status == 0 ? nsc_cli_shares_report(&s->view, &options) : status;
 }
 
-/* What makes no sense of several traces. */
+/* Reject options that do not apply to several traces. Returns 0 or NSC_CLI_USAGE. */
 static int check_several(const struct nsc_cli_args *args, const struct settings *s)
 {
     size_t inputs = 0;
@@ -419,7 +420,7 @@ static int check(const struct nsc_cli_args *args, const struct settings *s)
     return args->operand_count > 1 ? check_several(args, s) : 0;
 }
 
-/* All traces as one statistic. */
+/* Print statistics over all traces. Returns an exit status. */
 static int report_several(const struct nsc_cli_args *args, const struct settings *s)
 {
     struct nsc_cli_runs options = {.format = s->view.format,

@@ -1,4 +1,4 @@
-/* cmd_tree.c - nanoscope tree: the merged call tree, with shares. */
+/* cmd_tree.c - nanoscope tree: print the merged call tree, with shares. */
 #include <errno.h>
 #include <inttypes.h>
 #include <locale.h>
@@ -18,12 +18,12 @@
 struct settings {
     struct nsc_cli_view view;
     const char *root; /* pattern, or NULL */
-    uint8_t *roots;   /* a byte per function: those that fit it; NULL without it */
+    uint8_t *roots;   /* a byte per function, 1 = matches root; NULL without root */
     double min_share; /* of the root's total; negative = not given */
     uint64_t depth;   /* levels shown */
     bool per_thread;
     bool fold_recursion;
-    bool callers; /* the other way: below each function who called it */
+    bool callers; /* inverted tree: callers below each function */
     struct nsc_cli_labels labels;
 };
 
@@ -57,12 +57,12 @@ struct print {
     const struct nsc_trace *trace;
     const struct nsc_tree *tree;
     const struct settings *settings;
-    struct nsc_cli_labels *labels; /* the settings' own */
-    const char *const *strokes;    /* of this terminal */
+    struct nsc_cli_labels *labels; /* those of the settings */
+    const char *const *strokes;    /* Unicode or ASCII */
     uint64_t whole_ticks;          /* 100 % */
-    char *lead; /* what stands before a line's function: "| " for open branches */
+    char *lead;                    /* prefix of a line's function: "| " for open branches */
     size_t lead_bytes, lead_max;
-    uint64_t left_out; /* nodes too small or too deep */
+    uint64_t left_out; /* nodes not shown: too small or too deep */
     uint32_t thread;   /* NSC_NO_ID = all */
     /* For CSV and JSON: */
     struct nsc_table *table;
@@ -98,7 +98,7 @@ static void print_line(const struct print *p, const struct nsc_tree_node *node)
     putchar('\n');
 }
 
-/* Set what stands before a line at @at bytes. Returns the length then, or 0 without memory. */
+/* Set the prefix of a line from byte @at on. Returns its new length, or 0 if memory runs out. */
 static size_t set_lead(struct print *p, size_t at, enum stroke stroke)
 {
     const char *text = p->strokes[stroke];
@@ -117,7 +117,8 @@ static size_t set_lead(struct print *p, size_t at, enum stroke stroke)
     return at + bytes;
 }
 
-/* The children of a node with all below; recursion is as deep as NSC_TREE_DEPTH_MAX at most. */
+/* Print the subtrees of a node's children. Recursion is at most NSC_TREE_DEPTH_MAX deep. Returns
+ * false if memory runs out. */
 static bool print_children(struct print *p, uint32_t parent, uint64_t level, size_t lead)
 {
     uint32_t child = p->tree->nodes[parent].first_child, next;
@@ -188,7 +189,7 @@ static const struct nsc_table_column columns[] = {
     {"self_ns", "", NSC_TABLE_NUMBER, 0}, {"bounds", "", NSC_TABLE_NUMBER, 0},
 };
 
-/* The cells of a number that may be missing. */
+/* Add a number, or an empty cell if it is not known. */
 static void add_or_not(struct nsc_table *table, bool known, uint64_t value)
 {
     if (known)
@@ -197,7 +198,7 @@ static void add_or_not(struct nsc_table *table, bool known, uint64_t value)
         nsc_table_add_nothing(table);
 }
 
-/* A row for each node below @parent, depth first. @id: the parent's row, 0 = none. */
+/* Add a row for each node below @parent, depth first. @id: the parent's row, 0 = none. */
 static void list_children(struct print *p, uint32_t parent, uint64_t level, uint64_t id)
 {
     uint32_t child = p->tree->nodes[parent].first_child;
@@ -226,7 +227,7 @@ static void list_children(struct print *p, uint32_t parent, uint64_t level, uint
     }
 }
 
-/* What all trees of one command have in sum. */
+/* Sums over all trees of one command. */
 struct sums {
     uint64_t folded_calls, bounds, left_out, total_ns;
 };
@@ -248,7 +249,8 @@ static int print_tree(struct settings *s, const struct nsc_tree *tree, uint32_t 
     else
         status = print_drawing(&p);
     sums->folded_calls += tree->folded_calls;
-    /* Shown or not. A caller's line counts calls of the function at the top again. */
+    /* Includes nodes that are not shown. In an inverted tree, callers count the calls of the top
+     * function again. */
     for (uint32_t i = 1; i < tree->count; i++)
         if (!s->callers || tree->nodes[i].parent == 0)
             sums->bounds += tree->nodes[i].bounds;
@@ -395,7 +397,7 @@ int nsc_cmd_tree(const struct nsc_cli_args *args)
 
     for (size_t i = 0; i < args->option_count && status == 0; i++)
         status = read_option(args, &args->options[i], &s);
-    /* People want the tall branches, programs want all. */
+    /* By default, aligned output omits small branches; CSV and JSON contain all. */
     if (s.min_share < 0)
         s.min_share = s.view.format == NSC_TABLE_ALIGNED ? 0.01 : 0;
     if (status == 0 && s.callers && s.fold_recursion)

@@ -1,4 +1,4 @@
-/* cmd_verify.c - nanoscope verify: list the faults of traces. All checks are trace/'s. */
+/* cmd_verify.c - nanoscope verify: list the faults of traces. The checks are in trace/. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ static void show(void *context, const struct nsc_diag *d)
     putchar('\n');
 }
 
-/* The trace as an object, with all that there is to say of it. Returns the exit status. */
+/* Check a trace and print the result as a JSON object. Returns an exit status. */
 static int verify_json(struct check *c)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -58,7 +58,7 @@ static int verify_json(struct check *c)
     return faults == 0 ? NSC_CLI_OK : NSC_CLI_FAILED;
 }
 
-/* The same in lines, and messages. */
+/* Check a trace and print the result as lines and messages. Returns an exit status. */
 static int verify_lines(struct check *c)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};

@@ -1,5 +1,5 @@
 /*
- * info_left_out.h - `info --left-out`: a table of what a recording left out, and when.
+ * info_left_out.h - `info --left-out`: a table of the calls that a recording left out, and when.
  *
  * Called by cmd_info.c.
  */
@@ -9,7 +9,7 @@
 #include "trace/read/reader.h"
 #include "util/text/table.h"
 
-/* The table, or NULL without memory. */
+/* Returns the table, or NULL if memory runs out. */
 struct nsc_table *nsc_cli_left_out_table(const struct nsc_trace *t);
 
 #endif

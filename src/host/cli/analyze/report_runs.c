@@ -15,9 +15,9 @@
 #define THOUSANDTHS  1000.0
 #define VALUE_MOST   1.8e19 /* below 2^64 */
 #define CALLS_FEW    1000
-#define INEXACT_TOLD 10u /* traces of which people are told what is missing */
+#define INEXACT_TOLD 10u /* traces whose missing data is listed below the table */
 
-/* What is kept of a trace when it has been closed. */
+/* The data that is kept of a closed trace. */
 struct run {
     const char *name; /* the operand */
     uint64_t calls, self_ns, bounds, lost, gaps;
@@ -34,7 +34,7 @@ struct folding {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The categories of a report as a run. */
+/* Add the categories of a report as a run. */
 static int add_categories(const struct folding *f, const struct nsc_trace *t,
                           const struct nsc_report *r)
 {
@@ -134,7 +134,7 @@ static const struct nsc_table_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
 
-/* The columns of least and greatest values, which people see of one measure only. */
+/* First of the MIN and MAX columns of each measure. Aligned tables show those of one measure. */
 static const size_t extremes[NSC_RUNS_MEASURES] = {7, 12, 17};
 enum { TOTAL_FIRST = 9, TOTAL_LAST = 13, MODULE = 1 };
 
@@ -155,7 +155,7 @@ static void add_relative(struct nsc_table *table, const struct nsc_runs_value *v
     }
 }
 
-/* A mean for people: few calls with a part of one, if it is not whole. */
+/* Format a mean number of calls: a small one that is not whole gets one decimal. */
 static const char *format_mean_calls(char text[NSC_UNITS_MAX], double mean)
 {
     uint64_t whole = whole_number(mean);
@@ -187,7 +187,7 @@ static void add_time(struct nsc_table *table, const struct nsc_runs_value *value
     nsc_table_add(table, value->max);
 }
 
-/* The name, for people with its place if others have the same: "init [prog file.c]". */
+/* Add the name; in an aligned table with its location if others share it: "init [prog file.c]". */
 static void add_name(const struct folding *f, struct nsc_table *table,
                      const struct nsc_runs_row *row)
 {
@@ -275,12 +275,12 @@ static int print_json(const struct folding *f, const struct nsc_table *table)
 
 struct fact {
     uint64_t count;
-    const char *one, *many; /* behind the count */
-    const char *plain;      /* told without it */
+    const char *one, *many; /* text after the count */
+    const char *plain;      /* text without a count, or NULL */
 };
 
-/* "b.nst: 12 events were lost, 3 calls have no seen start or end". @out: NULL tells nothing.
- * Returns whether there is anything to tell. */
+/* Print why the numbers of a trace are not exact: "b.nst: 12 events were lost, 3 calls have no seen
+ * start or end". @out: NULL prints nothing. Returns whether there is anything to print. */
 static bool tell_inexact(const struct run *run, const char *prefix, FILE *out)
 {
     const struct fact facts[] = {
@@ -342,7 +342,7 @@ static void tell(const struct folding *f, const struct nsc_runs_row *rows, size_
     putchar('\n');
 }
 
-/* What makes the numbers less than exact, a line a trace: beneath a table, beside CSV. */
+/* Print why the numbers are not exact, one line per trace: below a table, or on stderr with CSV. */
 static void tell_all_inexact(const struct folding *f)
 {
     bool beside = f->options->format == NSC_TABLE_CSV;

@@ -1,5 +1,5 @@
 /*
- * report_runs.h - `nanoscope report A B C ...`: many traces as one statistic.
+ * report_runs.h - `nanoscope report A B C ...`: statistics over several traces.
  */
 #ifndef NSC_CLI_ANALYZE_REPORT_RUNS_H
 #define NSC_CLI_ANALYZE_REPORT_RUNS_H
@@ -12,12 +12,12 @@ struct nsc_cli_runs {
     struct nsc_runs_order order;
     uint64_t top;
     bool by_category;
-    const char *rules; /* a file of them, or NULL */
+    const char *rules; /* file of category rules, or NULL */
     bool compensate;
     bool exact;
 };
 
-/* Print the statistic of all traces that are named. Returns an exit status. */
+/* Print the statistics over all traces in the operands. Returns an exit status. */
 int nsc_cli_runs_report(const struct nsc_cli_args *args, const struct nsc_cli_runs *options);
 
 #endif

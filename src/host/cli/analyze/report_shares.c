@@ -9,7 +9,7 @@
 #include "cli/common/categories.h"
 #include "util/text/units.h"
 
-#define LOADS_SHOWN 10 /* threads that people see, the busiest; JSON has all */
+#define LOADS_SHOWN 10 /* the busiest threads in the aligned table; JSON has all */
 
 /* ---- Shares ---------------------------------------------------------------------------------- */
 
@@ -60,20 +60,20 @@ static const struct nsc_table_column load_columns[] = {
 };
 #define LOAD_COLUMNS (sizeof load_columns / sizeof load_columns[0])
 
-/* CPU time of a thread, or of the threads of a process, while it was sampled, or while it is known
- * what state it was in. */
+/* CPU time of a thread, or of all threads of a process, during the time with samples or with known
+ * states. */
 struct load {
     uint32_t process, thread; /* thread NSC_NO_ID: the process */
     uint64_t cpu_ns, from_ns, to_ns;
 };
 
 struct loads {
-    struct load *rows; /* processes with their threads behind them */
+    struct load *rows; /* processes, then threads */
     size_t count;
-    bool by_states; /* no thread was sampled */
+    bool by_states; /* from thread states, as no thread was sampled */
 };
 
-/* Processes first, then what took most. */
+/* Processes first, then by descending CPU time. */
 static int compare_loads(const void *a, const void *b)
 {
     const struct load *x = a, *y = b;
@@ -87,12 +87,12 @@ static int compare_loads(const void *a, const void *b)
     return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
-/* Add a thread's load to its process's, which is among @rows by number. */
+/* Add a thread's load to that of its process, at the index of the process in @rows. */
 static void add_to_process(struct load *rows, const struct load *thread)
 {
     struct load *process = &rows[thread->process];
 
-    if (process->thread != NSC_NO_ID) /* the first one */
+    if (process->thread != NSC_NO_ID) /* the first thread */
         *process = (struct load){.process = thread->process,
                                  .thread = NSC_NO_ID,
                                  .from_ns = thread->from_ns,
@@ -102,8 +102,8 @@ static void add_to_process(struct load *rows, const struct load *thread)
     process->to_ns = thread->to_ns > process->to_ns ? thread->to_ns : process->to_ns;
 }
 
-/* What a thread took by its samples or, if there are no samples, by its states. False: that is not
- * known. */
+/* Get a thread's load from its samples or, with @by_states, from its states. Returns false if it is
+ * not known. */
 static bool load_of(const struct nsc_usage_row *row, bool by_states, struct load *load)
 {
     if (by_states)
@@ -179,7 +179,7 @@ static void add_load(struct nsc_table *table, const struct nsc_trace *t, const s
     }
 }
 
-/* NULL without memory. @threads: so many of them at most. */
+/* @threads: maximum number of threads. Returns NULL if memory runs out. */
 static struct nsc_table *table_of_loads(const struct nsc_trace *t, const struct loads *loads,
                                         size_t threads)
 {

@@ -68,7 +68,7 @@ static void add_row(struct nsc_table *table, const struct nsc_trace *t,
     nsc_table_add_text(table, thread->name);
 }
 
-/* People do not see columns that say nothing: values that nobody took, states that never were. */
+/* Hide columns without data in aligned tables: values never sampled, states that never occurred. */
 static void hide_empty(const struct nsc_usage *usage, struct nsc_table_column own[COLUMNS])
 {
     uint32_t known = 0;

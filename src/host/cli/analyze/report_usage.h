@@ -1,5 +1,5 @@
 /*
- * report_usage.h - `report --threads`: a table of what each thread took of the machine.
+ * report_usage.h - `report --threads`: a table of the resources that each thread used.
  *
  * Called by cmd_report.c.
  */
@@ -8,7 +8,7 @@
 
 #include "cli/common/view.h"
 
-/* Print the table. Returns an exit status, after a message if it is no success. */
+/* Print the table. Returns an exit status, after a message on failure. */
 int nsc_cli_usage_report(const struct nsc_cli_view *view);
 
 #endif
