@@ -1,7 +1,7 @@
 /*
  * command.h - the interface of a command: its parsed arguments, messages and option values.
  *
- * The file cmd_<verb>.c contains nsc_cmd_<verb>(); docs/man/nanoscope-<verb>.md is its manual.
+ * cmd_<verb>.c contains nsc_cmd_<verb>(); docs/man/nanoscope-<verb>.md is its manual source.
  * Only code in cli/ prints and exits; a command returns its exit status.
  *
  *     int nsc_cmd_report(const struct nsc_cli_args *args)
@@ -36,7 +36,7 @@ enum nsc_cli_exit {
     NSC_CLI_OK = 0,
     NSC_CLI_FAILED = 1,   /* the work failed */
     NSC_CLI_USAGE = 2,    /* the command line is wrong */
-    NSC_CLI_RECORD = 125, /* `record` or `run` itself failed; other values are the program's own */
+    NSC_CLI_RECORD = 125, /* `record` or `run` itself failed; else the program's own status */
     /* The same values as in shells. */
     NSC_CLI_NOT_EXECUTABLE = 126, /* the program to start cannot be executed */
     NSC_CLI_NOT_FOUND = 127,      /* there is no such program */

@@ -16,8 +16,8 @@ static void print_lines(const char *const *lines)
         puts(*lines);
 }
 
-/* Report a failed write to stdout, e.g. on a full disk. EPIPE is no error: the reader has closed
- * the pipe on purpose. Returns the exit status. */
+/* Report a failed write to stdout, e.g. on a full disk. EPIPE is no error: the reader needs no more
+ * output. Returns the exit status. */
 static int close_stdout(int status)
 {
     int broken = ferror(stdout);

@@ -125,7 +125,7 @@ static struct nsc_table *size_table(const struct nsc_apk_info *info)
     return t;
 }
 
-/* ---- For people ----------------------------------------------------------------------------- */
+/* ---- Text ----------------------------------------------------------------------------------- */
 
 static void line(const char *name, const char *value)
 {

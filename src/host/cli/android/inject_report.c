@@ -11,7 +11,7 @@
 #include "util/text/table.h"
 #include "util/text/units.h"
 
-/* ---- For people ------------------------------------------------------------------------------ */
+/* ---- Text ------------------------------------------------------------------------------------ */
 
 /* Descriptions of the reasons why methods are not recorded. */
 static const char *const missing[NSC_INSTRUMENT_WHYS] = {

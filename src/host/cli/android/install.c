@@ -134,7 +134,7 @@ static const char *reason(struct adb *adb, char out[512])
         snprintf(out, 512, "it ended with status %d", WEXITSTATUS(adb->status));
     else
         snprintf(out, 512, "%.400s", best);
-    for (char *p = out; *p != '\0'; p++) /* text from a device: escape it */
+    for (char *p = out; *p != '\0'; p++) /* text from a device: no control characters */
         if ((unsigned char)*p < 0x20 || *p == 0x7f)
             *p = '?';
     return out;

@@ -11,7 +11,7 @@
 
 #define PASSWORD_MAX 1024u
 
-/* The first line of @file, without its end. */
+/* Read the first line of @file, without the line break. */
 static int first_line(FILE *file, const char *name, char out[PASSWORD_MAX])
 {
     errno = 0;

@@ -1,7 +1,7 @@
 /*
- * cc_plan.h - recognise the compiler, choose the hook, and add flags. Only this file knows the
- * flags of the hooks; the commands cc, c++, flags and doctor use it. Runs the compiler only to
- * recognise it. Does not print.
+ * cc_plan.h - recognise the compiler, choose the hook, and add its flags. The only place with the
+ * flags that enable a hook; used by the commands cc, c++, flags and doctor. Runs the compiler only
+ * to recognise it. Does not print.
  */
 #ifndef NSC_CLI_BUILD_CC_PLAN_H
 #define NSC_CLI_BUILD_CC_PLAN_H

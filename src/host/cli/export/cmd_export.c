@@ -167,8 +167,7 @@ static void show(const struct request *r, const char *output,
 {
     char calls[NSC_UNITS_MAX], bytes[NSC_UNITS_MAX];
 
-    /* JSON contains the notes too. With output to "-" it goes to stderr, where nothing else may be.
-     */
+    /* JSON contains the notes too. If the output is "-", it goes to stderr, without warnings. */
     for (uint32_t i = 0; i < result->notes.count && !(r->json && strcmp(output, "-") == 0); i++)
         nsc_cli_warn("%s", result->notes.line[i]);
     if (r->json)

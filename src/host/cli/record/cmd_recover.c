@@ -136,7 +136,8 @@ static int recover_core(const char *in, const char *trace, const char *out, bool
     return NSC_CLI_OK;
 }
 
-/* Check an output that needs conversion; it may not exist. The writer checks a .nst file itself. */
+/* The output must not exist. Check this for one that needs conversion; the writer of a .nst file
+ * checks it itself. Returns 0 or an exit status after a message. */
 static int check_output(const char *out)
 {
     struct nsc_diag diag;

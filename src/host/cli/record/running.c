@@ -35,7 +35,7 @@ static void list_all(const struct nsc_command_entry *list, size_t count, const c
                                      (long)list[i].status.program_pid, list[i].status.program);
 }
 
-/* Whether @process is a process id without a process. */
+/* Whether @process is a process id that is not in use. */
 static bool is_nobody(const char *process)
 {
     unsigned long pid = strtoul(process, NULL, 10);
