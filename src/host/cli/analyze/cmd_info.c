@@ -1,4 +1,4 @@
-/* cmd_info.c - nanoscope info: print a trace's metadata and totals, without reading its events. */
+/* cmd_info.c - nanoscope info: print a trace's metadata and totals. Only --gaps may read events. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
