@@ -63,7 +63,7 @@ static int name_trace(struct attend *a, const char *program, long pid)
 }
 
 /* Convert the trace to its final name: the program may set that until the recording ends. */
-static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
+static int deliver(void *context, int fd, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
 {
     const struct attend *a = context;
     const char *output = a->recording.options.output, *to = output;
@@ -75,7 +75,7 @@ static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc
         to = a->later;
     error = nsc_deliver_check(to, diag);
     return error != 0 ? nsc_deliver_keep(trace, output, error, diag)
-                      : nsc_deliver(trace, to, true, bytes, diag);
+                      : nsc_deliver(fd, trace, to, true, bytes, diag);
 }
 
 static int record(struct attend *a)

@@ -69,7 +69,7 @@ static int deliver(const char *trace, const char *out)
     struct nsc_diag diag;
     uint64_t bytes;
 
-    if (nsc_deliver(trace, out, false, &bytes, &diag) != 0)
+    if (nsc_deliver(-1, trace, out, false, &bytes, &diag) != 0)
         return nsc_cli_fail(&diag);
     if (diag.message[0] != 0)
         nsc_cli_warn("%s", diag.message);

@@ -101,7 +101,7 @@ static int take(const struct snapshot *s, const struct nsc_command_entry *entry,
         return nsc_cli_error("%s", reply.message);
     if (!reply.result.recorded)
         return nsc_cli_error("no program has taken part yet: there is nothing to write");
-    if (nsc_deliver(trace, path, s->quiet, &reply.result.file_bytes, &diag) != 0)
+    if (nsc_deliver(-1, trace, path, s->quiet, &reply.result.file_bytes, &diag) != 0)
         return nsc_cli_fail(&diag);
     nsc_recording_begin(&recording);
     snprintf(recording.remark, sizeof recording.remark, "%s", diag.message);

@@ -90,15 +90,45 @@ static void put_remark(const struct nsc_notes *notes, struct nsc_diag *diag)
         snprintf(diag->message + sizeof diag->message - 4, 4, "...");
 }
 
-static int convert(const char *trace, const char *path, bool quiet, uint64_t *bytes,
-                   struct nsc_diag *diag)
+/* Opens @trace, which this user has just written, by its name. If another user can change the
+ * folder, it could be any file by now that only this user may read. */
+static int open_own(const char *trace, struct nsc_diag *diag)
 {
+    const char *slash = strrchr(trace, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(trace, (size_t)(slash + 1 - trace));
+    struct stat st;
+    int fd;
+
+    if (folder == NULL)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
+    if (stat(folder, &st) != 0 || (st.st_uid != geteuid() && st.st_uid != 0) ||
+        (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) {
+        fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
+                          "other users can change %s: name an output that ends in .nst, or "
+                          "another folder",
+                          folder);
+    } else {
+        fd = open(trace, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        if (fd < 0)
+            fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", trace,
+                              strerror(errno));
+    }
+    free(folder);
+    return fd;
+}
+
+/* @fd: the trace. */
+static int convert(int fd, const char *path, bool quiet, uint64_t *bytes, struct nsc_diag *diag)
+{
+    char trace[32];
     struct nsc_progress progress = {.on = false};
     struct nsc_export_options options = {.size = sizeof options, .progress = {tick, &progress}};
     struct nsc_export_result result;
     struct nsc_trace *t;
-    int error = nsc_trace_open(trace, 0, &t, diag);
+    int error;
 
+    snprintf(trace, sizeof trace, "/proc/self/fd/%d", fd);
+    error = nsc_trace_open(trace, 0, &t, diag);
     if (error != 0)
         return error;
     if (!quiet)
@@ -113,18 +143,22 @@ static int convert(const char *trace, const char *path, bool quiet, uint64_t *by
     return 0;
 }
 
-int nsc_deliver(const char *trace, const char *path, bool quiet, uint64_t *bytes,
+int nsc_deliver(int fd, const char *trace, const char *path, bool quiet, uint64_t *bytes,
                 struct nsc_diag *diag)
 {
     struct stat st;
-    int error;
+    int error, opened = -1;
 
     if (strcmp(trace, path) == 0) {
         diag->message[0] = 0;
         return 0;
     }
     if (nsc_deliver_format(path) != NULL) {
-        error = convert(trace, path, quiet, bytes, diag);
+        if (fd < 0)
+            fd = opened = open_own(trace, diag);
+        error = fd < 0 ? fd : convert(fd, path, quiet, bytes, diag);
+        if (opened >= 0)
+            close(opened);
         if (error == 0)
             unlink(trace);
     } else {

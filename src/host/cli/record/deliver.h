@@ -28,6 +28,8 @@ char *nsc_deliver_from(const char *path);
 
 /**
  * nsc_deliver - convert the complete .nst file @trace to @path, and remove @trace.
+ * @fd: the same file, open; stays the caller's. -1: open it by its name. Then no other user may be
+ *      able to change its folder.
  * @quiet: no progress line, even at a terminal.
  * @bytes: receives the size of @path in bytes; untouched if @trace is @path.
  * @diag: on failure the error; on success what the format cannot represent, or an empty message.
@@ -35,7 +37,7 @@ char *nsc_deliver_from(const char *path);
  * On failure the recording is kept, with the suffix .nst if that name is free; @diag names the
  * file. Returns 0 or -errno: those of nsc_formats_export(), or nsc_output_move().
  */
-int nsc_deliver(const char *trace, const char *path, bool quiet, uint64_t *bytes,
+int nsc_deliver(int fd, const char *trace, const char *path, bool quiet, uint64_t *bytes,
                 struct nsc_diag *diag);
 
 /* Keep a recording that cannot be converted, as nsc_deliver() does. @diag: the reason; receives the

@@ -183,13 +183,13 @@ int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_record
                : nsc_cli_usage(args, "%s", diag.message);
 }
 
-static int deliver(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
+static int deliver(void *context, int fd, const char *trace, uint64_t *bytes, struct nsc_diag *diag)
 {
     struct nsc_recording *r = context;
     int error;
 
     nsc_recording_hide_progress(r);
-    error = nsc_deliver(trace, r->options.output, r->quiet, bytes, diag);
+    error = nsc_deliver(fd, trace, r->options.output, r->quiet, bytes, diag);
     if (error == 0)
         snprintf(r->remark, sizeof r->remark, "%s", diag->message);
     return error;

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,26 @@
 
 #include "util/os/partial_name.h"
 
-static bool is_empty(const char *path)
+/* Is the folder that @fd is open on empty? Closes @fd. */
+static bool is_empty(int fd)
 {
-    DIR *dir = opendir(path);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     unsigned entries = 0;
 
-    if (dir == NULL)
+    if (dir == NULL) {
+        if (fd >= 0)
+            close(fd);
         return false;
+    }
     while (readdir(dir) != NULL)
         entries++;
     closedir(dir);
     return entries <= 2; /* "." and ".." */
+}
+
+static int open_folder(const char *path)
+{
+    return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 static int check_target(const char *path, struct nsc_diag *diag)
@@ -33,7 +43,7 @@ static int check_target(const char *path, struct nsc_diag *diag)
         return errno == ENOENT ? 0
                                : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
                                               "cannot write %s: %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode) && is_empty(path))
+    if (S_ISDIR(st.st_mode) && is_empty(open_folder(path)))
         return 0;
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EEXIST,
                         "%s exists, and folders are not replaced: remove it or name another", path);
@@ -41,9 +51,42 @@ static int check_target(const char *path, struct nsc_diag *diag)
 
 static void release(struct nsc_folder *f)
 {
+    if (f->fd >= 0)
+        close(f->fd);
     free(f->path);
     free(f->parts);
     f->path = f->parts = NULL;
+    f->fd = -1;
+}
+
+static int cannot_write(const struct nsc_folder *f, int error, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", f->path,
+                        strerror(error));
+}
+
+static int was_replaced(const struct nsc_folder *f, struct nsc_diag *diag)
+{
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESTALE,
+                        "cannot write %s: another user replaced the temporary folder; name a "
+                        "place that only you can change",
+                        f->path);
+}
+
+/* Creates the temporary folder and opens it. Another user who owns the folder around it may replace
+ * the name at any time: from here on only the descriptor counts. */
+static int create_parts(struct nsc_folder *f, struct nsc_diag *diag)
+{
+    struct stat st;
+
+    if (mkdir(f->parts, 0777) != 0)
+        return cannot_write(f, errno, diag);
+    f->fd = open_folder(f->parts);
+    if (f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_uid == geteuid() &&
+        is_empty(openat(f->fd, ".", O_RDONLY | O_CLOEXEC)))
+        return 0;
+    rmdir(f->parts);
+    return was_replaced(f, diag);
 }
 
 int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_diag *diag)
@@ -55,6 +98,7 @@ int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_d
         bytes--;
     f->job = job;
     f->parts = NULL;
+    f->fd = -1;
     f->path = strndup(job->path, bytes);
     if (f->path != NULL)
         f->parts = nsc_partial_make(f->path, "parts");
@@ -63,9 +107,8 @@ int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_d
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
     error = check_target(f->path, diag);
-    if (error == 0 && mkdir(f->parts, 0777) != 0)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", f->path,
-                             strerror(errno));
+    if (error == 0)
+        error = create_parts(f, diag);
     if (error != 0)
         release(f);
     return error;
@@ -74,52 +117,66 @@ int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_d
 int nsc_folder_open(struct nsc_folder *f, const char *name, struct nsc_output **out,
                     struct nsc_diag *diag)
 {
-    char *path;
+    char path[64 + NAME_MAX];
     int error;
 
-    if (asprintf(&path, "%s/%s", f->parts, name) < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    error = nsc_output_create(path, false, out, diag);
-    free(path);
-    return error;
+    snprintf(path, sizeof path, "/proc/self/fd/%d/%s", f->fd, name);
+    error = nsc_output_create(path, false, out, NULL);
+    return error == 0 ? 0 : cannot_write(f, -error, diag);
 }
 
 int nsc_folder_close(struct nsc_folder *f, struct nsc_output *out, int error, struct nsc_diag *diag)
 {
-    if (error == 0)
-        error = nsc_output_finish(out, diag);
+    if (error == 0) {
+        error = nsc_output_finish(out, NULL);
+        if (error != 0)
+            error = cannot_write(f, -error, diag);
+    }
     if (error != 0) {
         nsc_output_abandon(out);
         return error;
     }
     f->job->result->bytes += nsc_output_bytes(out);
     f->job->result->files++;
-    return nsc_output_publish(out, diag);
+    error = nsc_output_publish(out, NULL);
+    return error == 0 ? 0 : cannot_write(f, -error, diag);
+}
+
+/* Is the temporary name still that of our folder? */
+static bool is_ours(const struct nsc_folder *f)
+{
+    struct stat now, ours;
+
+    return lstat(f->parts, &now) == 0 && fstat(f->fd, &ours) == 0 && now.st_dev == ours.st_dev &&
+           now.st_ino == ours.st_ino;
 }
 
 /* The folder holds only files that this export created, no subfolders. */
-static void remove_parts(const char *path)
+static void remove_parts(struct nsc_folder *f)
 {
-    DIR *dir = opendir(path);
+    DIR *dir = fdopendir(f->fd);
     struct dirent *e;
 
     while (dir != NULL && (e = readdir(dir)) != NULL)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            unlinkat(dirfd(dir), e->d_name, 0);
-    if (dir != NULL)
+            unlinkat(f->fd, e->d_name, 0);
+    rmdir(f->parts);
+    if (dir != NULL) {
         closedir(dir);
-    rmdir(path);
+        f->fd = -1;
+    }
 }
 
 int nsc_folder_publish(struct nsc_folder *f, int error, struct nsc_diag *diag)
 {
     if (error == 0)
         error = check_target(f->path, diag);
+    if (error == 0 && !is_ours(f))
+        error = was_replaced(f, diag);
     if (error == 0 && rename(f->parts, f->path) != 0)
-        error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", f->path,
-                             strerror(errno));
+        error = cannot_write(f, errno, diag);
     if (error != 0)
-        remove_parts(f->parts);
+        remove_parts(f);
     release(f);
     return error;
 }

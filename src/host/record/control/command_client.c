@@ -17,7 +17,12 @@
 
 /* Timeout for the first reply; in a listing, for all recorders together. After its first reply, the
  * recorder is known to run, and may need any time to write. */
-enum { PATIENCE_MS = 5000 };
+enum {
+    PATIENCE_MS = 5000,           /* for the first reply */
+    OWN_END_MS = 24 * 60 * 60000, /* until a trace is complete */
+    FOREIGN_END_MS =
+        10 * 60 * 1000 /* the same, by a recorder of another user, who may be hostile */
+};
 
 static int fail(struct nsc_diag *diag, int error, const char *path, const char *what)
 {
@@ -34,7 +39,7 @@ static bool is_trusted(const char *path, int fd)
     socklen_t bytes = sizeof peer;
     struct stat st;
 
-    snprintf(folder, sizeof folder, "%.*s/.", slash != NULL ? (int)(slash - path) : 0, path);
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 0, path);
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && lstat(path, &st) == 0 &&
            S_ISSOCK(st.st_mode) && peer.uid == st.st_uid &&
            nsc_user_folder_is_private(folder, st.st_uid) &&
@@ -64,6 +69,13 @@ static int connect_to(const char *path, struct nsc_diag *diag)
         return fail(diag, EACCES, path, "not a recorder of this user");
     }
     return fd;
+}
+
+static bool is_own(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
 static int send_request(int fd, const char *path, enum nsc_command_verb verb, const char *text,
@@ -124,18 +136,21 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
                      void (*progress)(void *context, const struct nsc_command_reply *reply),
                      void *context, struct nsc_command_reply *reply, struct nsc_diag *diag)
 {
-    int fd = connect_to(path, diag), timeout_ms = PATIENCE_MS, error;
+    int fd = connect_to(path, diag), error;
+    uint64_t begun_ns = nsc_now_ns(), end_ns = begun_ns + PATIENCE_MS * 1000000ull, now_ns;
 
     if (fd < 0)
         return fd;
     error = send_request(fd, path, verb, text, text_bytes, diag);
     while (error == 0) {
-        error = receive_reply(fd, path, timeout_ms, reply, diag);
+        now_ns = nsc_now_ns();
+        error = receive_reply(fd, path, now_ns < end_ns ? (int)((end_ns - now_ns) / 1000000) : 0,
+                              reply, diag);
         if (error != 0 || reply->error != 0 ||
             (verb != NSC_COMMAND_STOP && verb != NSC_COMMAND_SNAPSHOT) ||
             reply->phase == NSC_COMMAND_DONE)
             break;
-        timeout_ms = -1;
+        end_ns = begun_ns + (is_own(path) ? OWN_END_MS : FOREIGN_END_MS) * 1000000ull;
         if (progress != NULL)
             progress(context, reply);
     }

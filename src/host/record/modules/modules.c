@@ -175,6 +175,19 @@ static void inspect_file(struct nsc_module_file *file, int fd)
     }
 }
 
+/* A program can name the session's memory as its module. The recorder would hold it open, and never
+ * see that all others are gone. Returns @fd, or -errno with it closed. */
+static int refuse_session(const struct nsc_module_file *file, int fd)
+{
+    struct stat opened, session;
+
+    if (fd < 0 || (fstat(fd, &opened) == 0 && fstat(file->admission->session->fd, &session) == 0 &&
+                   (opened.st_dev != session.st_dev || opened.st_ino != session.st_ino)))
+        return fd;
+    close(fd);
+    return -EINVAL;
+}
+
 /* Opens the file of a module that a process has loaded, unless too many files are open. */
 static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
@@ -187,6 +200,7 @@ static void open_file(struct nsc_module_file *file, const struct nsc_module_at *
     if (file->modules->open_fds >= OPEN_FDS_MAX)
         return;
     fd = file->foreign ? open_foreign(file, pid, at->address) : open_loaded(file, pid, at->address);
+    fd = refuse_session(file, fd);
     if (fd < 0) {
         count_unread(file, fd);
         return;
@@ -212,6 +226,7 @@ static int file_new(struct nsc_modules *modules, const char *path, const uint8_t
     if (file == NULL)
         return -ENOMEM;
     file->modules = modules;
+    file->admission = at->admission;
     file->fd = -1;
     file->path = strdup(path);
     file->path_hash = hash_path(path);
@@ -336,6 +351,7 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
     fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0) {
         fd = file->foreign ? open_foreign(file, 0, 0) : nsc_privileges_open_regular(file->path);
+        fd = refuse_session(file, fd);
         if (fd >= 0)
             inspect_file(file, fd);
     }

@@ -37,7 +37,8 @@ struct nsc_module_file {
     uint8_t build_id[32];
     uint32_t build_id_bytes;
     uint32_t kinds; /* kinds of hooks, 1 << enum nsc_live_hook; set with --timing entry only */
-    struct nsc_modules *modules; /* the container */
+    struct nsc_modules *modules;           /* the container */
+    const struct nsc_admission *admission; /* to the session that it was loaded in */
     int fd; /* kept open, as the file may be deleted before the end; -1: not open */
     /* The recorder is root, and a program with fewer privileges has loaded the file: it is opened
      * with that program's credentials only. */

@@ -51,11 +51,13 @@ struct nsc_record_options {
     /*
      * The trace is complete in @trace, a temporary file beside @output. The callback converts it to
      * its final form, before clients that wait for the end of the recording get their reply. It
-     * takes ownership of the file. @bytes: receives the size of the result. Returns 0, with a
-     * warning in @diag or none, or -errno with @diag. NULL: the trace is written to @output, which
-     * nsc_output_check() must permit (record/recorder/trace_output.h).
+     * takes ownership of the file. @fd: the same file, open, for the caller to close; @trace may
+     * name another by then, in a folder that another user can change. @bytes: receives the size of
+     * the result. Returns 0, with a warning in @diag or none, or -errno with @diag. NULL: the trace
+     * is written to @output, which nsc_output_check() must permit (record/recorder/trace_output.h).
      */
-    int (*deliver)(void *context, const char *trace, uint64_t *bytes, struct nsc_diag *diag);
+    int (*deliver)(void *context, int fd, const char *trace, uint64_t *bytes,
+                   struct nsc_diag *diag);
     void *context;
 };
 

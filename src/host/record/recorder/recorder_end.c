@@ -2,6 +2,7 @@
 #include "record/recorder/recorder_end.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,7 +209,7 @@ static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
     const struct nsc_record_options *o = r->options;
     char *partial = strdup(nsc_writer_partial_path(r->writer));
     struct stat st;
-    int error;
+    int fd = o->deliver != NULL ? fcntl(nsc_writer_fd(r->writer), F_DUPFD_CLOEXEC, 3) : -1, error;
 
     result->file_bytes = nsc_writer_bytes(r->writer);
     error = nsc_writer_finish(r->writer, diag);
@@ -218,10 +219,12 @@ static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
     if (error == 0 && o->deliver != NULL) {
         tell_phase(r, NSC_COMMAND_CONVERTING);
         diag->message[0] = 0;
-        error = o->deliver(o->context, partial, &result->file_bytes, diag);
+        error = o->deliver(o->context, fd, partial, &result->file_bytes, diag);
     } else if (error == 0 && stat(o->output, &st) == 0) {
         result->file_bytes = (uint64_t)st.st_size;
     }
+    if (fd >= 0)
+        close(fd);
     free(partial);
     return error;
 }

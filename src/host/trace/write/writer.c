@@ -46,6 +46,11 @@ const char *nsc_writer_partial_path(const struct nsc_writer *w)
     return w->sink.partial;
 }
 
+int nsc_writer_fd(const struct nsc_writer *w)
+{
+    return w->sink.fd;
+}
+
 static void release(struct nsc_writer *w)
 {
     while (w->lanes != NULL)

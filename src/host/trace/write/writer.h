@@ -53,6 +53,8 @@ int nsc_writer_create_fd(int fd, const char *name, const struct nsc_writer_optio
 
 /* The path of the temporary file; owned by the writer; NULL after nsc_writer_create_fd(). */
 const char *nsc_writer_partial_path(const struct nsc_writer *w);
+/* The file itself; owned by the writer. */
+int nsc_writer_fd(const struct nsc_writer *w);
 
 /* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ...
  * A key that was given before gets the new value. */

@@ -5,9 +5,11 @@
  * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID [FILLERS]
  *
  * TEXT_START, TEXT_END, BIAS and BUILD_ID are hexadecimal. VICTIM_PID 0 is the liar itself. FILLERS
- * modules of /bin/true come before the named one.
+ * modules of /bin/true come before the named one. TEXT_START "session" is a page of the session's
+ * memory itself.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +51,9 @@ static void add_module(struct nsc_live_module *module, const char *path, uint64_
 static void lie(uint8_t *base, char **argv)
 {
     unsigned fillers = argv[7] != NULL ? (unsigned)strtoul(argv[7], NULL, 10) : 0;
-    uint64_t start = strtoull(argv[3], NULL, 16), end = strtoull(argv[4], NULL, 16);
+    bool in_session = strcmp(argv[3], "session") == 0;
+    uint64_t start = in_session ? (uintptr_t)base + 8192 : strtoull(argv[3], NULL, 16);
+    uint64_t end = in_session ? start + 4096 : strtoull(argv[4], NULL, 16);
     struct nsc_live_header *header = (struct nsc_live_header *)base;
     struct nsc_live_process *process =
         (struct nsc_live_process *)(base + header->processes_off) + 5;
@@ -67,7 +71,7 @@ static void lie(uint8_t *base, char **argv)
         add_module(module, "/bin/true", start + (i + 1) * FILLER_STRIDE,
                    end + (i + 1) * FILLER_STRIDE, header->clock[0].ticks);
     }
-    module->bias = strtoull(argv[5], NULL, 16);
+    module->bias = in_session ? start : strtoull(argv[5], NULL, 16);
     for (i = 0; i < strlen(argv[6]) / 2; i++)
         sscanf(argv[6] + 2 * i, "%2hhx", &module->build_id[i]);
     module->build_id_bytes = (uint32_t)i;
