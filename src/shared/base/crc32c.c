@@ -1,4 +1,4 @@
-/* crc32c.c - see crc32c.h. The portable form takes eight bytes a step from eight tables. */
+/* crc32c.c - see crc32c.h. The portable form is slicing-by-8: eight bytes a step, eight tables. */
 #include "base/crc32c.h"
 
 #include <stdatomic.h>
@@ -16,7 +16,7 @@ typedef uint32_t crc_function(uint32_t crc, const uint8_t *at, size_t bytes);
 static uint32_t tables[8][256];
 static atomic_int tables_ready;
 
-/* Two threads may fill the tables at once: both write the same values. */
+/* Two threads may fill the tables at the same time: both write the same values. */
 static void fill_tables(void)
 {
     for (uint32_t i = 0; i < 256; i++) {

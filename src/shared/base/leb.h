@@ -1,7 +1,7 @@
 /*
- * leb.h - LEB128 variable-length numbers: 7 bits a byte, low bits first, high bit = more follows.
+ * leb.h - unsigned LEB128 numbers: 7 bits a byte, low bits first, high bit set if more follow.
  *
- * Used by trace/ and formats/ on both sides; nothing here allocates or fails silently.
+ * Used by trace/ and util/ (buffers, protobuf). Does not allocate; every error is returned.
  */
 #ifndef NSC_BASE_LEB_H
 #define NSC_BASE_LEB_H
@@ -11,7 +11,7 @@
 
 #define NSC_LEB_MAX 10 /* bytes that a 64-bit value can take */
 
-/* Write @v at @at (room for NSC_LEB_MAX bytes needed); returns the byte after. */
+/* Write @v at @at, which needs room for NSC_LEB_MAX bytes. Returns the address after it. */
 static inline uint8_t *nsc_leb_put(uint8_t *at, uint64_t v)
 {
     while (v >= 0x80) {
@@ -22,8 +22,8 @@ static inline uint8_t *nsc_leb_put(uint8_t *at, uint64_t v)
     return at;
 }
 
-/* Read a number of [at, end) into @v; returns the byte after, or NULL if it is cut off or exceeds
- * 64 bits. */
+/* Read a number from [at, end) into @v. Returns the address after it, or NULL if the number is
+ * truncated or exceeds 64 bits. */
 static inline const uint8_t *nsc_leb_get(const uint8_t *at, const uint8_t *end, uint64_t *v)
 {
     uint64_t value = 0;

@@ -1,8 +1,8 @@
 /*
- * span.h - read numbers and text from a bounded run of bytes that may be hostile.
+ * span.h - bounds-checked reads from untrusted bytes.
  *
- * Used by trace/ and other parsers. A read beyond the end gives zeros and sets `bad` for good, so
- * that a parser can read a whole record and look at `bad` once. Never reads outside [at, end).
+ * Used by trace/ and other parsers. A read past the end returns 0 or NULL and sets `bad`, which
+ * stays set: a parser can read a whole record and check `bad` once. Never reads outside [at, end).
  */
 #ifndef NSC_BASE_SPAN_H
 #define NSC_BASE_SPAN_H
@@ -31,7 +31,7 @@ static inline size_t nsc_span_left(const struct nsc_span *span)
     return (size_t)(span->end - span->at);
 }
 
-/* The next @bytes bytes, or NULL (and bad) when there are fewer. */
+/* Consume the next @bytes bytes and return them. If there are fewer: sets `bad`, returns NULL. */
 static inline const uint8_t *nsc_span_take(struct nsc_span *span, uint64_t bytes)
 {
     const uint8_t *at = span->at;
@@ -59,7 +59,7 @@ static inline uint64_t nsc_span_leb(struct nsc_span *span)
     return value;
 }
 
-/* A number that must not exceed @max. */
+/* Read a LEB128 number; a value above @max sets `bad` and returns 0. */
 static inline uint64_t nsc_span_leb_max(struct nsc_span *span, uint64_t max)
 {
     uint64_t value = nsc_span_leb(span);
@@ -97,7 +97,7 @@ static inline int32_t nsc_span_sleb32(struct nsc_span *span)
     return (int32_t)value;
 }
 
-/* A part of the span: the next @bytes bytes; the span itself goes on after them. */
+/* Consume the next @bytes bytes and return them as a span, which is `bad` if there are fewer. */
 static inline struct nsc_span nsc_span_part(struct nsc_span *span, uint64_t bytes)
 {
     const uint8_t *at = nsc_span_take(span, bytes);
@@ -107,7 +107,7 @@ static inline struct nsc_span nsc_span_part(struct nsc_span *span, uint64_t byte
     return part;
 }
 
-/* Fixed-width little-endian numbers, whatever the machine's own order. */
+/* Fixed-width little-endian numbers, on machines of either byte order. */
 static inline uint16_t nsc_span_get16(const uint8_t *at)
 {
     return (uint16_t)(at[0] | at[1] << 8);
