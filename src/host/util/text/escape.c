@@ -1,8 +1,7 @@
 /*
- * escape.c - hostile names on terminals, in CSV and in JSON; see escape.h.
+ * escape.c - see escape.h.
  *
- * Called by util/table, util/json and cli/. Must not interpret text by the locale: a name has the
- * same bytes in every output.
+ * Must not interpret text by the locale: a name has the same bytes in every output.
  */
 #include "util/text/escape.h"
 
@@ -13,7 +12,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/* Length of the well-formed UTF-8 sequence at @s (its code point in @cp), or 0. */
+/* Decode the UTF-8 sequence at @s into @cp. Returns its length in bytes, or 0 if it is invalid. */
 static size_t decode(const unsigned char *s, uint32_t *cp)
 {
     static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -36,7 +35,7 @@ static size_t decode(const unsigned char *s, uint32_t *cp)
     return length;
 }
 
-/* Characters that change what the reader sees elsewhere: controls, separators, direction marks. */
+/* Characters that affect the display of other text: controls, separators, direction marks. */
 static bool is_harmful(uint32_t cp)
 {
     return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || cp == 0x61c || cp == 0x200e || cp == 0x200f ||
@@ -56,8 +55,8 @@ static size_t columns_of(uint32_t cp)
 #define SHOWN_MAX 16
 
 /*
- * The next unit of @text as shown: its bytes in @shown (@bytes of them), its width in @columns.
- * Returns the number of bytes of @text consumed.
+ * Escape the next character of @text. @shown receives @bytes bytes, which take @columns terminal
+ * columns. Returns the number of bytes of @text consumed.
  */
 static size_t next_shown(const unsigned char *text, char shown[SHOWN_MAX], size_t *bytes,
                          size_t *columns)
@@ -185,7 +184,7 @@ const char *nsc_text_base_name(const char *path)
 
 bool nsc_text_is_terminal(FILE *out)
 {
-    int fd = fileno(out); /* -1: a stream in memory */
+    int fd = fileno(out); /* -1: a memory stream */
 
     return fd >= 0 && isatty(fd);
 }

@@ -1,7 +1,7 @@
 /*
  * json_writer.c - the streaming JSON writer; see json_writer.h.
  *
- * Called by util/table and cli/. Must not allocate.
+ * Must not allocate.
  */
 #include "util/text/json_writer.h"
 
@@ -20,7 +20,7 @@ static void indent(struct nsc_json *j)
         fputs("  ", j->out);
 }
 
-/* What goes before any value: a comma if it has an elder sibling, and its key. */
+/* Write what precedes a value: a comma unless it is the first of its group, and its key. */
 static void lead_in(struct nsc_json *j, const char *key)
 {
     if (j->has_siblings)

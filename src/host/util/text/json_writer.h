@@ -1,9 +1,8 @@
 /*
- * json_writer.h - write JSON as a stream: commas, indentation and escaping are not the caller's
- * business.
+ * json_writer.h - streaming JSON writer: adds commas and indentation, escapes text.
  *
- * Called by util/table and cli/. Holds nothing back; write errors stay in the stream (ferror).
- * Values inside an object take a key, values inside an array pass NULL.
+ * Used by table.c and every room that writes JSON. Does not buffer; write errors stay in the stream
+ * (ferror). Values inside an object take a key; values inside an array pass NULL.
  */
 #ifndef NSC_UTIL_TEXT_JSON_WRITER_H
 #define NSC_UTIL_TEXT_JSON_WRITER_H
@@ -16,10 +15,10 @@ struct nsc_json {
     FILE *out;
     unsigned depth;    /* open objects and arrays */
     bool compact;      /* everything on one line (JSON lines) */
-    bool has_siblings; /* the innermost open object or array holds something already */
+    bool has_siblings; /* the innermost open object or array is not empty */
 };
 
-/* Begin a document. @compact: no line breaks, for one-object-a-line outputs. */
+/* Begin a document. @compact: no line breaks, for JSON lines. */
 void nsc_json_begin(struct nsc_json *j, FILE *out, bool compact);
 /* End the document with a line break. All objects and arrays must be closed. */
 void nsc_json_end(struct nsc_json *j);
@@ -34,9 +33,9 @@ void nsc_json_u64(struct nsc_json *j, const char *key, uint64_t value);
 void nsc_json_i64(struct nsc_json *j, const char *key, int64_t value);
 void nsc_json_bool(struct nsc_json *j, const char *key, bool value);
 void nsc_json_null(struct nsc_json *j, const char *key);
-/* A number with @decimals digits after the point; null if it is not finite. */
+/* Write a number with @decimals digits after the point; null if it is not finite. */
 void nsc_json_real(struct nsc_json *j, const char *key, double value, int decimals);
-/* A number with as many digits as it takes to read the same one back; null if it is not finite. */
+/* Write a number with enough digits to read back the same value; null if it is not finite. */
 void nsc_json_double(struct nsc_json *j, const char *key, double value);
 
 #endif

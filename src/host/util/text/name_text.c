@@ -76,7 +76,7 @@ void nsc_names_free(struct nsc_names *names)
     *names = (struct nsc_names){0};
 }
 
-/* Bytes of the control character at @at, as ASCII (C0, DEL) or UTF-8 (C1) has it; 0: it is none. */
+/* Length of the control character at @at, in ASCII (C0, DEL) or UTF-8 (C1); 0 if it is none. */
 static size_t control_bytes(const char *at)
 {
     uint8_t first = (uint8_t)at[0], second = first == 0xc2 ? (uint8_t)at[1] : 0;
@@ -86,7 +86,7 @@ static size_t control_bytes(const char *at)
     return second >= 0x80 && second < 0xa0 ? 2 : 0;
 }
 
-/* NULL: nothing happens. */
+/* Replace each byte of control characters by @to. @text may be NULL. */
 static void hide_controls(char *text, char to)
 {
     for (char *at = text; at != NULL && *at != '\0';) {
@@ -129,7 +129,7 @@ static size_t sequence_bytes(const uint8_t *s)
     for (size_t i = 1; i < bytes; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
-    /* Overlong forms, surrogates, and what lies above U+10FFFF. */
+    /* Overlong forms, surrogates, and code points above U+10FFFF. */
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
         (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
         return 0;
@@ -139,7 +139,7 @@ static size_t sequence_bytes(const uint8_t *s)
 char *nsc_names_utf8(const char *name, size_t *bytes)
 {
     const uint8_t *s = (const uint8_t *)name;
-    char *copy = malloc(strlen(name) * 3 + 1); /* a bad byte becomes three */
+    char *copy = malloc(strlen(name) * 3 + 1); /* an invalid byte becomes three */
     char *to = copy;
 
     if (copy == NULL)

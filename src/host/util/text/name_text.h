@@ -1,6 +1,6 @@
 /*
- * name_text.h - function names on their way in and out: a table that gives each name one id, and
- * the cleaning that output formats need. Used by importers and exporters.
+ * name_text.h - function names of foreign formats: a hash table from name to id, and functions that
+ * sanitize names for output formats. Used by importers and exporters.
  */
 #ifndef NSC_UTIL_TEXT_NAME_TEXT_H
 #define NSC_UTIL_TEXT_NAME_TEXT_H
@@ -18,33 +18,35 @@ struct nsc_names_entry {
 /* Open addressing; at most half full; @slots is a power of two or 0. All zero = empty. */
 struct nsc_names {
     struct nsc_names_entry *entries;
-    uint64_t seed; /* set with the first entries */
+    uint64_t seed; /* set when the first table is allocated */
     size_t slots, count;
 };
 
 /**
- * nsc_names_find - look a name up, or make room for it.
+ * nsc_names_find - look up a name, and insert it if it is new.
  * @text: @bytes bytes without NUL; copied when new.
- * @entry: receives the entry; valid until the next call. A new one has id UINT32_MAX and waits for
- * the caller to set it. Returns 0 or -ENOMEM.
+ * @entry: receives the entry; valid until the next call. A new entry has the id UINT32_MAX, which
+ *         the caller replaces.
+ * Returns 0 or -ENOMEM.
  */
 int nsc_names_find(struct nsc_names *names, const char *text, size_t bytes,
                    struct nsc_names_entry **entry);
 void nsc_names_free(struct nsc_names *names);
 
-/* Copies of @name; NULL when out of memory. @bytes receives the length. */
-/* Every byte that is in @from becomes @to. */
+/* Each of the following returns a sanitized copy of @name, for free(), or NULL if out of memory.
+ * @bytes receives its length. */
+/* Replace every byte that occurs in @from by @to. */
 char *nsc_names_replace(const char *name, const char *from, char to, size_t *bytes);
-/* The same, and so does every byte of a control character, which a terminal might obey. */
+/* As nsc_names_replace(); also replaces each byte of control characters (terminals obey them). */
 char *nsc_names_visible(const char *name, const char *from, char to, size_t *bytes);
-/* Each byte that is no part of valid UTF-8 becomes U+FFFD. */
+/* Replace each byte that is not part of valid UTF-8 by U+FFFD. */
 char *nsc_names_utf8(const char *name, size_t *bytes);
-/* How much of clean UTF-8 to write where @max bytes have room: whole characters only. */
+/* Return the number of bytes of valid UTF-8 that fit into @max bytes without splitting a character.
+ * Makes no copy. */
 size_t nsc_names_fit(const char *text, size_t bytes, size_t max);
-/* As nsc_names_utf8(), and each control character
- * becomes a question mark: text for one line. */
+/* As nsc_names_utf8(); also replaces each byte of control characters by '?': text for one line. */
 char *nsc_names_line(const char *name, size_t *bytes);
-/* A JSON string with its quotes. */
+/* Return the name as a JSON string with its quotes. */
 char *nsc_names_json(const char *name, size_t *bytes);
 
 #endif

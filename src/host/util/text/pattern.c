@@ -12,13 +12,13 @@ struct nsc_pattern {
     regex_t regex;
 };
 
-/* End of a set that starts at the '[' @p, one past its ']', or NULL when it is not closed. */
+/* Return the end of the set that starts at the '[' @p, one past its ']', or NULL if unclosed. */
 static const char *set_end(const char *p)
 {
     p++;
     if (*p == '!' || *p == '^')
         p++;
-    if (*p == ']') /* a ] in the first place is a member */
+    if (*p == ']') /* a ] in first position is a member */
         p++;
     while (*p != 0 && *p != ']')
         p++;
@@ -59,8 +59,8 @@ static bool match_one(const char *p, char c, const char **next)
     return *p == c;
 }
 
-/* Greedy with one point of return: a later star makes earlier ones final, so no exponential work.
- */
+/* Greedy, backtracks only to the last star: a later star makes earlier ones final. Therefore the
+ * cost is not exponential. */
 static bool glob(const char *p, const char *name, size_t length)
 {
     const char *star = NULL, *next;
@@ -107,9 +107,9 @@ static int check_glob(const char *pattern, struct nsc_diag *diag)
 }
 
 /*
- * What the C library makes of repetitions of repetitions grows without bound. So many of groups,
- * and so many copies by {n,m} together, are more than any name needs. Returns what is too much, or
- * NULL.
+ * Reject regular expressions with nested or many repetitions: regcomp() expands them without bound.
+ * No name needs more repeated groups, or more copies by {n,m}, than these limits. Returns the
+ * reason, or NULL if the expression is acceptable.
  */
 static const char *too_repetitive(const char *regex)
 {
@@ -130,7 +130,7 @@ static const char *too_repetitive(const char *regex)
             p = end != NULL ? end - 1 : p;
             continue;
         }
-        /* A last ? does no harm, and Perl's users write it. */
+        /* A ? after a repetition is harmless; Perl uses it for non-greedy matches. */
         if (repeats && *p != '?' && p > regex && strchr("*+?{}", p[-1]) != NULL)
             return "a repetition of a repetition";
         if (repeats && p > regex && p[-1] == ')' && ++groups > GROUPS_MOST)
@@ -229,8 +229,8 @@ static bool starts_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-/* Length of the operator's own signs after "operator" at @p, so that its brackets are not counted.
- */
+/* Return the length of the operator symbol at @p, after "operator". The caller skips it, so that
+ * its brackets do not count as nesting. */
 static size_t operator_signs(const char *p)
 {
     if (starts_with(p, "()") || starts_with(p, "[]"))
@@ -259,7 +259,7 @@ void nsc_pattern_name_span(const char *name, size_t *start, size_t *length)
             (i == 0 || name[i - 1] == ':' || name[i - 1] == ' ')) {
             i += 8;
             i += operator_signs(name + i);
-            if (name[i] == ' ') { /* conversion or new: its type belongs to the name */
+            if (name[i] == ' ') { /* conversion or new: the type is part of the name */
                 while (name[i] != 0 && name[i] != '(')
                     i++;
             }
@@ -276,7 +276,7 @@ void nsc_pattern_name_span(const char *name, size_t *start, size_t *length)
         depth = depth_after(c, depth);
         i++;
     }
-    if (from >= i) /* "f [clone .part.0]" and the like: no return type in front */
+    if (from >= i) /* "f [clone .part.0]" and the like: no return type */
         from = 0;
     *start = from;
     *length = i - from;

@@ -1,7 +1,5 @@
 /*
- * table.c - tables of results in three writings; see table.h.
- *
- * Called by cli/. Must not decide where output goes or end the program.
+ * table.c - see table.h. Must not choose the output stream or exit.
  */
 #include "util/text/table.h"
 
@@ -16,7 +14,7 @@
 enum cell_state { CELL_NOTHING = 0, CELL_VALUE = 1, CELL_ESTIMATE = 2, CELL_LEAST = 3 };
 
 struct cell {
-    uint64_t value; /* of text: offset into the text arena */
+    uint64_t value; /* number, or for text its offset in nsc_table.text */
     enum cell_state state;
 };
 
@@ -53,7 +51,7 @@ void nsc_table_free(struct nsc_table *t)
     free(t);
 }
 
-/* Room for @more elements after @used; grows by half at least. Returns false without memory. */
+/* Make room for @more elements after @used; grows by at least half. False if out of memory. */
 static bool reserve(void **array, size_t *max, size_t used, size_t more, size_t element_bytes)
 {
     size_t want = *max + *max / 2 + 64;
@@ -141,12 +139,12 @@ static const struct cell *cell_at(const struct nsc_table *t, size_t row, size_t 
     return &t->cells[row * t->column_count + column];
 }
 
-/* Wider texts push what stands behind them in their row to the right; the other rows are not padded
- * for their sake. */
+/* Texts wider than this shift the rest of their own row to the right; other rows are not padded to
+ * their width. */
 #define PADDED_MAX 64
-#define SHOWN_MAX  (NSC_UNITS_MAX + 2) /* with the mark of an estimate or a bound, or a sign */
+#define SHOWN_MAX  (NSC_UNITS_MAX + 2) /* with "~", ">=" or a sign */
 
-/* The amount of a number that may be negative; its sign goes before. */
+/* Write the sign of a number that may be negative, unless it is 0. Returns its absolute value. */
 static uint64_t put_sign(char **number, uint64_t value)
 {
     bool negative = (int64_t)value < 0;
@@ -162,7 +160,7 @@ static void put_ratio(char *text, size_t bytes, uint64_t thousandths)
              (unsigned)(thousandths % RATIO_ONE));
 }
 
-/* A number as CSV has it. */
+/* Format a number for CSV. */
 static const char *plain(enum nsc_table_kind kind, uint64_t value, char buffer[NSC_UNITS_MAX])
 {
     if (kind == NSC_TABLE_RATIO)
@@ -177,7 +175,7 @@ static const char *plain(enum nsc_table_kind kind, uint64_t value, char buffer[N
     return buffer;
 }
 
-/* A cell as the aligned form shows it. Numbers are written into @buffer. */
+/* Return the text of a cell in the aligned form. Numbers are formatted into @buffer. */
 static const char *shown(const struct nsc_table *t, size_t row, size_t column,
                          char buffer[SHOWN_MAX])
 {
@@ -228,7 +226,7 @@ static const char *shown(const struct nsc_table *t, size_t row, size_t column,
     return buffer;
 }
 
-/* The aligned form's columns in order of appearance; returns how many. */
+/* Store the columns of the aligned form in display order. Returns their number. */
 static size_t order_columns(const struct nsc_table *t, size_t *order)
 {
     size_t n = 0;
@@ -249,7 +247,7 @@ static void put_spaces(FILE *out, size_t n)
     fprintf(out, "%*s", (int)n, "");
 }
 
-/* One aligned cell; the last of a row is never padded on the right. */
+/* Write one aligned cell. The last cell of a row is not padded on the right. */
 static void put_aligned(FILE *out, const char *text, size_t width, bool left, bool last)
 {
     size_t own = nsc_text_width(text);

@@ -1,7 +1,5 @@
 /*
- * units.c - durations, sizes and counts between numbers and text; see units.h.
- *
- * Called by cli/ only. Must not depend on the locale: a decimal point is always a point.
+ * units.c - see units.h. Must not depend on the locale: the decimal separator is always a point.
  */
 #include "util/text/units.h"
 
@@ -54,7 +52,7 @@ static const struct unit count_units[] = {
     {"", 1}, {"k", 1000}, {"M", 1000000}, {"G", 1000000000}, {NULL, 0},
 };
 
-/* Digits after the point beyond these change nothing that a 64-bit result can show. */
+/* Further digits after the point do not change the 64-bit result. */
 #define FRACTION_DIGITS 12
 
 static const char *parse_digits(const char *at, uint64_t *value, bool *overflow)
@@ -142,7 +140,7 @@ int nsc_units_parse_count(const char *text, uint64_t *count)
     return parse(count_units, true, text, count);
 }
 
-/* @value / @scale with three decimals; thousandths are rounded half up. */
+/* Return @value / @scale in thousandths, rounded half up. */
 static uint64_t thousandths(uint64_t value, uint64_t scale)
 {
     return value / scale * 1000 + (value % scale * 1000 + scale / 2) / scale;
@@ -158,7 +156,7 @@ const char *nsc_units_format_ns(char out[NSC_UNITS_MAX], uint64_t ns)
         snprintf(out, NSC_UNITS_MAX, "%" PRIu64 " ns", ns);
         return out;
     }
-    /* Rounding may reach 1000.000 of a unit: then the next larger one says it better. */
+    /* Rounding may reach 1000.000 of a unit: then the next larger unit is used. */
     while (i < 2 && thousandths(ns, steps[i].scale) >= 1000000)
         i++;
     milli = thousandths(ns, steps[i].scale);
