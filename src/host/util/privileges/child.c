@@ -12,7 +12,7 @@
 
 enum { KILL_MS = 1000, NAP_NS = 50000, NAP_NS_MAX = 10000000 };
 
-/* Waits until @end_ns; what waitpid() returned. */
+/* Wait until @end_ns. Returns what waitpid() returned; 0 if the child still runs. */
 static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
 {
     struct timespec nap = {.tv_nsec = NAP_NS};

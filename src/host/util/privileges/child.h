@@ -1,7 +1,8 @@
 /*
- * child.h - children that must not hold up their parent: wait for their answer and for their end.
+ * child.h - wait for a child process's output and exit, with time limits.
  *
- * Used for children that touch what is not to be trusted: files, file systems, parsers.
+ * Used for children that access untrusted files and file systems, or parse untrusted data: they
+ * must not block their parent.
  */
 #ifndef NSC_UTIL_PRIVILEGES_CHILD_H
 #define NSC_UTIL_PRIVILEGES_CHILD_H
@@ -9,18 +10,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Waits until a pipe or socket can be read, or until @end_ns (nsc_now_ns()); signals do not prolong
- * it. Returns 0, -ETIMEDOUT, or what poll() says. */
+/* Wait until a pipe or socket is readable, at most until @end_ns (nsc_now_ns()); signals do not
+ * prolong the wait. Returns 0, -ETIMEDOUT, or poll(2)'s -errno. */
 int nsc_child_wait_readable(int fd, uint64_t end_ns);
 
 /**
- * nsc_child_end - wait for a child that has done its work, and kill it if it does not exit.
- * @child: process number.
- * @grace_ms: how long it may take to exit by itself.
+ * nsc_child_end - wait for a child that has finished its work, and kill it if it does not exit.
+ * @child: process id.
+ * @grace_ms: time to exit by itself, in ms.
  *
- * Takes at most @grace_ms and a second: a child that waits for a file system (FUSE) cannot be
- * killed before that has answered, and then stays a zombie until this process ends.
- * Returns the status as of waitpid(), or -1 where it is not known.
+ * Waits at most @grace_ms plus one second. A child that waits for a file system (FUSE) cannot be
+ * killed before that answers; it then stays a zombie until this process ends.
+ * Returns the status of waitpid(2), or -1 if it is not known.
  */
 int nsc_child_end(pid_t child, unsigned grace_ms);
 

@@ -31,14 +31,14 @@ static bool is_kept(const struct nsc_confine *c, int fd)
     return false;
 }
 
-/* Without close_range(): one by one. */
+/* Close descriptors one by one, on kernels without close_range(). */
 static void close_listed(const struct nsc_confine *c)
 {
     DIR *folder = opendir("/proc/self/fd");
     const struct dirent *entry;
 
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 of "." and "..": not touched here */
+        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for "." and "..": below FD_FIRST */
 
         if (fd >= FD_FIRST && fd != dirfd(folder) && !is_kept(c, fd))
             close(fd);
@@ -67,7 +67,7 @@ static void close_others(const struct nsc_confine *c)
     }
 }
 
-/* Libraries complain to stderr; that is not for the user's terminal. */
+/* Libraries print errors to stderr, which must not reach the user's terminal. */
 static void replace_stdio(const struct nsc_confine *c)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -86,7 +86,7 @@ static void replace_stdio(const struct nsc_confine *c)
         close(null);
 }
 
-/* Shared memory is a way out of the child: to other processes, and into the parent's data. */
+/* Through shared memory the child could change data of other processes and of its parent. */
 static void unmap_shared(const struct nsc_confine *c)
 {
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -126,7 +126,7 @@ static void limit_memory(uint64_t bytes)
         fclose(statm);
 }
 
-/* The parent matters more: if memory runs out, the kernel takes it from this child. */
+/* If memory runs out, the kernel should kill this child, not its parent. */
 static void offer_to_oom_killer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -137,11 +137,11 @@ static void offer_to_oom_killer(void)
     }
 }
 
-/* Both end with a change of user, so this comes after it. */
+/* Must follow the change of user, which resets both settings. */
 static void tie_to_parent(void)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)prctl(PR_SET_DUMPABLE, 0); /* no core file, and not traced by others of that user */
+    (void)prctl(PR_SET_DUMPABLE, 0); /* no core file, no ptrace by processes of that user */
 }
 
 int nsc_confine_enter(const struct nsc_confine *c)
@@ -202,7 +202,7 @@ static const int allowed[] = {
 #endif
 };
 
-/* Libraries go on without the file. */
+/* Refused with EACCES: libraries continue without the file. */
 static const int named_files[] = {
     SYS_openat, SYS_openat2, SYS_faccessat, SYS_faccessat2, SYS_readlinkat, SYS_statx,
     SYS_getcwd, SYS_chdir,
@@ -238,7 +238,7 @@ static const int hostile[] = {
 
 enum { REFUSE = NSC_SECCOMP_FAIL };
 
-/* Memory: private, never executable. Files that are open may be mapped: libdw reads so. */
+/* Memory: private, never executable. Open files may be mapped: libdw reads files that way. */
 static void answer_mmap(struct nsc_seccomp *f)
 {
     nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 7, SYS_mmap);
@@ -251,7 +251,7 @@ static void answer_mmap(struct nsc_seccomp *f)
     nsc_seccomp_answer(f, REFUSE | EACCES);
 }
 
-/* prlimit64() may read limits: getrlimit() calls it so. */
+/* prlimit64() may only read limits, as getrlimit() does. */
 static void answer_limits(struct nsc_seccomp *f)
 {
     nsc_seccomp_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 6, SYS_prlimit64);

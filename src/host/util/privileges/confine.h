@@ -1,9 +1,9 @@
 /*
- * confine.h - what a forked child gives up before it parses data of somebody it must not trust.
+ * confine.h - sandbox for a forked child that parses untrusted data.
  *
- * Called by symbols/ in children that parse ELF, DWARF and C++ names. Parsers may be taken over by
- * what they parse: afterwards the child can compute, read the descriptors that it keeps and write
- * to its pipe, nothing else. Only for children of fork() with one thread. Must not print.
+ * Called by symbols/ in children that parse ELF, DWARF and C++ names. A hostile file may take over
+ * its parser: a sealed child can only compute, read its kept descriptors and write to its pipe.
+ * Only for single-threaded children of fork(). Must not print.
  */
 #ifndef NSC_UTIL_PRIVILEGES_CONFINE_H
 #define NSC_UTIL_PRIVILEGES_CONFINE_H
@@ -17,31 +17,32 @@
 #define NSC_CONFINE_KEEP_MAX 4
 
 struct nsc_confine {
-    const struct nsc_credentials *credentials; /* the user to become; NULL: stay the same */
+    const struct nsc_credentials *credentials; /* the user to become; NULL: unchanged */
     int keep[NSC_CONFINE_KEEP_MAX];            /* descriptors that stay open; negative: none */
-    const void *shared;    /* start of the only shared mapping that stays; NULL: none stays */
-    uint64_t memory_bytes; /* address space beyond what is mapped now */
+    const void *shared;    /* start of the only shared mapping to keep; NULL: keep none */
+    uint64_t memory_bytes; /* limit of address space, beyond what is mapped now */
     uint32_t cpu_seconds;
 };
 
 /**
- * nsc_confine_enter - give up what was inherited, while files can still be opened.
+ * nsc_confine_enter - drop inherited resources; files can still be opened afterwards.
  *
  * Closes all other descriptors, connects 0 to 2 to /dev/null, unmaps shared memory, assumes the
- * credentials, limits memory and processor time, restores the default action of fatal signals.
- * The child ends with its parent and cannot be traced by processes of its new user.
- * Returns 0 or -errno (the credentials cannot be assumed); then the caller must exit.
+ * credentials, limits memory and CPU time, restores the default action of fatal signals. The child
+ * is killed when its parent ends, and processes of its new user cannot trace it.
+ * Returns 0 or -errno (the credentials cannot be assumed); after an error the caller must exit.
  */
 int nsc_confine_enter(const struct nsc_confine *confine);
 
 /**
- * nsc_confine_seal - give up everything but computing and the open descriptors, for good.
+ * nsc_confine_seal - permanently restrict the child to computing and its open descriptors.
  *
- * No capabilities, no new descriptors, files or processes, and a system call filter: reading,
- * writing, memory without PROT_EXEC, time and exit are allowed; execve, socket, ptrace and the like
- * kill the child; the rest fails (names of files: EACCES, others: ENOSYS).
- * Returns 0, or -errno where there is no filter (a kernel without seccomp, another processor, an
- * emulator): all else is in force then, and the caller may go on.
+ * Drops all capabilities, forbids new descriptors, files and processes, and installs a system call
+ * filter. The filter allows reading, writing, memory without PROT_EXEC, time and exit. execve,
+ * socket, ptrace and the like kill the child. All other calls fail: those with file names with
+ * EACCES, others with ENOSYS.
+ * Returns 0, or -errno if there is no filter (a kernel without seccomp, another CPU architecture,
+ * an emulator). The other restrictions are in force then, and the caller may continue.
  */
 int nsc_confine_seal(void);
 

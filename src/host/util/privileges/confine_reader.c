@@ -91,7 +91,7 @@ enum { MOUNT_SETATTR = 442, QUOTACTL_FD = 443, PROCESS_MRELEASE = 448, LAST_KNOW
 
 enum { REFUSE = NSC_SECCOMP_FAIL };
 
-#define TERMINAL_GET 0x802c542au /* TCGETS2, which no header of the C library's defines */
+#define TERMINAL_GET 0x802c542au /* TCGETS2; not defined in the C library's headers */
 
 static const int foreign[] = {
     /* other programs, processes and machines */
@@ -291,7 +291,7 @@ static void answer_kill(struct nsc_seccomp *f, uint32_t self)
     nsc_seccomp_answer_value((f), (number), (argument), (values),                                  \
                              sizeof(values) / sizeof((values)[0]), (action_in), (action_else))
 
-/* Calls whose arguments decide. */
+/* Calls that are allowed or refused by their arguments. */
 static void answer_arguments(struct nsc_seccomp *f)
 {
     static const uint32_t terminal[] = {TCGETS,    TERMINAL_GET, TIOCGWINSZ,
@@ -311,8 +311,8 @@ static void answer_arguments(struct nsc_seccomp *f)
                           0, REFUSE | EPERM);
 }
 
-/* A socket of the family whose number is loaded: allows it with this type, and this protocol or
- * the family's own (0); refuses it with others. Another family: goes on. */
+/* The loaded value is the socket's family. If it is @family, allows @type with @protocol or 0 (the
+ * family's default), and refuses all else. For other families, continues with the next rule. */
 enum { FAMILY_INSTRUCTIONS = 9 };
 static void answer_family(struct nsc_seccomp *f, uint32_t family, uint32_t type, uint32_t protocol)
 {

@@ -20,7 +20,7 @@
 #include "util/now.h"
 #include "util/privileges/child.h"
 
-#define FUSE_SUPER_MAGIC 0x65735546 /* no header of the C library's defines it */
+#define FUSE_SUPER_MAGIC 0x65735546 /* not defined in the C library's headers */
 
 #define NAMESPACE_UNKNOWN UINT64_MAX
 #define OPEN_TIMEOUT_NS   2000000000ull
@@ -29,7 +29,7 @@ enum { STATUS_BYTES_MAX = 16384 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* What follows "\n@key:", or NULL. */
+/* Return the text after "\n@key:", or NULL. */
 static const char *field(const char *status, const char *key)
 {
     char label[32];
@@ -83,8 +83,8 @@ int nsc_credentials_parse(const char *status, struct nsc_credentials *out)
     return error;
 }
 
-/* The inode number of a process's user namespace: 0 if it is our own or the system has none, else
- * NAMESPACE_UNKNOWN where it is not shown. */
+/* Return the inode number of a process's user namespace. 0: it is this process's, or the system has
+ * no user namespaces; NAMESPACE_UNKNOWN: /proc does not show it. */
 static uint64_t user_namespace(pid_t pid)
 {
     struct stat own, theirs;
@@ -170,7 +170,7 @@ bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
             (own.capabilities & ~credentials->capabilities) != 0);
 }
 
-/* Does the user namespace of this process have the id? @map: uid_map or gid_map. */
+/* Return true if the user namespace of this process maps @id. @map: "uid_map" or "gid_map". */
 static bool is_mapped(const char *map, uint32_t id)
 {
     unsigned first, count;
@@ -188,7 +188,7 @@ static bool is_mapped(const char *map, uint32_t id)
     return found;
 }
 
-/* May this process change its user and its groups? */
+/* Return true if this process may change its user and its groups. */
 static bool may_change_ids(void)
 {
     const uint32_t needed = 1u << CAP_SETUID | 1u << CAP_SETGID;
@@ -217,7 +217,7 @@ bool nsc_credentials_can_be_assumed(const struct nsc_credentials *credentials)
 
 /* ---- Assuming -------------------------------------------------------------------------------- */
 
-/* Root stays root: the capabilities that @c lacks go. */
+/* Drop the capabilities that @c lacks: needed when root remains root. */
 static int keep_capabilities(const struct nsc_credentials *c)
 {
     struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -238,7 +238,7 @@ int nsc_credentials_assume(const struct nsc_credentials *c)
     uid_t user = c->user.effective;
     gid_t group = c->group.effective;
 
-    /* Before processes with these credentials may attach. */
+    /* Must precede the change of user: afterwards processes of that user might attach. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0)
         return -errno;
     if (nsc_credentials_are_foreign(c) &&
@@ -247,13 +247,13 @@ int nsc_credentials_assume(const struct nsc_credentials *c)
         return -errno;
     if (geteuid() != user)
         return -EPERM;
-    /* Once more: a change of user sets it to fs.suid_dumpable. */
+    /* Again, because a change of user sets it to fs.suid_dumpable. */
     if (prctl(PR_SET_DUMPABLE, 0) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return -errno;
     return 0;
 }
 
-/* @no_fuse: refuse files of file systems that a process serves. */
+/* @no_fuse: refuse files on FUSE, whose server process may block. */
 static int open_regular(const char *path, bool no_fuse)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
@@ -284,7 +284,7 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-/* The child's half: sends the descriptor, or the error. */
+/* The child's part: opens the file, then sends the descriptor or the error. */
 __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials *credentials,
                                                     const char *path, int socket)
 {
@@ -293,7 +293,7 @@ __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials
     struct iovec part = {.iov_base = &fd, .iov_len = sizeof fd};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
-    /* What the parent has open is not for a process of that user. Linux 5.9. */
+    /* A process of that user must not have the parent's open descriptors. Linux 5.9. */
     if (socket > STDERR_FILENO + 1)
         (void)syscall(SYS_close_range, STDERR_FILENO + 1, socket - 1, 0);
     (void)syscall(SYS_close_range, socket + 1, ~0u, 0);
