@@ -11,7 +11,7 @@
 
 #include "util/os/partial_name.h"
 
-/* Only a name that is free, or a regular file, may be replaced. */
+/* Check that @path is free or a regular file: nothing else may be replaced. */
 static int check_target(const char *path, struct nsc_diag *diag)
 {
     struct stat st;
@@ -32,7 +32,8 @@ static int check_target(const char *path, struct nsc_diag *diag)
     return 0;
 }
 
-/* A file without a name beside @path, where the file system can; else -errno. */
+/* Open a file without a name (O_TMPFILE) in the folder of @path. Returns a descriptor, or -1 if the
+ * file system does not support it. */
 static int open_nameless(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -139,14 +140,14 @@ int nsc_atomic_file_publish(struct nsc_atomic_file *f, struct nsc_diag *diag)
 /* ---- Two at once ------------------------------------------------------------------------------
  */
 
-/* What it takes to undo a publication. */
+/* How to undo the rename of a file to its final name. */
 enum undo {
     UNDO_NOTHING,
     UNDO_REMOVE,   /* the name was free */
-    UNDO_EXCHANGE, /* what stood there has the temporary name now */
+    UNDO_EXCHANGE, /* the replaced file has the temporary name now */
 };
 
-/* Move the file to its name so that it can be undone. */
+/* Rename the file to its final name. @undo receives how to undo it. */
 static int exchange(struct nsc_atomic_file *f, enum undo *undo, struct nsc_diag *diag)
 {
     if (f->partial == NULL)
@@ -155,7 +156,7 @@ static int exchange(struct nsc_atomic_file *f, enum undo *undo, struct nsc_diag 
         *undo = UNDO_EXCHANGE;
         return 0;
     }
-    /* Either there is nothing to exchange it with, or the file system cannot do it. */
+    /* Either no file has the final name, or the file system cannot exchange names. */
     *undo = errno == ENOENT ? UNDO_REMOVE : UNDO_NOTHING;
     if (rename(f->partial, f->path) == 0)
         return 0;
@@ -195,7 +196,7 @@ int nsc_atomic_file_publish_both(struct nsc_atomic_file *first, struct nsc_atomi
         if (error != 0)
             take_back(first, undo);
     }
-    /* What is left under the temporary name: the new file, or the one that it replaced. */
+    /* Removes the temporary name: of the new file, or of the file that it replaced. */
     nsc_atomic_file_abandon(first);
     nsc_atomic_file_abandon(second);
     return error;

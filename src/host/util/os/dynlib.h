@@ -1,8 +1,8 @@
 /*
- * dynlib.h - shared libraries that are loaded when they are needed, and not linked: where nobody
- * needs them, they need not be there.
+ * dynlib.h - load optional shared libraries at run time.
  *
- * Called by the rooms that each wrap one library.
+ * nanoscope starts without them; only the features that need them require them. Called by the
+ * rooms that each wrap one library.
  */
 #ifndef NSC_UTIL_OS_DYNLIB_H
 #define NSC_UTIL_OS_DYNLIB_H
@@ -12,12 +12,12 @@
 #include "util/diag.h"
 
 /**
- * nsc_dynlib_load - load a library and find functions in it. It stays loaded.
+ * nsc_dynlib_load - load a library and look up functions in it. It stays loaded.
  * @file: "libfoo.so.1".
- * @need: what for, and what has it: "to do this (Debian: apt install libfoo1)".
+ * @need: its purpose and its package, for the message: "to do this (Debian: apt install libfoo1)".
  * @names: @count names of functions.
- * @functions: receives them: @count pointers, one behind the other.
- * Returns 0, or -ENOSYS with @diag: it is not installed, or lacks one.
+ * @functions: receives an array of @count function pointers.
+ * Returns 0, or -ENOSYS with @diag: the library is not installed, or lacks a function.
  */
 int nsc_dynlib_load(const char *file, const char *need, const char *const *names, size_t count,
                     void *functions, struct nsc_diag *diag);

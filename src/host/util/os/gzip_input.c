@@ -1,5 +1,4 @@
-/* gzip_input.c - see gzip_input.h. zlib's gz functions pass data that is not gzip through as it is.
- */
+/* gzip_input.c - see gzip_input.h. zlib's gz functions return data that is not gzip unchanged. */
 #include "util/os/gzip_input.h"
 
 #include <errno.h>
@@ -22,7 +21,7 @@ struct nsc_input {
     uint64_t line;
     uint64_t taken; /* by nsc_input_take() */
     uint64_t total;
-    struct nsc_diag fault; /* of @error: a fault met while peeking is told when its line comes */
+    struct nsc_diag fault; /* message of @error; returned again by every later fill() */
     int error;
     bool at_end;
 };
@@ -102,7 +101,7 @@ static void read_failed(struct nsc_input *in)
     int code = Z_OK;
     int saved = errno;
     const char *text = gzerror(in->gz, &code);
-    const char *colon = strstr(text, ": "); /* zlib puts a name of its own before it */
+    const char *colon = strstr(text, ": "); /* zlib prefixes its own name of the file */
 
     if (code == Z_ERRNO && saved != 0)
         in->error = nsc_diag_set(&in->fault, NSC_DIAG_NO_OFFSET, saved, "cannot read %s: %s",
@@ -120,7 +119,7 @@ static int fault(const struct nsc_input *in, struct nsc_diag *diag)
     return in->error;
 }
 
-/* Read more behind [begin, end), making room first. Returns 1, 0 at the end of input, -errno. */
+/* Read more bytes after [begin, end). Returns 1, 0 at the end of the input, or -errno. */
 static int fill(struct nsc_input *in, struct nsc_diag *diag)
 {
     int got;
@@ -150,7 +149,7 @@ static int fill(struct nsc_input *in, struct nsc_diag *diag)
         return 1;
     }
     in->at_end = true;
-    /* A gzip file that was cut reads as an end with an error noted. */
+    /* For a truncated gzip file, gzread() returns 0 and gzerror() the error. */
     if (got == 0) {
         int code = Z_OK;
 
@@ -168,7 +167,7 @@ int nsc_input_peek(struct nsc_input *in, const uint8_t **bytes, size_t *count,
     while (in->end - in->begin < PEEK_BYTES) {
         int error = fill(in, diag);
 
-        /* What came before the damage is still worth a look. */
+        /* Bytes before the damage are still returned. */
         if (error < 0 && in->end == in->begin)
             return error;
         if (error <= 0)

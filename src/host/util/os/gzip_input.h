@@ -1,8 +1,7 @@
 /*
- * gzip_input.h - read an input, plain or gzip, from a file or standard input: line by line or by
- * bytes.
+ * gzip_input.h - read a file or standard input, plain or gzip, by lines or by bytes.
  *
- * Called by importers. Never holds more than one line, or the bytes asked for, and one buffer.
+ * Called by importers. Memory is bounded by one line, or the requested bytes, plus one buffer.
  */
 #ifndef NSC_UTIL_OS_GZIP_INPUT_H
 #define NSC_UTIL_OS_GZIP_INPUT_H
@@ -13,7 +12,7 @@
 
 #include "util/diag.h"
 
-#define NSC_INPUT_LINE_MAX (1u << 20) /* longer lines are damage */
+#define NSC_INPUT_LINE_MAX (1u << 20) /* bytes; longer lines are errors */
 
 struct nsc_input;
 
@@ -22,29 +21,30 @@ struct nsc_input;
  * Returns 0 or -errno with @diag filled: -EISDIR, or open(2)'s.
  */
 int nsc_input_open(const char *path, struct nsc_input **out, struct nsc_diag *diag);
-/* The same over a descriptor, which the input then owns. @name is for messages. */
+/* As nsc_input_open(), on a descriptor that the input then owns. @name is for messages. */
 int nsc_input_open_fd(int fd, const char *name, struct nsc_input **out, struct nsc_diag *diag);
 void nsc_input_close(struct nsc_input *in);
 
 const char *nsc_input_name(const struct nsc_input *in);
 bool nsc_input_is_gzip(const struct nsc_input *in);
 
-/* The first bytes (up to 4 KiB, fewer at the end of the input) without taking them. */
+/* Return the next bytes (up to 4 KiB, fewer at the end of the input) without consuming them. */
 int nsc_input_peek(struct nsc_input *in, const uint8_t **bytes, size_t *count,
                    struct nsc_diag *diag);
 
 /**
- * nsc_input_need - the bytes that come next, without taking them.
- * @want: how many there must be at least, unless the input ends.
- * @bytes, @count: what is there, valid until the next call; @count < @want only at the end.
- * Returns 0 or -errno with @diag, as nsc_input_line(); with damaged gzip data only when fewer than
- * @want bytes came before the damage, and these are in @bytes all the same.
+ * nsc_input_need - return at least @want of the next bytes, without consuming them.
+ * @want: minimum number of bytes, unless the input ends before.
+ * @bytes, @count: receive the buffered bytes, valid until the next call; @count < @want only at the
+ *                 end of the input or on an error.
+ * Returns 0 or -errno with @diag, as nsc_input_line(). Damaged gzip data is an error only if fewer
+ * than @want bytes precede the damage; @bytes then still receives those.
  */
 int nsc_input_need(struct nsc_input *in, size_t want, const uint8_t **bytes, size_t *count,
                    struct nsc_diag *diag);
-/* Take @count of them. Not to be mixed with lines. */
+/* Consume @count of these bytes. Do not combine with nsc_input_line(). */
 void nsc_input_take(struct nsc_input *in, size_t count);
-/* Bytes taken so far, uncompressed. */
+/* Return the number of bytes consumed so far, uncompressed. */
 uint64_t nsc_input_offset(const struct nsc_input *in);
 
 struct nsc_line {
@@ -56,14 +56,15 @@ struct nsc_line {
 };
 
 /**
- * nsc_input_line - the next line.
- * Returns 1, 0 at the end, or -errno with @diag filled: -EBADMSG (damaged or cut gzip data),
- * -EMSGSIZE (a line longer than NSC_INPUT_LINE_MAX), or read(2)'s. @line->number is set in every
- * case.
+ * nsc_input_line - read the next line.
+ * Returns 1, 0 at the end, or -errno with @diag filled: -EBADMSG (damaged or truncated gzip data),
+ * -EMSGSIZE (a line longer than NSC_INPUT_LINE_MAX), -ENOMEM, or read(2)'s. @line->number is always
+ * set.
  */
 int nsc_input_line(struct nsc_input *in, struct nsc_line *line, struct nsc_diag *diag);
 
-/* Compressed bytes read, and the size of the input (0 if it is not a file). */
+/* Return the bytes of the file read so far, before decompression, and its size (0 if the input is
+ * not a regular file). */
 void nsc_input_progress(const struct nsc_input *in, uint64_t *done, uint64_t *total);
 
 #endif

@@ -66,7 +66,8 @@ void nsc_output_flush(struct nsc_output *out)
         write_all(s, out->buffer, bytes);
 }
 
-/* Two digits at a step: a time has a dozen of them, and divisions are what writing text costs. */
+/* Writes two digits per step: divisions dominate the cost of text output, and a timestamp has about
+ * twelve digits. */
 uint8_t *nsc_output_digits(uint8_t *at, uint64_t value)
 {
     static const char pairs[] = "00010203040506070809101112131415161718192021222324"
@@ -111,7 +112,7 @@ static int start_gzip(struct nsc_output_sink *s)
 {
     s->packed = malloc(PACKED_BYTES);
     /* 15 + 16: the largest window, with a gzip header. On traces, level 6 takes up to twice the
-     * time of 5 for 3-4 % fewer bytes, and is what an export then waits for. */
+     * time of level 5 for 3-4 % fewer bytes, and would dominate the time of an export. */
     if (s->packed == NULL ||
         deflateInit2(&s->z, 5, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return -ENOMEM;
@@ -176,7 +177,7 @@ int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag)
     error = s->error == 0 ? nsc_atomic_file_close(&s->file) : 0;
     if (error != 0)
         s->error = error;
-    /* A set of files may be thousands of outputs that wait to be published. */
+    /* Thousands of outputs of a set may wait to be published: free their buffers now. */
     end_gzip(s);
     free(out->buffer);
     out->buffer = out->at = out->end = NULL;

@@ -1,9 +1,9 @@
 /*
  * gzip_output.h - write an output file, plain or gzip, that appears under its name only when it is
- * whole.
+ * complete.
  *
- * Called by exporters. Errors are latched: an exporter writes on and asks at the end. Bounded
- * memory.
+ * Called by exporters. The first error is kept and further output is discarded, so that exporters
+ * can check once at the end. Memory is bounded.
  */
 #ifndef NSC_UTIL_OS_GZIP_OUTPUT_H
 #define NSC_UTIL_OS_GZIP_OUTPUT_H
@@ -24,18 +24,19 @@ struct nsc_output {
 };
 
 /**
- * nsc_output_create - begin an output.
- * @path: where it will appear, or "-" for standard output (nothing is renamed then).
+ * nsc_output_create - create an output.
+ * @path: its final name, or "-" for standard output (nothing is renamed then).
  * @gzip: compress.
  *
- * Refuses (with a diagnostic) a path that is a link, folder or device, and what open(2) refuses.
+ * Returns 0 or -errno with @diag, as nsc_atomic_file_create(); links, folders and devices are
+ * refused.
  */
 int nsc_output_create(const char *path, bool gzip, struct nsc_output **out, struct nsc_diag *diag);
 
-/* Hand the buffer on; afterwards there are NSC_OUTPUT_BUFFER bytes of room. Errors are latched. */
+/* Write or compress the buffered bytes; afterwards the buffer is empty. */
 void nsc_output_flush(struct nsc_output *out);
 
-/* Make room for @bytes (at most NSC_OUTPUT_BUFFER) at out->at; the caller moves out->at on. */
+/* Make room for @bytes (at most NSC_OUTPUT_BUFFER) at out->at; the caller advances out->at. */
 static inline uint8_t *nsc_output_room(struct nsc_output *out, size_t bytes)
 {
     if ((size_t)(out->end - out->at) < bytes)
@@ -43,7 +44,7 @@ static inline uint8_t *nsc_output_room(struct nsc_output *out, size_t bytes)
     return out->at;
 }
 
-/* Any number of bytes. */
+/* Write any number of bytes. */
 static inline void nsc_output_put(struct nsc_output *out, const void *data, size_t bytes)
 {
     const uint8_t *from = data;
@@ -66,24 +67,27 @@ static inline void nsc_output_text(struct nsc_output *out, const char *text)
     nsc_output_put(out, text, strlen(text));
 }
 
-/* A number in decimal. */
+/* Write a number in decimal. */
 void nsc_output_u64(struct nsc_output *out, uint64_t value);
-/* The same into memory (20 bytes of room); returns the byte after. */
+/* Format a number in decimal at @at, which needs room for 20 bytes. Returns the address after it.
+ */
 uint8_t *nsc_output_digits(uint8_t *at, uint64_t value);
 
-/* The first error, as -errno, or 0. */
+/* Return the first error, as -errno, or 0. */
 int nsc_output_error(const struct nsc_output *out);
 
 /**
- * nsc_output_finish - write what is buffered and close the file; it still has its temporary name.
+ * nsc_output_finish - write the buffered bytes and close the file, which keeps its temporary name.
  * Returns 0 or -errno with @diag filled ("cannot write NAME: No space left on device").
  */
 int nsc_output_finish(struct nsc_output *out, struct nsc_diag *diag);
-uint64_t nsc_output_bytes(const struct nsc_output *out); /* written; exact after finish */
+/* Return the bytes written to the file; complete after nsc_output_finish(). */
+uint64_t nsc_output_bytes(const struct nsc_output *out);
 
-/* After finish: move the file to its name. Frees @out in any case. */
+/* After finish: rename the file to its final name. Always frees @out. Returns 0 or -errno with
+ * @diag. */
 int nsc_output_publish(struct nsc_output *out, struct nsc_diag *diag);
-/* Remove the temporary file, free @out (may be NULL). */
+/* Remove the temporary file and free @out, which may be NULL. */
 void nsc_output_abandon(struct nsc_output *out);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define BUFFER_BYTES (128u * 1024)
 
-/* A descriptor of a regular file and its size, or -errno. A pipe would never open. */
+/* Open a regular file. Returns a descriptor or -errno. O_NONBLOCK: a pipe must not block. */
 static int open_regular(const char *path, uint64_t *size, struct nsc_diag *diag)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -92,7 +92,7 @@ const uint8_t *nsc_paged_file_fetch(struct nsc_paged_file *b, uint64_t offset, s
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            b->error = got < 0 ? -errno : -EIO; /* it has become shorter */
+            b->error = got < 0 ? -errno : -EIO; /* the file was truncated meanwhile */
             return NULL;
         }
         b->held += (size_t)got;

@@ -23,8 +23,8 @@ char *nsc_partial_make(const char *path, const char *ending)
     return name;
 }
 
-/* Where the last part of @name begins, up to @end: behind its dot; 0 if it is no part of these
- * digits, or there is nothing in front. */
+/* Return the start, after its dot, of the last dot-separated part of @name[0, @end). Returns 0 if
+ * that part has other characters than digits, or if nothing precedes its dot. */
 static size_t part_before(const char *name, size_t end, bool hexadecimal)
 {
     size_t at = end;

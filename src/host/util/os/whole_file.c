@@ -19,7 +19,7 @@ int nsc_whole_file_read_open(int fd, const char *path, size_t max, struct nsc_bu
     if (fstat(fd, &st) != 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", path,
                             strerror(errno));
-    /* All at once, and one byte more to see the end. */
+    /* Reads all bytes with one call; one byte more detects the end of the file. */
     if (S_ISREG(st.st_mode) && st.st_size >= 0 && (uint64_t)st.st_size < max)
         piece = (size_t)st.st_size + 1;
     for (;;) {

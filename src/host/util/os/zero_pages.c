@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Less is sooner filled with zeros than asked of the kernel. */
+/* Below this size, clearing memory is faster than mmap(). */
 #define SMALL ((size_t)128 << 10)
 
 void *nsc_pages_new(size_t bytes)
