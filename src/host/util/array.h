@@ -1,5 +1,5 @@
 /*
- * array.h - arrays that grow, by one element at a time or to a length. Used by all rooms of the
+ * array.h - growable arrays: append one element, or extend to a length. Used by all rooms of the
  * host world.
  */
 #ifndef NSC_UTIL_ARRAY_H
@@ -10,8 +10,10 @@
 #include <string.h>
 
 /*
- * Room for one more element in an array of @count elements of @item bytes with room for *@room.
- * Returns the array (perhaps moved), or NULL when memory is short: the old one is still valid.
+ * Make room for one more element in an array of @count elements of @item bytes each.
+ * @room: capacity in elements; updated when the array grows.
+ * Returns the array, which may have moved, or NULL if out of memory: then the old array is still
+ * valid.
  */
 static inline void *nsc_array_grow(void *array, uint32_t *room, uint32_t count, size_t item)
 {
@@ -29,8 +31,10 @@ static inline void *nsc_array_grow(void *array, uint32_t *room, uint32_t count, 
 }
 
 /*
- * An array of *@count elements of @item bytes has @wanted at least, more than none; new ones are
- * zero. Returns the array (perhaps moved), or NULL when memory is short: the old one is still
+ * Extend an array of *@count elements of @item bytes each to at least @wanted elements. New
+ * elements are zero.
+ * @wanted: > 0. @count: updated when the array grows.
+ * Returns the array, which may have moved, or NULL if out of memory: then the old array is still
  * valid.
  */
 static inline void *nsc_array_reach(void *array, uint32_t *count, uint32_t wanted, size_t item)

@@ -1,8 +1,8 @@
 /*
- * buffer.h - a byte buffer that grows, and the ways numbers are put into it.
+ * buffer.h - a growable byte buffer, with functions that append numbers, bytes and text.
  *
- * Used by all rooms of the host world. When memory runs out the buffer remembers it
- * (`failed`) and takes nothing more: a caller builds a whole block and looks once.
+ * Used by all rooms of the host world. When an allocation fails, the buffer sets `failed` and
+ * ignores further data: a caller can build a whole block and check `failed` once.
  */
 #ifndef NSC_UTIL_BUFFER_H
 #define NSC_UTIL_BUFFER_H
@@ -21,7 +21,8 @@ struct nsc_buffer {
     bool failed;
 };
 
-/* Make room for @more bytes after the used ones; returns where they go, or NULL (and failed). */
+/* Make room for @more bytes after the used ones. Returns their address; if out of memory, sets
+ * `failed` and returns NULL. */
 static inline uint8_t *nsc_buffer_reserve(struct nsc_buffer *b, size_t more)
 {
     size_t room = b->room;
@@ -62,7 +63,7 @@ static inline void nsc_buffer_bytes(struct nsc_buffer *b, const void *data, size
     }
 }
 
-/* Length and bytes, without the NUL. NULL counts as empty. */
+/* Append the length as LEB128, then the bytes without the NUL. NULL is the empty text. */
 static inline void nsc_buffer_text(struct nsc_buffer *b, const char *text)
 {
     size_t bytes = text == NULL ? 0 : strlen(text);

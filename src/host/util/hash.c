@@ -17,7 +17,7 @@ uint64_t nsc_hash_seed(void)
 
     if (known != 0)
         return known;
-    /* Without it: where we are loaded and when, which files do not know. */
+    /* Fallback: load address (ASLR) and time, which the author of a file cannot know. */
     if (getentropy(&made, sizeof made) != 0)
         made = nsc_hash_word((uint64_t)(uintptr_t)&seed, nsc_now_ns());
     made += made == 0;

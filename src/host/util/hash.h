@@ -1,8 +1,8 @@
 /*
- * hash.h - hashes of keys that somebody else chose. Used by tables of all rooms of the host world.
+ * hash.h - seeded hashes of untrusted keys. Used by hash tables of all rooms of the host world.
  *
- * Each run has a seed of its own: a file cannot be made so that its keys meet in one slot. What a
- * table's order depends on must therefore not be seen in any output.
+ * Each process has its own random seed, so that no input file can be crafted to make its keys
+ * collide. The order of a table's slots differs between runs and must not show in any output.
  */
 #ifndef NSC_UTIL_HASH_H
 #define NSC_UTIL_HASH_H
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The seed of this process, never 0. Context: any thread. */
+/* Return the seed of this process, never 0. Context: any thread. */
 uint64_t nsc_hash_seed(void);
 
-/* Of a number. All bits of the result are of use. */
+/* Hash a number. All bits of the result are usable. */
 static inline uint64_t nsc_hash_word(uint64_t seed, uint64_t key)
 {
     uint64_t h = (key ^ seed) * 0x9e3779b97f4a7c15u;
@@ -22,7 +22,7 @@ static inline uint64_t nsc_hash_word(uint64_t seed, uint64_t key)
     return h ^ h >> 32;
 }
 
-/* Of bytes: SipHash-1-3, which also holds where two texts are made for one another. */
+/* Hash @count bytes with SipHash-1-3, which resists crafted collisions. */
 uint64_t nsc_hash_bytes(uint64_t seed, const void *bytes, size_t count);
 
 #endif

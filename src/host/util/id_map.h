@@ -1,6 +1,6 @@
 /*
- * id_map.h - from 64-bit numbers that others chose to small ones of ours. Used by importers and the
- * recorder.
+ * id_map.h - hash map from 64-bit keys of an input (addresses, foreign ids) to 32-bit values. Used
+ * by importers and the recorder.
  */
 #ifndef NSC_UTIL_ID_MAP_H
 #define NSC_UTIL_ID_MAP_H
@@ -21,7 +21,7 @@ struct nsc_id_map_slot {
 /* Open addressing; at most half full; @slots is a power of two or 0. All zero = empty. */
 struct nsc_id_map {
     struct nsc_id_map_slot *table;
-    uint64_t seed; /* set with the first table */
+    uint64_t seed; /* set when the first table is allocated */
     uint32_t slots, count;
 };
 
@@ -31,7 +31,7 @@ static inline void nsc_id_map_free(struct nsc_id_map *map)
     *map = (struct nsc_id_map){0};
 }
 
-/* Its slot, or the free one where it would be. The map is not empty. */
+/* Return the slot of @key, or the free slot for it. The map must have slots. */
 static inline struct nsc_id_map_slot *nsc_id_map_slot(const struct nsc_id_map *map, uint64_t key)
 {
     uint32_t at = (uint32_t)nsc_hash_word(map->seed, key) & (map->slots - 1);
@@ -41,13 +41,13 @@ static inline struct nsc_id_map_slot *nsc_id_map_slot(const struct nsc_id_map *m
     return &map->table[at];
 }
 
-/* The value of @key, or NSC_ID_MAP_NEW. */
+/* Return the value of @key, or NSC_ID_MAP_NEW if there is none. */
 static inline uint32_t nsc_id_map_get(const struct nsc_id_map *map, uint64_t key)
 {
     return map->slots == 0 ? NSC_ID_MAP_NEW : nsc_id_map_slot(map, key)->value_plus_1 - 1;
 }
 
-/* Give @key, which may be there already, the value @value < UINT32_MAX. Returns 0 or -ENOMEM. */
+/* Insert or replace the value of @key; @value < UINT32_MAX. Returns 0 or -ENOMEM. */
 static inline int nsc_id_map_put(struct nsc_id_map *map, uint64_t key, uint32_t value)
 {
     struct nsc_id_map_slot *slot;
@@ -72,7 +72,8 @@ static inline int nsc_id_map_put(struct nsc_id_map *map, uint64_t key, uint32_t 
     return 0;
 }
 
-/* The value of @key, which is @next where there was none. Returns 0 or -ENOMEM. */
+/* Store the value of @key in @value; a new key is inserted with the value @next. Returns 0 or
+ * -ENOMEM. */
 static inline int nsc_id_map_need(struct nsc_id_map *map, uint64_t key, uint32_t next,
                                   uint32_t *value)
 {

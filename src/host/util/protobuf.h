@@ -1,8 +1,8 @@
 /*
- * protobuf.h - write protobuf messages into memory and read them: the wire format and nothing else.
+ * protobuf.h - encode and decode the protobuf wire format in memory; no schemas.
  *
- * Used by the exporters and importers of such formats. Who writes provides the room, and nothing is
- * checked but by assert-like sizes in the callers; what is read may be hostile. Source:
+ * Used by the exporters and importers of protobuf formats. The writing functions check no bounds:
+ * the caller provides enough room. The reading functions accept untrusted input. Source:
  * protobuf.dev, "Encoding".
  */
 #ifndef NSC_UTIL_PROTOBUF_H
@@ -16,8 +16,7 @@
 #include "base/leb.h"
 #include "base/span.h"
 
-/* First byte or bytes of a field: number and wire type (0 = varint, 1 = 8 bytes, 2 = length and
- * bytes). */
+/* Tag of a field: number and wire type (0 = varint, 1 = 8 bytes, 2 = length and bytes). */
 #define NSC_PROTOBUF_VARINT(field)  (((uint64_t)(field) << 3) | 0)
 #define NSC_PROTOBUF_FIXED64(field) (((uint64_t)(field) << 3) | 1)
 #define NSC_PROTOBUF_BYTES(field)   (((uint64_t)(field) << 3) | 2)
@@ -27,7 +26,7 @@ static inline uint8_t *nsc_protobuf_u64(uint8_t *at, uint32_t field, uint64_t va
     return nsc_leb_put(nsc_leb_put(at, NSC_PROTOBUF_VARINT(field)), value);
 }
 
-/* A double, 8 bytes little endian. */
+/* Write a double: 8 bytes, little endian. */
 static inline uint8_t *nsc_protobuf_double(uint8_t *at, uint32_t field, double value)
 {
     uint64_t bits;
@@ -38,7 +37,7 @@ static inline uint8_t *nsc_protobuf_double(uint8_t *at, uint32_t field, double v
     return at + 8;
 }
 
-/* A string, bytes, or a message that was written elsewhere. */
+/* Write a string, bytes, or a message that is already encoded. */
 static inline uint8_t *nsc_protobuf_bytes(uint8_t *at, uint32_t field, const void *data,
                                           size_t bytes)
 {
@@ -53,9 +52,12 @@ static inline uint8_t *nsc_protobuf_text(uint8_t *at, uint32_t field, const char
 }
 
 /*
- * A nested message, written in place: its length takes NSC_PROTOBUF_LENGTH_BYTES, padded with
- * continuation bits, as the encoding allows. uint8_t *m = nsc_protobuf_open(&at, field); at =
- * nsc_protobuf_u64(at, ...); nsc_protobuf_close(m, at);
+ * A nested message is written in place: its length takes NSC_PROTOBUF_LENGTH_BYTES bytes, padded
+ * with continuation bits, as the encoding allows.
+ *
+ *     uint8_t *m = nsc_protobuf_open(&at, field);
+ *     at = nsc_protobuf_u64(at, ...);
+ *     nsc_protobuf_close(m, at);
  */
 #define NSC_PROTOBUF_LENGTH_BYTES 4
 
@@ -76,15 +78,16 @@ static inline void nsc_protobuf_close(uint8_t *body, const uint8_t *end)
             (uint8_t)((bytes & 0x7f) | (i + 1 < NSC_PROTOBUF_LENGTH_BYTES ? 0x80 : 0));
 }
 
-/* A field that was read. */
+/* A decoded field. */
 struct nsc_protobuf_field {
     uint32_t number;
     bool is_bytes;
-    uint64_t value;        /* of a number; a double's or a float's bits */
-    struct nsc_span bytes; /* of a string or a message */
+    uint64_t value;        /* number, or the bits of a double or float, unless is_bytes */
+    struct nsc_span bytes; /* string, bytes or message, if is_bytes */
 };
 
-/* The next field of a message. False at its end, and when it is damaged: then @message->bad. */
+/* Read the next field of @message. Returns false at the end, and when the message is malformed:
+ * then @message->bad is set. */
 static inline bool nsc_protobuf_next(struct nsc_span *message, struct nsc_protobuf_field *field)
 {
     uint64_t tag;
@@ -119,7 +122,7 @@ static inline bool nsc_protobuf_next(struct nsc_span *message, struct nsc_protob
     return !message->bad;
 }
 
-/* A number as a double. */
+/* Reinterpret the bits of a fixed64 field as a double. */
 static inline double nsc_protobuf_as_double(uint64_t bits)
 {
     double value;

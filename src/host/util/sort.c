@@ -1,4 +1,4 @@
-/* sort.c - see sort.h. Must not allocate. */
+/* sort.c - see sort.h. nsc_sort_heap() must not allocate. */
 #include "util/sort.h"
 
 #include <stdint.h>
@@ -14,7 +14,7 @@ static void swap(uint8_t *a, uint8_t *b, size_t bytes)
     }
 }
 
-/* Let the element at @at find its place in a heap whose last one is in front. */
+/* Sift the element at index @at down in a max-heap of @count elements. */
 static void sift_down(uint8_t *items, size_t at, size_t count, size_t bytes, nsc_sort_fn compare,
                       void *context)
 {
