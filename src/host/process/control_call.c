@@ -16,17 +16,17 @@
 #include "process/ptrace_call.h"
 #include "util/now.h"
 
-/* For a call of somebody else's in the same process to end. */
+/* Wait for another recorder's call in the same process to end. */
 #define BUSY_NS       2000000000
 #define BUSY_PAUSE_NS 5000000
 
 struct nsc_process_access {
     enum nsc_process_how how;
-    struct nsc_process_target target; /* without what nsc_process_target_free() frees */
+    struct nsc_process_target target; /* without the members that are freed */
     struct nsc_credentials credentials;
     int pidfd;
-    int memory;         /* endpoint: our descriptor of a memory file that waits for JOIN; or -1 */
-    int64_t descriptor; /* ptrace: the process's; or -1 */
+    int memory;         /* endpoint: descriptor, here, of the memory file until JOIN; or -1 */
+    int64_t descriptor; /* ptrace: descriptor, in the process, of that file; or -1 */
 };
 
 static int fail(const struct nsc_process_access *r, struct nsc_diag *diag, int error,
@@ -168,7 +168,7 @@ static int memory_of_ours(struct nsc_process_access *r, int *fd, struct nsc_diag
     int copy, made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     char path[48];
 
-    /* Opened by its name, the kernel counts who has it: see nsc_session_alone(). */
+    /* Reopened by name: for leases, the kernel counts only such opens; see nsc_session_alone(). */
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
     r->memory = made >= 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (made >= 0)
@@ -228,7 +228,7 @@ int nsc_process_join(struct nsc_process_access *reach, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, (int)-result,
                             "process %ld (%s) cannot take part in a recording: %s",
                             (long)reach->target.pid, reach->target.name, strerror((int)-result));
-    reach->descriptor = -1; /* it has closed it */
+    reach->descriptor = -1; /* JOIN closed it */
     if (reach->memory >= 0)
         close(reach->memory);
     reach->memory = -1;

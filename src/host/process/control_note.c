@@ -8,11 +8,11 @@
 #include "abi/control.h"
 #include "symbols/elf_note.h"
 
-/* A program has some ten segments, and some hundred bytes of notes. */
+/* Usual programs have about ten segments and a few hundred bytes of notes. */
 #define SEGMENTS_MAX    256
 #define NOTES_BYTES_MAX (256u << 10)
 
-/* Where a segment's bytes are in the image. */
+/* Return the offset of a segment's bytes in the image. */
 static uint64_t place(const struct nsc_image *image, const Elf64_Phdr *segment, uint64_t first_va)
 {
     return image->mapped ? segment->p_vaddr - first_va : segment->p_offset;
@@ -50,7 +50,7 @@ static bool look_in(const struct nsc_image *image, const Elf64_Phdr *segment, ui
     return found;
 }
 
-/* The address, as the file has it, of the image's first byte. */
+/* Find the virtual address, in the file's terms, of the image's first byte. */
 static bool find_first(const Elf64_Phdr *segments, size_t count, uint64_t *first_va)
 {
     for (size_t i = 0; i < count; i++)

@@ -18,12 +18,12 @@
 #include "process/user_folder.h"
 #include "util/now.h"
 
-/* For a place in the queue, and then for the reply; some verbs go through all sleds. */
+/* Time limits to connect, then to receive the reply; some verbs patch all sleds. */
 #define CONNECT_NS    2000000000ull
 #define REPLY_MS      2000
 #define LONG_REPLY_MS 20000
 #define RETRY_NS      2000000
-/* A socket is made before it is listened at. */
+/* A younger socket may be bound, but not listened at yet. */
 #define BORN_S        10
 
 static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
@@ -32,7 +32,7 @@ static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
                         (long)pid, what);
 }
 
-/* What the process calls itself: in a namespace of its own the number is another. */
+/* Return the pid of the process in its own pid namespace, which the socket's name has. */
 static unsigned long own_pid(pid_t pid)
 {
     char status[NSC_PROCFS_STATUS_MAX], *line, *end;
@@ -44,11 +44,11 @@ static unsigned long own_pid(pid_t pid)
     if (line == NULL)
         return number;
     for (line += strlen("\nNSpid:"); *line == '\t' || *line == ' '; line = end)
-        number = strtoul(line, &end, 10); /* the innermost stands last */
+        number = strtoul(line, &end, 10); /* the innermost namespace is last */
     return number;
 }
 
-/* The same for its user: the number that @uid has in its user namespace. */
+/* Return the number of user @uid in the user namespace of the process. */
 static unsigned long own_uid(pid_t pid, uid_t uid)
 {
     unsigned long inside, outside, count;
@@ -66,7 +66,7 @@ static unsigned long own_uid(pid_t pid, uid_t uid)
     return uid;
 }
 
-/* Is this the socket of nobody but the program's user? */
+/* Return true if @path is a socket, not a link, that the program's user owns. */
 static bool is_theirs(const char *path, uid_t uid)
 {
     struct stat st;
@@ -74,7 +74,7 @@ static bool is_theirs(const char *path, uid_t uid)
     return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == uid;
 }
 
-/* The path of the socket as we see it. */
+/* Find the socket of a process, in its mount namespace or in this one. Returns 0 or -ENOENT. */
 static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
 {
     unsigned long user = own_uid(pid, uid), number = own_pid(pid);
@@ -84,7 +84,7 @@ static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     snprintf(root, sizeof root, "/proc/%ld/root", (long)pid);
     for (i = 0; i < 2 * NSC_CONTROL_FOLDERS; i++) {
-        /* A process whose /proc is closed to us is most likely in the same file system. */
+        /* If /proc/PID/root is not accessible, the process is probably in this mount namespace. */
         nsc_user_folder_path(user, i / 2, folder);
         snprintf(address->sun_path, sizeof address->sun_path, "%s%s/%lu.sock",
                  i % 2 == 0 ? root : "", folder, number);
@@ -94,7 +94,7 @@ static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
     return -ENOENT;
 }
 
-/* A connected socket, or -errno. Others may be before us. */
+/* Connect to the endpoint; waits while its queue is full. Returns a socket or -errno with @diag. */
 static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = RETRY_NS};

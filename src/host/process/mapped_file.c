@@ -18,7 +18,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    /* Takes a capability: these are ours. */
+    /* Opening map_files needs a capability, so this uses nanoscope's own credentials. */
     fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, path);
     if (fd >= 0)
         return fd;

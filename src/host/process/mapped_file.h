@@ -1,8 +1,8 @@
 /*
- * mapped_file.h - the file that a process has mapped, whatever lies at its path by now.
+ * mapped_file.h - open the file that a process has mapped, not the file now at the same path.
  *
- * A program or library may be deleted or replaced while it runs, or lie in a mount namespace of its
- * own. Called by process_find.c and by record/. What processes map is hostile input.
+ * A program or library may be deleted or replaced while it runs, or be in another mount namespace.
+ * Called by process_find.c and by record/. Mapped files are untrusted input.
  */
 #ifndef NSC_PROCESS_MAPPED_FILE_H
 #define NSC_PROCESS_MAPPED_FILE_H
@@ -15,21 +15,23 @@ struct nsc_credentials;
 struct nsc_map;
 
 /**
- * nsc_process_open_mapped - open the file of the mapping that holds an address.
- * @as: the process's credentials, if it belongs to another user and we are root: paths are opened
- *      with them, and no file system of that user's can hold us up; NULL: with our own.
- * Returns a descriptor of a regular file, or -errno: -ENOENT (no process, no such mapping, or the
- * file has no name and only root may have it), -EACCES, with @as as nsc_credentials_open().
+ * nsc_process_open_mapped - open the file of the mapping that contains an address.
+ * @as: the process's credentials, needed if nanoscope runs as root and the process belongs to
+ *      another user. Paths are then opened with them, and that user's file systems cannot block
+ *      the caller. NULL: the credentials of this process.
+ * Returns a descriptor of a regular file, or -errno: -ENOENT (no process, no such mapping, or a
+ * deleted file, which only root can open), -EACCES; with @as as nsc_credentials_open().
  * Context: reads all of /proc/PID/maps.
  */
 int nsc_process_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as);
 
-/* The same for a mapping that is known. @program: the path of the process's executable, as the
- * mapping would call it. Returns a descriptor or -errno. Private to reach/. */
+/* As nsc_process_open_mapped(), for a given mapping. @program: path of the process's executable, as
+ * in /proc/PID/maps. Returns a descriptor or -errno. Private to process/. */
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as);
 
-/* That path: "" if it cannot be told. Private to reach/. */
+/* Store the path of the process's executable, as in /proc/PID/maps, in @path: "" if not known.
+ * Private to process/. */
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The kernel writes a line break in a file's name as \012, and nothing else that way. */
+/* The kernel writes a line break in a file name as \012, and escapes no other character. */
 static void unescape(char *text)
 {
     char *from = text, *to = text;

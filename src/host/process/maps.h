@@ -1,5 +1,5 @@
 /*
- * maps.h - what a process has mapped: /proc/PID/maps. Private to reach/.
+ * maps.h - parse /proc/PID/maps, the mappings of a process. Private to process/.
  */
 #ifndef NSC_PROCESS_MAPS_H
 #define NSC_PROCESS_MAPS_H
@@ -12,10 +12,10 @@
 struct nsc_map {
     uint64_t start, end;
     uint64_t offset; /* in the file */
-    uint64_t inode;  /* 0: of no file */
+    uint64_t inode;  /* 0: no file */
     bool readable, executable;
-    bool deleted; /* the file has no name any more */
-    char *path;   /* as it was called in the process's own file system; "" without a name */
+    bool deleted; /* the file was deleted */
+    char *path;   /* in the process's mount namespace; "" without a name */
 };
 
 struct nsc_maps {
@@ -24,18 +24,18 @@ struct nsc_maps {
 };
 
 /**
- * nsc_maps_parse_line - one line of the file.
- * @line: NUL terminated, is changed; map->path lies in it.
- * Returns false for what is no such line.
+ * nsc_maps_parse_line - parse one line of /proc/PID/maps.
+ * @line: NUL terminated; is modified, and map->path points into it.
+ * Returns false if the line is malformed.
  */
 bool nsc_maps_parse_line(char *line, struct nsc_map *map);
 
-/* Read all of a process's; release with nsc_maps_free(). Returns 0 or -errno (-EACCES, -ENOENT,
- * -ENOMEM). */
+/* Read all mappings of a process; release with nsc_maps_free(). Returns 0 or -errno (-EACCES,
+ * -ENOENT, -ENOMEM). */
 int nsc_maps_read(pid_t pid, struct nsc_maps *maps);
 void nsc_maps_free(struct nsc_maps *maps);
 
-/* Is there code at @address? */
+/* Return true if @address is in an executable mapping. */
 bool nsc_maps_is_code(const struct nsc_maps *maps, uint64_t address);
 
 #endif

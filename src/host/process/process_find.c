@@ -1,4 +1,4 @@
-/* process_find.c - see process_find.h: one process. */
+/* process_find.c - examine one process; see process_find.h. */
 #include "process/process_find.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #define RUNTIME_FILE "libnanoscope.so"
 #define MOMENT_NS    5000000
 
-/* What was found out on the way and explains why not. */
+/* Findings that explain why a process cannot be reached. */
 struct clues {
     int maps_error;
     int mem_error;
@@ -37,7 +37,7 @@ struct clues {
 
 struct source {
     int fd;
-    uint64_t from; /* of the image, in what @fd reads */
+    uint64_t from; /* offset of the image in @fd */
 };
 
 static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
@@ -81,7 +81,7 @@ static void find_control(struct nsc_process_target *t, int mem, const struct nsc
                          const char *program, struct clues *clues)
 {
     size_t notes_left =
-        NSC_CONTROL_NOTE_NOTES_MAX; /* a program can map files as often as it likes */
+        NSC_CONTROL_NOTE_NOTES_MAX; /* limited, as a program can map files any number of times */
 
     for (size_t i = 0; i < maps->count && !t->built; i++) {
         const struct nsc_map *map = &maps->at[i];
@@ -121,7 +121,8 @@ static void read_name(struct nsc_process_target *t, const char *program)
     t->name[length > 0 ? strcspn(t->name, "\n") : 0] = 0;
 }
 
-/* Who traces it? Somebody who does so for a moment, as we do, does not count. */
+/* Return the tracer of a process, or 0. A tracer that detaches within milliseconds is ignored: it
+ * may be another nanoscope. */
 static pid_t find_tracer(pid_t pid)
 {
     const struct timespec moment = {.tv_nsec = MOMENT_NS};
@@ -161,7 +162,7 @@ static int read_status(struct nsc_process_target *t, struct clues *clues, struct
     return 0;
 }
 
-/* To open its memory takes the same permission as to trace it. */
+/* Opening /proc/PID/mem needs the same permission as ptrace. */
 static int open_memory(pid_t pid, int *error)
 {
     char path[64];
@@ -215,7 +216,7 @@ static void explain_denied(struct nsc_process_target *t, const struct clues *clu
                  strerror(clues->mem_error));
 }
 
-/* The system would let us, and ptrace_call.c will not. */
+/* Explain why ptrace_call.c refuses a process that the system permits to trace. */
 static void explain_refused(struct nsc_process_target *t, const struct clues *clues)
 {
     const char *why = NULL;

@@ -1,4 +1,4 @@
-/* process_list.c - see process_find.h: all processes, and the one that a name means. */
+/* process_list.c - list processes, and find one by pid or name; see process_find.h. */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -38,7 +38,8 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Calls @take for every process that is ours; it returns 0 to go on. */
+/* Call @take for every process of this user (root: of all users), except this process. @take
+ * returns 0 to continue. */
 static int each_process(int (*take)(void *context, pid_t pid), void *context, struct nsc_diag *diag)
 {
     DIR *processes = opendir("/proc");
@@ -158,7 +159,7 @@ static int search_one(void *context, pid_t pid)
     return 0;
 }
 
-/* Several have the name: those that are not built for tracing cannot be meant. */
+/* Choose among several processes of the same name: ignores those that are not built for tracing. */
 static int choose(const struct search *s, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     size_t kept = sizeof s->pids / sizeof s->pids[0], candidates = 0, length = 0, i;
@@ -192,8 +193,8 @@ static int choose(const struct search *s, struct nsc_process_target *target, str
                         pids, s->count > kept ? ", ..." : "");
 }
 
-/* A process that has just begun is its parent's program till it executes its own, and then has to
- * load its libraries: it is looked at again before it counts as not built for tracing. */
+/* A new process first runs its parent's program, until it executes its own and loads its libraries.
+ * Examine it repeatedly before reporting it as not built for tracing. */
 static int find_ready(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     const struct timespec moment = {.tv_nsec = LOOK_NS};

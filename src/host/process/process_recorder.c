@@ -1,6 +1,6 @@
 /*
- * process_recorder.c - see process_recorder.h. A process keeps the memory of sessions that are over
- * mapped, but only the recorder has it open, and only while it records.
+ * process_recorder.c - see process_recorder.h. A process keeps the memory files of ended sessions
+ * mapped. Only the recorder has such a file open, and only while it records.
  */
 #include "process/process_recorder.h"
 
@@ -22,7 +22,7 @@ struct sessions {
     size_t count;
 };
 
-/* By whatever side it was made. */
+/* The recorder and the traced process both give the memory file this name. */
 static bool is_memory(const char *path)
 {
     return strncmp(path, MEMORY_FILE, sizeof MEMORY_FILE - 1) == 0;
@@ -55,7 +55,7 @@ static char *final_name(const char *path)
     return length > 0 ? strndup(path, length) : NULL;
 }
 
-/* Does the process of this number hold one of the sessions? */
+/* Return true if process @number has one of these memory files open. @output receives its trace. */
 static bool looks_like_recorder(const char *number, const struct sessions *sessions, char **output)
 {
     char path[300], link[4096];

@@ -1,6 +1,6 @@
 /*
- * process_recorder.h - who records a process: whoever holds the memory file that the process has
- * mapped. Private to reach/.
+ * process_recorder.h - find the recorder of a process: another process that has the session's
+ * memory file open, which this process has mapped. Private to process/.
  */
 #ifndef NSC_PROCESS_PROCESS_RECORDER_H
 #define NSC_PROCESS_PROCESS_RECORDER_H
@@ -11,9 +11,9 @@
 
 /**
  * nsc_process_recorder - find the recorder of a process and the trace that it writes.
- * @maps: of the process.
- * @recorder: receives its pid, or 0: nobody records it, or nobody that we may see.
- * @output: receives a malloc'ed path, or NULL where it cannot be told.
+ * @maps: mappings of the process.
+ * @recorder: receives the recorder's pid, or 0: none, or not visible to this user.
+ * @output: receives the path of the trace, malloc'ed, or NULL if not known.
  */
 void nsc_process_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output);
 

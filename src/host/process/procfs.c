@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Of the flags in /proc/PID/stat: include/linux/sched.h. */
+/* A flag in /proc/PID/stat. Source: include/linux/sched.h. */
 #define PF_EXITING 4u
 
 int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes)
@@ -67,8 +67,7 @@ int64_t nsc_procfs_age_ms(const char *stat)
     unsigned long long began;
     struct timespec now;
 
-    /* Behind the name: state, 12 numbers up to the CPU times, 6 more up to the time of its start.
-     */
+    /* After the name: state, 12 numbers up to the CPU times, 6 more, then the start time. */
     if (end == NULL || ticks <= 0 || clock_gettime(CLOCK_BOOTTIME, &now) != 0 ||
         sscanf(end + 1,
                " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
@@ -84,7 +83,7 @@ bool nsc_procfs_is_exiting(const char *stat)
     unsigned flags = 0;
     char state = 0;
 
-    /* Behind the name: state, parent, group, session, terminal, its group, flags. */
+    /* After the name: state, parent, group, session, terminal, its group, flags. */
     return end == NULL || sscanf(end + 1, " %c %*d %*d %*d %*d %*d %u", &state, &flags) != 2 ||
            state == 'Z' || state == 'X' || (flags & PF_EXITING) != 0;
 }

@@ -1,5 +1,5 @@
 /*
- * procfs.h - small files of /proc/PID. Private to reach/.
+ * procfs.h - read and parse small files of /proc/PID. Private to process/.
  */
 #ifndef NSC_PROCESS_PROCFS_H
 #define NSC_PROCESS_PROCFS_H
@@ -13,28 +13,28 @@
 #define NSC_PROCFS_STATUS_MAX 8192
 
 /**
- * nsc_procfs_read - the beginning of /proc/<pid>/<name> as text.
- * @text: receives at most @bytes - 1 of it, NUL terminated.
+ * nsc_procfs_read - read the beginning of /proc/<pid>/<name> as text.
+ * @text: receives at most @bytes - 1 bytes, NUL terminated.
  * Returns the length or -errno.
  */
 int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes);
 
 /**
- * nsc_procfs_field - a number out of /proc/PID/status.
- * @key: "TracerPid"; @base: 10 or 16.
- * Returns 0 where there is no such line; @value is untouched then. Else 1.
+ * nsc_procfs_field - parse a number of /proc/PID/status.
+ * @status: the file's text. @key: such as "TracerPid". @base: 10 or 16.
+ * Returns false if there is no such line; @value is untouched then.
  */
 bool nsc_procfs_field(const char *status, const char *key, int base, uint64_t *value);
 
-/* The letter of the state in the text of a /proc/.../stat ("R"), or 0. A thread's name may hold
- * anything. */
+/* Return the state letter ('R') in the text of /proc/.../stat, or 0. The name of the thread, which
+ * precedes it, may contain any characters. */
 char nsc_procfs_state(const char *stat);
-/* Milliseconds since the process of that text began (as a fork: a program it executes later does
- * not count), to the hundredth of a second; INT64_MAX if not known. */
+/* Return the age of the process in ms, at a resolution of 10 ms, from the text of /proc/PID/stat.
+ * Counts from fork, not from exec. INT64_MAX if not known. */
 int64_t nsc_procfs_age_ms(const char *stat);
-/* Has process @pid a thread @tid at this moment? */
+/* Return true if process @pid has a thread @tid now. */
 bool nsc_procfs_has_thread(pid_t pid, pid_t tid);
-/* Has that thread ended, or is about to? */
+/* Return true if the thread of this /proc/.../stat has ended or is exiting. */
 bool nsc_procfs_is_exiting(const char *stat);
 
 #endif

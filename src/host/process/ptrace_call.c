@@ -1,15 +1,15 @@
 /*
  * ptrace_call.c - see ptrace_call.h.
  *
- * A thread is seized and stopped without a signal, given the registers of a call, and let go on.
- * The function returns to address 0; of the fault there only we hear. Whatever else arrives
- * meanwhile is blocked by the thread's signal mask, waits in the kernel, and is delivered when the
- * old mask is back. Then the thread has its registers again, in the same signal stop in which the
- * kernel is about to decide on the interrupted system call.
+ * A thread is seized, stopped without a signal, given the registers of a call, and continued. The
+ * function returns to address 0; the tracer consumes the resulting fault, so that the program does
+ * not see it. The signal mask blocks all other signals meanwhile; they stay pending until the old
+ * mask is restored. Then the thread gets its registers back, in the same kind of signal stop, where
+ * the kernel decides whether to restart the interrupted system call.
  *
- * Each attempt is made by a thread of ours that ends with it: whatever that leaves behind, the
- * kernel lets go. Should we be killed in the middle of a call, the thread would return to address
- * 0 with nobody to catch it; nothing but the shortness of the call helps against that.
+ * A new thread of this process makes each attempt and then exits: the kernel detaches whatever it
+ * left attached. If this process is killed during a call, the traced thread returns to address 0
+ * without a tracer and crashes. Only the shortness of the call limits that risk.
  */
 #include "process/ptrace_call.h"
 
@@ -38,41 +38,41 @@
 #include "util/now.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
-#define SEARCH_NS 3000000000ull  /* for a thread that stops */
-#define BETTER_NS 500000000ull   /* for one that does not have to give up a write half-way */
+#define SEARCH_NS 3000000000ull  /* to find a thread that stops */
+#define BETTER_NS 500000000ull   /* before threads are used whose write would be cut short */
 #define CALL_NS   20000000000ull /* for the control function; it works for milliseconds at most */
 
-#define SEIZE_S    5 /* for the thread to be attached to */
+#define SEIZE_S    5 /* to attach to the thread */
 #define SPINS      200
 #define PAUSE_NS   20000
 #define RETRY_NS   2000000
 #define BUSY_TRIES 50
 #define CANDIDATES 32
 
-/* The kernel's, of 64 signals. */
+/* Bit of a signal in the kernel's 64-bit signal set. */
 #define SIGNAL_BIT(number) (1ull << ((number)-1))
 
 struct call {
-    /* What to do; the caller's. */
+    /* The request. */
     pid_t pid;
     int pidfd;
     uint64_t control, note;
     const struct nsc_credentials *credentials;
     uint64_t arguments[2];
-    bool may_not_suspend; /* filters of system calls; takes CAP_SYS_ADMIN */
+    bool may_not_suspend; /* must not suspend seccomp filters, which needs CAP_SYS_ADMIN */
     /* The thread. */
     struct nsc_pick pick;
     struct nsc_seccomp_state confined;
-    bool suspend; /* its filters */
+    bool suspend; /* suspend its seccomp filters */
     /* The stopped thread. */
     int mem;
-    struct nsc_regs regs; /* to go on with */
+    struct nsc_regs regs; /* to restore */
     uint64_t mask;
-    uint64_t slot, slot_word; /* the word of the stack that is ours for a while */
-    bool signal_stop;         /* that is how it stands, so that it can go on with a signal */
+    uint64_t slot, slot_word; /* address and old value of the return address on the stack */
+    bool signal_stop;         /* in signal-delivery stop: can be continued with a signal */
     bool kept, stop_later;
-    siginfo_t kept_info; /* a signal that no mask could hold back */
-    /* What came out. */
+    siginfo_t kept_info; /* if kept: a signal that the mask does not block */
+    /* The result. */
     int64_t result;
     int error;
     struct nsc_diag diag;
@@ -90,7 +90,7 @@ static long trace(int request, const struct call *c, uintptr_t address, void *da
     return ptrace((enum __ptrace_request)request, c->pick.tid, address, data);
 }
 
-/* With a number, a signal's or options, as its data. */
+/* As trace(), with a number as data: a signal or options. */
 static long trace_number(int request, const struct call *c, uintptr_t number)
 {
     return ptrace((enum __ptrace_request)request, c->pick.tid, NULL, number);
@@ -101,7 +101,7 @@ static int fail(struct call *c, int error, const char *what)
     return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error, "process %ld: %s", (long)c->pid, what);
 }
 
-/* Of a thread that is gone or cannot be used just now: another may do. */
+/* Report a thread that has ended or cannot be used now: the caller tries another. */
 static int try_another(struct call *c, const char *what)
 {
     fail(c, EAGAIN, what);
@@ -110,7 +110,7 @@ static int try_another(struct call *c, const char *what)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* The thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH when there is no thread any more. */
+/* Wait for the thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH if the thread has ended. */
 static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
 {
     for (unsigned tries = 0;; tries++) {
@@ -129,14 +129,14 @@ static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
     }
 }
 
-/* Not a signal on its way, but the stop that was asked for, or that of the whole process by a job's
- * signal. */
+/* Return true for PTRACE_EVENT_STOP: after PTRACE_INTERRUPT, or a group-stop (job control). False
+ * for signal-delivery stops. */
 static bool is_event_stop(int status)
 {
     return status >> 16 == PTRACE_EVENT_STOP;
 }
 
-/* Waits for the stop that PTRACE_INTERRUPT brings. Signals that come first go their way. */
+/* Wait for the stop after PTRACE_INTERRUPT. Signals that arrive before are delivered. */
 static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
 {
     for (;;) {
@@ -158,8 +158,8 @@ static bool process_ended(const struct call *c)
     return poll(&ended, 1, 0) != 0;
 }
 
-/* On its way out a thread cannot be seized, with the error that stands for a lack of permission,
- * and has no memory any more. */
+/* An exiting thread cannot be seized: the error is EPERM, as for a lack of permission. It has no
+ * memory any more either. */
 static bool thread_ended(const struct call *c)
 {
     char name[64], stat[512];
@@ -168,7 +168,7 @@ static bool thread_ended(const struct call *c)
     return nsc_procfs_read(c->pid, name, stat, sizeof stat) <= 0 || nsc_procfs_is_exiting(stat);
 }
 
-/* Some debuggers take single threads. */
+/* Some debuggers attach to single threads. */
 static bool thread_traced(const struct call *c)
 {
     char name[64], status[NSC_PROCFS_STATUS_MAX];
@@ -208,7 +208,8 @@ static bool write_word(const struct call *c, uint64_t at, uint64_t word)
     return pwrite(c->mem, &word, sizeof word, (off_t)at) == (ssize_t)sizeof word;
 }
 
-/* The process may have become another program since it was looked at. */
+/* Check that the control function is still there: the process may have executed another program
+ * since it was examined. */
 static bool is_still_there(const struct call *c)
 {
     static const char name[12] = NSC_CONTROL_NOTE_NAME;
@@ -222,9 +223,9 @@ static bool is_still_there(const struct call *c)
 }
 
 /*
- * A thread that was stopped inside a restartable sequence must not go on there. The kernel would
- * see to it, but looks only at where the thread goes next, which is the control function. So, as
- * the kernel does: on at the sequence's abort address.
+ * A thread that was stopped inside a restartable sequence (rseq) must not continue there. The
+ * kernel aborts a sequence by the address where the thread continues, but that is the control
+ * function now. So this does the same: the thread will continue at the abort address.
  */
 static void leave_sequence(const struct call *c, struct nsc_regs *regs)
 {
@@ -253,13 +254,13 @@ static bool signal_waits(const struct call *c)
     return ((thread | process) & ~c->mask) != 0;
 }
 
-/* Is the thread, which is stopped and so keeps its number, one of the process? */
+/* Check that the thread belongs to the process. It is stopped, so its tid cannot be reused. */
 static bool belongs(const struct call *c)
 {
     return nsc_procfs_has_thread(c->pid, c->pick.tid) && !process_ended(c);
 }
 
-/* With a thread stopped, none of the process's can be replaced by another program. */
+/* While one thread is stopped, no thread of the process can complete an exec. */
 static bool has_credentials(const struct call *c)
 {
     struct nsc_credentials now;
@@ -268,7 +269,7 @@ static bool has_credentials(const struct call *c)
            (nsc_credentials_read(c->pid, &now) == 0 && nsc_credentials_cover(c->credentials, &now));
 }
 
-/* Finds out all that is needed, and changes nothing. */
+/* Read the state of the stopped thread and compute the registers of the call; changes nothing. */
 static int look(struct call *c, struct nsc_regs *call)
 {
     char path[64];
@@ -283,7 +284,7 @@ static int look(struct call *c, struct nsc_regs *call)
                             (long)c->pid);
     if (error != 0)
         return try_another(c, "the thread has ended");
-    /* Opened only now: it shows the memory of the program that is executed at this moment. */
+    /* Opened only now: the descriptor shows the memory of the program that runs at this time. */
     snprintf(path, sizeof path, "/proc/%ld/mem", (long)c->pick.tid);
     c->mem = open(path, O_RDWR | O_CLOEXEC);
     if (c->mem < 0)
@@ -310,7 +311,7 @@ static int look(struct call *c, struct nsc_regs *call)
     return 0;
 }
 
-/* Faults are not blocked: the kernel takes a fault's handler away if its signal is. */
+/* Signals of faults are not blocked: for a blocked one, the kernel resets the program's handler. */
 static uint64_t call_mask(void)
 {
     return ~(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) |
@@ -318,9 +319,9 @@ static uint64_t call_mask(void)
 }
 
 /*
- * The thread as it was, and on its way, with the signal that no mask held back. From a signal stop
- * it takes a signal's details along. A stop goes that way, too: should somebody have continued the
- * process in between, the kernel knows and drops it.
+ * Restore the thread and detach, with the kept signal. A signal-delivery stop allows to pass the
+ * signal with its siginfo. A kept SIGSTOP is passed the same way: if the process was sent SIGCONT
+ * meanwhile, the kernel drops the stop.
  */
 static void let_go(struct call *c, bool changed)
 {
@@ -350,7 +351,7 @@ static void let_go(struct call *c, bool changed)
 
 enum outcome { GOES_ON, RETURNED, CRASHED };
 
-/* What a stop during the call means. */
+/* Classify a stop during the call. */
 static enum outcome classify(struct call *c, int status)
 {
     int number = WSTOPSIG(status);
@@ -359,8 +360,8 @@ static enum outcome classify(struct call *c, int status)
 
     c->signal_stop = !is_event_stop(status);
     if (is_event_stop(status)) {
-        /* The whole process is stopped, or continued, by somebody; for us the call goes on. When
-         * we let go, the thread joins the others. */
+        /* Job control stopped or continued the whole process; the call continues regardless. After
+         * the detach, the thread follows the other threads. */
         if (number == SIGTRAP)
             c->stop_later = false;
         return GOES_ON;
@@ -373,8 +374,8 @@ static enum outcome classify(struct call *c, int status)
     }
     if (get_regs(c, &regs) != 0)
         return GOES_ON;
-    /* Sent by a process; or a fault of the thread's own, just before it was stopped. One of a kind
-     * waits, as in the kernel. */
+    /* A signal sent by a process, or a fault of the thread just before it was stopped. Only the
+     * first is kept: the kernel, too, keeps one pending signal of each kind. */
     if (info.si_code <= 0 ||
         (nsc_regs_pc(&regs) == c->control && (uint64_t)(uintptr_t)info.si_addr != c->control)) {
         if (!c->kept)
@@ -416,7 +417,7 @@ static int run(struct call *c)
     return outcome == RETURNED ? 0 : -EFAULT;
 }
 
-/* Since it was looked at, before it stood still. */
+/* Return true if the thread's seccomp state changed between check_filters() and its stop. */
 static bool confined_meanwhile(const struct call *c)
 {
     struct nsc_seccomp_state now;
@@ -425,7 +426,7 @@ static bool confined_meanwhile(const struct call *c)
            now.filters != c->confined.filters;
 }
 
-/* With the thread stopped. */
+/* Call the control function in the stopped thread, restore the thread and detach. */
 static int call_there(struct call *c)
 {
     uint64_t mask = call_mask();
@@ -458,13 +459,13 @@ static int call_there(struct call *c)
     return 0;
 }
 
-/* Waits for a program that executes another one, for as long as that takes: the only step that may
- * be cancelled. 0 or an errno. */
+/* Attach to the thread. Blocks while its process executes a program (exec), so this is the only
+ * step that can be cancelled. Returns 0 or an errno. */
 static int seize(struct call *c, uintptr_t options)
 {
     int error, before;
 
-    /* The system call is no cancellation point, and there is nothing to clean up. */
+    /* The system call is not a cancellation point, and there is nothing to clean up. */
     pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before); /* NOLINT(cert-pos47-c) */
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
     error = trace_number(PTRACE_SEIZE, c, options) != 0 ? errno : 0;
@@ -477,9 +478,9 @@ static int attempt(struct call *c)
     uintptr_t options = c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0;
     int error = seize(c, options);
 
-    if (process_ended(c)) /* and the pid may be somebody else's */
+    if (process_ended(c)) /* the pid may belong to another process now */
         return fail(c, ESRCH, "it has ended");
-    if (error == EINVAL && c->suspend) /* a kernel that cannot */
+    if (error == EINVAL && c->suspend) /* a kernel without PTRACE_O_SUSPEND_SECCOMP */
         return -EPERM;
     if (error == EPERM && !thread_ended(c))
         return thread_traced(c) ? try_another(c, "its threads are being traced") : -EPERM;
@@ -517,13 +518,13 @@ static void join(struct call *c, pthread_t thread)
     until.tv_sec += SEIZE_S;
     if (pthread_clockjoin_np(thread, &result, CLOCK_MONOTONIC, &until) == 0)
         return;
-    (void)pthread_cancel(thread); /* beyond seize(), without effect */
+    (void)pthread_cancel(thread); /* without effect after seize() */
     pthread_join(thread, &result);
     if (result == PTHREAD_CANCELED)
         c->error = fail(c, ETIMEDOUT, "it has been executing another program for too long");
 }
 
-/* Runs the attempt in a thread of its own, all signals blocked. */
+/* Make the attempt in a new thread, with all signals blocked. */
 static int attempt_apart(struct call *c)
 {
     sigset_t all, mask;
@@ -541,7 +542,7 @@ static int attempt_apart(struct call *c)
                       : c->error;
 }
 
-/* ---- What speaks against it ------------------------------------------------------------------ */
+/* ---- Preconditions --------------------------------------------------------------------------- */
 
 static int check(struct call *c)
 {
@@ -565,8 +566,9 @@ static int check(struct call *c)
     return 0;
 }
 
-/* Where a system call that a filter forbids ends the program, we make none: unless the filters can
- * be suspended, which has to be tried, or are those that we live with ourselves. */
+/* A seccomp filter may kill the program for a system call of the control function. So a filtered
+ * thread is used only if its filters can be suspended, which must be tried, or equal those of this
+ * process. */
 static int check_filters(struct call *c)
 {
     if (!nsc_seccomp_state_read(c->pick.tid, &c->confined))
@@ -580,7 +582,7 @@ static int check_filters(struct call *c)
                         "process %ld " NSC_SECCOMP_STATE_REASON, (long)c->pid);
 }
 
-/* In the picked thread. */
+/* Call in the picked thread, first with its filters suspended, if it has any. */
 static int call_in(struct call *c)
 {
     int error = check_filters(c);
@@ -594,7 +596,7 @@ static int call_in(struct call *c)
     return error == 0 ? attempt_apart(c) : error;
 }
 
-/* Another recorder may be calling there just now. */
+/* As check(), but waits for another recorder that may be calling in the process now. */
 static int check_patiently(struct call *c)
 {
     int error = check(c);
@@ -606,7 +608,8 @@ static int check_patiently(struct call *c)
     return error;
 }
 
-/* One round over the threads. Returns -EAGAIN when none would do. */
+/* Try all candidate threads once. @any: also those whose write would be cut short. Returns -EAGAIN
+ * if no thread was usable. */
 static int try_threads(struct call *c, bool any)
 {
     struct nsc_pick picks[CANDIDATES];
@@ -627,7 +630,7 @@ static int try_threads(struct call *c, bool any)
                         "ptrace is not permitted here (a container's profile, perhaps): "
                         "start it with `nanoscope run`");
         if (error == -ENOTSUP)
-            refused = true; /* others may be free to call what they want */
+            refused = true; /* other threads may have no filters */
         else if (error == -EAGAIN)
             tried = true;
         else

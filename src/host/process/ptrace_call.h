@@ -1,9 +1,10 @@
 /*
- * ptrace_call.h - call the control function in a process from outside, by ptrace.
+ * ptrace_call.h - call the control function of a process by ptrace.
  *
- * Called by control_call.c. See docs/adr/010-reaching-a-running-program.md. The process goes on as
- * if nothing had happened: registers, signals, signal mask and the system call that a thread waits
- * in. Must never leave a process stopped, nor kill it with us.
+ * Called by control_call.c. See docs/adr/010-reaching-a-running-program.md. The call preserves the
+ * process's state: registers, signals, signal mask and the system call that a thread waits in. Must
+ * never leave a process stopped. If nanoscope ends, the process must survive; ptrace_call.c states
+ * the exception.
  */
 #ifndef NSC_PROCESS_PTRACE_CALL_H
 #define NSC_PROCESS_PTRACE_CALL_H
@@ -16,25 +17,25 @@
 
 struct nsc_inject_target {
     pid_t pid;
-    int pidfd; /* of the same process; tells when it has ended and its pid means another */
+    int pidfd; /* of the same process; shows when it has ended, as its pid may be reused */
     uint64_t control, note; /* as in struct nsc_process_target */
-    /* What the process may hold at most when it is called; NULL: anything. A process of another
-     * user never has its own restrictions on system calls (seccomp) lifted for the call. */
+    /* Must cover the credentials of the process when it is called; NULL: no check. If they belong
+     * to another user, the process's seccomp filters are never suspended for the call. */
     const struct nsc_credentials *credentials;
 };
 
 /**
  * nsc_ptrace_call - call the control function once.
- * @result: what the control function returned.
+ * @result: receives the control function's result.
  *
- * Stops one thread for the time of the call. Waits at most some seconds, mostly far below one
- * millisecond.
+ * Stops one thread for the duration of the call, usually far below one millisecond. Searches at
+ * most some seconds for a thread that can be stopped.
  * Returns 0 or -errno with @diag: -ESRCH (ended), -EPERM (ptrace is not permitted), -EBUSY
- * (another tracer), -ENOEXEC (a 32-bit process, or it executes another program, or has other
- * credentials now), -ETIMEDOUT (no thread could be stopped), -ENOTSUP (it ignores SIGSEGV or
- * confines its own system calls), -EFAULT (the call crashed; the thread goes on where it was).
- * Context: starts a thread that does it and ends with it; the caller's signals and children are
- * left alone.
+ * (another tracer), -ENOEXEC (a 32-bit process, or it executed another program, or has other
+ * credentials now), -ETIMEDOUT (no thread could be stopped, or the function did not finish),
+ * -ENOTSUP (it ignores SIGSEGV or restricts its own system calls), -EFAULT (the call crashed; the
+ * thread continues where it was).
+ * Context: starts a helper thread per attempt; does not affect the caller's signals and children.
  */
 int nsc_ptrace_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag);

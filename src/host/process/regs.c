@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <sys/syscall.h>
 
-/* Bytes below the stack pointer that belong to the function that runs. */
+/* Bytes below the stack pointer that the running function may use. */
 #define RED_ZONE_BYTES 128
 
 /*
- * Source: signal(7), "Interruption of system calls and library functions by stop signals", and the
- * sockets that have a timeout (their calls, and read and write). None of them has done anything
- * when it gives EINTR.
+ * Source: signal(7), "Interruption of system calls and library functions by stop signals"; also
+ * calls on sockets with a timeout, including read and write. None of them has had an effect when it
+ * fails with EINTR.
  */
 bool nsc_regs_repeats(long number)
 {
@@ -53,7 +53,7 @@ bool nsc_regs_repeats(long number)
 #define FLAG_DIRECTION       (1ull << 10)
 #define FLAG_ALIGNMENT_CHECK (1ull << 18)
 #define CS_64_BIT            0x33
-/* Kernel's own errors of an interrupted system call: include/linux/errno.h. */
+/* Kernel-internal result of an interrupted system call. Source: include/linux/errno.h. */
 #define ERESTARTNOHAND       514
 
 bool nsc_regs_native(const struct nsc_regs *regs)
@@ -82,7 +82,7 @@ void nsc_regs_call(struct nsc_regs *regs, uint64_t function, const uint64_t argu
     r->rdi = arguments[0];
     r->rsi = arguments[1];
     r->rax = 0;
-    /* Else the kernel would begin the interrupted system call again, here. */
+    /* Otherwise the kernel would restart the interrupted system call here. */
     r->orig_rax = (unsigned long long)-1;
     r->eflags &= ~(FLAG_DIRECTION | FLAG_ALIGNMENT_CHECK);
 }
@@ -98,8 +98,8 @@ void nsc_regs_again(struct nsc_regs *regs, const struct nsc_regs_waits *waits, b
 
     (void)waits;
     (void)signal_waits;
-    /* The kernel has yet to look at the result. This one means: begin again, unless there is a
-     * handler to run; then EINTR. */
+    /* The kernel evaluates the result after the stop. This value means: restart the call, unless a
+     * signal handler runs; then fail with EINTR. */
     if ((long)r->rax == -EINTR && nsc_regs_repeats((long)r->orig_rax))
         r->rax = (unsigned long long)-ERESTARTNOHAND;
 }
@@ -144,9 +144,9 @@ int64_t nsc_regs_result(const struct nsc_regs *regs)
 }
 
 /*
- * Here the kernel has looked at the result before anybody can see the thread stopped: where it
- * begins the call again by itself, the program counter is back at the instruction already. (That
- * makes a nanosleep begin anew.) Else the first argument is lost from the registers.
+ * On arm64 the kernel evaluates the result before the tracer sees the stop. If the kernel restarts
+ * the call itself, the program counter is already back at the instruction; a nanosleep then starts
+ * anew. Otherwise the result has overwritten the first argument, which is restored here.
  */
 void nsc_regs_again(struct nsc_regs *regs, const struct nsc_regs_waits *waits, bool signal_waits)
 {

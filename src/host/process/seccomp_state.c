@@ -13,7 +13,7 @@
 
 enum { GENERATIONS = 64, THREADS = 256 };
 
-/* Ends with 0, which stands for whatever is outside of our pid namespace. */
+/* A process and its ancestors. Pid 0 stands for the parent outside this pid namespace. */
 struct line {
     pid_t pids[GENERATIONS];
     size_t count;
@@ -38,7 +38,7 @@ bool nsc_seccomp_state_read(pid_t tid, struct nsc_seccomp_state *to)
     return read_status(tid, to, &parent);
 }
 
-/* The process and its ancestors, as far as they have @filters. */
+/* Collect the process and its ancestors, up to the first without exactly @filters filters. */
 static void trace_line(pid_t pid, uint64_t filters, struct line *line)
 {
     struct nsc_seccomp_state at;
@@ -68,26 +68,26 @@ bool nsc_seccomp_state_alike(pid_t pid, const struct nsc_seccomp_state *thread)
 {
     struct line theirs, ours;
 
-    if (thread->filters == 0) /* a kernel that does not tell */
+    if (thread->filters == 0) /* a kernel that does not report the number */
         return false;
     trace_line(pid, thread->filters, &theirs);
     trace_line(getpid(), thread->filters, &ours);
     return meet(&theirs, &ours);
 }
 
-/* The whole of the range of users, as outside of all user namespaces. */
+/* Return true if this process is in the initial user namespace: it maps all users to themselves. */
 static bool maps_all_users(void)
 {
     unsigned long long from = 1, to = 1, count = 0;
     char text[256];
 
     if (nsc_procfs_read(getpid(), "uid_map", text, sizeof text) <= 0)
-        return true; /* a kernel without them */
+        return true; /* a kernel without user namespaces */
     return sscanf(text, "%llu %llu %llu", &from, &to, &count) == 3 && from == 0 && to == 0 &&
            count == UINT32_MAX;
 }
 
-/* False if the kernel is certain to refuse PTRACE_O_SUSPEND_SECCOMP. */
+/* Return false if the kernel certainly refuses PTRACE_O_SUSPEND_SECCOMP. */
 static bool may_suspend(void)
 {
     char status[NSC_PROCFS_STATUS_MAX];
@@ -115,7 +115,7 @@ static enum nsc_seccomp_state_refusal refuses(pid_t pid, pid_t tid, bool suspend
 enum nsc_seccomp_state_refusal nsc_seccomp_state_refuses(pid_t pid)
 {
     struct nsc_credentials theirs;
-    /* A program of another user would be rid of its restrictions for as long as the call lasts. */
+    /* Suspending would free a program of another user from its restrictions during the call. */
     bool suspends = may_suspend() && nsc_credentials_read(pid, &theirs) == 0 &&
                     !nsc_credentials_are_foreign(&theirs);
     enum nsc_seccomp_state_refusal refusal = refuses(pid, pid, suspends);

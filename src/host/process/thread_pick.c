@@ -11,7 +11,7 @@
 #include "process/procfs.h"
 #include "process/seccomp_state.h"
 
-/* A timeout begins anew when the call does; one that is not there cannot. */
+/* Return true for a restartable call without a timeout, which a restart would otherwise reset. */
 static bool without_timeout(const struct nsc_regs_waits *waits)
 {
     switch (waits->number) {
@@ -36,7 +36,7 @@ static bool without_timeout(const struct nsc_regs_waits *waits)
 enum nsc_pick_rank nsc_pick_rank(const struct nsc_regs_waits *waits)
 {
     switch (waits->number) {
-#if defined(__x86_64__) /* elsewhere their time begins anew, see regs.c */
+#if defined(__x86_64__) /* elsewhere their timeout starts anew, see regs.c */
     case SYS_nanosleep:
     case SYS_clock_nanosleep:
 #endif
@@ -92,7 +92,7 @@ void nsc_pick_parse(const char *text, struct nsc_regs_waits *waits)
     waits->pc = strtoull(end, NULL, 16);
 }
 
-/* Returns false for a thread that cannot be called in. */
+/* Examine a thread. Returns false if it cannot be called in. */
 static bool look(pid_t pid, pid_t tid, struct nsc_pick *pick)
 {
     struct nsc_seccomp_state confined;
@@ -146,7 +146,7 @@ int nsc_pick_threads(pid_t pid, struct nsc_pick *picks, size_t max)
             continue;
         count++;
         if (picks[count - 1].rank == NSC_PICK_WAITS && !picks[count - 1].confined)
-            break; /* there is no better */
+            break; /* no thread is better */
     }
     closedir(tasks);
     qsort(picks, count, sizeof *picks, by_rank);

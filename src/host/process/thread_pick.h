@@ -1,6 +1,6 @@
 /*
- * thread_pick.h - which thread of a process to call in: the one that notices least. Private to
- * reach/.
+ * thread_pick.h - choose the thread of a process to call in, so that the program is disturbed
+ * least. Private to process/.
  */
 #ifndef NSC_PROCESS_THREAD_PICK_H
 #define NSC_PROCESS_THREAD_PICK_H
@@ -11,31 +11,32 @@
 
 #include "process/regs.h"
 
+/* State of a thread; the first is the best. */
 enum nsc_pick_rank {
-    NSC_PICK_WAITS, /* in a system call that the kernel begins again, with what is left of its time
-                     */
-    NSC_PICK_RUNS,  /* or is stopped by a job's signal */
-    NSC_PICK_REPEATS, /* in one that we have to begin again, its timeout anew */
-    NSC_PICK_OTHER,   /* in one that nothing is known of */
-    NSC_PICK_PARTIAL, /* in one that gives up half-way, as a write does, which the program sees */
+    NSC_PICK_WAITS,   /* in a system call that restarts with its remaining timeout, or has none */
+    NSC_PICK_RUNS,    /* running, or stopped by job control */
+    NSC_PICK_REPEATS, /* in a call that nsc_regs_again() restarts, with its full timeout */
+    NSC_PICK_OTHER,   /* in an unknown system call */
+    NSC_PICK_PARTIAL, /* in a call such as write(2), which the stop cuts short; visible to it */
 };
 
 struct nsc_pick {
     pid_t tid;
-    bool confined; /* not every system call may be made there */
+    bool confined; /* restricted by seccomp */
     enum nsc_pick_rank rank;
     struct nsc_regs_waits waits;
 };
 
-/* What is known of a system call that a thread waits in. */
+/* Return the rank of a thread that waits in this system call. */
 enum nsc_pick_rank nsc_pick_rank(const struct nsc_regs_waits *waits);
-/* Read a line of /proc/PID/task/TID/syscall; number -1 where it tells of no system call. */
+/* Parse a line of /proc/PID/task/TID/syscall; number -1 if the thread is in no system call. */
 void nsc_pick_parse(const char *text, struct nsc_regs_waits *waits);
 
 /**
- * nsc_pick_threads - threads to call in, best first: those that are not confined.
- * @picks: receives at most @max; of a process with very many threads not all are looked at.
- * Returns how many, perhaps 0 (all wait uninterruptibly just now), or -ESRCH.
+ * nsc_pick_threads - list candidate threads, best first: unconfined ones, then by rank.
+ * @picks: receives at most @max. In a process with more threads, not all are examined; the search
+ *         ends at the first unconfined thread of the best rank.
+ * Returns their number, or -ESRCH. 0: all threads are in uninterruptible waits now.
  */
 int nsc_pick_threads(pid_t pid, struct nsc_pick *picks, size_t max);
 

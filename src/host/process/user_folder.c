@@ -30,7 +30,7 @@ bool nsc_user_folder_is_private(const char *path, uid_t uid)
     return lstat(path, &st) == 0 && is_private(&st, uid);
 }
 
-/* Returns a descriptor of the folder, made if it is not there, or -errno. */
+/* Open a folder, after creating it if necessary. Returns a descriptor or -errno. */
 static int open_private(const char *path)
 {
     struct stat st;

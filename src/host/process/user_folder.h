@@ -1,8 +1,8 @@
 /*
- * user_folder.h - the folder of a user in which programs and recorders listen: control.h has the
- * rule.
+ * user_folder.h - the per-user folder for the sockets of programs and recorders; abi/control.h
+ * defines its names.
  *
- * Used by whoever makes a socket there or looks for one. Must not print.
+ * Used to create sockets there and to find them. Must not print.
  */
 #ifndef NSC_PROCESS_USER_FOLDER_H
 #define NSC_PROCESS_USER_FOLDER_H
@@ -15,15 +15,16 @@
 
 #define NSC_USER_FOLDER_MAX 48
 
-/* The candidates, below NSC_CONTROL_FOLDERS; the first is the usual one. */
+/* Store the path of a candidate, 0 <= @candidate < NSC_CONTROL_FOLDERS; 0 is the usual one. */
 void nsc_user_folder_path(unsigned long uid, unsigned candidate, char path[NSC_USER_FOLDER_MAX]);
-/* Is a folder at @path, no link, of that user, and closed to all others? */
+/* Return true if @path is a folder, not a link, that belongs to @uid and is closed to others. */
 bool nsc_user_folder_is_private(const char *path, uid_t uid);
 
 /**
- * nsc_user_folder_open - the folder of this user, made if it is not there.
+ * nsc_user_folder_open - open the folder of this user; creates it if necessary.
  * @path: receives its path.
- * Returns a descriptor or -errno with @diag: -EACCES (another user holds all of the names).
+ * Returns a descriptor or -errno with @diag: -EACCES (every candidate belongs to another user or is
+ * accessible to others), or mkdir(2)'s and open(2)'s for the first candidate.
  */
 int nsc_user_folder_open(char path[NSC_USER_FOLDER_MAX], struct nsc_diag *diag);
 
