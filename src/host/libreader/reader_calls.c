@@ -1,7 +1,7 @@
 /*
- * reader_calls.c - the calls of a thread one after the other, for others: nanoscope/reader.h.
+ * reader_calls.c - iterate over the calls of a thread; see nanoscope/reader.h.
  *
- * Called by users of the library. Holds the open calls and one batch of events.
+ * Called by users of the library. Keeps the open calls and one batch of events in memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct nanoscope_calls {
     struct nanoscope_calls_options options;
     struct nsc_selection selection;
     struct nsc_call_lane lane;
-    struct nsc_selected_events *feed; /* NULL: no more */
+    struct nsc_selected_events *feed; /* NULL: no more events */
     const struct nsc_event *events;
     size_t at, count;
     int failed; /* -errno; `diag` says why */
@@ -114,7 +114,7 @@ static int next(struct nanoscope_calls *c, struct nsc_call *call)
     return 0;
 }
 
-/* False: it is not one of those that are wanted. */
+/* Convert a call for the caller. Returns false if the options exclude it. */
 static bool translate(const struct nanoscope_calls *c, const struct nsc_call *call,
                       struct nanoscope_call *out)
 {
@@ -155,7 +155,7 @@ NSC_READER_API int64_t nanoscope_calls_read(struct nanoscope_calls *calls,
         if (translate(calls, &call, &translated))
             nsc_reader_give((char *)out + stored++ * size, size, &translated, sizeof translated);
     calls->failed = code < 0 ? code : 0;
-    /* What was read before counts; the next reading tells. */
+    /* Calls that were read before the error are returned; the next read returns the error. */
     if (code < 0 && stored == 0)
         return nsc_reader_fail(code, &calls->diag, nsc_trace_name(calls->trace->trace), error);
     return (int64_t)stored;

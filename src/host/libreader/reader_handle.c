@@ -1,8 +1,7 @@
 /*
- * reader_handle.c - structures and messages on their way across the border of the library; see
- * reader_handle.h.
+ * reader_handle.c - see reader_handle.h.
  *
- * Called by all of reader/. Must not keep anything.
+ * Called by all of libreader/. Must not keep state.
  */
 #include "libreader/reader_handle.h"
 

@@ -1,5 +1,5 @@
 /*
- * reader_notes.c - samples, states, marks and counters, for others: nanoscope/reader.h.
+ * reader_notes.c - iterate over samples, states, marks and counters; see nanoscope/reader.h.
  *
  * Called by users of the library.
  */
@@ -62,7 +62,7 @@ NSC_READER_API void nanoscope_notes_close(struct nanoscope_notes *notes)
     free(notes);
 }
 
-/* The next note, which must be of @kind. Returns 1, 0 or -errno. */
+/* Read the next note, which must be of @kind. Returns 1, 0 at the end, or -errno with @error. */
 static int next(struct nanoscope_notes *n, uint32_t kind, struct nsc_note *note,
                 struct nanoscope_error *error)
 {
@@ -82,7 +82,7 @@ static int next(struct nanoscope_notes *n, uint32_t kind, struct nsc_note *note,
     return code < 0 ? nsc_reader_fail(code, &n->diag, nsc_trace_name(n->trace->trace), error) : 0;
 }
 
-/* What the next...() return when a note was found. */
+/* Copy a note that was found to the caller. Returns 1 or -errno. */
 static int give(void *out, size_t size, const void *from, size_t bytes)
 {
     int code = nsc_reader_give(out, size, from, bytes);

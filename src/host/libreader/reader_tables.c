@@ -1,7 +1,7 @@
 /*
- * reader_tables.c - a trace and its tables, for others: nanoscope/reader.h.
+ * reader_tables.c - open a trace and read its tables; see nanoscope/reader.h.
  *
- * Called by users of the library. Reads no events.
+ * Called by users of the library. Must not read events.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * reader_totals.c - what calls come to, and what was lost, as lists for others: nanoscope/reader.h.
+ * reader_totals.c - totals per function, and lost events, as lists; see nanoscope/reader.h.
  *
  * Called by users of the library.
  */
