@@ -14,7 +14,7 @@
 
 #include "util/diag.h"
 
-/* Return true if the process accepts connections. Only connects: the program executes nothing. */
+/* Return true if the process accepts connections. Only connects: does not wait for the program. */
 bool nsc_endpoint_listens(pid_t pid, uid_t uid);
 
 /**
