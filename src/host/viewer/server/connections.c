@@ -1,4 +1,4 @@
-/* connections.c - open connections; see connections.h. */
+/* connections.c - see connections.h. */
 #include "viewer/server/connections.h"
 
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void hook(struct nsc_connections *links, struct nsc_link *link)
     links->strangers += is_stranger(link);
 }
 
-/* The library sees the end of the connection and closes it. */
+/* Shut a connection down; the HTTP library then closes it. */
 static void shut(struct nsc_connections *links, struct nsc_link *link)
 {
     shutdown(link->fd, SHUT_RDWR);
@@ -48,7 +48,7 @@ static void shut(struct nsc_connections *links, struct nsc_link *link)
     link->shut = true;
 }
 
-/* Strangers that began @before, but for @spared of them. */
+/* Shut down strangers with `since` < @before, oldest first, until at most @spared are left. */
 static void shut_old(struct nsc_connections *links, uint64_t before, size_t spared)
 {
     struct nsc_link *link = links->oldest;

@@ -1,4 +1,4 @@
-/* entry_file.c - the file that leads a browser to the server; see entry_file.h. */
+/* entry_file.c - see entry_file.h. */
 #include "viewer/server/entry_file.h"
 
 #include <errno.h>
@@ -13,8 +13,7 @@
 
 #include "util/os/write_all.h"
 
-/* The folder that the system gives to each user's session. Another user who could rename files in
- * it could exchange ours. */
+/* Return $XDG_RUNTIME_DIR, or NULL if other users can access it: they could replace the file. */
 static const char *runtime_folder(void)
 {
     const char *folder = getenv("XDG_RUNTIME_DIR");
@@ -26,7 +25,7 @@ static const char *runtime_folder(void)
     return folder;
 }
 
-/* Make a folder of mode 0700; @out: receives its name, for free(). Returns 0 or -errno. */
+/* Create a folder of mode 0700; @out receives its path, for free(). Returns 0 or -errno. */
 static int make_folder(char **out)
 {
     const char *parent = getenv("TMPDIR");
@@ -45,7 +44,7 @@ static int make_folder(char **out)
     return error;
 }
 
-/* "file://" and @path, with all but the harmless characters in hexadecimal. */
+/* Return the percent-encoded file URL of @path, for free(), or NULL if out of memory. */
 static char *make_url(const char *path)
 {
     static const char harmless[] =
@@ -64,7 +63,7 @@ static char *make_url(const char *path)
     return url;
 }
 
-/* Set the names. Returns 0 or -errno. */
+/* Fill @entry; creates its folder if needed, not the file. Returns 0 or -errno. */
 static int choose_path(struct nsc_entry *entry)
 {
     const char *folder = runtime_folder();

@@ -1,8 +1,8 @@
 /*
- * handle_query.c - /api/query; see handle_query.h.
+ * handle_query.c - see handle_query.h.
  *
- * Called by workers through the engine. What a statement may do is query/'s business; how much of
- * the machine it may take is decided here.
+ * Called by workers through the engine. Sets the limits of memory, time and output of a statement;
+ * query/ decides what a statement may do.
  */
 #include "viewer/server/handle_query.h"
 

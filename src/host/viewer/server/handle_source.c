@@ -1,8 +1,8 @@
 /*
- * handle_source.c - source files that a trace names; see handle_source.h.
+ * handle_source.c - see handle_source.h.
  *
  * Called by workers through the engine. The name comes from the trace and is not trusted: it is
- * compared with the permitted folders as text, and only looked up below one of them.
+ * compared with the permitted folders as text, and opened only below one of them.
  */
 #include "viewer/server/handle_source.h"
 
@@ -27,7 +27,7 @@ static int read_all(int fd, size_t size, char **text, size_t *bytes)
         ssize_t got = read(fd, read_text + done, size - done);
 
         if (got <= 0)
-            break; /* it has become shorter: what there is of it */
+            break; /* the file was truncated meanwhile, or cannot be read: return what was read */
         done += (size_t)got;
     }
     if (memchr(read_text, '\0', done) != NULL) {
@@ -57,8 +57,9 @@ static int read_file(int folder, const char *path, char **text, size_t *bytes)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* "/a/./b/../c" and "../a/c" both become "/a/c". Compilers write such names: ".." at the beginning
- * tells where the compiler ran, not where the file is now. Returns NULL without memory. */
+/* Normalize a path: "/a/./b/../c" and "../a/c" both become "/a/c". Compilers write such names; a
+ * leading ".." depends on where the compiler ran, not on where the file is now. Returns NULL if out
+ * of memory. */
 static char *normalize(const char *file)
 {
     char *path = malloc(strlen(file) + 2), *end = path;
@@ -82,7 +83,7 @@ static char *normalize(const char *file)
     return path;
 }
 
-/* What follows @folder in @path, without the slash; NULL if @path is not below it. */
+/* Return the part of @path after @folder and the slash, or NULL if @path is not below @folder. */
 static const char *relative_to(const char *folder, const char *path)
 {
     size_t length = folder != NULL ? strlen(folder) : 0;
@@ -101,8 +102,8 @@ static const char *find_in_folder(const struct nsc_source_folder *folder, const 
 
 /* ---- Search ---------------------------------------------------------------------------------- */
 
-/* DIR/src/app/main.c, DIR/app/main.c, DIR/main.c: the first that exists. Returns what stopped the
- * search if none does. */
+/* Read the first that exists of DIR/src/app/main.c, DIR/app/main.c, DIR/main.c. Returns 0, or
+ * -errno: the error that ended the search. */
 static int read_ends(const struct nsc_source_folder *folder, const char *path, char **text,
                      size_t *bytes)
 {
@@ -115,7 +116,7 @@ static int read_ends(const struct nsc_source_folder *folder, const char *path, c
     return error;
 }
 
-/* @path: normalized; @is_absolute: before that. */
+/* @path: normalized. @is_absolute: whether it was absolute before that. */
 static int read_path(const struct nsc_source *source, const char *path, bool is_absolute,
                      char **text, size_t *bytes)
 {
@@ -132,7 +133,7 @@ static int read_path(const struct nsc_source *source, const char *path, bool is_
             tried = read_ends(folder, path, text, bytes);
         if (tried == 0)
             return 0;
-        /* A later folder may have it. If not, this is the reason that helps. */
+        /* A later folder may have the file. If not, the first specific error is the most useful. */
         if (error == -ENOENT || tried == -ENOMEM)
             error = tried;
     }
@@ -226,7 +227,7 @@ static bool is_same_folder(const char *a, const char *b)
            one.st_ino == other.st_ino;
 }
 
-/* @spelling: another name of the folder, used if it is absolute and true; may be NULL. */
+/* @spelling: another path of the folder, used if it is absolute and leads there; may be NULL. */
 static int add_folder(struct nsc_source *source, const char *path, const char *spelling)
 {
     struct nsc_source_folder folder = {.fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
@@ -263,7 +264,7 @@ int nsc_source_init(struct nsc_source *source, const char *const *named, size_t 
                                 named[i], strerror(-error));
         source->folders[i].is_named = true;
     }
-    /* A working folder that has been removed has no sources. */
+    /* The error is ignored: a working folder that was removed has no sources. */
     if (!is_same_folder(".", "/"))
         (void)add_folder(source, ".", getenv("PWD"));
     return 0;

@@ -1,8 +1,8 @@
 /*
- * handle_source.h - /api/source: the text of the file that a function was compiled from.
+ * handle_source.h - handler of /api/source: the text of a function's source file.
  *
- * Added to the engine's requests by the server; not in the engine, which reads nothing but traces.
- * The trace decides which file is asked for, the user which folders it may lie in.
+ * The server adds it to the engine's requests. It is not part of the engine, which reads only
+ * traces. The trace names the file; the user decides in which folders files may be read.
  */
 #ifndef NSC_VIEWER_SERVER_HANDLE_SOURCE_H
 #define NSC_VIEWER_SERVER_HANDLE_SOURCE_H
@@ -17,23 +17,23 @@
 /* A folder below which files may be read. */
 struct nsc_source_folder {
     int fd;         /* O_PATH */
-    char *path;     /* absolute, without symbolic links and without a slash at its end */
-    char *spelling; /* the same as the user wrote it, if that is absolute; else NULL */
-    bool is_named;  /* by the user; not just the working folder */
+    char *path;     /* absolute, without symbolic links and trailing slash */
+    char *spelling; /* the same folder as the user wrote it, if that is absolute; else NULL */
+    bool is_named;  /* named by the user; false for the working folder */
 };
 
 struct nsc_source {
-    struct nsc_engine_handler handler; /* stands first: it is what is called */
+    struct nsc_engine_handler handler; /* must be first: cast to struct nsc_source when called */
     struct nsc_source_folder *folders;
     size_t folder_count;
 };
 
 /**
- * nsc_source_init - make the handler, @source->handler.
- * @named: folders that the user named; borrowed for the call only.
+ * nsc_source_init - initialise the handler, @source->handler.
+ * @named: @count folders that the user named; borrowed for the call only.
  *
- * The working folder is the last of the permitted ones, unless it is "/", which would permit every
- * file. Returns 0 or -errno with @diag: a folder cannot be opened, -ENOMEM. @source can be given to
+ * The working folder is added as the last permitted folder, unless it is "/", which would permit
+ * every file. Returns 0 or -errno with @diag: a folder cannot be opened, -ENOMEM. Call
  * nsc_source_destroy() in any case.
  */
 int nsc_source_init(struct nsc_source *source, const char *const *named, size_t count,
@@ -42,17 +42,18 @@ void nsc_source_destroy(struct nsc_source *source);
 
 /**
  * nsc_source_read - read a source file that a trace names.
- * @file: as the trace has it: any text.
+ * @file: the name in the trace; untrusted, any text.
  * @text: receives the text, for free().
  * @bytes: its length, without the NUL after it.
  *
- * A named folder is searched for @file itself, if it lies there, and then for the whole of @file
- * and shorter and shorter ends of it, in case the sources have moved. The working folder is
- * searched for @file itself only.
+ * In a folder that the user named, tries @file itself, if it is below that folder. If it does not
+ * exist, tries the whole of @file relative to the folder, and then ever shorter ends of it, in case
+ * the sources have moved. In the working folder, tries @file itself only.
  *
- * Only regular files of text, of at most NSC_SOURCE_BYTES_MAX. Returns 0 or -errno: -ENOENT, -EPERM
- * (outside the permitted folders, where it is not looked for), -EXDEV (a symbolic link leads out of
- * the folder), -EACCES and so on, -EFBIG, -EINVAL (not a regular file of text), -ENOMEM.
+ * Reads only regular text files of at most NSC_SOURCE_BYTES_MAX. Returns 0 or -errno: -ENOENT,
+ * -EPERM (outside the permitted folders; its existence is not checked), -EXDEV (a symbolic link
+ * leads out of the folder), -EFBIG, -EINVAL (not a regular text file), -ENOMEM, open(2)'s such as
+ * -EACCES.
  * Context: any thread.
  */
 int nsc_source_read(const struct nsc_source *source, const char *file, char **text, size_t *bytes);

@@ -1,13 +1,13 @@
 /*
- * open_beneath.c - regular files below a folder; see open_beneath.h.
+ * open_beneath.c - see open_beneath.h.
  *
- * A name is resolved to an O_PATH descriptor first, which has no side effect on devices and pipes.
- * Only what turns out to be a regular file is opened for reading, through that descriptor, so that
- * another file under the same name cannot take its place in between.
+ * A name is resolved to an O_PATH descriptor first, which has no side effects on devices and pipes.
+ * A regular file is then opened for reading through that descriptor, so that it cannot be replaced
+ * by another file of the same name in between.
  *
- * The folders on the way stay open, and ".." goes back to the one before: whatever is renamed
- * meanwhile, the way does not leave the first one. (openat2() does the same, but is forbidden to
- * us: a filter of system calls cannot see what it is asked for.)
+ * The folders on the path stay open, and ".." returns to the previous one. So the path never leaves
+ * the first folder, even if folders are renamed meanwhile. (openat2() with RESOLVE_BENEATH does the
+ * same, but the seccomp filter refuses it: a filter cannot inspect its arguments in memory.)
  */
 #include "viewer/server/open_beneath.h"
 
@@ -21,14 +21,14 @@
 enum { DEPTH_MAX = 64, LINKS_MAX = 40 };
 
 struct way {
-    int places[DEPTH_MAX + 1]; /* the first is the folder itself, and the caller's */
-    unsigned depth;            /* the last is where we are */
-    unsigned links;            /* that were followed */
-    char rest[2][PATH_MAX];    /* of the path: one to read, one to write */
-    unsigned now;
+    int places[DEPTH_MAX + 1]; /* open folders; the first is owned by the caller */
+    unsigned depth;            /* index of the current folder */
+    unsigned links;            /* symbolic links followed so far */
+    char rest[2][PATH_MAX];    /* the remaining path: one to read, one to write */
+    unsigned now;              /* index of the one to read */
 };
 
-/* The rest of the way is the link's text, and then what was left. */
+/* Follow a symbolic link: the remaining path becomes the link's target, then @left. */
 static int follow(struct way *w, int link, const char *left)
 {
     char text[PATH_MAX], *to = w->rest[1 - w->now];
@@ -47,7 +47,7 @@ static int follow(struct way *w, int link, const char *left)
     return 0;
 }
 
-/* One name; @left: what follows it. */
+/* Resolve one component of the path. @left: the path after it. */
 static int step(struct way *w, const char *name, const char *left)
 {
     struct stat st;
@@ -96,7 +96,7 @@ static int walk(struct way *w)
     return error;
 }
 
-/* The O_PATH descriptor of @path, or -errno. */
+/* Return an O_PATH descriptor of @path, or -errno. */
 static int find(int folder, const char *path)
 {
     struct way w = {.places = {folder}};
@@ -128,11 +128,11 @@ int nsc_beneath_open(int folder, const char *path, struct stat *st)
     } else if (!S_ISREG(st->st_mode)) {
         fd = -EINVAL;
     } else {
-        /* O_NONBLOCK: does not wait for the holder of a lease. */
+        /* O_NONBLOCK: do not wait for the holder of a lease. */
         snprintf(self, sizeof self, "/proc/self/fd/%d", found);
         fd = open(self, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         if (fd < 0)
-            fd = errno == ENOENT ? -EIO /* without /proc */ : -errno;
+            fd = errno == ENOENT ? -EIO /* no /proc */ : -errno;
     }
     close(found);
     return fd;

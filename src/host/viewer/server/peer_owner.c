@@ -37,8 +37,8 @@ static struct question make_question(const struct sockaddr_in *socket,
     return q;
 }
 
-/* @other: the answer must be about a connection to it. Where there is none, the kernel looks for a
- * listening socket with the same port instead. */
+/* @other: the answer must be about a connection to it. If there is no such connection, the kernel
+ * returns a listening socket with the same port instead. */
 static int64_t read_answer(int netlink, const struct sockaddr_in *other)
 {
     union {

@@ -1,8 +1,7 @@
 /*
- * request_gate.c - which requests get in; see request_gate.h.
+ * request_gate.c - see request_gate.h.
  *
- * Called by the server with whatever a stranger sends. Must not depend on anything but its
- * arguments.
+ * Called by the server with untrusted requests. Must not depend on anything but its arguments.
  */
 #include "viewer/server/request_gate.h"
 
@@ -43,7 +42,7 @@ int nsc_gate_init(struct nsc_gate *gate, uint16_t port)
     return 0;
 }
 
-/* The time that this takes says nothing about where the two differ. */
+/* Compares in constant time: the duration does not depend on where the two differ. */
 static bool is_secret(const char *secret, const char *text, size_t bytes)
 {
     unsigned char differs = 0;
@@ -60,7 +59,8 @@ bool nsc_gate_is_token(const struct nsc_gate *gate, const char *body, size_t byt
     return is_secret(gate->token, body, bytes);
 }
 
-/* A page of another site that has its name resolve to this machine still sends its own name. */
+/* Protects against DNS rebinding: a page of another site, whose name resolves to this machine,
+ * sends that name as Host. */
 static bool is_our_host(const struct nsc_gate *gate, const char *host)
 {
     return host != NULL && (strcmp(host, gate->hosts[0]) == 0 || strcmp(host, gate->hosts[1]) == 0);
@@ -75,15 +75,15 @@ static bool is_our_origin(const struct nsc_gate_request *request)
                                        strcmp(request->origin + length, request->host) == 0);
 }
 
-/* "same-site" is another port of this machine: another server's page. */
+/* "same-site" is refused: it is a page of another server, on another port of this machine. */
 static bool is_our_site(const char *fetch_site)
 {
     return fetch_site == NULL || strcmp(fetch_site, "same-origin") == 0 ||
            strcmp(fetch_site, "none") == 0;
 }
 
-/* The file that the browser is started with leads here; a browser takes that for another site. No
- * other page knows the key, and what is here is the page without any data. */
+/* The entry file (entry_file.h) redirects to this target, which browsers treat as a cross-site
+ * request. No other page knows the key, and the target is the page without any data. */
 static bool is_entry(const struct nsc_gate *gate, const char *target)
 {
     size_t length = strlen(gate->entry), key = length - NSC_GATE_SECRET_CHARS;
@@ -92,8 +92,8 @@ static bool is_entry(const struct nsc_gate *gate, const char *target)
            is_secret(gate->entry + key, target + key, NSC_GATE_SECRET_CHARS);
 }
 
-/* "a=b; nanoscope-40123=0123...; c=d": of several with our name one has to fit, as others may have
- * been planted by another port. */
+/* "a=b; nanoscope-40123=0123...; c=d": if several cookies have the name, one must match, as a
+ * server on another port may have set the others. */
 static bool has_cookie(const struct nsc_gate *gate, const char *text)
 {
     size_t name_length = strlen(gate->cookie_name);

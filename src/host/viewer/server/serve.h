@@ -1,9 +1,9 @@
 /*
- * serve.h - the server of `nanoscope open`: a trace and the page that shows it, over HTTP, for one
- * user of this machine.
+ * serve.h - the HTTP server of `nanoscope open`: serves a trace and the viewer to one user of this
+ * machine.
  *
- * Called by cli/export/cmd_open.c. Who gets in and why is in docs/adr/017-server.md, what can be
- * asked in docs/viewer-protocol.md. Prints nothing.
+ * Called by cli/export/cmd_open.c. Access rules: docs/adr/017-server.md; requests:
+ * docs/viewer-protocol.md. Must not print.
  */
 #ifndef NSC_VIEWER_SERVER_SERVE_H
 #define NSC_VIEWER_SERVER_SERVE_H
@@ -17,13 +17,13 @@
 
 struct nsc_serve;
 
-/* A trace file; every worker reads it through a descriptor of its own. */
+/* A trace file. Each worker reads it through its own copy of the descriptor. */
 struct nsc_serve_trace {
     int fd;           /* of a .nst file */
-    const char *name; /* as it is shown */
-    bool growing;     /* somebody records into it: look again from time to time */
-    /* Called with a growing trace that was just opened, to give its functions names; may be NULL.
-     * Context: any thread, several at once. */
+    const char *name; /* shown to the user */
+    bool growing;     /* a recorder may be writing it: reopen it when it has grown */
+    /* Called with a growing trace after it was opened, to look up function names; may be NULL.
+     * Context: any thread, several at a time. */
     void (*name_functions)(void *context, struct nsc_trace *t);
     void *context;
 };
@@ -32,48 +32,48 @@ struct nsc_serve_options {
     size_t size;                          /* of this structure */
     const struct nsc_serve_trace *traces; /* borrowed until nsc_serve_stop() */
     size_t trace_count;                   /* 1, or 2 to compare */
-    const char *const *source_folders;    /* where sources may be read, beside the working one */
+    const char *const *source_folders;    /* with source files, in addition to the working folder */
     size_t source_folder_count;
-    const struct nsc_category_rules *rules; /* of functions' categories; NULL: the ready ones */
-    uint16_t port;                          /* 0: any that is free */
+    const struct nsc_category_rules *rules; /* of function categories; NULL: the built-in ones */
+    uint16_t port;                          /* 0: any free port */
 };
 
 /**
- * nsc_serve_start - listen, and answer from now on, in threads of its own.
- * @out: receives the server; nsc_serve_stop() ends it.
- * Returns 0, or -errno with @diag: -EADDRINUSE, -ENOSYS (built without the client or the library,
- * or the library is not installed), -ENOMEM, and open(2)'s of a folder for sources.
+ * nsc_serve_start - start the server: listens, and answers requests in its own threads.
+ * @out: receives the server; stop it with nsc_serve_stop().
+ * Returns 0, or -errno with @diag: -EADDRINUSE, -ENOSYS (built without the viewer or libmicrohttpd,
+ * or that library is not installed), -ENOMEM, and open(2)'s of a folder with sources.
  */
 int nsc_serve_start(const struct nsc_serve_options *options, struct nsc_serve **out,
                     struct nsc_diag *diag);
 
-/* "http://127.0.0.1:40123/#token=...": a secret, for the user only. */
+/* Return the address, "http://127.0.0.1:40123/#token=...": secret, only for the user. */
 const char *nsc_serve_address(const struct nsc_serve *server);
 
-/* The same by way of another page: browsers send that they come from another site then, which only
- * this address allows. A secret, too. */
+/* Return the address for a redirect from another page (entry_file.h). Browsers mark such a request
+ * as cross-site, which the server accepts for this address only. It is secret, too. */
 const char *nsc_serve_entry_address(const struct nsc_serve *server);
 
-/* Whether a page has shown the token. */
+/* Return true if a page has sent the token. */
 bool nsc_serve_is_logged_in(struct nsc_serve *server);
 
-/* In place of a user's number. */
+/* Returned in place of a user id. */
 enum {
     NSC_SERVE_REFUSED_NONE = -1,    /* no connection was refused */
-    NSC_SERVE_REFUSED_UNKNOWN = -2, /* the kernel does not say whose it was */
+    NSC_SERVE_REFUSED_UNKNOWN = -2, /* the kernel does not report the user */
 };
 
-/* The user whose connection was refused last, as it is not the server's. */
+/* Return the user whose connection was refused last, for not being the server's user. */
 int64_t nsc_serve_refused_user(struct nsc_serve *server);
 
-/* To be called about ten times a second: ends connections that are slow to say what they want, and
- * notices clients that went away. */
+/* Close connections that send no complete request in time, cancel requests of clients that closed
+ * their connection, and return free memory to the system. Call it about ten times per second. */
 void nsc_serve_look_after(struct nsc_serve *server);
 
-/* How long nobody has asked anything; 0 while something is being answered. */
+/* Return the time since the last request in ns; 0 while a request is being answered. */
 uint64_t nsc_serve_idle_ns(struct nsc_serve *server);
 
-/* End all connections and threads, and free everything. */
+/* Close all connections, end all threads, and free the server. */
 void nsc_serve_stop(struct nsc_serve *server);
 
 #endif

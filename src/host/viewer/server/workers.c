@@ -1,8 +1,8 @@
 /*
- * workers.c - the threads that answer; see workers.h.
+ * workers.c - see workers.h.
  *
- * Called by the server. A trace and its engine belong to one thread (trace/read/reader.h), so each
- * worker has its own over the same file.
+ * A trace and its engine must be used by one thread only (trace/read/reader.h), so each worker has
+ * its own over the same file.
  */
 #include "viewer/server/workers.h"
 
@@ -22,12 +22,12 @@
 enum { QUICK, SLOW, STATEMENTS, CLASSES };
 enum { THREADS_EACH = 2, THREADS = CLASSES * THREADS_EACH };
 
-/* What a worker may keep of what it decoded. Pictures come back to the same places, analyses and
- * statements keep nothing. */
+/* Cache of decoded chunks per worker. Quick requests return to the same parts of a trace; slow ones
+ * and statements read each part once. */
 static const size_t cache_bytes[CLASSES] = {
     [QUICK] = 6u << 20, [SLOW] = 1u << 20, [STATEMENTS] = 1u << 20};
 
-#define GROWING_EVERY_NS 1000000000u /* how often a file that grows is opened anew */
+#define GROWING_EVERY_NS 1000000000u /* a growing file is reopened at most this often */
 
 struct queue {
     struct nsc_task *first, **last;
@@ -40,14 +40,14 @@ struct worker {
     unsigned class;
     struct nsc_trace *traces[NSC_ENGINE_TRACES_MAX];
     struct nsc_engine *engine; /* NULL until the first request */
-    struct nsc_task *task;     /* that is being answered */
-    uint64_t opened_ns;
-    uint64_t opened_bytes; /* of the files that grow, then */
+    struct nsc_task *task;     /* the task that is being answered */
+    uint64_t opened_ns;        /* when the traces were opened */
+    uint64_t opened_bytes;     /* size of the growing files at that time */
 };
 
 struct nsc_workers {
     struct nsc_workers_options options;
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* protects all members below */
     struct queue queues[CLASSES];
     atomic_bool ending; /* set under the lock */
     struct worker workers[THREADS];
@@ -93,7 +93,7 @@ static void close_engine(struct worker *me)
     }
 }
 
-/* A file that has no end yet is read as far as it is whole. */
+/* Open a trace. An unfinished file is read up to its last complete block. */
 static int open_trace(const struct nsc_serve_trace *file, struct nsc_trace **out, bool *growing,
                       struct nsc_diag *diag)
 {
@@ -124,7 +124,7 @@ static uint64_t growing_bytes(const struct nsc_workers_options *options)
     return sum;
 }
 
-/* Asked by the engine while it works on something long. */
+/* Cancellation callback: the engine calls it during long requests. */
 static bool is_gone(void *context)
 {
     const struct worker *me = context;
@@ -151,7 +151,7 @@ static int open_engine(struct worker *me, struct nsc_diag *diag)
         error = open_trace(file, &me->traces[i], &growing, diag);
         if (error == 0 && growing && file->name_functions != NULL)
             file->name_functions(file->context, me->traces[i]);
-        engine.growing |= growing && i == 0; /* the only one that is shown as such */
+        engine.growing |= growing && i == 0; /* only the first trace is shown as growing */
     }
     if (error == 0) {
         error = nsc_engine_open(me->traces, options->trace_count, &engine, &me->engine);
@@ -171,7 +171,7 @@ static bool has_grown(const struct worker *me)
            growing_bytes(&me->all->options) != me->opened_bytes;
 }
 
-/* Answer that the file cannot be read (any more), in the form that the engine's errors have. */
+/* Reply that the traces cannot be opened, in the format of the engine's errors. */
 static void put_error(struct nsc_engine_reply *reply, const struct nsc_diag *diag)
 {
     char *text = NULL;
@@ -204,13 +204,13 @@ static void answer(struct worker *me, struct nsc_task *task)
         put_error(&task->reply, &diag);
     else
         nsc_engine_answer(me->engine, task->request, strlen(task->request), &task->reply);
-    if (is_gone(me)) /* given up half way, maybe; what it says then is no answer */
+    if (is_gone(me)) /* it may have been cancelled half-way: the reply may be incomplete */
         nsc_engine_reply_free(&task->reply);
 }
 
 /* ---- Queues and threads ---------------------------------------------------------------------- */
 
-/* The next task of this worker's kind; NULL at the end. */
+/* Wait for the next task of this worker's class. Returns NULL when the workers are stopped. */
 static struct nsc_task *take(struct worker *me)
 {
     struct nsc_workers *w = me->all;
@@ -245,8 +245,8 @@ static void *work(void *argument)
 }
 
 /*
- * What one worker does not need any more the others may have: by default each thread keeps its
- * own, and blocks of up to 32 MiB, for good.
+ * Let workers reuse each other's freed memory. By default malloc keeps an arena per thread, and
+ * never returns freed blocks of up to 32 MiB to the system.
  */
 static void share_memory(void)
 {
@@ -302,7 +302,7 @@ void nsc_workers_submit(struct nsc_workers *w, struct nsc_task *task)
         task->done(task);
 }
 
-/* The whole queue at once, so that done() is called without the lock. */
+/* Take the whole queue, so that done() is called without the lock. */
 static struct nsc_task *take_all(struct nsc_workers *w, struct queue *queue)
 {
     struct nsc_task *first;

@@ -1,9 +1,9 @@
 /*
- * http_server.c - HTTP on the loopback interface; see serve.h.
+ * http_server.c - HTTP server on the loopback interface; see serve.h.
  *
- * Called by cli/export/cmd_open.c. One thread of the HTTP library does all input and output and
- * asks the gate; a request for data is handed to the workers and its connection rests until they
- * have the answer.
+ * Called by cli/export/cmd_open.c. One thread of the HTTP library does all input and output, and
+ * passes each request through the gate (request_gate.h). Requests for data are queued to the
+ * workers; their connections are suspended until the reply is complete.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -26,9 +26,9 @@
 #include "viewer/server/serve.h"
 #include "viewer/server/workers.h"
 
-#define MEMORY_EACH 65536u     /* bytes of a connection: a request's head must fit */
-#define SILENCE_S   120u       /* until a connection of ours that is idle is closed */
-#define REST_NS     300000000u /* nothing asked for so long: the moment to tidy up */
+#define MEMORY_EACH 65536u     /* bytes per connection; the headers of a request must fit */
+#define SILENCE_S   120u       /* until an idle connection is closed */
+#define REST_NS     300000000u /* time without requests until free memory is returned */
 
 struct nsc_serve {
     struct nsc_mhd mhd;
@@ -39,25 +39,25 @@ struct nsc_serve {
     struct sockaddr_in address;
     char url[96], entry_url[160];
     struct nsc_source source;
-    const struct nsc_engine_handler *handlers[2]; /* what is answered beside the engine */
+    const struct nsc_engine_handler *handlers[2]; /* added to those of the engine */
     _Atomic int64_t refused;                      /* as nsc_serve_refused_user() returns it */
     atomic_bool logged_in;
-    pthread_mutex_t lock;      /* of what follows */
-    struct request *under_way; /* whose answers are awaited */
-    uint64_t asked_ns;         /* when somebody asked last */
-    uint64_t trimmed_ns;       /* asked_ns when free memory was given back */
+    pthread_mutex_t lock;      /* protects the members below */
+    struct request *under_way; /* requests queued to, or being answered by, the workers */
+    uint64_t asked_ns;         /* time of the last request or reply */
+    uint64_t trimmed_ns;       /* asked_ns when free memory was last returned to the system */
 };
 
 struct request {
-    struct nsc_task task; /* stands first: done() gets nothing else */
+    struct nsc_task task; /* must be first: on_done() casts it to struct request */
     struct nsc_serve *server;
     struct MHD_Connection *connection;
-    struct request *next, *previous; /* under way */
+    struct request *next, *previous; /* in nsc_serve.under_way */
     char *target;
     enum { FRESH, ADMITTED, WAITING } state;
     enum nsc_gate_verdict verdict;
-    bool is_current;                      /* the client has the file already */
-    char body[NSC_GATE_SECRET_CHARS + 1]; /* as much as tells whether it is the token */
+    bool is_current;                      /* the client's cached file is current (ETag) */
+    char body[NSC_GATE_SECRET_CHARS + 1]; /* one byte more than a token has */
     size_t body_bytes;
 };
 
@@ -88,7 +88,7 @@ static void add_headers(struct nsc_serve *s, struct MHD_Response *response, cons
     add_header(s, response, "Referrer-Policy", "no-referrer");
 }
 
-/* The library only reads what it must not free, but does not say so in its types. */
+/* Remove const: the library's parameter is not const, but it only reads persistent buffers. */
 static void *unconst(const void *data)
 {
     void *same;
@@ -106,7 +106,7 @@ static enum MHD_Result send_response(struct request *r, unsigned status,
     return result;
 }
 
-/* A line of text that is not ours to free. */
+/* Send a line of text, which must stay valid (a literal). */
 static enum MHD_Result send_line(struct request *r, unsigned status, const char *line)
 {
     struct nsc_serve *s = r->server;
@@ -121,7 +121,7 @@ static enum MHD_Result send_line(struct request *r, unsigned status, const char 
     return send_response(r, status, response);
 }
 
-/* An answer without a text; @cookie is set if it is not NULL. */
+/* Send an empty response; sets a cookie if @cookie is not NULL. */
 static enum MHD_Result send_nothing(struct request *r, const char *cookie)
 {
     struct nsc_serve *s = r->server;
@@ -164,7 +164,7 @@ static enum MHD_Result send_file(struct request *r)
     return send_response(r, r->is_current ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK, response);
 }
 
-/* What the engine said; the response takes its bytes. */
+/* Send the engine's reply; the response takes over its bytes. */
 static enum MHD_Result send_reply(struct request *r)
 {
     struct nsc_engine_reply *reply = &r->task.reply;
@@ -184,7 +184,7 @@ static enum MHD_Result send_reply(struct request *r)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The fields of a head that somebody looks at. */
+/* The header fields that the server evaluates. */
 struct head {
     struct nsc_gate_request gate;
     const char *etag;
@@ -230,7 +230,7 @@ static void note_activity(struct nsc_serve *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* A worker is done: let the connection go on. */
+/* A task is finished or cancelled: resume its connection. */
 static void on_done(struct nsc_task *task)
 {
     struct request *r = (struct request *)task;
@@ -263,7 +263,8 @@ static enum MHD_Result ask(struct request *r)
     return MHD_YES;
 }
 
-/* What is refused is answered at once, and its connection closed: nobody reads the rest. */
+/* Ask the gate about a request when its headers are complete. Refused requests are answered at
+ * once; the library then closes the connection without reading the body. */
 static enum MHD_Result judge(struct request *r, const char *method)
 {
     struct nsc_serve *s = r->server;
@@ -317,7 +318,7 @@ static enum MHD_Result answer(struct request *r)
 
 /* ---- What the HTTP library calls ------------------------------------------------------------- */
 
-/* A request's first line has come. */
+/* Called when the first line of a request is complete. */
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection)
 {
     struct request *r = calloc(1, sizeof *r);
@@ -330,7 +331,8 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
     return r;
 }
 
-/* Its head has come; a piece of its body; all of it; or its answer is there. */
+/* Called when the headers are complete, for each piece of the body, at the end of the request, and
+ * when the connection is resumed after the reply is complete. */
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *data,
                                   size_t *bytes, void **request)
@@ -342,7 +344,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)url;
     (void)version;
     if (r == NULL || r->target == NULL)
-        return MHD_NO; /* no memory: the connection is closed */
+        return MHD_NO; /* out of memory: closes the connection */
     if (r->state == FRESH)
         return judge(r, method);
     if (r->state == WAITING)
@@ -350,7 +352,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (*bytes == 0)
         return answer(r);
     if (r->verdict != NSC_GATE_LOGIN)
-        return MHD_NO; /* to get something takes no body */
+        return MHD_NO; /* GET requests must not have a body */
     take_body(r, data, *bytes);
     *bytes = 0;
     return MHD_YES;
@@ -423,7 +425,7 @@ static int listen_on(struct nsc_serve *s, uint16_t port, struct nsc_diag *diag)
 
     s->address = (struct sockaddr_in){
         .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    /* A port whose last server has just ended is free. */
+    /* Allows a port whose last server has just ended. */
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
         bind(fd, (struct sockaddr *)&s->address, sizeof s->address) == 0 &&
         listen(fd, SOMAXCONN) == 0 && getsockname(fd, (struct sockaddr *)&s->address, &bytes) == 0)
@@ -440,7 +442,7 @@ static int listen_on(struct nsc_serve *s, uint16_t port, struct nsc_diag *diag)
 
 static int start_daemon(struct nsc_serve *s, int fd, struct nsc_diag *diag)
 {
-    /* Not strict: the library would answer requests without a Host itself, where the gate does. */
+    /* Not strict: otherwise the library would answer requests without Host, instead of the gate. */
     s->daemon = s->mhd.start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, on_accept, s, on_request, s,
         /* */
@@ -535,7 +537,8 @@ int64_t nsc_serve_refused_user(struct nsc_serve *server)
     return atomic_load(&server->refused);
 }
 
-/* Has the client hung up? While its connection rests, the HTTP library does not look at it. */
+/* Return true if the client closed its connection. The HTTP library does not watch suspended
+ * connections. */
 static bool has_left(struct request *r)
 {
     const union MHD_ConnectionInfo *info =
@@ -545,8 +548,8 @@ static bool has_left(struct request *r)
     return info != NULL && poll(&set, 1, 0) > 0;
 }
 
-/* Nothing is asked for the moment: what answers needed and do not need any more goes back to the
- * system. Its allocator would keep it, of each thread some megabytes. */
+/* If there were no requests for REST_NS, return free memory to the system: malloc would keep some
+ * megabytes per thread. */
 static void give_memory_back(struct nsc_serve *server)
 {
     bool rests;
@@ -588,7 +591,8 @@ uint64_t nsc_serve_idle_ns(struct nsc_serve *server)
 
 void nsc_serve_stop(struct nsc_serve *server)
 {
-    /* The library wants no connection to rest when it ends; until then it may hand over more. */
+    /* The library requires that no connection is suspended when it is stopped. Until then it may
+     * submit further tasks, which the stopped workers cancel. */
     nsc_workers_stop(server->workers);
     if (server->daemon != NULL)
         server->mhd.stop_daemon(server->daemon);

@@ -1,4 +1,4 @@
-/* libmicrohttpd.c - libmicrohttpd, loaded; see libmicrohttpd.h. */
+/* libmicrohttpd.c - see libmicrohttpd.h. */
 #include "viewer/server/libmicrohttpd/libmicrohttpd.h"
 
 #include "util/os/dynlib.h"

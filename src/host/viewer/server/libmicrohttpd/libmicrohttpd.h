@@ -1,8 +1,8 @@
 /*
- * libmicrohttpd.h - libmicrohttpd, loaded when a server is started and not before.
+ * libmicrohttpd.h - libmicrohttpd, loaded at run time when a server is started.
  *
- * Linked, it and the ten libraries that it brings would cost each start of `nanoscope` two
- * milliseconds, also the recorder's; and a program without it would not start at all.
+ * If it were linked, it and its ten dependencies would add two milliseconds to every start of
+ * `nanoscope`, including the recorder's. Also, nanoscope would not start where it is not installed.
  */
 #ifndef NSC_VIEWER_SERVER_LIBMICROHTTPD_LIBMICROHTTPD_H
 #define NSC_VIEWER_SERVER_LIBMICROHTTPD_LIBMICROHTTPD_H
@@ -17,16 +17,16 @@
             x(create_response_from_buffer) x(destroy_response)
 
 struct nsc_mhd {
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): a member's name */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member */
 #define NSC_MHD_MEMBER(name) __typeof__(MHD_##name) *name;
     NSC_MHD_FUNCTIONS(NSC_MHD_MEMBER)
 #undef NSC_MHD_MEMBER
 };
 
 /**
- * nsc_libmicrohttpd_load - the library's functions.
- * Returns 0, or -ENOSYS with @diag: it is not installed, or has not what is needed. It stays
- * loaded.
+ * nsc_libmicrohttpd_load - load the library and look up its functions. It stays loaded.
+ * @mhd: receives the functions.
+ * Returns 0, or -ENOSYS with @diag: the library is not installed, or lacks a function.
  */
 int nsc_libmicrohttpd_load(struct nsc_mhd *mhd, struct nsc_diag *diag);
 

@@ -1,7 +1,7 @@
 /*
- * without.c - serve.h where libmicrohttpd was not there when nanoscope was built: says so.
+ * without.c - stub of serve.h for builds without libmicrohttpd: starting a server fails.
  *
- * The Makefile takes it in place of the real server.
+ * The Makefile uses it in place of http_server.c.
  */
 #include <errno.h>
 
