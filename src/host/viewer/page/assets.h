@@ -1,8 +1,8 @@
 /*
- * assets.h - the files of the web client, as they are built into the program (tools/embed-viewer).
+ * assets.h - the files of the web client, embedded into the program by tools/embed-viewer.
  *
- * Read by the server; made by the Makefile from viewer/. A program that was built without node has
- * none of them.
+ * Read by the server and page.c. The Makefile generates them from viewer/; builds without node have
+ * none.
  */
 #ifndef NSC_VIEWER_PAGE_ASSETS_H
 #define NSC_VIEWER_PAGE_ASSETS_H
@@ -11,16 +11,16 @@
 
 struct nsc_asset {
     const char *path; /* as in the URL: "/app.js"; "/" is the page; NULL ends the table */
-    const char *type; /* of its content, with the character set */
-    const char *etag; /* in quotes, as HTTP wants it; made of the content */
+    const char *type; /* Content-Type, with the character set */
+    const char *etag; /* ETag with its quotes, derived from the content */
     const unsigned char *data;
     size_t bytes;
 };
 
 extern const struct nsc_asset nsc_serve_assets[];
 
-/* What a one-file page begins with, up to its traces (viewer/page.mjs). No data: built without
- * node, or without a compiler for WebAssembly. */
+/* The beginning of a one-file page, up to its traces (viewer/page.mjs). Its data is NULL if it was
+ * built without node or without a compiler for WebAssembly. */
 extern const struct nsc_asset nsc_serve_page_begin;
 
 #endif

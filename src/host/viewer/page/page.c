@@ -1,6 +1,6 @@
 /*
- * page.c - the one-file page; see page.h. Everything but the traces was made when nanoscope was
- * built (viewer/page.mjs); here they are appended, deflated and in base64.
+ * page.c - see page.h. The page's beginning was generated when nanoscope was built
+ * (viewer/page.mjs); this file appends the traces and rules, as deflate data in base64.
  */
 #include "viewer/page/page.h"
 
@@ -15,7 +15,7 @@
 #include "viewer/page/assets.h"
 
 #define READ_BYTES   ((size_t)256 << 10)
-/* Three to four: a multiple of three, so that only the last part needs filling up. */
+/* Base64 turns 3 bytes into 4. A multiple of three, so that only the last part needs padding. */
 #define PACKED_BYTES ((size_t)3 << 16)
 #define LINE_BYTES   ((size_t)4 << 16)
 
@@ -38,7 +38,7 @@ bool nsc_page_is_possible(struct nsc_diag *diag)
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
-/* What may stand in an attribute. Control characters, which HTML does not have, become spaces. */
+/* Write the escaped value of an attribute. Control characters, invalid in HTML, become spaces. */
 static void put_attribute(struct nsc_output *out, const char *text)
 {
     for (; *text != '\0'; text++)
@@ -62,7 +62,7 @@ static void put_attribute(struct nsc_output *out, const char *text)
 
 static size_t to_base64(char *to, const uint8_t *from, size_t bytes)
 {
-    /* The last one stands where there are no bytes. */
+    /* The last character is the padding. */
     static const char digits[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
     char *at = to;
@@ -82,7 +82,7 @@ static size_t to_base64(char *to, const uint8_t *from, size_t bytes)
 
 /* ---- A trace --------------------------------------------------------------------------------- */
 
-/* Compress @bytes of p->in, and write what is ready; all of it at the end. */
+/* Compress @bytes bytes of p->in and write the full output buffers; @is_end: write all output. */
 static int pack(struct packer *p, size_t bytes, bool is_end)
 {
     p->z.next_in = p->in;
@@ -137,7 +137,7 @@ static int pack_text(struct packer *p, const char *text, size_t bytes)
     return error == 0 ? pack(p, 0, true) : error;
 }
 
-/* Level 6: on traces, 9 takes four times as long for a hundredth less. */
+/* Level 6: on traces, level 9 takes four times as long for 1 % fewer bytes. */
 static int open_packer(struct packer *p, struct nsc_output *out)
 {
     *p = (struct packer){.out = out,

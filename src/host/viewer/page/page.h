@@ -1,7 +1,8 @@
 /*
- * page.h - the one-file page: client, engine and traces in one file that opens from a disk.
+ * page.h - write a one-file page: an HTML file with viewer, engine and traces, which browsers open
+ * without a server.
  *
- * Called by cli/. What is in it is docs/viewer-protocol.md (WebAssembly), why docs/adr/019-page.md.
+ * Called by cli/. Content: docs/viewer-protocol.md (WebAssembly); reasons: docs/adr/019-page.md.
  */
 #ifndef NSC_VIEWER_PAGE_PAGE_H
 #define NSC_VIEWER_PAGE_PAGE_H
@@ -16,23 +17,23 @@
 
 /* A trace of the page. */
 struct nsc_page_trace {
-    int fd;           /* of a whole .nst file without compressed blocks; stays the caller's */
-    const char *name; /* as it is shown; any text */
+    int fd;           /* of a complete .nst file without compressed blocks; owned by the caller */
+    const char *name; /* shown to the user; any text */
 };
 
-/* Rules for the categories of functions, beside the ready ones (analyze/functions/category.h). */
+/* Rules of function categories, in addition to the built-in ones (analyze/functions/category.h). */
 struct nsc_page_rules {
     char *text; /* NULL: none */
     size_t bytes;
 };
 
-/* Whether this program was built with what a page needs. If not, @diag says what to install. */
+/* Return true if this program was built with the page. If not, @diag says what to install. */
 bool nsc_page_is_possible(struct nsc_diag *diag);
 
 /**
  * nsc_page_write - write a page that shows one trace, or compares two.
- * @rules: of its categories, found right before; NULL: none.
- * @out: the caller finishes it, and asks it for write errors.
+ * @rules: category rules, already validated; NULL: none.
+ * @out: the output; the caller checks it for errors and finishes it.
  * Returns 0 or -errno with @diag.
  */
 int nsc_page_write(const struct nsc_page_trace *traces, size_t count,
