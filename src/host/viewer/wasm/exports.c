@@ -1,9 +1,9 @@
 /*
- * exports.c - the engine as a WebAssembly module: what the page's worker calls
+ * exports.c - the engine as a WebAssembly module: the functions that the page's worker calls
  * (viewer/src/engine/module.ts; docs/viewer-protocol.md, WebAssembly).
  *
- * Texts come in through one buffer and go out of another. Traces are read from descriptors that the
- * worker serves; there is no other input, and no output.
+ * Texts are passed in through one buffer and returned in another. Traces are read from descriptors
+ * that the worker implements; there is no other input or output.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "util/diag.h"
 #include "viewer/engine/engine.h"
 
-/* Called from outside; the module has no other entries. */
+/* Exported functions; the module has no others. */
 #define PAGE_ENTRY(name) __attribute__((export_name(#name)))
 
 #define CACHE_BYTES ((size_t)32 << 20)
@@ -27,16 +27,16 @@ const uint8_t *nsc_page_answer(void);
 size_t nsc_page_answer_bytes(void);
 
 static struct {
-    char *room; /* what comes in */
+    char *room; /* input buffer */
     size_t room_bytes;
     struct nsc_trace *traces[NSC_ENGINE_TRACES_MAX];
     size_t trace_count;
-    struct nsc_category_rules *rules; /* NULL: the ready ones */
+    struct nsc_category_rules *rules; /* NULL: the built-in ones */
     struct nsc_engine *engine;
-    struct nsc_engine_reply reply; /* what goes out */
+    struct nsc_engine_reply reply; /* output buffer */
 } page;
 
-/* Say in one line why nothing was opened. Returns @error. */
+/* Make @text, one line that describes an error, the answer. Returns @error. */
 static int tell(int error, const char *text)
 {
     size_t bytes = strlen(text);
@@ -52,8 +52,9 @@ static int tell(int error, const char *text)
 }
 
 /**
- * nsc_page_room - where the text of the next call is to be written.
- * Returns room for @bytes, or NULL; valid until it is asked again.
+ * nsc_page_room - return the input buffer, for the text of the next call.
+ * Returns a buffer of at least @bytes, or NULL if out of memory; valid until the next call of this
+ * function.
  */
 PAGE_ENTRY(nsc_page_room) uint8_t *nsc_page_room(size_t bytes)
 {
@@ -68,7 +69,8 @@ PAGE_ENTRY(nsc_page_room) uint8_t *nsc_page_room(size_t bytes)
     return (uint8_t *)page.room;
 }
 
-/* Of a file that was to be compressed the tables may be readable and no call. */
+/* Check that events can be read. A compressed trace has readable tables, but this module has no
+ * zstd for its chunks. Reads the first batch of events. Returns 0 or -errno with @diag. */
 static int try_events(struct nsc_trace *t, struct nsc_diag *diag)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -91,10 +93,11 @@ static int try_events(struct nsc_trace *t, struct nsc_diag *diag)
 }
 
 /**
- * nsc_page_open - open a trace; twice to compare two.
- * @fd: of a .nst file; the module's from now on. One without its end is read as far as it is whole.
- * @name_bytes: of its name, in the room.
- * Returns 0 or -errno; the answer then says why, in one line.
+ * nsc_page_open - open a trace; call it twice to compare two.
+ * @fd: descriptor of a .nst file, owned by the module from now on. An unfinished file is read up to
+ *      its last complete block.
+ * @name_bytes: length of its name, which is in the input buffer.
+ * Returns 0 or -errno; the answer then describes the error in one line.
  */
 PAGE_ENTRY(nsc_page_open) int nsc_page_open(int fd, size_t name_bytes)
 {
@@ -112,7 +115,7 @@ PAGE_ENTRY(nsc_page_open) int nsc_page_open(int fd, size_t name_bytes)
     return error == 0 ? 0 : tell(error, diag.message);
 }
 
-/* Sort functions by the rules of @bytes in the room, too. Returns 0 or -errno as above. */
+/* Add category rules: @bytes bytes of text in the input buffer. Returns as nsc_page_open(). */
 PAGE_ENTRY(nsc_page_rules) int nsc_page_rules(size_t bytes)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
@@ -124,7 +127,7 @@ PAGE_ENTRY(nsc_page_rules) int nsc_page_rules(size_t bytes)
     return error == 0 ? 0 : tell(error, diag.message[0] != '\0' ? diag.message : "out of memory");
 }
 
-/* All traces are open: make the engine. Returns 0 or -errno as above. */
+/* Create the engine, after all traces are open. Returns as nsc_page_open(). */
 PAGE_ENTRY(nsc_page_begin) int nsc_page_begin(void)
 {
     struct nsc_engine_options options = {
@@ -134,14 +137,14 @@ PAGE_ENTRY(nsc_page_begin) int nsc_page_begin(void)
     return error == 0 ? 0 : tell(error, "out of memory");
 }
 
-/* Answer the request of @bytes in the room. Returns its status, as in HTTP. */
+/* Answer the request, @bytes bytes in the input buffer. Returns the HTTP status of the reply. */
 PAGE_ENTRY(nsc_page_ask) int nsc_page_ask(size_t bytes)
 {
     nsc_engine_answer(page.engine, page.room, bytes, &page.reply);
     return page.reply.status;
 }
 
-/* The bytes of the last answer, valid until the next call. */
+/* Return the bytes of the last answer, valid until the next call. */
 PAGE_ENTRY(nsc_page_answer) const uint8_t *nsc_page_answer(void)
 {
     return page.reply.bytes;

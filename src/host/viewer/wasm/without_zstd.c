@@ -1,4 +1,4 @@
-/* without_zstd.c - trace/zstd/unpack_block.h for the page's module, which has no zstd. */
+/* without_zstd.c - stub of trace/zstd/unpack_block.h for the WebAssembly module: no zstd. */
 #include <errno.h>
 
 #include "trace/zstd/unpack_block.h"
