@@ -2,7 +2,7 @@
  * query.h - SQL over a trace, by SQLite: its tables are decoded from the file as a statement reads
  * them.
  *
- * Called by cli/ (`query`) and serve/ (/api/query). A statement comes from anybody who may look at
+ * Called by cli/ (`query`) and viewer/server/ (/api/query). A statement comes from anybody who may look at
  * the trace, and can do nothing but look: no other file, no extension, no settings. The tables are
  * told in docs/man/nanoscope-query.md.
  */

@@ -1,7 +1,7 @@
 /*
  * engine.c - from a request to the handler that answers it, and what both need; see engine.h.
  *
- * Called by serve/ and the page's module. Must not know what the requests mean.
+ * Called by viewer/server/ and the page's module. Must not know what the requests mean.
  */
 #include "viewer/engine/engine.h"
 
