@@ -5,15 +5,21 @@
 #ifndef NSC_LINUX_PATCH_MODULE_H
 #define NSC_LINUX_PATCH_MODULE_H
 
-#include "linux/session/current_session.h"
-
-#define NSC_MODULES_MAX 4096 /* of one process, at any one time */
+#include "linux/session/module_table.h"
 
 /**
- * nsc_modules_publish_again - in a forked child: enter all modules under the child's own process
- * slot. Context: the slow path; memory only, no system call.
+ * nsc_modules_describe - everything about a module that the recorder gets, but for its slot and
+ * what needs system calls. Returns 0, or -1 if it makes no sense.
  */
-void nsc_modules_publish_again(struct nsc_target_session *s);
+int nsc_modules_describe(const struct nsc_runtime_module *module, struct nsc_live_module *to);
+
+/**
+ * nsc_modules_record - publish a module that is being loaded, and switch its sleds on.
+ * @elf: of nsc_modules_describe().
+ * Context: constructor, before code of the module runs.
+ */
+void nsc_modules_record(struct nsc_target_session *s, struct nsc_modules_entry *entry,
+                        struct nsc_live_module *elf);
 
 /**
  * nsc_modules_join - bring every module that @s does not know yet into it: make its sleds ready,

@@ -8,8 +8,8 @@
 #include <errno.h>
 
 #include "arch/arch.h"
-#include "linux/patch/module.h"
 #include "linux/session/cpu_timer.h"
+#include "linux/session/module_table.h"
 #include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
 
