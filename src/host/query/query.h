@@ -2,9 +2,9 @@
  * query.h - SQL over a trace, by SQLite: its tables are decoded from the file as a statement reads
  * them.
  *
- * Called by cli/ (`query`) and viewer/server/ (/api/query). A statement comes from anybody who may look at
- * the trace, and can do nothing but look: no other file, no extension, no settings. The tables are
- * told in docs/man/nanoscope-query.md.
+ * Called by cli/ (`query`) and viewer/server/ (/api/query). A statement comes from anybody who may
+ * look at the trace, and can do nothing but look: no other file, no extension, no settings. The
+ * tables are told in docs/man/nanoscope-query.md.
  */
 #ifndef NSC_QUERY_QUERY_H
 #define NSC_QUERY_QUERY_H

@@ -1,9 +1,10 @@
 /*
  * reader.h - read a .nst trace file: tables at once, events by thread and time.
  *
- * Called by analyze/, formats/, viewer/server/ and cli/. Treats the file as hostile: every offset, count
- * and id is checked; a damaged chunk is an error with its offset. Uses pread, not mmap (a file that
- * shrinks under us must not kill us). Any number of cursors; not thread-safe per trace object.
+ * Called by analyze/, formats/, viewer/server/ and cli/. Treats the file as hostile: every offset,
+ * count and id is checked; a damaged chunk is an error with its offset. Uses pread, not mmap (a
+ * file that shrinks under us must not kill us). Any number of cursors; not thread-safe per trace
+ * object.
  */
 #ifndef NSC_TRACE_READ_READER_H
 #define NSC_TRACE_READ_READER_H

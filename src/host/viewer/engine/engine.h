@@ -1,8 +1,9 @@
 /*
  * engine.h - the engine of the viewer: a request in, bytes out.
  *
- * Called by viewer/server/ (over HTTP), by the page's module (WebAssembly) and by tests. The requests are
- * docs/viewer-protocol.md. Reads nothing but traces that are open already; no threads, no output.
+ * Called by viewer/server/ (over HTTP), by the page's module (WebAssembly) and by tests. The
+ * requests are docs/viewer-protocol.md. Reads nothing but traces that are open already; no threads,
+ * no output.
  */
 #ifndef NSC_VIEWER_ENGINE_ENGINE_H
 #define NSC_VIEWER_ENGINE_ENGINE_H
