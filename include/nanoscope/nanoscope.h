@@ -82,6 +82,7 @@ static inline int nanoscope_start(const char *path)
  * @path: what the trace is to be called, instead of what nanoscope_start() said; may be NULL.
  *
  * Returns at once; the trace is completed in the background, under another name until it is whole.
+ * @path counts only if the process has the user that it had at nanoscope_start().
  * Returns 0, -ENOTCONN (no recording that this process began), -EBUSY (another thread begins or
  * ends a recording just now), -ENAMETOOLONG, -ENOSYS.
  */

@@ -89,6 +89,24 @@ enum nsc_control_verb {
  */
 #define NSC_CONTROL_START "start"
 
+/*
+ * The recorder of a program listens at <directory>/<pid>.rec, where <pid> is the program's
+ * (record/control/command_server.h). A program that started its own recording ends it with the
+ * request NSC_COMMAND_STOP and, in the same packet, a new name of the trace, without NUL; without a
+ * name, the trace keeps the one it has. The kernel says which user sent it: a child that has given
+ * up its user shares the session's memory, and must not name a file that the recorder writes.
+ */
+#define NSC_COMMAND_MAGIC    0x31434552u /* "REC1" */
+#define NSC_COMMAND_STOP     2u
+#define NSC_COMMAND_NAME_MAX 1024u /* bytes of a name, with a NUL */
+
+struct nsc_command_request {
+    uint32_t magic;
+    uint32_t verb;
+    uint32_t text_bytes; /* bytes that follow in the same packet */
+    uint32_t reserved;
+};
+
 struct nsc_control_request {
     uint32_t magic;
     uint32_t verb; /* enum nsc_control_verb */

@@ -146,9 +146,8 @@ enum nsc_live_recorder_state {
 
 enum nsc_live_request {
     NSC_LIVE_REQUEST_NONE = 0,
-    NSC_LIVE_REQUEST_STOP = 1, /* end the recording; the trace is to be called request_path */
+    NSC_LIVE_REQUEST_STOP = 1, /* end the recording; the trace keeps its name */
 };
-#define NSC_LIVE_REQUEST_PATH_MAX 1024
 
 struct nsc_live_clock {
     uint64_t ticks; /* 0: not yet known; written last */
@@ -200,8 +199,8 @@ struct nsc_live_header {
     /* CPU time from one NSC_LIVE_ESC_SAMPLE of a thread to the next; 0: threads take no samples. */
     uint64_t sample_ns;
     uint64_t rewind_ticks; /* with NSC_LIVE_FLAG_REWIND; 0: no call is too short; atomic */
-    /* What the program asks of a recorder that it has started itself (nanoscope.h): enum
-     * nsc_live_request, atomic, set after the path, which is NUL terminated and may be empty. */
+    /* What the program asks of a recorder that it has started itself (nanoscope.h), where it cannot
+     * reach the recorder's socket (abi/control.h): enum nsc_live_request, atomic. */
     uint32_t request;
     /* Ring only: struct nsc_live_overwritten for each thread slot begins at this page of the region
      * (of 4096 bytes), before the chunks, and threads may overwrite full chunks. 0: they must not.
@@ -210,7 +209,7 @@ struct nsc_live_header {
     /* The timer beside the system's clocks, when the recording began and a second ago at most: for
      * who finds this memory in a core dump. Written by the recorder. */
     struct nsc_live_clock clock[2];
-    char request_path[NSC_LIVE_REQUEST_PATH_MAX];
+    uint8_t reserved[1024]; /* unused */
 };
 
 enum nsc_live_slot_state {

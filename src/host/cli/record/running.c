@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -45,10 +47,17 @@ static bool is_nobody(const char *process)
     return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
 
+static bool is_own(const struct nsc_command_entry *entry)
+{
+    struct stat st;
+
+    return lstat(entry->path, &st) == 0 && st.st_uid == geteuid();
+}
+
 int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
 {
     struct nsc_command_entry *list;
-    size_t count, found = 0, i;
+    size_t count, found = 0, own = 0, i;
     char text[256];
 
     if (nsc_command_list(&list, &count) != 0)
@@ -56,12 +65,14 @@ int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
     for (i = 0; i < count; i++) {
         if (!is_meant(&list[i], process))
             continue;
-        if (found++ == 0)
+        if (found++ == 0 || (own == 0 && is_own(&list[i])))
             *entry = list[i];
+        own += is_own(&list[i]);
     }
     list_all(list, count, process, text, sizeof text);
     free(list);
-    if (found == 1)
+    /* For root, a recorder of another user may claim any program. */
+    if (found == 1 || (process != NULL && own == 1))
         return 0;
     if (found > 1)
         return nsc_cli_error("several programs are being recorded: %s; say which one with -p PID",

@@ -39,7 +39,7 @@ static bool is_trusted(const char *path, int fd)
     socklen_t bytes = sizeof peer;
     struct stat st;
 
-    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - path) : 0, path);
+    snprintf(folder, sizeof folder, "%.*s/.", slash != NULL ? (int)(slash - path) : 0, path);
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && lstat(path, &st) == 0 &&
            S_ISSOCK(st.st_mode) && peer.uid == st.st_uid &&
            nsc_user_folder_is_private(folder, st.st_uid) &&
@@ -178,6 +178,18 @@ static int find_sockets(glob_t *found)
     return error;
 }
 
+/* True if the socket's folder is a link: it would list a recorder a second time. */
+static bool is_behind_link(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    char *folder = slash != NULL ? strndup(path, (size_t)(slash - path)) : NULL;
+    struct stat st;
+    bool is_link = folder == NULL || lstat(folder, &st) != 0 || S_ISLNK(st.st_mode);
+
+    free(folder);
+    return is_link;
+}
+
 int nsc_command_list(struct nsc_command_entry **list, size_t *count)
 {
     struct nsc_command_entry *entries;
@@ -193,7 +205,7 @@ int nsc_command_list(struct nsc_command_entry **list, size_t *count)
     for (i = 0; entries != NULL && i < found.gl_pathc; i++) {
         struct nsc_command_entry *entry = &entries[n];
 
-        if (strlen(found.gl_pathv[i]) >= sizeof entry->path)
+        if (strlen(found.gl_pathv[i]) >= sizeof entry->path || is_behind_link(found.gl_pathv[i]))
             continue;
         memcpy(entry->path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
         now_ms = nsc_now_ns() / 1000000;

@@ -16,10 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "abi/control.h"
 #include "record/options/recording_options.h"
 #include "util/diag.h"
-
-#define NSC_COMMAND_MAGIC 0x31434552u /* "REC1" */
 
 enum {
     NSC_COMMAND_TEXT_MAX = 32 << 10,
@@ -28,19 +27,12 @@ enum {
 
 enum nsc_command_verb {
     NSC_COMMAND_STATUS = 1,
-    NSC_COMMAND_STOP = 2,   /* replies follow until the phase is DONE */
+    /* NSC_COMMAND_STOP (abi/control.h): replies follow until the phase is DONE. Text: the new name
+     * of the trace, from a program that records itself; else empty. */
     NSC_COMMAND_FILTER = 3, /* text: as for nsc_filter_read(); replaces the filter */
     /* Write the ring's contents; replies follow as for STOP. Text: length of the newest part in ns,
      * decimal, 0 for all; a blank; absolute path of the new trace. */
     NSC_COMMAND_SNAPSHOT = 4,
-};
-
-/* Sent by a client, followed by @text_bytes of text in the same packet. */
-struct nsc_command_request {
-    uint32_t magic;
-    uint32_t verb; /* enum nsc_command_verb */
-    uint32_t text_bytes;
-    uint32_t reserved;
 };
 
 enum nsc_command_phase {

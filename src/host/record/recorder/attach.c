@@ -178,17 +178,13 @@ static void look_for_program(struct attach *a, uint64_t now_ns)
         a->options->begun(a->options->context, pid);
 }
 
-/* Has the program asked for the end? What it says is copied: it may change it any time. */
-static bool program_wants_end(struct attach *a)
+/* Has the program asked for the end in the shared memory? Any process that maps it can. */
+static bool program_wants_end(const struct attach *a)
 {
     const struct nsc_live_header *header = a->recorder.session.header;
 
-    if (a->options->memory == 0 ||
-        __atomic_load_n(&header->request, __ATOMIC_ACQUIRE) != NSC_LIVE_REQUEST_STOP)
-        return false;
-    memcpy(a->result->output, header->request_path, sizeof a->result->output);
-    a->result->output[sizeof a->result->output - 1] = 0;
-    return true;
+    return a->options->memory != 0 &&
+           __atomic_load_n(&header->request, __ATOMIC_ACQUIRE) == NSC_LIVE_REQUEST_STOP;
 }
 
 static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
@@ -494,6 +490,20 @@ static void release(struct attach *a)
     restore_signals();
 }
 
+/* The new name from a program that records itself. It may have exited right after it sent it. */
+static void read_new_name(struct attach *a)
+{
+    const struct timespec pause = {0, 3000000}; /* the server looks every 2 ms */
+
+    if (a->options->memory == 0)
+        return;
+    if (!a->recorder.stop) {
+        nanosleep(&pause, NULL);
+        nsc_recorder_serve(&a->recorder, nsc_now_ns());
+    }
+    memcpy(a->result->output, a->recorder.new_name, sizeof a->result->output);
+}
+
 int nsc_record_attach(const struct nsc_record_options *options,
                       const struct nsc_attach_options *attach, struct nsc_record_result *result,
                       struct nsc_attach_result *attach_result, struct nsc_diag *diag)
@@ -512,6 +522,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     error = begin(&a, diag);
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
+        read_new_name(&a);
         nsc_start_link_end(&a.await); /* who hears that it is done may wait for the same name */
         switch_off(&a);
         write_switching(&a);

@@ -8,7 +8,7 @@
 #ifndef NSC_RECORD_RECORDER_ATTACH_H
 #define NSC_RECORD_RECORDER_ATTACH_H
 
-#include "abi/live.h"
+#include "abi/control.h"
 #include "process/process_find.h"
 #include "record/options/recording_options.h"
 
@@ -38,11 +38,10 @@ struct nsc_attach_options {
 
 struct nsc_attach_result {
     enum nsc_attach_end end;
-    pid_t pid;                              /* 0: no program came */
-    uint64_t switch_on_ns, switch_off_ns;   /* spent on switching sleds */
-    char output[NSC_LIVE_REQUEST_PATH_MAX]; /* what the program wants the trace to be called; empty
-                                             * if it did not say */
-    char warning[480];                      /* something to know about it, or empty */
+    pid_t pid;                            /* 0: no program came */
+    uint64_t switch_on_ns, switch_off_ns; /* spent on switching sleds */
+    char output[NSC_COMMAND_NAME_MAX];    /* the trace's new name from the program; empty: none */
+    char warning[480];                    /* something to know about it, or empty */
 };
 
 /**

@@ -289,6 +289,8 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
             break;
         case NSC_COMMAND_STOP:
             r->stop = true;
+            if (r->command.text_bytes < sizeof r->new_name)
+                memcpy(r->new_name, r->command.text, r->command.text_bytes);
             break;
         case NSC_COMMAND_SNAPSHOT:
             error = nsc_snapshot_take(r, &diag);

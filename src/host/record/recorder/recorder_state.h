@@ -28,9 +28,10 @@ struct nsc_recorder {
     struct nsc_budget budget;
     struct nsc_malloc_samples *heap; /* NULL: calls of malloc are not counted */
     struct nsc_metrics *metrics;     /* NULL: nobody wants samples */
-    char *program;        /* the main program's path without links, NULL if that cannot be said */
-    bool revived;         /* the session is out of a core dump: nothing of it lives */
-    bool stop;            /* somebody asked for the end, by the socket */
+    char *program; /* the main program's path without links, NULL if that cannot be said */
+    bool revived;  /* the session is out of a core dump: nothing of it lives */
+    bool stop;     /* a client of the socket asked for the end */
+    char new_name[NSC_COMMAND_NAME_MAX]; /* with it; empty: the trace keeps its name */
     uint32_t waiting_for; /* for the progress line: children that go on after the program's end */
     uint64_t start_ns, progress_ns, second_ns, sleep_ns;
     const struct nsc_filter *in_force;

@@ -9,6 +9,7 @@
 #include "abi/control.h"
 #include "linux/control/control.h"
 #include "linux/control/small_text.h"
+#include "linux/control/user_folder.h"
 #include "linux/session/current_session.h"
 #include "linux/sys/sys.h"
 
@@ -205,6 +206,49 @@ NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
     return result;
 }
 
+/* Sends the request to @path, the recorder's socket. Returns 0 or -errno. */
+static int send_stop(const char *path, const char *name, size_t name_bytes)
+{
+    struct {
+        struct nsc_command_request head;
+        char name[NSC_COMMAND_NAME_MAX];
+    } packet = {{NSC_COMMAND_MAGIC, NSC_COMMAND_STOP, (uint32_t)name_bytes, 0}, {0}};
+    size_t bytes = sizeof(packet.head) + name_bytes, i;
+    long sent;
+    int fd = nsc_sys_connect(path);
+
+    if (fd < 0)
+        return fd;
+    for (i = 0; i < name_bytes; i++)
+        packet.name[i] = name[i];
+    sent = nsc_sys_send(fd, &packet, bytes);
+    nsc_sys_close(fd);
+    return sent == (long)bytes ? 0 : -EPIPE;
+}
+
+/* Asks the recorder for the end by its socket, where the kernel says who asks. A name in the shared
+ * memory could come from any process that has it, such as a child that gave up its user. */
+static int stop_recorder(const char *name, size_t name_bytes)
+{
+    uint32_t uid = nsc_sys_uid();
+    int error = -ENOENT;
+    char path[128];
+    const char *limit = path + sizeof(path);
+    unsigned i;
+
+    for (i = 0; error != 0 && i < NSC_CONTROL_FOLDERS; i++) {
+        char *at = nsc_user_folder_append(path, limit, uid, i);
+
+        if (nsc_sys_own_directory(path, uid) != 0)
+            continue;
+        at = nsc_text_append(at, limit, "/");
+        at = nsc_text_number(at, limit, nsc_sys_pid());
+        nsc_text_append(at, limit, ".rec");
+        error = send_stop(path, name, name_bytes);
+    }
+    return error;
+}
+
 static int end(const char *path)
 {
     struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
@@ -213,14 +257,12 @@ static int end(const char *path)
     if (!is_ours(s) || NSC_LOAD(&ended) || !nsc_session_is_open(s))
         return -ENOTCONN;
     for (i = 0; path != NULL && path[i] != 0; i++)
-        if (i + 1 == NSC_LIVE_REQUEST_PATH_MAX)
+        if (i + 1 == NSC_COMMAND_NAME_MAX)
             return -ENAMETOOLONG;
     NSC_STORE(&ended, 1);
     control(NSC_CONTROL_OFF, 0);
-    (void)nsc_text_append(s->header->request_path,
-                          s->header->request_path + NSC_LIVE_REQUEST_PATH_MAX,
-                          path != NULL ? path : "");
-    NSC_STORE(&s->header->request, NSC_LIVE_REQUEST_STOP);
+    if (stop_recorder(path, i) != 0)
+        NSC_STORE(&s->header->request, NSC_LIVE_REQUEST_STOP);
     return 0;
 }
 

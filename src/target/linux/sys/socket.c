@@ -90,19 +90,40 @@ int nsc_sys_own_directory(const char *path, uint32_t uid)
     return st.stx_uid == uid && (st.stx_mode & 077) == 0 ? 0 : -EPERM;
 }
 
+/* A socket for messages, and in @address where @path says. */
+static int open_socket(const char *path, struct sockaddr_un *address)
+{
+    size_t i = 0;
+
+    address->sun_family = AF_UNIX;
+    do {
+        if (i == sizeof(address->sun_path))
+            return -ENAMETOOLONG;
+        address->sun_path[i] = path[i];
+    } while (path[i++] != 0);
+    return (int)nsc_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+int nsc_sys_connect(const char *path)
+{
+    struct sockaddr_un address;
+    int fd = open_socket(path, &address);
+    long error;
+
+    if (fd < 0)
+        return fd;
+    error = nsc_syscall3(SYS_connect, fd, (long)&address, sizeof(address));
+    if (error == 0)
+        return fd;
+    nsc_sys_close(fd);
+    return (int)error;
+}
+
 int nsc_sys_listen(const char *path)
 {
     struct sockaddr_un address;
-    size_t i = 0;
-    long fd, error;
+    long fd = open_socket(path, &address), error;
 
-    address.sun_family = AF_UNIX;
-    do {
-        if (i == sizeof(address.sun_path))
-            return -ENAMETOOLONG;
-        address.sun_path[i] = path[i];
-    } while (path[i++] != 0);
-    fd = nsc_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return (int)fd;
     fd = nsc_sys_raise_fd((int)fd);
@@ -198,9 +219,9 @@ int nsc_sys_receive(int fd, void *to, size_t bytes, int *passed)
                : -EPROTO;
 }
 
-void nsc_sys_send(int fd, const void *from, size_t bytes)
+long nsc_sys_send(int fd, const void *from, size_t bytes)
 {
-    nsc_syscall6(SYS_sendto, fd, (long)from, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+    return nsc_syscall6(SYS_sendto, fd, (long)from, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
 }
 
 /* State of the process's first thread, a letter as in proc(5); 0 if it cannot be had. */

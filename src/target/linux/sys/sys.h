@@ -115,12 +115,13 @@ int nsc_sys_own_directory(const char *path, uint32_t uid);
 
 /* Sockets for messages within the machine; nothing here blocks. */
 int nsc_sys_listen(const char *path);      /* for this user alone; in place of what is there */
+int nsc_sys_connect(const char *path);     /* -EAGAIN: the queue there is full */
 uint64_t nsc_sys_socket_cookie(int fd);    /* names a socket for ever; 0: it is none */
 int nsc_sys_accept(int fd, uint32_t *uid); /* @uid: who has connected */
 /* Receives a message of exactly @bytes with no more than one descriptor, else -EPROTO. @passed:
  * that descriptor, or negative; in any case the caller's to close. */
 int nsc_sys_receive(int fd, void *to, size_t bytes, int *passed);
-void nsc_sys_send(int fd, const void *from, size_t bytes);
+long nsc_sys_send(int fd, const void *from, size_t bytes); /* @bytes or -errno */
 
 /* What has become of the threads of this process, but for the calling one. */
 enum nsc_sys_others {
