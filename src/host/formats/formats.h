@@ -12,26 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/export/export_options.h"
 #include "trace/read/reader.h"
 #include "util/diag.h"
-
-#define NSC_NOTES_MAX 12
-
-/* What went not quite as asked: losses of a format, damaged input, clipped calls. */
-struct nsc_notes {
-    uint32_t count;   /* lines below */
-    uint32_t dropped; /* further ones that found no room */
-    char line[NSC_NOTES_MAX][320];
-};
-
-void nsc_import_notes_add(struct nsc_notes *notes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Called now and then with work done of the total (same unit, any unit; total 0 = unknown). */
-struct nsc_formats_progress {
-    void (*tick)(void *context, uint64_t done, uint64_t total);
-    void *context;
-};
+#include "util/job.h"
 
 /**
  * nsc_formats_open - open a trace of any readable format.
@@ -60,11 +44,6 @@ int nsc_formats_open(const char *path, unsigned flags, struct nsc_trace **out,
  */
 int nsc_formats_file(const char *path, const struct nsc_formats_progress *progress, int *out,
                      struct nsc_diag *diag);
-
-/* An empty file without a name in $TMPDIR, or /tmp. Returns a descriptor, or -errno with @diag. */
-int nsc_import_temporary(struct nsc_diag *diag);
-/* The folder where it is made. */
-const char *nsc_import_temporary_folder(void);
 
 struct nsc_import_options {
     size_t size;         /* sizeof(struct nsc_import_options) */
@@ -98,36 +77,6 @@ int nsc_formats_import(const char *path, const char *out_path,
 
 /* Importers by number; NULL after the last. */
 const char *nsc_formats_import_name(unsigned index);
-
-enum nsc_export_weight {
-    NSC_WEIGHT_SELF,  /* folded: time outside of callees, in ns */
-    NSC_WEIGHT_CALLS, /* folded: number of calls */
-};
-
-struct nsc_export_options {
-    size_t size;                   /* sizeof(struct nsc_export_options) */
-    uint64_t from_ticks, to_ticks; /* window; calls that overlap it are clipped. to 0 = no end */
-    const uint8_t *threads;        /* a byte per thread id, nonzero = wanted; NULL = all */
-    const uint8_t *hidden;         /* a byte per function id, nonzero = left out; NULL = none */
-    bool gzip;                     /* also when the output's name ends in .gz */
-    bool per_thread;               /* folded, pprof: threads are kept apart */
-    enum nsc_export_weight weight; /* folded */
-    uint32_t max_depth; /* formats of sums: deeper frames count for the frame here; 0 = 1024 */
-    struct nsc_formats_progress progress; /* tick may be NULL */
-};
-
-struct nsc_export_result {
-    const char *format;              /* static */
-    uint64_t calls;                  /* calls written */
-    uint64_t bounds;                 /* of these, calls whose start or end is a bound */
-    uint64_t clipped;                /* of these, calls cut at the window */
-    uint64_t lost;                   /* events that the recording lost in the window, where known */
-    uint64_t others[NSC_NOTE_KINDS]; /* samples, states, marks, counter values written */
-    uint64_t bytes;                  /* written, all files together, after compression */
-    uint32_t threads;                /* with at least one call; their further stacks do not count */
-    uint32_t files;
-    struct nsc_notes notes;
-};
 
 /* Exporters by number; NULL after the last. */
 const char *nsc_formats_export_name(unsigned index);

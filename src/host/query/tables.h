@@ -1,6 +1,6 @@
 /*
  * tables.h - the tables that a query sees, inside query/: each file of them gives its description
- * and its methods to query.c, which makes them known to SQLite.
+ * and its methods to connection.c, which makes them known to SQLite.
  */
 #ifndef NSC_QUERY_TABLES_H
 #define NSC_QUERY_TABLES_H

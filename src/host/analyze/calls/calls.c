@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/calls/open_calls.h"
 #include "analyze/calls/selected_events.h"
 #include "analyze/calls/thread_merge.h"
 

@@ -7,20 +7,8 @@
 #ifndef NSC_ANALYZE_CALLS_CALLS_H
 #define NSC_ANALYZE_CALLS_CALLS_H
 
+#include "analyze/calls/open_calls.h"
 #include "analyze/calls/selection.h"
-
-struct nsc_call {
-    uint32_t thread; /* index in the trace */
-    uint32_t function;
-    uint32_t caller; /* function id, or NSC_NO_ID */
-    uint32_t depth;  /* number of open calls below it */
-    uint32_t bound;  /* NSC_BOUND_* */
-    uint64_t number; /* of the calls that are seen of this thread, by entry, from 1 */
-    uint64_t parent; /* number of the calling call, 0 = none or not known */
-    uint64_t start_ticks, end_ticks; /* true start, also when before the window */
-    uint64_t self_ticks;             /* inside the window and outside of callees */
-    uint64_t children;               /* direct callees; of a late call none is known */
-};
 
 /* Return false to end the scan early; that is no error. */
 typedef bool (*nsc_call_fn)(void *context, const struct nsc_call *call);

@@ -12,6 +12,7 @@
 
 #include "analyze/compare/same_function.h"
 #include "analyze/functions/report.h"
+#include "analyze/paths/call_tree.h"
 #include "analyze/paths/tree_nodes.h"
 
 struct side {

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 
 #include "analyze/calls/selected_events.h"
-#include "analyze/paths/tree_nodes.h"
 #include "trace/read/levels.h"
 
 struct open_call {
@@ -384,11 +383,4 @@ int nsc_tree_make(struct nsc_trace *t, const struct nsc_selection *selection,
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the call tree");
     nsc_tree_free(&b.result);
     return error;
-}
-
-void nsc_tree_free(struct nsc_tree *tree)
-{
-    free(tree->nodes);
-    free(tree->slots);
-    *tree = (struct nsc_tree){0};
 }

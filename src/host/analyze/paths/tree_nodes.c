@@ -17,6 +17,13 @@
 #define HUGE_BYTES  ((size_t)2 << 20)
 #define NODES_SMALL 16384u
 
+void nsc_tree_free(struct nsc_tree *tree)
+{
+    free(tree->nodes);
+    free(tree->slots);
+    *tree = (struct nsc_tree){0};
+}
+
 int nsc_nodes_init(struct nsc_tree *tree)
 {
     *tree = (struct nsc_tree){.max = 256, .slots_max = 1024};

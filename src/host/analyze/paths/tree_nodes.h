@@ -1,10 +1,63 @@
 /*
- * tree_nodes.h - the nodes of a call tree and how they are found; inside analyze/ only.
+ * tree_nodes.h - the nodes of a call tree: what they hold, and how they are found and made.
+ *
+ * Trees come from call_tree.h and inverted_tree.h; nsc_nodes_*() are for inside analyze/.
  */
 #ifndef NSC_ANALYZE_PATHS_TREE_NODES_H
 #define NSC_ANALYZE_PATHS_TREE_NODES_H
 
-#include "analyze/paths/call_tree.h"
+#include <stdbool.h>
+
+#include "trace/read/reader.h"
+
+#define NSC_TREE_NODES_MAX (1u << 20)
+#define NSC_TREE_DEPTH_MAX 4096u
+
+struct nsc_tree_node {
+    uint32_t function;     /* NSC_NO_ID: the root */
+    uint32_t parent;       /* index of a node; NSC_NO_ID for the root */
+    uint32_t first_child;  /* 0 = none */
+    uint32_t next_sibling; /* 0 = none */
+    uint32_t last_hit;     /* while building: the child that was entered last */
+    uint32_t reserved;
+    uint64_t calls, bounds;
+    uint64_t total_ticks;  /* inside the window */
+    uint64_t child_ticks;  /* of these, in the children */
+    uint64_t folded_ticks; /* of these, in calls below that have no node */
+};
+
+/* Nodes by index; 0 is the root, whose total is that of its children. */
+struct nsc_tree {
+    struct nsc_tree_node *nodes;
+    uint32_t count, max;
+    uint64_t *slots; /* hash table: nodes by parent and function, see tree_nodes.c; 0 = free */
+    uint32_t slots_max;
+    uint64_t folded_calls; /* calls that have no node */
+};
+
+void nsc_tree_free(struct nsc_tree *tree);
+
+/* A node's own time: outside of all calls that it made. */
+static inline uint64_t nsc_tree_self_ticks(const struct nsc_tree_node *node)
+{
+    return node->total_ticks - node->child_ticks - node->folded_ticks;
+}
+
+/* The node behind @at in depth-first order, or 0. @down: whether to look below @at.
+ * @depth: of @at, 0 for the root; becomes that of the node. */
+static inline uint32_t nsc_tree_next(const struct nsc_tree *tree, uint32_t at, bool down,
+                                     uint32_t *depth)
+{
+    if (down && tree->nodes[at].first_child != 0) {
+        ++*depth;
+        return tree->nodes[at].first_child;
+    }
+    while (at != 0 && tree->nodes[at].next_sibling == 0) {
+        at = tree->nodes[at].parent;
+        --*depth;
+    }
+    return at == 0 ? 0 : tree->nodes[at].next_sibling;
+}
 
 /* An empty tree with its root. Returns 0 or -ENOMEM. */
 int nsc_nodes_init(struct nsc_tree *tree);

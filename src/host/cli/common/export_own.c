@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "formats/import/import.h"
 #include "util/text/units.h"
 
 static const struct {
@@ -70,7 +71,7 @@ static int cut(struct nsc_trace *t, const struct nsc_selection *selection, struc
 static void note_clipped(struct nsc_export_result *result)
 {
     if (result->clipped > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             &result->notes, "%s call%s beyond the window, and %s marked there as a bound",
             nsc_units_count(result->clipped).text, result->clipped == 1 ? " reaches" : "s reach",
             result->clipped == 1 ? "is" : "are");

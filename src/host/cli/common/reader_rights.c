@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "formats/formats.h"
+#include "formats/import/import.h"
 #include "util/privileges/confine_reader.h"
 
 void nsc_cli_confine(const char *output)

@@ -161,9 +161,9 @@ int nsc_app_methods_find(const struct nsc_import *job, const char *build, struct
         return error;
     *out = s.found;
     if (s.found == NULL && s.other[0] != '\0')
-        nsc_import_notes_add(job->notes, "%s is the table of another build, not used", s.other);
+        nsc_job_notes_add(job->notes, "%s is the table of another build, not used", s.other);
     if (s.found != NULL && build[0] == '\0')
-        nsc_import_notes_add(job->notes,
-                             "the recording does not say of which build it is: names may be wrong");
+        nsc_job_notes_add(job->notes,
+                          "the recording does not say of which build it is: names may be wrong");
     return 0;
 }

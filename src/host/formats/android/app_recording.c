@@ -1,7 +1,7 @@
 /*
  * app_recording.c - read an app recording, as src/target/android writes it. The format is defined
- * in src/shared/abi/app_recording.h. Called through import.c. app_methods.c finds the method names.
- * The input is untrusted.
+ * in src/shared/abi/app_recording.h. Called through importers.c. app_methods.c finds the method
+ * names. The input is untrusted.
  */
 #include "abi/app_recording.h"
 
@@ -115,7 +115,7 @@ static int begin_methods(struct app *a, struct nsc_diag *diag)
     if (error != 0)
         return error;
     if (a->methods == NULL) {
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             a->job->notes,
             "%s: no table of methods (%s, or the APK, beside it; or import --methods): "
             "methods have numbers",
@@ -427,23 +427,23 @@ static void note_end(const struct app *a)
     const char *name = nsc_input_name(a->job->in);
 
     if (!a->ended && a->frequency == 0)
-        nsc_import_notes_add(
-            a->job->notes,
-            "%s: without its end nobody knows how fast its timer is: times are ticks", name);
+        nsc_job_notes_add(a->job->notes,
+                          "%s: without its end nobody knows how fast its timer is: times are ticks",
+                          name);
     if (a->backwards > 0)
-        nsc_import_notes_add(a->job->notes, "%s: %s event%s back in time, read as the time before",
-                             name, nsc_units_count(a->backwards).text,
-                             a->backwards == 1 ? " goes" : "s go");
+        nsc_job_notes_add(a->job->notes, "%s: %s event%s back in time, read as the time before",
+                          name, nsc_units_count(a->backwards).text,
+                          a->backwards == 1 ? " goes" : "s go");
     if (a->too_deep > 0)
-        nsc_import_notes_add(a->job->notes, "%s: %s calls below %s others are left out", name,
-                             nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
+        nsc_job_notes_add(a->job->notes, "%s: %s calls below %s others are left out", name,
+                          nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
     if (a->unknown_escapes > 0)
-        nsc_import_notes_add(a->job->notes, "%s: %s record%s of an unknown sort", name,
-                             nsc_units_count(a->unknown_escapes).text,
-                             nsc_units_plural(a->unknown_escapes));
+        nsc_job_notes_add(a->job->notes, "%s: %s record%s of an unknown sort", name,
+                          nsc_units_count(a->unknown_escapes).text,
+                          nsc_units_plural(a->unknown_escapes));
     if (a->methods != NULL && a->others.count > 0)
-        nsc_import_notes_add(a->job->notes, "%s: %u method%s not in the table", name,
-                             a->others.count, a->others.count == 1 ? " is" : "s are");
+        nsc_job_notes_add(a->job->notes, "%s: %u method%s not in the table", name, a->others.count,
+                          a->others.count == 1 ? " is" : "s are");
 }
 
 /* Reads all blocks. Damage after the first event becomes a note for the user. */

@@ -1,6 +1,6 @@
 /*
  * art_trace.c - read method traces of Android's runtimes, Dalvik and ART, as written by
- * Debug.startMethodTracing(). Called through import.c. docs/formats.md lists what is read.
+ * Debug.startMethodTracing(). Called through importers.c. docs/formats.md lists what is read.
  *
  * The file has a text head with threads and methods, followed by records of fixed size. In
  * streaming mode, threads and methods are between the records, and the head is at the end.
@@ -555,9 +555,9 @@ static int read_records(struct android *a, struct nsc_diag *diag)
         if (++steps % PROGRESS_EVERY == 0)
             nsc_import_progress(a->job, a->job->in);
     if (more == -EBADMSG) {
-        nsc_import_notes_add(a->job->notes, "%s; kept what comes before it: %s record%s",
-                             fault.message, nsc_units_count(a->records).text,
-                             nsc_units_plural(a->records));
+        nsc_job_notes_add(a->job->notes, "%s; kept what comes before it: %s record%s",
+                          fault.message, nsc_units_count(a->records).text,
+                          nsc_units_plural(a->records));
         more = 0;
     }
     if (more != 0)
@@ -591,26 +591,25 @@ static void note_end(const struct android *a)
     const char *name = nsc_input_name(a->job->in);
 
     if (a->overflow)
-        nsc_import_notes_add(notes,
-                             "%s: its buffer was full before the recording ended: what came then "
-                             "is lost",
-                             name);
+        nsc_job_notes_add(notes,
+                          "%s: its buffer was full before the recording ended: what came then "
+                          "is lost",
+                          name);
     if (a->cpu_only)
-        nsc_import_notes_add(notes,
-                             "%s: times are CPU times, each thread's own: threads do not lie side "
-                             "by side",
-                             name);
+        nsc_job_notes_add(notes,
+                          "%s: times are CPU times, each thread's own: threads do not lie side "
+                          "by side",
+                          name);
     if (a->backwards > 0)
-        nsc_import_notes_add(notes, "%s: %s record%s back in time, read as the time before", name,
-                             nsc_units_count(a->backwards).text,
-                             a->backwards == 1 ? " goes" : "s go");
+        nsc_job_notes_add(notes, "%s: %s record%s back in time, read as the time before", name,
+                          nsc_units_count(a->backwards).text, a->backwards == 1 ? " goes" : "s go");
     if (a->unknown_actions > 0)
-        nsc_import_notes_add(notes, "%s: %s record%s of an unknown sort", name,
-                             nsc_units_count(a->unknown_actions).text,
-                             nsc_units_plural(a->unknown_actions));
+        nsc_job_notes_add(notes, "%s: %s record%s of an unknown sort", name,
+                          nsc_units_count(a->unknown_actions).text,
+                          nsc_units_plural(a->unknown_actions));
     if (a->too_deep > 0)
-        nsc_import_notes_add(notes, "%s: %s calls below %s others are left out", name,
-                             nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
+        nsc_job_notes_add(notes, "%s: %s calls below %s others are left out", name,
+                          nsc_units_count(a->too_deep).text, nsc_units_count(DEPTH_LIMIT).text);
 }
 
 static int read_all(struct android *a, struct nsc_diag *diag)

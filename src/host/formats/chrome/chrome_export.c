@@ -1,6 +1,6 @@
 /*
  * chrome_export.c - write a trace as Chrome's trace event JSON, one event per line. Called through
- * export.c.
+ * exporters.c.
  *
  * Writes begin and end events in time order instead of complete events, so that two calls that
  * begin in the same nanosecond keep their nesting. End events have a name because speedscope

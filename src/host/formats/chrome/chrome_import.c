@@ -1,6 +1,6 @@
 /*
  * chrome_import.c - read Chrome's trace event JSON: an array of events, or an object with one.
- * Called through import.c.
+ * Called through importers.c.
  *
  * An event's members come in any order, so the relevant ones are kept until the event ends.
  * Source: "Trace Event Format" (the Chromium project's document).
@@ -615,10 +615,10 @@ static void note_left_out(struct chrome_import *c)
                      kind_names[i], c->left_out[i]);
     }
     if (text[0] != '\0')
-        nsc_import_notes_add(c->job->notes, "left out: %s", text);
+        nsc_job_notes_add(c->job->notes, "left out: %s", text);
     if (c->arguments > 0)
-        nsc_import_notes_add(c->job->notes, "arguments of %" PRIu64 " event%s are left out",
-                             c->arguments, nsc_units_plural(c->arguments));
+        nsc_job_notes_add(c->job->notes, "arguments of %" PRIu64 " event%s are left out",
+                          c->arguments, nsc_units_plural(c->arguments));
 }
 
 /* Decides on the result of reading: damage after at least one event becomes a note for the user. */

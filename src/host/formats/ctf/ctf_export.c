@@ -1,6 +1,6 @@
 /*
  * ctf_export.c - write a trace as CTF 1.8: a folder with `metadata`, a stream file for each thread,
- * and one for each kind of its notes. Called through export.c.
+ * and one for each kind of its notes. Called through exporters.c.
  *
  * Events have the low 32 bits of their time; packets have full times. A new packet begins when 32
  * bits cannot express the time difference, and when events were lost, which packets count.

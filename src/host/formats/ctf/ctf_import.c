@@ -1,5 +1,5 @@
 /*
- * ctf_import.c - read a folder of CTF 1.8 as a trace. Called through import.c. tsdl.c parses the
+ * ctf_import.c - read a folder of CTF 1.8 as a trace. Called through importers.c. tsdl.c parses the
  * metadata, ctf_decode.c decodes packets, and ctf_calls.c processes events.
  *
  * If each packet belongs to one thread, files are read one after the other. Otherwise, the events
@@ -86,9 +86,9 @@ static int advance(struct ctf *c, struct ctf_input *in)
         return 1;
     }
     if (more < 0)
-        nsc_import_notes_add(c->job->notes,
-                             "%s: %s in the packet at byte %llu; the rest of the file is left out",
-                             in->s.file->path, in->s.wrong, (unsigned long long)at);
+        nsc_job_notes_add(c->job->notes,
+                          "%s: %s in the packet at byte %llu; the rest of the file is left out",
+                          in->s.file->path, in->s.wrong, (unsigned long long)at);
     return 0;
 }
 
@@ -98,9 +98,9 @@ static int take(struct ctf *c, struct ctf_input *in)
     int error = 0;
 
     if (in->s.event != NULL && nsc_ctf_take(&in->s, &c->values) != 0) {
-        nsc_import_notes_add(c->job->notes,
-                             "%s: %s in the packet at byte %llu; the rest of the file is left out",
-                             in->s.file->path, in->s.wrong, (unsigned long long)in->s.packet);
+        nsc_job_notes_add(c->job->notes,
+                          "%s: %s in the packet at byte %llu; the rest of the file is left out",
+                          in->s.file->path, in->s.wrong, (unsigned long long)in->s.packet);
         return 0;
     }
     if (in->s.event == NULL)
@@ -125,7 +125,7 @@ static int open_input(struct ctf *c, const char *name, uint64_t number, struct c
     if (error == -ENOMEM)
         return error;
     if (error != 0)
-        nsc_import_notes_add(c->job->notes, "%s; left out", why.message);
+        nsc_job_notes_add(c->job->notes, "%s; left out", why.message);
     return 0;
 }
 
@@ -335,11 +335,11 @@ static void note_marks(struct ctf *c)
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%llu)", i > 0 ? ", " : "",
                                  most[i]->name, (unsigned long long)most[i]->seen);
     if (kinds > 0)
-        nsc_import_notes_add(c->job->notes,
-                             "%s event%s that neither enter nor leave a function became "
-                             "marks: %s%s",
-                             nsc_units_count(c->marks).text, nsc_units_plural(c->marks), text,
-                             kinds > 3 ? " and others" : "");
+        nsc_job_notes_add(c->job->notes,
+                          "%s event%s that neither enter nor leave a function became "
+                          "marks: %s%s",
+                          nsc_units_count(c->marks).text, nsc_units_plural(c->marks), text,
+                          kinds > 3 ? " and others" : "");
 }
 
 static void note_threads(struct ctf *c)
@@ -349,16 +349,16 @@ static void note_threads(struct ctf *c)
     for (uint32_t i = 0; i < c->track_count; i++)
         unknown = unknown || c->tracks[i]->thread >= CTF_NO_THREAD;
     if (unknown && c->trace.tracer != NULL && strncmp(c->trace.tracer, "lttng", 5) == 0)
-        nsc_import_notes_add(c->job->notes,
-                             "events do not say which thread they are of (`lttng "
-                             "add-context -u -t vpid -t vtid`): each stream counts as one");
+        nsc_job_notes_add(c->job->notes,
+                          "events do not say which thread they are of (`lttng "
+                          "add-context -u -t vpid -t vtid`): each stream counts as one");
     if (c->too_late > 0)
-        nsc_import_notes_add(c->job->notes, "%s event%s later than 2^62 ns: put at that time",
-                             nsc_units_count(c->too_late).text, c->too_late == 1 ? " is" : "s are");
+        nsc_job_notes_add(c->job->notes, "%s event%s later than 2^62 ns: put at that time",
+                          nsc_units_count(c->too_late).text, c->too_late == 1 ? " is" : "s are");
     if (c->unattributed > 0)
-        nsc_import_notes_add(c->job->notes, "%s event%s lost in streams of many threads",
-                             nsc_units_count(c->unattributed).text,
-                             c->unattributed == 1 ? " was" : "s were");
+        nsc_job_notes_add(c->job->notes, "%s event%s lost in streams of many threads",
+                          nsc_units_count(c->unattributed).text,
+                          c->unattributed == 1 ? " was" : "s were");
 }
 
 static int finish(struct ctf *c, struct nsc_diag *diag)

@@ -267,8 +267,8 @@ static int need_module(struct finder *f, const struct ctf_load *load, struct mod
         error = nsc_symbols_open(load->path, &options, &all[f->count].symbols, &why);
     if (error != 0) {
         all[f->count].symbols = NULL;
-        nsc_import_notes_add(f->c->job->notes, "%s; its functions have addresses for names",
-                             why.message);
+        nsc_job_notes_add(f->c->job->notes, "%s; its functions have addresses for names",
+                          why.message);
     }
     e->id = f->count;
     *out = &all[f->count++];
@@ -340,10 +340,10 @@ int nsc_ctf_names_finish(struct ctf *c)
     int error;
 
     if (c->loads_left_out > 0)
-        nsc_import_notes_add(c->job->notes,
-                             "%s module%s beyond the first %s: functions there have no names",
-                             nsc_units_count(c->loads_left_out).text,
-                             c->loads_left_out == 1 ? "" : "s", nsc_units_count(LOADS_MAX).text);
+        nsc_job_notes_add(c->job->notes,
+                          "%s module%s beyond the first %s: functions there have no names",
+                          nsc_units_count(c->loads_left_out).text,
+                          c->loads_left_out == 1 ? "" : "s", nsc_units_count(LOADS_MAX).text);
     if (c->address_count == 0)
         return 0;
     f.symbols = calloc((size_t)count + 1, sizeof *f.symbols);
@@ -356,7 +356,7 @@ int nsc_ctf_names_finish(struct ctf *c)
     if (error == 0)
         error = set_names(&f, count);
     if (error == 0 && unknown > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             c->job->notes,
             "the trace does not say which program is at the addresses of %s function%s",
             nsc_units_count(unknown).text, unknown == 1 ? "" : "s");

@@ -168,7 +168,7 @@ uint32_t nsc_paths_outward(struct nsc_paths *s, uint32_t path, const uint32_t **
 void nsc_paths_note_deep(const struct nsc_paths *s, struct nsc_export *job)
 {
     if (s->folded_deep > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             &job->result->notes,
             "%s calls deeper than %s frames count for the frame at that depth (--depth)",
             nsc_units_count(s->folded_deep).text, nsc_units_count(s->max_depth).text);

@@ -1,12 +1,12 @@
 /*
  * export.h - what an exporter is: inside formats/ only. A new format is one file and one line in
- * the table of export.c.
+ * the table of exporters.c.
  */
 #ifndef NSC_FORMATS_EXPORT_EXPORT_H
 #define NSC_FORMATS_EXPORT_EXPORT_H
 
 #include "formats/export/balanced_walk.h"
-#include "formats/formats.h"
+#include "formats/export/export_options.h"
 #include "util/os/gzip_output.h"
 
 /* A name as a format wants it; memory belongs to the export. */

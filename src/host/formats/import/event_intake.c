@@ -677,10 +677,10 @@ static void note_counts(struct nsc_intake *in)
 {
     nsc_nesting_note(&in->counts, in->job->notes);
     if (in->too_late == 1)
-        nsc_import_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
+        nsc_job_notes_add(in->job->notes, "1 event has a time beyond 2^62 ns and is left out");
     else if (in->too_late > 1)
-        nsc_import_notes_add(in->job->notes, "%s events have times beyond 2^62 ns and are left out",
-                             nsc_units_count(in->too_late).text);
+        nsc_job_notes_add(in->job->notes, "%s events have times beyond 2^62 ns and are left out",
+                          nsc_units_count(in->too_late).text);
 }
 
 static int write_all(struct output *o, struct nsc_diag *diag)

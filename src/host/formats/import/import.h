@@ -1,12 +1,12 @@
 /*
  * import.h - what an importer is: inside formats/ only. A new format is one file and one line in
- * the table of import.c.
+ * the table of importers.c.
  */
 #ifndef NSC_FORMATS_IMPORT_IMPORT_H
 #define NSC_FORMATS_IMPORT_IMPORT_H
 
-#include "formats/formats.h"
 #include "trace/write/writer.h"
+#include "util/job.h"
 #include "util/os/gzip_input.h"
 
 struct nsc_import {
@@ -44,6 +44,11 @@ extern const struct nsc_importer nsc_uftrace_importer;
 extern const struct nsc_importer nsc_perfetto_importer;
 extern const struct nsc_importer nsc_chrome_importer;
 extern const struct nsc_importer nsc_folded_importer;
+
+/* An empty file without a name in $TMPDIR, or /tmp. Returns a descriptor, or -errno with @diag. */
+int nsc_import_temporary(struct nsc_diag *diag);
+/* The folder where it is made. */
+const char *nsc_import_temporary_folder(void);
 
 #define NSC_IMPORT_TEMPORARY "a temporary file (TMPDIR chooses the folder)"
 

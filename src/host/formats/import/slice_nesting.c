@@ -255,6 +255,6 @@ void nsc_nesting_note(const struct nsc_nesting_counts *counts, struct nsc_notes 
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (lines[i].count > 0)
-            nsc_import_notes_add(notes, "%s %s", nsc_units_count(lines[i].count).text,
-                                 lines[i].count == 1 ? lines[i].one : lines[i].many);
+            nsc_job_notes_add(notes, "%s %s", nsc_units_count(lines[i].count).text,
+                              lines[i].count == 1 ? lines[i].one : lines[i].many);
 }

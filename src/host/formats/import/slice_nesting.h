@@ -9,8 +9,8 @@
 #ifndef NSC_FORMATS_IMPORT_SLICE_NESTING_H
 #define NSC_FORMATS_IMPORT_SLICE_NESTING_H
 
-#include "formats/formats.h"
 #include "trace/write/lane.h"
+#include "util/job.h"
 
 /* End of a slice that nobody knows. */
 #define NSC_NESTING_OPEN      UINT64_MAX

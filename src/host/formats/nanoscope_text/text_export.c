@@ -1,6 +1,6 @@
 /*
  * text_export.c - write a trace in Nanoscope's text format: one file per thread, one line per
- * event, `[timestamp ns]:[signature | POP]`. Called through export.c. The format is described in
+ * event, `[timestamp ns]:[signature | POP]`. Called through exporters.c. The format is described in
  * docs/formats.md; text_import.c reads it.
  */
 #include <errno.h>
@@ -250,10 +250,9 @@ static void note_losses(struct text_export *x)
 {
     nsc_export_note_unmarked(x->job, "the text format");
     if (x->late > 0)
-        nsc_import_notes_add(
-            &x->job->result->notes,
-            "%s returns of calls that began before the trace are POPs without a call",
-            nsc_units_count(x->late).text);
+        nsc_job_notes_add(&x->job->result->notes,
+                          "%s returns of calls that began before the trace are POPs without a call",
+                          nsc_units_count(x->late).text);
     if (strcmp(x->job->path, "-") == 0)
         nsc_export_note_left_out(x->job, "one file of text", ~0u);
     else
@@ -285,9 +284,9 @@ static void note_strangers(struct text_export *x)
             first = i;
     }
     if (strangers > 0)
-        nsc_import_notes_add(&x->job->result->notes,
-                             "%s is not of this export but would be read with it%s: remove it",
-                             all[first].path, strangers > 1 ? ", as would others" : "");
+        nsc_job_notes_add(&x->job->result->notes,
+                          "%s is not of this export but would be read with it%s: remove it",
+                          all[first].path, strangers > 1 ? ", as would others" : "");
     nsc_text_free_siblings(all, count);
 }
 

@@ -1,5 +1,5 @@
 /*
- * text_import.c - read Nanoscope's text format; see text_export.c. Called through import.c.
+ * text_import.c - read Nanoscope's text format; see text_export.c. Called through importers.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -171,14 +171,14 @@ static int import_lines(struct text_import *t, struct nsc_input *in, struct nsc_
 static void note_mended(struct text_import *t, const char *name, const struct text_file *file)
 {
     if (file->backwards > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             t->job->notes,
             "%s: line %llu goes back in time, as do %llu in all; read as the time before", name,
             (unsigned long long)file->backwards_line, (unsigned long long)file->backwards);
     if (file->blank > 0)
-        nsc_import_notes_add(t->job->notes, "%s: empty lines skipped: %llu, the first is line %llu",
-                             name, (unsigned long long)file->blank,
-                             (unsigned long long)file->blank_line);
+        nsc_job_notes_add(t->job->notes, "%s: empty lines skipped: %llu, the first is line %llu",
+                          name, (unsigned long long)file->blank,
+                          (unsigned long long)file->blank_line);
 }
 
 /* Reads the samples and states of a thread from the files beside its text. */
@@ -254,7 +254,7 @@ static int import_sibling(struct text_import *t, const struct nsc_text_sibling *
         return error;
     }
     if (error != 0)
-        nsc_import_notes_add(t->job->notes, "%s; left out", fault.message);
+        nsc_job_notes_add(t->job->notes, "%s; left out", fault.message);
     return 0;
 }
 

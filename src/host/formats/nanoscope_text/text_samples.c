@@ -89,8 +89,8 @@ void nsc_samples_note_unknown(struct nsc_export *job, uint32_t unknown)
                      nsc_model_sample_field_name(timer_fields[i]));
     }
     if (text[0] != '\0')
-        nsc_import_notes_add(&job->result->notes,
-                             "samples lack some values, and 0 stands for them: %s", text);
+        nsc_job_notes_add(&job->result->notes,
+                          "samples lack some values, and 0 stands for them: %s", text);
 }
 
 /* ---- Import ------------------------------------------------------------------------------- */
@@ -170,10 +170,10 @@ static void tell(struct nsc_import *job, int error, const char *path, const stru
                  const struct nsc_diag *fault)
 {
     if (error != 0)
-        nsc_import_notes_add(job->notes, "%s; kept what comes before it: %s line%s", fault->message,
-                             nsc_units_count(r->kept).text, nsc_units_plural(r->kept));
+        nsc_job_notes_add(job->notes, "%s; kept what comes before it: %s line%s", fault->message,
+                          nsc_units_count(r->kept).text, nsc_units_plural(r->kept));
     if (r->backwards > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             job->notes, "%s: line %llu goes back in time, as do %s in all; read as the time before",
             path, (unsigned long long)r->backwards_line, nsc_units_count(r->backwards).text);
 }

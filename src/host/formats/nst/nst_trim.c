@@ -10,6 +10,7 @@
 #include "analyze/calls/left_out.h"
 #include "analyze/calls/selected_events.h"
 #include "trace/write/lane.h"
+#include "util/buffer.h"
 
 struct cut {
     struct nsc_trace *trace;
@@ -442,6 +443,24 @@ static int copy_all_notes(struct cut *c, struct nsc_diag *diag)
     return error;
 }
 
+/* Which modules are timed in full, by their new ids. */
+static int copy_timing(struct cut *c)
+{
+    struct nsc_buffer list = {0};
+    bool failed;
+
+    for (uint32_t i = 0; i < c->info->module_count; i++)
+        if (nsc_trace_timed_in_full(c->trace, i) && c->modules[i] != NSC_NO_ID)
+            nsc_writer_put_timed(&list, c->modules[i]);
+    if (list.used > 0)
+        nsc_buffer_bytes(&list, "", 1);
+    failed = list.failed;
+    if (!failed && list.used > 0)
+        nsc_writer_meta(c->writer, NSC_META_TIMED_FULL, (const char *)list.data);
+    nsc_buffer_free(&list);
+    return failed ? -ENOMEM : nsc_writer_error(c->writer);
+}
+
 /* ---- Writing the trace ----------------------------------------------------------------------- */
 
 static int write_all(struct cut *c, struct nsc_diag *diag)
@@ -469,7 +488,7 @@ static int write_all(struct cut *c, struct nsc_diag *diag)
     if (error == 0)
         error = add_mappings(c);
     if (error == 0)
-        error = nsc_trace_copy_timing(c->trace, c->modules, c->writer);
+        error = copy_timing(c);
     if (error == 0 && !c->windowed)
         nsc_writer_set_lost_unattributed(c->writer, c->info->lost_unattributed);
     if (error == 0)

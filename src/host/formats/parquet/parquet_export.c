@@ -1,6 +1,6 @@
 /*
  * parquet_export.c - write the calls of a trace as a Parquet file: the SQL table `calls` with the
- * names of functions, threads and processes. Called through export.c.
+ * names of functions, threads and processes. Called through exporters.c.
  *
  * Rows are collected per row group. Apart from that, memory grows with the number of calls only by
  * the footer: about 2 KiB per row group.

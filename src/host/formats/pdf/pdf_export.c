@@ -1,4 +1,4 @@
-/* pdf_export.c - registers PDF as an export format. Called through export.c. */
+/* pdf_export.c - registers PDF as an export format. Called through exporters.c. */
 #include <string.h>
 
 #include "formats/pdf/cairo/pdf_pages.h"

@@ -1,5 +1,6 @@
 /*
- * perfetto_export.c - write a trace as Perfetto track events (protobuf). Called through export.c.
+ * perfetto_export.c - write a trace as Perfetto track events (protobuf). Called through
+ * exporters.c.
  *
  * Each thread has a packet sequence of its own, so that threads can be written one after another.
  * A sequence has its own interned names, an incremental clock, and the thread's track as default.

@@ -1,6 +1,6 @@
 /*
  * perfetto_import.c - read the track events of a Perfetto trace (protobuf). Called through
- * import.c.
+ * importers.c.
  *
  * Packets are read one at a time. perfetto_state.c keeps the state that they refer to. Packets
  * other than track events are left out and counted by kind.
@@ -590,7 +590,7 @@ static void note_left_out(struct perfetto_import *p)
                                      i == KINDS_MAX ? " and above" : "", p->others[i]);
     }
     if (used > 0)
-        nsc_import_notes_add(p->job->notes, "left out as no calls: packets of %s", text);
+        nsc_job_notes_add(p->job->notes, "left out as no calls: packets of %s", text);
     text[0] = '\0';
     used = 0;
     for (int i = 0; i < COUNTS && used < sizeof text; i++)
@@ -598,19 +598,19 @@ static void note_left_out(struct perfetto_import *p)
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s (%" PRIu64 ")",
                                      used > 0 ? ", " : "", count_names[i], p->left_out[i]);
     if (used > 0)
-        nsc_import_notes_add(p->job->notes, "left out: %s", text);
+        nsc_job_notes_add(p->job->notes, "left out: %s", text);
     if (p->state.late > 0)
-        nsc_import_notes_add(p->job->notes,
-                             "%" PRIu64
-                             " tracks are said to be another thread's or process's after events "
-                             "of theirs: what came before is on a thread of its own",
-                             p->state.late);
+        nsc_job_notes_add(p->job->notes,
+                          "%" PRIu64
+                          " tracks are said to be another thread's or process's after events "
+                          "of theirs: what came before is on a thread of its own",
+                          p->state.late);
     if (p->state.untied > 0)
-        nsc_import_notes_add(p->job->notes,
-                             "%" PRIu64
-                             " times are of a clock that nothing ties to the trace's: they are "
-                             "taken as they are",
-                             p->state.untied);
+        nsc_job_notes_add(p->job->notes,
+                          "%" PRIu64
+                          " times are of a clock that nothing ties to the trace's: they are "
+                          "taken as they are",
+                          p->state.untied);
 }
 
 /* Writes the trace's clock; ticks are nanoseconds of the boot clock. If some times are from an

@@ -1,6 +1,6 @@
 /*
  * callgrind.c - write a trace as a profile in callgrind's format, for callgrind_annotate and
- * KCachegrind. Called through export.c.
+ * KCachegrind. Called through exporters.c.
  *
  * The profile has the self time of each function, and the inclusive time of its calls by callee.
  * Call sites are not recorded, so all costs are at the function's first line. callgrind_annotate

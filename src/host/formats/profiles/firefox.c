@@ -1,6 +1,6 @@
 /*
  * firefox.c - write a trace as a processed profile of the Firefox Profiler. Called through
- * export.c.
+ * exporters.c.
  *
  * Each interval without a stack change becomes a sample, weighted with its duration. The file
  * stores samples in columns, so each thread is walked once per column. The Firefox Profiler
@@ -385,9 +385,9 @@ static int export_firefox(struct nsc_export *job, struct nsc_diag *diag)
         return error;
     error = put_threads(&f, diag);
     if (f.momentary > 0)
-        nsc_import_notes_add(&job->result->notes,
-                             "the Firefox Profiler has no place for %s call%s of no time",
-                             nsc_units_count(f.momentary).text, f.momentary == 1 ? "" : "s");
+        nsc_job_notes_add(&job->result->notes,
+                          "the Firefox Profiler has no place for %s call%s of no time",
+                          nsc_units_count(f.momentary).text, f.momentary == 1 ? "" : "s");
     nsc_export_note_unmarked(job, "the Firefox Profiler's format");
     nsc_export_note_left_out(job, "the Firefox Profiler's format, as written here,", ~0u);
     free(f.local);

@@ -1,7 +1,7 @@
 /*
  * folded_export.c - write a trace as folded stacks, `main;work;sort 1234`, for flamegraph.pl and
- * similar tools. Called through export.c. Memory grows with the number of distinct stacks, not with
- * the number of calls.
+ * similar tools. Called through exporters.c. Memory grows with the number of distinct stacks, not
+ * with the number of calls.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * folded_import.c - read folded stacks, `main;work;sort 1234`. Called through import.c.
+ * folded_import.c - read folded stacks, `main;work;sort 1234`. Called through importers.c.
  *
  * Folded stacks are sums without times. Each distinct stack becomes one call whose self time is the
  * stack's number, in ns. Calls of one caller follow each other in the order of the input.
@@ -208,9 +208,9 @@ static int import_folded(struct nsc_import *job, struct nsc_diag *diag)
     if (error == 0)
         error = write_thread(&f, diag);
     if (error == 0)
-        nsc_import_notes_add(job->notes,
-                             "folded stacks are sums: each stack is one call here, and the "
-                             "order of calls is not that in time");
+        nsc_job_notes_add(job->notes,
+                          "folded stacks are sums: each stack is one call here, and the "
+                          "order of calls is not that in time");
     nsc_names_free(&f.names);
     nsc_paths_free(&f.paths);
     return error;

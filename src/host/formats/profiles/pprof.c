@@ -1,6 +1,6 @@
 /*
  * pprof.c - write a trace as a profile for Google's pprof: gzipped protobuf. Called through
- * export.c.
+ * exporters.c.
  *
  * Each distinct stack is one sample, with its number of calls and the self time of its innermost
  * function. Each function is one location, since call sites are not recorded.

@@ -1,6 +1,6 @@
 /*
  * speedscope.c - write a trace as speedscope's own JSON: an "evented" profile (begins and ends) for
- * each thread, one event per line. Called through export.c.
+ * each thread, one event per line. Called through exporters.c.
  *
  * Source: speedscope's file-format-schema.json.
  */
@@ -160,9 +160,8 @@ static int export_speedscope(struct nsc_export *job, struct nsc_diag *diag)
     if (error == 0 && put_frames(&s) != 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (s.bytes > READABLE_BYTES)
-        nsc_import_notes_add(&job->result->notes,
-                             "speedscope does not read files of more than 2 GB, "
-                             "which this is: give it a window (--from, --to)");
+        nsc_job_notes_add(&job->result->notes, "speedscope does not read files of more than 2 GB, "
+                                               "which this is: give it a window (--from, --to)");
     nsc_export_note_unmarked(job, "speedscope's format");
     nsc_export_note_left_out(job, "speedscope's format", ~0u);
     return nsc_export_publish(job, s.out, error, diag);

@@ -1,6 +1,6 @@
 /*
  * tau.c - write a trace as TAU profiles: a folder with a file profile.N.C.T for each thread, where
- * N is the node (process), C the context (always 0) and T the thread. Called through export.c.
+ * N is the node (process), C the context (always 0) and T the thread. Called through exporters.c.
  *
  * Source: the TAU reference guide and the profile reader of its pprof.
  */

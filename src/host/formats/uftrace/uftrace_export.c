@@ -1,6 +1,6 @@
 /*
  * uftrace_export.c - write a trace as a data folder of uftrace: TID.dat with 16 bytes per begin or
- * end, and the files that name the functions. Called through export.c.
+ * end, and the files that name the functions. Called through exporters.c.
  *
  * All functions go into one module at synthetic addresses, in the order of their first calls.
  * Source: uftrace 0.13, its headers and what it records.
@@ -272,11 +272,11 @@ static void note_lost(const struct uftrace *u)
     struct nsc_export *job = u->job;
 
     if (u->too_deep > 0)
-        nsc_import_notes_add(&job->result->notes,
-                             "uftrace has no place for calls below %s others: %s are left out",
-                             nsc_units_count(DEPTHS).text, nsc_units_count(u->too_deep).text);
+        nsc_job_notes_add(&job->result->notes,
+                          "uftrace has no place for calls below %s others: %s are left out",
+                          nsc_units_count(DEPTHS).text, nsc_units_count(u->too_deep).text);
     if (u->renamed > 0)
-        nsc_import_notes_add(
+        nsc_job_notes_add(
             &job->result->notes,
             "uftrace knows threads by their ids only: %u stacks or threads with an id "
             "that is taken have made-up ones",

@@ -1,6 +1,6 @@
 /*
  * uftrace_import.c - read a data folder of uftrace: `info`, and the records of each thread,
- * TID.dat. Called through import.c. uftrace_names.c looks up functions; uftrace_perf.c reads the
+ * TID.dat. Called through importers.c. uftrace_names.c looks up functions; uftrace_perf.c reads the
  * kernel's events.
  *
  * Each record has the depth of its call. An entry ends all open calls at its depth or deeper; an
@@ -312,15 +312,15 @@ static int take_records(struct reading *f, struct nsc_diag *diag)
         if (f->records % PROGRESS_EVERY == 0)
             tell_progress(f);
     if (f->backwards > 0)
-        nsc_import_notes_add(
-            f->u->job->notes,
-            "%s: the record at byte %llu goes back in time, as do %s in all; read as "
-            "the time before",
-            f->file->path, (unsigned long long)f->backwards_at, nsc_units_count(f->backwards).text);
+        nsc_job_notes_add(f->u->job->notes,
+                          "%s: the record at byte %llu goes back in time, as do %s in all; read as "
+                          "the time before",
+                          f->file->path, (unsigned long long)f->backwards_at,
+                          nsc_units_count(f->backwards).text);
     if (more == -EBADMSG || more == -EIO) {
-        nsc_import_notes_add(f->u->job->notes, "%s; kept what comes before it: %s record%s",
-                             fault.message, nsc_units_count(f->records).text,
-                             nsc_units_plural(f->records));
+        nsc_job_notes_add(f->u->job->notes, "%s; kept what comes before it: %s record%s",
+                          fault.message, nsc_units_count(f->records).text,
+                          nsc_units_plural(f->records));
         more = 0;
     }
     if (more != 0 && diag != NULL)
@@ -482,7 +482,7 @@ static int read_threads(struct uft *u, struct nsc_diag *diag)
                 error = read_thread(u, b, (uint32_t)strtoul(names[i], NULL, 10), diag);
             nsc_paged_file_close(b);
         } else if (error != -ENOMEM) {
-            nsc_import_notes_add(u->job->notes, "%s; left out", why.message);
+            nsc_job_notes_add(u->job->notes, "%s; left out", why.message);
             error = 0;
         }
     }
@@ -500,17 +500,15 @@ static int read_rest(struct uft *u, struct nsc_diag *diag)
         return error;
     nsc_paged_file_free_list(names, count);
     if (count > 0)
-        nsc_import_notes_add(u->job->notes, "functions of the kernel (%zu files) are not read",
-                             count);
+        nsc_job_notes_add(u->job->notes, "functions of the kernel (%zu files) are not read", count);
     error = nsc_uftrace_perf(u, diag);
     if (error == 0)
         error = nsc_uftrace_extern(u, diag);
     if (error == 0)
         error = write_clock(u, diag);
     if (error == 0 && u->others > 0)
-        nsc_import_notes_add(u->job->notes,
-                             "%s event%s of uftrace have no place in a trace of calls",
-                             nsc_units_count(u->others).text, nsc_units_plural(u->others));
+        nsc_job_notes_add(u->job->notes, "%s event%s of uftrace have no place in a trace of calls",
+                          nsc_units_count(u->others).text, nsc_units_plural(u->others));
     if (error == 0)
         error = nsc_uftrace_names_finish(u);
     if (error == 0 && u->command != NULL)

@@ -81,9 +81,9 @@ static int add_map(struct uft *u, struct uft_session *s, const struct uft_map *m
     struct uft_map *all;
 
     if (u->map_count++ == MAPS_MAX)
-        nsc_import_notes_add(u->job->notes,
-                             "%s: more than %u mappings; functions of further ones have no names",
-                             u->folder, MAPS_MAX);
+        nsc_job_notes_add(u->job->notes,
+                          "%s: more than %u mappings; functions of further ones have no names",
+                          u->folder, MAPS_MAX);
     if (u->map_count > MAPS_MAX)
         return 0;
     all = nsc_array_grow(s->maps, &s->map_room, s->map_count, sizeof *all);
@@ -136,8 +136,8 @@ static int read_maps(struct uft *u, struct uft_session *s)
     snprintf(name, sizeof name, "sid-%s.map", s->sid);
     error = nsc_paged_file_text(u->folder, name, TEXT_MAX, &text, &bytes, &why);
     if (error != 0) {
-        nsc_import_notes_add(u->job->notes, "%s; functions of %s have no names", why.message,
-                             s->program);
+        nsc_job_notes_add(u->job->notes, "%s; functions of %s have no names", why.message,
+                          s->program);
         return error == -ENOMEM ? error : 0;
     }
     at = text;

@@ -150,10 +150,10 @@ static struct cpu *earliest(const struct perf *p)
 static void end_file(struct perf *p, struct cpu *c)
 {
     if (c->at < c->file->size)
-        nsc_import_notes_add(p->u->job->notes,
-                             "%s: byte %llu: no record of the kernel's; the rest is "
-                             "left out",
-                             c->file->path, (unsigned long long)c->at);
+        nsc_job_notes_add(p->u->job->notes,
+                          "%s: byte %llu: no record of the kernel's; the rest is "
+                          "left out",
+                          c->file->path, (unsigned long long)c->at);
     nsc_paged_file_close(c->file);
     c->file = NULL;
 }
@@ -174,9 +174,8 @@ static int merge(struct perf *p, struct nsc_diag *diag)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot keep the states: %s",
                             strerror(-error));
     if (p->lost > 0)
-        nsc_import_notes_add(p->u->job->notes,
-                             "the kernel lost %s of its notes on when threads ran",
-                             nsc_units_count(p->lost).text);
+        nsc_job_notes_add(p->u->job->notes, "the kernel lost %s of its notes on when threads ran",
+                          nsc_units_count(p->lost).text);
     return 0;
 }
 
@@ -200,7 +199,7 @@ int nsc_uftrace_perf(struct uft *u, struct nsc_diag *diag)
         struct cpu *c = &p.cpus[i];
 
         if (nsc_paged_file_open(u->folder, names[i], &c->file, &why) != 0)
-            nsc_import_notes_add(u->job->notes, "%s; left out", why.message);
+            nsc_job_notes_add(u->job->notes, "%s; left out", why.message);
         else if (!advance(&p, c))
             end_file(&p, c);
     }

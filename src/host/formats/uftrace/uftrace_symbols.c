@@ -77,7 +77,7 @@ static int add_symbol_file(struct uft *u, const char *name)
     int error = nsc_paged_file_open(u->folder, name, &b, &why);
 
     if (error != 0) {
-        nsc_import_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        nsc_job_notes_add(u->job->notes, "%s; its names are missing", why.message);
         return error == -ENOMEM ? error : 0;
     }
     count = b->size < HEAD_BYTES ? (size_t)b->size : HEAD_BYTES;
@@ -221,7 +221,7 @@ static int read_symbols(struct uft *u, struct uft_module *m)
         return 0;
     error = nsc_paged_file_text(u->folder, m->file, SYMBOLS_MAX, &m->text, &bytes, &why);
     if (error != 0) {
-        nsc_import_notes_add(u->job->notes, "%s; its names are missing", why.message);
+        nsc_job_notes_add(u->job->notes, "%s; its names are missing", why.message);
         return error == -ENOMEM ? error : 0;
     }
     at = m->text;

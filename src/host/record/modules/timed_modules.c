@@ -2,7 +2,7 @@
 #include "record/modules/timed_modules.h"
 
 #include "abi/live.h"
-#include "trace/read/reader.h"
+#include "trace/write/writer.h"
 #include "util/buffer.h"
 
 /* A module with both kinds does not count: the kind of each function is unknown. */
@@ -22,7 +22,7 @@ void nsc_timed_modules_note(struct nsc_modules *modules, uint32_t index, uint32_
         return;
     for (uint32_t i = 0; i < modules->count; i++)
         if (in_full(modules->files[i]))
-            nsc_trace_put_timed(&list, modules->files[i]->id);
+            nsc_writer_put_timed(&list, modules->files[i]->id);
     nsc_buffer_bytes(&list, "", 1);
     /* If memory runs out the list stays too short: exact exit times are then reported as bounds. */
     if (!list.failed)

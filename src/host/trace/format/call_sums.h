@@ -9,7 +9,7 @@
 
 #include "base/span.h"
 #include "trace/format/duration_bucket.h"
-#include "trace/read/reader.h"
+#include "trace/format/model.h"
 #include "util/buffer.h"
 
 /**

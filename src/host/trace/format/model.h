@@ -128,6 +128,35 @@ struct nsc_frame {
     uint32_t bound; /* NSC_BOUND_* known so far */
 };
 
+/* So many calls took as long as a bucket says (duration_bucket.h). */
+struct nsc_duration_count {
+    uint64_t calls;
+    uint32_t bucket;
+};
+
+/* Calls of one function that ended in a chunk. The id is as stored: the reader resolves aliases. */
+struct nsc_chunk_total {
+    uint64_t calls;
+    uint64_t total_ticks; /* of calls with no open one of the same function below */
+    uint64_t self_ticks;
+    uint64_t max_ticks;
+    uint32_t function;
+    /* If the head has durations: */
+    uint32_t count_count;
+    const struct nsc_duration_count *counts; /* all calls, longest first */
+    uint64_t min_ticks;
+    uint64_t unwinds; /* calls whose end is a bound */
+};
+
+/* The longest call that ended in a chunk, of those of one depth that began in one span of
+ * 2^shift ticks. Calls at depths >= 512 have no rows. */
+struct nsc_chunk_row {
+    uint64_t end_ticks;
+    uint64_t duration_ticks;
+    uint32_t function;
+    uint32_t depth;
+};
+
 /*
  * Notes: what is known of a thread, or of a process, beside its calls. Those of one kind and owner
  * are in order of time. A thread's notes are with its stack 0.

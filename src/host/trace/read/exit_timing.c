@@ -1,16 +1,12 @@
 /*
  * exit_timing.c - which calls ended when nobody read the timer: docs/format.md 6, `timing`. Called
- * when a trace is opened, and by who writes a part of one.
+ * when a trace is opened.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trace/read/reader_state.h"
-#include "trace/write/writer.h"
-#include "util/buffer.h"
 
 /* The modules that @text lists, as bytes that are not 0. NULL without memory. */
 static uint8_t *timed_modules(const struct nsc_trace *t, const char *text)
@@ -58,29 +54,4 @@ bool nsc_trace_timed_in_full(const struct nsc_trace *t, uint32_t module)
 uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function)
 {
     return t->untimed != NULL && function < t->functions.count ? t->untimed[function] : 0;
-}
-
-void nsc_trace_put_timed(struct nsc_buffer *list, uint32_t module)
-{
-    char number[16];
-
-    snprintf(number, sizeof number, "%s%" PRIu32, list->used > 0 ? " " : "", module);
-    nsc_buffer_bytes(list, number, strlen(number));
-}
-
-int nsc_trace_copy_timing(const struct nsc_trace *t, const uint32_t *modules, struct nsc_writer *w)
-{
-    struct nsc_buffer list = {0};
-    bool failed;
-
-    for (uint32_t i = 0; i < t->modules.count; i++)
-        if (nsc_trace_timed_in_full(t, i) && modules[i] != NSC_NO_ID)
-            nsc_trace_put_timed(&list, modules[i]);
-    if (list.used > 0)
-        nsc_buffer_bytes(&list, "", 1);
-    failed = list.failed;
-    if (!failed && list.used > 0)
-        nsc_writer_meta(w, NSC_META_TIMED_FULL, (const char *)list.data);
-    nsc_buffer_free(&list);
-    return failed ? -ENOMEM : nsc_writer_error(w);
 }

@@ -101,36 +101,6 @@ struct nsc_chunk {
     bool missing;    /* its head was read but its events are damaged (NSC_NST_RECOVER) */
 };
 
-/* So many calls took as long as a bucket says (duration_bucket.h). */
-struct nsc_duration_count {
-    uint64_t calls;
-    uint32_t bucket;
-};
-
-/* Calls of one function that ended in a chunk. Ids are as stored: resolve with nsc_trace_canonical.
- */
-struct nsc_chunk_total {
-    uint64_t calls;
-    uint64_t total_ticks; /* of calls with no open one of the same function below */
-    uint64_t self_ticks;
-    uint64_t max_ticks;
-    uint32_t function;
-    /* If the head has durations: */
-    uint32_t count_count;
-    const struct nsc_duration_count *counts; /* all calls, longest first */
-    uint64_t min_ticks;
-    uint64_t unwinds; /* calls whose end is a bound */
-};
-
-/* The longest call that ended in a chunk, of those of one depth that began in one span of
- * 2^shift ticks. Calls at depths >= 512 have no rows. */
-struct nsc_chunk_row {
-    uint64_t end_ticks;
-    uint64_t duration_ticks;
-    uint32_t function;
-    uint32_t depth;
-};
-
 /* The inside of a chunk's head. */
 struct nsc_chunk_head {
     const struct nsc_frame *frames; /* opening stack from `common` up, outermost first */
@@ -188,13 +158,6 @@ uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function);
 /* Only entries were timed, but of this module's calls both ends were? */
 bool nsc_trace_timed_in_full(const struct nsc_trace *t, uint32_t module);
-/* Add a module's number to the text of `timing.full`. */
-struct nsc_buffer;
-void nsc_trace_put_timed(struct nsc_buffer *list, uint32_t module);
-/* Tell a trace that is made of @t which of its modules are timed in full: @modules has their ids
- * there, or NSC_NO_ID. Returns 0, -ENOMEM or the writer's error. */
-struct nsc_writer;
-int nsc_trace_copy_timing(const struct nsc_trace *t, const uint32_t *modules, struct nsc_writer *w);
 
 /**
  * nsc_cursor_open - read one thread's events from the chunk that holds @from_ticks on.

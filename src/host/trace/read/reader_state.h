@@ -1,7 +1,6 @@
 /*
- * reader_state.h - the reader's inside, shared by reader.c (opening), load_tables.c (tables),
- * salvage.c (incomplete files), chunk_head.c (chunk heads), event_cursor.c (events) and
- * note_reader.c.
+ * reader_state.h - the reader's inside, shared by open.c, load_tables.c, trace_tables.c, salvage.c
+ * (incomplete files), chunk_head.c (chunk heads), event_cursor.c (events) and note_reader.c.
  */
 #ifndef NSC_TRACE_READ_READER_STATE_H
 #define NSC_TRACE_READ_READER_STATE_H
@@ -111,8 +110,6 @@ int nsc_trace_link(struct nsc_trace *t, struct nsc_diag *diag);
 int nsc_trace_link_timing(struct nsc_trace *t);
 /* Read what is whole of an incomplete or damaged file. */
 int nsc_trace_scan(struct nsc_trace *t, struct nsc_diag *diag);
-/* Forget all tables and chunks. */
-void nsc_trace_clear(struct nsc_trace *t);
 
 /* Parse a LEVEL_INDEX block's content in t->plain, or the head of a node there. The second returns
  * 0, -EBADMSG or -ENOMEM. */

@@ -11,6 +11,8 @@
  * frame of the chunk (`low`) and all depths above `high`, and without bound where there are no
  * spans.
  */
+#include "trace/write/lane.h"
+
 #include <errno.h>
 
 #include "trace/write/writer_state.h"
@@ -357,6 +359,40 @@ static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
     return lane->chunk_open || begin_chunk(lane, ticks);
 }
 
+void nsc_lane_cool(struct nsc_lane *lane)
+{
+    nsc_lane_flush(lane);
+    drop_buffers(lane);
+}
+
+static int by_last_ticks(const void *a, const void *b)
+{
+    const struct nsc_lane *const *left = a, *const *right = b;
+
+    return ((*left)->last_ticks > (*right)->last_ticks) -
+           ((*left)->last_ticks < (*right)->last_ticks);
+}
+
+/* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
+static void relieve(struct nsc_writer *w, const struct nsc_lane *keep)
+{
+    size_t goal = w->options.memory_bytes / 4 * 3, count = 0, at = 0;
+    struct nsc_lane **warm;
+
+    for (struct nsc_lane *lane = w->warm; lane != NULL; lane = lane->warm_next)
+        count += lane != keep && lane->held_bytes > 0;
+    warm = malloc((count + 1) * sizeof *warm);
+    if (warm == NULL)
+        return; /* over the bound for a while: better than losing events */
+    for (struct nsc_lane *lane = w->warm; lane != NULL; lane = lane->warm_next)
+        if (lane != keep && lane->held_bytes > 0)
+            warm[at++] = lane;
+    qsort(warm, count, sizeof *warm, by_last_ticks);
+    for (at = 0; at < count && w->held_bytes > goal; at++)
+        nsc_lane_cool(warm[at]);
+    free(warm);
+}
+
 /*
  * Before an event that a run refuses: room, a new chunk, more frames. @ticks may be raised;
  * @function is NSC_NO_ID for exits. Returns whether the event can be kept.
@@ -393,7 +429,7 @@ static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
     if (entering && lane->top >= lane->high)
         lane->high = lane->top + 1;
     if (w->held_bytes > w->options.memory_bytes)
-        nsc_writer_relieve(w, lane);
+        relieve(w, lane);
     return true;
 }
 
@@ -476,19 +512,6 @@ void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks)
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v)
 {
     return nsc_leb_put(at, v);
-}
-
-void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS])
-{
-    memset(shorts, 0, NSC_LANE_LEAST_MAX * sizeof *shorts);
-    shorts += NSC_LANE_LEAST_MAX;
-    for (uint32_t ticks = 0; ticks < NSC_LANE_SHORT_MAX; ticks++) {
-        uint8_t bytes[NSC_LEB_MAX] = {0};
-        uint32_t count = (uint32_t)(nsc_leb_put(bytes, (uint64_t)ticks << 2) - bytes);
-
-        shorts[ticks] = bytes[0] | (uint32_t)bytes[1] << 8 | nsc_bucket_of(ticks) << 16;
-        shorts[ticks] |= count << 24;
-    }
 }
 
 /* Write down the longest call of a span. */
@@ -695,12 +718,6 @@ void nsc_lane_flush(struct nsc_lane *lane)
     lane->at = lane->limit = lane->buffer;
     hold_side_buffers(lane);
     shrink_frames(lane);
-}
-
-void nsc_lane_cool(struct nsc_lane *lane)
-{
-    nsc_lane_flush(lane);
-    drop_buffers(lane);
 }
 
 /* A record that is neither entry nor end: @value belongs to @kind. False: it cannot be kept. */

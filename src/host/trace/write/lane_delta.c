@@ -1,12 +1,14 @@
 /*
- * lane_delta.c - which ticks the next chunks of a lane leave out of their deltas: `least` in
- * docs/format.md section 5. Called by lane.c between two chunks.
+ * lane_delta.c - how short deltas are coded, and which ticks the next chunks of a lane leave out of
+ * them: `least` in docs/format.md section 5. Called by lane.c between two chunks.
  *
  * Two events are no nearer to each other than the hook takes. Without that part many a delta fits
  * one byte instead of two; one that is smaller than `least` takes a FULL record of three bytes
  * more. What would have been best is counted in the beginning of a chunk: a part of a percent of
  * the encoder's time, and none of the hot path's.
  */
+#include "base/leb.h"
+#include "trace/format/duration_bucket.h"
 #include "trace/write/writer_state.h"
 
 #define SAMPLE_BYTES ((size_t)16 << 10)
@@ -15,6 +17,19 @@
 #define GAIN_PART    64u  /* fewer bytes than this part of the events are not worth it */
 #define FULL_COST    8u   /* of a FULL record in bytes: three, and time */
 #define ONE_BYTE     32u  /* ticks that do not fit one byte with their kind */
+
+void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS])
+{
+    memset(shorts, 0, NSC_LANE_LEAST_MAX * sizeof *shorts);
+    shorts += NSC_LANE_LEAST_MAX;
+    for (uint32_t ticks = 0; ticks < NSC_LANE_SHORT_MAX; ticks++) {
+        uint8_t bytes[NSC_LEB_MAX] = {0};
+        uint32_t count = (uint32_t)(nsc_leb_put(bytes, (uint64_t)ticks << 2) - bytes);
+
+        shorts[ticks] = bytes[0] | (uint32_t)bytes[1] << 8 | nsc_bucket_of(ticks) << 16;
+        shorts[ticks] |= count << 24;
+    }
+}
 
 struct deltas {
     uint32_t counts[ONE_BYTE + NSC_LANE_LEAST_MAX]; /* by ticks */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "trace/write/lane.h"
 #include "trace/write/writer_state.h"
 #include "util/array.h"
 

@@ -1,8 +1,9 @@
 /*
  * table_writer.c - the tables of a trace that is being written: their entries as they are added and
- * changed, and their blocks. Functions of writer.h, and some for writer.c.
+ * changed, and their blocks. Functions of writer.h and writer_state.h.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "trace/write/writer_state.h"
@@ -153,6 +154,14 @@ int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value)
         m->value = keep_text(w, value, NULL);
     }
     return nsc_writer_error(w);
+}
+
+void nsc_writer_put_timed(struct nsc_buffer *list, uint32_t module)
+{
+    char number[16];
+
+    snprintf(number, sizeof number, "%s%" PRIu32, list->used > 0 ? " " : "", module);
+    nsc_buffer_bytes(list, number, strlen(number));
 }
 
 int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point)

@@ -12,6 +12,7 @@
 #include "trace/format/model.h"
 #include "util/diag.h"
 
+struct nsc_buffer;
 struct nsc_writer;
 struct nsc_lane; /* one thread's stream; see lane.h for its hot functions */
 
@@ -59,6 +60,8 @@ int nsc_writer_fd(const struct nsc_writer *w);
 /* Free text about the recording: "command", "host", "cpu", "mode", "hooks", "nanoscope", ...
  * A key that was given before gets the new value. */
 int nsc_writer_meta(struct nsc_writer *w, const char *key, const char *value);
+/* Append a module's id to @list, the text of `timing.full`. */
+void nsc_writer_put_timed(struct nsc_buffer *list, uint32_t module);
 /* A calibration point. A trace without any has nanoseconds for ticks, exactly. */
 int nsc_writer_clock(struct nsc_writer *w, const struct nsc_clock_point *point);
 /* The timer's nominal frequency: used when there is one point only (crash) or points too close. */

@@ -1,6 +1,6 @@
 /*
- * writer_state.h - the writer's inside, shared by writer.c (the file), table_writer.c, lane.c
- * (events), level_writer.c (upper levels of the index) and note_writer.c.
+ * writer_state.h - the writer's inside, shared by writer_file.c, table_writer.c, lane.c (events),
+ * chunk_index.c, level_writer.c (upper levels of the index) and note_writer.c.
  */
 #ifndef NSC_TRACE_WRITE_WRITER_STATE_H
 #define NSC_TRACE_WRITE_WRITER_STATE_H
@@ -8,8 +8,9 @@
 #include "trace/format/arena.h"
 #include "trace/format/call_sums.h"
 #include "trace/format/table_entry.h"
-#include "trace/write/lane.h"
+#include "trace/write/lane_state.h"
 #include "trace/write/trace_file.h"
+#include "trace/write/writer.h"
 
 struct nsc_writer_thread {
     struct nsc_thread t;
@@ -124,15 +125,14 @@ void nsc_writer_put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, u
                             bool final);
 /* Put table entries into the file that chunks may now refer to. */
 void nsc_writer_put_new_entries(struct nsc_writer *w);
-/* Add a chunk to the index. */
+/* Add a chunk to the index; write what the file does not have of it. */
 void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk);
-/* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
-void nsc_writer_relieve(struct nsc_writer *w, const struct nsc_lane *keep);
+void nsc_writer_put_index(struct nsc_writer *w);
 
 /* The directory is to list this block. */
 void nsc_writer_list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint64_t offset);
 
-/* Notes, for writer.c: write the open blocks; these and the index; free all. */
+/* Notes, for writer_file.c: write the open blocks; these and the index; free all. */
 void nsc_writer_flush_notes(struct nsc_writer *w);
 void nsc_writer_finish_notes(struct nsc_writer *w);
 void nsc_writer_free_notes(struct nsc_writer *w);
@@ -148,11 +148,11 @@ void nsc_level_place(struct nsc_writer *w, uint32_t function);
 void nsc_level_add(struct nsc_lane *lane, const struct nsc_level_part *part);
 void nsc_level_finish(struct nsc_lane *lane);
 void nsc_level_free(struct nsc_lane *lane);
-/* For writer.c: the index of nodes; free all but what lanes have. */
+/* For writer_file.c: the index of nodes; free all but what lanes have. */
 void nsc_writer_put_level_index(struct nsc_writer *w);
 void nsc_writer_free_levels(struct nsc_writer *w);
 
-/* Lanes, for writer.c. */
+/* Lanes, for writer_file.c. */
 struct nsc_lane *nsc_lane_new(struct nsc_writer *w, uint32_t thread);
 /* Write the open chunk, keep the buffers. */
 void nsc_lane_flush(struct nsc_lane *lane);

@@ -329,7 +329,18 @@ uint8_t *nsc_context_bytes(struct nsc_engine_context *ask, size_t more)
     return at;
 }
 
+void nsc_engine_reply_free(struct nsc_engine_reply *reply)
+{
+    free(reply->bytes);
+    *reply = (struct nsc_engine_reply){0};
+}
+
 /* ---- Small things ---------------------------------------------------------------------------- */
+
+bool nsc_context_is_gone(const struct nsc_engine_context *ask)
+{
+    return ask->options->is_gone != NULL && ask->options->is_gone(ask->options->context);
+}
 
 void nsc_context_put_id(struct nsc_json *j, const char *key, uint32_t id)
 {

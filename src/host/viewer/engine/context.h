@@ -19,12 +19,48 @@
 #include <errno.h>
 
 #include "analyze/calls/selection.h"
+#include "analyze/functions/category.h"
 #include "util/text/json_writer.h"
-#include "viewer/engine/engine.h"
 #include "viewer/engine/request.h"
 
 struct nsc_cache;
 struct nsc_trace_facts;
+struct nsc_engine_context;
+
+/* How an engine is opened. */
+struct nsc_engine_options {
+    size_t size;                            /* of this structure */
+    size_t cache_bytes;                     /* for decoded pieces of the traces; 0: 16 MiB */
+    bool growing;                           /* the (first) trace is still being recorded */
+    const struct nsc_category_rules *rules; /* borrowed; NULL: the ready ones */
+    /* Asked before each chunk whose events are read: true, and nobody waits any more. The request
+     * ends, with status 500. */
+    bool (*is_gone)(void *context);
+    void *context;
+};
+
+/* What came of a request. Begin with zeros; may be used again for the next request. */
+struct nsc_engine_reply {
+    int status;       /* as in HTTP: 200, 400, 404, 500 */
+    const char *type; /* content type; static */
+    uint8_t *bytes;   /* malloc'ed, the caller's: see nsc_engine_reply_free() */
+    size_t count;     /* bytes of the answer */
+    size_t room;
+};
+void nsc_engine_reply_free(struct nsc_engine_reply *reply);
+
+/**
+ * struct nsc_engine_handler - what answers the requests of one path.
+ * @path: "/api/trace".
+ * @can: the name by which /api/trace offers it, or NULL for what is always there.
+ * @answer: returns 0 (answered), -EINVAL (the request is wrong: 400), -ENOENT (there is no such
+ *          thing: 404) or another -errno (500), with the ask's diagnostic filled.
+ */
+struct nsc_engine_handler {
+    const char *path;
+    const char *can;
+    int (*answer)(struct nsc_engine_context *ask);
+};
 
 /* A trace, and what the engine keeps of it from one request to the next. */
 struct nsc_engine_source {
@@ -38,7 +74,9 @@ struct nsc_engine_source {
 };
 
 struct nsc_engine_context {
-    struct nsc_engine *engine;
+    const struct nsc_engine_options *options;
+    const struct nsc_engine_handler *const *handlers; /* all that the engine has */
+    size_t handler_count;
     const struct nsc_engine_handler *handler; /* the one that was called; may stand in more */
     struct nsc_engine_source *sources;        /* all of them */
     uint32_t source_count;

@@ -2,13 +2,13 @@
  */
 #include <errno.h>
 
-#include "viewer/engine/handlers.h"
+#include "viewer/engine/context.h"
 
 const struct nsc_categories *nsc_context_categories(struct nsc_engine_context *ask)
 {
     struct nsc_engine_source *source = ask->source;
     struct nsc_category_rules *ready = NULL;
-    const struct nsc_category_rules *rules = nsc_engine_rules(ask->engine);
+    const struct nsc_category_rules *rules = ask->options->rules;
     int error = 0;
 
     if (source->categories.count > 0)

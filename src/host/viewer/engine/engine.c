@@ -1,5 +1,5 @@
 /*
- * engine.c - from a request to the handler that answers it, and what both need; see engine.h.
+ * engine.c - from a request to the handler that answers it; see engine.h.
  *
  * Called by viewer/server/ and the page's module. Must not know what the requests mean.
  */
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "viewer/engine/cache.h"
-#include "viewer/engine/context.h"
 #include "viewer/engine/handlers.h"
 
 #define CACHE_BYTES ((size_t)16 << 20)
@@ -101,42 +100,14 @@ void nsc_engine_close(struct nsc_engine *a)
     free(a);
 }
 
-void nsc_engine_reply_free(struct nsc_engine_reply *reply)
-{
-    free(reply->bytes);
-    *reply = (struct nsc_engine_reply){0};
-}
-
-const struct nsc_category_rules *nsc_engine_rules(const struct nsc_engine *a)
-{
-    return a->options.rules;
-}
-
-bool nsc_context_is_gone(const struct nsc_engine_context *ask)
-{
-    const struct nsc_engine_options *options = &ask->engine->options;
-
-    return options->is_gone != NULL && options->is_gone(options->context);
-}
-
-void nsc_engine_put_abilities(struct nsc_engine_context *ask)
-{
-    const struct nsc_engine *a = ask->engine;
-
-    nsc_json_open_array(&ask->json, "can");
-    for (size_t i = 0; i < a->handler_count; i++)
-        if (a->handlers[i]->can != NULL)
-            nsc_json_text(&ask->json, NULL, a->handlers[i]->can);
-    nsc_json_close_array(&ask->json);
-}
-
 /* ---- One request ----------------------------------------------------------------------------- */
 
-static const struct nsc_engine_handler *find_handler(const struct nsc_engine *a, const char *path)
+static const struct nsc_engine_handler *find_handler(const struct nsc_engine_context *ask,
+                                                     const char *path)
 {
-    for (size_t i = 0; i < a->handler_count; i++)
-        if (strcmp(a->handlers[i]->path, path) == 0)
-            return a->handlers[i];
+    for (size_t i = 0; i < ask->handler_count; i++)
+        if (strcmp(ask->handlers[i]->path, path) == 0)
+            return ask->handlers[i];
     return NULL;
 }
 
@@ -193,7 +164,7 @@ static int answer(struct nsc_engine_context *ask, const char *request, size_t by
     error = nsc_request_parse(request, bytes, &ask->request, &ask->diag);
     if (error != 0)
         return error;
-    ask->handler = find_handler(ask->engine, ask->request.path);
+    ask->handler = find_handler(ask, ask->request.path);
     if (ask->handler == NULL)
         return nsc_context_absent(ask, "there is no such request: %.100s", ask->request.path);
     error = choose_trace(ask);
@@ -207,7 +178,9 @@ void nsc_engine_answer(struct nsc_engine *a, const char *request, size_t bytes,
                        struct nsc_engine_reply *reply)
 {
     struct nsc_engine_context ask = {
-        .engine = a,
+        .options = &a->options,
+        .handlers = a->handlers,
+        .handler_count = a->handler_count,
         .sources = a->sources,
         .source_count = a->source_count,
         .cache = a->cache,

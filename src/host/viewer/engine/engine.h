@@ -8,48 +8,13 @@
 #ifndef NSC_VIEWER_ENGINE_ENGINE_H
 #define NSC_VIEWER_ENGINE_ENGINE_H
 
-#include "analyze/functions/category.h"
 #include "trace/read/reader.h"
+#include "viewer/engine/context.h"
 
 struct nsc_engine;
-struct nsc_engine_context;
 
 #define NSC_ENGINE_REQUEST_MAX (256u << 10) /* bytes of a request; longer ones are refused */
 #define NSC_ENGINE_TRACES_MAX  2u
-
-struct nsc_engine_options {
-    size_t size;                            /* of this structure */
-    size_t cache_bytes;                     /* for decoded pieces of the traces; 0: 16 MiB */
-    bool growing;                           /* the (first) trace is still being recorded */
-    const struct nsc_category_rules *rules; /* borrowed; NULL: the ready ones */
-    /* Asked before each chunk whose events are read: true, and nobody waits any more. The request
-     * ends, with status 500. */
-    bool (*is_gone)(void *context);
-    void *context;
-};
-
-/* What came of a request. Begin with zeros; may be used again for the next request. */
-struct nsc_engine_reply {
-    int status;       /* as in HTTP: 200, 400, 404, 500 */
-    const char *type; /* content type; static */
-    uint8_t *bytes;   /* malloc'ed, the caller's: see nsc_engine_reply_free() */
-    size_t count;     /* bytes of the answer */
-    size_t room;
-};
-
-/**
- * struct nsc_engine_handler - what answers the requests of one path.
- * @path: "/api/trace".
- * @can: the name by which /api/trace offers it, or NULL for what is always there.
- * @answer: see context.h for what it may do. Returns 0 (answered), -EINVAL (the request is wrong:
- * 400), -ENOENT (there is no such thing: 404) or another -errno (500), with the ask's diagnostic
- *          filled.
- */
-struct nsc_engine_handler {
-    const char *path;
-    const char *can;
-    int (*answer)(struct nsc_engine_context *ask);
-};
 
 /**
  * nsc_engine_open - make an engine for one user.
@@ -79,7 +44,5 @@ int nsc_engine_add(struct nsc_engine *a, const struct nsc_engine_handler *handle
  */
 void nsc_engine_answer(struct nsc_engine *a, const char *request, size_t bytes,
                        struct nsc_engine_reply *reply);
-
-void nsc_engine_reply_free(struct nsc_engine_reply *reply);
 
 #endif

@@ -258,6 +258,16 @@ static void put_left_out(struct nsc_engine_context *ask, const struct nsc_left_o
     nsc_json_close_object(&ask->json);
 }
 
+/* The requests that not every engine answers. */
+static void put_abilities(struct nsc_engine_context *ask)
+{
+    nsc_json_open_array(&ask->json, "can");
+    for (size_t i = 0; i < ask->handler_count; i++)
+        if (ask->handlers[i]->can != NULL)
+            nsc_json_text(&ask->json, NULL, ask->handlers[i]->can);
+    nsc_json_close_array(&ask->json);
+}
+
 int nsc_engine_trace(struct nsc_engine_context *ask)
 {
     struct nsc_left_out_list left_out;
@@ -289,7 +299,7 @@ int nsc_engine_trace(struct nsc_engine_context *ask)
     put_counters(ask);
     put_meta(ask);
     put_left_out(ask, &left_out);
-    nsc_engine_put_abilities(ask);
+    put_abilities(ask);
     nsc_json_close_object(j);
     nsc_left_out_free(&left_out);
     return 0;

@@ -41,9 +41,4 @@ int nsc_engine_step(struct nsc_engine_context *ask);
 void nsc_engine_put_call(struct nsc_engine_context *ask, const struct nsc_call *call,
                          const uint64_t *children);
 
-/* engine.c: the rules that the engine was opened with, or NULL. */
-const struct nsc_category_rules *nsc_engine_rules(const struct nsc_engine *a);
-/* engine.c: the list of what this engine can beside what is always there. */
-void nsc_engine_put_abilities(struct nsc_engine_context *ask);
-
 #endif

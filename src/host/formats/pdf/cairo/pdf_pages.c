@@ -458,10 +458,10 @@ int nsc_pdf_export(struct nsc_export *job, struct nsc_diag *diag)
     free(p.slices);
     free(p.runs);
     if (p.hidden_calls > 0)
-        nsc_import_notes_add(
-            &job->result->notes, "%s call%s below %s others %s not drawn (--depth)",
-            nsc_units_count(p.hidden_calls).text, nsc_units_plural(p.hidden_calls),
-            nsc_units_count(job->options.max_depth).text, p.hidden_calls == 1 ? "is" : "are");
+        nsc_job_notes_add(&job->result->notes, "%s call%s below %s others %s not drawn (--depth)",
+                          nsc_units_count(p.hidden_calls).text, nsc_units_plural(p.hidden_calls),
+                          nsc_units_count(job->options.max_depth).text,
+                          p.hidden_calls == 1 ? "is" : "are");
     nsc_export_note_left_out(job, "a PDF page", ~0u);
     return nsc_export_publish(job, p.out, error, diag);
 }
