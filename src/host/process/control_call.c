@@ -43,7 +43,7 @@ static int call_once(struct nsc_process_access *r, uint64_t verb, uint64_t argum
 
     if (r->how == NSC_PROCESS_ENDPOINT)
         return nsc_endpoint_call(t->pid, t->uid, verb, argument, fd, result, diag);
-    return nsc_ptrace_call(&(struct nsc_inject_target){.pid = t->pid,
+    return nsc_ptrace_call(&(struct nsc_ptrace_target){.pid = t->pid,
                                                        .pidfd = r->pidfd,
                                                        .control = t->control,
                                                        .note = t->note,

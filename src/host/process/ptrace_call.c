@@ -641,7 +641,7 @@ static int try_threads(struct call *c, bool any)
     return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 
-int nsc_ptrace_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag)
 {
     const struct nsc_credentials *credentials = target->credentials;

@@ -15,7 +15,7 @@
 #include "util/diag.h"
 #include "util/privileges/credentials.h"
 
-struct nsc_inject_target {
+struct nsc_ptrace_target {
     pid_t pid;
     int pidfd; /* of the same process; shows when it has ended, as its pid may be reused */
     uint64_t control, note; /* as in struct nsc_process_target */
@@ -37,7 +37,7 @@ struct nsc_inject_target {
  * thread continues where it was).
  * Context: starts a helper thread per attempt; does not affect the caller's signals and children.
  */
-int nsc_ptrace_call(const struct nsc_inject_target *target, uint64_t verb, uint64_t argument,
+int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag);
 
 #endif

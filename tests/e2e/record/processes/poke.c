@@ -71,9 +71,9 @@ static int many(const struct nsc_process_target *t, int pidfd, double seconds)
     while (now() < end) {
         double begin = now(), took;
         /* Every other time: was a call so far made in a wrong way? */
-        int error = nsc_ptrace_call(
-            &(struct nsc_instrument_target){t->pid, pidfd, t->control, t->note, NULL},
-            n % 2 ? 101 : 0, 0, &result, &diag);
+        int error =
+            nsc_ptrace_call(&(struct nsc_ptrace_target){t->pid, pidfd, t->control, t->note, NULL},
+                            n % 2 ? 101 : 0, 0, &result, &diag);
 
         if (error == -ESRCH && n > 0)
             break;
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "stale") == 0 && read(0, &result, 1) < 0)
         return 2;
     error = nsc_ptrace_call(
-        &(struct nsc_instrument_target){target.pid, pidfd, target.control, target.note, NULL},
+        &(struct nsc_ptrace_target){target.pid, pidfd, target.control, target.note, NULL},
         argc > 3 ? strtoull(argv[3], NULL, 0) : 0, argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
         &result, &diag);
     if (error != 0)
