@@ -181,8 +181,9 @@ static int refuse_session(const struct nsc_module_file *file, int fd)
 {
     struct stat opened, session;
 
-    if (fd < 0 || (fstat(fd, &opened) == 0 && fstat(file->admission->session->fd, &session) == 0 &&
-                   (opened.st_dev != session.st_dev || opened.st_ino != session.st_ino)))
+    /* A session that was read from a core dump has no file. */
+    if (fd < 0 || fstat(fd, &opened) != 0 || fstat(file->admission->session->fd, &session) != 0 ||
+        opened.st_dev != session.st_dev || opened.st_ino != session.st_ino)
         return fd;
     close(fd);
     return -EINVAL;
