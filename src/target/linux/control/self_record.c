@@ -212,13 +212,17 @@ static int send_stop(const char *path, const char *name, size_t name_bytes)
     struct {
         struct nsc_command_request head;
         char name[NSC_COMMAND_NAME_MAX];
-    } packet = {{NSC_COMMAND_MAGIC, NSC_COMMAND_STOP, (uint32_t)name_bytes, 0}, {0}};
+    } packet; /* not initialized as a whole: that would call memset() */
     size_t bytes = sizeof(packet.head) + name_bytes, i;
     long sent;
     int fd = nsc_sys_connect(path);
 
     if (fd < 0)
         return fd;
+    packet.head.magic = NSC_COMMAND_MAGIC;
+    packet.head.verb = NSC_COMMAND_STOP;
+    packet.head.text_bytes = (uint32_t)name_bytes;
+    packet.head.reserved = 0;
     for (i = 0; i < name_bytes; i++)
         packet.name[i] = name[i];
     sent = nsc_sys_send(fd, &packet, bytes);
