@@ -13,6 +13,7 @@
 #include "formats/formats.h"
 #include "record/recorder/trace_output.h"
 #include "util/os/partial_name.h"
+#include "util/path.h"
 
 static bool ends_with(const char *path, const char *suffix)
 {
@@ -94,8 +95,7 @@ static void put_remark(const struct nsc_notes *notes, struct nsc_diag *diag)
  * folder, it could be any file by now that only this user may read. */
 static int open_own(const char *trace, struct nsc_diag *diag)
 {
-    const char *slash = strrchr(trace, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(trace, (size_t)(slash + 1 - trace));
+    char *folder = nsc_path_folder(trace);
     struct stat st;
     int fd;
 

@@ -35,20 +35,6 @@ static int open_folder(const char *path)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int check_target(const char *path, struct nsc_diag *diag)
-{
-    struct stat st;
-
-    if (lstat(path, &st) != 0)
-        return errno == ENOENT ? 0
-                               : nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
-                                              "cannot write %s: %s", path, strerror(errno));
-    if (S_ISDIR(st.st_mode) && is_empty(open_folder(path)))
-        return 0;
-    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EEXIST,
-                        "%s exists, and folders are not replaced: remove it or name another", path);
-}
-
 static void release(struct nsc_folder *f)
 {
     if (f->fd >= 0)
@@ -63,6 +49,19 @@ static int cannot_write(const struct nsc_folder *f, int error, struct nsc_diag *
 {
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot write %s: %s", f->path,
                         strerror(error));
+}
+
+static int check_target(const struct nsc_folder *f, struct nsc_diag *diag)
+{
+    struct stat st;
+
+    if (lstat(f->path, &st) != 0)
+        return errno == ENOENT ? 0 : cannot_write(f, errno, diag);
+    if (S_ISDIR(st.st_mode) && is_empty(open_folder(f->path)))
+        return 0;
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EEXIST,
+                        "%s exists, and folders are not replaced: remove it or name another",
+                        f->path);
 }
 
 static int was_replaced(const struct nsc_folder *f, struct nsc_diag *diag)
@@ -106,7 +105,7 @@ int nsc_folder_create(struct nsc_folder *f, struct nsc_export *job, struct nsc_d
         free(f->path);
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     }
-    error = check_target(f->path, diag);
+    error = check_target(f, diag);
     if (error == 0)
         error = create_parts(f, diag);
     if (error != 0)
@@ -170,7 +169,7 @@ static void remove_parts(struct nsc_folder *f)
 int nsc_folder_publish(struct nsc_folder *f, int error, struct nsc_diag *diag)
 {
     if (error == 0)
-        error = check_target(f->path, diag);
+        error = check_target(f, diag);
     if (error == 0 && !is_ours(f))
         error = was_replaced(f, diag);
     if (error == 0 && rename(f->parts, f->path) != 0)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/path.h"
+
 /* Parses @tail, ".TID" or ".TID.STACK" followed by @suffix, into @s. Returns false if it has
  * another form. */
 static bool parse_tail(const char *tail, const char *suffix, struct nsc_text_sibling *s)
@@ -66,7 +68,7 @@ int nsc_text_find_siblings(const char *path, bool gzip, struct nsc_text_sibling 
     int error = 0;
 
     nsc_text_split_path(path, gzip, &folder_bytes, &base_bytes);
-    folder = folder_bytes > 0 ? strndup(path, folder_bytes) : strdup(".");
+    folder = nsc_path_folder(path);
     dir = folder != NULL ? opendir(folder) : NULL;
     free(folder);
     while (dir != NULL && error == 0 && (entry = readdir(dir)) != NULL) {

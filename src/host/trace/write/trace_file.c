@@ -18,6 +18,7 @@
 #include "base/crc32c.h"
 #include "base/span.h"
 #include "util/os/partial_name.h"
+#include "util/path.h"
 #include "util/text/escape.h"
 
 #define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
@@ -26,9 +27,7 @@
 
 static int open_folder(struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
-    const char *name = nsc_text_base_name(sink->path);
-    size_t bytes = (size_t)(name - sink->path);
-    char *folder = bytes == 0 ? strdup(".") : strndup(sink->path, bytes);
+    char *folder = nsc_path_folder(sink->path);
     int error = 0;
 
     if (folder == NULL)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "util/os/partial_name.h"
+#include "util/path.h"
 
 /* Check that @path is free or a regular file: nothing else may be replaced. */
 static int check_target(const char *path, struct nsc_diag *diag)
@@ -36,8 +37,7 @@ static int check_target(const char *path, struct nsc_diag *diag)
  * file system does not support it. */
 static int open_nameless(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
+    char *folder = nsc_path_folder(path);
     int fd = folder != NULL ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
 
     free(folder);
