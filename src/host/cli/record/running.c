@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 
@@ -47,13 +45,6 @@ static bool is_nobody(const char *process)
     return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
 
-static bool is_own(const struct nsc_command_entry *entry)
-{
-    struct stat st;
-
-    return lstat(entry->path, &st) == 0 && st.st_uid == geteuid();
-}
-
 int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
 {
     struct nsc_command_entry *list;
@@ -63,11 +54,13 @@ int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
     if (nsc_command_list(&list, &count) != 0)
         return nsc_cli_error("out of memory");
     for (i = 0; i < count; i++) {
+        bool is_own = nsc_command_is_own(list[i].path);
+
         if (!is_meant(&list[i], process))
             continue;
-        if (found++ == 0 || (own == 0 && is_own(&list[i])))
+        if (found++ == 0 || (own == 0 && is_own))
             *entry = list[i];
-        own += is_own(&list[i]);
+        own += is_own;
     }
     list_all(list, count, process, text, sizeof text);
     free(list);

@@ -15,13 +15,11 @@
 #include "record/control/command_server.h"
 #include "util/now.h"
 
-/* Timeout for the first reply; in a listing, for all recorders together. After its first reply, the
- * recorder is known to run, and may need any time to write. */
 enum {
-    PATIENCE_MS = 5000,           /* for the first reply */
-    OWN_END_MS = 24 * 60 * 60000, /* until a trace is complete */
-    FOREIGN_END_MS =
-        10 * 60 * 1000 /* the same, by a recorder of another user, who may be hostile */
+    PATIENCE_MS = 5000, /* for the first reply; in a listing, for all recorders together */
+    /* Until a trace is complete: the recorder is known to run, and may need long to write. */
+    OWN_END_MS = 24 * 60 * 60000,
+    FOREIGN_END_MS = 10 * 60000, /* a recorder of another user may be hostile */
 };
 
 static int fail(struct nsc_diag *diag, int error, const char *path, const char *what)
@@ -71,7 +69,7 @@ static int connect_to(const char *path, struct nsc_diag *diag)
     return fd;
 }
 
-static bool is_own(const char *path)
+bool nsc_command_is_own(const char *path)
 {
     struct stat st;
 
@@ -138,6 +136,7 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
 {
     int fd = connect_to(path, diag), error;
     uint64_t begun_ns = nsc_now_ns(), end_ns = begun_ns + PATIENCE_MS * 1000000ull, now_ns;
+    uint64_t complete_ms = nsc_command_is_own(path) ? OWN_END_MS : FOREIGN_END_MS;
 
     if (fd < 0)
         return fd;
@@ -150,7 +149,7 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
             (verb != NSC_COMMAND_STOP && verb != NSC_COMMAND_SNAPSHOT) ||
             reply->phase == NSC_COMMAND_DONE)
             break;
-        end_ns = begun_ns + (is_own(path) ? OWN_END_MS : FOREIGN_END_MS) * 1000000ull;
+        end_ns = begun_ns + complete_ms * 1000000ull;
         if (progress != NULL)
             progress(context, reply);
     }

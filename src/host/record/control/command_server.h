@@ -142,6 +142,9 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
                      void (*progress)(void *context, const struct nsc_command_reply *reply),
                      void *context, struct nsc_command_reply *reply, struct nsc_diag *diag);
 
+/* True if the recorder with the socket @path is of this user. */
+bool nsc_command_is_own(const char *path);
+
 /* A running recording. */
 struct nsc_command_entry {
     char path[64]; /* of the recorder's socket */
