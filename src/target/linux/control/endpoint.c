@@ -56,9 +56,7 @@ static int make_socket(void)
     }
     if (error < 0)
         return error;
-    at = nsc_text_append(at, end, "/");
-    at = nsc_text_number(at, end, owner_pid);
-    nsc_text_append(at, end, ".sock");
+    nsc_user_folder_append_socket(at, end, owner_pid, ".sock");
     error = nsc_sys_listen(socket_path);
     NSC_STORE(&listens, (uint32_t)(error >= 0));
     return error;

@@ -245,9 +245,7 @@ static int stop_recorder(const char *name, size_t name_bytes)
 
         if (nsc_sys_own_directory(path, uid) != 0)
             continue;
-        at = nsc_text_append(at, limit, "/");
-        at = nsc_text_number(at, limit, nsc_sys_pid());
-        nsc_text_append(at, limit, ".rec");
+        nsc_user_folder_append_socket(at, limit, nsc_sys_pid(), ".rec");
         error = send_stop(path, name, name_bytes);
     }
     return error;

@@ -23,4 +23,13 @@ static inline char *nsc_user_folder_append(char *at, const char *end, uint32_t u
     return nsc_text_number(at, end, candidate - 1);
 }
 
+/* Appends the name of a socket there, "/<pid><suffix>"; as nsc_text_append(). */
+static inline char *nsc_user_folder_append_socket(char *at, const char *end, uint32_t pid,
+                                                  const char *suffix)
+{
+    at = nsc_text_append(at, end, "/");
+    at = nsc_text_number(at, end, pid);
+    return nsc_text_append(at, end, suffix);
+}
+
 #endif
