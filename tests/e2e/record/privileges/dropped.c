@@ -12,19 +12,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
-
-static struct nsc_live_header *session(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    uintptr_t start = 0;
-    char line[512];
-
-    while (start == 0 && fgets(line, sizeof line, maps) != NULL)
-        if (strstr(line, "memfd:nanoscope") != NULL && strstr(line, " 00000000 ") != NULL)
-            start = strtoull(line, NULL, 16);
-    fclose(maps);
-    return (struct nsc_live_header *)start;
-}
+#include "session_memory.h"
 
 __attribute__((noinline)) static void work(void)
 {
@@ -39,7 +27,7 @@ int main(int argc, char **argv)
 
     if (argc != 3 || nanoscope_start(argv[1]) != 0)
         return 2;
-    header = session();
+    header = session_memory();
     work();
     child = fork();
     if (child == 0) {

@@ -17,22 +17,9 @@
 #include <unistd.h>
 
 #include "abi/live.h"
+#include "session_memory.h"
 
 #define FILLER_STRIDE 0x1000000ull /* between the code of one filler and the next */
-
-/* The session's memory in this process; NULL: it is not recorded. */
-static uint8_t *session(void)
-{
-    FILE *maps = fopen("/proc/self/maps", "r");
-    uintptr_t start = 0;
-    char line[512];
-
-    while (start == 0 && fgets(line, sizeof line, maps) != NULL)
-        if (strstr(line, "memfd:nanoscope") != NULL && strstr(line, " 00000000 ") != NULL)
-            start = strtoull(line, NULL, 16);
-    fclose(maps);
-    return (uint8_t *)start;
-}
 
 static void add_module(struct nsc_live_module *module, const char *path, uint64_t start,
                        uint64_t end, uint64_t load_ticks)
@@ -91,7 +78,7 @@ int main(int argc, char **argv)
         return 2;
     puts("ready");
     fflush(stdout);
-    while ((base = session()) == NULL)
+    while ((base = session_memory()) == NULL)
         work();
     lie(base, argv);
     puts("lied");
