@@ -133,11 +133,12 @@ static void name_afterwards(struct nsc_tracee_process *p)
 
 static void name_process(struct nsc_tracee_process *p)
 {
+    ssize_t length = -1;
     char path[64];
-    ssize_t length;
 
     snprintf(path, sizeof path, "/proc/%ld/exe", (long)p->pid);
-    length = p->all->dead ? -1 : readlink(path, p->name, sizeof p->name - 1);
+    if (!p->all->dead && nsc_admission_allows_cached(&p->all->admission, &p->verdict, p->pid))
+        length = readlink(path, p->name, sizeof p->name - 1);
     if (length > 0)
         p->name[length] = 0;
     else

@@ -6,6 +6,7 @@
 
 #include "process/procfs.h"
 #include "record/modules/sled_switch.h"
+#include "record/session/session_processes.h"
 #include "util/now.h"
 
 #define NO_USER    ((uid_t)-1)
@@ -77,4 +78,29 @@ bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
     return nsc_admission_allows_cached(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
+}
+
+const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admission)
+{
+    struct nsc_session_processes members = {0};
+    uint64_t begun_ns = nsc_now_ns();
+    struct nsc_credentials theirs;
+    uint32_t i;
+
+    if (admission->has_less || begun_ns < admission->least_expires_ns)
+        return &admission->least;
+    admission->least = admission->target;
+    if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
+        return &admission->least;
+    nsc_session_processes_find(admission->session, &members);
+    for (i = 0; i < members.count && !admission->has_less; i++)
+        if (nsc_credentials_read(members.pids[i], &theirs) == 0 &&
+            nsc_credentials_are_foreign(&theirs) &&
+            nsc_credentials_cover(&admission->target, &theirs)) {
+            admission->least = theirs;
+            admission->has_less = true;
+        }
+    nsc_session_processes_free(&members);
+    admission->least_expires_ns = nsc_now_ns() + (nsc_now_ns() - begun_ns);
+    return &admission->least;
 }

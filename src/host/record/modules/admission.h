@@ -23,6 +23,9 @@
 struct nsc_admission {
     const struct nsc_record_session *session;
     struct nsc_credentials target; /* credentials of the program that the user asked to record */
+    struct nsc_credentials least;  /* see nsc_admission_least() */
+    bool has_less;                 /* `least` are fewer than those of `target` */
+    uint64_t least_expires_ns;     /* nsc_now_ns(); 0: not searched yet */
 };
 
 /* Initialize for a program with the credentials of this process: one that it starts, or that
@@ -60,5 +63,16 @@ bool nsc_admission_allows_cached(const struct nsc_admission *admission,
  * so that many threads cause one check of its maps per second. */
 bool nsc_admission_allows_thread(const struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid);
+
+/**
+ * nsc_admission_least - find the credentials for opening a file that the session names, but that no
+ * process has mapped: any process of the session can have named it.
+ * Returns the recorded program's credentials. If the recorder is root and a process with fewer
+ * privileges maps the session's memory, returns those of that process, from then on. Valid until
+ * the next call.
+ * Cost: reads all maps of the machine. The result is valid for as long as that took, so that many
+ * calls spend at most half of their time on it.
+ */
+const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admission);
 
 #endif

@@ -19,7 +19,7 @@ enum {
     OVERFLOW_ID = 65534, /* the overflow user and group, which own nothing */
 };
 
-/* Total time limit for opening the files of other users and reading their headers. */
+/* Total time limit for opening the files and reading their headers, as root. */
 #define OPENING_MAX_NS 5000000000ull
 
 #define OTHER_NAME "(functions beyond the limit)"
@@ -90,125 +90,139 @@ static void count_unread(struct nsc_module_file *file, int error)
         file->modules->unread_error = error;
 }
 
-/* Opens the file of another user's program: the file that the process has mapped at @address (@pid
- * 0: none), else the file at the path as that user sees it. The build ID is checked when the file
- * is parsed. */
-static int open_foreign(struct nsc_module_file *file, pid_t pid, uint64_t address)
-{
-    struct nsc_modules *modules = file->modules;
-    uint64_t begun_ns = nsc_now_ns();
-    int fd = -ENOENT;
-
-    if (modules->opening_ns >= OPENING_MAX_NS)
-        return -ETIMEDOUT;
-    if (pid > 0)
-        fd = nsc_process_open_mapped(pid, address, &file->owner);
-    if (fd < 0 && fd != -ETIMEDOUT)
-        fd = nsc_credentials_open(&file->owner, file->path);
-    modules->opening_ns += nsc_now_ns() - begun_ns;
-    return fd;
-}
-
-/*
- * Opens the file that was loaded from @path. Uses the file there if its build ID matches. Otherwise
- * the path may now name another file, or belong to another file system: then uses the file that the
- * process has mapped. Returns -errno if both fail.
- */
-static int open_loaded(const struct nsc_module_file *file, pid_t pid, uint64_t address)
-{
-    int fd = nsc_privileges_open_regular(file->path), mapped;
-
-    if (fd >= 0 && file->build_id_bytes > 0 &&
-        nsc_symbols_is_build(fd, file->build_id, file->build_id_bytes))
-        return fd;
-    mapped = pid > 0 ? nsc_process_open_mapped(pid, address, NULL) : -ENOENT;
-    if (mapped < 0 && file->build_id_bytes == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    /* The process may be a different one: its number is from its own pid namespace. */
-    if (mapped >= 0 && file->build_id_bytes > 0 &&
-        !nsc_symbols_is_build(mapped, file->build_id, file->build_id_bytes)) {
-        close(mapped);
-        return -ENOENT;
-    }
-    return mapped;
-}
-
-/* Chooses the credentials for opening the file: those of process @pid, which has loaded it, or
- * without it those of the recorded program. */
-static void choose_owner(struct nsc_module_file *file, const struct nsc_module_at *at, pid_t pid)
+/* Chooses the credentials for opening the file: those of process @pid, which has loaded it, or with
+ * @pid 0 the least of the session. */
+static void choose_owner(struct nsc_module_file *file, pid_t pid)
 {
     /* The process may have executed another program since it was admitted. */
     if (pid == 0 || nsc_credentials_read(pid, &file->owner) != 0 ||
-        !nsc_credentials_cover(&at->admission->target, &file->owner))
-        file->owner = at->admission->target;
+        !nsc_credentials_cover(&file->admission->target, &file->owner))
+        file->owner = *nsc_admission_least(file->admission);
     file->foreign = nsc_credentials_are_foreign(&file->owner);
 }
 
-/*
- * Chooses the credentials for parsing the file @fd, and reads its code segments. A file that a
- * foreign program has loaded is parsed with that program's credentials whoever owns it: its file
- * system may report a false owner. If this process cannot assume the owner's credentials (in a
- * container), the child is confined with this process's own.
- */
-static void inspect_file(struct nsc_module_file *file, int fd)
+/* Opens the file at the module's path. Any process of the session can write any path there. So root
+ * opens no file that may block, or that has effects when it is read, and none that a process of the
+ * session may not read. */
+static int open_at_path(struct nsc_module_file *file)
 {
-    struct nsc_modules *modules = file->modules;
-    uint64_t begun_ns = nsc_now_ns();
-    struct statx st;
-
-    file->confined = file->foreign;
-    if (!file->foreign && geteuid() == 0) {
-        if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_UID | STATX_GID, &st) != 0)
-            st.stx_uid = st.stx_gid = OVERFLOW_ID;
-        file->confined = st.stx_uid != 0;
-        file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);
-        if (file->confined && !nsc_credentials_can_be_assumed(&file->owner))
-            file->confined = nsc_credentials_read(0, &file->owner) == 0;
-    }
-    if (!file->confined) {
-        (void)nsc_code_file_read(fd, NULL, &file->code);
-    } else if (modules->opening_ns < OPENING_MAX_NS) {
-        (void)nsc_code_file_read(fd, &file->owner, &file->code);
-        modules->opening_ns += nsc_now_ns() - begun_ns;
-    }
+    if (geteuid() != 0)
+        return nsc_privileges_open_regular(file->path);
+    if (!file->foreign)
+        choose_owner(file, 0);
+    return nsc_credentials_open(file->foreign ? &file->owner : NULL, file->path);
 }
 
 /* A program can name the session's memory as its module. The recorder would hold it open, and never
- * see that all others are gone. Returns @fd, or -errno with it closed. */
-static int refuse_session(const struct nsc_module_file *file, int fd)
+ * see that all others are gone. */
+static bool is_session(const struct nsc_module_file *file, int fd)
 {
     struct stat opened, session;
 
     /* A session that was read from a core dump has no file. */
-    if (fd < 0 || fstat(fd, &opened) != 0 || fstat(file->admission->session->fd, &session) != 0 ||
-        opened.st_dev != session.st_dev || opened.st_ino != session.st_ino)
-        return fd;
-    close(fd);
-    return -EINVAL;
+    return fstat(fd, &opened) == 0 && fstat(file->admission->session->fd, &session) == 0 &&
+           opened.st_dev == session.st_dev && opened.st_ino == session.st_ino;
 }
 
-/* Opens the file of a module that a process has loaded, unless too many files are open. */
+/*
+ * Returns true if only root can have written the file's contents. @mapped: a process with root's
+ * privileges has mapped the file. Otherwise the path may name a file that root owns, but lets a
+ * process with fewer privileges write, such as a log: such files are not executable.
+ */
+static bool is_from_root(const struct statx *st, bool mapped)
+{
+    return st->stx_uid == 0 && st->stx_nlink > 0 && (st->stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
+           (mapped || (st->stx_mode & S_IXUSR) != 0);
+}
+
+/*
+ * Chooses the credentials for parsing the file @fd. A file that a foreign program has loaded is
+ * parsed with that program's credentials whoever owns it: its file system may report a false owner.
+ * If this process cannot assume the owner's credentials (in a container), the child is confined
+ * with this process's own.
+ */
+static void choose_parser(struct nsc_module_file *file, int fd, bool mapped)
+{
+    struct statx st;
+
+    file->confined = file->foreign;
+    if (file->foreign || geteuid() != 0)
+        return;
+    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) != 0)
+        st = (struct statx){.stx_uid = OVERFLOW_ID, .stx_gid = OVERFLOW_ID};
+    file->confined = !is_from_root(&st, mapped);
+    file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);
+    if (file->confined && (st.stx_uid == 0 || !nsc_credentials_can_be_assumed(&file->owner)))
+        file->confined = nsc_credentials_read(0, &file->owner) == 0;
+}
+
+/*
+ * Opens the file that process @pid has mapped at @address, or with @pid 0 the file at the module's
+ * path. Returns a descriptor, or -errno: -ESTALE (another build: the path names another file now,
+ * or the number is that of another process, as it comes from the process's own pid namespace).
+ */
+static int open_one(struct nsc_module_file *file, pid_t pid, uint64_t address)
+{
+    bool mapped = pid > 0;
+    int fd = mapped ? nsc_process_open_mapped(pid, address, file->foreign ? &file->owner : NULL)
+                    : open_at_path(file);
+    int error = 0;
+
+    if (fd < 0)
+        return fd;
+    if (mapped) /* again, as the process may have given up privileges, then mapped this file */
+        choose_owner(file, pid);
+    choose_parser(file, fd, mapped);
+    if (is_session(file, fd))
+        error = -EINVAL;
+    else if (file->build_id_bytes > 0 &&
+             !nsc_symbols_is_build_as(file->confined ? &file->owner : NULL, fd, file->build_id,
+                                      file->build_id_bytes))
+        error = -ESTALE;
+    if (error != 0)
+        close(fd);
+    return error != 0 ? error : fd;
+}
+
+/*
+ * Opens the file. Root asks the kernel first which file the process has mapped, as the path may be
+ * false. Other users begin with the path, which costs less. Returns a descriptor or -errno.
+ */
+static int open_either(struct nsc_module_file *file, pid_t pid, uint64_t address)
+{
+    bool mapped_first = pid > 0 && (geteuid() == 0 || file->build_id_bytes == 0);
+    int fd = open_one(file, mapped_first ? pid : 0, address);
+
+    if (fd >= 0 || fd == -ETIMEDOUT || pid == 0)
+        return fd;
+    return open_one(file, mapped_first ? 0 : pid, address);
+}
+
+/* Opens the file of a module that a process has loaded, and reads its code segments, unless too
+ * many files are open. */
 static void open_file(struct nsc_module_file *file, const struct nsc_module_at *at)
 {
+    struct nsc_modules *modules = file->modules;
+    uint64_t begun_ns = nsc_now_ns();
     bool is_admitted =
         at->pid > 0 && nsc_admission_allows_cached(at->admission, at->verdict, at->pid);
     pid_t pid = is_admitted ? at->pid : 0;
-    int fd;
+    int fd = -ETIMEDOUT;
 
-    choose_owner(file, at, pid);
-    if (file->modules->open_fds >= OPEN_FDS_MAX)
+    choose_owner(file, pid);
+    if (modules->open_fds >= OPEN_FDS_MAX)
         return;
-    fd = file->foreign ? open_foreign(file, pid, at->address) : open_loaded(file, pid, at->address);
-    fd = refuse_session(file, fd);
-    if (fd < 0) {
+    if (modules->opening_ns < OPENING_MAX_NS)
+        fd = open_either(file, pid, at->address);
+    if (fd >= 0) {
+        file->fd = fd;
+        modules->open_fds++;
+        (void)nsc_code_file_read(fd, file->confined ? &file->owner : NULL, &file->code);
+    } else {
         count_unread(file, fd);
-        return;
     }
-    file->fd = fd;
-    file->modules->open_fds++;
-    inspect_file(file, fd);
+    if (geteuid() == 0)
+        modules->opening_ns += nsc_now_ns() - begun_ns;
 }
 
 static uint64_t hash_path(const char *path)
@@ -351,10 +365,7 @@ struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
     }
     fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 3);
     if (fd < 0) {
-        fd = file->foreign ? open_foreign(file, 0, 0) : nsc_privileges_open_regular(file->path);
-        fd = refuse_session(file, fd);
-        if (fd >= 0)
-            inspect_file(file, fd);
+        fd = open_one(file, 0, 0);
     }
     options.confine_as = file->confined ? &file->owner : NULL;
     error = fd >= 0 ? nsc_symbols_open_fd(fd, file->path, &options, &file->symbols, NULL) : fd;

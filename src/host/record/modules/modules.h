@@ -37,8 +37,8 @@ struct nsc_module_file {
     uint8_t build_id[32];
     uint32_t build_id_bytes;
     uint32_t kinds; /* kinds of hooks, 1 << enum nsc_live_hook; set with --timing entry only */
-    struct nsc_modules *modules;           /* the container */
-    const struct nsc_admission *admission; /* to the session that it was loaded in */
+    struct nsc_modules *modules;     /* the container */
+    struct nsc_admission *admission; /* to the session that it was loaded in */
     int fd; /* kept open, as the file may be deleted before the end; -1: not open */
     /* The recorder is root, and a program with fewer privileges has loaded the file: it is opened
      * with that program's credentials only. */
@@ -73,9 +73,10 @@ struct nsc_modules {
     const struct nsc_filter *filter; /* the newest filter, which is in force */
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
-    uint64_t opening_ns; /* time spent opening files of other users */
-    uint32_t unread;     /* files that could not be opened or parsed; their hooks are unknown */
-    int unread_error;    /* error of the first, a negative errno */
+    uint64_t opening_ns;  /* time spent opening files, as root */
+    uint64_t checking_ns; /* time spent reading maps in which a module was not found */
+    uint32_t unread;      /* files that could not be opened or parsed; their hooks are unknown */
+    int unread_error;     /* error of the first, a negative errno */
     struct nsc_function_place *places; /* by function id */
     uint32_t place_count, place_capacity;
     struct nsc_id_map unknown; /* functions at addresses outside all modules */
@@ -93,7 +94,7 @@ int nsc_modules_set_filter(struct nsc_modules *modules, const struct nsc_filter 
 
 /* A process that has loaded a module, and an address in the module's code there. */
 struct nsc_module_at {
-    const struct nsc_admission *admission;
+    struct nsc_admission *admission;
     struct nsc_admission_verdict *verdict; /* cached admission of the process */
     pid_t pid;                             /* from the shared memory; 0: the process has ended */
     uint64_t address;

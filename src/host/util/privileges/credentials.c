@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "util/now.h"
 #include "util/privileges/child.h"
 
-#define FUSE_SUPER_MAGIC 0x65735546 /* not defined in the C library's headers */
+#define FUSE_SUPER_MAGIC 0x65735546 /* not defined in linux/magic.h */
 
 #define NAMESPACE_UNKNOWN UINT64_MAX
 #define OPEN_TIMEOUT_NS   2000000000ull
@@ -253,18 +254,33 @@ int nsc_credentials_assume(const struct nsc_credentials *c)
     return 0;
 }
 
-/* @no_fuse: refuse files on FUSE, whose server process may block. */
-static int open_regular(const char *path, bool no_fuse)
+/* Return true if the file @fd is on a file system whose files may block, or have effects when they
+ * are read. */
+static bool is_special(int fd)
+{
+    static const unsigned long special[] = {FUSE_SUPER_MAGIC, PROC_SUPER_MAGIC, SYSFS_MAGIC,
+                                            DEBUGFS_MAGIC, TRACEFS_MAGIC};
+    struct statfs fs;
+
+    if (fstatfs(fd, &fs) != 0)
+        return true;
+    for (size_t i = 0; i < sizeof special / sizeof special[0]; i++)
+        if ((unsigned long)fs.f_type == special[i])
+            return true;
+    return false;
+}
+
+/* @stored: refuse files on special file systems. */
+static int open_regular(const char *path, bool stored)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
     char link[48];
-    struct statfs fs;
     struct stat st;
 
     if (place < 0)
         return -errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    if (no_fuse && (fstatfs(place, &fs) != 0 || fs.f_type == FUSE_SUPER_MAGIC))
+    if (stored && is_special(place))
         fd = -EOPNOTSUPP;
     else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
         fd = -EINVAL;

@@ -79,7 +79,8 @@ int nsc_privileges_open_regular(const char *path);
  * @credentials: NULL: those of this process.
  *
  * A forked child opens the file, as a file system of that user may block forever. Returns as
- * nsc_privileges_open_regular(); -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE.
+ * nsc_privileges_open_regular(); -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE
+ * and on the kernel's own file systems, such as /proc.
  */
 int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path);
 
