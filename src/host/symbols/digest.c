@@ -21,7 +21,8 @@ static bool is_complete(const struct nsc_digest_head *h, size_t length)
     if (h->entry_count >= NSC_TABLE_NONE || h->entry_count > left / sizeof(struct nsc_symtab_entry))
         return false;
     left -= h->entry_count * sizeof(struct nsc_symtab_entry);
-    if (h->site_count > left / sizeof(struct nsc_symbols_site))
+    if (h->site_count > NSC_DIGEST_SITES_MAX ||
+        h->site_count > left / sizeof(struct nsc_symbols_site))
         return false;
     return h->string_bytes == left - h->site_count * sizeof(struct nsc_symbols_site);
 }

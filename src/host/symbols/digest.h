@@ -19,6 +19,7 @@
 #include "symbols/symtab.h"
 
 #define NSC_DIGEST_BYTES_MAX (256u << 20)
+#define NSC_DIGEST_SITES_MAX (4u << 20) /* the recorder takes some 160 bytes for each */
 #define NSC_DIGEST_DEPTH_MAX 256 /* functions in functions: what one search may walk through */
 
 enum nsc_digest_origin {

@@ -64,6 +64,8 @@ int nsc_digest_write(struct nsc_symbols *s, int fd)
     }
     memcpy(head.build_id, s->elf.build_id, sizeof head.build_id);
     head.sites_error = nsc_symbols_sites(s, &sites, &count, NULL);
+    if (head.sites_error == 0 && count > NSC_DIGEST_SITES_MAX)
+        head.sites_error = -E2BIG;
     head.site_count = head.sites_error == 0 ? count : 0;
     head.entry_count = s->table.count;
     error = nsc_write_all(fd, &head, sizeof head);

@@ -11,28 +11,42 @@
 #include "record/session/session_processes.h"
 #include "record/switch/switch_notice.h"
 #include "util/array.h"
+#include "util/now.h"
 
 /* Rounds in which processes may still appear that were forked while others were switched. */
 enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
 
+/* Total time limit for reading maps in which a module is not found. */
+#define CHECKING_MAX_NS 2000000000ull
+
 /*
- * Has process @pid loaded the module's file there? Without privileges the kernel keeps us to
- * processes of our own user. With them a program that lies about its modules must not have us write
- * where no sled of that file is.
+ * Checks that process @pid has mapped the module's file there. Without privileges, the kernel lets
+ * the recorder write to processes of its own user only. With them, a program that lies about its
+ * modules could direct its writes to other code.
+ * The maps may be older than the module: if the check fails, reads them again. Reading them in vain
+ * is limited, as a program can have long maps and many false modules.
  */
 static int check_place(struct nsc_process_sleds *onoff, pid_t pid,
                        const struct nsc_module_file *file, const struct nsc_space_mapping *m)
 {
     const struct nsc_code_place place = {m->start, m->end, m->bias};
+    struct nsc_modules *modules = file->modules;
+    uint64_t begun_ns = nsc_now_ns();
     struct nsc_maps fresh;
+    int error;
 
     if (geteuid() != 0 || nsc_code_file_check(&file->code, pid, &onoff->maps, &place) == 0)
         return 0;
+    if (modules->checking_ns > CHECKING_MAX_NS)
+        return -EXDEV;
     if (nsc_maps_read(pid, &fresh) != 0)
         return -ESRCH;
     nsc_maps_free(&onoff->maps);
     onoff->maps = fresh;
-    return nsc_code_file_check(&file->code, pid, &onoff->maps, &place);
+    error = nsc_code_file_check(&file->code, pid, &onoff->maps, &place);
+    if (error != 0)
+        modules->checking_ns += nsc_now_ns() - begun_ns;
+    return error;
 }
 
 /* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
