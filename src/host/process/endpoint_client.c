@@ -18,8 +18,7 @@
 #include "process/user_folder.h"
 #include "util/now.h"
 
-/* Time limits to connect, then to receive the reply; some verbs patch all sleds. */
-#define CONNECT_NS    2000000000ull
+/* Time limits to receive the reply; some verbs patch all sleds. */
 #define REPLY_MS      2000
 #define LONG_REPLY_MS 20000
 #define RETRY_NS      2000000
@@ -95,10 +94,9 @@ static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
 }
 
 /* Connect to the endpoint; waits while its queue is full. Returns a socket or -errno with @diag. */
-static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
+static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = RETRY_NS};
-    uint64_t deadline = nsc_now_ns() + CONNECT_NS;
     struct sockaddr_un address;
     struct ucred peer;
     socklen_t bytes = sizeof peer;
@@ -111,7 +109,7 @@ static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
         return fail(diag, errno, pid, strerror(errno));
     while (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         error = errno;
-        if ((error == EAGAIN || error == EINTR) && nsc_now_ns() < deadline) {
+        if ((error == EAGAIN || error == EINTR) && nsc_now_ns() < deadline_ns) {
             nanosleep(&pause, NULL);
             continue;
         }
@@ -127,9 +125,9 @@ static int connect_to(pid_t pid, uid_t uid, struct nsc_diag *diag)
     return fd;
 }
 
-bool nsc_endpoint_listens(pid_t pid, uid_t uid)
+bool nsc_endpoint_listens(pid_t pid, uid_t uid, uint64_t deadline_ns)
 {
-    int fd = connect_to(pid, uid, NULL);
+    int fd = connect_to(pid, uid, deadline_ns, NULL);
 
     if (fd >= 0)
         close(fd);
@@ -198,7 +196,7 @@ int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, in
 {
     const struct nsc_control_request request = {
         .magic = NSC_CONTROL_MAGIC, .verb = (uint32_t)verb, .argument = argument};
-    int socket = connect_to(pid, uid, diag), error;
+    int socket = connect_to(pid, uid, nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS, diag), error;
 
     if (socket < 0)
         return socket;

@@ -14,8 +14,12 @@
 
 #include "util/diag.h"
 
-/* Return true if the process accepts connections. Only connects: does not wait for the program. */
-bool nsc_endpoint_listens(pid_t pid, uid_t uid);
+/* Time limit to connect, while others wait for the endpoint. */
+#define NSC_ENDPOINT_CONNECT_NS 2000000000ull
+
+/* Return true if the process accepts connections until @deadline_ns (nsc_now_ns()); tries at least
+ * once. Only connects: does not wait for the program. */
+bool nsc_endpoint_listens(pid_t pid, uid_t uid, uint64_t deadline_ns);
 
 /**
  * nsc_endpoint_call - make the endpoint thread of a process call the control function.

@@ -15,9 +15,9 @@
 #include "process/endpoint_client.h"
 #include "process/mapped_file.h"
 #include "process/maps.h"
-#include "process/process_recorder.h"
 #include "process/procfs.h"
 #include "process/seccomp_state.h"
+#include "util/now.h"
 #include "util/privileges/credentials.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
@@ -258,7 +258,29 @@ static void explain(struct nsc_process_target *t, const struct clues *clues)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+void nsc_process_search_begin(struct nsc_process_search *search)
+{
+    *search = (struct nsc_process_search){.deadline_ns = nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS};
+}
+
+void nsc_process_search_end(struct nsc_process_search *search)
+{
+    nsc_recorder_list_free(&search->recorders);
+}
+
 int nsc_process_find(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag)
+{
+    struct nsc_process_search search;
+    int error;
+
+    nsc_process_search_begin(&search);
+    error = nsc_process_find_next(&search, pid, target, diag);
+    nsc_process_search_end(&search);
+    return error;
+}
+
+int nsc_process_find_next(struct nsc_process_search *search, pid_t pid,
+                          struct nsc_process_target *target, struct nsc_diag *diag)
 {
     struct nsc_process_target t = {.pid = pid};
     struct clues clues = {0};
@@ -281,8 +303,8 @@ int nsc_process_find(pid_t pid, struct nsc_process_target *target, struct nsc_di
     if (t.built && t.ptrace)
         clues.confined = nsc_seccomp_state_refuses(pid);
     if (!clues.zombie)
-        t.endpoint = nsc_endpoint_listens(pid, t.uid);
-    nsc_process_recorder(pid, &maps, &t.recorder, &t.output);
+        t.endpoint = nsc_endpoint_listens(pid, t.uid, search->deadline_ns);
+    nsc_process_recorder(&search->recorders, pid, &maps, &t.recorder, &t.output);
     nsc_maps_free(&maps);
     explain(&t, &clues);
     *target = t;

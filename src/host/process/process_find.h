@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/process_recorder.h"
 #include "util/diag.h"
 
 #define NSC_PROCESS_NAME_MAX 256
@@ -45,6 +46,19 @@ struct nsc_process_target {
  */
 int nsc_process_find(pid_t pid, struct nsc_process_target *target, struct nsc_diag *diag);
 void nsc_process_target_free(struct nsc_process_target *target);
+
+/* What the examination of many processes shares: see nsc_process_find_next(). */
+struct nsc_process_search {
+    struct nsc_recorder_list recorders;
+    uint64_t deadline_ns; /* for endpoints that do not accept connections at once */
+};
+
+/* Begin and end a search. Private to process/. */
+void nsc_process_search_begin(struct nsc_process_search *search);
+void nsc_process_search_end(struct nsc_process_search *search);
+/* As nsc_process_find(), for one of many processes. Private to process/. */
+int nsc_process_find_next(struct nsc_process_search *search, pid_t pid,
+                          struct nsc_process_target *target, struct nsc_diag *diag);
 
 /**
  * nsc_process_list - list the processes that contain the runtime or have an endpoint: those of this

@@ -62,6 +62,7 @@ static int each_process(int (*take)(void *context, pid_t pid), void *context, st
 /* ---- All that can be traced ------------------------------------------------------------------ */
 
 struct listing {
+    struct nsc_process_search search;
     struct nsc_process_target *at;
     size_t count, room;
 };
@@ -71,7 +72,7 @@ static int list_one(void *context, pid_t pid)
     struct listing *l = context;
     struct nsc_process_target target;
 
-    if (nsc_process_find(pid, &target, NULL) != 0)
+    if (nsc_process_find_next(&l->search, pid, &target, NULL) != 0)
         return 0; /* it has just ended */
     if (!target.built && !target.endpoint) {
         nsc_process_target_free(&target);
@@ -95,8 +96,11 @@ static int list_one(void *context, pid_t pid)
 int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc_diag *diag)
 {
     struct listing l = {.count = 0};
-    int error = each_process(list_one, &l, diag);
+    int error;
 
+    nsc_process_search_begin(&l.search);
+    error = each_process(list_one, &l, diag);
+    nsc_process_search_end(&l.search);
     if (error == -ENOMEM)
         nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error != 0) {
@@ -163,11 +167,13 @@ static int search_one(void *context, pid_t pid)
 static int choose(const struct search *s, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     size_t kept = sizeof s->pids / sizeof s->pids[0], candidates = 0, length = 0, i;
+    struct nsc_process_search search;
     struct nsc_process_target found;
     char pids[160] = "";
 
+    nsc_process_search_begin(&search);
     for (i = 0; i < s->count && i < kept; i++) {
-        if (nsc_process_find(s->pids[i], &found, NULL) != 0)
+        if (nsc_process_find_next(&search, s->pids[i], &found, NULL) != 0)
             continue;
         if (!found.built && !found.endpoint) {
             nsc_process_target_free(&found);
@@ -179,6 +185,7 @@ static int choose(const struct search *s, struct nsc_process_target *target, str
         length += (size_t)snprintf(pids + length, sizeof pids - length, "%s%ld",
                                    candidates > 1 ? ", " : "", (long)s->pids[i]);
     }
+    nsc_process_search_end(&search);
     if (candidates == 1 && s->count <= kept)
         return 0;
     if (candidates > 0)

@@ -22,28 +22,30 @@ struct sessions {
     size_t count;
 };
 
+struct nsc_recorder_process {
+    pid_t pid;
+    struct sessions sessions;
+    char *output;
+};
+
 /* The recorder and the traced process both give the memory file this name. */
 static bool is_memory(const char *path)
 {
     return strncmp(path, MEMORY_FILE, sizeof MEMORY_FILE - 1) == 0;
 }
 
-static void find_sessions(const struct nsc_maps *maps, struct sessions *sessions)
+static void add_session(struct sessions *sessions, uint64_t inode)
 {
-    for (size_t i = 0; i < maps->count && sessions->count < SESSIONS_MAX; i++)
-        if (maps->at[i].offset == 0 && is_memory(maps->at[i].path))
-            sessions->inodes[sessions->count++] = maps->at[i].inode;
+    if (sessions->count < SESSIONS_MAX)
+        sessions->inodes[sessions->count++] = inode;
 }
 
-static bool is_session(const struct sessions *sessions, int folder, const char *fd)
+static bool has_common(const struct sessions *a, const struct sessions *b)
 {
-    struct stat st;
-
-    if (fstatat(folder, fd, &st, 0) != 0)
-        return false;
-    for (size_t i = 0; i < sessions->count; i++)
-        if (sessions->inodes[i] == st.st_ino)
-            return true;
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < b->count; k++)
+            if (a->inodes[i] == b->inodes[k])
+                return true;
     return false;
 }
 
@@ -55,53 +57,88 @@ static char *final_name(const char *path)
     return length > 0 ? strndup(path, length) : NULL;
 }
 
-/* Return true if process @number has one of these memory files open. @output receives its trace. */
-static bool looks_like_recorder(const char *number, const struct sessions *sessions, char **output)
+/* Examine the descriptors of process @number. */
+static struct nsc_recorder_process examine(const char *number)
 {
+    struct nsc_recorder_process found = {.pid = (pid_t)strtol(number, NULL, 10)};
     char path[300], link[4096];
     const struct dirent *entry;
-    bool found = false;
+    struct stat st;
     DIR *fds;
 
-    *output = NULL;
     snprintf(path, sizeof path, "/proc/%s/fd", number);
-    fds = opendir(path);
+    fds = found.pid > 0 ? opendir(path) : NULL;
     while (fds != NULL && (entry = readdir(fds)) != NULL) {
         ssize_t length = readlinkat(dirfd(fds), entry->d_name, link, sizeof link - 1);
 
         if (length <= 0)
             continue;
         link[length] = 0;
-        if (is_memory(link))
-            found |= is_session(sessions, dirfd(fds), entry->d_name);
-        else if (*output == NULL)
-            *output = final_name(link);
+        if (is_memory(link) && fstatat(dirfd(fds), entry->d_name, &st, 0) == 0)
+            add_session(&found.sessions, st.st_ino);
+        else if (found.output == NULL)
+            found.output = final_name(link);
     }
     if (fds != NULL)
         closedir(fds);
-    if (!found) {
-        free(*output);
-        *output = NULL;
-    }
     return found;
 }
 
-void nsc_process_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output)
+static bool add_process(struct nsc_recorder_list *list, const struct nsc_recorder_process *found)
 {
-    struct sessions sessions = {.count = 0};
+    if (list->count == list->room) {
+        size_t more = list->room * 2 + 16;
+        struct nsc_recorder_process *longer = realloc(list->at, more * sizeof *longer);
+
+        if (longer == NULL)
+            return false;
+        list->at = longer;
+        list->room = more;
+    }
+    list->at[list->count++] = *found;
+    return true;
+}
+
+static void complete(struct nsc_recorder_list *list)
+{
+    DIR *processes = opendir("/proc");
     const struct dirent *entry;
-    DIR *processes;
 
-    *recorder = 0;
-    *output = NULL;
-    find_sessions(maps, &sessions);
-    processes = sessions.count > 0 ? opendir("/proc") : NULL;
-    while (processes != NULL && *recorder == 0 && (entry = readdir(processes)) != NULL) {
-        pid_t other = (pid_t)strtol(entry->d_name, NULL, 10);
+    list->is_complete = true;
+    while (processes != NULL && (entry = readdir(processes)) != NULL) {
+        struct nsc_recorder_process found = examine(entry->d_name);
 
-        if (other > 0 && other != pid && looks_like_recorder(entry->d_name, &sessions, output))
-            *recorder = other;
+        if (found.sessions.count == 0 || !add_process(list, &found))
+            free(found.output);
     }
     if (processes != NULL)
         closedir(processes);
+}
+
+void nsc_recorder_list_free(struct nsc_recorder_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        free(list->at[i].output);
+    free(list->at);
+    *list = (struct nsc_recorder_list){0};
+}
+
+void nsc_process_recorder(struct nsc_recorder_list *list, pid_t pid, const struct nsc_maps *maps,
+                          pid_t *recorder, char **output)
+{
+    struct sessions sessions = {.count = 0};
+
+    *recorder = 0;
+    *output = NULL;
+    for (size_t i = 0; i < maps->count; i++)
+        if (maps->at[i].offset == 0 && is_memory(maps->at[i].path))
+            add_session(&sessions, maps->at[i].inode);
+    if (sessions.count > 0 && !list->is_complete)
+        complete(list);
+    for (size_t i = 0; i < list->count && *recorder == 0; i++)
+        if (list->at[i].pid != pid && has_common(&list->at[i].sessions, &sessions)) {
+            *recorder = list->at[i].pid;
+            if (list->at[i].output != NULL)
+                *output = strdup(list->at[i].output);
+        }
 }

@@ -5,9 +5,24 @@
 #ifndef NSC_PROCESS_PROCESS_RECORDER_H
 #define NSC_PROCESS_PROCESS_RECORDER_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "process/maps.h"
+
+struct nsc_recorder_process;
+
+/* The processes that have memory files of sessions open. Zero-initialize before use. They are
+ * searched once, when the first process needs them, as that reads all descriptors of the machine.
+ */
+struct nsc_recorder_list {
+    bool is_complete;
+    struct nsc_recorder_process *at;
+    size_t count, room;
+};
+
+void nsc_recorder_list_free(struct nsc_recorder_list *list);
 
 /**
  * nsc_process_recorder - find the recorder of a process and the trace that it writes.
@@ -15,6 +30,7 @@
  * @recorder: receives the recorder's pid, or 0: none, or not visible to this user.
  * @output: receives the path of the trace, malloc'ed, or NULL if not known.
  */
-void nsc_process_recorder(pid_t pid, const struct nsc_maps *maps, pid_t *recorder, char **output);
+void nsc_process_recorder(struct nsc_recorder_list *list, pid_t pid, const struct nsc_maps *maps,
+                          pid_t *recorder, char **output);
 
 #endif
