@@ -1,9 +1,10 @@
 /*
  * call_at.c - the call at an instant; see call_at.h.
  *
- * Three steps: follow the events up to the instant, from the opening stack of the chunk that it
- * lies in; go on to where the call and its callers end; read the call's beginning for its number,
- * and the call itself for its callees.
+ * Three steps:
+ * 1. Apply the events up to the instant, from the opening stack of the chunk that contains it.
+ * 2. Continue to where the call and its callers end.
+ * 3. Read the start of the call for its number, and the call itself for its callees.
  */
 #include "analyze/calls/call_at.h"
 
@@ -16,27 +17,27 @@ struct finder {
     struct nsc_trace *trace;
     const struct nsc_chunk *chunks;
     uint32_t chunk_count, thread;
-    uint32_t depth;    /* of the call that is meant */
-    uint32_t function; /* of that; NSC_NO_ID: any */
+    uint32_t depth;    /* of the call to find */
+    uint32_t function; /* function of that call; NSC_NO_ID: any */
     uint32_t callers_max;
     uint64_t from_ticks, to_ticks;
     struct nsc_diag *diag;
 
-    struct nsc_at_frame
-        *stack; /* the open calls, those deeper than the one that is meant left out */
+    /* the open calls, without those deeper than the call to find */
+    struct nsc_at_frame *stack;
     uint32_t stack_room;
     uint32_t open; /* number of all open calls */
-    /* The last call of that depth that began and ended in the instant, with its callers; so many of
-     * these are still open. */
+    /* The last call of that depth that began and ended within the instant, with its callers;
+     * `instant_open` of these callers are still open. */
     struct nsc_at_frame *instant;
     uint32_t instant_open;
 
-    bool looked;     /* the stack is that behind the instant, or was */
-    bool found;      /* the call is in it */
-    bool done;       /* ends of all frames that are wanted are known, or there is no call */
-    uint32_t lowest; /* ends are wanted of frames from `level` down to this one */
+    bool looked;     /* the stack has been evaluated at the end of the instant */
+    bool found;      /* the call was found */
+    bool done;       /* the ends of all wanted frames are known, or there is no call */
+    uint32_t lowest; /* the ends of frames from `level` down to this one are wanted */
     uint32_t level;
-    uint32_t end_chunk; /* in which the call itself ends */
+    uint32_t end_chunk; /* the chunk in which the call itself ends */
 };
 
 static bool is_wanted(const struct finder *f, uint32_t function)
@@ -56,7 +57,7 @@ static bool follows_gap(const struct finder *f, uint32_t index)
     return c->missing || (index > 0 && (c[-1].missing || c->sequence != c[-1].sequence + 1));
 }
 
-/* The first chunk with events that ends at or after @ticks, or their number. */
+/* The first chunk that is not missing and ends at or after @ticks, or the number of chunks. */
 static uint32_t find_chunk(const struct finder *f, uint64_t ticks)
 {
     uint32_t low = 0, high = f->chunk_count;
@@ -94,7 +95,8 @@ static int push(struct finder *f, uint64_t start_ticks, uint32_t function, uint3
     return 0;
 }
 
-/* The calls that are open where a cursor begins. Later ones may have begun in a gap before it. */
+/* Load the calls that are open where a cursor begins. Later ones may have begun in a gap before
+ * it. */
 static int begin_stack(struct finder *f, struct nsc_cursor *cursor)
 {
     const struct nsc_frame *frames;
@@ -107,8 +109,7 @@ static int begin_stack(struct finder *f, struct nsc_cursor *cursor)
     return error;
 }
 
-/* The call that is meant began and ended in the instant: its callers' ends are still to be found.
- */
+/* Use the call that began and ended within the instant: its callers' ends are still to be found. */
 static void take_instant(struct finder *f)
 {
     struct nsc_at_frame *stack = f->stack;
@@ -120,14 +121,14 @@ static void take_instant(struct finder *f)
     f->level = f->done ? f->lowest : f->instant_open - 1;
 }
 
-/* The stack is that behind the instant: is the call there? */
+/* Evaluate the stack at the end of the instant: does it contain the call? */
 static void look(struct finder *f)
 {
     f->looked = true;
     if (f->open > f->depth + 1)
         f->open = f->depth + 1;
     while (f->open > 0 && f->stack[f->open - 1].start_ticks > f->to_ticks)
-        f->open--; /* begins in a pause or gap behind the instant */
+        f->open--; /* begins in a gap after the instant */
     f->found = f->open > f->depth && is_wanted(f, f->stack[f->depth].function);
     f->level = f->depth;
     f->lowest = f->depth > f->callers_max ? f->depth - f->callers_max : 0;
@@ -136,7 +137,8 @@ static void look(struct finder *f)
     f->done |= !f->found;
 }
 
-/* Calls of the instant end with their callers; the last one that ended is remembered. */
+/* End a call: update the callers of the remembered call, and remember this call if it began within
+ * the instant and matches. */
 static int end_call(struct finder *f, const struct nsc_event *e)
 {
     uint32_t bound = nsc_model_end_bound(e);
@@ -189,14 +191,14 @@ static void follow_ends(struct finder *f, const struct nsc_event *e, uint32_t ch
     f->level -= !f->done;
 }
 
-/* The chunk to go on with behind chunks[@index]: calls do not end in those that are passed over. */
+/* The chunk to continue with after chunks[@index]. No wanted call ends in the skipped chunks. */
 static uint32_t next_chunk(const struct finder *f, uint32_t index)
 {
     uint32_t next = index + 1;
 
     while (next < f->chunk_count && !follows_gap(f, next) && f->chunks[next].min_depth > f->level)
         next++;
-    /* What a gap ended is told to who comes from before it. */
+    /* Only a cursor that starts before a gap reports the calls that the gap ended. */
     return next < f->chunk_count && follows_gap(f, next) ? next - 1 : next;
 }
 
@@ -215,8 +217,8 @@ static int follow_batch(struct finder *f, const struct nsc_event *events, size_t
     return error;
 }
 
-/* Go through events from chunks[@index] on, until all is known or chunks can be passed over.
- * Returns the chunk to go on with, their number if there is none, or -errno. */
+/* Apply the events from chunks[@index] on, until everything is known or chunks can be skipped.
+ * Returns the chunk to continue with, the number of chunks if there is none, or -errno. */
 static int64_t follow_from(struct finder *f, uint32_t index)
 {
     const struct nsc_event *events;
@@ -246,7 +248,7 @@ static int64_t follow_from(struct finder *f, uint32_t index)
     return result == 0 ? (int64_t)f->chunk_count : (int64_t)next;
 }
 
-/* Find the call and its callers, and their ends, from chunks[@index] on. */
+/* Find the call, its callers, and their ends, from chunks[@index] on. */
 static int find(struct finder *f, uint32_t index)
 {
     int64_t next = index;
@@ -258,7 +260,7 @@ static int find(struct finder *f, uint32_t index)
     return next < 0 ? (int)next : 0;
 }
 
-/* What has no end in a damaged file ends with it. */
+/* In a damaged file, calls without an end get the end of the file. */
 static void end_the_rest(struct finder *f)
 {
     for (uint32_t i = f->lowest; !f->done && i <= f->level; i++) {
@@ -271,16 +273,16 @@ static void end_the_rest(struct finder *f)
 
 /* ---- The call itself ------------------------------------------------------------------------- */
 
-/* Counts what a call does directly, by the rules of calls.c. */
+/* Counts a call's direct callees, by the rules of calls.c. */
 struct counter {
     struct nsc_event call; /* its entry: ticks, depth, function */
-    uint64_t numbers;      /* of calls so far */
+    uint64_t numbers;      /* number of calls so far */
     bool inside;
-    uint64_t number; /* the call's own */
+    uint64_t number; /* number of the call itself */
     uint64_t children, child_ticks;
     uint64_t child_start;
-    uint32_t open; /* open calls */
-    /* Since when a call that returns without having been entered must have been open. */
+    uint32_t open; /* number of open calls */
+    /* Epoch: the time since which a call without a recorded entry must have been open. */
     uint32_t epoch_depth;
     uint64_t epoch_ticks, epoch_child_ticks;
 };
@@ -333,8 +335,9 @@ static void count_event(struct counter *c, const struct nsc_event *e)
 }
 
 /*
- * Count from where @cursor stands up to the end of the call, or, if @entry_only, just behind its
- * entry. Another call of its depth may begin at the same tick: the last of them is meant.
+ * Count from the position of @cursor up to the end of the call or, if @entry_only, just past its
+ * entry. Several calls of that depth and function may begin at the same tick: the last of them is
+ * counted.
  */
 static int count_events(struct finder *f, struct nsc_cursor *cursor, struct counter *c,
                         uint64_t end_ticks, bool entry_only)
@@ -355,7 +358,7 @@ static int count_events(struct finder *f, struct nsc_cursor *cursor, struct coun
     return result;
 }
 
-/* The last part of a call that is too long to be read: from the start of the chunk it ends in. */
+/* The last part of a call that is too long to be read: starts with the chunk in which it ends. */
 static int count_last_chunk(struct finder *f, struct counter *c, uint64_t end_ticks)
 {
     struct nsc_levels_stack stack;
@@ -421,7 +424,7 @@ static int describe(struct finder *f, struct nsc_at *out)
     return 0;
 }
 
-/* The frames below the call's, without those that are not told. */
+/* Move the frames below the call to @out, without those beyond callers_max. */
 static void take_callers(struct finder *f, struct nsc_at *out)
 {
     out->callers_left_out = f->lowest;

@@ -25,7 +25,7 @@ static void give(struct scan *s, const struct nsc_call *call)
         s->ended = !s->give(s->context, call);
 }
 
-/* Follow one event. Returns 0 or -ENOMEM. */
+/* Apply one event. Returns 0 or -ENOMEM. */
 static int follow(struct scan *s, struct nsc_call_lane *lane, const struct nsc_event *e)
 {
     struct nsc_call ended;
@@ -125,7 +125,7 @@ void nsc_calls_top_free(struct nsc_calls_top *top)
     *top = (struct nsc_calls_top){0};
 }
 
-/* Whether @a comes before @b. Total: equal keys go by start, thread and number. */
+/* Whether @a comes before @b. A total order: equal keys are ordered by start, thread and number. */
 static bool is_before(enum nsc_calls_key key, const struct nsc_call *a, const struct nsc_call *b)
 {
     uint64_t x = 0, y = 0;
@@ -146,7 +146,7 @@ static bool is_before(enum nsc_calls_key key, const struct nsc_call *a, const st
     return a->number < b->number;
 }
 
-/* Let the call at [0] find its place: below it only calls that come before. */
+/* Restore the heap order from [0] down: children come before their parent. */
 static void sift_down(struct nsc_calls_top *top, size_t count)
 {
     struct nsc_call call = top->calls[0];
@@ -192,7 +192,7 @@ bool nsc_calls_top_offer(void *context, const struct nsc_call *call)
 
 void nsc_calls_top_sort(struct nsc_calls_top *top)
 {
-    /* Heap sort: the last of all is at [0]; it goes to the end, and so on. */
+    /* Heap sort: the last call is at [0]; move it to the end and repeat. */
     for (size_t left = top->count; left > 1; left--) {
         struct nsc_call last = top->calls[0];
 

@@ -1,7 +1,7 @@
 /*
  * gaps.c - where a recording lost events; see gaps.h.
  *
- * Called by cli/, query/ and reader/. Must not hold events.
+ * Called by cli/, query/ and libreader/. Must not store events.
  */
 #include "analyze/calls/gaps.h"
 
@@ -12,8 +12,8 @@
 #include "analyze/calls/selected_events.h"
 #include "util/array.h"
 
-/* Nothing that the chunks tell would miss a gap of unknown size: it counts no events. They come
- * from recovery alone. */
+/* Whether the trace may have gaps of unknown size: the index does not show them, as they count no
+ * lost events. Only recovery creates them. */
 static bool may_have_unknown(const struct nsc_trace *t)
 {
     return nsc_trace_info(t)->recovered || nsc_trace_meta(t, NSC_META_RECOVERED) != NULL;
@@ -25,7 +25,7 @@ bool nsc_gaps_may_hide(const struct nsc_trace *t)
            nsc_left_out_events(t, NSC_LEFT_OUT_BUDGET) > 0;
 }
 
-/* Narrow @s to the part of a thread that has all its gaps. Returns whether there is one. */
+/* Narrow @s to the part of a thread that contains all its gaps. Returns whether there is one. */
 static bool narrow(const struct nsc_trace *t, uint32_t thread, struct nsc_selection *s)
 {
     uint32_t count;
@@ -119,7 +119,7 @@ static void add(void *context, const struct nsc_gap *gap)
     grown[list->count++] = *gap;
 }
 
-/* What the gaps do not tell of what each thread, and no thread, lost. */
+/* Add what each thread, and unknown threads, lost beyond the gaps listed. */
 static void add_unplaced(struct list *list, const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);

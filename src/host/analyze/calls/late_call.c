@@ -1,11 +1,11 @@
 /*
- * late_call.c - calls that were not seen to begin; see late_call.h.
+ * late_call.c - calls without a recorded entry; see late_call.h.
  *
- * Such a call begins where its thread's present epoch did (open_calls.h): at the last gap, or where
- * fewer calls were open than ever since. Chunks tell their gaps, least depths and late returns
- * without their events. So these are read only where the epoch of the instant began, where a call
- * last returned late before it, around the instant, and where the call returns. What the lane would
- * know behind the others follows from the opening stacks and sums.
+ * Such a call begins where its thread's current epoch began (open_calls.h): at the last gap, or
+ * where fewer calls were open than at any time since. The index states each chunk's gaps, minimum
+ * depth and late returns. Therefore events are read only where the instant's epoch began, where a
+ * call last returned late before the instant, around the instant, and where the call returns. For
+ * the skipped chunks, the lane's state follows from opening stacks and sums.
  */
 #include "analyze/calls/late_call.h"
 
@@ -24,7 +24,7 @@ struct finder {
     uint32_t depth;
     uint64_t from_ticks, to_ticks;
     struct nsc_diag *diag;
-    bool gaps_hide; /* chunks may have gaps that they do not tell */
+    bool gaps_hide; /* chunks may contain gaps that the index does not state */
 
     struct nsc_call_lane lane;
     struct nsc_call call;
@@ -42,7 +42,7 @@ static bool has_late(const struct finder *f, uint32_t chunk)
     return nsc_reader_may_have_late(f->chunks, f->chunk_count, chunk);
 }
 
-/* Follow one event. Returns 0 or -ENOMEM. */
+/* Apply one event. Returns 0 or -ENOMEM. */
 static int follow(struct finder *f, const struct nsc_event *e)
 {
     struct nsc_call ended;
@@ -56,7 +56,7 @@ static int follow(struct finder *f, const struct nsc_event *e)
         f->call = ended;
         f->found = f->done = true;
     } else if (e->ticks > f->to_ticks) {
-        /* Its caller has returned, or what was open is not known any more. */
+        /* Its caller has returned, or a gap made the open calls unknown. */
         f->done = f->lane.depth < f->depth || e->kind == NSC_EVENT_LOST;
     }
     return 0;
@@ -72,7 +72,7 @@ static int follow_batch(struct finder *f, const struct nsc_event *events, size_t
 
 /* ---- From chunk to chunk --------------------------------------------------------------------- */
 
-/* Read chunks[@index], the lane being at its start. */
+/* Read chunks[@index]; the lane is at its start. */
 static int read_chunk(struct finder *f, uint32_t index)
 {
     const struct nsc_event *events;
@@ -92,8 +92,8 @@ static int read_chunk(struct finder *f, uint32_t index)
     return result < 0 ? result : error;
 }
 
-/* Give the lane the calls that are open where chunks[@index] begins. What it knows of its epoch
- * stays, and what its thread did below all calls. */
+/* Set the lane's stack to the calls that are open at the start of chunks[@index]. Keeps its epoch
+ * and the thread's frame stack[0]. */
 static int take_stack(struct finder *f, uint32_t index)
 {
     struct nsc_call_lane *lane = &f->lane;
@@ -117,8 +117,8 @@ static int take_stack(struct finder *f, uint32_t index)
     return 0;
 }
 
-/* Put the lane to the start of chunks[@index], where an epoch seems to begin. The true one is found
- * in the chunk if it has a gap, or fewer open calls than all since the last gap. */
+/* Set the lane to the start of chunks[@index], where an epoch seems to begin. Reading the chunk
+ * finds the true start: a gap in it, or a depth below that of all chunks since the last gap. */
 static int begin_at(struct finder *f, uint32_t index)
 {
     int error;
@@ -134,10 +134,10 @@ static int begin_at(struct finder *f, uint32_t index)
     return error;
 }
 
-/* ---- Over chunks ----------------------------------------------------------------------------- */
+/* ---- Skipping chunks ------------------------------------------------------------------------- */
 
-/* Of the calls that are open where chunks[@index] begins: the time in their callees that have
- * ended, of all together. */
+/* Add the time in ended callees of the calls that are open at the start of chunks[@index], summed
+ * over all of these calls. */
 static int sum_callees(struct finder *f, uint32_t index, uint64_t *ticks)
 {
     struct nsc_levels_stack stack;
@@ -179,8 +179,8 @@ static int add_outermost(struct finder *f, uint32_t index, uint64_t *ticks)
 }
 
 /*
- * The time of the outermost calls that ended in chunks [@first, @end). They and the callees, so
- * far, of those that are open add up to the time that all calls took themselves, which sums tell.
+ * The time of the outermost calls that ended in chunks [@first, @end). This time plus the callee
+ * time so far of the open calls equals the self time of all calls, which the index sums state.
  */
 static int time_outermost(struct finder *f, uint32_t first, uint32_t end, uint64_t *ticks)
 {
@@ -216,8 +216,8 @@ static int time_outermost(struct finder *f, uint32_t first, uint32_t end, uint64
     return error;
 }
 
-/* The time of the calls directly above the first @depth ones that ended in chunks [@first, @end),
- * which these @depth calls are open in from end to end. */
+/* The time of the calls directly above the first @depth open calls that ended in chunks [@first,
+ * @end). These @depth calls must be open throughout that range. */
 static int time_callees(struct finder *f, uint32_t first, uint32_t end, size_t depth,
                         uint64_t *ticks)
 {
@@ -238,7 +238,8 @@ static int time_callees(struct finder *f, uint32_t first, uint32_t end, size_t d
     return error;
 }
 
-/* From the start of chunks[@first] to that of chunks[@end]: in between, the epoch stays. */
+/* Move from the start of chunks[@first] to that of chunks[@end]; the epoch does not change in
+ * between. */
 static int pass_over(struct finder *f, uint32_t first, uint32_t end)
 {
     struct nsc_call_lane *lane = &f->lane;
@@ -247,7 +248,7 @@ static int pass_over(struct finder *f, uint32_t first, uint32_t end)
 
     if (first == end)
         return 0;
-    /* Else whatever returns late later is of an epoch that is still to begin. */
+    /* Otherwise every later late return belongs to an epoch that has not begun yet. */
     if (lane->epoch_depth == f->depth)
         error = time_callees(f, first, end, lane->epoch_depth, &more);
     if (error == 0)
@@ -263,8 +264,8 @@ static int pass_over(struct finder *f, uint32_t first, uint32_t end)
 
 /* ---- To the instant -------------------------------------------------------------------------- */
 
-/* Put the lane behind the last gap before chunks[@end]. Returns the chunk that it is at, or -errno.
- * Where fewer calls were open than the call has below it, the gaps before do not matter. */
+/* Set the lane to the chunk after the last gap before chunks[@end]. Returns the index of that
+ * chunk, or -errno. Gaps before a point with fewer open calls than @depth do not matter. */
 static int64_t go_behind_gap(struct finder *f, uint32_t end)
 {
     for (uint32_t i = end; i-- > 0;) {
@@ -281,7 +282,7 @@ static int64_t go_behind_gap(struct finder *f, uint32_t end)
     return begin_at(f, 0);
 }
 
-/* Put the lane to the start of chunks[@end]. */
+/* Set the lane to the start of chunks[@end]. */
 static int go_to(struct finder *f, uint32_t end)
 {
     int64_t behind = go_behind_gap(f, end);
@@ -297,7 +298,7 @@ static int go_to(struct finder *f, uint32_t end)
             error = read_chunk(f, lowest);
         at = lowest + 1;
     }
-    /* What came before the last call that returned late, this one took over. */
+    /* The last call that returned late contains everything before it in this epoch. */
     for (uint32_t i = at; i < end; i++)
         late = has_late(f, i) ? i : late;
     if (error == 0 && late < end) {
@@ -313,8 +314,8 @@ static int go_to(struct finder *f, uint32_t end)
 
 /* ---- From the instant on --------------------------------------------------------------------- */
 
-/* The first chunk from chunks[@index] on that must be read, or their number: no call is to be
- * found. */
+/* The first chunk from chunks[@index] on that must be read, or the number of chunks: there is no
+ * such call. */
 static uint32_t next_chunk(const struct finder *f, uint32_t index)
 {
     for (uint32_t i = index; i < f->chunk_count; i++) {
@@ -356,7 +357,7 @@ static int find(struct finder *f)
     return error;
 }
 
-/* A damaged thread: its stacks and depths do not tell all. */
+/* For a damaged thread, whose stacks and depths are incomplete: read all events. */
 static int find_in_all(struct finder *f)
 {
     const struct nsc_event *events;
@@ -388,9 +389,9 @@ static bool is_whole(const struct finder *f)
     return whole == f->chunk_count;
 }
 
-/* ---- Its callers ----------------------------------------------------------------------------- */
+/* ---- Callers --------------------------------------------------------------------------------- */
 
-/* The call's callers: the one that it was called by, and that one's. */
+/* Find the call's caller and, from there, its callers. */
 static int find_callers(struct finder *f, uint32_t callers_max, struct nsc_at *out)
 {
     struct nsc_at above = {0};
@@ -403,7 +404,7 @@ static int find_callers(struct finder *f, uint32_t callers_max, struct nsc_at *o
     }
     error = nsc_at_find(f->trace, f->thread, f->from_ticks, f->to_ticks, f->depth - 1, NSC_NO_ID,
                         callers_max - 1, &above, f->diag);
-    if (error == -ENOENT) { /* not seen to begin either */
+    if (error == -ENOENT) { /* its entry was not recorded either */
         out->callers_left_out = f->depth;
         return 0;
     }

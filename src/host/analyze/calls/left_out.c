@@ -24,7 +24,8 @@ void nsc_left_out_add(struct nsc_estimate *to, const struct nsc_estimate *more)
         to->value = UINT64_MAX;
 }
 
-/* The part of an entry's time that lies in the window, from 0 to 1, and that time. */
+/* The fraction of an entry's period that lies in the window, from 0 to 1; @ticks receives its
+ * length. */
 static double part_inside(const struct nsc_trace *t, const struct nsc_selection *selection,
                           const struct nsc_left_out *l, uint64_t *ticks)
 {
@@ -64,7 +65,7 @@ static int by_function(const void *a, const void *b)
     return (x->process > y->process) - (x->process < y->process);
 }
 
-/* One row of the rows of one function and process, which are next to each other. */
+/* Merge the rows of the same function and process, which are adjacent. */
 static void merge_rows(struct nsc_left_out_list *list)
 {
     size_t kept = 0;
@@ -95,7 +96,7 @@ static void note_error(struct nsc_left_out_list *list, const struct nsc_estimate
         list->worst = part;
 }
 
-/* Count functions by reason, each once whatever the number of its rows. */
+/* Count functions by reason, each once regardless of its number of rows. */
 static void sum_up(struct nsc_left_out_list *list)
 {
     uint32_t seen = 0;
@@ -114,10 +115,10 @@ static void sum_up(struct nsc_left_out_list *list)
     }
 }
 
-/* Which threads of a process are selected, as bits. */
+/* Which threads of a process are selected: bit flags. */
 enum { SELECTED = 1, NOT_SELECTED = 2 };
 
-/* For each process, and behind them for all together; NULL without memory. */
+/* One byte per process, then one for all processes together; NULL if out of memory. */
 static uint8_t *find_parts(const struct nsc_trace *t, const struct nsc_selection *selection)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -132,7 +133,7 @@ static uint8_t *find_parts(const struct nsc_trace *t, const struct nsc_selection
     return parts;
 }
 
-/* One entry of the trace; @selected: the part of its process, or of all of them. */
+/* Add one entry of the trace; @selected: the flags of its process, or of all processes. */
 static void take(const struct nsc_trace *t, const struct nsc_selection *selection,
                  const struct nsc_left_out *l, uint8_t selected, struct nsc_left_out_list *list)
 {

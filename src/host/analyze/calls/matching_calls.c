@@ -1,11 +1,10 @@
 /*
  * matching_calls.c - see matching_calls.h.
  *
- * There are two ways to read a thread. A thread in which a call returned without having been
- * entered, or that has a hole, is read from its beginning, as nsc_calls_scan() does: when such a
- * call began is known from what came before. Of all others chunks can be passed over: the index
- * says how many calls are in each and how deep they lie, the head of the next one which calls are
- * open and what their callees took.
+ * There are two ways to read a thread. A thread with a LATE_EXIT or a missing chunk is read from
+ * its beginning, as nsc_calls_scan() does: the start of such a call depends on earlier events. In
+ * all other threads chunks can be skipped. The index states the number and depth of each chunk's
+ * calls. The head of the next chunk states the open calls and the time of their callees.
  */
 #include "analyze/calls/matching_calls.h"
 
@@ -18,7 +17,7 @@ enum way { WAY_UNKNOWN = 0, WAY_WHOLE, WAY_SEEK };
 
 struct known_thread {
     enum way way;
-    uint64_t *before; /* by chunk: calls in those before it; one more at the end. WAY_SEEK only */
+    uint64_t *before; /* by chunk: calls before it; one more entry at the end. WAY_SEEK only */
 };
 
 struct nsc_matching_calls_index {
@@ -40,9 +39,9 @@ struct nsc_matching_calls {
     const struct nsc_chunk *chunks; /* WAY_SEEK */
     const uint64_t *before;
     uint32_t chunk_count;
-    uint32_t next_chunk; /* to go on with when there is no cursor */
-    uint32_t entered;    /* the chunk that reading last began with */
-    uint32_t kept;       /* so many open calls are still the same when it goes on elsewhere */
+    uint32_t next_chunk; /* to continue with when there is no cursor */
+    uint32_t entered;    /* the chunk where the current reading began */
+    uint32_t kept;       /* open calls that stay the same when reading continues elsewhere */
     struct nsc_cursor *cursor;
 
     struct nsc_call_lane lane;
@@ -61,7 +60,7 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory to read calls");
 }
 
-/* ---- What is known of a thread --------------------------------------------------------------- */
+/* ---- Index of a thread ----------------------------------------------------------------------- */
 
 int nsc_matching_calls_index_new(struct nsc_trace *t, struct nsc_matching_calls_index **out)
 {
@@ -114,7 +113,7 @@ static int get_to_know(struct nsc_matching_calls_index *index, uint32_t thread)
     return 0;
 }
 
-/* The first of @p's chunks that ends at or after @ticks, or their number. */
+/* The first of @p's chunks that ends at or after @ticks, or the number of chunks. */
 static uint32_t find_by_ticks(const struct nsc_matching_calls *p, uint64_t ticks)
 {
     uint32_t low = 0, high = p->chunk_count;
@@ -130,7 +129,7 @@ static uint32_t find_by_ticks(const struct nsc_matching_calls *p, uint64_t ticks
     return low;
 }
 
-/* The chunk in which a call of that number, from 1, is entered, or the number of chunks. */
+/* The chunk in which the call with this number (from 1) is entered, or the number of chunks. */
 static uint32_t find_by_number(const struct nsc_matching_calls *p, uint64_t number)
 {
     uint32_t low = 0, high = p->chunk_count;
@@ -206,10 +205,10 @@ void nsc_matching_calls_close(struct nsc_matching_calls *p)
     free(p);
 }
 
-/* ---- Into the middle of a thread ------------------------------------------------------------- */
+/* ---- Entering the middle of a thread --------------------------------------------------------- */
 
-/* What the callees of the open calls had taken when chunks[@index] begins. A head tells the
- * innermost ones; the others are as in the head before. */
+/* Set the callee time of the calls that are open at the start of chunks[@index]. A chunk head
+ * states the innermost ones; the others are as in the previous head. */
 static int set_child_ticks(struct nsc_matching_calls *p, uint32_t index, struct nsc_diag *diag)
 {
     uint32_t needed = p->chunks[index].depth;
@@ -235,7 +234,8 @@ static int set_child_ticks(struct nsc_matching_calls *p, uint32_t index, struct 
     return 0;
 }
 
-/* Go on with chunk @next_chunk. The numbers of calls that were passed over are not known. */
+/* Continue with chunk @next_chunk. The numbers of open calls that began in skipped chunks are
+ * unknown. */
 static int enter_chunk(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &p->chunks[p->next_chunk];
@@ -267,9 +267,8 @@ static int enter_chunk(struct nsc_matching_calls *p, struct nsc_diag *diag)
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
 /*
- * The number of the call at stack[@at], by reading where it was entered: before the chunk that
- * reading last began with. Others of its depth may have begun and ended at the same tick: it is the
- * last of them.
+ * Find the number of the call at stack[@at] by reading the chunks where it was entered, which come
+ * before `entered`. If several calls of its depth began at the same tick, it is the last of them.
  */
 static int find_number(struct nsc_matching_calls *p, size_t at, struct nsc_diag *diag)
 {
@@ -307,8 +306,8 @@ static int find_number(struct nsc_matching_calls *p, size_t at, struct nsc_diag 
     return result < 0 ? result : 0;
 }
 
-/* Make sure of the numbers of a call that just ended, at stack[@at], and of its caller. Its place
- * on the stack is still there. */
+/* Fill in the numbers of a call that just ended, at stack[@at], and of its caller. Their stack
+ * entries are still valid. */
 static int complete(struct nsc_matching_calls *p, struct nsc_call *call, size_t at,
                     struct nsc_diag *diag)
 {
@@ -372,7 +371,7 @@ static int follow(struct nsc_matching_calls *p, const struct nsc_event *events, 
 
 /* ---- What to read next ----------------------------------------------------------------------- */
 
-/* Whether a call that is wanted ends in a chunk, as far as its head says. */
+/* Whether a wanted call may end in a chunk, according to its head. Returns 1, 0 or -errno. */
 static int ends_wanted(struct nsc_matching_calls *p, const struct nsc_chunk *chunk,
                        struct nsc_diag *diag)
 {
@@ -392,12 +391,12 @@ static int ends_wanted(struct nsc_matching_calls *p, const struct nsc_chunk *chu
     return !head.has_totals;
 }
 
-/* The depth of the innermost open call that is wanted, + 1; 0 if there is none. */
+/* The depth of the innermost open call that is wanted, plus 1; 0 if there is none. */
 static size_t innermost_wanted(const struct nsc_matching_calls *p)
 {
     for (size_t at = p->lane.depth; at > 0; at--) {
         const struct nsc_open_call *call = &p->lane.stack[at];
-        /* Calls that were open where reading began are older than the one of that number. */
+        /* Calls that were open where reading began are older than the wanted number. */
         bool older = p->wish.number != 0 && call->number == 0;
 
         if (!older &&
@@ -407,8 +406,8 @@ static size_t innermost_wanted(const struct nsc_matching_calls *p)
     return 0;
 }
 
-/* Behind chunks[@index]: the first of those that follow in which a wanted call may end; their
- * number if there is none. */
+/* Find the first chunk from chunks[@index] on in which a wanted call may end; the number of chunks
+ * if there is none. */
 static int find_next(struct nsc_matching_calls *p, uint32_t index, uint32_t *next,
                      struct nsc_diag *diag)
 {
@@ -430,13 +429,13 @@ static int find_next(struct nsc_matching_calls *p, uint32_t index, uint32_t *nex
         index++;
         if (!begins_none && index < p->chunk_count &&
             p->chunks[index].first_ticks >= p->wish.to_ticks)
-            break; /* which calls are open there, and wanted, is known when it is entered */
+            break; /* its opening stack decides which open calls are wanted */
     }
     *next = index;
     return result < 0 ? result : 0;
 }
 
-/* A chunk has been read to its end. */
+/* Decide what to read after a chunk has been read to its end. */
 static int plan(struct nsc_matching_calls *p, struct nsc_diag *diag)
 {
     uint32_t following = (uint32_t)(nsc_cursor_chunk(p->cursor) - p->chunks) + 1;

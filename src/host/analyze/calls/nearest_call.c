@@ -1,8 +1,8 @@
 /*
  * nearest_call.c - the nearest call of a function; see nearest_call.h.
  *
- * Called by answer/. A chunk is decoded only if what its head or the nodes above it tell, and the
- * stack behind it, do not rule out that the function began in it.
+ * Called by viewer/engine/. Decodes a chunk only if the function may have begun in it. Most chunks
+ * are ruled out by their head, the index nodes above them and the open stack after them.
  */
 #include "analyze/calls/nearest_call.h"
 
@@ -10,20 +10,20 @@
 
 #include "trace/read/levels.h"
 
-/* So many chunks are passed over at once, at most: a power of 8, as nodes are above eight each. */
+/* Maximum number of chunks skipped at once: a power of 8, as each index node covers eight. */
 #define PASS_MAX 4096u
 
 struct stepper {
     struct nsc_trace *trace;
     uint32_t function;
-    uint64_t from_ticks, to_ticks; /* the call begins in [from, to) */
+    uint64_t from_ticks, to_ticks; /* the call must begin in [from, to) */
     bool forwards;
     bool found;
     struct nsc_nearest_call_place best;
     struct nsc_diag *diag;
 };
 
-/* Whether @e begins a call that is nearer than the best so far. */
+/* Whether @e begins a call that is nearer than the best one so far. */
 static bool is_nearer(const struct stepper *s, const struct nsc_event *e)
 {
     if (e->kind != NSC_EVENT_ENTER || e->function != s->function || e->ticks < s->from_ticks ||
@@ -34,12 +34,13 @@ static bool is_nearer(const struct stepper *s, const struct nsc_event *e)
     return s->forwards ? e->ticks < s->best.ticks : e->ticks > s->best.ticks;
 }
 
-/* The nearest call of one chunk. In the chunk itself the last of equal ones wins backwards. */
+/* Find the nearest call of one chunk. Backwards, the last of calls at the same tick wins within a
+ * chunk. */
 static int search_chunk(struct stepper *s, const struct nsc_chunk *chunk)
 {
     const struct nsc_event *events;
     struct nsc_cursor *cursor;
-    uint64_t own = UINT64_MAX; /* of the best, if it is of this chunk */
+    uint64_t own = UINT64_MAX; /* ticks of the best call, if it is in this chunk */
     size_t n;
     int result = nsc_cursor_open_chunk(s->trace, chunk, &cursor, s->diag);
 
@@ -65,7 +66,7 @@ static int search_chunk(struct stepper *s, const struct nsc_chunk *chunk)
     return result < 0 ? result : 0;
 }
 
-/* Whether a chunk can hold something nearer than the best so far. */
+/* Whether a chunk can contain a nearer call than the best one so far. */
 static bool can_hold(const struct stepper *s, const struct nsc_chunk *chunk)
 {
     if (chunk->first_ticks >= s->to_ticks || chunk->last_ticks < s->from_ticks)
@@ -75,7 +76,7 @@ static bool can_hold(const struct stepper *s, const struct nsc_chunk *chunk)
     return s->forwards ? chunk->first_ticks < s->best.ticks : chunk->last_ticks > s->best.ticks;
 }
 
-/* 1 if calls of the function ended in chunks [@first, @end), or if that is not known. */
+/* Returns 1 if calls of the function ended in chunks [@first, @end), or if that is unknown. */
 static int may_end(struct stepper *s, uint32_t thread, uint32_t first, uint32_t end)
 {
     struct nsc_levels_piece piece;
@@ -94,8 +95,8 @@ static int may_end(struct stepper *s, uint32_t thread, uint32_t first, uint32_t 
     return more < 0 ? more : may;
 }
 
-/* 1 if the function may have begun in chunks [@first, @end), 0 if not: then none of its calls ended
- * there, and none is open behind them that began in them. */
+/* Returns 1 if calls of the function may have begun in chunks [@first, @end), else 0: none of its
+ * calls ended there, and none that began there is still open after them. */
 static int may_begin(struct stepper *s, const struct nsc_chunk *chunks, uint32_t first,
                      uint32_t end)
 {
@@ -105,7 +106,7 @@ static int may_begin(struct stepper *s, const struct nsc_chunk *chunks, uint32_t
     if (result != 0)
         return result;
     if (nsc_trace_info(s->trace)->recovered)
-        return 1; /* stacks may lack calls */
+        return 1; /* stacks may be incomplete */
     result = nsc_levels_stack(s->trace, chunks[first].thread, end, &stack, s->diag);
     for (uint32_t i = stack.depth; result == 0 && i-- > 0;) {
         if (stack.frames[i].start_ticks < chunks[first].first_ticks)
@@ -115,8 +116,8 @@ static int may_begin(struct stepper *s, const struct nsc_chunk *chunks, uint32_t
     return result;
 }
 
-/* Pass over chunks from @index on, in the direction of the search, as far as they hold no call of
- * the function: by as many at once as nodes are above. Returns how many, or -errno. */
+/* Skip chunks from @index on, in search direction, that contain no call of the function; index
+ * nodes allow many at once. Returns the number of chunks skipped, or -errno. */
 static int64_t pass_over(struct stepper *s, const struct nsc_chunk *chunks, uint32_t count,
                          uint32_t index)
 {
@@ -126,7 +127,8 @@ static int64_t pass_over(struct stepper *s, const struct nsc_chunk *chunks, uint
         int result;
 
         end = end < count ? end : count;
-        /* Only from the edge of a node: else the next smaller one has been tried just before. */
+        /* Only at the edge of a node: elsewhere the previous step has already tried the next
+         * smaller node. */
         if (size > 1 && (s->forwards ? index : index + 1) % size != 0)
             continue;
         result = may_begin(s, chunks, first, end);

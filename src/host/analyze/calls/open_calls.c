@@ -1,4 +1,4 @@
-/* open_calls.c - the rarer half of following a thread's calls; see open_calls.h. */
+/* open_calls.c - the slow path of tracking a thread's open calls; see open_calls.h. */
 #include "analyze/calls/open_calls.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ void nsc_call_lane_end_late(struct nsc_call_lane *lane, const struct nsc_event *
     struct nsc_open_call *caller = &lane->stack[lane->depth];
     uint64_t start;
 
-    if (lane->depth != lane->epoch_depth) /* no gap here: a damaged trace */
+    if (lane->depth != lane->epoch_depth) /* no gap was recorded here: the trace is damaged */
         nsc_call_lane_begin_epoch(lane, e->ticks);
     start = lane->epoch_ticks > lane->from_ticks ? lane->epoch_ticks : lane->from_ticks;
     start = start < e->ticks ? start : e->ticks;

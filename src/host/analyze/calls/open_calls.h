@@ -1,8 +1,9 @@
 /*
- * open_calls.h - one thread's open calls, followed event by event: from events to complete calls.
+ * open_calls.h - one thread's stack of open calls, updated event by event: turns events into
+ * complete calls.
  *
- * Used by calls.c and matching_calls.c. Holds nothing but the calls that are open. What each event
- * costs is what listing calls costs, so the common path is inline.
+ * Used by calls.c, matching_calls.c and late_call.c. Stores only the open calls. The cost per event
+ * here is the cost of listing calls, so the common path is inline.
  */
 #ifndef NSC_ANALYZE_CALLS_OPEN_CALLS_H
 #define NSC_ANALYZE_CALLS_OPEN_CALLS_H
@@ -18,11 +19,11 @@ struct nsc_call {
     uint32_t caller; /* function id, or NSC_NO_ID */
     uint32_t depth;  /* number of open calls below it */
     uint32_t bound;  /* NSC_BOUND_* */
-    uint64_t number; /* of the calls that are seen of this thread, by entry, from 1 */
-    uint64_t parent; /* number of the calling call, 0 = none or not known */
-    uint64_t start_ticks, end_ticks; /* true start, also when before the window */
+    uint64_t number; /* position among the recorded calls of this thread, by entry, from 1 */
+    uint64_t parent; /* number of the caller; 0 = none or unknown */
+    uint64_t start_ticks, end_ticks; /* true start, even if before the window */
     uint64_t self_ticks;             /* inside the window and outside of callees */
-    uint64_t children;               /* direct callees; of a late call none is known */
+    uint64_t children;               /* direct callees; 0 (unknown) without a recorded entry */
 };
 
 struct nsc_open_call {
@@ -34,22 +35,22 @@ struct nsc_open_call {
     uint32_t bound;
 };
 
-/* stack[0] is no call: it stands for the thread. See report.c for it and for epochs. */
+/* stack[0] is not a call but represents the thread. report_state.h explains epochs. */
 struct nsc_call_lane {
     struct nsc_open_call *stack;
     size_t depth, depth_max;
     size_t epoch_depth;
     uint64_t epoch_ticks;
     uint64_t epoch_child_ticks;
-    uint64_t numbers; /* given so far */
+    uint64_t numbers; /* call numbers assigned so far */
     uint64_t from_ticks;
     uint32_t thread;
 };
 
 /**
- * nsc_call_lane_begin - forget all and begin a thread.
- * @lane: zeros, or one that was used before; nsc_call_lane_free() it at last.
- * @from_ticks: where the window begins, or 0.
+ * nsc_call_lane_begin - reset the lane and begin a thread.
+ * @lane: zeroed, or used before; release with nsc_call_lane_free().
+ * @from_ticks: start of the window, or 0.
  * Returns 0 or -ENOMEM.
  */
 int nsc_call_lane_begin(struct nsc_call_lane *lane, uint32_t thread, uint64_t start_ticks,
@@ -58,9 +59,10 @@ void nsc_call_lane_free(struct nsc_call_lane *lane);
 
 /* Make room for one more open call. Returns 0 or -ENOMEM. */
 int nsc_call_lane_grow(struct nsc_call_lane *lane);
-/* Since now, and directly above the calls that are open now, a call may have begun unseen. */
+/* Begin an epoch: from @ticks on, a call whose entry was not recorded may have begun directly above
+ * the calls that are now open. */
 void nsc_call_lane_begin_epoch(struct nsc_call_lane *lane, uint64_t ticks);
-/* A call returns that was not seen to begin. */
+/* Complete a call that returns without a recorded entry (LATE_EXIT). */
 void nsc_call_lane_end_late(struct nsc_call_lane *lane, const struct nsc_event *e,
                             struct nsc_call *ended);
 
@@ -90,7 +92,8 @@ static inline void nsc_call_lane_leave(struct nsc_call_lane *lane, const struct 
         nsc_call_lane_begin_epoch(lane, e->ticks);
 }
 
-/* Follow one event, as a feed gives it. Returns 1 if a call ended with it, 0, or -ENOMEM. */
+/* Apply one event of a struct nsc_selected_events. Returns 1 if it ended a call, 0 if not, or
+ * -ENOMEM. */
 static inline int nsc_call_lane_follow(struct nsc_call_lane *lane, const struct nsc_event *e,
                                        struct nsc_call *ended)
 {

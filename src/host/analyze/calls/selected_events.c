@@ -1,5 +1,5 @@
 /*
- * selected_events.c - a thread's events as a selection leaves them; see selected_events.h.
+ * selected_events.c - a thread's events after a selection was applied; see selected_events.h.
  *
  * Called by the analyses. Must not hold more than one batch and the stack of open calls.
  */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum feed_phase {
-    PHASE_OPENING, /* before the window; the calls open at its start are still to be told */
+    PHASE_OPENING, /* before the window; the calls open at its start are still to be emitted */
     PHASE_EVENTS,
     PHASE_CLOSING, /* after the last event; the calls still open are to be closed */
     PHASE_DONE,
@@ -21,15 +21,15 @@ struct nsc_selected_events {
     struct nsc_cursor *cursor;
     const struct nsc_selection *selection;
     enum feed_phase phase;
-    bool plain;          /* no window, no filter: batches pass untouched, `open` is unused */
-    uint64_t last_ticks; /* of the newest event; where calls left open end */
+    bool plain;          /* no window, no filter: batches pass unchanged, `open` is unused */
+    uint64_t last_ticks; /* of the newest event; calls left open end here */
 
-    struct nsc_event *batch; /* events of our own making */
+    struct nsc_event *batch; /* events created here, not by the cursor */
     size_t batch_count, batch_max;
-    /* Time without the hooks, when their cost is taken out. */
+    /* Events with corrected ticks, when the hook cost is subtracted. */
     struct nsc_event *corrected;
     size_t corrected_max;
-    uint64_t spent;           /* by hooks so far, in 1/256 ticks */
+    uint64_t spent;           /* hook cost so far, in 1/256 ticks */
     uint64_t corrected_ticks; /* of the newest event */
 
     struct nsc_frame *open; /* open calls that are not hidden, outermost first */
@@ -107,7 +107,7 @@ static int push_open(struct nsc_selected_events *f, const struct nsc_frame *fram
     return 0;
 }
 
-/* Append an ENTER for each of @frames, and the gap that ends where reading begins. */
+/* Append an ENTER for each of @frames, and a LOST that marks where reading begins. */
 static int tell_entries(struct nsc_selected_events *f, const struct nsc_frame *frames, size_t count)
 {
     uint64_t ticks = f->selection->from_ticks;
@@ -151,21 +151,21 @@ static int tell_ends(struct nsc_selected_events *f, const struct nsc_frame *fram
     return 0;
 }
 
-/* An exit at the very start belongs to a call that lies before the window. */
+/* An exit exactly at the start belongs to a call before the window. */
 static bool is_before(const struct nsc_event *e, uint64_t from)
 {
     return e->ticks < from ||
            (e->ticks == from && e->kind != NSC_EVENT_ENTER && e->kind != NSC_EVENT_LOST);
 }
 
-/* An exit at the very end still closes its call inside the window. */
+/* An exit exactly at the end still closes its call inside the window. */
 static bool is_after(const struct nsc_event *e, uint64_t to)
 {
     return e->ticks > to ||
            (e->ticks == to && (e->kind == NSC_EVENT_ENTER || e->kind == NSC_EVENT_LOST));
 }
 
-/* Follow an event on the stack of open calls. */
+/* Update the stack of open calls by an event. */
 static int apply(struct nsc_selected_events *f, const struct nsc_event *e)
 {
     if (e->kind == NSC_EVENT_ENTER) {
@@ -178,7 +178,7 @@ static int apply(struct nsc_selected_events *f, const struct nsc_event *e)
     return 0;
 }
 
-/* Turn a raw batch into what the selection leaves of it. */
+/* Apply the selection to a raw batch. */
 static int filter_batch(struct nsc_selected_events *f, const struct nsc_event *raw, size_t count)
 {
     const struct nsc_selection *s = f->selection;
@@ -217,7 +217,7 @@ static int filter_batch(struct nsc_selected_events *f, const struct nsc_event *r
     return error;
 }
 
-/* The calls that are open where the cursor stands: told at once when plain, else remembered. */
+/* Load the calls that are open at the cursor: emit them at once if plain, else keep them. */
 static int begin(struct nsc_selected_events *f)
 {
     const struct nsc_frame *frames;
@@ -239,7 +239,7 @@ static int begin(struct nsc_selected_events *f)
     return error;
 }
 
-/* Close what is open after the last event. */
+/* Close the calls that are open after the last event. */
 static int finish(struct nsc_selected_events *f)
 {
     const struct nsc_frame *frames = f->open;
@@ -250,7 +250,8 @@ static int finish(struct nsc_selected_events *f)
     return error ? error : tell_ends(f, frames, depth, f->last_ticks);
 }
 
-/* Take the next raw batch: pass it on (1), filter it into the own batch (0), or -errno. */
+/* Take the next raw batch. Returns 1 if it is passed on, 0 if it was filtered into f->batch, or
+ * -errno. */
 static int take_batch(struct nsc_selected_events *f, const struct nsc_event **events, size_t *count,
                       struct nsc_diag *diag)
 {
@@ -261,7 +262,7 @@ static int take_batch(struct nsc_selected_events *f, const struct nsc_event **ev
     if (result < 0)
         return result;
     if (result == 0) {
-        /* A window that begins after the thread's end holds nothing of it. */
+        /* If the window begins after the thread's end, it contains nothing of the thread. */
         f->phase = f->phase == PHASE_OPENING ? PHASE_DONE : PHASE_CLOSING;
         return 0;
     }
@@ -299,8 +300,9 @@ static int next_batch(struct nsc_selected_events *f, const struct nsc_event **ev
 }
 
 /*
- * The time of an event without what the hooks of this thread have taken before. A call that seems
- * shorter than its own hooks took no time, and no more than it lasted is taken out.
+ * Subtract from an event's time the cost of this thread's hooks so far. The result never goes
+ * backwards: a call shorter than its own hooks gets zero duration, and only its measured time is
+ * subtracted.
  */
 static uint64_t correct(struct nsc_selected_events *f, uint64_t ticks)
 {
@@ -375,7 +377,7 @@ int nsc_selected_events_skip(struct nsc_selected_events *f, uint32_t chunk, stru
 
     f->phase = PHASE_EVENTS;
     if (chunk >= count) {
-        f->phase = PHASE_DONE; /* a whole thread leaves no call open */
+        f->phase = PHASE_DONE; /* at the end of a complete thread no call is open */
         return 0;
     }
     error = nsc_cursor_open_chunk(f->trace, &chunks[chunk], &cursor, diag);

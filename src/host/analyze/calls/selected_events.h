@@ -1,18 +1,19 @@
 /*
- * selected_events.h - one thread's events as a selection leaves them: what every analysis is fed
- * with.
+ * selected_events.h - one thread's events after a selection was applied: the input of every
+ * analysis.
  *
- * Between the trace's cursor and the consumers (report, tree, calls, replay), so that these need
- * not know about windows, filters or damage. What a feed gives:
+ * Sits between the trace's cursor and the consumers (report, tree, calls, replay). Consumers need
+ * not handle windows, filters or damaged files. It guarantees:
  *
- * - ENTER, EXIT, UNWIND nest; every ENTER has its end: calls open at the window's end, or at the
- * end of an incomplete trace, get an UNWIND there.
- * - Calls open at the window's start come first, as ENTERs with their true (earlier) ticks; the
- *   consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far. After them comes a
- *   LOST of NSC_SELECTED_EVENTS_WINDOW events: what happened before is not known, as after a gap.
- * - LATE_EXIT and LOST pass, unless hidden or outside the window.
+ * - ENTER, EXIT and UNWIND nest, and every ENTER has its end. Calls that are open at the window's
+ *   end, or at the end of an incomplete trace, get an UNWIND there.
+ * - Calls that are open at the window's start come first, as ENTERs with their true (earlier)
+ *   ticks; the consumer clips them. `value` of an ENTER holds its NSC_BOUND_* known so far. A LOST
+ *   of NSC_SELECTED_EVENTS_WINDOW events follows them: what happened earlier is unknown, as after a
+ *   gap.
+ * - LATE_EXIT and LOST are passed on, unless hidden or outside the window.
  * - `depth` counts the open calls that are not hidden.
- * - With a cost of hooks in the selection, ticks are those of a thread without hooks.
+ * - If the selection has a hook cost, ticks are corrected to those of a thread without hooks.
  */
 #ifndef NSC_ANALYZE_CALLS_SELECTED_EVENTS_H
 #define NSC_ANALYZE_CALLS_SELECTED_EVENTS_H
@@ -21,10 +22,11 @@
 
 struct nsc_selected_events;
 
-/* Number of "lost" events where a window begins, which is no gap of the recording. */
+/* Number of "lost" events at the start of a window, where the recording has no gap. */
 #define NSC_SELECTED_EVENTS_WINDOW UINT64_MAX
 
-/* Whether a thread is selected and has any events: a file may list millions that have none. */
+/* Whether a thread is selected and has events. A file may list millions of threads without
+ * events. */
 static inline bool nsc_selected_events_is_wanted(const struct nsc_trace *t,
                                                  const struct nsc_selection *selection,
                                                  uint32_t thread)
@@ -37,7 +39,7 @@ static inline bool nsc_selected_events_is_wanted(const struct nsc_trace *t,
 
 /**
  * nsc_selected_events_open - begin to read a thread.
- * @selection: borrowed until nsc_selected_events_close(); its threads are not looked at.
+ * @selection: borrowed until nsc_selected_events_close(); its list of threads is ignored.
  * Returns 0 or -errno with @diag filled, as nsc_cursor_open().
  */
 int nsc_selected_events_open(struct nsc_trace *t, uint32_t thread,
@@ -45,8 +47,8 @@ int nsc_selected_events_open(struct nsc_trace *t, uint32_t thread,
                              struct nsc_selected_events **out, struct nsc_diag *diag);
 
 /**
- * nsc_selected_events_next - the next batch; valid until the next call.
- * Without window and filter the cursor's own batch is passed on, at no cost per event.
+ * nsc_selected_events_next - return the next batch; valid until the next call of this function.
+ * Without window, filter and hook cost the cursor's own batch is passed on, at no cost per event.
  * Returns 1, 0 at the end, or -errno with @diag filled.
  */
 int nsc_selected_events_next(struct nsc_selected_events *f, const struct nsc_event **events,
@@ -54,17 +56,18 @@ int nsc_selected_events_next(struct nsc_selected_events *f, const struct nsc_eve
 void nsc_selected_events_close(struct nsc_selected_events *f);
 
 /**
- * nsc_selected_events_chunk - the chunk whose events come next, if everything before it has been
- * given. Returns its index in nsc_trace_chunks(), perhaps one behind the last; UINT32_MAX within a
- * chunk, before the window, and at its end.
+ * nsc_selected_events_chunk - return the chunk whose events come next, if everything before it has
+ * been returned. Returns its index in nsc_trace_chunks(), possibly one past the last. Returns
+ * UINT32_MAX within a chunk, before the window, and at its end.
  */
 uint32_t nsc_selected_events_chunk(const struct nsc_selected_events *f);
 
 /**
- * nsc_selected_events_skip - pass over chunks, nsc_selected_events_chunk() having named the first
- * of them.
- * @chunk: the one to go on with. All that is skipped must lie in the window, and nothing be hidden.
- * The consumer must know itself which calls are open there. Returns 0 or -errno with @diag.
+ * nsc_selected_events_skip - skip chunks, starting with the one that nsc_selected_events_chunk()
+ * returned.
+ * @chunk: the chunk to continue with. All skipped chunks must lie in the window, and no function
+ *         may be hidden.
+ * The consumer must itself know which calls are open there. Returns 0 or -errno with @diag.
  */
 int nsc_selected_events_skip(struct nsc_selected_events *f, uint32_t chunk, struct nsc_diag *diag);
 

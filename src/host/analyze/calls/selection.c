@@ -1,5 +1,5 @@
 /*
- * selection.c - which part of a trace is looked at; see selection.h.
+ * selection.c - the part of a trace to analyse; see selection.h.
  *
  * Called by cli/. Must not read events.
  */
@@ -15,7 +15,7 @@ void nsc_selection_init(struct nsc_selection *s)
     *s = (struct nsc_selection){.to_ticks = UINT64_MAX};
 }
 
-/* A count of ticks with a fraction, in 1/256 ticks; 0 if it makes no sense. */
+/* Parse a decimal number of ticks into 1/256 ticks; 0 if it is invalid. */
 static uint32_t read_cost(const char *text)
 {
     double ticks = text ? strtod(text, NULL) : 0;
@@ -48,12 +48,12 @@ void nsc_selection_window(struct nsc_selection *s, const struct nsc_trace *t, ui
 {
     const struct nsc_clock *clock = nsc_trace_clock(t);
 
-    /* 0 stays 0: events before the origin (other threads' first ones) belong to the beginning. */
+    /* Keep 0: events before the origin (first events of other threads) belong to the beginning. */
     s->from_ticks = from_ns > 0 ? nsc_clock_ticks(clock, from_ns) : 0;
     s->to_ticks = to_ns != UINT64_MAX ? nsc_clock_ticks(clock, to_ns) : UINT64_MAX;
 }
 
-/* A whole number in decimal, or false. */
+/* Parse a decimal number; false if it is not one. */
 static bool is_number(const char *text, uint64_t *value)
 {
     char *end;
@@ -96,7 +96,7 @@ int nsc_selection_thread(struct nsc_selection *s, const struct nsc_trace *t, con
     return found;
 }
 
-/* A process is named by the path of its program; people know it by the last part. */
+/* A process is named by the path of its program; users often give only the last component. */
 static bool process_fits(const char *which, const char *name)
 {
     const char *slash = strrchr(name, '/');

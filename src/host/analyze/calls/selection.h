@@ -1,14 +1,14 @@
 /*
- * selection.h - the part of a trace that a command looks at: window, threads, functions.
+ * selection.h - the part of a trace that a command analyses: window, threads, functions.
  *
- * Filled by cli/ from options, read by everything in analyze/ (and by exports). One rule for each:
+ * Filled by cli/ from options, read by everything in analyze/ and by exports. The rules:
  *
- * - Window [from, to): calls that overlap it are seen. Times that add up (total, self, shares)
- * count the part inside the window. A call keeps its true start; one still open at `to` has, as its
- *   duration, the time it had run by then, and is marked as a bound.
- * - Threads: the others might as well not have run.
- * - Functions: as if the hidden ones had not been recorded. Their callees are their callers'
- *   callees, their own time is their callers' own time.
+ * - Window [from, to): calls that overlap it are included. Times that add up (total, self, shares)
+ *   count the part inside the window. A call keeps its true start. The duration of a call that is
+ *   still open at `to` ends there, and is marked as a bound.
+ * - Threads: threads that are not selected are treated as if they had not run.
+ * - Functions: hidden functions are treated as if they had not been recorded. Their callees become
+ *   callees of their callers; their self time is added to their callers' self time.
  */
 #ifndef NSC_ANALYZE_CALLS_SELECTION_H
 #define NSC_ANALYZE_CALLS_SELECTION_H
@@ -16,59 +16,60 @@
 #include "trace/read/reader.h"
 #include "util/text/pattern.h"
 
-/* What recording added to the program's time, in 1/256 ticks. */
+/* Time that recording added to the program, in 1/256 ticks per call. */
 struct nsc_hook_cost {
-    uint32_t
-        inner; /* of a call: between the two readings of the timer, so that the call seems longer */
-    uint32_t outer; /* the rest, by which its caller seems longer */
+    /* between the two timer reads of a call: makes the call itself appear longer */
+    uint32_t inner;
+    uint32_t outer; /* the rest: makes the caller appear longer */
 };
 
-/* May an analysis take sums from the trace's index instead of reading all events? All is exact but
- * the quantiles of durations, which are then within 1/16. */
+/* Whether an analysis may take sums from the trace's index instead of reading all events. All
+ * results are exact except quantiles of durations, which are then within 1/16. */
 enum nsc_selection_index {
-    NSC_SELECTION_INDEX_LARGE, /* where reading would take long: from a million events on */
+    NSC_SELECTION_INDEX_LARGE, /* only for large traces: a million events or more */
     NSC_SELECTION_INDEX_NEVER,
     NSC_SELECTION_INDEX_ALWAYS,
 };
 
 struct nsc_selection {
     uint64_t from_ticks, to_ticks; /* 0, UINT64_MAX = everything */
-    uint8_t *threads;              /* a byte per thread id, 0 = left out; NULL = all */
-    uint8_t *hidden;               /* a byte per function id, 1 = hidden; NULL = none */
+    uint8_t *threads;              /* one byte per thread index, 0 = not selected; NULL = all */
+    uint8_t *hidden;               /* one byte per function id, 1 = hidden; NULL = none */
     enum nsc_selection_index index;
-    struct nsc_hook_cost cost; /* taken out of all times; zeros: times are as measured */
+    struct nsc_hook_cost cost; /* subtracted from all times; zeros: times stay as measured */
 };
 
-/* Everything. */
+/* Select everything. */
 void nsc_selection_init(struct nsc_selection *s);
 void nsc_selection_free(struct nsc_selection *s);
 
 /**
- * nsc_selection_compensate - have the cost of the hooks taken out of the times, as the recorder
- * measured it. Returns 0, -ENOENT (it did not) or -EOPNOTSUPP (ends of calls are bounds only).
+ * nsc_selection_compensate - subtract the cost of the hooks, as the recorder measured it, from all
+ * times. Returns 0, -ENOENT (not measured) or -EOPNOTSUPP (ends of calls are bounds only).
  */
 int nsc_selection_compensate(struct nsc_selection *s, const struct nsc_trace *t);
 
-/* Narrow to a window in ns since the trace's origin; @to_ns UINT64_MAX = to the end. */
+/* Set the window, in ns since the trace's origin; @to_ns UINT64_MAX = to the end. */
 void nsc_selection_window(struct nsc_selection *s, const struct nsc_trace *t, uint64_t from_ns,
                           uint64_t to_ns);
 
 /**
- * nsc_selection_thread - add threads to those seen (the first call leaves out all others).
- * @which: a thread id of the system ("1234"), an index in the trace ("#2"), or a name, in which
- *         * and ? stand for any characters and any one character.
- * Returns the number of threads that fit, or -ENOMEM. A coroutine's stacks come with their thread.
+ * nsc_selection_thread - add threads to the selection (the first call deselects all others).
+ * @which: a system thread id ("1234"), an index in the trace ("#2"), or a name, in which * matches
+ *         any characters and ? one character.
+ * Returns the number of matching threads, or -ENOMEM. A coroutine's stacks are selected with their
+ * thread.
  */
 int nsc_selection_thread(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
 
-/* The same for processes: a process id of the system, or the path of its program or the path's last
- * part. */
+/* The same for processes: a system process id, or the path of its program or the path's last
+ * component. */
 int nsc_selection_process(struct nsc_selection *s, const struct nsc_trace *t, const char *which);
 
 /**
- * nsc_selection_filter - hide functions by patterns, each of which may be given several times.
- * @only: if @only_count > 0, functions that fit none of these are hidden.
- * @except: functions that fit one of these are hidden.
+ * nsc_selection_filter - hide functions by patterns; may be called several times.
+ * @only: if @only_count > 0, functions that match none of these are hidden.
+ * @except: functions that match any of these are hidden.
  * Returns 0 or -ENOMEM.
  */
 int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
@@ -76,9 +77,9 @@ int nsc_selection_filter(struct nsc_selection *s, const struct nsc_trace *t,
                          struct nsc_pattern *const *except, size_t except_count);
 
 /**
- * nsc_selection_functions - the functions that a pattern fits.
- * @found: receives how many.
- * Returns a byte per function id, 1 = fits, for free(); NULL if there is no memory.
+ * nsc_selection_functions - find the functions that match a pattern.
+ * @found: receives their number.
+ * Returns one byte per function id, 1 = matches, to be released with free(); NULL if out of memory.
  */
 uint8_t *nsc_selection_functions(const struct nsc_trace *t, const struct nsc_pattern *pattern,
                                  size_t *found);

@@ -1,8 +1,8 @@
 /*
- * thread_merge.c - the events of several threads in the order of time; see thread_merge.h.
+ * thread_merge.c - the events of several threads in order of time; see thread_merge.h.
  *
- * Called by replay.c and calls.c. A heap of threads by the time of their next event; a thread joins
- * when the time of its start has come.
+ * Called by replay.c and calls.c. Keeps a heap of threads by the time of their next event. A thread
+ * joins the heap when the merge reaches its start time.
  */
 #include "analyze/calls/thread_merge.h"
 
@@ -15,9 +15,9 @@
 struct lane {
     uint32_t thread;
     struct nsc_selected_events *feed;
-    const struct nsc_event *events; /* the feed's batch */
+    const struct nsc_event *events; /* the current batch of the feed */
     size_t at, count;
-    struct nsc_event head; /* the next event; `at` is the one after it */
+    struct nsc_event head; /* the next event; `at` is the index after it */
     bool has_head;
 };
 
@@ -27,9 +27,9 @@ struct nsc_merge {
     uint32_t max_depth;
     uint32_t *waiting; /* threads that have not begun, the earliest last */
     uint32_t waiting_count;
-    struct lane **heap; /* heap[0] has the earliest head */
+    struct lane **heap; /* heap[0] is the thread with the earliest head */
     uint32_t heap_count;
-    struct lane *last; /* whose event was given last; its next one is not in the heap's order yet */
+    struct lane *last; /* of the last returned event; its next event is not in heap order yet */
 };
 
 static uint64_t start_of(const struct nsc_trace *t, uint32_t thread)
@@ -90,7 +90,8 @@ void nsc_merge_close(struct nsc_merge *m)
     free(m);
 }
 
-/* Make sure that events[at] is one to give. Returns 1, 0 at the thread's end, or -errno. */
+/* Advance to an event that max_depth permits, so that events[at] is valid. Returns 1, 0 at the
+ * thread's end, or -errno. */
 static int find_event(struct lane *lane, uint32_t max_depth, struct nsc_diag *diag)
 {
     for (;;) {
@@ -107,7 +108,7 @@ static int find_event(struct lane *lane, uint32_t max_depth, struct nsc_diag *di
     }
 }
 
-/* Move on: the event after the head becomes the head. Returns 1, 0 at the end, or -errno. */
+/* Advance: the event after the head becomes the head. Returns 1, 0 at the end, or -errno. */
 static int advance(struct lane *lane, uint32_t max_depth, struct nsc_diag *diag)
 {
     int result = find_event(lane, max_depth, diag);
@@ -156,7 +157,7 @@ static void sift_up(struct nsc_merge *m, struct lane *lane)
     m->heap[at] = lane;
 }
 
-/* Let one waiting thread join. Returns 0 or -errno. */
+/* Add one waiting thread to the heap. Returns 0 or -errno. */
 static int join(struct nsc_merge *m, struct nsc_diag *diag)
 {
     struct lane *lane = calloc(1, sizeof(*lane));
@@ -175,7 +176,8 @@ static int join(struct nsc_merge *m, struct nsc_diag *diag)
     return result < 0 ? result : 0;
 }
 
-/* The thread whose event was given last goes on, or leaves. Returns 0 or -errno. */
+/* Advance the thread whose event was returned last, or remove it at its end. Returns 0 or
+ * -errno. */
 static int settle_last(struct nsc_merge *m, struct nsc_diag *diag)
 {
     int result;
