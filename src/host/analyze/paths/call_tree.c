@@ -1,10 +1,11 @@
 /*
  * call_tree.c - the merged call tree; see call_tree.h.
  *
- * Called by cli/ and answer/. A call that returns without having been entered takes under itself
- * what its caller did since the epoch began (report.c says what that is). So the calls of an epoch
- * are gathered in a scratch tree of their own, and added to the result when the epoch ends. A
- * thread without such calls, as the index tells, needs neither: its calls go to the result at once.
+ * Called by cli/, viewer/engine/ and trace_diff.c. A call that returns without a recorded entry
+ * contains everything that its caller did since the current epoch began (see report_state.h).
+ * Therefore the calls of an epoch are collected in a scratch tree, which is added to the result
+ * when the epoch ends. If the index shows that a thread has no such calls, its calls go directly to
+ * the result.
  */
 #include "analyze/paths/call_tree.h"
 
@@ -17,13 +18,13 @@
 struct open_call {
     uint64_t start_ticks;
     uint32_t function;
-    /* Up to the epoch's depth a node of the result, above it one of the scratch tree. Of a folded
-     * call: that of the nearest caller that has one. */
+    /* A node of the result up to the epoch's depth, above it one of the scratch tree. For a folded
+     * call: the node of the nearest caller that has one. */
     uint32_t node;
-    uint32_t level; /* of that node: recursion that shares a node goes no deeper */
+    uint32_t level; /* level of that node: recursion that shares a node adds no level */
     bool bound;
     bool folded; /* has no node */
-    bool shares; /* recursion on its caller's node: its time is counted there already */
+    bool shares; /* recursion on its caller's node, which already counts its time */
 };
 
 struct builder {
@@ -31,12 +32,13 @@ struct builder {
     const struct nsc_tree_options *options;
     struct nsc_tree result;
     struct nsc_tree scratch;
-    struct open_call *stack; /* stack[0] is no call but stands for the thread */
+    struct open_call *stack; /* stack[0] is not a call but represents the thread */
     size_t depth, depth_max;
-    bool direct; /* the thread has no call without an entry: no epochs */
+    bool direct; /* every call of the thread has an entry: no epochs needed */
     size_t epoch_depth;
     uint64_t epoch_ticks;
-    uint32_t epoch_node; /* in the scratch tree, what is above it: callees of stack[epoch_depth] */
+    /* scratch node that stands for stack[epoch_depth]; its children are that call's callees */
+    uint32_t epoch_node;
     bool no_memory;
 };
 
@@ -52,7 +54,7 @@ static bool grow_stack(struct builder *b)
     return true;
 }
 
-/* The open calls above the epoch's get nodes of the result. */
+/* Give nodes of the result to the open calls above the epoch's call. */
 static void move_stack(struct builder *b)
 {
     for (size_t i = b->epoch_depth + 1; i <= b->depth; i++) {
@@ -69,7 +71,7 @@ static void move_stack(struct builder *b)
     }
 }
 
-/* Calls that share the node of the epoch's call are counted above it until now. */
+/* Move the counts of calls that share the node of the epoch's call to that node. */
 static void move_shared_calls(struct builder *b)
 {
     struct nsc_tree_node *from = &b->scratch.nodes[b->epoch_node];
@@ -80,7 +82,7 @@ static void move_shared_calls(struct builder *b)
     from->calls = from->bounds = 0;
 }
 
-/* Add what the epoch gathered to the result. */
+/* Add the epoch's scratch tree to the result. */
 static void end_epoch(struct builder *b)
 {
     uint32_t at = b->stack[b->epoch_depth].node;
@@ -96,7 +98,7 @@ static void end_epoch(struct builder *b)
         b->no_memory = true;
 }
 
-/* An epoch of the innermost call begins. */
+/* Begin an epoch of the innermost open call. */
 static void begin_epoch(struct builder *b, uint64_t ticks)
 {
     nsc_nodes_reset(&b->scratch);
@@ -151,7 +153,7 @@ static void enter(struct builder *b, const struct nsc_event *e)
     b->stack[++b->depth] = call;
 }
 
-/* Count a call that ended on its node, and its time as its caller's callee's. */
+/* Count an ended call on its node, and its time as callee time of its caller. */
 static void count_call(const struct open_call *call, bool caller_folded, struct nsc_tree *tree,
                        uint32_t above, uint64_t inside, bool bound)
 {
@@ -196,7 +198,7 @@ static void leave(struct builder *b, const struct nsc_event *e)
     begin_epoch(b, e->ticks);
 }
 
-/* A call returns whose entry was not seen: it takes what its caller did in the epoch. */
+/* End a call without a recorded entry: it contains what its caller did in the epoch. */
 static void end_late(struct builder *b, const struct nsc_event *e)
 {
     const struct open_call *caller = &b->stack[b->depth];
@@ -204,7 +206,7 @@ static void end_late(struct builder *b, const struct nsc_event *e)
     struct nsc_tree_node *node;
     uint32_t above;
 
-    if (b->depth != b->epoch_depth) /* no gap here: a damaged trace */
+    if (b->depth != b->epoch_depth) /* no gap was recorded here: the trace is damaged */
         pass_gap(b, e->ticks);
     start = b->epoch_ticks > from ? b->epoch_ticks : from;
     above = caller->folded ? 0 : nsc_nodes_wrap(&b->scratch, b->epoch_node, e->function);
@@ -225,7 +227,7 @@ static void end_late(struct builder *b, const struct nsc_event *e)
     b->epoch_node = above;
 }
 
-/* Returns 0 or -EBADMSG: there is a call without an entry where the index says there is none. */
+/* Returns 0 or -EBADMSG: a call without an entry, although the index says there is none. */
 static int feed_events(struct builder *b, const struct nsc_event *events, size_t n)
 {
     for (size_t i = 0; i < n && !b->no_memory; i++) {
@@ -245,7 +247,7 @@ static int feed_events(struct builder *b, const struct nsc_event *events, size_t
     return 0;
 }
 
-/* Whether each call of a thread in the window was entered in sight. */
+/* Whether every call of a thread in the window has a recorded entry. */
 static bool has_all_entries(const struct builder *b, struct nsc_trace *t, uint32_t thread)
 {
     const struct nsc_selection *s = b->selection;
@@ -290,7 +292,7 @@ static int build_thread(struct builder *b, struct nsc_trace *t, uint32_t thread,
     return result;
 }
 
-/* The trees below the outermost nodes of the wanted functions, merged into @out. */
+/* Merge the subtrees below the outermost nodes of the wanted functions into @out. */
 static int take_roots(const struct nsc_tree *whole, const uint8_t *roots, struct nsc_tree *out)
 {
     uint32_t at = 0;

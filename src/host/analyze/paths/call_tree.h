@@ -1,10 +1,10 @@
 /*
- * call_tree.h - the merged call tree: one node for each path of functions, with what its calls
- * took.
+ * call_tree.h - the merged call tree: one node per path of functions, with the times of its calls.
  *
- * Called by cli/ and answer/. One pass. Memory by the number of different paths, and never more
- * than NSC_TREE_NODES_MAX nodes: calls on further paths, and calls deeper than NSC_TREE_DEPTH_MAX,
- * have no node of their own; their time is told in `folded_ticks` of the node above them.
+ * Called by cli/, viewer/engine/ and trace_diff.c. One pass over the events. Memory grows with the
+ * number of different paths, up to NSC_TREE_NODES_MAX nodes. Calls on further paths, and calls
+ * deeper than NSC_TREE_DEPTH_MAX, get no node of their own: they are folded. Their time is counted
+ * in `folded_ticks` of the node above them.
  */
 #ifndef NSC_ANALYZE_PATHS_CALL_TREE_H
 #define NSC_ANALYZE_PATHS_CALL_TREE_H
@@ -13,13 +13,15 @@
 #include "analyze/paths/tree_nodes.h"
 
 struct nsc_tree_options {
-    const uint8_t *roots; /* a byte per function id: the tree of the calls of these functions, all
-                           * their outermost occurrences merged; NULL = from the threads' starts */
-    bool fold_recursion;  /* a function's direct calls of itself share its node */
+    /* one byte per function id: build the tree of the calls of these functions, their outermost
+     * occurrences merged; NULL = from the threads' starts */
+    const uint8_t *roots;
+    bool fold_recursion; /* a function's direct calls of itself share its node */
 };
 
 /**
- * nsc_tree_make - build the tree of the selected threads, children sorted by total, then by name.
+ * nsc_tree_make - build the call tree of the selected threads. Children are sorted by total, then
+ * by name.
  * @options: may be NULL.
  * @out: filled on success; free with nsc_tree_free().
  * Returns 0 or -errno with @diag filled.

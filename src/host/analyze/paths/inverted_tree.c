@@ -1,4 +1,4 @@
-/* inverted_tree.c - a call tree upside down; see inverted_tree.h. */
+/* inverted_tree.c - an inverted call tree; see inverted_tree.h. */
 #include "analyze/paths/inverted_tree.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ static bool has_same_above(const struct nsc_tree *tree, uint32_t at)
     return false;
 }
 
-/* Add what a node's calls took to the nodes on its way up. */
+/* Add the numbers of a node's calls to the inverted path from that node up to the root. */
 static int add_path(const struct nsc_tree *tree, uint32_t from, uint64_t total_ticks,
                     struct nsc_tree *out)
 {
@@ -29,14 +29,14 @@ static int add_path(const struct nsc_tree *tree, uint32_t from, uint64_t total_t
 
         if (child == NSC_NO_ID)
             return -ENOMEM;
-        if (child == 0) /* full */
+        if (child == 0) /* the tree is full */
             break;
         node = &out->nodes[child];
         node->calls += leaf->calls;
         node->bounds += leaf->bounds;
         node->total_ticks += total_ticks;
-        /* What is left of a node is its own time: here that of the topmost function. Modular: a
-         * recursive call adds its own time, but none to the total. */
+        /* Total minus child_ticks is the self time: here that of the topmost function. Modular
+         * arithmetic: a recursive call adds self time, but nothing to the total. */
         node->child_ticks += total_ticks - self_ticks;
         to = child;
     }

@@ -1,7 +1,7 @@
 /*
- * inverted_tree.h - a merged call tree from the other end: functions, below each its callers.
+ * inverted_tree.h - an inverted call tree: functions at the top, and below each its callers.
  *
- * Called by answer/ and cli/. Works on a tree that is made already (call_tree.h); reads nothing.
+ * Called by viewer/engine/ and cli/. Works on an existing tree (call_tree.h); reads no events.
  */
 #ifndef NSC_ANALYZE_PATHS_INVERTED_TREE_H
 #define NSC_ANALYZE_PATHS_INVERTED_TREE_H
@@ -9,14 +9,16 @@
 #include "analyze/paths/call_tree.h"
 
 /**
- * nsc_tree_invert - turn a tree upside down.
- * @tree: from the threads' starts, made without fold_recursion.
- * @leaves: a byte per function id: only calls of these, with all the time in them; a call inside
- *          another one of the same function adds no time. NULL: all functions, with their own time.
- * @out: filled on success; free with nsc_tree_free(). Below the root the functions, below each
- * those that called it, and so on; the numbers of a node are those of the topmost function's calls
- *       that came this way. Sorted as the tree was. Paths beyond NSC_TREE_NODES_MAX nodes end in
- * the last node that there was room for. Returns 0 or -ENOMEM.
+ * nsc_tree_invert - invert a call tree.
+ * @tree: built from the threads' starts, without fold_recursion.
+ * @leaves: one byte per function id: only calls of these functions, with their total time; a call
+ *          inside another call of the same function adds no time. NULL: all functions, with their
+ *          self time.
+ * @out: filled on success; free with nsc_tree_free(). Below the root are the functions, below each
+ *       its callers, and so on. A node's numbers are those of the topmost function's calls that
+ *       were made through this path. Sorted like call_tree.h. Paths beyond NSC_TREE_NODES_MAX nodes
+ *       end at the last node that fits.
+ * Returns 0 or -ENOMEM.
  */
 int nsc_tree_invert(const struct nsc_tree *tree, const struct nsc_trace *t, const uint8_t *leaves,
                     struct nsc_tree *out);

@@ -1,7 +1,7 @@
 /*
  * sandwich.c - callers and callees of one function; see sandwich.h.
  *
- * Called by answer/. Calls of other functions cost nothing but a push and a pop.
+ * Called by viewer/engine/ and cli/. Calls of other functions cost only a push and a pop.
  */
 #include "analyze/paths/sandwich.h"
 
@@ -12,12 +12,12 @@
 #include "analyze/calls/selected_events.h"
 #include "util/sort.h"
 
-/* What is known of some calls while counting: report.c says what epochs are. */
+/* Running sums of a set of calls; report_state.h explains epochs. */
 struct tally {
     uint64_t calls, total_ticks;
     uint64_t epoch_base; /* total_ticks when the calls first became active in epoch `epoch` */
     uint32_t epoch;
-    uint32_t active; /* open ones on the current thread */
+    uint32_t active; /* open calls on the current thread */
 };
 
 struct open_call {
@@ -30,8 +30,8 @@ struct counter {
     uint32_t function, function_count;
     struct tally own;
     uint64_t self_ticks;
-    struct tally *callers, *callees; /* by function; callers of none: at function_count */
-    struct open_call *stack;         /* stack[0] is no call */
+    struct tally *callers, *callees; /* by function; calls without a caller: at function_count */
+    struct open_call *stack;         /* stack[0] is not a call but represents the thread */
     size_t depth, depth_max;
     size_t epoch_depth;
     uint64_t epoch_ticks, epoch_child_ticks;
@@ -90,7 +90,7 @@ static void end_late_tally(const struct counter *c, struct tally *t, uint64_t in
     t->total_ticks = t->epoch_base + inside;
 }
 
-/* Returns false if there is no memory. */
+/* Returns false if out of memory. */
 static bool enter(struct counter *c, const struct nsc_event *e)
 {
     uint32_t caller = c->stack[c->depth].function;
@@ -131,7 +131,7 @@ static void end_late(struct counter *c, const struct nsc_event *e)
     struct open_call *caller = &c->stack[c->depth];
     uint64_t start, inside, children;
 
-    if (c->depth != c->epoch_depth) /* no gap here: a damaged trace */
+    if (c->depth != c->epoch_depth) /* no gap was recorded here: the trace is damaged */
         begin_epoch(c, e->ticks);
     start = c->epoch_ticks > c->selection->from_ticks ? c->epoch_ticks : c->selection->from_ticks;
     inside = e->ticks > start ? e->ticks - start : 0;
@@ -201,7 +201,7 @@ static int compare_rows(const void *a, const void *b, void *context)
     return names != 0 ? names : (x->function > y->function) - (x->function < y->function);
 }
 
-/* The tallies of @count functions, and of none behind them, as rows. */
+/* Make rows of the tallies: one per function, and the last one for no function. */
 static int make_rows(struct nsc_trace *t, const struct tally *tallies, uint32_t count,
                      struct nsc_sandwich_row **out, uint32_t *row_count)
 {

@@ -1,32 +1,33 @@
 /*
- * sandwich.h - one function from both sides: who called it, and what it called.
+ * sandwich.h - the direct callers and callees of one function.
  *
- * Called by answer/ and cli/. One pass over the selected events; memory by the number of functions.
+ * Called by viewer/engine/ and cli/. One pass over the selected events; memory grows with the
+ * number of functions.
  */
 #ifndef NSC_ANALYZE_PATHS_SANDWICH_H
 #define NSC_ANALYZE_PATHS_SANDWICH_H
 
 #include "analyze/calls/selection.h"
 
-/* Calls between the function and one that called it, or that it called. */
+/* The calls between the function and one of its callers or callees. */
 struct nsc_sandwich_row {
-    uint32_t function; /* the other one; NSC_NO_ID: none, or not known */
+    uint32_t function; /* the caller or callee; NSC_NO_ID: none, or unknown */
     uint64_t calls;
-    uint64_t total_ticks; /* in these calls; one inside another of the same two adds nothing */
+    uint64_t total_ticks; /* in these calls; a call nested in another one of the same pair adds 0 */
 };
 
 struct nsc_sandwich {
-    uint64_t calls, total_ticks, self_ticks;    /* of the function, as in report.h */
-    struct nsc_sandwich_row *callers, *callees; /* by total, largest first, then by name */
+    uint64_t calls, total_ticks, self_ticks;    /* of the function itself, as defined in report.h */
+    struct nsc_sandwich_row *callers, *callees; /* largest total first, then by name */
     uint32_t caller_count, callee_count;
 };
 
 /**
- * nsc_sandwich_make - count who calls a function, and what it calls, directly.
- * @function: canonical.
+ * nsc_sandwich_make - count the direct callers and callees of a function.
+ * @function: canonical id.
  * @out: filled on success; free with nsc_sandwich_free().
- * A call that returns without having been entered counts as its caller's callee; what it called is
- * not known.
+ * A call that returns without a recorded entry counts as its caller's callee; its own callees are
+ * unknown.
  * Returns 0 or -errno with @diag.
  */
 int nsc_sandwich_make(struct nsc_trace *t, const struct nsc_selection *selection, uint32_t function,

@@ -39,9 +39,9 @@ int nsc_nodes_init(struct nsc_tree *tree)
 }
 
 /*
- * A slot is a node's index and the upper half of its key's hash, so that keys which only share a
- * place are told apart without a look at the node: that is another miss of the cache in a large
- * tree, and lookups are what making one costs.
+ * A slot holds a node's index and the upper half of its key's hash. Keys that collide in a slot can
+ * be told apart without reading the node, which would be another cache miss in a large tree.
+ * Lookups dominate the cost of building a tree.
  */
 static uint64_t hash_of(uint32_t parent, uint32_t function)
 {
@@ -65,7 +65,7 @@ static uint32_t node_of(uint64_t slot)
     return (uint32_t)slot;
 }
 
-/* Enter a node that is not there yet. There is always a free slot: at most half are taken. */
+/* Insert a node that is not in the table. There is always a free slot: at most half are used. */
 static void enter_slot(struct nsc_tree *tree, uint32_t node)
 {
     uint64_t hash = hash_of(tree->nodes[node].parent, tree->nodes[node].function);
@@ -78,8 +78,8 @@ static void enter_slot(struct nsc_tree *tree, uint32_t node)
 
 void nsc_nodes_reset(struct nsc_tree *tree)
 {
-    /* From each node's home slot up to the next free one. Nothing is left behind: a free slot in
-     * the middle of a run was made by a sweep that went on to the run's end. */
+    /* Clear from each node's home slot up to the next free one. This clears all slots: a free slot
+     * in the middle of a run was cleared by an earlier pass, which continued to the run's end. */
     for (uint32_t node = 0; node < tree->count; node++) {
         uint64_t hash = hash_of(tree->nodes[node].parent, tree->nodes[node].function);
         uint32_t place = place_of(tree, hash);
@@ -92,15 +92,15 @@ void nsc_nodes_reset(struct nsc_tree *tree)
     tree->folded_calls = 0;
 }
 
-/* Places in a large table are looked at in no order: with pages of 4 KiB most of the time would go
- * into finding these. */
+/* A large table is accessed in random order: with 4 KiB pages, most of the time would be spent on
+ * TLB misses. */
 static void want_huge_pages(void *table, size_t bytes)
 {
 #ifdef __linux__
     size_t skip = -(uintptr_t)table & (HUGE_BYTES - 1);
     size_t whole = bytes > skip ? (bytes - skip) & ~(HUGE_BYTES - 1) : 0;
 
-    if (whole > 0) /* slower without; not wrong */
+    if (whole > 0) /* an optimisation only: failure is harmless */
         (void)madvise((char *)table + skip, whole, MADV_HUGEPAGE);
 #else
     (void)table;
@@ -108,8 +108,8 @@ static void want_huge_pages(void *table, size_t bytes)
 #endif
 }
 
-/* A large tree gets room for all that it may have: what it does not use is never touched, and
- * moving it again and again would cost more than making it. */
+/* Give a large tree room for the maximum at once. Unused memory is never touched, and repeated
+ * moves would cost more than building the tree. */
 static uint32_t next_max(uint32_t max)
 {
     return max < NODES_SMALL ? max * 2 : NSC_TREE_NODES_MAX;
@@ -144,7 +144,8 @@ static int grow_slots(struct nsc_tree *tree)
     return 0;
 }
 
-/* A node without place. Returns its index, 0 if the tree is full, NSC_NO_ID without memory. */
+/* Create a node without a slot. Returns its index, 0 if the tree is full, NSC_NO_ID if out of
+ * memory. */
 static uint32_t new_node(struct nsc_tree *tree, uint32_t parent, uint32_t function)
 {
     if (tree->count >= NSC_TREE_NODES_MAX)
@@ -186,7 +187,7 @@ uint32_t nsc_nodes_wrap(struct nsc_tree *tree, uint32_t node, uint32_t function)
 
     if (above == 0 || above == NSC_NO_ID)
         return above;
-    /* The slot that @node had under its old key stays and leads nowhere. */
+    /* The slot of @node under its old key stays, but no lookup matches it any more. */
     tree->nodes[node].parent = above;
     tree->nodes[node].function = function;
     tree->nodes[node].next_sibling = 0;
@@ -209,7 +210,7 @@ static uint64_t count_calls(const struct nsc_tree *tree, uint32_t node)
     uint64_t calls = 0;
     uint32_t at = node;
 
-    /* In preorder, without a stack: a scratch tree may be deeper than NSC_TREE_DEPTH_MAX. */
+    /* Preorder without a stack: a scratch tree may be deeper than NSC_TREE_DEPTH_MAX. */
     for (;;) {
         calls += tree->nodes[at].calls;
         if (tree->nodes[at].first_child) {
@@ -236,7 +237,8 @@ int nsc_nodes_merge(struct nsc_tree *to, uint32_t at, const struct nsc_tree *fro
         if (same == NSC_NO_ID)
             return -ENOMEM;
         if (same == 0) {
-            /* No node for it: its time leaves the children's share, its calls go uncounted. */
+            /* No node for it: move its time from child_ticks to folded_ticks, count its calls as
+             * folded. */
             to->nodes[at].folded_ticks += from->nodes[child].total_ticks;
             to->nodes[at].child_ticks -= from->nodes[child].total_ticks;
             to->folded_calls += count_calls(from, child);
