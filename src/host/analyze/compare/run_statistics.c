@@ -1,4 +1,4 @@
-/* run_statistics.c - many recordings as one statistic; see run_statistics.h. */
+/* run_statistics.c - statistics over many recordings; see run_statistics.h. */
 #include "analyze/compare/run_statistics.h"
 
 #include <errno.h>
@@ -8,24 +8,24 @@
 
 #include "util/sort.h"
 
-/* A number over those runs that have it (Welford's way: nothing is subtracted that is nearly the
- * same). */
+/* Statistics of a value over the runs that have it. Uses Welford's algorithm, which avoids
+ * subtracting nearly equal numbers. */
 struct tally {
-    double mean, squares; /* squares: of the distances from the mean */
+    double mean, squares; /* squares: sum of squared distances from the mean */
     uint64_t min, max;
 };
 
-/* A function, as far as its place is known. Some of one name may turn out to be the same. */
+/* A function, with its module and file. Several of one name may later be treated as the same. */
 struct kept {
     struct nsc_same_function who;
-    char *texts; /* who's; owned */
+    char *texts; /* the strings of `who`; owned */
     uint32_t runs;
-    bool ambiguous; /* a run had several of that name */
+    bool ambiguous; /* some run had several functions of that name */
     struct tally values[NSC_RUNS_MEASURES];
 };
 
 struct nsc_runs {
-    struct kept *kept; /* by nsc_same_function_compare() */
+    struct kept *kept; /* sorted by nsc_same_function_compare() */
     size_t count;
     uint32_t runs;
     struct tally whole[NSC_RUNS_MEASURES];
@@ -33,7 +33,7 @@ struct nsc_runs {
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* Add a run's value to those of @runs others. */
+/* Add a run's value to the statistics of @runs earlier runs. */
 static void add_value(struct tally *t, uint32_t runs, uint64_t value)
 {
     double distance = (double)value - t->mean;
@@ -44,7 +44,7 @@ static void add_value(struct tally *t, uint32_t runs, uint64_t value)
     t->max = value > t->max ? value : t->max;
 }
 
-/* Put the values of @more other runs to those of @runs. */
+/* Merge the statistics of @more other runs into those of @runs runs. */
 static void join(struct tally *t, uint32_t runs, const struct tally *other, uint32_t more)
 {
     double all = (double)runs + more, distance = other->mean - t->mean;
@@ -81,7 +81,7 @@ void nsc_runs_free(struct nsc_runs *runs)
     free(runs);
 }
 
-/* Begin what is kept of a function that no run before had. */
+/* Create the entry of a function that no earlier run had. */
 static int keep(struct kept *new, const struct nsc_same_function *who)
 {
     size_t name = strlen(who->name) + 1, module = strlen(who->module) + 1;
@@ -109,7 +109,8 @@ static bool same_name(const struct nsc_same_function *x, const struct nsc_same_f
     return strcmp(x->name, y->name) == 0;
 }
 
-/* Add up those that are alike. Returns how many are left. @ambiguous: one for each of these. */
+/* Add up entries of the same function. Returns the number of entries left. @ambiguous: receives one
+ * flag for each of these. */
 static size_t add_up(struct nsc_runs_entry *entries, size_t count, bool *ambiguous)
 {
     size_t left = 0;
@@ -130,7 +131,7 @@ static size_t add_up(struct nsc_runs_entry *entries, size_t count, bool *ambiguo
     return left;
 }
 
-/* Merge the sorted entries of a run into what is kept, which is sorted as well. */
+/* Merge the sorted entries of a run into the sorted list of kept functions. */
 static int merge(struct nsc_runs *runs, const struct nsc_runs_entry *entries, const bool *ambiguous,
                  size_t count)
 {
@@ -214,7 +215,7 @@ int nsc_runs_add_report(struct nsc_runs *runs, const struct nsc_trace *t,
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* One row for the @count functions of a name, or of a name and place, from @first on. */
+/* Make one row for @count functions of one name, or of one name and place, starting with @first. */
 static void make_row(const struct nsc_runs *runs, const struct kept *first, size_t count,
                      struct nsc_runs_row *row)
 {
@@ -234,7 +235,7 @@ static void make_row(const struct nsc_runs *runs, const struct kept *first, size
     }
 }
 
-/* The rows of the @count functions of one name; returns how many. */
+/* Make the rows of the @count functions of one name. Returns the number of rows. */
 static size_t make_rows(const struct nsc_runs *runs, const struct kept *first, size_t count,
                         struct nsc_runs_row *rows)
 {

@@ -6,7 +6,7 @@
 
 #include "util/text/escape.h"
 
-/* The program that a process runs has no name here: it may have another one in the other trace. */
+/* The traced program itself gets the name "": it may have another name in the other trace. */
 static const char *module_name(const struct nsc_trace *t, uint32_t module)
 {
     const char *name = nsc_text_base_name(nsc_trace_module(t, module)->path);

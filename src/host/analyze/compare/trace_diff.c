@@ -1,8 +1,8 @@
 /*
- * trace_diff.c - two traces side by side; see trace_diff.h.
+ * trace_diff.c - compare two traces; see trace_diff.h.
  *
- * Called by cli/ and answer/. A function of either trace gets the number of a row; with these for
- * function ids, both call trees fit into one.
+ * Called by cli/ and viewer/engine/. Each function of either trace is assigned a row. With row
+ * numbers as function ids, both call trees can be merged into one.
  */
 #include "analyze/compare/trace_diff.h"
 
@@ -19,14 +19,15 @@ struct side {
     struct nsc_trace *trace;
     struct nsc_report report;
     struct nsc_tree tree;
-    uint32_t *row_of; /* by function id; NSC_NO_ID: has no calls */
+    uint32_t *row_of; /* by function id; NSC_NO_ID: no calls */
 };
 
 struct builder {
     struct side sides[NSC_DIFF_SIDES];
     struct nsc_diff *out;
-    struct nsc_tree paths;                        /* of both; its functions are rows */
-    struct nsc_diff_sums (*sums)[NSC_DIFF_SIDES]; /* of its nodes */
+    struct nsc_tree paths;                        /* merged paths of both; function ids are row
+                                                   * numbers */
+    struct nsc_diff_sums (*sums)[NSC_DIFF_SIDES]; /* sums of its nodes */
 };
 
 /* ---- Functions ------------------------------------------------------------------------------- */
@@ -47,7 +48,8 @@ static int compare_members(const void *a, const void *b)
     return order != 0 ? order : (x->function > y->function) - (x->function < y->function);
 }
 
-/* Add the functions of one trace that have calls. Returns how many, or SIZE_MAX without memory. */
+/* Add the functions of one trace that have calls. Returns their number, or SIZE_MAX if out of
+ * memory. */
 static size_t add_members(const struct side *s, uint32_t side, struct member *members)
 {
     const struct nsc_trace *t = s->trace;
@@ -70,7 +72,7 @@ static size_t add_members(const struct side *s, uint32_t side, struct member *me
     return count;
 }
 
-/* Whether one of the traces has several among @count functions of one name. */
+/* Whether one of the traces has several functions among @count members of one name. */
 static bool is_shared(const struct member *members, size_t count)
 {
     size_t of[NSC_DIFF_SIDES] = {0};
@@ -80,7 +82,7 @@ static bool is_shared(const struct member *members, size_t count)
     return of[0] > 1 || of[1] > 1;
 }
 
-/* Rows for @count functions of one name. */
+/* Make the rows of @count members of one name. */
 static void make_rows(struct builder *b, const struct member *members, size_t count)
 {
     struct nsc_diff *d = b->out;
@@ -166,13 +168,14 @@ static int match_functions(struct builder *b)
 
 /* ---- Paths ----------------------------------------------------------------------------------- */
 
-/* Add the paths of one trace to those of both. */
+/* Add the paths of one trace to the merged paths. */
 static int add_paths(struct builder *b, unsigned side)
 {
     const struct side *s = &b->sides[side];
     const struct nsc_tree *tree = &s->tree;
     const struct nsc_clock *clock = nsc_trace_clock(s->trace);
-    uint32_t *place = calloc(tree->count, sizeof(*place)); /* NSC_NO_ID: has no node */
+    uint32_t *place = calloc(tree->count, sizeof(*place)); /* index in b->paths; NSC_NO_ID: no
+                                                            * node */
     uint32_t depth = 0;
 
     if (place == NULL)
@@ -209,7 +212,7 @@ struct weighed {
     uint32_t row, node;
 };
 
-/* Lightest first, names backwards. */
+/* Smallest total first, names in reverse order. */
 static int compare_weights(const void *a, const void *b)
 {
     const struct weighed *x = a, *y = b;
@@ -219,7 +222,7 @@ static int compare_weights(const void *a, const void *b)
     return (x->row < y->row) - (x->row > y->row);
 }
 
-/* Link all children anew, by the longer of their two totals. */
+/* Relink all children, sorted by the longer of their two totals. */
 static int sort_paths(struct builder *b)
 {
     struct nsc_tree_node *nodes = b->paths.nodes;
@@ -249,7 +252,7 @@ static int sort_paths(struct builder *b)
     return 0;
 }
 
-/* The paths of both as they are handed out. */
+/* Convert the merged paths to the nodes of the result. */
 static int list_paths(struct builder *b)
 {
     struct nsc_diff *d = b->out;
@@ -294,7 +297,7 @@ static int match_paths(struct builder *b)
     return error == 0 ? list_paths(b) : error;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- The comparison -------------------------------------------------------------------------- */
 
 static int read_side(struct side *s, const struct nsc_selection *selection, struct nsc_diag *diag)
 {
@@ -348,7 +351,7 @@ void nsc_diff_free(struct nsc_diff *diff)
     *diff = (struct nsc_diff){0};
 }
 
-/* ---- What differs most ----------------------------------------------------------------------- */
+/* ---- Largest differences --------------------------------------------------------------------- */
 
 uint64_t nsc_diff_value(const struct nsc_diff_sums *sums, enum nsc_diff_key key)
 {
@@ -376,7 +379,7 @@ struct ranked {
     uint32_t index;
 };
 
-/* Those that differ most first; rows are by name, of paths the outer ones are first. */
+/* Largest difference first. Equal ones by index: rows by name, paths by depth-first order. */
 static int compare_ranks(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
@@ -408,7 +411,7 @@ uint32_t *nsc_diff_order(const struct nsc_diff *diff, enum nsc_diff_key key)
     return order;
 }
 
-/* Mark those of @ranks that are first, and what is above them. */
+/* Mark the first @limit of @ranks, and their ancestors. */
 static void mark_first(const struct nsc_diff *diff, struct ranked *ranks, size_t count,
                        size_t limit, uint8_t *chosen)
 {
