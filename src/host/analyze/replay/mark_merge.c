@@ -12,8 +12,8 @@ struct source {
 struct nsc_mark_feed {
     const struct nsc_selection *selection;
     uint32_t threads;
-    struct source **by_thread; /* NULL: it has none left */
-    struct source **heap;      /* heap[0] has the earliest */
+    struct source **by_thread; /* NULL: no marks left */
+    struct source **heap;      /* heap[0] has the earliest mark */
     uint32_t count;
 };
 
@@ -51,7 +51,7 @@ static void drop(struct nsc_mark_feed *f, uint32_t thread)
     f->by_thread[thread] = NULL;
 }
 
-/* Returns 1, 0 if the thread has none left in the window, or -errno with @diag. */
+/* Returns 1, 0 if the thread has no marks left in the window, or -errno with @diag. */
 static int advance(const struct nsc_mark_feed *f, struct source *source, struct nsc_diag *diag)
 {
     int more = nsc_note_cursor_next(source->cursor, &source->next, diag);

@@ -1,5 +1,5 @@
 /*
- * mark_merge.h - the marks of the selected threads in the order of time.
+ * mark_merge.h - the marks of the selected threads in order of time.
  *
  * Called by replay.c. Holds one mark of each thread that has any left.
  */
@@ -12,19 +12,19 @@ struct nsc_mark_feed;
 
 /**
  * nsc_mark_feed_open - begin with the earliest mark in the window.
- * @selection: its window and threads count; borrowed until nsc_mark_feed_close().
+ * @selection: only its window and threads are used; borrowed until nsc_mark_feed_close().
  * Returns 0 or -errno with @diag filled.
  */
 int nsc_mark_feed_open(struct nsc_trace *t, const struct nsc_selection *selection,
                        struct nsc_mark_feed **out, struct nsc_diag *diag);
 void nsc_mark_feed_close(struct nsc_mark_feed *f);
 
-/* The earliest mark that is left; of equal ones that of the thread with the lower index. NULL at
- * the end. Valid until the next call of nsc_mark_feed_pass(). */
+/* The earliest remaining mark; of equal ones that of the thread with the lower index. NULL at the
+ * end. Valid until the next call of nsc_mark_feed_pass(). */
 const struct nsc_note *nsc_mark_feed_head(const struct nsc_mark_feed *f);
-/* When the thread's next mark comes; UINT64_MAX: never. */
+/* Time of the thread's next mark; UINT64_MAX: none. */
 uint64_t nsc_mark_feed_ticks(const struct nsc_mark_feed *f, uint32_t thread);
-/* Go on to the one behind the earliest. Returns 0 or -errno with @diag filled. */
+/* Advance past the earliest mark. Returns 0 or -errno with @diag filled. */
 int nsc_mark_feed_pass(struct nsc_mark_feed *f, struct nsc_diag *diag);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * replay.c - what happened, in the order of time; see replay.h.
+ * replay.c - replay a trace in order of time; see replay.h.
  *
- * Called by cli/. Must not hold events.
+ * Called by cli/. Must not store events.
  */
 #include "analyze/replay/replay.h"
 
@@ -20,7 +20,7 @@ struct open_call {
 struct lane {
     struct open_call *open;
     uint32_t depth, depth_max;
-    bool told; /* the innermost call has been told as a whole, its end says nothing new */
+    bool told; /* the innermost call was reported as NSC_REPLAY_CALL: its end is not reported */
 };
 
 static bool push(struct lane *lane, const struct nsc_event *e)
@@ -43,7 +43,7 @@ static bool is_end(const struct nsc_event *e)
     return e && (e->kind == NSC_EVENT_EXIT || e->kind == NSC_EVENT_UNWIND);
 }
 
-/* The end of a call, told by @e. */
+/* Fill in the end of a call from @e. */
 static void take_end(struct nsc_replay_item *item, const struct nsc_event *e)
 {
     item->bound |= nsc_model_end_bound(e);
@@ -51,8 +51,8 @@ static void take_end(struct nsc_replay_item *item, const struct nsc_event *e)
     item->untimed = e->kind != NSC_EVENT_UNWIND && nsc_model_end_bound(e) != 0;
 }
 
-/* Follow an event. @mark_ticks: of the thread's next mark. Returns 1 when @item is to be told, 0
- * when not, -ENOMEM. */
+/* Apply an event. @mark_ticks: time of the thread's next mark. Returns 1 if @item is to be
+ * reported, 0 if not, or -ENOMEM. */
 static int follow(struct lane *lane, const struct nsc_merged *m, uint64_t mark_ticks,
                   struct nsc_replay_item *item)
 {
@@ -107,11 +107,11 @@ struct replay {
     struct nsc_mark_feed *marks;
     nsc_replay_fn tell;
     void *context;
-    bool over; /* nobody wants more */
+    bool over; /* the callback has asked to stop */
 };
 
-/* Tell the marks ahead of what comes next, @m or, if NULL, nothing. A mark at the time of an end
- * was made before it, one at that of a beginning behind it. */
+/* Report the marks that come before @m, or all that are left if @m is NULL. A mark at the same time
+ * as the end of a call comes before it; one at the time of a start comes after it. */
 static int tell_marks(struct replay *r, const struct nsc_merged *m, struct nsc_diag *diag)
 {
     const struct nsc_note *note;
@@ -134,7 +134,7 @@ static int tell_marks(struct replay *r, const struct nsc_merged *m, struct nsc_d
     return error;
 }
 
-/* Returns 0 or -errno with @diag. */
+/* Report the marks before an event, then the event. Returns 0 or -errno with @diag. */
 static int tell_event(struct replay *r, const struct nsc_merged *m, struct nsc_diag *diag)
 {
     struct lane *lane = &r->lanes[m->thread];
