@@ -1,7 +1,7 @@
 /*
- * category.c - rules that sort functions into categories; see category.h.
+ * category.c - rules that assign functions to categories; see category.h.
  *
- * Rules come from a user's file, names from a trace: both are checked, neither is trusted.
+ * Rules come from a user's file, names from a trace: both are untrusted and checked.
  */
 #include "analyze/functions/category.h"
 
@@ -13,7 +13,7 @@
 #include "util/text/pattern.h"
 
 #define CATEGORY_BYTES_MAX 200u
-#define BY_MODULE          "@module" /* the category is called as the function's module */
+#define BY_MODULE          "@module" /* the category is named after the function's module */
 
 enum kind { KIND_PREFIX, KIND_NAME, KIND_MODULE, KIND_FILE, KINDS };
 
@@ -22,7 +22,7 @@ static const char *const kind_names[KINDS] = {"prefix", "name", "module", "file"
 struct rule {
     enum kind kind;
     char *prefix;              /* KIND_PREFIX */
-    struct nsc_pattern *match; /* the others */
+    struct nsc_pattern *match; /* the other kinds */
     char *category;
 };
 
@@ -126,7 +126,7 @@ static char *trim(char *text)
     return text;
 }
 
-/* Cut "KIND PATTERN -> CATEGORY" into its parts, at the last arrow: names may hold one, too. */
+/* Split "KIND PATTERN -> CATEGORY" at the last arrow, as names may contain one. */
 static bool cut_rule(char *line, char **kind, char **pattern, char **category)
 {
     char *arrow = NULL, *after;
@@ -256,7 +256,7 @@ int nsc_category_rules_read(const char *text, size_t bytes, struct nsc_category_
     return error;
 }
 
-/* ---- Sorting functions ----------------------------------------------------------------------- */
+/* ---- Categories of functions ----------------------------------------------------------------- */
 
 static bool fits(const struct rule *rule, const struct nsc_function *f, const char *module)
 {
@@ -279,7 +279,7 @@ static bool fits(const struct rule *rule, const struct nsc_function *f, const ch
     return false;
 }
 
-/* The name of a function's category; NULL if no rule fits. */
+/* The name of a function's category; NULL if no rule matches. */
 static const char *category_of(const struct nsc_category_rules *rules, const struct nsc_trace *t,
                                const struct nsc_function *f)
 {
@@ -297,7 +297,7 @@ static const char *category_of(const struct nsc_category_rules *rules, const str
     return NULL;
 }
 
-/* The number of a category by name, a new one if there is room. Returns it or -ENOMEM. */
+/* Find a category by name, or add it if there is room. Returns its number or -ENOMEM. */
 static int number_of(struct nsc_categories *c, const char *name)
 {
     for (uint32_t i = 0; i < c->count; i++)

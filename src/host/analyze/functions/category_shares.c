@@ -7,8 +7,8 @@
 
 #include "util/sort.h"
 
-/* Add the rows of one process (or of all) up, behind those that are there. Rows of a report per
- * process come process by process. */
+/* Add up the rows of one process (or of all) into @sums. In a report per process, the rows of a
+ * process are adjacent. */
 static size_t add_up(const struct nsc_report *r, size_t first, const struct nsc_categories *c,
                      struct nsc_share *sums)
 {

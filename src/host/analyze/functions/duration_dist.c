@@ -1,7 +1,7 @@
 /*
  * duration_dist.c - distributions of durations; see duration_dist.h.
  *
- * Called by report.c. Must not know what the values mean.
+ * Used by report.c. Must not depend on what the values mean.
  */
 #include "analyze/functions/duration_dist.h"
 
@@ -37,7 +37,7 @@ static int count_in_block(struct nsc_dist *d, uint64_t value, uint64_t count)
     return 0;
 }
 
-/* Leave the exact phase: all values kept so far go into buckets. */
+/* Switch to buckets: all values stored so far are counted in buckets. */
 static int change_to_blocks(struct nsc_dist *d)
 {
     int error = 0;
@@ -116,7 +116,7 @@ static int compare_values(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The middle of a bucket, rounded down; the value itself while buckets are one wide. */
+/* The middle of a bucket, rounded down; the exact value if the bucket has width 1. */
 static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
 {
     uint32_t shift = block > 0 ? block - 1 : 0;
@@ -125,7 +125,7 @@ static uint64_t bucket_middle(uint32_t block, uint32_t bucket)
     return low + ((1ull << shift) - 1) / 2;
 }
 
-/* How many values lie at or below the quantile: ceil(count * percent / 100), at least 1. */
+/* Number of values at or below the quantile: ceil(count * percent / 100), at least 1. */
 static uint64_t rank_of(uint64_t count, unsigned percent)
 {
     uint64_t rank = count / 100 * percent + (count % 100 * percent + 99) / 100;
@@ -167,9 +167,9 @@ uint64_t nsc_dist_quantile(struct nsc_dist *d, unsigned percent)
 
 /* ---- Bars ------------------------------------------------------------------------------------ */
 
-#define BAR_BITS 2u /* so many bits behind the first tell bars apart */
+#define BAR_BITS 2u /* number of bits after the leading one that select the bar */
 
-/* The bar of a value, by number. */
+/* The number of a value's bar. */
 static uint32_t bar_of(uint64_t value)
 {
     uint32_t exponent = 63u - (uint32_t)__builtin_clzll(value | 1);
@@ -179,7 +179,7 @@ static uint32_t bar_of(uint64_t value)
     return ((exponent - BAR_BITS) << BAR_BITS) + (uint32_t)(value >> (exponent - BAR_BITS));
 }
 
-/* Its least value; of the number behind the last one, 0: where the numbers end. */
+/* The smallest value of a bar; 0 (wrapped) for the bar after the last one. */
 static uint64_t bar_from(uint32_t bar)
 {
     uint32_t block = bar >> BAR_BITS;
@@ -192,7 +192,7 @@ static uint64_t bar_from(uint32_t bar)
 struct bars {
     nsc_dist_fn tell;
     void *context;
-    uint32_t bar; /* of what is counted in `count` */
+    uint32_t bar; /* the bar that `count` belongs to */
     uint64_t count;
 };
 

@@ -1,8 +1,9 @@
 /*
  * report.c - statistics per function; see report.h.
  *
- * Called by cli/. The loop over events, feed_events(), is what a report costs: about 10 ns a call
- * beside decoding. Must not look up names in it, or allocate except for a new depth or bucket.
+ * Called by cli/, viewer/engine/ and compare/. The loop over events, feed_events(), dominates the
+ * cost: about 10 ns per call in addition to decoding. It must not look up names, nor allocate
+ * except for a new depth or bucket.
  */
 #include "analyze/functions/report.h"
 
@@ -61,7 +62,7 @@ static inline void enter(struct nsc_report_counter *c, const struct nsc_event *e
     }
 }
 
-/* Count a call that ended: @inside of its ticks lie in the window. */
+/* Count a call that ended; @inside: its ticks inside the window. */
 static inline void count_call(struct nsc_report_counter *c, struct nsc_report_tally *f,
                               uint64_t duration, uint64_t inside, uint64_t children)
 {
@@ -91,8 +92,9 @@ static inline void leave(struct nsc_report_counter *c, const struct nsc_event *e
 }
 
 /*
- * A call returns whose entry was not seen: it held what its caller did since the epoch began, other
- * calls of the same function included. Their total is taken back, being a part of this one's.
+ * End a call without a recorded entry. It contains what its caller did since the epoch began,
+ * including other calls of the same function. Their total is subtracted, as it is part of this
+ * call's total.
  */
 static void end_late(struct nsc_report_counter *c, const struct nsc_event *e)
 {
@@ -100,7 +102,7 @@ static void end_late(struct nsc_report_counter *c, const struct nsc_event *e)
     struct nsc_report_call *caller = &c->stack[c->depth];
     uint64_t start, inside;
 
-    if (c->depth != c->epoch_depth) /* no gap here: a damaged trace */
+    if (c->depth != c->epoch_depth) /* no gap was recorded here: the trace is damaged */
         begin_epoch(c, e->ticks);
     start = nsc_report_later(c->epoch_ticks, c->selection->from_ticks);
     inside = e->ticks > start ? e->ticks - start : 0;
@@ -180,7 +182,7 @@ static void make_row(struct nsc_report_counter *c, uint32_t function, struct nsc
     };
 }
 
-/* Turn what was counted into rows, and forget it. */
+/* Turn the tallies into rows and reset them. */
 static int flush_rows(struct nsc_report_counter *c, struct nsc_report *r, struct nsc_diag *diag)
 {
     size_t more = 0;
@@ -217,8 +219,7 @@ static int compare_processes(const void *a, const void *b, void *context)
     return px != py ? (px > py) - (px < py) : (x > y) - (x < y);
 }
 
-/* The threads that are wanted, those of one process together; @count of them. NULL without memory.
- */
+/* The selected threads, grouped by process; @count receives their number. NULL if out of memory. */
 static uint32_t *list_threads(const struct nsc_report_counter *c, uint32_t *count)
 {
     uint32_t all = nsc_trace_info(c->trace)->thread_count;
@@ -246,7 +247,7 @@ static int count_threads(struct nsc_report_counter *c, const uint32_t *threads, 
         c->process = thread->process;
         if (error == 0)
             error = count_thread(c, threads[i], diag);
-        /* A coroutine's stack is no thread of its own. */
+        /* A coroutine's stack is not a thread of its own. */
         r->threads += c->any_call && thread->stack == 0;
     }
     return error ? error : flush_rows(c, r, diag);
@@ -297,9 +298,9 @@ void nsc_report_free(struct nsc_report *r)
     *r = (struct nsc_report){0};
 }
 
-/* ---- What was left out ----------------------------------------------------------------------- */
+/* ---- Calls that were left out ---------------------------------------------------------------- */
 
-/* Rows as nsc_report_make() leaves them are in this order. */
+/* The order of the rows that nsc_report_make() returns. */
 static int compare_places(const struct nsc_report_row *row, const struct nsc_left_out_row *l,
                           bool per_process)
 {
@@ -308,7 +309,8 @@ static int compare_places(const struct nsc_report_row *row, const struct nsc_lef
     return (row->function > l->function) - (row->function < l->function);
 }
 
-/* The row that @l belongs to: one of the first @made, or the last; NULL if it needs a new one. */
+/* The row that @l belongs to: one of the first @made, or the last one; NULL if it needs a new
+ * row. */
 static struct nsc_report_row *find_row(struct nsc_report *r, size_t made,
                                        const struct nsc_left_out_row *l)
 {

@@ -1,12 +1,12 @@
 /*
- * report_index.c - chunks that a report need not read, because the index tells what the calls that
- * ended in them add up to. See report_state.h, trace/read/levels.h.
+ * report_index.c - count chunks from the index instead of reading their events. See report_state.h,
+ * trace/read/levels.h.
  *
- * What the index adds up are calls that ended, with their whole durations. A skip turns that into
- * what counting their events would have come to: of calls that were open where it begins, the time
- * before the window is taken back; those open where it ends are put on the stack. A chunk is read
- * all the same if it holds the end of a call whose entry was not seen, or what such a call further
- * on needs to know.
+ * The index sums up the calls that ended in a chunk, with their whole durations. A skip converts
+ * these sums to what counting the events would have given. For calls that were open at its start,
+ * the time before the window is subtracted. Calls that are open at its end are pushed on the stack.
+ * A chunk must still be read if it contains the end of a call without a recorded entry, or state
+ * that such a call in a later chunk depends on.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,15 +18,16 @@
 
 #define LARGE_EVENTS (1u << 20)
 
-/* ---- What may be skipped --------------------------------------------------------------------- */
+/* ---- Which chunks may be skipped ------------------------------------------------------------- */
 
 /*
- * Several ids of one function count their recursion each for itself in the index. That matters if
- * more than one of them was ever called.
+ * If a function has several ids, the index counts the recursion of each id separately. This matters
+ * if calls were recorded under more than one of them.
  */
 static int find_aliases(struct nsc_report_counter *c)
 {
-    uint32_t *called = calloc((size_t)c->function_count + 1, sizeof(*called)); /* how many ids */
+    uint32_t *called = calloc((size_t)c->function_count + 1, sizeof(*called)); /* number of ids with
+                                                                                * calls */
     uint64_t calls;
 
     c->has_aliases = calloc((size_t)c->function_count + 1, sizeof(*c->has_aliases));
@@ -39,7 +40,7 @@ static int find_aliases(struct nsc_report_counter *c)
     return called && c->has_aliases ? 0 : -ENOMEM;
 }
 
-/* Chunks all of whose events lie in the window. */
+/* Find the chunks whose events all lie in the window. */
 static void find_inside(const struct nsc_report_counter *c, struct nsc_report_index *x)
 {
     const struct nsc_selection *s = c->selection;
@@ -87,13 +88,14 @@ void nsc_report_index_begin(const struct nsc_report_counter *c, struct nsc_repor
     find_inside(c, x);
     if (x->first == 0 && x->count > 0 &&
         (earlier != NULL || nsc_trace_meta(c->trace, NSC_META_WINDOW) != NULL))
-        x->first = 1; /* it has the calls whose starts are bounds, which no head tells */
+        x->first = 1; /* contains calls whose starts are bounds, which no chunk head states */
     if (earlier != NULL && strcmp(earlier, NSC_EARLIER_ANYWHERE) == 0)
         x->end = x->first;
-    for (uint32_t i = 0; i < x->count; i++) /* gaps between chunks: read them */
+    for (uint32_t i = 0; i < x->count; i++) /* gaps between chunks: read all of them */
         if (x->chunks[i].missing || x->chunks[i].sequence != i)
             x->end = x->first;
-    last = x->end < x->count ? x->end + 1 : x->count; /* the window ends in that one */
+    /* includes the chunk in which the window ends */
+    last = x->end < x->count ? x->end + 1 : x->count;
     for (uint32_t i = x->first; i < last; i++)
         if (nsc_reader_may_have_late(x->chunks, x->count, i))
             x->last_late = i + 1;
@@ -104,7 +106,7 @@ void nsc_report_index_end(struct nsc_report_index *x)
     free(x->child_ticks);
 }
 
-/* Index + 1 of the innermost open call whose start is a bound; 0: there is none. */
+/* Stack index of the innermost open call whose start is a bound; 0: none. */
 static uint32_t find_bound(const struct nsc_report_counter *c)
 {
     size_t i = c->depth;
@@ -115,8 +117,8 @@ static uint32_t find_bound(const struct nsc_report_counter *c)
 }
 
 /*
- * Where a run of chunks that need not be read ends. While a LATE EXIT is to come, the present epoch
- * must not end in them; it may in a gap that no head tells.
+ * Find the end of a run of chunks that need not be read. If a LATE_EXIT follows, the current epoch
+ * must not end within the run; it could end in a gap that no chunk head states.
  */
 static uint32_t find_run(const struct nsc_report_counter *c, const struct nsc_report_index *x,
                          uint32_t first)
@@ -137,11 +139,11 @@ static uint32_t find_run(const struct nsc_report_counter *c, const struct nsc_re
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-/* What is known of a skip. */
+/* State of a skip. */
 struct skip {
     uint32_t first, end; /* chunks */
-    uint32_t low;        /* least number of open calls */
-    uint64_t self_ticks; /* of all calls that ended, as the index has it */
+    uint32_t low;        /* minimum number of open calls */
+    uint64_t self_ticks; /* of all calls that ended, as stated by the index */
 };
 
 static void add_durations(struct nsc_report_counter *c, struct nsc_dist *dist,
@@ -188,7 +190,7 @@ static void add_total(struct nsc_report_counter *c, const struct nsc_chunk_total
     add_durations(c, dist, total);
 }
 
-/* A function whose total may be wrong? */
+/* Whether the index may have a wrong total for one of the functions. */
 static bool is_ambiguous(const struct nsc_report_counter *c, const struct nsc_levels_piece *piece)
 {
     for (uint32_t i = 0; i < piece->total_count; i++)
@@ -197,7 +199,7 @@ static bool is_ambiguous(const struct nsc_report_counter *c, const struct nsc_le
     return false;
 }
 
-/* Add up chunks from @first on, up to @end at most; s->end tells how far. */
+/* Add up chunks from @s->first to @end at most; sets s->end to the end of what was added. */
 static int add_pieces(struct nsc_report_counter *c, const struct nsc_report_index *x,
                       struct skip *s, uint32_t end, struct nsc_diag *diag)
 {
@@ -224,7 +226,7 @@ static int add_pieces(struct nsc_report_counter *c, const struct nsc_report_inde
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
-/* How much of an open call lies before the window; 0 for depths that have none. */
+/* The part of an open call that lies before the window; 0 if there is no call at that depth. */
 static uint64_t before_window(const struct nsc_report_counter *c, size_t depth)
 {
     uint64_t from = c->selection->from_ticks;
@@ -235,9 +237,9 @@ static uint64_t before_window(const struct nsc_report_counter *c, size_t depth)
 }
 
 /*
- * The calls from stack[s->low + 1] on ended in the skip. The index has their whole durations, and
- * as their callees' time what all callees took; here counts what lies in the window, and what a
- * LATE EXIT has made of it.
+ * Correct the sums for the calls from stack[s->low + 1] on, which ended in the skip. The index has
+ * their whole durations and the full time of their callees. Here only the part inside the window
+ * counts, and callee time that a LATE_EXIT has changed.
  */
 static void end_calls(struct nsc_report_counter *c, const struct nsc_report_index *x,
                       const struct skip *s)
@@ -254,7 +256,8 @@ static void end_calls(struct nsc_report_counter *c, const struct nsc_report_inde
     }
 }
 
-/* What the call that was left open below all that ended got as its callees' time. */
+/* Add to the callee time of stack[s->low], the innermost call that stayed open during the whole
+ * skip. */
 static void add_child_ticks(struct nsc_report_counter *c, const struct nsc_report_index *x,
                             const struct skip *s, const struct nsc_levels_stack *after)
 {
@@ -265,7 +268,7 @@ static void add_child_ticks(struct nsc_report_counter *c, const struct nsc_repor
         parent->child_ticks += after->child_ticks[s->low - 1] - x->child_ticks[s->low - 1];
         return;
     }
-    /* The thread itself: whatever its calls' own time does not explain was their callees'. */
+    /* The thread itself: all callee time that the self times of its calls do not account for. */
     parent->child_ticks += s->self_ticks;
     for (size_t i = 0; i < c->depth; i++)
         parent->child_ticks += x->child_ticks[i];
@@ -273,7 +276,7 @@ static void add_child_ticks(struct nsc_report_counter *c, const struct nsc_repor
         parent->child_ticks -= after->child_ticks[i];
 }
 
-/* Calls that were entered in the skip and are open behind it. */
+/* Push the calls that were entered in the skip and are open at its end. */
 static void begin_calls(struct nsc_report_counter *c, const struct skip *s,
                         const struct nsc_levels_stack *after)
 {
@@ -292,7 +295,8 @@ static void begin_calls(struct nsc_report_counter *c, const struct skip *s,
     }
 }
 
-/* The stack where a skip would begin must be the one that counting has led to. */
+/* Load the callee times of the stack where the skip begins. Returns -EAGAIN if the index and the
+ * counted events disagree on its depth. */
 static int take_child_ticks(const struct nsc_report_counter *c, struct nsc_report_index *x,
                             uint32_t chunk, struct nsc_diag *diag)
 {

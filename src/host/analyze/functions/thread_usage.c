@@ -10,19 +10,20 @@ void nsc_usage_free(struct nsc_usage *usage)
     *usage = (struct nsc_usage){0};
 }
 
-/* May a value fall? */
+/* Whether a field is a level: its value may decrease. */
 static bool is_level(int field)
 {
     return field == NSC_SAMPLE_PROCESS_BYTES || field == NSC_SAMPLE_PROCESS_OBJECTS;
 }
 
-/* Not in a thread's first sample: whether its calls of malloc are counted at all shows later. */
+/* Whether a field counts malloc calls. A thread's first sample lacks these: whether they are
+ * counted is known only later. */
 static bool is_of_heap(int field)
 {
     return field == NSC_SAMPLE_ALLOCATED_BYTES || field == NSC_SAMPLE_FREED_BYTES;
 }
 
-/* @began: the first sample was that of the thread's start, which is in the window. */
+/* @began: the first sample is that of the thread's start, which is in the window. */
 static void take_sample(bool began, const struct nsc_sample *sample,
                         uint64_t first[NSC_SAMPLE_FIELDS], struct nsc_usage_row *row)
 {
@@ -40,7 +41,7 @@ static void take_sample(bool began, const struct nsc_sample *sample,
     row->samples++;
 }
 
-/* Nothing but the start of a thread comes without any CPU time. */
+/* Only the sample at a thread's start has zero CPU time. */
 static bool is_start(const struct nsc_sample *sample)
 {
     return (sample->known >> NSC_SAMPLE_CPU_NS & 1) != 0 && sample->values[NSC_SAMPLE_CPU_NS] == 0;
@@ -74,7 +75,7 @@ static int read_samples(struct nsc_trace *t, const struct nsc_selection *selecti
     return more < 0 ? more : 0;
 }
 
-/* The thread was in @state from @from to @to. */
+/* Add the time from @from to @to to a state. */
 static void add_state(const struct nsc_trace *t, const struct nsc_selection *selection,
                       struct nsc_usage_row *row, uint32_t state, uint64_t from, uint64_t to)
 {
@@ -97,7 +98,7 @@ static void add_state(const struct nsc_trace *t, const struct nsc_selection *sel
     row->states_to_ns = to_ns;
 }
 
-/* All changes are read, as what the thread did when the window began was said before. */
+/* Reads all changes: the state at the window's start was set by an earlier change. */
 static int read_states(struct nsc_trace *t, const struct nsc_selection *selection,
                        struct nsc_usage_row *row, struct nsc_diag *diag)
 {
