@@ -1,8 +1,8 @@
 /*
  * call_rows.c - see call_rows.h.
  *
- * Called by table_calls.c. A list is made of parts that grow, of rows of as many words as there are
- * fields to keep.
+ * Called by table_calls.c. A list consists of parts of increasing size; a row has one word per
+ * stored field.
  */
 #include "query/call_rows.h"
 
@@ -17,7 +17,7 @@
 
 struct part {
     struct part *next;
-    uint32_t count, room; /* rows */
+    uint32_t count, room; /* number of rows */
     uint64_t words[];
 };
 
@@ -30,22 +30,22 @@ struct nsc_rows {
     struct nsc_query *query;
     struct nsc_call_wish wish;
     const uint8_t *threads, *functions;
-    uint32_t thread; /* that is read, or next */
+    uint32_t thread; /* the thread that is being read, or is next */
     struct nsc_matching_calls *pick;
 
-    /* By function only. */
+    /* The rest is used if by_function only. */
     bool by_function, filled;
-    bool streams; /* the turn is one function whose calls are too many to keep */
+    bool streams; /* this pass covers one function with too many calls to store */
     unsigned fields;
-    uint32_t words; /* of a row */
+    uint32_t words; /* words per row */
     size_t budget_bytes, kept_bytes;
     uint32_t function_count;
     struct list *lists;           /* by function */
-    uint8_t *chosen;              /* by function: belongs to the present turn */
-    uint32_t turn_from, turn_end; /* functions of the present turn */
-    uint32_t function;            /* whose list is given */
-    struct part *part;            /* of it, that is given; NULL: the first, or none are kept */
-    uint64_t given;               /* rows of the list, or of the part */
+    uint8_t *chosen;              /* by function: belongs to the current pass */
+    uint32_t turn_from, turn_end; /* range of functions of the current pass */
+    uint32_t function;            /* whose list is being returned */
+    struct part *part;            /* part being returned; NULL: the first, or nothing is stored */
+    uint64_t given;               /* rows of the list, or of the part, already returned */
     struct nsc_call *batch;
 };
 
@@ -54,7 +54,7 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "no memory for the calls of a statement");
 }
 
-/* ---- Thread after thread --------------------------------------------------------------------- */
+/* ---- Thread by thread ------------------------------------------------------------------------ */
 
 static bool is_wanted_thread(const struct nsc_rows *r, uint32_t thread)
 {
@@ -104,7 +104,7 @@ static void forget_lists(struct nsc_rows *r)
     r->kept_bytes = 0;
 }
 
-/* Room for one row more. Each part is twice as large as the one before. */
+/* Add a part. Each part is twice as large as the previous one, up to PART_ROWS_MAX. */
 static struct part *grow(struct nsc_rows *r, struct list *list)
 {
     uint32_t room = list->last == NULL ? PART_ROWS : list->last->room * 2;
@@ -126,7 +126,7 @@ static struct part *grow(struct nsc_rows *r, struct list *list)
     return part;
 }
 
-/* What is kept of a call, in the order of the fields. */
+/* Store the used fields of a call, in the order of enum nsc_rows_field. */
 static void put_words(const struct nsc_rows *r, const struct nsc_call *call, uint64_t *to)
 {
     if ((r->fields & NSC_ROWS_START) != 0)
@@ -183,14 +183,15 @@ static int keep(struct nsc_rows *r, const struct nsc_call *calls, size_t count,
             return no_memory(diag);
         put_words(r, &calls[i], &part->words[(size_t)part->count++ * r->words]);
     }
-    /* Parts are half empty at worst. A file that says too little of its functions gets no more. */
+    /* Parts may be half empty. A file whose function table states too few calls gets no more
+     * memory. */
     if (r->kept_bytes > 4 * r->budget_bytes)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG,
                             "the file holds more calls than its function table says");
     return 0;
 }
 
-/* ---- Turns ----------------------------------------------------------------------------------- */
+/* ---- Passes over the functions --------------------------------------------------------------- */
 
 static uint64_t calls_of(const struct nsc_rows *r, uint32_t function)
 {
@@ -199,7 +200,7 @@ static uint64_t calls_of(const struct nsc_rows *r, uint32_t function)
     return nsc_trace_function_calls(r->query->trace, function, &calls) ? calls : 0;
 }
 
-/* The functions that come next, as many as fit; false: there are none left. */
+/* Choose the functions of the next pass, as many as fit; false: none are left. */
 static bool choose_functions(struct nsc_rows *r)
 {
     uint64_t most = r->budget_bytes / ((r->words + 1u) * sizeof(uint64_t)), calls = 0;
@@ -222,8 +223,8 @@ static bool choose_functions(struct nsc_rows *r)
     return any;
 }
 
-/* How many calls each function has, those of its aliases among them. Calls that return without
- * having been entered are not counted: there may be some of a function that has none. */
+/* Count the calls of each function, including those of its aliases. Calls without a recorded entry
+ * are not counted, so a function with a count of 0 may have some. */
 static void count_calls(struct nsc_rows *r)
 {
     for (uint32_t i = 0; i < r->function_count; i++)
@@ -247,7 +248,7 @@ static bool begin_turn(struct nsc_rows *r)
     return any;
 }
 
-/* Rows of the present function. Returns how many; 0: it has no more. */
+/* Fill the batch with rows of the current function. Returns their number; 0: no more. */
 static size_t give_rows(struct nsc_rows *r)
 {
     const struct list *list = &r->lists[r->function];
@@ -300,7 +301,7 @@ static int next_by_function(struct nsc_rows *r, const struct nsc_call **calls, s
     return begin_turn(r) ? 1 : 0;
 }
 
-/* ---- Both ------------------------------------------------------------------------------------ */
+/* ---- Common functions ------------------------------------------------------------------------ */
 
 bool nsc_rows_can_group(const struct nsc_trace *t)
 {
@@ -323,7 +324,7 @@ int nsc_rows_open(struct nsc_query *q, const struct nsc_call_wish *wish, const u
     if (r == NULL)
         return -ENOMEM;
     if ((fields & (NSC_ROWS_NUMBER | NSC_ROWS_PARENT)) != 0)
-        fields |= NSC_ROWS_DEPTH; /* a call's id has its thread */
+        fields |= NSC_ROWS_DEPTH; /* a call_id contains the thread */
     *r = (struct nsc_rows){.query = q,
                            .wish = *wish,
                            .threads = threads,

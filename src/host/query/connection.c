@@ -1,8 +1,8 @@
 /*
- * connection.c - a connection to SQLite that can do nothing but look at one trace; see query.h.
+ * connection.c - a connection to SQLite that can only read one trace; see query.h.
  *
- * What a statement may do is decided here, three times over: by what SQLite is asked to allow when
- * it compiles the statement, by its limits, and by a database without anything in it.
+ * Statements are restricted in three ways: by an authorizer when SQLite compiles them, by SQLite's
+ * limits, and by an empty in-memory database.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "util/now.h"
 
 #define MEMORY_BYTES   (UINT64_C(1) << 30)
-#define CHECK_EVERY    1000 /* instructions of SQLite's machine: some ten microseconds */
-/* No function is interrupted while it works. Some take the square of their longest text, which this
- * keeps to a few seconds. */
+#define CHECK_EVERY    1000 /* virtual machine instructions: about ten microseconds */
+/* A running SQL function cannot be interrupted. Some take quadratic time in their longest text,
+ * which this limits to a few seconds. */
 #define TEXT_BYTES_MAX (128 << 10)
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -64,13 +64,13 @@ static int add_tables(struct nsc_query *q)
     return code;
 }
 
-/* ---- What a statement may do ----------------------------------------------------------------- */
+/* ---- Restrictions on statements -------------------------------------------------------------- */
 
 /*
- * The functions that a statement may call: those that compute from their arguments. Not among them
- * are what reaches beyond (fts3_tokenizer, load_extension), what asks about the library
- * (sqlite_compileoption_get), and printf() and format(), which work through any precision that they
- * are given, whatever the limits.
+ * The functions that a statement may call: those that compute only from their arguments. Excluded
+ * are functions that reach beyond the database (fts3_tokenizer, load_extension), functions that
+ * query the library (sqlite_compileoption_get), and printf() and format(), which process any
+ * precision they are given, regardless of the limits.
  */
 static bool is_harmless(const char *name)
 {
@@ -259,7 +259,7 @@ static int restrict_statements(struct nsc_query *q)
         code = nsc_sqlite.db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         nsc_sqlite.limit(db, limits[i].what, limits[i].most);
-    /* What is sorted stays in memory, where it has a limit: no file is written. */
+    /* Sort in memory, which is limited: no file is written. */
     if (code == SQLITE_OK)
         code = run(db, "PRAGMA temp_store = MEMORY");
     if (code == SQLITE_OK)
@@ -342,7 +342,7 @@ static int out_of_memory(const struct nsc_query *q, struct nsc_diag *diag)
                         (unsigned long long)(q->options.memory_bytes >> 20));
 }
 
-/* Why SQLite did not do what it should. */
+/* Convert SQLite's error, or the stored one, to an -errno with @diag. */
 static int tell_failure(struct nsc_query *q, const char *sql, struct nsc_diag *diag)
 {
     int code = nsc_sqlite.extended_errcode(q->db) & 0xff, at = nsc_sqlite.error_offset(q->db);
@@ -389,7 +389,7 @@ static void end_statement(struct nsc_query *q)
     q->failed = 0;
 }
 
-/* Behind the statement there may be nothing but blanks and comments. */
+/* Whether the statement is followed by anything except blanks and comments. */
 static bool is_more(struct nsc_query *q, const char *rest)
 {
     sqlite3_stmt *second = NULL;

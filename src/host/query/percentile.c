@@ -1,8 +1,8 @@
 /*
- * percentile.c - percentile(x, p): the smallest value that at least p % of all values do not
- * exceed, as the quantiles of `report`, but exact for any number of values.
+ * percentile.c - percentile(x, p): the smallest value such that at least p % of all values do not
+ * exceed it. Like the quantiles of `report`, but exact for any number of values.
  *
- * All values are kept, eight bytes each, in SQLite's memory, whose limit they count against.
+ * Stores all values, eight bytes each, in SQLite's memory, where they count against its limit.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "query/tables.h"
 
 struct percentile {
-    bool is_real; /* all values are; as long as all are whole numbers, they stay so */
+    bool is_real; /* all values are stored as reals; integers are kept as long as no real occurs */
     bool failed;
     double percent;
     sqlite3_uint64 count, room;
@@ -90,7 +90,7 @@ static void swap(union value *a, union value *b)
     *b = kept;
 }
 
-/* Move what belongs at [@wanted] there (quickselect, the median of three in the middle). */
+/* Quickselect: move the value of rank @wanted to index [@wanted]. Pivot: median of three. */
 static void select_value(const struct percentile *p, sqlite3_uint64 wanted)
 {
     union value *v = p->values;

@@ -1,10 +1,9 @@
-/* result_json.c - a statement's result as JSON: what `query --json` prints and /api/query answers.
- */
+/* result_json.c - a statement's result as JSON: output of `query --json` and of /api/query. */
 #include <string.h>
 
 #include "query/query.h"
 
-/* Returns roughly how many bytes it took. */
+/* Write a value. Returns its approximate size in bytes. */
 static uint64_t put_value(struct nsc_json *j, const struct nsc_query_value *value)
 {
     switch (value->kind) {

@@ -1,4 +1,4 @@
-/* sqlite.c - SQLite, loaded; see sqlite.h. */
+/* sqlite.c - loads SQLite; see sqlite.h. */
 #include "query/sqlite.h"
 
 #include <pthread.h>

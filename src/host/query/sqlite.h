@@ -1,7 +1,7 @@
 /*
- * sqlite.h - SQLite, loaded when a query is made and not before.
+ * sqlite.h - SQLite, loaded when the first query is made.
  *
- * Used inside query/ only. Linked, it would have to be there wherever a program is recorded.
+ * Internal to query/. Linking it would require it wherever a program is recorded.
  */
 #ifndef NSC_QUERY_SQLITE_H
 #define NSC_QUERY_SQLITE_H
@@ -29,11 +29,11 @@ struct nsc_sqlite {
 #undef NSC_SQLITE_MEMBER
 };
 
-/* The library's functions, once nsc_sqlite_load() has succeeded. */
+/* The library's functions; valid after nsc_sqlite_load() has succeeded. */
 extern struct nsc_sqlite nsc_sqlite;
 
 /**
- * nsc_sqlite_load - load the library, if it is not loaded yet. It stays loaded.
+ * nsc_sqlite_load - load the library if it is not loaded yet. It stays loaded.
  * Returns 0, or -ENOSYS with @diag: it is not installed, or too old.
  * Context: any thread.
  */

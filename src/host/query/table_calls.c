@@ -1,9 +1,9 @@
 /*
- * table_calls.c - the table `calls`: a thread's chunks decoded as rows are asked for.
+ * table_calls.c - the table `calls`: decodes a thread's chunks when rows are requested.
  *
- * What a statement asks of threads, functions, depths, starts and single calls goes down to
- * analyze/pick, which reads no other part of the file than it must. SQLite compares each row once
- * more, so what is passed down may be wider than what was asked, never narrower.
+ * Constraints on threads, functions, depths, starts and single calls are passed to
+ * analyze/calls/matching_calls.h, which reads only the parts of the file it needs. SQLite checks
+ * each row again. Therefore a passed constraint may be wider than the original, but never narrower.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,15 +26,15 @@ enum column {
 
 #define NUMBER_MAX  ((UINT64_C(1) << NSC_QUERY_THREAD_SHIFT) - 1)
 #define THREADS_MAX (UINT64_C(1) << (63 - NSC_QUERY_THREAD_SHIFT))
-#define PLAN_MAX    32 /* constraints that are passed down, at most */
-#define LISTS_SHARE 4u /* of a statement's memory, for calls by function: an nth */
-/* A plan's number: the columns that are used, and this. */
+#define PLAN_MAX    32 /* maximum number of constraints that are passed down */
+#define LISTS_SHARE 4u /* lists by function may use 1/LISTS_SHARE of a statement's memory */
+/* idxNum of a plan: the mask of used columns, plus this flag. */
 #define BY_FUNCTION (1 << 16)
 
 struct calls_cursor {
-    sqlite3_vtab_cursor base; /* first */
+    sqlite3_vtab_cursor base; /* must be first */
     struct nsc_call_wish wish;
-    uint8_t *threads, *functions; /* a byte per id, 0 = not wanted; NULL = all */
+    uint8_t *threads, *functions; /* one byte per id, 0 = not wanted; NULL = all */
     struct nsc_rows *rows;
     const struct nsc_call *calls;
     size_t at, count;
@@ -43,7 +43,8 @@ struct calls_cursor {
 
 /* ---- Planning -------------------------------------------------------------------------------- */
 
-/* How a plan is written down for the cursor: two letters for each value that it will be given. */
+/* A plan is passed to the cursor as a string: two letters (column, operator) for each value that it
+ * receives. */
 static char letter_of(int column, int op)
 {
     bool equals = op == SQLITE_INDEX_CONSTRAINT_EQ;
@@ -105,7 +106,7 @@ struct plan {
     char text[2 * PLAN_MAX + 1];
     int count;
     bool one_call, one_thread, one_function, starts_from, starts_to, by_depth;
-    bool only_function; /* exactly one: in any order they are together */
+    bool only_function; /* exactly one function: any order keeps its calls together */
 };
 
 static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
@@ -116,7 +117,8 @@ static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
 
     if (letter == '\0' || c->usable == 0 || plan->count == PLAN_MAX)
         return;
-    if (letter == 't' || letter == 'f') /* IN: all values at once, or the trace is read for each */
+    /* IN: request all values at once, otherwise the trace is read once for each */
+    if (letter == 't' || letter == 'f')
         in = nsc_sqlite.vtab_in(info, i, 1) != 0;
     plan->text[2 * plan->count] = letter;
     plan->text[2 * plan->count + 1] = letter_of_op(c->op);
@@ -134,7 +136,7 @@ static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
         letter == 's' && c->op != SQLITE_INDEX_CONSTRAINT_GT && c->op != SQLITE_INDEX_CONSTRAINT_GE;
 }
 
-/* In events that are decoded, roughly. */
+/* Estimate the cost, roughly in decoded events. */
 static void estimate(sqlite3_index_info *info, const struct nsc_query *q, const struct plan *plan)
 {
     const struct nsc_trace_info *trace = nsc_trace_info(q->trace);
@@ -142,7 +144,7 @@ static void estimate(sqlite3_index_info *info, const struct nsc_query *q, const 
 
     if (plan->one_call) {
         info->estimatedRows = 1;
-        info->estimatedCost = 20000; /* a chunk */
+        info->estimatedCost = 20000; /* one chunk */
         info->idxFlags = SQLITE_INDEX_SCAN_UNIQUE;
         return;
     }
@@ -167,8 +169,8 @@ static void estimate(sqlite3_index_info *info, const struct nsc_query *q, const 
 }
 
 /*
- * The order that is asked for, or how to group: by thread, as calls are read; by function; or by
- * function, then thread. Those of one function are as they are read.
+ * Whether rows are returned in the requested order or grouping: by thread (the order of reading);
+ * by function; or by function, then thread. @by_function: receives whether nsc_rows must group.
  */
 static bool plan_order(sqlite3_index_info *info, const struct nsc_query *q, const struct plan *plan,
                        bool *by_function)
@@ -213,10 +215,10 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- Constraints ----------------------------------------------------------------------------- */
 
-/* Mark the ids among @below that a constraint leaves, those of all its values if it is an IN.
- * Returns a byte per id, NULL without memory. */
+/* Mark the ids below @below that a constraint allows; with IN, those of all its values. Returns one
+ * byte per id, NULL if out of memory. */
 static uint8_t *ids_of(sqlite3_value *value, bool in, uint32_t below, uint32_t shift)
 {
     uint8_t *ids = calloc((size_t)below + 1, 1);
@@ -232,7 +234,7 @@ static uint8_t *ids_of(sqlite3_value *value, bool in, uint32_t below, uint32_t s
         struct nsc_query_range range = {INT64_MIN, INT64_MAX};
 
         nsc_query_narrow(&range, SQLITE_INDEX_CONSTRAINT_EQ, one);
-        if (range.from == INT64_MIN) { /* no number: anything may be equal to it */
+        if (range.from == INT64_MIN) { /* not a number: it may compare equal to any id */
             memset(ids, 1, below);
             continue;
         }
@@ -243,7 +245,7 @@ static uint8_t *ids_of(sqlite3_value *value, bool in, uint32_t below, uint32_t s
     return ids;
 }
 
-/* Narrow *@ids, which may be NULL (all), by another constraint. */
+/* Narrow *@ids, which may be NULL (all), by another constraint. Frees @by or stores it in *@ids. */
 static int narrow_ids(uint8_t **ids, uint8_t *by, uint32_t count)
 {
     if (by == NULL)
@@ -265,10 +267,10 @@ static void narrow_starts(struct calls_cursor *c, const struct nsc_query_range *
     }
     if (range->from > 0)
         c->wish.from_ticks = nsc_clock_ticks(clock, (uint64_t)range->from);
-    /* The last ticks that may show as that time, and one more that does not harm. */
+    /* The last ticks that may be displayed as that time, plus one more, which does no harm. */
     if (range->to < INT64_MAX)
         c->wish.to_ticks = nsc_clock_ticks(clock, (uint64_t)range->to + 1) + 1;
-    /* Ticks before the trace's origin show as 0, too. */
+    /* Ticks before the trace's origin are displayed as 0 as well. */
     if (range->from <= 0)
         c->wish.from_ticks = 0;
 }
@@ -340,7 +342,7 @@ static void forget(struct calls_cursor *c)
     c->threads = c->functions = NULL;
 }
 
-/* Decode until there is a row, or no more. */
+/* Decode until there is a row, or the end. */
 static int fill(struct calls_cursor *c)
 {
     struct nsc_query *q = nsc_query_of(&c->base);
@@ -363,7 +365,7 @@ static int fill(struct calls_cursor *c)
     return SQLITE_OK;
 }
 
-/* What matters of a call, by the columns that are used. */
+/* The fields of a call that the used columns need. */
 static unsigned fields_of(unsigned columns, bool reads_rowid)
 {
     static const unsigned of[] = {

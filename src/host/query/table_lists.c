@@ -1,9 +1,9 @@
 /*
- * table_lists.c - the tables that are lists of bounded size: functions, threads, processes,
- * categories, losses, left_out.
+ * table_lists.c - the tables of bounded size: functions, threads, processes, categories, losses,
+ * left_out.
  *
- * A row is found by its number. Those that are told by the trace's own tables need no memory;
- * losses are gathered when they are first asked for.
+ * Rows are addressed by index. Rows of the trace's own tables need no memory; losses are collected
+ * when a cursor first reads them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +12,17 @@
 #include "query/tables.h"
 
 struct list_cursor {
-    sqlite3_vtab_cursor base; /* first */
+    sqlite3_vtab_cursor base; /* must be first */
     uint32_t at, end;
     struct nsc_gap *losses;
     uint32_t loss_count;
 };
 
-/* A list: how many rows it has, whether one is there, and its cells. The first column of all but
- * losses and left_out is the row's number. */
+/* A list: its number of rows, whether a row exists, and its cells. The first column is the row's
+ * index, except in losses and left_out. */
 struct list {
     uint32_t (*count)(const struct nsc_query *q, const struct list_cursor *c);
-    bool (*has)(const struct nsc_query *q, uint32_t row); /* NULL: all */
+    bool (*has)(const struct nsc_query *q, uint32_t row); /* NULL: all rows exist */
     void (*cell)(const struct nsc_query *q, const struct list_cursor *c, uint32_t row,
                  unsigned column, sqlite3_context *to);
     bool numbered;
@@ -36,7 +36,7 @@ static uint32_t count_functions(const struct nsc_query *q, const struct list_cur
     return nsc_trace_info(q->trace)->function_count;
 }
 
-/* Aliases are not there: calls are of what they stand for. */
+/* Aliases are omitted: calls belong to their canonical function. */
 static bool has_function(const struct nsc_query *q, uint32_t row)
 {
     return nsc_trace_canonical(q->trace, row) == row;
@@ -83,7 +83,7 @@ static uint32_t count_threads(const struct nsc_query *q, const struct list_curso
     return nsc_trace_info(q->trace)->thread_count;
 }
 
-/* An end of 0 is not known. */
+/* An end of 0 is unknown. */
 static void end_cell(const struct nsc_query *q, uint64_t ticks, sqlite3_context *to)
 {
     if (ticks != 0)
@@ -129,7 +129,7 @@ static uint32_t count_processes(const struct nsc_query *q, const struct list_cur
     return nsc_trace_info(q->trace)->process_count;
 }
 
-/* As shells tell it: the exit code, or 128 and the signal. */
+/* The exit status as shells report it: the exit code, or 128 plus the signal. */
 static void exit_cell(int32_t status, sqlite3_context *to)
 {
     if (status < 0)
@@ -233,7 +233,7 @@ static uint32_t count_left_out(const struct nsc_query *q, const struct list_curs
     return nsc_trace_info(q->trace)->left_out_count;
 }
 
-/* An estimate, or its error; NULL if it is not known. */
+/* An estimate, or its error; NULL if unknown. */
 static void estimate_cell(const struct nsc_query *q, const struct nsc_left_out *l, unsigned column,
                           sqlite3_context *to)
 {
@@ -278,7 +278,7 @@ static void left_out_cell(const struct nsc_query *q, const struct list_cursor *c
     }
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- The tables ------------------------------------------------------------------------------ */
 
 static const struct list *list_of(const sqlite3_vtab *table)
 {
@@ -319,7 +319,7 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
     return SQLITE_OK;
 }
 
-/* Pass over numbers that are no rows. */
+/* Skip indexes that are not rows. */
 static void settle(struct list_cursor *c)
 {
     const struct list *list = list_of(c->base.pVtab);

@@ -1,22 +1,24 @@
 /*
- * table_notes.c - the tables of what is known beside the calls: samples, states, marks, counters.
+ * table_notes.c - the tables of notes, the data recorded besides calls: samples, states, marks,
+ * counters.
  *
- * Read owner by owner, as the file has them. An owner and a time from which on are passed down; of
- * a thread's states all are read, as each is told by the change that ends it.
+ * Notes are read owner by owner, in file order. Constraints on the owner and the minimum time are
+ * passed down. All states of a thread are read, as a state is known only from the change that ends
+ * it.
  */
 #include <stdlib.h>
 
 #include "query/tables.h"
 
 struct notes_cursor {
-    sqlite3_vtab_cursor base; /* first */
+    sqlite3_vtab_cursor base; /* must be first */
     enum nsc_note_kind kind;
     uint64_t from_ticks;
     uint32_t owner, owner_end; /* threads first, then processes: thread_count + process */
     struct nsc_note_cursor *notes;
     struct nsc_note note;
     bool done;
-    /* The state of the row, and what comes after it: a change tells both. */
+    /* Current row of `states`: the state, its time, and the state after it. A change has both. */
     uint64_t since_ticks, until_ticks, next_ticks;
     uint32_t state, next_state;
     bool any_change, last;
@@ -84,7 +86,7 @@ static void close_owner(struct notes_cursor *c)
     c->notes = NULL;
 }
 
-/* Begin with an owner that has notes. Returns 0 or -ENOMEM; without any, there is no cursor. */
+/* Open the notes of an owner. Returns 0 or -errno. If it has none, c->notes stays NULL. */
 static int open_owner(struct notes_cursor *c, struct nsc_diag *diag)
 {
     struct nsc_trace *t = nsc_query_of(&c->base)->trace;
@@ -99,7 +101,7 @@ static int open_owner(struct notes_cursor *c, struct nsc_diag *diag)
     return nsc_note_cursor_open(t, c->kind, owner, of_process, c->from_ticks, &c->notes, diag);
 }
 
-/* The next state that took any time. Returns 1, 0 or -errno. */
+/* Advance to the next state with a nonzero duration. Returns 1, 0 or -errno. */
 static int next_state(struct notes_cursor *c, struct nsc_diag *diag)
 {
     const struct nsc_trace *t = nsc_query_of(&c->base)->trace;
@@ -201,7 +203,7 @@ static int notes_eof(sqlite3_vtab_cursor *cursor)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Texts of notes last until the next one only. */
+/* A note's texts are valid only until the next note, so SQLite must copy them. */
 static void result_copy(sqlite3_context *to, const char *text)
 {
     nsc_sqlite.result_text(to, text, -1, SQLITE_TRANSIENT);
@@ -261,7 +263,7 @@ static int notes_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int co
     return SQLITE_OK;
 }
 
-/* Rows have no number of their own; nothing asks for one but `rowid`. */
+/* Rows have no natural number; only `rowid` asks for one. */
 static int notes_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
     *out = ((struct notes_cursor *)cursor)->row;
@@ -300,7 +302,7 @@ static const sqlite3_module module = {
     .xRowid = notes_rowid,
 };
 
-/* In the order of kind_of(); the values of samples in that of enum nsc_sample_field. */
+/* In the order of kind_of(); the values of samples are in the order of enum nsc_sample_field. */
 const struct nsc_query_table_kind nsc_query_notes[] = {
     {"samples",
      "thread_id INTEGER, time_ns INTEGER, cpu_ns INTEGER, major_faults INTEGER, minor_faults "

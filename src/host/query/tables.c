@@ -1,4 +1,4 @@
-/* tables.c - what all tables of a query share; see tables.h. */
+/* tables.c - functions shared by all tables of a query; see tables.h. */
 #include "query/tables.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ void nsc_query_narrow(struct nsc_query_range *range, int op, sqlite3_value *valu
         if (!(real > -9e18 && real < 9e18))
             return;
     }
-    /* Of a broken number the whole one below: wide enough on either side. */
+    /* A real is converted to an integer towards zero; the range is widened by one to include it. */
     at = nsc_sqlite.value_int64(value);
     if (op == SQLITE_INDEX_CONSTRAINT_EQ || op == SQLITE_INDEX_CONSTRAINT_GE ||
         op == SQLITE_INDEX_CONSTRAINT_GT) {

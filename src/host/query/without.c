@@ -1,7 +1,7 @@
 /*
- * without.c - query.h where SQLite was not there when nanoscope was built: says so.
+ * without.c - stub of query.h for builds without SQLite: functions that can fail return -ENOSYS.
  *
- * The Makefile takes it in place of all other files of the room.
+ * The Makefile uses it instead of all other files of this room.
  */
 #include <errno.h>
 
