@@ -1,7 +1,5 @@
 /*
- * gaps.c - where a recording lost events; see gaps.h.
- *
- * Called by cli/, query/ and libreader/. Must not store events.
+ * gaps.c - where a recording lost events; see gaps.h. Must not store events.
  */
 #include "analyze/calls/gaps.h"
 

@@ -1,9 +1,9 @@
 /*
  * gaps.h - gaps: the places where a recording lost events.
  *
- * Called by cli/, query/, libreader/ and late_call.c. Reads only the threads that lost events, and
- * of those only the range from their first loss to their last. A trace without losses costs
- * nothing.
+ * Called by cli/, query/, libreader/, formats/, viewer/engine/ and late_call.c. Reads only the
+ * threads that lost events, and of those only the range from their first loss to their last. A
+ * trace without losses costs nothing.
  */
 #ifndef NSC_ANALYZE_CALLS_GAPS_H
 #define NSC_ANALYZE_CALLS_GAPS_H

@@ -1,8 +1,8 @@
 /*
  * left_out.h - the functions that a recording left out, the reasons, and estimates of their calls.
  *
- * Called by cli/ for every analysis: a function that is missing from a trace must not look as if it
- * had not run.
+ * Called by cli/, viewer/engine/ and formats/ for every analysis: a function that is missing from a
+ * trace must not look as if it had not run.
  */
 #ifndef NSC_ANALYZE_CALLS_LEFT_OUT_H
 #define NSC_ANALYZE_CALLS_LEFT_OUT_H

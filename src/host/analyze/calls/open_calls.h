@@ -2,8 +2,8 @@
  * open_calls.h - one thread's stack of open calls, updated event by event: turns events into
  * complete calls.
  *
- * Used by calls.c, matching_calls.c and late_call.c. Stores only the open calls. The cost per event
- * here is the cost of listing calls, so the common path is inline.
+ * Used by calls.c, matching_calls.c, late_call.c and libreader/. Stores only the open calls. The
+ * cost per event here is the cost of listing calls, so the common path is inline.
  */
 #ifndef NSC_ANALYZE_CALLS_OPEN_CALLS_H
 #define NSC_ANALYZE_CALLS_OPEN_CALLS_H

@@ -1,9 +1,8 @@
 /*
  * report.c - statistics per function; see report.h.
  *
- * Called by cli/, viewer/engine/ and compare/. The loop over events, feed_events(), dominates the
- * cost: about 10 ns per call in addition to decoding. It must not look up names, nor allocate
- * except for a new depth or bucket.
+ * The loop over events, feed_events(), dominates the cost: about 10 ns per call in addition to
+ * decoding. It must not look up names, nor allocate except for a new depth or bucket.
  */
 #include "analyze/functions/report.h"
 
