@@ -1,4 +1,4 @@
-/* cache.c - see cache.h. A table of chained slots; a list in the order of use. */
+/* cache.c - see cache.h. A hash table with chaining, and a list in order of use. */
 #include "viewer/engine/cache.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 struct nsc_cache {
     size_t bytes, max_bytes;
-    uint64_t now; /* requests so far */
+    uint64_t now; /* number of requests so far */
     struct nsc_cache_item *oldest, *newest;
     struct nsc_cache_item *slots[SLOTS];
 };
@@ -94,7 +94,7 @@ static void drop_oldest(struct nsc_cache *c)
     free(item);
 }
 
-/* Drop old items until the bound holds, or all that are left are in use. */
+/* Evict old items until the limit holds, or only items in use are left. */
 static void trim(struct nsc_cache *c)
 {
     while (c->bytes > c->max_bytes && c->oldest != NULL && c->oldest->used != c->now)

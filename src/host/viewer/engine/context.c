@@ -18,7 +18,7 @@ int nsc_context_refuse(struct nsc_engine_context *ask, const char *format, ...)
 {
     va_list arguments;
 
-    if (!ask->refused) { /* the first reason is the one to tell */
+    if (!ask->refused) { /* report the first reason */
         va_start(arguments, format);
         describe(ask, format, arguments);
         va_end(arguments);
@@ -46,7 +46,7 @@ const char *nsc_context_text(struct nsc_engine_context *ask, const char *name)
     return value;
 }
 
-/* Digits up to @end. */
+/* Parse digits up to @end. */
 static bool parse_number(const char *text, const char *end, uint64_t *value)
 {
     uint64_t v = 0;
@@ -61,7 +61,7 @@ static bool parse_number(const char *text, const char *end, uint64_t *value)
     return true;
 }
 
-/* 1, 0 if there is none, -1 if it is wrong. */
+/* Returns 1, 0 if absent, -1 if invalid. */
 static int take_number(struct nsc_engine_context *ask, const char *name, uint64_t max,
                        uint64_t *value)
 {
@@ -195,7 +195,7 @@ static int select_threads(struct nsc_engine_context *ask, const struct nsc_trace
     return s->threads != NULL ? 0 : nsc_context_no_memory(ask);
 }
 
-/* All values of one name as patterns. Returns how many; what is wrong is remembered. */
+/* Compile all values of one name as patterns. Returns their number; invalid ones are recorded. */
 static size_t take_patterns(struct nsc_engine_context *ask, const char *name,
                             struct nsc_pattern **out)
 {
@@ -213,7 +213,7 @@ static size_t take_patterns(struct nsc_engine_context *ask, const char *name,
     return count;
 }
 
-/* Hide functions of @count traces. */
+/* Apply the `only` and `except` patterns to the selections of @count traces. */
 static int select_functions(struct nsc_engine_context *ask, struct nsc_trace *const *traces,
                             struct nsc_selection *s, uint32_t count)
 {
@@ -287,7 +287,7 @@ struct nsc_json *nsc_context_json(struct nsc_engine_context *ask)
     struct nsc_engine_reply *reply = ask->reply;
     FILE *out;
 
-    /* A stream over a buffer of its own, which becomes the reply's. */
+    /* Write to a memory stream; its buffer becomes the reply's buffer. */
     free(reply->bytes);
     reply->bytes = NULL;
     reply->count = reply->room = 0;
@@ -335,7 +335,7 @@ void nsc_engine_reply_free(struct nsc_engine_reply *reply)
     *reply = (struct nsc_engine_reply){0};
 }
 
-/* ---- Small things ---------------------------------------------------------------------------- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 bool nsc_context_is_gone(const struct nsc_engine_context *ask)
 {

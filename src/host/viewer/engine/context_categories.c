@@ -1,5 +1,5 @@
-/* context_categories.c - the functions of a trace by category, found once and kept with the source.
- */
+/* context_categories.c - finds the categories of a trace's functions once and keeps them with the
+ * source. */
 #include <errno.h>
 
 #include "viewer/engine/context.h"

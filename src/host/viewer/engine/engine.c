@@ -1,7 +1,7 @@
 /*
- * engine.c - from a request to the handler that answers it; see engine.h.
+ * engine.c - passes each request to its handler; see engine.h.
  *
- * Called by viewer/server/ and the page's module. Must not know what the requests mean.
+ * Called by viewer/server/ and the page's module. Must not depend on what the requests mean.
  */
 #include "viewer/engine/engine.h"
 
@@ -17,13 +17,13 @@
 struct nsc_engine {
     struct nsc_engine_source sources[NSC_ENGINE_TRACES_MAX];
     uint32_t source_count;
-    struct nsc_cache *cache, *tiles;            /* half of the bytes each */
-    const struct nsc_engine_handler **handlers; /* in the order in which they are looked for */
+    struct nsc_cache *cache, *tiles;            /* each gets half of cache_bytes */
+    const struct nsc_engine_handler **handlers; /* in order of lookup */
     size_t handler_count;
     struct nsc_engine_options options;
 };
 
-/* What is always there; see docs/viewer-protocol.md. */
+/* Requests that every engine answers; see docs/viewer-protocol.md. */
 static const struct nsc_engine_handler own_handlers[] = {
     {"/api/trace", NULL, nsc_engine_trace},       {"/api/functions", NULL, nsc_engine_functions},
     {"/api/tiles", NULL, nsc_engine_tiles},       {"/api/overview", NULL, nsc_engine_overview},
@@ -36,7 +36,7 @@ static const struct nsc_engine_handler own_handlers[] = {
     {"/api/search", NULL, nsc_engine_search},
 };
 
-/* What is there if two traces are open. */
+/* Requests that are available if two traces are open. */
 static const struct nsc_engine_handler pair_handlers[] = {{"/api/diff", "diff", nsc_engine_diff}};
 
 int nsc_engine_add(struct nsc_engine *a, const struct nsc_engine_handler *handlers, size_t count)
@@ -122,7 +122,7 @@ static int choose_trace(struct nsc_engine_context *ask)
     return 0;
 }
 
-/* End what was written as JSON. Returns 0 or -ENOMEM. */
+/* Finish the JSON answer. Returns 0 or -ENOMEM. */
 static int end_json(struct nsc_engine_context *ask)
 {
     bool failed;

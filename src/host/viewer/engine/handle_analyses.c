@@ -1,8 +1,8 @@
 /*
- * handle_analyses.c - what a selection adds up to: /api/report, /api/tree, /api/sandwich,
+ * handle_analyses.c - statistics of a selection: /api/report, /api/tree, /api/sandwich,
  * /api/histogram and /api/shares.
  *
- * All numbers are those of analyze/, which the command line shows too.
+ * All numbers come from analyze/ and agree with the command line.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -67,7 +67,7 @@ static void put_estimate(struct nsc_json *j, const char *key, bool known,
     nsc_json_close_array(j);
 }
 
-/* Why calls of a function were left out: the reasons with a comma between them. */
+/* Write the reasons why calls of a function were left out, separated by commas. */
 static void put_reasons(struct nsc_json *j, uint32_t reasons)
 {
     char text[128];
@@ -84,7 +84,7 @@ static void put_reasons(struct nsc_json *j, uint32_t reasons)
     nsc_json_text(j, "left_out", text);
 }
 
-/* A function whose calls were all left out has no durations. */
+/* Write a quantile; null for a function whose calls were all left out. */
 static void put_quantile(struct nsc_json *j, const char *key, const struct nsc_report_row *row,
                          uint64_t ns)
 {
@@ -126,7 +126,7 @@ static int put_report(struct nsc_engine_context *ask, const struct nsc_selection
     nsc_json_open_object(j, NULL);
     nsc_json_u64(j, "calls", r->report.calls);
     nsc_json_u64(j, "bounds", r->report.bounds);
-    /* Of a window only what is known to lie in it. */
+    /* With a window, count only losses that are known to lie in it. */
     nsc_json_u64(j, "lost", windowed ? r->gaps.placed : r->gaps.lost);
     nsc_json_u64(j, "functions", r->report.row_count);
     nsc_json_bool(j, "rough", r->report.coarse);
@@ -212,13 +212,13 @@ int nsc_engine_shares(struct nsc_engine_context *ask)
 
 /* ---- /api/tree ------------------------------------------------------------------------------- */
 
-/* Nodes of a tree with their depth, for choosing the heaviest. */
+/* A node with its depth, for choosing the heaviest nodes. */
 struct weighed {
     uint64_t ticks;
     uint32_t node, depth;
 };
 
-/* Heaviest first; of equal ones the outer, so that whoever is chosen has its parent chosen, too. */
+/* Heaviest first; of equal ones the outer first, so that a node's parent is chosen before it. */
 static int compare_weights(const void *a, const void *b)
 {
     const struct weighed *x = a, *y = b;
@@ -230,8 +230,8 @@ static int compare_weights(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-/* A byte per node, 1 for the @limit heaviest; NULL without memory. A child may weigh more than its
- * parent where recursion adds no time: then it goes with it. */
+/* One byte per node, 1 for the @limit heaviest; NULL if out of memory. Where recursion adds no
+ * time, a child may be heavier than its parent: put_tree() omits it if its parent is not chosen. */
 static uint8_t *choose_nodes(const struct nsc_tree *tree, uint32_t limit)
 {
     struct weighed *all = reallocarray(NULL, tree->count, sizeof(*all));
@@ -298,7 +298,7 @@ static int put_tree(struct nsc_engine_context *ask, const struct nsc_tree *tree,
     return 0;
 }
 
-/* The tree that is asked for: @function NSC_NO_ID: of everything. */
+/* Make the requested tree; @function NSC_NO_ID: of all functions. */
 static int make_tree(struct nsc_engine_context *ask, const struct nsc_selection *s,
                      uint32_t function, bool invert, struct nsc_tree *out)
 {
@@ -434,7 +434,7 @@ static int gather_histogram(struct nsc_engine_context *ask, const struct nsc_sel
     return error;
 }
 
-/* Bars are of whole ticks; the next one begins where one ends. */
+/* Write a bar. Bars are in whole ticks; each begins where the previous one ends. */
 static void put_bar(void *context, uint64_t from, uint64_t to, uint64_t count)
 {
     struct nsc_engine_context *ask = context;

@@ -1,8 +1,8 @@
 /*
- * handle_call.c - single calls: /api/call, the one that is open at an instant, and /api/step, from
+ * handle_call.c - single calls: /api/call, the call that is open at an instant, and /api/step, from
  * one call of a function to another.
  *
- * What finds them is in analyze/: call_at.c, late_call.c, nearest_call.c, calls.c.
+ * The searches are in analyze/: call_at.c, late_call.c, nearest_call.c, calls.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define CALLERS_MAX 1000u
 #define NTH_MAX     1000u
 
-/* The ticks that all show as the same ns. */
+/* The range of ticks that are displayed as the same ns. */
 static void ticks_of(const struct nsc_clock *clock, uint64_t ns, uint64_t *from, uint64_t *to)
 {
     *from = ns > 0 ? nsc_clock_ticks(clock, ns) : 0;
@@ -97,7 +97,7 @@ int nsc_engine_call(struct nsc_engine_context *ask)
 
 /* ---- /api/step ------------------------------------------------------------------------------- */
 
-/* The @nth longest call of a selection. */
+/* Find the @nth longest call of a selection. */
 static int find_longest(struct nsc_engine_context *ask, const struct nsc_selection *s,
                         uint32_t function, uint64_t nth, struct nsc_call *out)
 {
@@ -137,7 +137,7 @@ static int put_one(struct nsc_engine_context *ask, const struct nsc_call *call,
     return 0;
 }
 
-/* The nearest call of a function before or after an instant. */
+/* Answer with the nearest call of a function before or after an instant. */
 static int answer_nearest(struct nsc_engine_context *ask, const struct nsc_selection *s,
                           uint32_t function, uint64_t ns, bool forwards)
 {
@@ -162,7 +162,7 @@ static int answer_nearest(struct nsc_engine_context *ask, const struct nsc_selec
     return error;
 }
 
-/* `thread` stands beside `threads`: one alone. */
+/* Restrict the selection to `thread`, if given in addition to `threads`. */
 static int take_thread(struct nsc_engine_context *ask, struct nsc_selection *s)
 {
     uint32_t threads = nsc_trace_info(ask->trace)->thread_count;

@@ -1,7 +1,7 @@
 /*
- * handle_diff.c - /api/diff: two traces compared.
+ * handle_diff.c - /api/diff: compares two traces.
  *
- * All numbers are those of analyze/compare/trace_diff.h, which the command line shows too.
+ * All numbers come from analyze/compare/trace_diff.h and agree with the command line.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #define NODES     5000u
 #define NODES_MAX 100000u
 
-/* What is told, and by which numbers functions are called: those that were used before are in
- * @number, NSC_NO_ID stands for none yet. */
+/* State of the answer. Functions are numbered in order of first use; NSC_NO_ID in @number means
+ * that a row has no number yet. */
 struct telling {
     struct nsc_engine_context *ask;
     const struct nsc_diff *diff;
@@ -79,7 +79,7 @@ static void put_nodes(struct telling *t, const uint8_t *chosen)
     nsc_json_u64(t->json, "folded", t->diff->node_count - shown);
 }
 
-/* Where a function is that shares its name with others: "libz.so inflate.c". */
+/* Write the place of a function that shares its name with others: "libz.so inflate.c". */
 static void put_place(struct telling *t, const struct nsc_diff_row *row)
 {
     unsigned side = row->functions[0] == NSC_NO_ID;
@@ -156,7 +156,7 @@ static int put_diff(struct nsc_engine_context *ask, const struct nsc_diff *d, co
     return t.json != NULL ? 0 : nsc_context_no_memory(ask);
 }
 
-/* What a request wants to have told. */
+/* Parameters of the request. */
 struct wanted {
     enum nsc_diff_key key;
     uint32_t rows, nodes, longest;

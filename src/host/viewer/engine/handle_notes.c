@@ -1,9 +1,9 @@
 /*
- * handle_notes.c - what is known beside the calls: /api/states, /api/samples, /api/counters,
- * /api/marks and /api/left-out.
+ * handle_notes.c - notes, the data recorded besides calls: /api/states, /api/samples,
+ * /api/counters, /api/marks and /api/left-out.
  *
- * Notes are read one by one and thinned out on the way: memory goes by the answer's size, not by
- * theirs.
+ * Notes are read one by one and thinned out at once: memory depends on the size of the answer, not
+ * on the number of notes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,18 +17,17 @@
 #define MARKS_MAX    10000u
 #define LEFT_OUT     10000u
 #define LEFT_OUT_MAX 100000u
-#define STATES_KNOWN 128u      /* larger numbers are as good as unknown */
-#define BACK_NS      10000000u /* what held before a window is looked for so far back at first */
+#define STATES_KNOWN 128u      /* larger numbers count as unknown */
+#define BACK_NS      10000000u /* initial distance of the search for a note before the window */
 
-/* A window in columns. */
+/* A window, divided into columns. */
 struct columns {
     const struct nsc_clock *clock;
     uint64_t from_ns, to_ns; /* half open */
     uint64_t width;
 };
 
-/* `width`, `from` and `to`. The window is cut to what the trace has, so that columns mean
- * something. */
+/* Read `width`, `from` and `to`. Without `to`, the window ends at the end of the trace. */
 static struct columns ask_columns(struct nsc_engine_context *ask)
 {
     const struct nsc_clock *clock = nsc_trace_clock(ask->trace);
@@ -51,7 +50,7 @@ static uint64_t column_of(const struct columns *c, uint64_t ns)
     return (ns - c->from_ns) / step;
 }
 
-/* Begin to read notes, those from the window's start on. */
+/* Open a cursor on the notes from @from_ns on. */
 static int open_notes(struct nsc_engine_context *ask, enum nsc_note_kind kind, uint32_t owner,
                       bool of_process, uint64_t from_ns, struct nsc_note_cursor **out)
 {
@@ -60,7 +59,7 @@ static int open_notes(struct nsc_engine_context *ask, enum nsc_note_kind kind, u
     return nsc_note_cursor_open(ask->trace, kind, owner, of_process, ticks, out, &ask->diag);
 }
 
-/* Whose notes, and of counters the name. */
+/* The owner of notes and, for counters, the name. */
 struct whose {
     enum nsc_note_kind kind;
     uint32_t owner;
@@ -73,7 +72,8 @@ static bool is_of(const struct nsc_note *note, const struct whose *w)
     return w->name == NULL || strcmp(note->counter.name, w->name) == 0;
 }
 
-/* The last note before @end_ns, of those from about @begin_ns on. 1: found, 0: there is none. */
+/* Find the last note before @end_ns, among those from about @begin_ns on. Returns 1, 0 if there is
+ * none, or -errno. */
 static int last_note(struct nsc_engine_context *ask, const struct whose *w, uint64_t begin_ns,
                      uint64_t end_ns, struct nsc_note *out)
 {
@@ -95,8 +95,9 @@ static int last_note(struct nsc_engine_context *ask, const struct whose *w, uint
     return more < 0 ? more : found;
 }
 
-/* What held when the window began: the last note before it, looked for ever further back. Texts of
- * the note are not to be used. 1: found, 0: there is none. */
+/* Find the note in effect at the window's start: the last one before it. Searches in steps further
+ * and further back. The texts of the note must not be used. Returns 1, 0 if there is none, or
+ * -errno. */
 static int note_before(struct nsc_engine_context *ask, const struct whose *w,
                        const struct columns *c, struct nsc_note *out)
 {
@@ -107,7 +108,7 @@ static int note_before(struct nsc_engine_context *ask, const struct whose *w,
         return 0;
     back = back > BACK_NS ? back : BACK_NS;
     for (uint64_t begin = c->from_ns; begin > 0 && found == 0; back *= 8) {
-        /* All the rest at once, where the next step would go beyond the begin. */
+        /* Search all the rest at once if the next step would reach the beginning. */
         begin = back < c->from_ns / 8 ? c->from_ns - back : 0;
         found = last_note(ask, w, begin, c->from_ns, out);
     }
@@ -121,11 +122,11 @@ struct segment {
     uint32_t state;
 };
 
-/* Neighbours that are narrower than a column, while they are gathered. */
+/* Merges adjacent segments that begin in the same column. */
 struct joiner {
     struct nsc_engine_context *ask;
     struct columns columns;
-    bool joins; /* else every segment is told */
+    bool joins; /* else every segment is written */
     bool holds;
     struct segment segment;
     uint64_t ns_by_state[STATES_KNOWN];
@@ -152,7 +153,7 @@ static void flush_segment(struct joiner *joiner)
     memset(joiner->ns_by_state, 0, sizeof(joiner->ns_by_state));
 }
 
-/* Take the next segment, already cut to the window. */
+/* Add the next segment, already clipped to the window. */
 static void join_segment(struct joiner *joiner, const struct segment *s)
 {
     const struct columns *c = &joiner->columns;
@@ -167,8 +168,8 @@ static void join_segment(struct joiner *joiner, const struct segment *s)
     joiner->ns_by_state[s->state] += s->end - s->start;
 }
 
-/* Go through a thread's states in the window. Returns their number or -errno; @joiner may be NULL.
- */
+/* Iterate over a thread's states in the window. Returns their number or -errno; @joiner may be
+ * NULL. */
 static int64_t each_state(struct nsc_engine_context *ask, uint32_t thread, const struct columns *c,
                           struct joiner *joiner)
 {
@@ -178,7 +179,7 @@ static int64_t each_state(struct nsc_engine_context *ask, uint32_t thread, const
     struct nsc_note note;
     int64_t count = 0;
     bool last = false, any = false;
-    /* From the beginning: what the thread did when the window began was said before. */
+    /* From the beginning: the state at the window's start was set by an earlier change. */
     int more = open_notes(ask, NSC_NOTE_STATE, thread, false, 0, &cursor);
 
     if (more != 0)
@@ -192,7 +193,7 @@ static int64_t each_state(struct nsc_engine_context *ask, uint32_t thread, const
             break;
         last = more == 0;
         if (last && !any)
-            break; /* no states at all */
+            break; /* the thread has no states */
         any = true;
         if (!last) {
             s.state = note.state.old_state;
@@ -256,7 +257,7 @@ static void put_sample(struct nsc_engine_context *ask, const struct nsc_note *no
     nsc_json_close_array(j);
 }
 
-/* With the samples on either side of the window: between two of them is what they tell. */
+/* Includes the samples on either side of the window: values apply between two samples. */
 static int put_samples(struct nsc_engine_context *ask, uint32_t thread, const struct columns *c)
 {
     const struct whose whose = {NSC_NOTE_SAMPLE, thread, false, NULL};
@@ -323,7 +324,7 @@ int nsc_engine_samples(struct nsc_engine_context *ask)
 
 /* ---- /api/counters --------------------------------------------------------------------------- */
 
-/* What a counter was in one column. */
+/* Values of a counter in one column. */
 struct counted {
     uint64_t ns;
     struct nsc_counter least, greatest, last;
@@ -352,7 +353,7 @@ static void put_counted(struct nsc_json *j, const struct counted *c)
     nsc_json_close_array(j);
 }
 
-/* With the value from before the window, which holds at its begin. */
+/* Includes the last value before the window, which is in effect at its start. */
 static int put_counter(struct nsc_engine_context *ask, uint32_t owner, bool of_process,
                        const char *name, const struct columns *c)
 {
@@ -428,12 +429,12 @@ int nsc_engine_counters(struct nsc_engine_context *ask)
 /* ---- /api/marks ------------------------------------------------------------------------------ */
 
 struct kept_mark {
-    uint64_t ticks, number; /* number: of all marks that were seen, so that the order is total */
+    uint64_t ticks, number; /* number: position among all marks seen, makes the order total */
     uint32_t thread;
     char *name, *text;
 };
 
-/* The earliest marks of a window: a heap, the last one at [0]. */
+/* The earliest marks of a window: a heap with the latest of them at [0]. */
 struct marks {
     struct kept_mark *marks;
     size_t count, max;
@@ -474,7 +475,7 @@ static void sift_up(struct marks *m, size_t at)
         swap_marks(&m->marks[(at - 1) / 2], &m->marks[at]);
 }
 
-/* Returns false if there is no memory. */
+/* Returns false if out of memory. */
 static bool keep_mark(struct marks *m, const struct nsc_note *note)
 {
     struct kept_mark mark = {.ticks = note->ticks, .number = m->seen++, .thread = note->owner};

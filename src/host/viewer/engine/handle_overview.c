@@ -1,8 +1,8 @@
 /*
  * handle_overview.c - /api/overview: the whole trace in a few columns, for the minimap.
  *
- * From the index of chunks where these are narrower than a column; else from their pieces, which
- * tiles use, too, or from their events.
+ * Uses the chunk index where chunks are narrower than a column, else the chunks' pieces (which
+ * tiles use as well) or their events.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,19 +11,20 @@
 #include "viewer/engine/pieces.h"
 
 #define WIDTH_MAX       4096u
-/* Threads whose chunks have fewer columns on the average, or deeper calls, go by the index. */
+/* A thread is drawn from the index if its chunks have fewer columns on average, or deeper calls. */
 #define COLUMNS_A_CHUNK 4u
 #define DEPTH_MAX       512u
-/* Of those threads so many chunks are read that lie in several columns, the widest ones. */
+/* Maximum number of chunks of such threads that are read: the widest ones, if wider than a
+ * column. */
 #define READ_CHUNKS_MAX 256u
 #define SPANS           64u
 
 struct overview {
     struct nsc_engine_context *ask;
     const struct nsc_clock *clock;
-    uint64_t from_ns, step_ns; /* of a column */
+    uint64_t from_ns, step_ns; /* of the first column; width of a column */
     uint32_t width, level;
-    uint32_t read_span; /* a chunk in so many columns or more is read */
+    uint32_t read_span; /* chunks in at least this many columns are read */
     uint32_t *depth;    /* by column */
     uint64_t *lost;
 };
@@ -68,7 +69,7 @@ static void add_pieces(struct overview *o, const struct nsc_pieces *p)
         add_lost(o, &p->gaps[g]);
 }
 
-/* A thread whose chunks are wider than some columns. */
+/* Add a thread whose chunks are wider than some columns. */
 static int add_by_pieces(struct overview *o, uint32_t thread)
 {
     struct nsc_pieces pieces = {0};
@@ -89,12 +90,13 @@ static bool goes_by_index(const struct overview *o, const struct nsc_chunk *chun
     return count > o->width / COLUMNS_A_CHUNK;
 }
 
-/* Follow a chunk's events: what is open, and since when. */
+/* Raise the depth of the columns by a chunk's events. @open, @since_ns: number of open calls, and
+ * since when. */
 static void follow_events(struct overview *o, const struct nsc_event *events, size_t count,
                           struct nsc_clock_run *run, uint32_t *open, uint64_t *since_ns)
 {
     uint32_t column = column_of(o, *since_ns);
-    uint64_t end_ns = o->from_ns + (column + 1) * o->step_ns; /* of the column */
+    uint64_t end_ns = o->from_ns + (column + 1) * o->step_ns; /* end of the column */
 
     for (size_t i = 0; i < count; i++) {
         const struct nsc_event *e = &events[i];
@@ -115,7 +117,7 @@ static void follow_events(struct overview *o, const struct nsc_event *events, si
     }
 }
 
-/* Chunks that lie in several columns each: what is open in every one of these. */
+/* Add chunks that each lie in several columns: the maximum number of open calls in every column. */
 static int add_by_events(struct overview *o, const struct nsc_chunk *chunks, uint32_t count)
 {
     struct nsc_clock_run run;
@@ -156,7 +158,7 @@ static uint32_t columns_of(const struct overview *o, const struct nsc_chunk *chu
     return chunk->missing || chunk->max_depth == chunk->min_depth ? 1 : columns;
 }
 
-/* From which width on chunks are read, so that these are not too many. */
+/* Choose read_span such that at most READ_CHUNKS_MAX chunks are read. */
 static void choose_read_span(struct overview *o)
 {
     uint32_t threads = nsc_trace_info(o->ask->trace)->thread_count, spans[SPANS] = {0}, sum = 0;
@@ -176,8 +178,8 @@ static void choose_read_span(struct overview *o)
         sum += spans[--o->read_span];
 }
 
-/* A thread with many chunks: their depths, and between them what is open at the next one's start.
- */
+/* Add a thread with many chunks: the depth of each chunk and, between chunks, the number of open
+ * calls at the start of the next one. */
 static int add_by_index(struct overview *o, const struct nsc_chunk *chunks, uint32_t count)
 {
     uint64_t before_ns = nsc_clock_ns(o->clock, chunks[0].first_ticks);
@@ -262,7 +264,7 @@ int nsc_engine_overview(struct nsc_engine_context *ask)
     o.from_ns = nsc_clock_ns(o.clock, info->start_ticks);
     all_ns = end_ns > o.from_ns ? end_ns - o.from_ns : 0;
     o.step_ns = all_ns / o.width + 1;
-    /* A column is whole nanoseconds: of a short trace fewer of them reach the end. */
+    /* A column has whole nanoseconds: in a short trace fewer columns suffice to reach the end. */
     o.width = (uint32_t)(all_ns / o.step_ns) + 1;
     o.level = 63u - (uint32_t)__builtin_clzll(o.step_ns);
     o.depth = calloc(o.width, sizeof(*o.depth));

@@ -1,8 +1,8 @@
 /*
  * handle_search.c - /api/search: functions by name.
  *
- * How often each was called is summed up once, from what heads and nodes tell, and kept with the
- * source.
+ * The number of calls of each function is summed up once, from chunk heads and index nodes, and
+ * kept with the source.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,12 @@
 #define ROWS           100u
 #define ROWS_MAX       10000u
 #define TEXT_MAX       1000u
-/* Chunks whose heads have no sums are read, if they have no more events than this together. */
+/* Chunks whose heads have no sums are read, up to this many events in total. */
 #define EVENTS_TO_READ ((uint64_t)4 << 20)
 
-/* ---- How often each function was called ------------------------------------------------------ */
+/* ---- Number of calls of each function -------------------------------------------------------- */
 
-/* Add the calls that ended in a chunk, from its events; @late_only: just those not entered. */
+/* Add the calls that ended in a chunk, from its events; @late_only: only those without an entry. */
 static int count_events(struct nsc_engine_context *ask, const struct nsc_chunk *chunk,
                         bool late_only, uint64_t *calls)
 {
@@ -46,7 +46,8 @@ static int count_events(struct nsc_engine_context *ask, const struct nsc_chunk *
     return result < 0 ? result : 0;
 }
 
-/* Add the calls that ended in a piece of a thread. @to_read: events that may still be read. */
+/* Add the calls that ended in a piece of a thread. @to_read: number of events that may still be
+ * read. Returns 0, -EOPNOTSUPP if that is not enough, or another -errno. */
 static int count_piece(struct nsc_engine_context *ask, const struct nsc_chunk *chunks,
                        uint32_t count, const struct nsc_levels_piece *piece, uint64_t *to_read,
                        uint64_t *calls)
@@ -57,7 +58,7 @@ static int count_piece(struct nsc_engine_context *ask, const struct nsc_chunk *c
         .has_totals = piece->known, .totals = piece->totals, .total_count = piece->total_count};
     int error = 0;
 
-    /* A head may have totals without durations, which a piece counts for unknown. */
+    /* A head may have totals without durations; a piece then counts as unknown. */
     if (!piece->known && piece->chunk_count == 1)
         error = nsc_trace_chunk_head(ask->trace, &chunks[piece->first_chunk], &head, &ask->diag);
     if (error != 0)
@@ -71,7 +72,8 @@ static int count_piece(struct nsc_engine_context *ask, const struct nsc_chunk *c
         known -= chunks[i].calls;
         events += chunks[i].events;
     }
-    /* Entries are what ended and what is open now that was not before; the other calls are late. */
+    /* Without late exits: calls ended + open at the end - open at the start = entries. If it is
+     * more, the rest are LATE_EXITs. */
     if (head.has_totals && known + open == 0)
         return 0;
     if (events > *to_read)
@@ -102,7 +104,7 @@ static int count_thread(struct nsc_engine_context *ask, uint32_t thread, uint64_
     return more;
 }
 
-/* Sum up; afterwards the source has the counts, or knows that there are none to be had. */
+/* Count the calls. Afterwards the source has the counts, or knows that they are unavailable. */
 static int count_calls(struct nsc_engine_context *ask)
 {
     const struct nsc_trace_info *info = nsc_trace_info(ask->trace);
@@ -110,7 +112,7 @@ static int count_calls(struct nsc_engine_context *ask)
     uint64_t *calls = calloc(info->function_count + 1u, sizeof(*calls));
     int error = calls != NULL ? 0 : nsc_context_no_memory(ask);
 
-    /* Of a recovered file the chunks that are left do not close all calls. */
+    /* In a recovered file the remaining chunks do not close all calls. */
     if (error == 0 && info->recovered)
         error = -EOPNOTSUPP;
     for (uint32_t i = 0; i < info->thread_count && error == 0; i++)
@@ -129,11 +131,11 @@ static int count_calls(struct nsc_engine_context *ask)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* What a function's name must be like. */
+/* The condition on a function's name. */
 struct wanted {
     const char *text;
-    struct nsc_pattern
-        *pattern; /* NULL: the text stands in it somewhere, in letters of either case */
+    /* NULL: the name contains the text, ignoring case */
+    struct nsc_pattern *pattern;
 };
 
 static int lower(char c)
@@ -159,7 +161,7 @@ static bool fits(const struct wanted *w, const char *name)
     return w->pattern != NULL ? nsc_pattern_test(w->pattern, name) : contains(name, w->text);
 }
 
-/* Patterns are compiled; anything else is looked for as it is. */
+/* Compile a pattern; other text is searched as it is. */
 static struct wanted ask_wanted(struct nsc_engine_context *ask)
 {
     struct wanted w = {.text = nsc_context_text(ask, "q")};

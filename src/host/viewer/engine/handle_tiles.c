@@ -1,15 +1,15 @@
 /*
- * handle_tiles.c - /api/tiles: what to paint, in pieces that are aligned in time and zoom.
+ * handle_tiles.c - /api/tiles: the spans to draw, in tiles aligned in time and zoom.
  *
- * The pieces of a thread (pieces.h) hold rows in order of time; here those that begin in the same
- * column become one span. Of each depth:
+ * The pieces of a thread (pieces.h) contain rows in order of time. Rows that begin in the same
+ * column are merged into one span. For each depth:
  *
- * - Rows that begin in one column have the longest one's function. If that is as wide as a column,
- *   the span is that call, to the nanosecond; else it goes from the first one's start to the last
- *   one's end, so that no column is empty that had a call.
- * - Hence a call as wide as a column has a span of its own at every zoom: the next of its depth
- *   begins in a later column.
- * - Spans do not overlap: where two share a 65,536th of the tile, the earlier one yields.
+ * - Rows that begin in one column get the longest call's function. If this call is at least one
+ *   column wide, the span is that call, to the nanosecond. Otherwise the span extends from the
+ *   first call's start to the last one's end, so that no column with a call is empty.
+ * - Hence a call that is at least one column wide has a span of its own at every zoom: the next
+ *   call of its depth begins in a later column.
+ * - Spans do not overlap: if two share a 1/65,536 of the tile, the earlier one is shortened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@
 #define X_LAST       ((1u << X_BITS) - 1)
 #define HEAD_BYTES   24u
 #define SPAN_BYTES   12u
-#define ANSWER_BYTES ((size_t)64 << 20) /* of all tiles together */
+#define ANSWER_BYTES ((size_t)64 << 20) /* limit for all tiles of an answer */
 
 enum tile_flag { TILE_COARSE = 1, TILE_GROWS = 2 };
 
@@ -48,14 +48,14 @@ struct tile {
     const struct nsc_pieces *pieces;
     uint64_t from_ns, to_ns;
     uint32_t zoom;
-    uint32_t level; /* a column is 2^level ns, or less below zoom 10 */
+    uint32_t level; /* a column is 2^level ns, or less than 1 ns below zoom 10 */
     uint32_t depth, row_count;
     uint32_t max_depth;
     uint32_t span_count, gap_count;
     bool failed;
 };
 
-/* ---- Where things lie ------------------------------------------------------------------------ */
+/* ---- Positions ------------------------------------------------------------------------------- */
 
 /* x of an instant in the tile, rounded down. */
 static uint32_t x_at(const struct tile *t, uint64_t ns)
@@ -65,7 +65,7 @@ static uint32_t x_at(const struct tile *t, uint64_t ns)
     return (uint32_t)(t->zoom >= X_BITS ? in >> (t->zoom - X_BITS) : in << (X_BITS - t->zoom));
 }
 
-/* x of the last part of what ends at @ns. */
+/* x of the last part of an interval that ends at @ns. */
 static uint32_t x_before(const struct tile *t, uint64_t ns)
 {
     uint32_t x = x_at(t, ns);
@@ -74,14 +74,14 @@ static uint32_t x_before(const struct tile *t, uint64_t ns)
     return x > 0 && begins_there ? x - 1 : x;
 }
 
-/* Whether a row is seen in the tile: a call takes the time from its start up to its end, and at
- * least the instant of its start. */
+/* Whether a row reaches into the tile or begins after the tile's start. A call occupies the time
+ * from its start to its end, and at least the instant of its start. */
 static bool is_after_start(const struct tile *t, const struct nsc_row *r)
 {
     return r->last > t->from_ns || r->first >= t->from_ns;
 }
 
-/* The rows of a piece at a depth that are not over before the tile. */
+/* The rows of a piece at a depth, without those that end before the tile. */
 static void rows_of(const struct tile *t, const struct nsc_piece *p, uint32_t depth,
                     const struct nsc_row **rows, const struct nsc_row **end)
 {
@@ -122,15 +122,15 @@ static void put_span(struct tile *t, const struct span *s)
     t->span_count++;
 }
 
-/* One depth of a tile while it is put together. */
+/* One depth of a tile while its spans are made. */
 struct line {
     struct tile *tile;
     uint32_t row_number;
-    bool gathers;       /* `row` holds something */
-    struct nsc_row row; /* of the column that is being gathered */
-    uint64_t behind;    /* nothing that begins earlier than this is left to come */
-    bool holds;         /* `span` holds something */
-    struct span span;   /* made, but may still have to yield to the next */
+    bool gathers;       /* `row` is valid */
+    struct nsc_row row; /* the row being merged, of the current column */
+    uint64_t behind;    /* no later row begins before this time */
+    bool holds;         /* `span` is valid */
+    struct span span;   /* finished, but the next span may still shorten it */
 };
 
 static void flush_span(struct line *l)
@@ -151,7 +151,7 @@ static void make_span(struct line *l)
 
     s.x0 = start < t->from_ns ? 0 : x_at(t, start < t->to_ns ? start : t->to_ns);
     s.x1 = end > t->to_ns ? X_LAST : x_before(t, end);
-    s.x0 = s.x0 > X_LAST ? X_LAST : s.x0; /* again, only in a damaged file */
+    s.x0 = s.x0 > X_LAST ? X_LAST : s.x0; /* possible only in a damaged file */
     s.x1 = s.x1 < s.x0 ? s.x0 : s.x1;
     s.flags = (start < t->from_ns ? SPAN_BEGAN_BEFORE : 0u) |
               (end > t->to_ns ? SPAN_ENDS_AFTER : 0u) |
@@ -161,9 +161,9 @@ static void make_span(struct line *l)
     if (l->holds && l->span.x1 >= s.x0) {
         if (l->span.x0 < s.x0)
             l->span.x1 = s.x0 - 1;
+        /* the previous span has only this place: it ended at the left edge */
         else
-            s.x0 =
-                l->span.x0 + 1; /* the one before has but this place: it ended at the left edge */
+            s.x0 = l->span.x0 + 1;
         s.x1 = s.x1 < s.x0 ? s.x0 : s.x1;
     }
     flush_span(l);
@@ -172,13 +172,13 @@ static void make_span(struct line *l)
     l->gathers = false;
 }
 
-/* The next row of the line. */
+/* Add the next row. */
 static void add_row(struct line *l, const struct nsc_row *row)
 {
     const struct tile *t = l->tile;
     struct nsc_row r = *row;
 
-    if (r.first < l->behind) { /* only a damaged file has calls of one depth that overlap */
+    if (r.first < l->behind) { /* calls of one depth overlap only in a damaged file */
         r.first = l->behind;
         r.start = r.start < r.first ? r.first : r.start;
         r.end = r.end < r.start ? r.start : r.end;
@@ -242,7 +242,7 @@ static void find_depth(struct tile *t)
     }
 }
 
-/* A gap that is being put together with its neighbours in the same column. */
+/* A gap while it is merged with its neighbours in the same column. */
 struct gap_line {
     struct tile *tile;
     bool holds;
@@ -300,7 +300,7 @@ static void put_gaps(struct tile *t)
     struct gap_line g = {.tile = t};
     size_t wide = 0;
 
-    /* Those beside the pieces are in order of time, too. */
+    /* The pieces' gaps and the additional gaps are each in order of time: merge them. */
     for (size_t i = 0; i < p->count; i++)
         for (uint32_t k = 0; k < p->pieces[i]->gap_count; k++) {
             const struct nsc_row_gap *gap = &p->pieces[i]->gaps[k];
@@ -360,7 +360,7 @@ struct wanted {
     uint32_t *threads;
 };
 
-/* A tile that was answered before. */
+/* A tile of an earlier answer. */
 struct kept_tile {
     struct nsc_cache_item item;
     size_t count;
@@ -376,7 +376,7 @@ static struct nsc_cache_key key_of(const struct tile *t, uint32_t thread)
                                   .form = (uint64_t)t->depth << 32 | t->row_count << 8 | t->zoom};
 }
 
-/* Keep the tile whose bytes begin at @head of the answer, if there is memory for it. */
+/* Cache the tile that begins at @head of the answer, if there is enough memory. */
 static void keep_tile(const struct tile *t, const struct nsc_cache_key *key, size_t head)
 {
     const struct nsc_engine_reply *reply = t->ask->reply;
@@ -405,7 +405,7 @@ static int answer_tile(struct tile *t, struct nsc_pieces *pieces, uint32_t threa
         if (at == NULL)
             return -ENOMEM;
         memcpy(at, kept->bytes, kept->count);
-        nsc_span_put32(at + 4, number); /* it counts from the first tile of a request */
+        nsc_span_put32(at + 4, number); /* relative to the first tile of a request */
         return 0;
     }
     nsc_cache_begin(ask->cache);

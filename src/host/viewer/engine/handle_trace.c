@@ -1,7 +1,8 @@
 /*
- * handle_trace.c - what a trace says without its events: /api/trace and /api/functions.
+ * handle_trace.c - properties of a trace that need none of its calls: /api/trace and
+ * /api/functions.
  *
- * Facts that take reading (names of counters) are gathered once and kept with the source.
+ * Facts that require reading (names of counters) are collected once and kept with the source.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "viewer/engine/handlers.h"
 
 #define FUNCTIONS_MAX     20000u
-#define COUNTER_NAMES_MAX 1000u /* told; what has more is no counter */
+#define COUNTER_NAMES_MAX 1000u /* maximum that is listed */
 
 struct counter_name {
     uint32_t owner;
@@ -39,7 +40,7 @@ void nsc_engine_forget_facts(struct nsc_engine_source *source)
 
 /* ---- Names of counters ----------------------------------------------------------------------- */
 
-/* Whether this owner's counter is known already; its names are the last ones. */
+/* Whether this owner's counter is in the list; the names of an owner are the last entries. */
 static bool is_known(const struct nsc_trace_facts *facts, const struct nsc_note *note)
 {
     for (uint32_t i = facts->counter_count; i-- > 0;) {
@@ -78,7 +79,7 @@ static int gather_owner(struct nsc_engine_context *ask, struct nsc_trace_facts *
             (struct counter_name){.owner = owner, .of_process = of_process, .name = name};
     }
     nsc_note_cursor_close(cursor);
-    /* A damaged block hides what follows of this owner, and nothing else. */
+    /* A damaged block hides only the rest of this owner's notes. */
     return result == -ENOMEM ? result : 0;
 }
 
@@ -126,7 +127,7 @@ static void put_counters(struct nsc_engine_context *ask)
 
 /* ---- /api/trace ------------------------------------------------------------------------------ */
 
-/* Several ids may be one function that has several addresses. */
+/* A function with several addresses has several ids, but counts once. */
 static uint32_t count_distinct(const struct nsc_trace *t)
 {
     uint32_t count = 0;
@@ -154,7 +155,7 @@ static void put_head(struct nsc_engine_context *ask)
     nsc_json_bool(j, "complete", info->complete);
     nsc_json_bool(j, "growing", ask->source->growing);
     nsc_json_bool(j, "exits_bound", info->exits_bound);
-    /* That a file has no end yet is no damage while it grows. */
+    /* While a file grows, a missing end is not damage. */
     if (info->warning[0] != '\0' && !ask->source->growing)
         nsc_json_text(j, "warning", info->warning);
     else
@@ -167,7 +168,7 @@ static void put_head(struct nsc_engine_context *ask)
     nsc_json_close_array(j);
 }
 
-/* As shells tell it: the exit code, or 128 and the signal. */
+/* The exit status as shells report it: the exit code, or 128 plus the signal. */
 static void put_exit(struct nsc_json *j, int32_t status)
 {
     if (status < 0)
@@ -178,7 +179,7 @@ static void put_exit(struct nsc_json *j, int32_t status)
         nsc_json_i64(j, "exit", 128 + (status & 0x7f));
 }
 
-/* A process that still runs at the end has no end of its own. */
+/* A process that is still running at the end of the recording has no end. */
 static void put_life(struct nsc_engine_context *ask, uint64_t start_ticks, uint64_t end_ticks)
 {
     nsc_context_put_time(ask, "start", start_ticks);
@@ -241,7 +242,7 @@ static void put_meta(struct nsc_engine_context *ask)
 
     nsc_json_open_object(&ask->json, "meta");
     for (uint32_t i = 0; nsc_trace_meta_at(ask->trace, i, &key, &value) == 0; i++)
-        if (nsc_trace_meta(ask->trace, key) == value) /* of equal keys the last one counts */
+        if (nsc_trace_meta(ask->trace, key) == value) /* of equal keys the last one applies */
             nsc_json_text(&ask->json, key, value);
     nsc_json_close_object(&ask->json);
 }
@@ -258,7 +259,7 @@ static void put_left_out(struct nsc_engine_context *ask, const struct nsc_left_o
     nsc_json_close_object(&ask->json);
 }
 
-/* The requests that not every engine answers. */
+/* List the capabilities: requests that not every engine answers. */
 static void put_abilities(struct nsc_engine_context *ask)
 {
     nsc_json_open_array(&ask->json, "can");

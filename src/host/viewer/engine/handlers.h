@@ -1,8 +1,8 @@
 /*
- * handlers.h - the handlers of answer/, for its table, and the little that files share beside
- * context.h.
+ * handlers.h - the handlers of viewer/engine/, for the table in engine.c, and functions that
+ * several handlers share besides context.h.
  *
- * Used inside answer/ only. Each is documented by its request in docs/viewer-protocol.md.
+ * Internal to viewer/engine/. docs/viewer-protocol.md documents each request.
  */
 #ifndef NSC_VIEWER_ENGINE_HANDLERS_H
 #define NSC_VIEWER_ENGINE_HANDLERS_H
@@ -24,7 +24,7 @@ int nsc_engine_tree(struct nsc_engine_context *ask);
 int nsc_engine_sandwich(struct nsc_engine_context *ask);
 int nsc_engine_histogram(struct nsc_engine_context *ask);
 int nsc_engine_shares(struct nsc_engine_context *ask);
-/* handle_diff.c: with two traces only */
+/* handle_diff.c: only if two traces are open */
 int nsc_engine_diff(struct nsc_engine_context *ask);
 /* handle_notes.c */
 int nsc_engine_states(struct nsc_engine_context *ask);
@@ -37,7 +37,7 @@ int nsc_engine_search(struct nsc_engine_context *ask);
 /* handle_call.c */
 int nsc_engine_call(struct nsc_engine_context *ask);
 int nsc_engine_step(struct nsc_engine_context *ask);
-/* The fields of a call, into the object that is open. @children: NULL if not known. */
+/* Write the fields of a call into the open object. @children: NULL if unknown. */
 void nsc_engine_put_call(struct nsc_engine_context *ask, const struct nsc_call *call,
                          const uint64_t *children);
 

@@ -1,8 +1,9 @@
 /*
- * piece.c - pieces out of chunks: from their events, or from what heads and nodes tell of them.
- * See pieces.h.
+ * piece.c - makes pieces from chunks: from their events, or from heads and index nodes. See
+ * pieces.h.
  *
- * Called by pieces.c. The loop over events is what a picture costs that is not in the cache.
+ * Called by pieces.c. The loop over events dominates the cost of a picture that is not in the
+ * cache.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,24 +12,24 @@
 #include "trace/read/levels.h"
 #include "viewer/engine/pieces.h"
 
-/* Rows while they are gathered, in the order in which their calls end. */
+/* Collects rows, in the order in which their calls end. */
 struct maker {
-    struct nsc_clock_run run; /* all but the calls that began long ago are of one stretch, or two */
+    struct nsc_clock_run run; /* ticks are mostly converted within one or two clock segments */
     uint32_t level;
     struct nsc_row *rows;
-    uint32_t *depths; /* of each row */
+    uint32_t *depths; /* by row */
     size_t count, room;
-    size_t *tails; /* by depth: index of its last row plus one, 0 = none yet */
+    size_t *tails; /* by depth: index of the last row plus 1; 0 = none yet */
     uint32_t tail_count;
     struct nsc_row_gap *gaps;
     size_t gap_count, gap_room;
     bool any_merged, summary;
-    bool disordered; /* heads and nodes may tell their rows in any order */
-    /* Open calls of the thread, in ticks. */
+    bool disordered; /* heads and nodes may give their rows in any order */
+    /* Open calls of the thread; times in ticks. */
     struct nsc_frame *stack;
     uint32_t depth, stack_room;
-    uint32_t opened;      /* of these, those from before the piece */
-    uint64_t epoch_ticks; /* since when a call that returns late must have been open */
+    uint32_t opened;      /* how many of them began before the piece */
+    uint64_t epoch_ticks; /* time since which a LATE_EXIT's call must have been open */
 };
 
 static void free_maker(struct maker *m)
@@ -70,13 +71,13 @@ static bool grow_tails(struct maker *m, uint32_t depth)
     return true;
 }
 
-/* The column in which what takes the time from @start up to @end ends. */
+/* The column that contains the last ns of the interval from @start to @end. */
 static inline uint64_t last_column(const struct maker *m, uint64_t start, uint64_t end)
 {
     return (end - (end > start)) >> m->level;
 }
 
-/* Add a call that ended, after all that ended before. */
+/* Add a call; calls are added in order of their ends. */
 static bool add_call(struct maker *m, uint32_t depth, struct nsc_row *call)
 {
     struct nsc_row *tail = NULL;
@@ -128,7 +129,8 @@ static int compare_rows(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Rows sorted by depth, within a depth in the order in which they came, in one piece of memory. */
+/* Make the piece, in one block of memory: rows sorted by depth, within a depth in order of their
+ * ends. */
 static int finish(struct maker *m, struct nsc_piece **out)
 {
     uint32_t low = 0, count = 0;
@@ -167,8 +169,8 @@ static int finish(struct maker *m, struct nsc_piece **out)
     if (m->gap_count > 0)
         memcpy(gaps, m->gaps, m->gap_count * sizeof(*gaps));
     memset(first_row, 0, ((size_t)count + 2) * sizeof(*first_row));
-    /* Count into the place after next, so that adding up leaves each depth's end, then its start.
-     */
+    /* Count two places ahead: the prefix sums then give the starts, which become the ends as rows
+     * are placed, one place ahead. */
     for (size_t i = 0; i < m->count; i++)
         first_row[m->depths[i] - low + 2]++;
     for (uint32_t i = 2; i < count + 2; i++)
@@ -216,7 +218,7 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
     size_t tail = m->depth < m->tail_count ? m->tails[m->depth] : 0;
     bool opened = m->depth < m->opened;
 
-    /* Most calls of a picture are short ones beside a longer one. They begin behind it. */
+    /* Most calls of a picture are shorter than the row that they join, and begin after it. */
     if (tail > 0) {
         struct nsc_row *row = &m->rows[tail - 1];
 
@@ -228,8 +230,8 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
             return true;
         }
     }
-    /* In a damaged file one from before the piece may overlap with those there, which
-     * handle_tiles.c mends: so that it can, the call is not put to others here. */
+    /* In a damaged file a call from before the piece may overlap rows that are already there.
+     * handle_tiles.c corrects this, so the call must not be merged here. */
     m->opened = opened ? m->depth : m->opened;
     return add_call(m, m->depth,
                     &(struct nsc_row){
@@ -243,7 +245,7 @@ static inline bool end_call(struct maker *m, const struct nsc_frame *frame, uint
                     });
 }
 
-/* A call whose entry was not seen fills what is empty at its depth before its end. */
+/* A call without a recorded entry fills the free time at its depth before its end. */
 static bool end_late(struct maker *m, const struct nsc_event *e)
 {
     uint64_t start = nsc_clock_run_ns(&m->run, m->epoch_ticks);
@@ -265,7 +267,7 @@ static bool end_late(struct maker *m, const struct nsc_event *e)
                     });
 }
 
-/* Follow one event; what ends before the piece begins is not @told. */
+/* Apply one event. @told: false for events before the piece, whose calls are not added. */
 static inline bool follow(struct maker *m, const struct nsc_event *e, bool told)
 {
     const struct nsc_frame *frame;
@@ -295,7 +297,8 @@ bool nsc_piece_follows_gap(const struct nsc_chunk *chunks, uint32_t index)
                      : chunks[index].sequence != 0;
 }
 
-/* The chunk to read from so that what happened in a gap before chunks[@index] is told, too. */
+/* The chunk to start reading from, so that the events of a gap before chunks[@index] are
+ * included. */
 static uint32_t first_to_read(const struct nsc_chunk *chunks, uint32_t index)
 {
     if (!nsc_piece_follows_gap(chunks, index))
@@ -316,7 +319,7 @@ static int read_chunk(struct nsc_engine_context *ask, struct maker *m, struct ns
     int result = nsc_cursor_stack(c, &frames, &depth);
 
     nsc_trace_chunks(ask->trace, chunks[index].thread, &count);
-    /* What is open at the end of a file that was cut off ends there. */
+    /* At the end of a truncated file, all open calls end. */
     to_end = index + 1 == count && nsc_trace_info(ask->trace)->recovered;
     for (uint32_t i = 0; i < depth; i++)
         if (!push(m, frames[i].start_ticks, frames[i].function, frames[i].bound))
@@ -347,7 +350,7 @@ int nsc_piece_decode(struct nsc_engine_context *ask, uint32_t thread, uint32_t i
     int error;
 
     nsc_clock_run_begin(&m.run, nsc_trace_clock(ask->trace));
-    /* With nothing but missing chunks before, the cursor begins at the thread's start. */
+    /* If all earlier chunks are missing, the cursor begins at the thread's start. */
     if (chunks[from].missing)
         error = nsc_cursor_open(ask->trace, thread, 0, &cursor, &ask->diag);
     else
@@ -373,7 +376,8 @@ uint64_t nsc_piece_column_ticks(const struct nsc_clock *clock, uint32_t level)
     return ticks < 0x1p62 ? (uint64_t)ticks : (uint64_t)1 << 62;
 }
 
-/* Add the rows of calls that ended from @from_ticks to @to_ticks. False: no memory. */
+/* Add the rows of calls that ended from @from_ticks to @to_ticks. Returns false if out of
+ * memory. */
 static bool add_rows(struct maker *m, const struct nsc_levels_piece *piece, uint64_t from_ticks,
                      uint64_t to_ticks)
 {
@@ -411,7 +415,7 @@ int nsc_piece_summarise(struct nsc_engine_context *ask, uint32_t thread, uint32_
         return more;
     nsc_clock_run_begin(&m.run, clock);
     while ((more = nsc_levels_next(walk, &piece, &ask->diag)) > 0 && piece.known) {
-        /* A node may be above chunks before and behind: their calls are told by others. */
+        /* A node may cover further chunks on either side: their calls belong to other pieces. */
         if (!add_rows(&m, &piece, chunks[first].first_ticks, chunks[end - 1].last_ticks)) {
             more = nsc_context_no_memory(ask);
             break;

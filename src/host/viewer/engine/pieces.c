@@ -1,8 +1,8 @@
 /*
- * pieces.c - which pieces a window of a thread is drawn from; see pieces.h.
+ * pieces.c - collects the pieces of a window of a thread; see pieces.h.
  *
- * Called by handle_tiles.c. Reads no more than what the window and its zoom need: events of the
- * chunks that overlap it while these are wide, else what their heads tell. Pieces are kept in the
+ * Called by handle_tiles.c and handle_overview.c. Reads only what the window and its zoom need: the
+ * events of chunks that are wide on screen, else the summary in their heads. Pieces are kept in the
  * engine's cache.
  */
 #include "viewer/engine/pieces.h"
@@ -13,17 +13,18 @@
 
 #include "trace/read/levels.h"
 
-/* A chunk that is wider than this has no summary that would do: it has about 64 spans. */
+/* A wider chunk needs its events: its summary has only about 64 spans. */
 #define SUMMARY_COLUMNS_MAX 128u
-/* Finer pieces than needed are used if they are in the cache, by up to so many levels. */
+/* Cached pieces that are finer than needed by up to this many levels are used. */
 #define FINER_LEVELS        3u
-/* So many chunks of a window with losses are read to find where these are. */
+/* Maximum number of chunks of a window that are read to locate lost events. */
 #define GAP_CHUNKS_MAX      16u
-/* Deeper calls have no summary; so many chunks of a window are read for them. */
+/* Summaries end at this depth; for deeper calls, up to DEEP_CHUNKS_MAX chunks of a window are
+ * read. */
 #define SUMMARY_DEPTH_MAX   512u
 #define DEEP_CHUNKS_MAX     64u
 
-/* The chunks of a thread, and a window of it. */
+/* A window of a thread, and the thread's chunks. */
 struct window {
     struct nsc_engine_context *ask;
     const struct nsc_clock *clock;
@@ -32,8 +33,8 @@ struct window {
     uint32_t thread, level;
     uint64_t column_ticks; /* at least 1 */
     uint64_t from_ns, to_ns;
-    uint32_t gap_chunks;  /* with losses, that may still be read because of them */
-    uint32_t deep_chunks; /* likewise with calls that are too deep for summaries; 0: not wanted */
+    uint32_t gap_chunks;  /* how many more chunks may be read to locate lost events */
+    uint32_t deep_chunks; /* the same for calls too deep for summaries; 0: not wanted */
 };
 
 static struct nsc_cache_key key_of(const struct window *w, enum nsc_cache_kind kind, uint64_t place,
@@ -53,7 +54,7 @@ static uint64_t last_ns(const struct window *w, uint32_t index)
     return nsc_clock_ns(w->clock, w->chunks[index].last_ticks);
 }
 
-/* The first chunk that ends (or, if @by_start, begins) at or after @ns, or their number. */
+/* The first chunk that ends (or, if @by_start, begins) at or after @ns, or the number of chunks. */
 static uint32_t find_chunk(const struct window *w, uint64_t ns, bool by_start)
 {
     uint32_t low = 0, high = w->chunk_count;
@@ -78,10 +79,10 @@ static void keep(const struct window *w, struct nsc_cache_item *item,
     nsc_cache_add(w->ask->cache, item);
 }
 
-/* A piece with all events at this level or a finer one, if it was made before. */
+/* Find a cached piece with all events at this level or a finer one. */
 static const struct nsc_piece *find_decoded(const struct window *w, uint32_t chunk)
 {
-    /* One that is exact at any level stands at level 0. */
+    /* A piece that is exact at any level is stored at level 0. */
     struct nsc_cache_key key = key_of(w, NSC_CACHE_DECODED, chunk, 0);
     const struct nsc_piece *piece = nsc_cache_find(w->ask->cache, &key);
 
@@ -112,7 +113,7 @@ static int decode(const struct window *w, uint32_t chunk, const struct nsc_piece
     return 0;
 }
 
-/* What heads and nodes tell of chunks [@first, @end), or of the first of them. */
+/* Make or find the summary of chunks [@first, @end), or of the first of them. */
 static int summarise(const struct window *w, uint32_t first, uint32_t end,
                      const struct nsc_piece **out)
 {
@@ -148,7 +149,7 @@ static int add_piece(struct nsc_pieces *p, struct nsc_engine_context *ask,
     return 0;
 }
 
-/* A gap of which no more is known than the chunk it lies in. */
+/* Add a gap that is located only as far as its chunk. */
 static int add_wide_gap(const struct window *w, struct nsc_pieces *p, uint32_t chunk, uint64_t lost)
 {
     if (p->gap_count == p->gap_room) {
@@ -165,13 +166,13 @@ static int add_wide_gap(const struct window *w, struct nsc_pieces *p, uint32_t c
     return 0;
 }
 
-/* Whether only the events of a chunk will do. */
+/* Whether the events of a chunk must be read. */
 static bool needs_events(struct window *w, uint32_t chunk)
 {
     const struct nsc_chunk *c = &w->chunks[chunk];
     uint64_t width = c->last_ticks - c->first_ticks;
 
-    /* What happened in a gap, and at the end of a file that was cut off, only they tell. */
+    /* Only events show what happened in a gap, or at the end of a truncated file. */
     if (nsc_piece_follows_gap(w->chunks, chunk) ||
         (chunk + 1 == w->chunk_count && nsc_trace_info(w->ask->trace)->recovered))
         return true;
@@ -194,7 +195,7 @@ static int gather_decoded(struct window *w, uint32_t chunk, struct nsc_pieces *o
     return error != 0 ? error : add_piece(out, w->ask, piece);
 }
 
-/* What a chunk's index says beside its summary. */
+/* Add what the chunk index states beyond the summary: depth and losses. */
 static int add_chunk_facts(const struct window *w, struct nsc_pieces *p, uint32_t chunk)
 {
     const struct nsc_chunk *c = &w->chunks[chunk];
@@ -205,7 +206,8 @@ static int add_chunk_facts(const struct window *w, struct nsc_pieces *p, uint32_
     return c->lost > 0 ? add_wide_gap(w, p, chunk, c->lost) : 0;
 }
 
-/* Chunks [@first, @end), of which none needs its events read if it has a summary that will do. */
+/* Collect chunks [@first, @end), none of which needs its events unless its summary is
+ * insufficient. */
 static int gather_run(struct window *w, uint32_t first, uint32_t end, struct nsc_pieces *out)
 {
     int error = 0;
@@ -226,10 +228,10 @@ static int gather_run(struct window *w, uint32_t first, uint32_t end, struct nsc
     return error;
 }
 
-/* Chunks [@first, @end). */
+/* Collect chunks [@first, @end). */
 static int gather_chunks(struct window *w, uint32_t first, uint32_t end, struct nsc_pieces *out)
 {
-    uint32_t run = first; /* those from here on wait for a run to be gathered */
+    uint32_t run = first; /* start of the run of chunks that are not collected yet */
     int error = 0;
 
     for (uint32_t i = first; i < end && error == 0; i++) {
@@ -247,7 +249,7 @@ static int gather_chunks(struct window *w, uint32_t first, uint32_t end, struct 
     return error == 0 && run < end ? gather_run(w, run, end, out) : error;
 }
 
-/* ---- Calls that go on ------------------------------------------------------------------------ */
+/* ---- Calls that continue after the window ---------------------------------------------------- */
 
 static int read_open_calls(const struct window *w, uint32_t chunk, struct nsc_open_calls **out)
 {
@@ -277,7 +279,7 @@ static int read_open_calls(const struct window *w, uint32_t chunk, struct nsc_op
     return 0;
 }
 
-/* The calls that are open where chunks[@chunk] begins. */
+/* Get the calls that are open at the start of chunks[@chunk]. */
 static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_pieces *out)
 {
     struct nsc_cache_key key = key_of(w, NSC_CACHE_OPEN_CALLS, chunk, 0);
@@ -336,7 +338,7 @@ int nsc_pieces_gather(struct nsc_engine_context *ask, uint32_t thread, uint64_t 
         end++;
     if (error != 0 || end == w.chunk_count)
         return error;
-    /* Calls that a gap ended are told by what follows it. */
+    /* Calls that ended in a gap are reported by the chunk after it. */
     if (nsc_piece_follows_gap(w.chunks, end))
         error = gather_decoded(&w, end, out);
     return error != 0 ? error : gather_open_calls(&w, end, out);

@@ -1,4 +1,4 @@
-/* request.c - see request.h. Must not know what the requests are. */
+/* request.c - see request.h. Must not depend on specific requests. */
 #include "viewer/engine/request.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decode in place up to @end, and end the text there. False: a broken escape, or a NUL. */
+/* Decode in place up to @end and terminate the text. Returns false for a broken escape or a NUL. */
 static bool decode(char *text, const char *end)
 {
     char *to = text;

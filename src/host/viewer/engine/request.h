@@ -1,7 +1,7 @@
 /*
- * request.h - the text of a request, taken apart: a path and named values.
+ * request.h - parse a request: a path and named values.
  *
- * Called by engine.c. The text comes from anywhere: everything is checked.
+ * Called by engine.c. The text is untrusted: everything is checked.
  */
 #ifndef NSC_VIEWER_ENGINE_REQUEST_H
 #define NSC_VIEWER_ENGINE_REQUEST_H
@@ -15,19 +15,19 @@
 
 struct nsc_request_value {
     const char *name, *value;
-    bool used; /* somebody asked for it */
+    bool used; /* a handler has taken it */
 };
 
 struct nsc_request {
-    char *text; /* owns what the others point into */
+    char *text; /* owns the strings that the other members point to */
     const char *path;
     struct nsc_request_value values[NSC_REQUEST_VALUES_MAX];
     size_t count;
 };
 
 /**
- * nsc_request_parse - take "/path?name=value&name=value" apart.
- * @text, @bytes: percent-encoded; "+" in a value is a space. An encoded NUL is refused.
+ * nsc_request_parse - parse "/path?name=value&name=value".
+ * @text, @bytes: percent-encoded; "+" in a value is a space. An encoded NUL is rejected.
  * @out: filled on success; free with nsc_request_free().
  * Returns 0, -EINVAL with @diag, or -ENOMEM.
  */
@@ -35,9 +35,9 @@ int nsc_request_parse(const char *text, size_t bytes, struct nsc_request *out,
                       struct nsc_diag *diag);
 void nsc_request_free(struct nsc_request *r);
 
-/* The next value of that name that was not asked for yet, or NULL. */
+/* Take the next unused value with that name, or return NULL. */
 const char *nsc_request_take(struct nsc_request *r, const char *name);
-/* The name of a value that nobody asked for, or NULL. */
+/* The name of an unused value, or NULL. */
 const char *nsc_request_left(const struct nsc_request *r);
 
 #endif
