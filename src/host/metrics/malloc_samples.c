@@ -17,10 +17,10 @@
 
 enum {
     SLOTS = 16384,
-    SWEEP = 256, /* slots looked at in one go */
+    SWEEP = 256, /* number of slots checked per sweep */
 };
 
-/* What a process's threads did that are no more. */
+/* Sums over the ended threads of a process. */
 struct past {
     pid_t pid;
     uint64_t image;
@@ -32,7 +32,7 @@ struct nsc_malloc_samples {
     size_t bytes;
     struct nsc_malloc_header *header;
     struct nsc_malloc_slot *slots;
-    uint32_t high; /* slots in use lie below */
+    uint32_t high; /* all slots in use are below this index */
     uint32_t swept;
     struct past *pasts;
     uint32_t past_count, past_room;
@@ -50,7 +50,7 @@ static int make_memory(struct nsc_malloc_samples *h)
     h->fd = memfd_create("nanoscope-malloc", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (h->fd < 0)
         return -errno;
-    /* All of it has memory from the start, and keeps its size: nobody can meet SIGBUS. */
+    /* Allocate all memory now and seal its size: accesses cannot raise SIGBUS. */
     if (ftruncate(h->fd, (off_t)h->bytes) != 0 || fallocate(h->fd, 0, 0, (off_t)h->bytes) != 0)
         return -errno;
     (void)fcntl(h->fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
@@ -115,7 +115,8 @@ static uint64_t owner_at(const struct nsc_malloc_samples *h, uint32_t slot)
     return __atomic_load_n(&h->slots[slot].owner, __ATOMIC_ACQUIRE);
 }
 
-/* They are taken one after the other, but for those given back. */
+/* Slots are taken in order, except released ones that are reused. The first free slot from `high`
+ * on ends the used part. */
 static uint32_t in_use(const struct nsc_malloc_samples *h)
 {
     uint32_t high = h->high;
@@ -137,7 +138,7 @@ static struct nsc_malloc_counts read_slot(const struct nsc_malloc_samples *h, ui
 {
     const struct nsc_malloc_slot *s = &h->slots[slot];
 
-    /* What was freed first: it is never more than what was allocated. */
+    /* Read the freed counts first: they then never exceed the allocated ones. */
     uint64_t freed_bytes = __atomic_load_n(&s->freed_bytes, __ATOMIC_RELAXED);
     uint64_t freed_objects = __atomic_load_n(&s->freed_objects, __ATOMIC_RELAXED);
 
@@ -149,7 +150,7 @@ static struct nsc_malloc_counts read_slot(const struct nsc_malloc_samples *h, ui
     };
 }
 
-/* Of the slots of a thread: there may be one of the program before exec, too. */
+/* The newest slot of a thread. It may have another one from before exec. */
 static uint32_t newest_of(const struct nsc_malloc_samples *h, uint64_t owner)
 {
     uint32_t i, high = in_use(h), found = NSC_NO_ID;
@@ -205,7 +206,7 @@ void nsc_malloc_samples_process(const struct nsc_malloc_samples *h, uint32_t slo
     *counts = sum;
 }
 
-/* ---- Giving back ----------------------------------------------------------------------------- */
+/* ---- Releasing slots ------------------------------------------------------------------------- */
 
 static struct past *add_past(struct nsc_malloc_samples *h, pid_t pid, uint64_t image)
 {
@@ -235,7 +236,7 @@ static void give_back(struct nsc_malloc_samples *h, uint32_t slot, pid_t pid)
 
     if (past != NULL)
         add_counts(&past->counts, &counts);
-    if (slot >= h->high) /* it is to be looked at although one before it is free */
+    if (slot >= h->high) /* it must still be read, although an earlier slot is free */
         h->high = slot + 1;
     __atomic_store_n(&s->allocated_bytes, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&s->freed_bytes, 0, __ATOMIC_RELAXED);
@@ -247,7 +248,7 @@ static void give_back(struct nsc_malloc_samples *h, uint32_t slot, pid_t pid)
         __atomic_store_n(&h->header->slot_hint, slot, __ATOMIC_RELAXED);
 }
 
-/* Is the thread no more that has the slot, or the program that it was in? */
+/* Whether the slot's thread has ended, or its program was replaced by exec. */
 static bool is_over(const struct nsc_malloc_samples *h, uint32_t slot)
 {
     uint64_t owner = owner_at(h, slot);
@@ -255,7 +256,7 @@ static bool is_over(const struct nsc_malloc_samples *h, uint32_t slot)
 
     if (syscall(SYS_tgkill, pid, tid, 0) != 0 && errno == ESRCH)
         return true;
-    return pid == tid && newest_of(h, owner) != slot; /* only a first thread survives exec */
+    return pid == tid && newest_of(h, owner) != slot; /* only the main thread survives exec */
 }
 
 void nsc_malloc_samples_release(struct nsc_malloc_samples *h, uint32_t slot, pid_t pid, pid_t tid)

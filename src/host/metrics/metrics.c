@@ -1,4 +1,4 @@
-/* metrics.c - see metrics.h: which threads there are, and how much is done for them in a round. */
+/* metrics.c - see metrics.h: the list of threads, and how much each poll may do for them. */
 #include "metrics/metrics.h"
 
 #include <errno.h>
@@ -13,25 +13,26 @@
 #include "util/now.h"
 
 enum {
-    VISITS_A_ROUND = 512, /* some 0.1 us each when nothing has come */
-    LOOKS_A_ROUND = 2,    /* at what a thread waits for: some 25 us each */
+    VISITS_A_ROUND = 512, /* about 0.1 us each if there is nothing new */
+    LOOKS_A_ROUND = 2,    /* readings of what a thread waits for: about 25 us each */
     READS_A_ROUND = 8,    /* of counters: 2 to 10 us each */
     FDS_A_THREAD = NSC_METRICS_COUNTERS,
     FDS_KEPT = 128, /* for everything else */
     THREADS_MIN = 16,
 };
 
-/* To open a thread takes some 0.2 ms. A round may spend this on it, or a quarter of the time since
- * the one before, but not more than the second; at least one thread is opened in each. */
+/* Opening a thread takes about 0.2 ms. Each poll may spend OPENING_NS on it, or a quarter of the
+ * time since the previous poll if that is more, up to OPENING_MAX_NS. At least one thread is opened
+ * in each poll. */
 #define OPENING_NS     500000u
 #define OPENING_MAX_NS 10000000u
-/* Of /proc, where each look takes some 20 us: an eighth of the time at most. */
+/* For /proc, where each reading takes about 20 us: an eighth of the time at most. */
 #define LOOKING_NS     250000u
 #define SECOND_NS      1000000000u
-/* Threads that call malloc and nothing that is traced are known to nobody else. */
+/* Threads that call malloc but no traced function are found only by sweeping. */
 #define SWEEP_NS       100000000u
 
-/* Half of the descriptors that there may be are for processes and files. */
+/* Use at most half of the descriptor limit; the rest is for processes and files. */
 static uint32_t threads_by_limit(void)
 {
     struct rlimit limit;
@@ -172,7 +173,7 @@ void nsc_metrics_remove(struct nsc_metrics_thread *t, bool ended)
     free(t);
 }
 
-/* ---- The round ------------------------------------------------------------------------------- */
+/* ---- Polling --------------------------------------------------------------------------------- */
 
 /* A line over about a second: long enough to be straight, short enough to follow the clock. */
 static void take_clock(struct nsc_metrics *m, const struct nsc_clock_point *now)
@@ -184,7 +185,7 @@ static void take_clock(struct nsc_metrics *m, const struct nsc_clock_point *now)
     m->newer = *now;
 }
 
-/* How long this round may open threads; @away_ns: since the last one. */
+/* Time that this poll may spend opening threads; @away_ns: time since the last poll. */
 static uint64_t opening_ns(uint64_t away_ns)
 {
     if (away_ns / 4 < OPENING_NS)

@@ -1,9 +1,9 @@
 /*
- * metrics.h - samples and states of traced threads: the one entry to this room.
+ * metrics.h - samples and states of traced threads: the only interface of this room.
  *
- * Called by record/, which says which threads there are and comes round every millisecond or two.
- * Looks at the threads from outside and writes what it sees into the trace; never touches them.
- * docs/adr/011-metrics.md says why it is done so.
+ * Called by record/, which adds the threads and polls every millisecond or two. Observes the
+ * threads from outside and writes what it finds to the trace; never modifies them.
+ * docs/adr/011-metrics.md gives the reasons.
  */
 #ifndef NSC_METRICS_METRICS_H
 #define NSC_METRICS_METRICS_H
@@ -27,48 +27,49 @@ struct nsc_writer;
 
 struct nsc_metrics_options {
     uint64_t interval_ns; /* between NSC_METRICS_INTERVAL_MIN_NS and _MAX_NS */
-    bool by_program;      /* threads take their samples themselves: only states are stored */
-    struct nsc_malloc_samples
-        *heap; /* where programs count their calls of malloc, or NULL; the caller's */
+    bool by_program;      /* threads sample themselves: only states are stored */
+    /* counts of malloc calls, or NULL; owned by the caller */
+    struct nsc_malloc_samples *heap;
 };
 
 /**
- * nsc_metrics_open - find out what is permitted, and begin.
- * @writer: receives samples and states; the caller's.
+ * nsc_metrics_open - find out what the system permits, and begin.
+ * @writer: receives samples and states; owned by the caller.
  * @options: copied.
  * @now: a reading of the clocks.
- * Returns 0 or -ENOMEM. What is not permitted is no failure: see the summary.
+ * Returns 0 or -ENOMEM. Missing permissions are not an error: see the summary.
  */
 int nsc_metrics_open(struct nsc_writer *writer, const struct nsc_metrics_options *options,
                      const struct nsc_clock_point *now, struct nsc_metrics **out);
 
 /**
- * nsc_metrics_add - look at a thread from the next round on.
+ * nsc_metrics_add - observe a thread from the next poll on.
  * @pid, @tid: as this process sees them.
- * @id: its entry in the trace.
- * Returns NULL without memory. Release with nsc_metrics_remove().
+ * @id: its index in the trace.
+ * Returns NULL if out of memory. Release with nsc_metrics_remove().
  */
 struct nsc_metrics_thread *nsc_metrics_add(struct nsc_metrics *metrics, pid_t pid, pid_t tid,
                                            uint32_t id);
-/* The thread began at @ticks and the recording was there: its counters are 0 then. Said at once
- * after nsc_metrics_add(); of others, what they had is found out when they are looked at first. */
+/* Record that the thread began at @ticks, during the recording: its counters are 0 at that time.
+ * Call it immediately after nsc_metrics_add(). For other threads, the earlier counts are read when
+ * they are first sampled. */
 void nsc_metrics_began(struct nsc_metrics_thread *thread, uint64_t ticks);
-/* A thread that cannot be added, because it is over or unknown to this process; counts it. */
+/* Count a thread that cannot be added because it has ended or is unknown to this process. */
 void nsc_metrics_miss(struct nsc_metrics *metrics);
-/* The thread has taken a sample of itself. May be NULL. */
+/* Count a sample that the thread has taken of itself. @thread may be NULL. */
 void nsc_metrics_count_sample(struct nsc_metrics_thread *thread);
-/* No more of this thread; @ended: it exists no longer. May be NULL. */
+/* Stop observing a thread; @ended: it no longer exists. @thread may be NULL. */
 void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
 
-/* One round: store what has come, look at what is due. Bounded work, about a millisecond. */
+/* Poll: store new records and read the threads that are due. Bounded work, about a millisecond. */
 void nsc_metrics_poll(struct nsc_metrics *metrics, const struct nsc_clock_point *now);
 
-/* How long to stay away at most. */
+/* Maximum time until the next poll. */
 uint64_t nsc_metrics_pause_ns(const struct nsc_metrics *metrics);
 
-/* Threads that were removed are in it, others are not. */
+/* Get the summary. Includes only threads that have been removed. */
 void nsc_metrics_summary(const struct nsc_metrics *metrics, struct nsc_metrics_summary *summary);
-/* All threads must be removed. */
+/* Close. All threads must have been removed. */
 void nsc_metrics_close(struct nsc_metrics *metrics);
 
 #endif

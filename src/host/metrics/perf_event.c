@@ -22,7 +22,7 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* Opens the event of counter @i, stopped; the leader samples. Returns a descriptor or -errno. */
+/* Open the event of counter @i, disabled; the leader samples. Returns a descriptor or -errno. */
 static int open_event(unsigned i, pid_t tid, int leader, uint64_t interval_ns,
                       enum nsc_perf_access access)
 {
@@ -33,7 +33,7 @@ static int open_event(unsigned i, pid_t tid, int leader, uint64_t interval_ns,
         .read_format = PERF_FORMAT_GROUP,
         .exclude_kernel = access != NSC_PERF_ALL,
         .exclude_hv = 1,
-        .use_clockid = 1, /* one for the whole group, or the kernel refuses */
+        .use_clockid = 1, /* the whole group must use the same clock */
         .clockid = CLOCK_MONOTONIC,
     };
     long fd;
@@ -44,7 +44,7 @@ static int open_event(unsigned i, pid_t tid, int leader, uint64_t interval_ns,
         attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_READ;
         attr.sample_id_all = 1;
         attr.context_switch = 1;
-        /* Nobody waits for the ring: no wake-up is needed. */
+        /* The ring is polled: no wake-ups are needed. */
         attr.watermark = 1;
         attr.wakeup_watermark = UINT32_MAX;
     }
@@ -145,7 +145,7 @@ void nsc_perf_done(struct nsc_perf *perf, const struct nsc_ring *ring)
 
 int nsc_perf_read(const struct nsc_perf *perf, uint64_t counters[NSC_METRICS_COUNTERS])
 {
-    uint64_t values[1 + NSC_METRICS_COUNTERS]; /* their number first */
+    uint64_t values[1 + NSC_METRICS_COUNTERS]; /* preceded by their number */
     ssize_t got = read(perf->fds[0], values, sizeof values);
 
     if (got < 0)

@@ -1,8 +1,8 @@
 /*
- * perf_event.h - the events of one thread, as perf_event_open counts and samples them.
+ * perf_event.h - one thread's software events, counted and sampled by perf_event_open.
  *
- * Called by thread_sampler.c. Only software events, which need no hardware counters and work in
- * virtual machines. Knows nothing of traces.
+ * Called by thread_sampler.c. Uses only software events, which need no hardware counters and work
+ * in virtual machines. Does not depend on traces.
  */
 #ifndef NSC_METRICS_PERF_EVENT_H
 #define NSC_METRICS_PERF_EVENT_H
@@ -14,46 +14,47 @@
 
 #include "metrics/perf_ring.h"
 
-/* What the system lets us see. */
+/* What the system permits. */
 enum nsc_perf_access {
     NSC_PERF_NONE,
-    NSC_PERF_USER, /* user mode only: no switches counted, no faults within system calls */
+    NSC_PERF_USER, /* user mode only: no switches counted, no faults inside system calls */
     NSC_PERF_ALL,
 };
 
 struct nsc_perf {
-    int fds[NSC_METRICS_COUNTERS]; /* the first leads the group */
-    void *map;                     /* page of the kernel's, then the ring */
+    int fds[NSC_METRICS_COUNTERS]; /* the first is the group leader */
+    void *map;                     /* the kernel's control page, then the ring */
     size_t map_bytes;
 };
 
 /**
- * nsc_perf_probe - what may we open on threads of our own user's?
- * @error: receives why not everything, as a negative errno; 0 with NSC_PERF_ALL.
+ * nsc_perf_probe - find out which events may be opened on threads of the same user.
+ * @error: receives why not all, as a negative errno; 0 with NSC_PERF_ALL.
  * Context: opens an event on the calling thread and closes it.
  */
 enum nsc_perf_access nsc_perf_probe(int *error);
 
 /**
- * nsc_perf_open - begin to count and to sample a thread.
- * @tid: in our own namespace.
- * @interval_ns: CPU time from sample to sample; 0: no samples.
- * @access: as nsc_perf_probe() says; not NSC_PERF_NONE.
- * @ring_pages: wanted size of the ring, a power of two; smaller if that much cannot be locked.
+ * nsc_perf_open - begin to count and sample a thread.
+ * @tid: in this process's PID namespace.
+ * @interval_ns: CPU time between samples; 0: no samples.
+ * @access: result of nsc_perf_probe(), not NSC_PERF_NONE.
+ * @ring_pages: size of the ring, a power of two; smaller if that much cannot be locked.
  *
- * Returns 0 or -errno: -ESRCH (no such thread any more), -EACCES or -EPERM (not ours to look at, or
- * no memory may be locked), -EMFILE. Nothing is open then.
+ * Returns 0 or -errno: -ESRCH (the thread has ended), -EACCES or -EPERM (not permitted for this
+ * thread, or no memory may be locked), -EMFILE. On error nothing is open.
  */
 int nsc_perf_open(struct nsc_perf *perf, pid_t tid, uint64_t interval_ns,
                   enum nsc_perf_access access, unsigned ring_pages);
 void nsc_perf_close(struct nsc_perf *perf);
 
-/* What is in the ring now; give the space back with nsc_perf_done() when it has been read. */
+/* nsc_perf_ring() returns the unread records of the ring; after reading them, release their space
+ * with nsc_perf_done(). */
 struct nsc_ring nsc_perf_ring(const struct nsc_perf *perf);
 void nsc_perf_done(struct nsc_perf *perf, const struct nsc_ring *ring);
 
-/* The counters just now; also of a thread that has ended. Returns 0 or -errno. Interrupts the
- * processor that the thread runs on, if it does. */
+/* Read the current counters; works for a thread that has ended, too. Returns 0 or -errno.
+ * Interrupts the processor on which the thread is running, if any. */
 int nsc_perf_read(const struct nsc_perf *perf, uint64_t counters[NSC_METRICS_COUNTERS]);
 
 #endif

@@ -5,7 +5,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* What follows the header, in bytes: TID and TIME, then (samples) the group's values. */
+/* Offsets in a record, in bytes. The header is followed by TID and TIME and, in samples, by the
+ * group's values. */
 enum {
     HEADER_BYTES = 8,
     TIME_AT = 16,
@@ -17,7 +18,7 @@ enum {
     LOST_AT = 16,
 };
 
-/* Records begin at multiples of 8, as does the ring's size: a word is never cut in two. */
+/* Record offsets and the ring's size are multiples of 8: a word never wraps around. */
 static uint64_t word_at(const struct nsc_ring *ring, uint64_t offset)
 {
     uint64_t word;

@@ -1,16 +1,16 @@
 /*
- * perf_ring.h - records out of a ring of perf_event_open: samples and context switches of one
+ * perf_ring.h - decode records of a perf_event_open ring: samples and context switches of one
  * thread.
  *
- * Called by perf_event.c. Knows the layout only for the attributes that perf_event.c asks for.
- * Takes nothing for granted: a record that cannot be is an error, never read beyond.
+ * Called by perf_event.c and thread_sampler.c. Knows the record layout only for the attributes that
+ * perf_event.c sets. Trusts nothing: an invalid record is an error, and nothing beyond it is read.
  */
 #ifndef NSC_METRICS_PERF_RING_H
 #define NSC_METRICS_PERF_RING_H
 
 #include <stdint.h>
 
-/* The counters of a thread, in the order of the events of its group. */
+/* The counters of a thread, in the order of the events in its group. */
 enum nsc_metrics_counter {
     NSC_METRICS_CPU_NS,
     NSC_METRICS_FAULTS_MINOR,
@@ -19,7 +19,7 @@ enum nsc_metrics_counter {
     NSC_METRICS_COUNTERS,
 };
 
-/* A ring as mapped: @bytes is a power of two; @tail and @head count bytes and never wrap. */
+/* A mapped ring: @bytes is a power of two; @tail and @head count bytes and never wrap. */
 struct nsc_ring {
     const uint8_t *data;
     uint64_t bytes;
@@ -27,12 +27,12 @@ struct nsc_ring {
 };
 
 enum nsc_ring_kind {
-    NSC_RING_OTHER,     /* of no interest */
-    NSC_RING_SAMPLE,    /* ns and counters */
-    NSC_RING_IN,        /* ns: got a processor */
-    NSC_RING_PREEMPTED, /* ns: had to leave it, and would have gone on */
-    NSC_RING_OUT,       /* ns: left it to wait */
-    NSC_RING_LOST,      /* lost: that many records found no room */
+    NSC_RING_OTHER,     /* not used */
+    NSC_RING_SAMPLE,    /* ns and counters are valid */
+    NSC_RING_IN,        /* ns: switched in */
+    NSC_RING_PREEMPTED, /* ns: preempted while runnable */
+    NSC_RING_OUT,       /* ns: switched out to wait */
+    NSC_RING_LOST,      /* lost: number of records lost as the ring was full */
 };
 
 struct nsc_ring_record {
@@ -43,9 +43,9 @@ struct nsc_ring_record {
 };
 
 /**
- * nsc_ring_next - take the next record and move @ring->tail behind it.
- * Returns 1, 0 (the ring is empty) or -EBADMSG: what is left is no sequence of records; the tail is
- * then at the head.
+ * nsc_ring_next - decode the next record and advance @ring->tail past it.
+ * Returns 1, 0 (the ring is empty) or -EBADMSG: the rest is not a valid sequence of records, and
+ * the tail is set to the head.
  */
 int nsc_ring_next(struct nsc_ring *ring, struct nsc_ring_record *record);
 

@@ -10,13 +10,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { TEXT_BYTES = 2048 }; /* `status` is the longest: some 1,200 bytes; switches are at its end */
+enum {
+    /* `status` is the longest: about 1,200 bytes, with switches at its end */
+    TEXT_BYTES = 2048
+};
 
 #define NS_PER_S 1000000000u
 
 /* ---- Parsers --------------------------------------------------------------------------------- */
 
-/* The number at @text, which moves behind it; false: there is none. */
+/* Parse the number at *@text and advance past it; false if there is none. */
 static bool take_number(const char **text, uint64_t *value)
 {
     char *end;
@@ -31,7 +34,7 @@ static bool take_number(const char **text, uint64_t *value)
     return errno == 0;
 }
 
-/* Moves @text behind @count words. */
+/* Advance *@text past @count words. */
 static void skip_words(const char **text, unsigned count)
 {
     while (count-- > 0) {
@@ -63,7 +66,7 @@ static enum nsc_thread_state state_of(char letter)
 
 int nsc_proc_parse_stat(const char *text, uint64_t tick_ns, struct nsc_proc_look *look)
 {
-    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    const char *at = strrchr(text, ')'); /* the name before it may contain any bytes */
     uint64_t minor, major, user, kernel;
     char letter;
 
@@ -120,7 +123,7 @@ int nsc_proc_parse_switches(const char *text, uint64_t *switches)
     return 0;
 }
 
-/* Calls that wait for input or output, of the processor that this is built for. */
+/* System calls that wait for input or output, on the processor this is built for. */
 static bool is_io(uint64_t number)
 {
     static const uint16_t calls[] = {
@@ -151,8 +154,8 @@ static bool is_io(uint64_t number)
     return false;
 }
 
-/* Calls that wait for descriptors, and sleep if they are given none; @count receives which argument
- * is their number. */
+/* System calls that wait for descriptors; without descriptors they just sleep. @count receives the
+ * index of the argument that is their number. */
 static bool is_poll(uint64_t number, unsigned *count)
 {
     bool select = number == SYS_pselect6, poll = number == SYS_ppoll;
@@ -174,7 +177,7 @@ enum nsc_thread_state nsc_proc_parse_syscall(const char *text)
 
     if (strncmp(text, "running", 7) == 0)
         return NSC_STATE_RUNNING;
-    if (!take_number(&text, &number)) /* -1: not in a system call */
+    if (!take_number(&text, &number)) /* -1: not inside a system call */
         return NSC_STATE_SLEEPING;
     if (number == SYS_futex)
         return NSC_STATE_BLOCKED_LOCK;
@@ -197,7 +200,7 @@ static int open_file(pid_t pid, pid_t tid, const char *name)
     return fd >= 0 ? fd : -errno;
 }
 
-/* The whole file, from its start, with NUL behind it. Returns 0 or -errno. */
+/* Read a file from its start and terminate it with NUL. Returns 0 or -errno. */
 static int read_file(int fd, char text[TEXT_BYTES])
 {
     ssize_t got = pread(fd, text, TEXT_BYTES - 1, 0);
@@ -297,7 +300,8 @@ enum nsc_thread_state nsc_proc_wait(pid_t pid, pid_t tid)
 
     if (read_named(pid, tid, "stat", text) != 0 || nsc_proc_parse_stat(text, 1, &look) != 0)
         return NSC_STATE_UNKNOWN;
-    /* May be kept from us, where somebody else may ptrace only: then it is just asleep. */
+    /* `syscall` may be unreadable, if ptrace of this thread is not permitted: then it counts as
+     * asleep. */
     if (look.state != NSC_STATE_SLEEPING || read_named(pid, tid, "syscall", text) != 0)
         return look.state;
     return nsc_proc_parse_syscall(text);
@@ -319,7 +323,7 @@ int nsc_proc_memory(int fd, uint64_t *bytes)
         return error;
     if (!take_number(&at, &size) || !take_number(&at, &resident))
         return -EBADMSG;
-    if (resident == 0) /* it has just given everything back */
+    if (resident == 0) /* it has just released all memory */
         return -ESRCH;
     *bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE);
     return 0;

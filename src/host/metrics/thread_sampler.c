@@ -1,4 +1,4 @@
-/* thread_sampler.c - see metrics_state.h: one thread, from what the kernel says to samples and
+/* thread_sampler.c - see metrics_state.h: turns the kernel's data about one thread into samples and
  * states. */
 #include <errno.h>
 #include <string.h>
@@ -9,11 +9,11 @@
 #include "trace/write/writer.h"
 #include "util/now.h"
 
-/* Waiting for a processor that is shorter is stored with the next. */
+/* A shorter wait for a processor is added to the next one. */
 #define WAITED_NS     20000u
-/* A sleep of this length is looked at: what for? */
+/* The reason of a sleep is read after this time. */
 #define ASLEEP_NS     1000000u
-/* In user mode only: CPU time after which /proc is asked for what perf does not count. */
+/* User mode only: CPU time between readings of /proc for what perf does not count. */
 #define REBASE_CPU_NS 100000000u
 
 enum {
@@ -23,12 +23,12 @@ enum {
     RING_PAGES_MANY = 1,
     FEW_THREADS = 16,
     SOME_THREADS = 64,
-    SLOTS_A_LOOK = 256, /* of calls of malloc: some 2 us */
+    SLOTS_A_LOOK = 256, /* malloc slots, about 2 us */
 };
 
-/* ---- Into the trace -------------------------------------------------------------------------- */
+/* ---- Writing to the trace -------------------------------------------------------------------- */
 
-/* Ticks at an instant of the monotonic clock. */
+/* Convert monotonic ns to ticks. */
 static uint64_t ticks_at(const struct nsc_metrics *m, uint64_t ns)
 {
     double rate;
@@ -56,7 +56,7 @@ static void set_state(struct nsc_metrics_thread *t, uint64_t ns, enum nsc_thread
     t->state_ns = ns;
 }
 
-/* A sleep that has not been looked at is over, or nothing more can be learned of it. */
+/* End a sleep whose reason is unknown: store it as SLEEPING. */
 static void settle_sleep(struct nsc_metrics_thread *t)
 {
     if (t->asleep_ns != 0)
@@ -64,7 +64,7 @@ static void settle_sleep(struct nsc_metrics_thread *t)
     t->asleep_ns = 0;
 }
 
-/* The resident memory; false: not known. */
+/* Read the resident memory. Returns false if it is unknown. */
 static bool read_memory(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
     struct nsc_metrics_process *p = t->process;
@@ -75,7 +75,7 @@ static bool read_memory(struct nsc_metrics_thread *t, uint64_t now_ns)
     if (p->memory_fd == -1)
         p->memory_fd = nsc_proc_open_memory(p->pid);
     if (p->memory_fd < 0 || nsc_proc_memory(p->memory_fd, &p->memory_bytes) != 0)
-        return p->memory_bytes != 0; /* the last known */
+        return p->memory_bytes != 0; /* keep the last known value */
     return true;
 }
 
@@ -85,7 +85,8 @@ static void set_field(struct nsc_sample *sample, enum nsc_sample_field field, ui
     sample->known |= 1u << field;
 }
 
-/* The whole process's, not more often than once an interval, or less if there are many slots. */
+/* Read the counts of the whole process, at most once per interval, less often if there are many
+ * slots. */
 static void read_heap(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
     struct nsc_metrics_process *p = t->process;
@@ -99,7 +100,7 @@ static void read_heap(struct nsc_metrics_thread *t, uint64_t now_ns)
     nsc_malloc_samples_process(m->heap, t->heap_slot, &p->heap);
 }
 
-/* Of memory that another process's thread gave, only the freeing may be known. */
+/* Memory received from another process's thread may be counted only when it is freed. */
 static uint64_t alive(uint64_t allocated, uint64_t freed)
 {
     return allocated > freed ? allocated - freed : 0;
@@ -111,7 +112,7 @@ static void add_heap(struct nsc_metrics_thread *t, uint64_t now_ns, struct nsc_s
     struct nsc_malloc_counts own;
 
     if (!nsc_malloc_samples_thread(t->all->heap, &t->heap_slot, t->process->pid, t->tid, &own))
-        return; /* it has not called malloc, or calls are not counted in its program */
+        return; /* it has not called malloc, or its program does not count calls */
     set_field(sample, NSC_SAMPLE_ALLOCATED_BYTES, own.allocated_bytes);
     set_field(sample, NSC_SAMPLE_FREED_BYTES, own.freed_bytes);
     read_heap(t, now_ns);
@@ -120,7 +121,7 @@ static void add_heap(struct nsc_metrics_thread *t, uint64_t now_ns, struct nsc_s
               alive(all->allocated_objects, all->freed_objects));
 }
 
-/* @counters: without base. */
+/* Store a sample. @counters: without base. */
 static void put_sample(struct nsc_metrics_thread *t, uint64_t ns, uint64_t now_ns,
                        const uint64_t counters[NSC_METRICS_COUNTERS])
 {
@@ -154,7 +155,7 @@ static bool is_user_only(const struct nsc_metrics_thread *t)
     return t->all->access == NSC_PERF_USER;
 }
 
-/* The counters now. In user mode only, the kernel counts no switches. */
+/* Read the counters. In user mode only, the kernel counts no switches: use those from the ring. */
 static bool read_counters(const struct nsc_metrics_thread *t,
                           uint64_t counters[NSC_METRICS_COUNTERS])
 {
@@ -165,8 +166,8 @@ static bool read_counters(const struct nsc_metrics_thread *t,
     return true;
 }
 
-/* What was counted before us, or is not counted by us: never less than was thought. Returns what
- * the thread does. */
+/* Set base to what was counted before, or is not counted by perf; it never decreases. Returns the
+ * current state of the thread. */
 static enum nsc_thread_state rebase(struct nsc_metrics_thread *t)
 {
     uint64_t counters[NSC_METRICS_COUNTERS];
@@ -190,7 +191,7 @@ static void take_record(struct nsc_metrics_thread *t, struct nsc_ring_record *re
         if (is_user_only(t))
             record->counters[NSC_METRICS_SWITCHES] = t->switched;
         put_sample(t, record->ns, now_ns, record->counters);
-        t->taken++; /* never by_program: then none is asked for */
+        t->taken++; /* never if by_program: no samples are requested then */
         break;
     case NSC_RING_IN:
         settle_sleep(t);
@@ -229,8 +230,8 @@ static void drain_ring(struct nsc_metrics_thread *t, uint64_t now_ns)
 }
 
 /*
- * It sleeps, and has done so for a while: find out what for, and how much it had done by then. Both
- * hold only if it has not been woken meanwhile.
+ * Read why the thread has been asleep for a while, and its counters at the start of the sleep. Both
+ * are valid only if it was not woken in the meantime.
  */
 static void look_at_sleep(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
@@ -248,7 +249,7 @@ static void look_at_sleep(struct nsc_metrics_thread *t, uint64_t now_ns)
         put_sample(t, asleep_ns, now_ns, counters);
 }
 
-/* User mode only: the tick was not seen, as it fell into a system call. */
+/* User mode only: a sample is overdue, as the timer expired inside a system call. */
 static void read_overdue(struct nsc_metrics_thread *t)
 {
     uint64_t counters[NSC_METRICS_COUNTERS], interval_ns = t->all->sum.interval_ns, ns;
@@ -301,7 +302,7 @@ static int open_perf(struct nsc_metrics_thread *t)
     state = rebase(t);
     if (!t->began && read_counters(t, counters))
         put_sample(t, t->last_ns, t->last_ns, counters);
-    /* Until it is switched, nobody else says what it does. */
+    /* Before its first switch, no record states what it does. */
     ring = nsc_perf_ring(&t->perf);
     if (ring.head != ring.tail)
         return 0;
@@ -330,7 +331,7 @@ static int open_proc(struct nsc_metrics_thread *t)
     t->way = NSC_METRICS_BY_PROC;
     memcpy(t->last, look.counters, sizeof t->last);
     t->begin_cpu_ns = look.counters[NSC_METRICS_CPU_NS];
-    /* How often a processor was given: goes on as the number of switches does. */
+    /* The number of time slices: continues the number of context switches. */
     t->base[NSC_METRICS_SWITCHES] =
         first.counters[NSC_METRICS_SWITCHES] - look.counters[NSC_METRICS_SWITCHES];
     t->waited_all_ns = look.waited_ns;
@@ -340,7 +341,7 @@ static int open_proc(struct nsc_metrics_thread *t)
     return 0;
 }
 
-/* It has not run since the last look: what it waits for needs to be asked only once. */
+/* It has not run since the last reading: read the reason of its sleep only once. */
 static void explain_sleep(struct nsc_metrics_thread *t, uint64_t now_ns)
 {
     enum nsc_thread_state state;
@@ -355,9 +356,9 @@ static void explain_sleep(struct nsc_metrics_thread *t, uint64_t now_ns)
 }
 
 /*
- * /proc calls a thread running, too, that waits for a processor. How long it waited, it says once
- * it has one. That time is taken out of the running just before, as far as that goes; waiting after
- * a sleep that was not seen to end is in the sleep.
+ * /proc reports a thread that waits for a processor as running, and states the time waited only
+ * after the wait. That time is subtracted from the preceding running state, as far as it goes. A
+ * wait after a sleep whose end was not seen remains part of the sleep.
  */
 static void tell_waiting(struct nsc_metrics_thread *t, uint64_t now_ns, uint64_t waited_all_ns)
 {
@@ -391,7 +392,7 @@ static void poll_proc(struct nsc_metrics_thread *t, uint64_t now_ns)
         return;
     }
     if (nsc_proc_look(&t->proc, &look) != 0)
-        return; /* ended; whoever added it will see that */
+        return; /* it has ended; the caller will remove it */
     t->explained = false;
     tell_waiting(t, now_ns, look.waited_ns);
     set_state(t, now_ns, look.state);
@@ -401,7 +402,7 @@ static void poll_proc(struct nsc_metrics_thread *t, uint64_t now_ns)
     }
 }
 
-/* ---- The life of a thread here --------------------------------------------------------------- */
+/* ---- Opening, polling and closing a thread --------------------------------------------------- */
 
 void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
 {
@@ -412,7 +413,7 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
     t->last_ns = t->sample_ns = nsc_now_ns();
     if (m->open < m->open_max && m->access != NSC_PERF_NONE)
         error = open_perf(t);
-    /* Perhaps only this thread is not ours to see, or too much memory is locked. */
+    /* Perhaps only this thread may not be observed, or too much memory is locked. */
     if (m->open < m->open_max &&
         (m->access == NSC_PERF_NONE || error == -EACCES || error == -EPERM))
         error = open_proc(t);
@@ -421,7 +422,7 @@ void nsc_metrics_thread_open(struct nsc_metrics_thread *t)
         m->sum.threads++;
     } else if (error == -ESRCH || error == -ENOENT ||
                syscall(SYS_tgkill, t->process->pid, t->tid, 0) != 0) {
-        m->sum.missed++; /* over, or about to be */
+        m->sum.missed++; /* has ended or is ending */
     } else {
         m->sum.refused++;
         m->sum.refused_error = error;
@@ -436,7 +437,8 @@ void nsc_metrics_thread_poll(struct nsc_metrics_thread *t, uint64_t now_ns)
         poll_proc(t, now_ns);
 }
 
-/* The last sample: what there is to know after the end. It ended when its CPU time did. */
+/* Store the last sample, with counters read after the end. The end time is estimated from the CPU
+ * time. */
 static void finish_perf(struct nsc_metrics_thread *t, bool ended, uint64_t now_ns)
 {
     uint64_t counters[NSC_METRICS_COUNTERS], rest_ns, end_ns = now_ns;
