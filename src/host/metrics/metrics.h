@@ -61,13 +61,14 @@ void nsc_metrics_count_sample(struct nsc_metrics_thread *thread);
 /* Stop observing a thread; @ended: it no longer exists. @thread may be NULL. */
 void nsc_metrics_remove(struct nsc_metrics_thread *thread, bool ended);
 
-/* Poll: store new records and read the threads that are due. Bounded work, about a millisecond. */
+/* Poll: store new records and read the threads that are due. Bounded work: about a millisecond, up
+ * to 10 ms of opening threads after a long pause. */
 void nsc_metrics_poll(struct nsc_metrics *metrics, const struct nsc_clock_point *now);
 
 /* Maximum time until the next poll. */
 uint64_t nsc_metrics_pause_ns(const struct nsc_metrics *metrics);
 
-/* Get the summary. Includes only threads that have been removed. */
+/* Get the summary. `due` and `taken` include only threads that have been removed. */
 void nsc_metrics_summary(const struct nsc_metrics *metrics, struct nsc_metrics_summary *summary);
 /* Close. All threads must have been removed. */
 void nsc_metrics_close(struct nsc_metrics *metrics);

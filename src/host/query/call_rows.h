@@ -4,7 +4,7 @@
  *
  * SQLite sorts the rows that it groups, which costs ten times as much as reading them. When a
  * statement groups by function, calls can be returned in that order instead. They are decoded once,
- * the fields that the statement uses are stored in one list per function, and the lists are
+ * and the fields that the statement uses are stored in one list per function. The lists are then
  * returned one after the other. If this would exceed the memory budget, it is done in several
  * passes over some of the functions each.
  */

@@ -67,10 +67,10 @@ static int add_tables(struct nsc_query *q)
 /* ---- Restrictions on statements -------------------------------------------------------------- */
 
 /*
- * The functions that a statement may call: those that compute only from their arguments. Excluded
- * are functions that reach beyond the database (fts3_tokenizer, load_extension), functions that
- * query the library (sqlite_compileoption_get), and printf() and format(), which process any
- * precision they are given, regardless of the limits.
+ * The functions that a statement may call: those that compute only from their arguments. Excluded:
+ * - functions that reach beyond the database (fts3_tokenizer, load_extension);
+ * - functions that query the library (sqlite_compileoption_get);
+ * - printf() and format(), which process any precision they are given, regardless of the limits.
  */
 static bool is_harmless(const char *name)
 {

@@ -4,7 +4,7 @@
  *
  * Called by trace_diff.c and run_statistics.c. Functions are the same if their names are equal. If
  * several functions of one trace share a name, their modules and source files (last path
- * components) must be equal as well, except that the program itself may have another name.
+ * components) must be equal as well. The program itself may have another name in each trace.
  * Functions that these do not tell apart are treated as one.
  */
 #ifndef NSC_ANALYZE_COMPARE_SAME_FUNCTION_H

@@ -5,8 +5,8 @@
  * The index sums up the calls that ended in a chunk, with their whole durations. A skip converts
  * these sums to what counting the events would have given. For calls that were open at its start,
  * the time before the window is subtracted. Calls that are open at its end are pushed on the stack.
- * A chunk must still be read if it contains the end of a call without a recorded entry, or state
- * that such a call in a later chunk depends on.
+ * A chunk must still be read if it contains the end of a call without a recorded entry. The same
+ * applies if a later such call depends on state from the chunk.
  */
 #include <errno.h>
 #include <stdlib.h>
