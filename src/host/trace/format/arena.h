@@ -16,7 +16,7 @@ struct nsc_arena {
     size_t left; /* bytes free in the newest block */
 };
 
-/* A copy of @bytes bytes at @text with a NUL behind; NULL when memory is short. */
+/* Copy @bytes bytes of @text and append a NUL. Returns the copy, or NULL if out of memory. */
 const char *nsc_arena_text(struct nsc_arena *arena, const void *text, size_t bytes);
 void nsc_arena_free(struct nsc_arena *arena);
 

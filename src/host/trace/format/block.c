@@ -136,7 +136,7 @@ int nsc_block_header_read(int fd, uint64_t file_bytes, uint64_t offset, struct n
     return 0;
 }
 
-/* Whether @raw, which stands at @offset, is a good header of a block that the file holds whole. */
+/* Whether @raw, read at @offset, is a valid header of a block that lies completely in the file. */
 static bool is_block(const uint8_t raw[NSC_FORMAT_BLOCK_BYTES], uint64_t offset,
                      uint64_t file_bytes)
 {
@@ -171,7 +171,7 @@ int nsc_block_find(int fd, uint64_t file_bytes, uint64_t from, uint64_t *found)
             }
             hit++;
         }
-        /* The next window begins with a header, or a marker, that this one cuts. */
+        /* The next window begins with the header or marker that this window's end cuts off. */
         at += hit == NULL ? (uint64_t)n - 3 : (uint64_t)(hit - window);
     }
     free(window);

@@ -1,8 +1,8 @@
 /*
  * block.h - the outer layer of a .nst file: header, blocks with checksums, footer.
  *
- * Used inside trace/ by everything that writes (through trace_file.h) or reads. Knows nothing of
- * contents.
+ * Used inside trace/ by the writer (through trace_file.h) and the reader. Does not interpret the
+ * blocks' contents.
  */
 #ifndef NSC_TRACE_FORMAT_BLOCK_H
 #define NSC_TRACE_FORMAT_BLOCK_H
@@ -28,8 +28,8 @@ static inline uint64_t nsc_block_end(const struct nsc_block *block)
 
 void nsc_block_pack(uint8_t out[NSC_FORMAT_BLOCK_BYTES], const struct nsc_block *block);
 
-/* Returns 0, or -EBADMSG when the marker, the checksum or the sizes are wrong. Sets all but offset.
- */
+/* Decode a block header into all fields except @block->offset. Returns 0, or -EBADMSG when the
+ * marker, the checksum or the sizes are wrong. */
 int nsc_block_unpack(const uint8_t in[NSC_FORMAT_BLOCK_BYTES], struct nsc_block *block);
 
 struct nsc_file_header {
@@ -39,7 +39,7 @@ struct nsc_file_header {
 };
 
 void nsc_format_header_pack(uint8_t out[NSC_FORMAT_HEADER_BYTES], const struct nsc_file_header *h);
-/* Returns 0, -EPROTO (not a trace, or a feature we do not know) or -EBADMSG, with @diag. */
+/* Returns 0, -EPROTO (not a trace, or an unknown required feature) or -EBADMSG, with @diag. */
 int nsc_format_header_unpack(const uint8_t *in, size_t bytes, struct nsc_file_header *h,
                              struct nsc_diag *diag);
 
@@ -60,17 +60,18 @@ int nsc_block_header_read(int fd, uint64_t file_bytes, uint64_t offset, struct n
 
 /**
  * nsc_block_payload_read - read, check and decompress the payload of a block whose header was read.
- * @plain: receives the content (cleared first); @packed: scratch for compressed payloads.
+ * @plain: receives the uncompressed content (cleared first); @packed: scratch for compressed
+ * payloads.
  * Returns 0, -EBADMSG with @diag, -ENOMEM, or a read error.
  */
 int nsc_block_payload_read(int fd, const struct nsc_block *block, struct nsc_buffer *plain,
                            struct nsc_buffer *packed, struct nsc_diag *diag);
 
-/* Offset of the next block marker at or after @from, or @file_bytes. Returns 0, -ENOMEM or a read
- * error. */
+/* Find the next block marker at or after @from; @found is @file_bytes if there is none. Returns 0,
+ * -ENOMEM or a read error. */
 int nsc_block_find(int fd, uint64_t file_bytes, uint64_t from, uint64_t *found);
 
-/* Name of a kind for messages: "chunk head", "function table", ... */
+/* Name of a block kind for messages: "chunk head", "function table", ... */
 const char *nsc_block_kind_name(uint32_t kind);
 
 #endif

@@ -1,7 +1,7 @@
 /* call_sums.c - see call_sums.h. */
 #include "trace/format/call_sums.h"
 
-/* A run of buckets without calls up to this long is told together with a count. */
+/* A run of fewer empty buckets shares a number with the next count; a longer one has its own. */
 #define GAP_MAX 3u
 
 static void put_totals(struct nsc_buffer *b, const struct nsc_chunk_total *sums)

@@ -1,6 +1,6 @@
 /*
- * call_sums.h - what the calls of a function add up to, with a histogram of their durations: how a
- * row of the totals and durations sections is coded, both ways. docs/format.md section 4.
+ * call_sums.h - encode and decode one function's row of the totals section (sums of its calls) and
+ * of the durations section (histogram of their durations). Source: docs/format.md section 4.
  *
  * Used inside trace/ by the lanes, the levels of the index, the reader and verify.
  */
@@ -14,14 +14,14 @@
 
 /**
  * nsc_sums_put - append a row to both sections.
- * @sums: its own counts do not matter.
- * @counts: calls by bucket; they must come to sums->calls, the shortest and the longest call among
- *          them. All of them are zero afterwards.
+ * @sums: the totals; its fields count_count and counts are ignored.
+ * @counts: calls by bucket. Their sum must equal sums->calls, including the shortest and the
+ *          longest call. Set to zero on return.
  */
 void nsc_sums_put(struct nsc_buffer *totals, struct nsc_buffer *durations,
                   const struct nsc_chunk_total *sums, uint64_t counts[NSC_BUCKETS]);
 
-/* Read a row of totals. Errors are in @s. */
+/* Decode a row of totals. A decoding error is latched in @s. */
 static inline void nsc_sums_get_total(struct nsc_span *s, struct nsc_chunk_total *sums)
 {
     sums->function = nsc_span_leb32(s);
@@ -32,10 +32,10 @@ static inline void nsc_sums_get_total(struct nsc_span *s, struct nsc_chunk_total
 }
 
 /**
- * nsc_sums_get_durations - read the other half of a row.
- * @sums: has its totals; receives the rest.
- * @counts: receives the histogram, longest first.
- * Returns how many buckets have calls; 0 if the row is malformed.
+ * nsc_sums_get_durations - decode a row of the durations section.
+ * @sums: must hold the function's decoded totals; receives the remaining fields.
+ * @counts: receives the histogram, longest durations first.
+ * Returns the number of non-empty buckets; 0 if the row is malformed.
  */
 uint32_t nsc_sums_get_durations(struct nsc_span *s, struct nsc_chunk_total *sums,
                                 struct nsc_duration_count counts[NSC_BUCKETS]);

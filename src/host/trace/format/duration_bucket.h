@@ -1,16 +1,16 @@
 /*
- * duration_bucket.h - the buckets that durations are counted in: eight to a power of two.
+ * duration_bucket.h - log-linear histogram buckets of durations: eight for each power of two.
  *
  * Used by trace/ for the histograms of chunk heads and index levels, by analyze/ to read them.
- * docs/format.md section 4. The middle of a bucket is within 1/16 of everything in it; durations
- * below 16 have buckets of their own.
+ * The middle of a bucket is within 1/16 of every duration in it. Each duration below 16 ticks has
+ * its own bucket. Source: docs/format.md section 4.
  */
 #ifndef NSC_TRACE_FORMAT_DURATION_BUCKET_H
 #define NSC_TRACE_FORMAT_DURATION_BUCKET_H
 
 #include <stdint.h>
 
-#define NSC_BUCKETS 496u /* of all 64-bit numbers */
+#define NSC_BUCKETS 496u /* covers all 64-bit durations */
 
 /* The bucket of a duration. */
 static inline uint32_t nsc_bucket_of(uint64_t ticks)
@@ -20,7 +20,7 @@ static inline uint32_t nsc_bucket_of(uint64_t ticks)
     return shift * 8 + (uint32_t)(ticks >> shift);
 }
 
-/* The least duration in it, and how many there are. */
+/* The lowest duration of a bucket, and the number of distinct durations in it. */
 static inline uint64_t nsc_bucket_low(uint32_t bucket)
 {
     return bucket < 16 ? bucket : (uint64_t)(8 + bucket % 8) << (bucket / 8 - 1);
@@ -31,7 +31,7 @@ static inline uint64_t nsc_bucket_width(uint32_t bucket)
     return bucket < 16 ? 1 : (uint64_t)1 << (bucket / 8 - 1);
 }
 
-/* Rounded down. */
+/* The middle of a bucket's range, rounded down. */
 static inline uint64_t nsc_bucket_middle(uint32_t bucket)
 {
     return nsc_bucket_low(bucket) + (nsc_bucket_width(bucket) - 1) / 2;

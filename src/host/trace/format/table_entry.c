@@ -1,12 +1,12 @@
-/* table_entry.c - see table_entry.h. Each put stands beside its get; docs/format.md section 6 is
- * the law. */
+/* table_entry.c - see table_entry.h. Each encoder is next to its decoder. Source: docs/format.md
+ * section 6, which is normative. */
 #include "trace/format/table_entry.h"
 
 #include <errno.h>
 
 #include "trace/format/format.h"
 
-/* A field that may be "none" is stored one up. */
+/* An id that may be NSC_NO_ID is stored as id + 1, and NSC_NO_ID as 0. */
 static void put_id(struct nsc_buffer *b, uint32_t id)
 {
     nsc_buffer_leb(b, id == NSC_NO_ID ? 0 : (uint64_t)id + 1);
@@ -153,7 +153,7 @@ void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_functio
     nsc_buffer_leb(b, f->calls_known ? f->calls + 1 : 0);
 }
 
-/* A function without a name is known by its address. */
+/* Name a function without a symbol after its address. */
 static int name_by_address(struct nsc_arena *arena, struct nsc_function *f)
 {
     char text[19] = "0x";
@@ -317,7 +317,7 @@ int nsc_entry_get_left_out(struct nsc_span *s, struct nsc_arena *arena, struct n
     return done(s, 0);
 }
 
-/* What head and row of a block of notes have in common. */
+/* Fields that the head and the index row of a block of notes share. */
 #define NOTES_RANGE_MAX (4 * NSC_LEB_MAX)
 
 static size_t put_notes_range(uint8_t out[NOTES_RANGE_MAX], const struct nsc_entry_notes *n)
@@ -337,7 +337,7 @@ static int get_notes_range(struct nsc_span *s, struct nsc_entry_notes *n)
     n->last_ticks = n->first_ticks + nsc_span_leb(s);
     n->count = nsc_span_leb(s);
     if (n->last_ticks < n->first_ticks || n->count == 0 || n->count > NSC_FORMAT_PLAIN_MAX)
-        s->bad = true; /* a note takes a byte at least */
+        s->bad = true; /* a note takes at least one byte */
     return done(s, 0);
 }
 
@@ -398,7 +398,7 @@ void nsc_entry_put_level_head(struct nsc_buffer *b, const struct nsc_entry_level
     nsc_buffer_bytes(b, head, (size_t)(at - head));
 }
 
-/* What head and row of a node have in common. */
+/* Fields that the head and the index row of a node share. */
 static void get_level(struct nsc_span *s, struct nsc_entry_level *n)
 {
     n->thread = nsc_span_leb32(s);

@@ -1,8 +1,8 @@
 /*
- * table_entry.h - one entry of each table of a .nst file: how it is coded, both ways.
+ * table_entry.h - encode and decode one entry of each table of a .nst file.
  *
- * Used inside trace/ by the writer and the reader; docs/format.md section 6. An entry is coded
- * without its length prefix; bytes behind the fields known here belong to newer versions.
+ * Used inside trace/ by the writer and the reader. Entries are coded without their length prefix.
+ * Bytes after the fields known here belong to newer versions. Source: docs/format.md section 6.
  */
 #ifndef NSC_TRACE_FORMAT_TABLE_ENTRY_H
 #define NSC_TRACE_FORMAT_TABLE_ENTRY_H
@@ -21,22 +21,23 @@ struct nsc_meta {
 struct nsc_entry_function {
     struct nsc_function f; /* f.file is not coded here */
     uint32_t file;         /* 0 = none, else index in the file table + 1 */
-    uint32_t canonical;    /* own id when it is no alias */
-    uint64_t calls;        /* with this id, that ended in the whole file */
-    bool calls_known;      /* only when the file is whole */
+    uint32_t canonical;    /* its own id unless it is an alias */
+    uint64_t calls;        /* calls with this id that ended in the file */
+    bool calls_known;      /* only if the file is complete */
 };
 
-/* One row of the index: a chunk. */
+/* Row of the chunk index. */
 struct nsc_entry_chunk {
     uint64_t offset; /* of its head block */
     uint64_t first_ticks, last_ticks;
     uint64_t events, calls, lost;
     uint32_t thread;
     uint32_t min_depth, max_depth;
-    uint32_t depth, common; /* open calls at its start; how many of them its head leaves out */
+    uint32_t depth, common; /* open calls at its start; number of outermost ones inherited from
+                               the previous chunk's head */
 };
 
-/* A block of notes: one row of their index. */
+/* Row of the index of notes: a block of notes. */
 struct nsc_entry_notes {
     uint64_t offset; /* of the block */
     uint64_t first_ticks, last_ticks;
@@ -45,18 +46,17 @@ struct nsc_entry_notes {
     uint32_t kind;  /* enum nsc_note_kind */
 };
 
-/* A node of the upper levels of the index: what its block says first, and its row in their index.
- */
+/* A node of the upper index levels: the head of its block, and its row in the level index. */
 struct nsc_entry_level {
     uint64_t offset;                  /* of the block */
-    uint64_t first_chunk, chunks;     /* sequence number of its first chunk; how many */
-    uint64_t first_ticks, last_ticks; /* this and the next not in the row */
+    uint64_t first_chunk, chunks;     /* sequence number of its first chunk; number of chunks */
+    uint64_t first_ticks, last_ticks; /* last_ticks and the next line are not in the row */
     uint64_t events, calls, lost;
     uint32_t thread;
     uint32_t level; /* from 1 on */
     uint32_t min_depth, max_depth;
     uint32_t sections; /* NSC_FORMAT_HEAD_* */
-    uint32_t shift;    /* of its summary; 0 without */
+    uint32_t shift;    /* of its summary; 0 if it has none */
 };
 
 void nsc_entry_put_process(struct nsc_buffer *b, const struct nsc_process *p);
@@ -67,18 +67,18 @@ void nsc_entry_put_function(struct nsc_buffer *b, const struct nsc_entry_functio
 void nsc_entry_put_clock(struct nsc_buffer *b, const struct nsc_clock_point *p);
 void nsc_entry_put_meta(struct nsc_buffer *b, const struct nsc_meta *m);
 void nsc_entry_put_left_out(struct nsc_buffer *b, const struct nsc_left_out *l);
-/* @base: offset of the row before, or 0; offsets grow from row to row. */
+/* @base: offset of the previous row, or 0; offsets ascend from row to row. */
 void nsc_entry_put_chunk(struct nsc_buffer *b, const struct nsc_entry_chunk *c, uint64_t base);
-/* What a chunk's head and its row of the index have in common: all but offset and thread. */
+/* The fields that a chunk's head and its index row share: all except offset and thread. */
 void nsc_entry_put_extent(struct nsc_buffer *b, const struct nsc_entry_chunk *c);
 void nsc_entry_put_notes(struct nsc_buffer *b, const struct nsc_entry_notes *n, uint64_t base);
-/* The head of a block of notes: the same but offset and kind, with its length before it. */
+/* The head of a block of notes: the row without offset and kind, after a length prefix. */
 void nsc_entry_put_notes_head(struct nsc_buffer *b, const struct nsc_entry_notes *n);
-/* A row of the index of nodes; what a node's block begins with, with its length before it. */
+/* A row of the level index, and the head of a node's block after a length prefix. */
 void nsc_entry_put_level(struct nsc_buffer *b, const struct nsc_entry_level *n, uint64_t base);
 void nsc_entry_put_level_head(struct nsc_buffer *b, const struct nsc_entry_level *n);
 
-/* The same, back. Strings are copied into @arena. Return 0, -EBADMSG or -ENOMEM. */
+/* Decoders. Strings are copied into @arena. Return 0, -EBADMSG or -ENOMEM. */
 int nsc_entry_get_process(struct nsc_span *s, struct nsc_arena *arena, struct nsc_process *p);
 int nsc_entry_get_thread(struct nsc_span *s, struct nsc_arena *arena, struct nsc_thread *t);
 int nsc_entry_get_module(struct nsc_span *s, struct nsc_arena *arena, struct nsc_module *m);
