@@ -1,4 +1,4 @@
-/* chunk_index.c - the index of the chunks: a row for each, written block by block. */
+/* chunk_index.c - the chunk index: collect one row per chunk and write the rows in blocks. */
 #include <errno.h>
 
 #include "trace/write/writer_state.h"

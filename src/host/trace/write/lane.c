@@ -1,15 +1,17 @@
 /*
- * lane.c - one thread's stream in the writer: chunks, their heads, memory. The hot path is
- * lane.h, the sums of each function are in lane_totals.c, what deltas leave out in lane_delta.c.
+ * lane.c - one thread's stream in the writer: chunks, their heads, memory. The fast path is in
+ * lane.h, the totals of each function in lane_totals.c, the choice of the delta bias in
+ * lane_delta.c.
  *
- * A lane is "cold" while it has no buffers: only its frames. It warms up with the next event.
- * Invariants of a warm lane: totals[f].active == number of open frames of f; stack and rows hold
- * what belongs to the open chunk.
+ * A "cold" lane has no buffers, only its frames. The next event allocates the buffers.
+ * Invariants of a warm lane: totals[f].active == number of open frames of f; stack and rows belong
+ * to the open chunk.
  *
- * short_ticks of a depth is 0, so that the next call that ends there comes to nsc_lane_settle(), or
- * the longest call of the span of time that the last event was in, plus 1; it is 0 for the lowest
- * frame of the chunk (`low`) and all depths above `high`, and without bound where there are no
- * spans.
+ * Invariants of short_ticks of a depth:
+ * - UINT64_MAX at depths without spans;
+ * - 0 for the lowest frame of the chunk (`low`) and all depths above `high`: the next call that
+ *   ends there goes to nsc_lane_settle();
+ * - else 0, or 1 + the longest call of the current time span.
  */
 #include "trace/write/lane.h"
 
@@ -21,22 +23,23 @@
 #define CHUNK_BYTES        ((size_t)128 << 10) /* about 64 Ki events of a busy program */
 #define BUFFER_FIRST_BYTES ((size_t)1 << 10)
 #define TICKS_MAX          (((uint64_t)1 << 63) - 1)
-#define PAUSE_MAX          ((uint64_t)1 << 60) /* a longer one starts a new chunk: the delta's room */
-/* A chunk ends with so many FULL records: `least` does not fit its events. */
+#define PAUSE_MAX          ((uint64_t)1 << 60) /* delta limit: a longer pause starts a new chunk */
+/* A chunk ends after so many FULL records: `least` does not suit its events. */
 #define FULL_MAX           1024u
 #define FRAMES_FIRST       16u
-#define FRAMES_MAX         (1u << 21) /* of all lanes, 80 MiB; each may have its first ones */
+#define FRAMES_MAX         (1u << 21) /* of all lanes: 80 MiB; FRAMES_FIRST per lane are allowed */
 #define SPANS_MAX          512u       /* deeper calls have no summary rows */
 #define SPAN_SHIFT_MIN     10u
 #define SPAN_SHIFT_FIRST   14u
 #define SPAN_SHIFT_MAX     60u
 #define ROWS_MAX_BYTES     ((size_t)32 << 10)
 #define SIDE_BUFFER_KEPT   ((size_t)64 << 10)
-/* A section of the head is left out when it exceeds this part of the events' bytes. */
+/* A section of the head is omitted if it exceeds 1/PART of the events' bytes. */
 #define TOTALS_PART        4
 #define SUMMARY_PART       8
 #define DURATIONS_PART     8
-/* When a chunk holds its whole opening stack: always up to SMALL frames, else once in a while. */
+/* When a chunk holds its complete opening stack: always up to SMALL frames; up to MAX frames, once
+ * per RATIO * depth events. */
 #define WHOLE_STACK_SMALL  1024u
 #define WHOLE_STACK_RATIO  8u
 #define WHOLE_STACK_MAX    (1u << 20)
@@ -66,7 +69,8 @@ static void hold(struct nsc_lane *lane, size_t more)
     lane->writer->held_bytes += more;
 }
 
-/* Count the room of the two growing buffers; a stack buffer that a deep recursion left goes. */
+/* Update the count of the side buffers' memory. Free a stack buffer that a deep recursion left
+ * large. */
 static void hold_side_buffers(struct nsc_lane *lane)
 {
     size_t bytes;
@@ -79,8 +83,8 @@ static void hold_side_buffers(struct nsc_lane *lane)
     lane->side_bytes = bytes;
 }
 
-/* List the lane among those that have buffers, or no longer: whoever looks for memory must not look
- * through all that have none. */
+/* Add the lane to the list of warm lanes, or remove it. relieve() must not search all cold lanes.
+ */
 static void set_warm(struct nsc_lane *lane, bool warm)
 {
     struct nsc_writer *w = lane->writer;
@@ -101,7 +105,7 @@ static void set_warm(struct nsc_lane *lane, bool warm)
         lane->warm_next->warm_previous = warm ? lane : lane->warm_previous;
 }
 
-/* Of the totals and the bytes in front of them that put these at the bounds of cache lines. */
+/* Size of the allocation of @count totals, with padding for alignment to cache lines. */
 static size_t totals_bytes(uint64_t count)
 {
     return (count + 1) * sizeof(struct nsc_lane_total);
@@ -112,7 +116,7 @@ static void free_totals(struct nsc_lane *lane)
     nsc_pages_free(lane->totals_memory, totals_bytes(lane->totals_count));
 }
 
-/* Free all buffers; nothing in them is needed any more. */
+/* Free all buffers and discard their contents. */
 static void drop_buffers(struct nsc_lane *lane)
 {
     set_warm(lane, false);
@@ -154,7 +158,7 @@ void nsc_lane_free(struct nsc_lane *lane)
     free(lane);
 }
 
-/* Out of memory: events of this lane are dropped from here on. */
+/* Out of memory: drop all further events of this lane. */
 static void give_up(struct nsc_lane *lane)
 {
     nsc_writer_fail(lane->writer, -ENOMEM);
@@ -178,8 +182,8 @@ static bool grow_buffer(struct nsc_lane *lane, size_t bytes)
     return true;
 }
 
-/* Totals for all functions up to @function at least: of many functions a lane calls few, and only
- * of those there is memory. */
+/* Make room for the totals of all functions up to @function. The kernel allocates only the pages
+ * of functions that the lane calls. */
 static bool grow_totals(struct nsc_lane *lane, uint32_t function)
 {
     uint64_t count = lane->totals_count == 0 ? 64 : lane->totals_count;
@@ -207,7 +211,7 @@ static bool grow_totals(struct nsc_lane *lane, uint32_t function)
     return true;
 }
 
-/* Spans for as many depths as there are frames, up to SPANS_MAX. */
+/* Make room for the spans of as many depths as there are frames, up to SPANS_MAX. */
 static bool grow_spans(struct nsc_lane *lane)
 {
     uint32_t count = lane->frames_room < SPANS_MAX ? lane->frames_room : SPANS_MAX;
@@ -226,7 +230,7 @@ static bool grow_spans(struct nsc_lane *lane)
     return true;
 }
 
-/* Give the frames another amount of room; @room >= depth. */
+/* Resize the frame array to @room frames; @room >= depth. */
 static bool move_frames(struct nsc_lane *lane, uint64_t room)
 {
     size_t top = (size_t)(lane->top - lane->floor), high = (size_t)(lane->high - lane->floor);
@@ -261,14 +265,14 @@ bool nsc_lane_may_deepen(const struct nsc_lane *lane)
            lane->writer->frames_room + lane->frames_room <= FRAMES_MAX;
 }
 
-/* Give back most of a frame array that was needed only for a while. */
+/* Shrink a large frame array that is no longer needed. */
 static void shrink_frames(struct nsc_lane *lane)
 {
     uint32_t room = lane->frames_room / 4;
 
     if (lane->frames_room < 65536 || nsc_lane_depth(lane) > room / 2)
         return;
-    lane->high = lane->low = lane->top; /* of the chunk that is just written */
+    lane->high = lane->low = lane->top; /* the chunk has been written */
     (void)move_frames(lane, room);
 }
 
@@ -288,9 +292,9 @@ static bool warm_up(struct nsc_lane *lane)
 }
 
 /*
- * Code the open calls, innermost first, leaving out those that the previous chunk's opening stack
- * tells. A deep stack that hardly changes must not be repeated in every chunk: 1e6 frames would
- * cost more than the events.
+ * Encode the opening stack, innermost call first. Omit the frames in common with the previous
+ * chunk's opening stack: repeating 1e6 frames of a deep, stable stack in every chunk would cost
+ * more than the events.
  */
 static bool code_stack(struct nsc_lane *lane)
 {
@@ -314,7 +318,7 @@ static bool code_stack(struct nsc_lane *lane)
     return !lane->stack.failed;
 }
 
-/* Where the span of time ends that @ticks is in. */
+/* End of the time span that holds @ticks. */
 static uint64_t span_end(const struct nsc_lane *lane, uint64_t ticks)
 {
     return ((ticks >> lane->span_shift) + 1) << lane->span_shift;
@@ -344,7 +348,7 @@ static bool begin_chunk(struct nsc_lane *lane, uint64_t ticks)
     return true;
 }
 
-/* The lane gets ready for an event at @ticks; returns false when memory is short. */
+/* Prepare buffers and an open chunk for an event at @ticks. Returns false if out of memory. */
 static bool make_ready(struct nsc_lane *lane, uint64_t ticks)
 {
     if (lane->buffer == NULL && !warm_up(lane))
@@ -373,7 +377,8 @@ static int by_last_ticks(const void *a, const void *b)
            ((*left)->last_ticks < (*right)->last_ticks);
 }
 
-/* Memory is over the bound: write out and free the buffers of lanes other than @keep. */
+/* Memory exceeds the limit: write and free buffers, those of the longest idle lanes first, but not
+ * those of @keep. */
 static void relieve(struct nsc_writer *w, const struct nsc_lane *keep)
 {
     size_t goal = w->options.memory_bytes / 4 * 3, count = 0, at = 0;
@@ -383,7 +388,7 @@ static void relieve(struct nsc_writer *w, const struct nsc_lane *keep)
         count += lane != keep && lane->held_bytes > 0;
     warm = malloc((count + 1) * sizeof *warm);
     if (warm == NULL)
-        return; /* over the bound for a while: better than losing events */
+        return; /* exceed the limit for a while rather than lose events */
     for (struct nsc_lane *lane = w->warm; lane != NULL; lane = lane->warm_next)
         if (lane != keep && lane->held_bytes > 0)
             warm[at++] = lane;
@@ -394,8 +399,8 @@ static void relieve(struct nsc_writer *w, const struct nsc_lane *keep)
 }
 
 /*
- * Before an event that a run refuses: room, a new chunk, more frames. @ticks may be raised;
- * @function is NSC_NO_ID for exits. Returns whether the event can be kept.
+ * Prepare for an event that a run refused: make room, begin a new chunk, add frames. May raise
+ * @ticks. @function is NSC_NO_ID for exits. Returns whether the event can be kept.
  */
 static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
 {
@@ -422,7 +427,7 @@ static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
             give_up(lane);
     }
     if (lane->dead) {
-        if (entering) /* an exit is counted where its frame is popped */
+        if (entering) /* exits are counted when their frame is popped */
             w->dropped++;
         return false;
     }
@@ -433,7 +438,8 @@ static bool prepare(struct nsc_lane *lane, uint64_t *ticks, uint32_t function)
     return true;
 }
 
-/* What the record of an event at @ticks tells of the time since the last one. */
+/* The delta to encode for an event at @ticks, reduced by `least` if possible. Writes a FULL record
+ * before an event that is closer than `least` to the last one. */
 static __attribute__((noinline)) uint64_t told_delta(struct nsc_lane *lane, uint64_t ticks,
                                                      enum nsc_format_record kind)
 {
@@ -452,7 +458,7 @@ static __attribute__((noinline)) uint64_t told_delta(struct nsc_lane *lane, uint
     return delta;
 }
 
-/* A delta of any size, of an event that was prepared. */
+/* Write a delta of any size, after prepare(). */
 static inline void put_delta(struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks,
                              enum nsc_format_record kind)
 {
@@ -493,7 +499,7 @@ static void end_call(struct nsc_lane *lane, uint64_t ticks, enum nsc_format_reco
         }
         put_delta(lane, &run, ticks, kind);
     }
-    if (kind == NSC_FORMAT_UNWIND) /* before the count: it may be the function's first */
+    if (kind == NSC_FORMAT_UNWIND) /* before nsc_lane_pop(), which changes run.top */
         lane->totals[run.top->function].unwinds++;
     nsc_lane_pop(lane, &run, ticks);
     nsc_lane_run_end(lane, &run);
@@ -514,7 +520,7 @@ uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v)
     return nsc_leb_put(at, v);
 }
 
-/* Write down the longest call of a span. */
+/* Encode the summary row of the current span at @depth. */
 static void put_row(struct nsc_lane *lane, uint32_t depth)
 {
     const struct nsc_lane_span *span = &lane->spans[depth];
@@ -532,7 +538,7 @@ static void put_row(struct nsc_lane *lane, uint32_t depth)
     lane->row_count++;
 }
 
-/* Depths that may have a row in the chunk. */
+/* Number of depths that may have a row in the chunk. */
 static uint32_t depths_used(const struct nsc_lane *lane)
 {
     uint32_t high = (uint32_t)(lane->high - lane->floor);
@@ -566,7 +572,7 @@ void nsc_lane_settle(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32
             put_row(lane, depth);
         *span = (struct nsc_lane_span){index, end_ticks - start_ticks, end_ticks, function};
     }
-    /* A later call in this span of time begins in it, too. */
+    /* Later calls of the span begin in it, too, if the current time is still in it. */
     frame->short_ticks = index == end_ticks >> lane->span_shift ? span->longest_ticks + 1 : 0;
 }
 
@@ -581,7 +587,7 @@ static void end_spans(struct nsc_lane *lane)
     }
 }
 
-/* Aim at 64 spans a chunk like this one, fewer when their rows take too much room. */
+/* Adapt the span length: aim at 64 spans per chunk, fewer when their rows take too much room. */
 static void adapt_spans(struct nsc_lane *lane, size_t event_bytes)
 {
     uint64_t wanted = (lane->last_ticks - lane->first_ticks) / 64;
@@ -597,7 +603,7 @@ static void adapt_spans(struct nsc_lane *lane, size_t event_bytes)
     lane->span_shift = shift > SPAN_SHIFT_MAX ? SPAN_SHIFT_MAX : shift;
 }
 
-/* The head of the open chunk in w->head; the totals are in w->section. */
+/* Encode the head of the open chunk into w->head. Its totals must be in w->section. */
 static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, size_t event_bytes)
 {
     struct nsc_writer *w = lane->writer;
@@ -625,7 +631,7 @@ static void code_head(struct nsc_lane *lane, const struct nsc_entry_chunk *c, si
         nsc_buffer_bytes(b, w->durations.data, w->durations.used);
 }
 
-/* Hand the chunk's sums and summary on to the level above. */
+/* Add the chunk's sums and summary to the index level above. */
 static void pass_up(struct nsc_lane *lane, const struct nsc_entry_chunk *c, size_t event_bytes)
 {
     const struct nsc_level_part part = {.node = {.first_chunk = lane->sequence,
@@ -658,7 +664,7 @@ uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane)
     return lane->chunk_open ? entered(lane, nsc_lane_calls_ended(lane)) + lane->late_calls : 0;
 }
 
-/* The chunk's numbers; ends its spans and totals. */
+/* Fill @c and finish the chunk's spans and totals. */
 static void sum_chunk(struct nsc_lane *lane, struct nsc_entry_chunk *c)
 {
     uint64_t ended;
@@ -710,8 +716,8 @@ void nsc_lane_flush(struct nsc_lane *lane)
         nsc_lane_choose_least(lane);
     else
         lane->until_choice--;
-    /* Frames below the chunk's least depth stayed open; the uppermost of them got more child time.
-     */
+    /* Frames below the chunk's minimum depth stayed open and are unchanged, except the child time
+     * of the innermost of them. */
     lane->next_common = lane->low > lane->floor ? (uint32_t)(lane->low - lane->floor) - 1 : 0;
     lane->since_whole += c.events;
     lane->chunk_open = false;
@@ -720,7 +726,7 @@ void nsc_lane_flush(struct nsc_lane *lane)
     shrink_frames(lane);
 }
 
-/* A record that is neither entry nor end: @value belongs to @kind. False: it cannot be kept. */
+/* Append an OTHER record of type @kind. Returns false if it cannot be kept. */
 static bool put_other(struct nsc_lane *lane, uint64_t ticks, uint8_t kind, uint64_t value)
 {
     struct nsc_lane_run run;
@@ -752,7 +758,7 @@ void nsc_lane_enter_earlier(struct nsc_lane *lane, uint64_t ticks, uint32_t func
     size_t depth = nsc_lane_depth(lane);
     struct nsc_lane_frame *frame;
 
-    /* The chunk that has the record has the entry, too. */
+    /* Keep the EARLIER record and its ENTER in one chunk. */
     if (lane->chunk_open && lane->limit - lane->at < NSC_LANE_EVENT_BYTES)
         nsc_lane_flush(lane);
     put_other(lane, ticks, NSC_FORMAT_OTHER_EARLIER, 1);
@@ -767,7 +773,7 @@ void nsc_lane_end_chunk(struct nsc_lane *lane)
     nsc_lane_flush(lane);
 }
 
-/* What a reader takes: a number from damaged memory may be any. */
+/* Limit a count to what readers accept: a count from damaged memory may have any value. */
 static uint64_t gap_events(uint64_t events)
 {
     return events < NSC_GAP_LEFT_OUT ? events : NSC_GAP_LEFT_OUT - 1;

@@ -1,14 +1,14 @@
 /*
- * lane.h - the hot half of the writer: add one event to a thread's stream.
+ * lane.h - the fast path of the writer: append events to one thread's stream (its "lane").
  *
  * Called by record/ for every event (>= 150 M/s on one core with index: a few ns each) and by
- * importers. The lane keeps the stack of open calls; the caller may keep a word of its own in each
- * frame (the recorder: the stack position).
+ * importers. The lane owns the stack of open calls. The caller may store one word of its own in
+ * each frame (the recorder: the stack position).
  *
  * Ticks must not run backwards within a lane; a smaller value is raised to the last one. Function
- * ids must have been added to the writer before. When something fails (no memory, unknown function)
- * the writer latches the error and the event is counted as dropped; exits and unwinds always pop a
- * frame, so a caller's loop over open frames ends.
+ * ids must have been added to the writer before. On failure (no memory, unknown function) the
+ * writer latches the error and counts the event as dropped. Exits and unwinds always pop a frame,
+ * so a caller's loop over open frames ends.
  */
 #ifndef NSC_TRACE_WRITE_LANE_H
 #define NSC_TRACE_WRITE_LANE_H
@@ -19,20 +19,21 @@
 #include "trace/write/lane_state.h"
 #include "trace/write/writer.h"
 
-/* nsc_leb_put() out of the way of registers. */
+/* nsc_leb_put() out of line, to keep register pressure low in the fast path. */
 uint8_t *nsc_lane_put_long(uint8_t *at, uint64_t v);
-/* A call of a function is its first in this chunk, its shortest or its longest. */
+/* Extend the function's range of durations: the call is its first in this chunk, its shortest or
+ * its longest. */
 void nsc_lane_widen(struct nsc_lane *lane, uint32_t function, uint64_t duration);
-/* A call at the depth of @frame has ended that may be the longest of its span, or the first one
- * after a span of time or below the chunk's lowest frame. */
+/* Update the summary for an ended call at the depth of @frame. Called when it may be the longest of
+ * its span, is the first to end after a span, or ends below the chunk's lowest frame. */
 void nsc_lane_settle(struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function,
                      uint64_t start_ticks, uint64_t end_ticks);
 /* Count @calls calls of a function that lane->counts cannot hold. */
 void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t bucket, uint64_t calls)
     __attribute__((cold));
 
-/* Stores that may be unaligned and, unlike those of bytes, alias no field of a lane: the compiler
- * keeps what it knows of them. Little endian. */
+/* Unaligned little-endian stores. Unlike byte stores they alias no field of a lane, so the compiler
+ * can keep those fields in registers. */
 struct nsc_lane_pair {
     uint16_t bytes;
 } __attribute__((packed));
@@ -50,19 +51,19 @@ static inline uint64_t nsc_lane_word_order(uint64_t v)
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(v) : v;
 }
 
-/* Of a duration below NSC_LANE_SHORT_MAX. */
+/* Bucket of a duration below NSC_LANE_DELTA_SHORT + lane->least, by table. */
 static inline uint32_t nsc_lane_short_bucket(const struct nsc_lane *lane, uint64_t duration)
 {
     return lane->shorts[duration + lane->least] >> 16 & 0x7f;
 }
 
-/* Do the events of the chunk leave out ticks? */
+/* Whether the deltas of the chunk are reduced by a bias. */
 static inline bool nsc_lane_leaves_out(const struct nsc_lane *lane)
 {
     return lane->least > 0;
 }
 
-/* May an event come @delta ticks after the last one in a run's plain case? */
+/* Whether a delta, reduced by the bias, fits two bytes with its kind: the common case. */
 static inline bool nsc_lane_is_short(const struct nsc_lane *lane, uint64_t delta)
 {
     return __builtin_expect(delta - lane->least < NSC_LANE_DELTA_SHORT, 1);
@@ -75,8 +76,8 @@ static inline uint8_t *nsc_lane_put_short(uint8_t *at, uint32_t entry, enum nsc_
     return at + (entry >> 24);
 }
 
-/* A function id as it stands in the stream, for nsc_lane_run_enter(): its bytes, first one lowest,
- * and their number in the top byte. */
+/* Encode a function id for nsc_lane_run_enter(): its stream bytes, first one lowest, and their
+ * number in the top byte. */
 static inline uint64_t nsc_lane_code_function(uint32_t function)
 {
     uint8_t bytes[NSC_LEB_MAX] = {0};
@@ -104,7 +105,7 @@ static inline struct nsc_lane_frame *nsc_lane_top(struct nsc_lane *lane)
     return lane->top == lane->floor ? NULL : lane->top;
 }
 
-/* How many calls of @function are open. A cold lane has no totals: its frames are counted. */
+/* Number of open calls of @function. O(depth) in a cold lane, which has no totals. */
 static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t function)
 {
     uint32_t open = 0;
@@ -116,11 +117,11 @@ static inline uint32_t nsc_lane_open_calls(const struct nsc_lane *lane, uint32_t
     return open;
 }
 
-/* Events. ticks: timer ticks. Errors are latched in the writer, not returned. */
+/* Append events at @ticks (timer ticks). Errors are latched in the writer, not returned.
+ * nsc_lane_enter(): a call of @function begins; @position is the caller's own word in its frame. */
 void nsc_lane_enter(struct nsc_lane *lane, uint64_t ticks, uint32_t function, uint64_t position);
-/* Is there room for one more open call, or may there be? All lanes together have a limit, far above
- * what a program needs that does not lie. For callers whose program may: before each
- * nsc_lane_enter(). */
+/* Whether one more open call is within the limit on all lanes' frames, which is far above the need
+ * of an honest program. Callers with an untrusted program check before each nsc_lane_enter(). */
 bool nsc_lane_may_deepen(const struct nsc_lane *lane);
 /* The innermost call returns. depth > 0. */
 void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks);
@@ -128,19 +129,19 @@ void nsc_lane_exit(struct nsc_lane *lane, uint64_t ticks);
 void nsc_lane_unwind(struct nsc_lane *lane, uint64_t ticks);
 
 /*
- * Many events at once. A run holds what every event changes in registers; the lane must not be used
- * otherwise before nsc_lane_run_end(). An event that needs more than the plain case is refused:
- * end the run and give it to nsc_lane_enter() or nsc_lane_exit().
+ * Fast path for many events. A run keeps the fields that every event changes in registers; the lane
+ * must not be used otherwise before nsc_lane_run_end(). An event that needs the slow path is
+ * refused (false): end the run and pass the event to nsc_lane_enter() or nsc_lane_exit().
  */
 struct nsc_lane_run {
     uint8_t *at;
     struct nsc_lane_frame
-        *top; /* innermost open call; its position matches none if there is none */
+        *top; /* innermost open call; without one the floor, whose position matches no event */
     uint64_t last_ticks;
 };
 
-/* How many more events there is room for; 0: the next one needs nsc_lane_enter() or _exit(). They
- * take less than that as a rule: who has used it up may ask again. */
+/* Number of events that are certain to fit; 0: the next one needs nsc_lane_enter() or _exit().
+ * Events are usually smaller than assumed here, so ask again when the room is used up. */
 static inline size_t nsc_lane_run_room(const struct nsc_lane *lane, const struct nsc_lane_run *run)
 {
     if (run->at >= lane->limit)
@@ -148,7 +149,7 @@ static inline size_t nsc_lane_run_room(const struct nsc_lane *lane, const struct
     return ((size_t)(lane->limit - run->at) + NSC_LANE_EVENT_BYTES - 1) / NSC_LANE_EVENT_BYTES;
 }
 
-/* Returns the room. */
+/* Begin a run. Returns nsc_lane_run_room(). */
 static inline size_t nsc_lane_run_begin(const struct nsc_lane *lane, struct nsc_lane_run *run)
 {
     run->at = lane->at;
@@ -164,7 +165,8 @@ static inline void nsc_lane_run_end(struct nsc_lane *lane, const struct nsc_lane
     lane->last_ticks = run->last_ticks;
 }
 
-/* Is an event at @ticks neither too far from the last one nor too near to it, or before it? */
+/* Whether the run can encode an event at @ticks: not before the last event, not too close to it
+ * (`least`), not too far from it (NSC_LANE_DELTA_MAX). */
 static inline bool nsc_lane_run_fits(const struct nsc_lane *lane, const struct nsc_lane_run *run,
                                      uint64_t ticks)
 {
@@ -173,7 +175,7 @@ static inline bool nsc_lane_run_fits(const struct nsc_lane *lane, const struct n
     return nsc_lane_is_short(lane, delta) || delta - lane->least <= NSC_LANE_DELTA_MAX;
 }
 
-/* The delta and kind of an event, where nsc_lane_is_short(). */
+/* Write the delta and kind of an event with nsc_lane_is_short(). */
 static inline __attribute__((always_inline)) void nsc_lane_run_put_short(
     const struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta,
     enum nsc_format_record kind)
@@ -182,7 +184,7 @@ static inline __attribute__((always_inline)) void nsc_lane_run_put_short(
     run->last_ticks += delta;
 }
 
-/* The delta and kind of an event, of a time that fits. */
+/* Write the delta and kind of an event with nsc_lane_run_fits(). */
 static inline __attribute__((always_inline)) void nsc_lane_run_put(const struct nsc_lane *lane,
                                                                    struct nsc_lane_run *run,
                                                                    uint64_t ticks,
@@ -198,7 +200,7 @@ static inline __attribute__((always_inline)) void nsc_lane_run_put(const struct 
     run->last_ticks = ticks;
 }
 
-/* What an entry does behind its delta. */
+/* Complete an entry after its delta: write the function id and push the frame. */
 static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane *lane,
                                                                 struct nsc_lane_run *run,
                                                                 uint64_t ticks, uint32_t function,
@@ -215,8 +217,8 @@ static inline __attribute__((always_inline)) void nsc_lane_push(struct nsc_lane 
     lane->totals[function].active++;
 }
 
-/* A call of @function at the depth of @frame is over. What it adds up to; the longest call of its
- * span is remembered. @bucket: of its duration. */
+/* Account an ended call of @function at the depth of @frame: totals, histogram, the parent's child
+ * time, and the summary of longest calls. @bucket: of its duration. */
 static inline __attribute__((always_inline)) void nsc_lane_account(
     struct nsc_lane *lane, struct nsc_lane_frame *frame, uint32_t function, uint64_t start_ticks,
     uint64_t end_ticks, uint32_t bucket)
@@ -236,7 +238,7 @@ static inline __attribute__((always_inline)) void nsc_lane_account(
         nsc_lane_settle(lane, frame, function, start_ticks, end_ticks);
 }
 
-/* The innermost call is over. */
+/* Pop and account the innermost call. */
 static inline __attribute__((always_inline)) void nsc_lane_pop(struct nsc_lane *lane,
                                                                struct nsc_lane_run *run,
                                                                uint64_t ticks)
@@ -250,7 +252,7 @@ static inline __attribute__((always_inline)) void nsc_lane_pop(struct nsc_lane *
     nsc_lane_account(lane, frame, frame->function, frame->start_ticks, ticks, bucket);
 }
 
-/* Room for one more frame and for the totals of @function? */
+/* Whether there is room for one more frame and for the totals of @function. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_lane *lane,
                                                                      const struct nsc_lane_run *run,
                                                                      uint32_t function)
@@ -266,8 +268,8 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_reach(struct nsc_
 }
 
 /*
- * An event @delta ticks after the last one, where nsc_lane_is_short() of that and of the duration
- * of a leaf. @coded: nsc_lane_code_function(@function).
+ * Append an event @delta ticks after the last one. nsc_lane_is_short() must hold for @delta, and
+ * for the duration of a leaf call. @coded: nsc_lane_code_function(@function).
  */
 static inline __attribute__((always_inline)) bool nsc_lane_run_short_enter(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint32_t function,
@@ -289,7 +291,7 @@ static inline __attribute__((always_inline)) void nsc_lane_run_short_exit(struct
     nsc_lane_pop(lane, run, run->last_ticks);
 }
 
-/* Entry and exit at once, of a call that makes none itself: two events, half the work. */
+/* Append entry and exit of a leaf call (a call without callees): two events for half the work. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_short_leaf(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t delta, uint64_t duration,
     uint32_t function, uint64_t coded)
@@ -306,7 +308,7 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_short_leaf(
     return true;
 }
 
-/* The same at any time. */
+/* The same for events at any time. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_enter(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint32_t function,
     uint64_t coded, uint64_t position)
@@ -330,7 +332,7 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_exit(struct nsc_l
     return true;
 }
 
-/* False also where the two events would have to go one by one. */
+/* Returns false also when the two events must be appended one by one. */
 static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
     struct nsc_lane *lane, struct nsc_lane_run *run, uint64_t ticks, uint64_t end_ticks,
     uint32_t function, uint64_t coded)
@@ -342,27 +344,29 @@ static inline __attribute__((always_inline)) bool nsc_lane_run_leaf(
 }
 
 /**
- * nsc_lane_late_exit - a call returns that was entered before the lane began or in a gap.
- * It was open directly above the innermost open call, if any, since the gap.
+ * nsc_lane_late_exit - append the exit of a call that was entered before the lane began or in a
+ * gap. It was open directly above the innermost open call, if any, since the gap.
  */
 void nsc_lane_late_exit(struct nsc_lane *lane, uint64_t ticks, uint32_t function);
 
 /**
- * nsc_lane_enter_earlier - a call is open that was entered before @ticks, before the lane began or
- * in a gap: it begins here, and its start is a bound. As nsc_lane_enter() in all else.
+ * nsc_lane_enter_earlier - append an open call that was entered before @ticks: before the lane
+ * began or in a gap. It is recorded from @ticks on with NSC_BOUND_START. Otherwise as
+ * nsc_lane_enter().
  */
 void nsc_lane_enter_earlier(struct nsc_lane *lane, uint64_t ticks, uint32_t function,
                             uint64_t position);
 
-/* End the chunk here. Chunks end by themselves; this is for what readers must find apart. */
+/* End the chunk here. Full chunks end by themselves; call this only for events that readers must
+ * find in separate chunks. */
 void nsc_lane_end_chunk(struct nsc_lane *lane);
 
-/* A gap: @events events were lost just here. They are not added to the thread's own count. */
+/* Append a gap: @events events were lost here. Does not change the thread's own count of losses. */
 void nsc_lane_lost(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
-/* A gap: the budget turned @events events away just here, which are not lost. */
+/* Append a gap: the budget rejected @events events here. They do not count as lost. */
 void nsc_lane_left_out(struct nsc_lane *lane, uint64_t ticks, uint64_t events);
 
-/* End the stream: open calls are unwound at @ticks; buffers are flushed and freed, @lane too. */
+/* End the stream: unwind open calls at @ticks, flush and free the buffers, free @lane. */
 void nsc_lane_close(struct nsc_lane *lane, uint64_t ticks);
 
 #endif

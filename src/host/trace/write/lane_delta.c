@@ -1,22 +1,22 @@
 /*
- * lane_delta.c - how short deltas are coded, and which ticks the next chunks of a lane leave out of
- * them: `least` in docs/format.md section 5. Called by lane.c between two chunks.
+ * lane_delta.c - the table of short deltas, and the choice of `least`, the bias that the next
+ * chunks of a lane subtract from deltas. Called by lane.c between two chunks.
  *
- * Two events are no nearer to each other than the hook takes. Without that part many a delta fits
- * one byte instead of two; one that is smaller than `least` takes a FULL record of three bytes
- * more. What would have been best is counted in the beginning of a chunk: a part of a percent of
- * the encoder's time, and none of the hot path's.
+ * The hook's run time is a lower bound of the time between two events. Without it many deltas fit
+ * one byte instead of two. A delta smaller than `least` costs a FULL record of three more bytes.
+ * The best bias is computed from the first events of a chunk. This takes less than a percent of the
+ * encoder's time and none of the fast path's. Source: docs/format.md section 5.
  */
 #include "base/leb.h"
 #include "trace/format/duration_bucket.h"
 #include "trace/write/writer_state.h"
 
 #define SAMPLE_BYTES ((size_t)16 << 10)
-#define EVENTS_MIN   256u /* fewer say too little */
-#define CHUNKS       7u   /* that keep a choice */
-#define GAIN_PART    64u  /* fewer bytes than this part of the events are not worth it */
-#define FULL_COST    8u   /* of a FULL record in bytes: three, and time */
-#define ONE_BYTE     32u  /* ticks that do not fit one byte with their kind */
+#define EVENTS_MIN   256u /* a sample of fewer events is too small */
+#define CHUNKS       7u   /* chunks that keep a choice */
+#define GAIN_PART    64u  /* minimum gain: one byte per so many events */
+#define FULL_COST    8u   /* of a FULL record in bytes: three, plus the cost of its time */
+#define ONE_BYTE     32u  /* smallest delta that does not fit one byte with its kind */
 
 void nsc_lane_shorts_fill(uint32_t shorts[NSC_LANE_SHORTS])
 {
@@ -36,8 +36,8 @@ struct deltas {
     uint32_t events;
 };
 
-/* The deltas of ENTER and EXIT behind one of these, in the first records of the open chunk. These
- * are the lane's own bytes: it needs to know no more of them than where each record ends. */
+/* Count the deltas between adjacent ENTER and EXIT records at the start of the open chunk. The
+ * bytes are trusted (the lane wrote them): finding the end of each record is enough. */
 static void count_deltas(const struct nsc_lane *lane, struct deltas *d)
 {
     const uint8_t *at = lane->buffer, *end = lane->at;
@@ -61,7 +61,7 @@ static void count_deltas(const struct nsc_lane *lane, struct deltas *d)
         }
         if (at != NULL && ((v & 3) == NSC_FORMAT_OTHER || (v & 3) == NSC_FORMAT_ENTER))
             at = nsc_leb_get(at, end, &ignored);
-        /* Behind a FULL record, too: its own delta is 0. */
+        /* A FULL record keeps the state: its own delta is 0. */
         behind = timed || (full && behind);
         untold = timed ? lane->least : 0;
     }

@@ -1,10 +1,10 @@
 /*
- * lane_totals.c - what the open chunk of a lane knows of each function: how many calls ended, how
- * long they took, and how many took how long. Filled by the hot path (lane.h), coded when the
+ * lane_totals.c - totals of each function in the open chunk of a lane: number of ended calls, their
+ * times, and the histogram of their durations. Filled by the fast path (lane.h), encoded when the
  * chunk is full (lane.c). Writes nothing to the file.
  *
- * Of a lane that has buffers: range_ticks != 0 exactly for touched functions; counts holds what
- * belongs to the open chunk.
+ * Invariants of a warm lane: range_ticks != 0 exactly for touched functions; counts belongs to the
+ * open chunk.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,9 +13,9 @@
 #include "trace/write/writer_state.h"
 #include "util/array.h"
 
-#define COUNTS_FIRST 4u /* functions of one chunk whose durations there is room for */
+#define COUNTS_FIRST 4u /* initial number of histograms */
 
-/* The run of the function that was touched as number @i. */
+/* The histogram of the touched function with index @i. */
 static uint16_t *counts_of(const struct nsc_lane *lane, uint32_t i)
 {
     return i + 1 < lane->counts_room ? lane->counts + (i + 1) * NSC_LANE_BUCKETS : lane->counts;
@@ -37,7 +37,7 @@ bool nsc_lane_grow_counts(struct nsc_lane *lane)
     return true;
 }
 
-/* The first call of a function in this chunk has ended. */
+/* Add a function to the touched list: its first call in this chunk has ended. */
 static void touch(struct nsc_lane *lane, uint32_t function)
 {
     if (lane->touched_count + 1 >= lane->counts_room && !nsc_lane_grow_counts(lane))
@@ -69,7 +69,7 @@ void nsc_lane_count_many(struct nsc_lane *lane, uint32_t function, uint32_t buck
 
     if (lane->many_count > 0 && many[lane->many_count - 1].function == function &&
         many[lane->many_count - 1].bucket == bucket) {
-        many[lane->many_count - 1].calls += calls; /* as a recursion ends */
+        many[lane->many_count - 1].calls += calls; /* typical when a recursion ends */
         return;
     }
     many = nsc_array_grow(many, &lane->many_room, lane->many_count, sizeof *many);
@@ -91,7 +91,7 @@ static uint64_t self_ticks(const struct nsc_lane_total *total)
     return total->ticks[0] + total->ticks[1] - total->child_ticks;
 }
 
-/* Calls of a function that ended in the chunk, but for those in lane->many. */
+/* Number of calls of a function that ended in the chunk, except those in lane->many. */
 static uint64_t count_run(const struct nsc_lane_total *total)
 {
     uint32_t high = nsc_bucket_of(max_ticks(total)), low = nsc_bucket_of(total->min_ticks);
@@ -137,8 +137,8 @@ static int by_function(const void *a, const void *b)
     return (left->function > right->function) - (left->function < right->function);
 }
 
-/* Move the counts of a function into w->counts, which is all zero. Returns how many calls they are.
- */
+/* Move the histogram of a function into w->counts, which must be all zero. Returns the number of
+ * calls. */
 static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
 {
     const struct nsc_lane_many key = {.function = function}, *many = NULL, *end = NULL;
@@ -165,7 +165,7 @@ static uint64_t take_counts(struct nsc_lane *lane, uint32_t function, struct nsc
     return calls;
 }
 
-/* A row of totals and of durations. Returns the number of calls. */
+/* Encode a function's rows of totals and durations. Returns the number of calls. */
 static uint64_t code_sums(struct nsc_lane *lane, uint32_t function, struct nsc_lane_total *total)
 {
     struct nsc_writer *w = lane->writer;

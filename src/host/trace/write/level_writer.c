@@ -1,9 +1,10 @@
 /*
- * level_writer.c - the upper levels of the index while a trace is written: docs/format.md 7.
+ * level_writer.c - write the upper levels of the index. Source: docs/format.md section 7.
  *
- * Called by lane.c for every chunk. Eight chunks make a node, eight nodes one of the next level.
- * What waits for its node is kept coded, in memory of which all threads together get a quarter of
- * the writer's; a thread beyond it gets smaller nodes. Must not read the file.
+ * Called by lane.c for every chunk. Eight chunks make a node, eight nodes make a node of the next
+ * level. The children of an incomplete node are kept encoded in memory. All threads together get a
+ * quarter of the writer's memory for this; a thread that exceeds it gets smaller nodes. Must not
+ * read the file.
  */
 #include <errno.h>
 
@@ -11,23 +12,23 @@
 #include "util/array.h"
 
 #define FAN_OUT      8u
-#define LEVELS       20u  /* 8^20 chunks are more than a file can hold */
+#define LEVELS       20u  /* 8^20 chunks exceed any file */
 #define ROWS_MAX     4096 /* of a node's summary: 64 spans of 64 depths; then spans become longer */
 #define SPANS        64
 #define DEPTHS       512u /* docs/format.md section 4 */
 #define MEMORY_PART  4
-/* A section is left out of the file when it exceeds this part of the events' bytes. */
+/* A section is omitted if it exceeds 1/PART of the events' bytes. */
 #define SUMS_PART    8
 #define SUMMARY_PART 8
 #define INDEX_ROWS   16384u
 #define NO_PLACE     UINT32_MAX
 
-/* A part that waits: its sections are in data, one after the other, then the places. */
+/* A child that waits for its node: data holds its sections one after the other, then the places. */
 struct nsc_level_child {
     struct nsc_level_child *next;
     struct nsc_entry_level node;
     uint64_t event_bytes;
-    size_t bytes; /* of all this */
+    size_t bytes; /* size of this allocation */
     uint32_t place_count, row_count;
     uint32_t durations_at, rows_at, rows_end; /* offsets in data */
     bool has_sums, has_rows;
@@ -35,7 +36,7 @@ struct nsc_level_child {
     uint8_t data[];
 };
 
-/* Rows of one function in different children. */
+/* One function's row in one child, in a list of the function's rows. */
 struct link {
     const struct nsc_level_child *child;
     const struct nsc_level_place *place;
@@ -142,7 +143,7 @@ static bool grow_functions(struct nsc_level_scratch *x, uint32_t count)
     return true;
 }
 
-/* Chain up the rows of each function. */
+/* Build the list of rows of each function. */
 static bool link_children(struct nsc_level_scratch *x, const struct nsc_level_child *children)
 {
     x->function_count = x->link_count = 0;
@@ -189,7 +190,7 @@ static void add_row_sums(struct nsc_writer *w, struct nsc_chunk_total *sums,
     sums->min_ticks = row.min_ticks < sums->min_ticks ? row.min_ticks : sums->min_ticks;
 }
 
-/* The children's sums together, coded in w->section and w->durations. */
+/* Merge the children's sums; encode them into w->section and w->durations. */
 static bool merge_sums(struct nsc_writer *w, const struct nsc_level_child *children)
 {
     struct nsc_level_scratch *x = w->level_scratch;
@@ -216,8 +217,8 @@ static bool merge_sums(struct nsc_writer *w, const struct nsc_level_child *child
 
 /* ---- Summary --------------------------------------------------------------------------------- */
 
-/* Of calls of one depth whose entries agree from bit @shift on, the longest is kept; they come in
- * order. */
+/* Add a row, keeping only the longest call of each depth and span (the entry times agree from bit
+ * @shift on). Rows of a depth must be added in time order. */
 static bool add_row(struct nsc_level_scratch *x, const struct nsc_chunk_row *row, uint32_t shift)
 {
     struct nsc_chunk_row *rows = x->rows;
@@ -242,7 +243,7 @@ static bool add_row(struct nsc_level_scratch *x, const struct nsc_chunk_row *row
     return true;
 }
 
-/* Rows with longer spans, in place. */
+/* Merge the rows into longer spans, in place. */
 static void coarsen(struct nsc_level_scratch *x, uint32_t shift)
 {
     uint32_t count = x->row_count;
@@ -252,7 +253,7 @@ static void coarsen(struct nsc_level_scratch *x, uint32_t shift)
     for (uint32_t i = 0; i < count; i++) {
         struct nsc_chunk_row row = x->rows[i];
 
-        (void)add_row(x, &row, shift); /* never more than there were */
+        (void)add_row(x, &row, shift); /* cannot fail: the number of rows does not grow */
     }
 }
 
@@ -276,7 +277,7 @@ static bool add_child_rows(struct nsc_level_scratch *x, const struct nsc_level_c
     return true;
 }
 
-/* The children's summaries together, coded in x->coded_rows. */
+/* Merge the children's summaries; encode them into x->coded_rows. */
 static bool merge_rows(struct nsc_level_scratch *x, const struct nsc_level_child *children,
                        struct nsc_entry_level *node)
 {
@@ -327,7 +328,7 @@ void nsc_writer_put_level_index(struct nsc_writer *w)
             nsc_trace_file_block(&w->sink, NSC_FORMAT_LEVEL_INDEX, b->data, b->used));
 }
 
-/* Write a node whose sums and summary have been merged, as far as it pays. */
+/* Write a node whose sums and summary have been merged; omit sections that are too large. */
 static void put_node(struct nsc_writer *w, const struct nsc_level_part *part)
 {
     struct nsc_level_scratch *x = w->level_scratch;
@@ -365,7 +366,7 @@ static void put_node(struct nsc_writer *w, const struct nsc_level_part *part)
         nsc_writer_put_level_index(w);
 }
 
-/* What the children of a node come to, without their sections. */
+/* Sum up the children of a node, without their sections. */
 static struct nsc_level_part sum_children(const struct nsc_level_child *children, uint32_t level)
 {
     struct nsc_level_part part = {.node = children->node,
@@ -393,8 +394,8 @@ static struct nsc_level_part sum_children(const struct nsc_level_child *children
     return part;
 }
 
-/* Make a node of what waits at @level and write it. Returns it for the next level, sections in
- * place. */
+/* Make a node of the children that wait at @level and write it. Returns it for the next level, with
+ * its sections in the writer's buffers. */
 static struct nsc_level_part make_node(struct nsc_lane *lane, uint32_t level)
 {
     struct nsc_writer *w = lane->writer;
@@ -424,7 +425,7 @@ static bool add_level(struct nsc_lane *lane)
     return true;
 }
 
-/* The part waits at @level. False: no memory for it. */
+/* Copy the part to the children that wait at @level. Returns false if memory is short. */
 static bool keep(struct nsc_lane *lane, uint32_t level, const struct nsc_level_part *part)
 {
     struct nsc_writer *w = lane->writer;
@@ -474,7 +475,7 @@ static bool keep(struct nsc_lane *lane, uint32_t level, const struct nsc_level_p
     return true;
 }
 
-/* Make nodes of everything that waits, however little, if more than one part does. */
+/* Make nodes of all waiting children, complete or not, at levels with more than one child. */
 static void close_levels(struct nsc_lane *lane)
 {
     for (uint32_t i = 0; i < lane->level_count; i++) {

@@ -1,22 +1,22 @@
 /*
- * note_writer.c - samples, states, marks and counters into blocks. See nsc_writer_note() in
- * writer.h; docs/format.md section 9 is the law.
+ * note_writer.c - encode samples, states, marks and counters into blocks. See nsc_writer_note() in
+ * writer.h. Source: docs/format.md section 9, which is normative.
  *
- * Each kind of each owner is a stream with a block of its own that grows in memory. Blocks are cut
- * by size, and all of them when together they take too much.
+ * Each kind of each owner is a stream with one open block in memory. A block is written when it is
+ * full. All open blocks are written when together they take too much memory.
  */
 #include <errno.h>
 
 #include "trace/write/writer_state.h"
 #include "util/array.h"
 
-#define BLOCK_BYTES ((size_t)16 << 10) /* a block is written once it has so many */
+#define BLOCK_BYTES ((size_t)16 << 10) /* a block of this size is written */
 #define NAMES_MAX   256                /* names that a block's notes can refer to */
 #define MEMORY_PART 8                  /* of the writer's bound */
 
-/* A text that stands in the block. */
+/* A name that the block already contains. */
 struct note_name {
-    uint32_t at, bytes; /* where in the stream's records */
+    uint32_t at, bytes; /* offset and length in the stream's records */
     uint64_t before;    /* counters: the last integer of this name */
 };
 
@@ -26,10 +26,10 @@ struct nsc_note_stream {
     uint64_t last_ticks; /* of all blocks */
     struct note_name *names;
     uint32_t name_count, name_room;
-    uint64_t values[NSC_SAMPLE_FIELDS]; /* as of the block's last sample that knew them */
+    uint64_t values[NSC_SAMPLE_FIELDS]; /* of the block's last sample that had the field */
 };
 
-/* A signed difference, small ones as small numbers. */
+/* Append a signed difference, zigzag-encoded: small differences become small numbers. */
 static void put_difference(struct nsc_buffer *b, uint64_t now, uint64_t before)
 {
     uint64_t d = now - before;
@@ -79,7 +79,7 @@ static void add_row(struct nsc_writer *w, const struct nsc_entry_notes *row)
         put_index(w);
 }
 
-/* Write the stream's open block, keep its memory. */
+/* Write the stream's open block; keep its memory. */
 static void write_block(struct nsc_writer *w, struct nsc_note_stream *s)
 {
     struct nsc_buffer *b = &w->head;
@@ -166,7 +166,7 @@ void nsc_writer_free_notes(struct nsc_writer *w)
     free(w->note_rows);
 }
 
-/* The stream of a note's kind and owner, made when it is new; NULL without memory. */
+/* The stream of a note's kind and owner, created on first use. NULL if out of memory. */
 static struct nsc_note_stream *stream_of(struct nsc_writer *w, const struct nsc_note *note)
 {
     struct nsc_writer_notes *notes = &w->notes[note->kind][note->of_process];
@@ -204,7 +204,7 @@ static void put_sample(struct nsc_note_stream *s, const struct nsc_sample *sampl
     }
 }
 
-/* Bytes of @text that are kept. */
+/* Length of @text, truncated to NSC_NOTE_TEXT_MAX. */
 static size_t text_bytes(const char *text)
 {
     return text == NULL ? 0 : strnlen(text, NSC_NOTE_TEXT_MAX);
@@ -216,7 +216,8 @@ static void put_text(struct nsc_buffer *b, const char *text, size_t bytes)
     nsc_buffer_bytes(b, text, bytes);
 }
 
-/* The name's number in the block and @flag; a new name's text. NULL without memory. */
+/* Append a name's number in the block with @flag, and the text of a new name. NULL if out of
+ * memory. */
 static struct note_name *put_name(struct nsc_note_stream *s, const char *text, uint64_t flag)
 {
     size_t bytes = text_bytes(text);

@@ -1,6 +1,6 @@
 /*
- * table_writer.c - the tables of a trace that is being written: their entries as they are added and
- * changed, and their blocks. Functions of writer.h and writer_state.h.
+ * table_writer.c - the tables of a trace that is being written: add and change entries, write them
+ * as blocks. Functions of writer.h and writer_state.h.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define TABLE_BLOCK_BYTES ((size_t)256 << 10) /* tables are cut into blocks of about this size */
 
-/* A table as the file has it: the kind of its blocks and the size and coding of its entries. */
+/* How a table is written: the kind of its blocks, and the size and encoder of its entries. */
 struct table_kind {
     enum nsc_format_kind kind;
     size_t item_bytes;
@@ -34,7 +34,7 @@ static void put_process(struct nsc_buffer *b, const void *item)
     nsc_entry_put_process(b, item);
 }
 
-/* Times that the caller left open come from the events. */
+/* Times that the caller left 0, or that exclude events, are taken from the events. */
 static void put_thread(struct nsc_buffer *b, const void *item)
 {
     const struct nsc_writer_thread *thread = item;
@@ -87,7 +87,7 @@ static const struct table_kind table_kinds[NSC_WRITER_TABLES] = {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-/* A new zeroed entry; returns it or NULL with the error latched. */
+/* Add a zeroed entry. Returns it, or NULL with the error latched. */
 static void *table_add(struct nsc_writer *w, enum nsc_writer_table_id id)
 {
     struct nsc_writer_table *table = &w->tables[id];
@@ -102,7 +102,7 @@ static void *table_add(struct nsc_writer *w, enum nsc_writer_table_id id)
     return memset((char *)items + bytes * table->count++, 0, bytes);
 }
 
-/* Entry @id to be changed, or NULL. */
+/* Entry @id, marked as changed, or NULL. */
 static void *table_change(struct nsc_writer *w, enum nsc_writer_table_id table, uint32_t id)
 {
     if (id >= w->tables[table].count)
@@ -111,7 +111,7 @@ static void *table_change(struct nsc_writer *w, enum nsc_writer_table_id table, 
     return (char *)w->tables[table].items + table_kinds[table].item_bytes * id;
 }
 
-/* A kept copy of @text; reuses @old when it is the same. NULL counts as empty. */
+/* Copy @text into the arena; reuse @old if it is equal. NULL counts as empty. */
 static const char *keep_text(struct nsc_writer *w, const char *text, const char *old)
 {
     const char *kept;
@@ -272,7 +272,7 @@ int nsc_writer_add_thread(struct nsc_writer *w, const struct nsc_thread *t, uint
     *lane = made;
     if (id != NULL)
         *id = made->thread;
-    return 0; /* a latched write error does not keep the caller from going on */
+    return 0; /* a latched write error does not fail this call */
 }
 
 struct nsc_writer_thread *nsc_writer_thread_at(struct nsc_writer *w, uint32_t id)
@@ -302,7 +302,7 @@ static const char *file_at(const struct nsc_writer *w, uint32_t index)
     return ((const char *const *)w->tables[NSC_WRITER_FILES].items)[index];
 }
 
-/* The slot of @file or the free one where it belongs (linear probing, half full at most). */
+/* The slot of @file, or the free slot for it (linear probing, at most half full). */
 static uint32_t *file_slot(const struct nsc_writer *w, const char *file)
 {
     uint64_t hash = nsc_hash_bytes(nsc_hash_seed(), file, strlen(file));
@@ -334,7 +334,7 @@ static bool grow_file_slots(struct nsc_writer *w)
     return true;
 }
 
-/* Index + 1 of @file in the file table, which gets it when it is new; 0 for none. */
+/* Index + 1 of @file in the file table, added when new; 0 for no file. */
 static uint32_t keep_file(struct nsc_writer *w, const char *file)
 {
     const char **entry;
@@ -375,7 +375,7 @@ struct nsc_entry_function *nsc_writer_function_at(struct nsc_writer *w, uint32_t
     return (struct nsc_entry_function *)w->tables[NSC_WRITER_FUNCTIONS].items + id;
 }
 
-/* Room for the sums of one more function. */
+/* Make room for the sums of a new function. */
 static void grow_sums(struct nsc_writer *w)
 {
     uint32_t count = w->tables[NSC_WRITER_FUNCTIONS].count, before = w->sum_room;
@@ -450,7 +450,8 @@ int nsc_writer_get_function(const struct nsc_writer *w, uint32_t id, struct nsc_
     return 0;
 }
 
-/* ---- What was left out ----------------------------------------------------------------------- */
+/* ---- Functions that were not recorded ---------------------------------------------------------
+ */
 
 static bool is_known_left_out(const struct nsc_writer *w, const struct nsc_left_out *l)
 {

@@ -1,9 +1,9 @@
 /*
  * trace_file.c - see trace_file.h.
  *
- * All paths are resolved once, through a descriptor of the folder: a link that somebody slips in
- * later changes nothing. No fsync: a trace that a power failure cuts is noticed by its missing
- * footer, and waiting for the disk would double the time `record` takes (docs/adr/006).
+ * The folder's path is resolved once; files are then accessed through its descriptor, so a symbolic
+ * link that is planted later has no effect. No fsync: a trace truncated by a power failure has no
+ * footer, and waiting for the disk would double the time of `record` (docs/adr/006).
  */
 #include "trace/write/trace_file.h"
 
@@ -21,7 +21,7 @@
 #include "util/path.h"
 #include "util/text/escape.h"
 
-#define ZSTD_LEVEL         1 /* level 3 gains 10 % in size and costs twice the time */
+#define ZSTD_LEVEL         1 /* level 3 saves 10 % in size and takes twice the time */
 #define COPY_BYTES         ((size_t)1 << 20)
 #define COMPRESS_MIN_BYTES 256 /* below it a zstd frame saves nothing */
 
@@ -40,7 +40,7 @@ static int open_folder(struct nsc_trace_file *sink, struct nsc_diag *diag)
     return error;
 }
 
-/* What may stand at the final path: nothing, or (overwrite) a regular file. */
+/* Check the final path: it must be free or (overwrite) a regular file. */
 static int check_target(const struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
     const char *what = NULL;
@@ -110,7 +110,7 @@ static void append(struct nsc_trace_file *sink, const void *data, size_t bytes)
     latch(sink, nsc_write_behind_put(sink->spool, data, bytes));
 }
 
-/* The state before there is a file. Returns 0 or -ENOMEM. */
+/* Initialize the sink without a file. Returns 0 or -ENOMEM. */
 static int init(struct nsc_trace_file *sink, const char *path, bool compress)
 {
     memset(sink, 0, sizeof *sink);
@@ -120,14 +120,14 @@ static int init(struct nsc_trace_file *sink, const char *path, bool compress)
     return sink->path != NULL ? 0 : -ENOMEM;
 }
 
-/* The open file gets its first bytes. Returns 0 or -ENOMEM. */
+/* Create the background writer and write the file header. Returns 0 or -ENOMEM. */
 static int begin(struct nsc_trace_file *sink)
 {
     uint8_t raw[NSC_FORMAT_HEADER_BYTES];
     struct nsc_file_header header = {.may_ignore = sink->compress ? NSC_FORMAT_HINT_ZSTD : 0};
 
     if (getrandom(header.id, sizeof header.id, GRND_NONBLOCK) < 0)
-        memset(header.id, 0, sizeof header.id); /* the id only helps to tell files apart */
+        memset(header.id, 0, sizeof header.id); /* optional: the id only distinguishes files */
     nsc_format_header_pack(raw, &header);
     sink->spool = nsc_write_behind_new(sink->fd);
     if (sink->spool == NULL)
@@ -171,7 +171,7 @@ int nsc_trace_file_create_fd(struct nsc_trace_file *sink, int fd, const char *na
     return error;
 }
 
-/* Appends what is in @fd from behind the file header up to @end. Returns 0 or -errno. */
+/* Append the bytes of @fd from the end of the file header to @end. Returns 0 or -errno. */
 static int append_file(struct nsc_trace_file *sink, int fd, uint64_t end)
 {
     uint8_t *part = malloc(COPY_BYTES);
@@ -211,9 +211,9 @@ int nsc_trace_file_branch(struct nsc_trace_file *sink, const char *path, struct 
     return error;
 }
 
-/* Compress into sink->packed. Returns the packed size, or 0 when it does not pay. Where the disk is
- * too slow for plain blocks, they are packed without being asked for: better than to wait for it.
- */
+/* Compress into sink->packed. Returns the compressed size, or 0 to store the block uncompressed.
+ * If the disk is too slow for uncompressed blocks, compress them even without sink->compress:
+ * that is better than to wait for the disk. */
 static size_t pack(struct nsc_trace_file *sink, const void *data, size_t bytes)
 {
     size_t n;
@@ -225,7 +225,7 @@ static size_t pack(struct nsc_trace_file *sink, const void *data, size_t bytes)
     nsc_buffer_clear(&sink->packed);
     if (sink->zstd == NULL || nsc_buffer_reserve(&sink->packed, bytes) == NULL)
         return 0;
-    /* Room for less than the input: a block that would grow fails here and is stored plain. */
+    /* The output must be 1/16 smaller than the input, else the block is stored uncompressed. */
     n = ZSTD_compressCCtx(sink->zstd, sink->packed.data, bytes - bytes / 16, data, bytes,
                           ZSTD_LEVEL);
     return ZSTD_isError(n) ? 0 : n;
@@ -281,7 +281,7 @@ int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
     if (error != 0)
         return error;
     if (close(sink->fd) != 0) {
-        sink->fd = -1; /* some file systems tell of a full disk only here */
+        sink->fd = -1; /* some file systems report a full disk only here */
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
                             "cannot write %s: %s; what was kept: %s", sink->path, strerror(errno),
                             sink->partial);

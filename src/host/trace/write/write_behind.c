@@ -1,9 +1,10 @@
 /*
  * write_behind.c - see write_behind.h.
  *
- * The caller fills one buffer; full ones stand in a queue for the thread, which puts them on a pile
- * of empty ones. The caller takes the topmost: while the disk keeps up, a few buffers that the
- * caches know go round. A buffer belongs to whoever holds it; queue and pile are under the lock.
+ * The caller fills one buffer and queues it for the thread. The thread writes it and pushes it on
+ * the stack of empty buffers (`pile`). The caller reuses the most recently emptied buffer: while
+ * the disk keeps up, a few cache-warm buffers circulate. A buffer outside of queue and pile is
+ * owned by the thread that took it. The lock protects queue and pile.
  */
 #include "trace/write/write_behind.h"
 
@@ -28,16 +29,16 @@ struct buffer {
 struct nsc_write_behind {
     int fd;
     struct buffer now;   /* being filled */
-    size_t buffer_count; /* all there are */
+    size_t buffer_count; /* buffers allocated so far */
     bool threaded;       /* the thread runs */
-    bool alone;          /* it could not be started */
+    bool alone;          /* the thread could not be started: the caller writes */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t filled, emptied;
     /* Under the lock: */
-    struct buffer queue[BUFFERS]; /* full ones, oldest at `first` */
+    struct buffer queue[BUFFERS]; /* buffers to write, oldest at `first` */
     size_t first, queued;
-    uint8_t *pile[BUFFERS]; /* empty ones */
+    uint8_t *pile[BUFFERS]; /* empty buffers */
     size_t piled;
     int error;
     bool busy; /* the thread writes a buffer that is in neither */
@@ -73,7 +74,7 @@ static void *write_buffers(void *context)
     return NULL;
 }
 
-/* All signals are for the threads that expect them. */
+/* Start the thread with all signals blocked: only the other threads handle signals. */
 static void start_thread(struct nsc_write_behind *spool)
 {
     sigset_t all, before;
@@ -104,8 +105,8 @@ struct nsc_write_behind *nsc_write_behind_new(int fd)
     return spool;
 }
 
-/* An empty buffer: the one used last, a new one, or (too many are there, or memory is short) the
- * first that becomes empty. Under the lock. */
+/* Take the most recently emptied buffer, or allocate one. At the limit, or if out of memory, wait
+ * for the thread to empty one. Called with the lock held. */
 static uint8_t *take_empty(struct nsc_write_behind *spool)
 {
     uint8_t *data;
@@ -169,7 +170,7 @@ bool nsc_write_behind_behind(struct nsc_write_behind *spool)
     return behind;
 }
 
-/* Part of a buffer takes the place of a whole one: not while the thread has others to write. */
+/* A partly filled buffer occupies a whole queue slot: do not queue it while the thread is busy. */
 int nsc_write_behind_push(struct nsc_write_behind *spool)
 {
     bool behind;
@@ -189,7 +190,7 @@ int nsc_write_behind_wait(struct nsc_write_behind *spool)
     pthread_mutex_lock(&spool->lock);
     while (spool->queued > 0 || spool->busy)
         pthread_cond_wait(&spool->emptied, &spool->lock);
-    /* The thread is idle, or there is none: what is left needs no other. */
+    /* The thread is idle or does not exist: write the rest here. */
     if (spool->error == 0)
         spool->error = nsc_write_all(spool->fd, spool->now.data, spool->now.used);
     error = spool->error;

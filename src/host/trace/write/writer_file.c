@@ -1,6 +1,6 @@
 /*
- * writer_file.c - see writer.h: begin a file, send what is buffered, end it. Events are lane.c's,
- * tables table_writer.c's.
+ * writer_file.c - see writer.h: create the trace file, flush buffered data, finish the file. Events
+ * are in lane.c, tables in table_writer.c.
  */
 #include <errno.h>
 
@@ -38,7 +38,7 @@ static void release(struct nsc_writer *w)
     free(w);
 }
 
-/* A writer without a file. NULL when out of memory. */
+/* Allocate a writer without a file. Returns NULL if out of memory. */
 static struct nsc_writer *new_writer(const struct nsc_writer_options *options)
 {
     struct nsc_writer *w = calloc(1, sizeof *w);

@@ -1,4 +1,4 @@
-/* writer_state.c - see writer_state.h: what the writer latches, counts and lists. */
+/* writer_state.c - see writer_state.h: the writer's latched error, counters and directory. */
 #include "trace/write/writer_state.h"
 
 #include <errno.h>

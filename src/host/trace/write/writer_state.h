@@ -1,6 +1,7 @@
 /*
- * writer_state.h - the writer's inside, shared by writer_file.c, table_writer.c, lane.c (events),
- * chunk_index.c, level_writer.c (upper levels of the index) and note_writer.c.
+ * writer_state.h - internal state of the writer, shared by writer_file.c, table_writer.c, lane.c
+ * (events), chunk_index.c, level_writer.c (upper levels of the index) and note_writer.c. Private to
+ * trace/write.
  */
 #ifndef NSC_TRACE_WRITE_WRITER_STATE_H
 #define NSC_TRACE_WRITE_WRITER_STATE_H
@@ -33,8 +34,8 @@ enum nsc_writer_table_id {
 struct nsc_writer_table {
     void *items;
     uint32_t count, room;
-    uint32_t written; /* entries that are in the file, perhaps in an older state */
-    bool changed;     /* an entry below `written` is newer than the file's */
+    uint32_t written; /* entries in the file, perhaps in an older state */
+    bool changed;     /* an entry below `written` differs from the file's */
 };
 
 struct nsc_writer_directory_entry {
@@ -44,7 +45,7 @@ struct nsc_writer_directory_entry {
 
 struct nsc_note_stream; /* note_writer.c */
 
-/* The streams of one kind of notes by their owner; NULL for those that have none. */
+/* The streams of one kind of notes by owner; NULL for owners without notes. */
 struct nsc_writer_notes {
     struct nsc_note_stream **streams;
     uint32_t count, room;
@@ -52,14 +53,14 @@ struct nsc_writer_notes {
 
 /* ---- Levels of the index ---- */
 
-/* What a function's rows of totals and durations are within their sections. */
+/* Position of a function's rows in the totals and durations sections. */
 struct nsc_level_place {
     uint32_t function;
     uint32_t totals, durations; /* offsets */
 };
 
-/* A chunk or node on its way into the node above. The sums are where code_totals() left them: in
- * w->section, w->durations and w->places. */
+/* A chunk or node that is being added to its parent node. Its sums are in w->section, w->durations
+ * and w->places, where nsc_lane_code_totals() put them. */
 struct nsc_level_part {
     struct nsc_entry_level node;
     uint64_t event_bytes; /* of its chunks */
@@ -70,7 +71,7 @@ struct nsc_level_part {
 
 struct nsc_level_child; /* level_writer.c */
 
-/* Of one thread and level: what the next node will be made of. */
+/* Children of the next node of one thread and level. */
 struct nsc_writer_level {
     struct nsc_level_child *first, *last;
     uint32_t count;
@@ -87,26 +88,26 @@ struct nsc_writer {
     uint32_t *file_slots; /* hash of file names: index + 1, or 0 */
     uint32_t file_slot_count;
     struct nsc_lane *lanes;                 /* open ones */
-    struct nsc_lane *warm;                  /* those of them that hold memory */
+    struct nsc_lane *warm;                  /* open ones with buffers */
     size_t held_bytes;                      /* sum of the lanes' held_bytes */
-    uint64_t frames_room;                   /* and of their frames_room */
+    uint64_t frames_room;                   /* sum of the lanes' frames_room */
     struct nsc_buffer head, section, entry; /* scratch */
-    struct nsc_buffer durations;            /* belongs to section: rows of the same functions */
-    struct nsc_level_place *places;         /* where in both */
+    struct nsc_buffer durations;            /* rows of the same functions as in section */
+    struct nsc_level_place *places;         /* positions of the rows in section and durations */
     uint32_t place_count, place_room;
     uint32_t shorts[NSC_LANE_SHORTS]; /* for the lanes */
     uint64_t counts[NSC_BUCKETS];     /* scratch, zero between uses */
     struct nsc_level_scratch *level_scratch;
-    size_t level_bytes;                 /* memory of all parts that wait for their node */
-    struct nsc_entry_level *level_rows; /* of the index of nodes, not yet in the file */
+    size_t level_bytes;                 /* memory of all children that wait for their node */
+    struct nsc_entry_level *level_rows; /* level index rows not yet in the file */
     uint32_t level_row_count, level_row_room;
-    struct nsc_writer_sum *sums; /* of chunks that are written, by function; if wanted */
+    struct nsc_writer_sum *sums; /* of written chunks, by function; NULL without options.sums */
     uint32_t sum_room;
     struct nsc_entry_chunk *rows; /* index rows not yet in the file */
     uint32_t row_count;
     struct nsc_writer_notes notes[NSC_NOTE_KINDS][2]; /* of threads, of processes */
     size_t note_bytes;                                /* memory of all streams */
-    struct nsc_entry_notes *note_rows;                /* of their index, not yet in the file */
+    struct nsc_entry_notes *note_rows;                /* note index rows not yet in the file */
     uint32_t note_row_count, note_row_room;
     struct nsc_writer_directory_entry *directory;
     uint32_t directory_count, directory_room;
@@ -123,32 +124,33 @@ struct nsc_entry_function *nsc_writer_function_at(struct nsc_writer *w, uint32_t
 /* Write entries [first, count) of a table as blocks. @final: the directory lists them. */
 void nsc_writer_put_entries(struct nsc_writer *w, enum nsc_writer_table_id id, uint32_t first,
                             bool final);
-/* Put table entries into the file that chunks may now refer to. */
+/* Write new table entries, before a chunk that may refer to them. */
 void nsc_writer_put_new_entries(struct nsc_writer *w);
-/* Add a chunk to the index; write what the file does not have of it. */
+/* Add a row to the chunk index; write the rows that are not in the file yet. */
 void nsc_writer_add_chunk(struct nsc_writer *w, const struct nsc_entry_chunk *chunk);
 void nsc_writer_put_index(struct nsc_writer *w);
 
-/* The directory is to list this block. */
+/* Add a block to the directory. */
 void nsc_writer_list_block(struct nsc_writer *w, enum nsc_format_kind kind, uint64_t offset);
 
-/* Notes, for writer_file.c: write the open blocks; these and the index; free all. */
+/* Notes, for writer_file.c: write the open blocks; write them and the note index; free all. */
 void nsc_writer_flush_notes(struct nsc_writer *w);
 void nsc_writer_finish_notes(struct nsc_writer *w);
 void nsc_writer_free_notes(struct nsc_writer *w);
 
 /*
- * Levels. While a chunk's or node's sums are coded, their places are noted: begin, then place
- * before each row. Then the part is added to the lane's next level, which may complete nodes there
- * and above. finish: the lane ends, its incomplete nodes are written. Nothing here fails but by the
- * writer's latched error: what does not fit the memory is left out, and readers do without.
+ * Levels. nsc_level_begin() and, before each row, nsc_level_place() record the positions of the
+ * rows while the sums of a chunk or node are encoded. nsc_level_add() then adds the part to the
+ * lane's next level, which may complete nodes there and above. nsc_level_finish() writes the
+ * incomplete nodes at the end of the lane. Errors are only latched in the writer. A node that does
+ * not fit into memory is omitted; readers work without it.
  */
 void nsc_level_begin(struct nsc_writer *w);
 void nsc_level_place(struct nsc_writer *w, uint32_t function);
 void nsc_level_add(struct nsc_lane *lane, const struct nsc_level_part *part);
 void nsc_level_finish(struct nsc_lane *lane);
 void nsc_level_free(struct nsc_lane *lane);
-/* For writer_file.c: the index of nodes; free all but what lanes have. */
+/* For writer_file.c: write the level index; free all level state that is not owned by lanes. */
 void nsc_writer_put_level_index(struct nsc_writer *w);
 void nsc_writer_free_levels(struct nsc_writer *w);
 
@@ -160,20 +162,20 @@ void nsc_lane_flush(struct nsc_lane *lane);
 void nsc_lane_cool(struct nsc_lane *lane);
 /* Free without writing. */
 void nsc_lane_free(struct nsc_lane *lane);
-/* What the next chunks leave out of their deltas, by the one that is just written; lane->at is its
- * end. */
+/* Choose the delta bias `least` of the next chunks by the deltas of the chunk just written, which
+ * ends at lane->at. */
 void nsc_lane_choose_least(struct nsc_lane *lane);
 /* Calls in the open chunk. */
 uint64_t nsc_lane_pending_calls(const struct nsc_lane *lane);
-/* Add what they come to, of functions below @count. */
+/* Add the sums of the calls that ended in the open chunk, of functions below @count. */
 void nsc_lane_add_sums(const struct nsc_lane *lane, struct nsc_writer_sum *sums, uint32_t count);
 
-/* A lane's totals, for lane.c: calls that ended in the open chunk. */
+/* A lane's totals, for lane.c. Number of calls that ended in the open chunk. */
 uint64_t nsc_lane_calls_ended(const struct nsc_lane *lane);
-/* Room for the durations of more functions; false: no memory. */
+/* Make room for the histograms of more functions. Returns false if out of memory. */
 bool nsc_lane_grow_counts(struct nsc_lane *lane);
-/* Ends the chunk's totals: their sections come into the writer's section and durations. Returns how
- * many calls ended in the chunk. */
+/* Encode the chunk's totals into the writer's section and durations, and reset them. Returns the
+ * number of calls that ended in the chunk. */
 uint64_t nsc_lane_code_totals(struct nsc_lane *lane);
 
 #endif
