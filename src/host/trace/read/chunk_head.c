@@ -1,5 +1,5 @@
-/* chunk_head.c - chunk heads: opening stack, totals, summary, durations. docs/format.md section 4.
- */
+/* chunk_head.c - decode chunk heads: opening stack, totals, summary, durations. Source:
+ * docs/format.md section 4. */
 #include <errno.h>
 
 #include "trace/format/call_sums.h"
@@ -51,8 +51,8 @@ int nsc_head_read(struct nsc_trace *t, const struct nsc_chunk *chunk, struct nsc
     return 0;
 }
 
-/* An array for @count elements, each of which took at least @least bytes of @s: no file can make us
- * allocate much more than it holds. */
+/* Make room for @count elements, each encoded in at least @least bytes of @s. The check against the
+ * remaining bytes bounds the allocation by the file's size. */
 static int make_room(void *array, uint32_t *room, uint64_t count, size_t item, size_t least,
                      const struct nsc_span *s)
 {
@@ -116,7 +116,7 @@ static int read_totals(const struct nsc_trace *t, struct nsc_span *s, struct nsc
     return 0;
 }
 
-/* Totals that have no durations keep none: their counts are NULL. */
+/* Decode the durations of all totals. */
 static int read_durations(struct nsc_span *s, struct nsc_sections *into, uint32_t totals)
 {
     struct nsc_duration_count histogram[NSC_BUCKETS], *counts = into->counts;
@@ -143,7 +143,7 @@ static int read_durations(struct nsc_span *s, struct nsc_sections *into, uint32_
         used += n;
     }
     used = 0;
-    for (uint32_t i = 0; i < totals; i++) { /* only now: the array may have moved */
+    for (uint32_t i = 0; i < totals; i++) { /* after the loop: the array may have moved in it */
         into->totals[i].counts = counts + used;
         used += into->totals[i].count_count;
     }
@@ -280,7 +280,7 @@ static int bad_stack(const struct nsc_chunk *chunk, struct nsc_diag *diag)
                         (unsigned long long)chunk->sequence, chunk->thread);
 }
 
-/* Frames [from->common, @needed) of a stack of @depth, as the head of @from tells them. */
+/* Read frames [from->common, @needed) of a stack of @depth from the head of @from. */
 static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32_t needed,
                        uint32_t depth, struct nsc_chunk_stack *stack, bool with_child_ticks,
                        struct nsc_diag *diag)
@@ -290,7 +290,7 @@ static int take_frames(struct nsc_trace *t, const struct nsc_chunk *from, uint32
 
     if (error != 0)
         return error;
-    /* Only now: the head has shown that the file holds that many frames. */
+    /* Allocate after reading the head, which proves that the file holds that many frames. */
     if (nsc_chunk_stack_reserve(stack, depth) != 0 ||
         (with_child_ticks && reserve_child_ticks(stack) != 0))
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");

@@ -12,13 +12,13 @@
 #include <string.h>
 
 #define NS_PER_S      1000000000u
-#define SHORT_SPAN_NS 10000000u /* a slope over less is worse than the nominal frequency */
+#define SHORT_SPAN_NS 10000000u /* over less, the nominal frequency is more accurate */
 #define FACTOR_LIMIT  ((uint64_t)1 << 63)
 #define SHIFT_MAX     60u
 
 typedef nsc_clock_wide wide;
 
-/* Slope ns / ticks. A slope of 2^63 ns a tick or more is cut. */
+/* Set the slope ns / ticks, limited to less than 2^63 ns per tick. */
 static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
 {
     uint32_t shift = SHIFT_MAX;
@@ -33,7 +33,7 @@ static void set_slope(struct nsc_clock_segment *s, uint64_t ns, uint64_t ticks)
         s->factor = FACTOR_LIMIT - 1;
 }
 
-/* @rest: what is added before the fraction goes, in 2^-shift ns. */
+/* Convert ticks to ns. @rest: added before rounding down, in units of 2^-shift ns. */
 static uint64_t scale(const struct nsc_clock_segment *s, uint64_t ticks, uint64_t rest)
 {
     wide ns = ((wide)ticks * s->factor + rest) >> s->shift;
@@ -48,7 +48,7 @@ static uint64_t at_segment(const struct nsc_clock_segment *s, uint64_t ticks)
     return ns < s->ns ? UINT64_MAX : ns;
 }
 
-/* Begin a new segment where the last one is at @ticks. */
+/* Add a segment that begins at @ticks, at the ns where the last one arrives. */
 static struct nsc_clock_segment *add_segment(struct nsc_clock *clock, uint64_t ticks)
 {
     struct nsc_clock_segment *s = &clock->segments[clock->segment_count];
@@ -59,7 +59,7 @@ static struct nsc_clock_segment *add_segment(struct nsc_clock *clock, uint64_t t
     return s;
 }
 
-/* Points after the first that run forwards become segments. Returns the last usable point. */
+/* Add a segment for each point after the first that runs forward. Returns the last usable point. */
 static const struct nsc_clock_point *add_points(struct nsc_clock *clock,
                                                 const struct nsc_clock_point *points,
                                                 uint32_t count)
@@ -113,7 +113,7 @@ int nsc_clock_build(struct nsc_clock *clock, const struct nsc_clock_point *point
         ticks = frequency;
         be_linear(clock, ns, ticks);
     } else if (clock->segment_count == 0 || ticks == 0) {
-        ns = ticks = 1; /* one point and no frequency: no better guess */
+        ns = ticks = 1; /* one point and no frequency: assume 1 ns per tick */
         be_linear(clock, ns, ticks);
     }
     set_slope(&clock->whole, ns, ticks);
@@ -128,8 +128,8 @@ void nsc_clock_release(struct nsc_clock *clock)
     clock->segment_count = 0;
 }
 
-/* The last segment that begins at or before @value (ticks, or with @by_ns ns), or the first. A long
- * recording has one for each of its seconds. */
+/* Find the last segment that begins at or before @value (ticks, or ns if @by_ns), or the first. A
+ * long recording has one segment per second. */
 static const struct nsc_clock_segment *find_segment(const struct nsc_clock *clock, uint64_t value,
                                                     bool by_ns)
 {
@@ -156,8 +156,8 @@ uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks)
     return at_segment(find_segment(clock, ticks, false), ticks);
 }
 
-/* A run ends where the next segment begins, or where ns would exceed 64 bits: then no sum in it can
- * be more than that. Ticks before the origin are in none. */
+/* A run ends where the next segment begins or where ns would exceed 64 bits, so sums within it
+ * cannot overflow. Ticks before the origin are in no run. */
 uint64_t nsc_clock_run_move(struct nsc_clock_run *run, uint64_t ticks)
 {
     const struct nsc_clock *clock = run->clock;

@@ -1,9 +1,9 @@
 /*
- * clock.h - from timer ticks to nanoseconds and back, by the trace's calibration points.
+ * clock.h - convert timer ticks to nanoseconds and back, by the trace's calibration points.
  *
- * Made by the reader; used by everything that shows times. The conversion is piecewise linear
- * between the points, continuous and monotone, exact to a nanosecond or two over the whole 64-bit
- * range.
+ * Created by the reader; used by everything that shows times. The conversion is piecewise linear
+ * between the points, continuous and monotonic, and exact to a nanosecond or two over the whole
+ * 64-bit range.
  */
 #ifndef NSC_TRACE_READ_CLOCK_H
 #define NSC_TRACE_READ_CLOCK_H
@@ -12,7 +12,7 @@
 
 __extension__ typedef unsigned __int128 nsc_clock_wide;
 
-/* From `ticks` on: ns + (t - ticks) * factor / 2^shift, up to the next segment. */
+/* Conversion from `ticks` up to the next segment: ns + (t - ticks) * factor / 2^shift. */
 struct nsc_clock_segment {
     uint64_t ticks;
     uint64_t ns; /* since the origin */
@@ -22,7 +22,7 @@ struct nsc_clock_segment {
 
 struct nsc_clock {
     /* Time zero: the first event or the first clock point, whichever is earlier. 0 when ticks are
-     * nanoseconds: then the conversion changes nothing. */
+     * nanoseconds: the conversion is then the identity. */
     uint64_t origin_ticks;
     double
         ns_per_tick; /* over the whole trace; exactly 1.0 for traces whose ticks are nanoseconds */
@@ -34,10 +34,10 @@ struct nsc_clock {
 };
 
 /**
- * nsc_clock_build - make the conversion from calibration points.
- * @points, @count: as stored; unusable ones (running backwards) are passed over. None at all and
- *        no @frequency: ticks are nanoseconds.
- * @frequency: nominal ticks a second or 0; used when the points span less than 10 ms.
+ * nsc_clock_build - build the conversion from calibration points.
+ * @points, @count: as stored; points that run backwards are skipped. Without points and @frequency
+ *        ticks are nanoseconds.
+ * @frequency: nominal ticks per second or 0; used if the points span less than 10 ms.
  * @first_event: ticks of the first event, or UINT64_MAX.
  * Returns 0 or -ENOMEM. Release with nsc_clock_release().
  */
@@ -49,9 +49,9 @@ void nsc_clock_release(struct nsc_clock *clock);
 uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks);
 
 /*
- * One stretch of a clock: for whoever turns many ticks into ns that lie near each other, as those
- * of a chunk do. Begin with nsc_clock_run_begin(); what nsc_clock_run_ns() says is what
- * nsc_clock_ns() does, to the nanosecond.
+ * A cached segment of a clock: a fast path for converting many ticks that are close to each other,
+ * like those of a chunk. Begin with nsc_clock_run_begin(). nsc_clock_run_ns() returns exactly the
+ * result of nsc_clock_ns().
  */
 struct nsc_clock_run {
     const struct nsc_clock *clock;
@@ -61,13 +61,13 @@ struct nsc_clock_run {
     uint32_t shift;
 };
 
-/* Nothing is looked up yet: costs nothing if no tick comes. */
+/* Begin a run. Looks nothing up: no cost if no conversion follows. */
 static inline void nsc_clock_run_begin(struct nsc_clock_run *run, const struct nsc_clock *clock)
 {
     *run = (struct nsc_clock_run){.clock = clock, .from_ticks = clock->origin_ticks};
 }
 
-/* nsc_clock_ns(), and the run is where @ticks are. */
+/* Slow path: return nsc_clock_ns() and move the run to the segment of @ticks. */
 uint64_t nsc_clock_run_move(struct nsc_clock_run *run, uint64_t ticks);
 
 /* Cost: one multiplication while @ticks stay between two points of the clock. */
@@ -80,8 +80,8 @@ static inline uint64_t nsc_clock_run_ns(struct nsc_clock_run *run, uint64_t tick
     return run->ns + (uint64_t)((nsc_clock_wide)in * run->factor >> run->shift);
 }
 
-/* Length of a span in ns (the difference of two ticks), by the average rate, to the nearest: sums
- * of many short ones are not short themselves. */
+/* Convert a duration (difference of two ticks) to ns by the average rate, rounded to the nearest,
+ * so that sums of many short durations have no bias. */
 uint64_t nsc_clock_span_ns(const struct nsc_clock *clock, uint64_t ticks);
 /* The first tick at or after an instant given in ns since the origin. */
 uint64_t nsc_clock_ticks(const struct nsc_clock *clock, uint64_t ns);

@@ -1,10 +1,12 @@
 /*
- * event_cursor.c - the events of one thread, batch by batch. docs/format.md section 5.
+ * event_cursor.c - decode the events of one thread, batch by batch. Source: docs/format.md section
+ * 5.
  *
- * Between chunks the cursor carries its own stack and checks that the next chunk agrees with it.
- * When chunks are missing (a recovered file) it bridges the gap with events of its own: it unwinds
- * what is gone, tells the loss, and enters what the next chunk's head says was entered meanwhile.
- * Open calls that only the missing heads told are unknown: their returns become LATE EXITs.
+ * The cursor maintains the stack of open calls and checks it against each next chunk's head. When
+ * chunks are missing (in a recovered file) it bridges the gap with synthetic events. It unwinds
+ * calls that are no longer open, adds a LOST event, and enters the calls that the next chunk's
+ * opening stack has in addition. Open calls whose heads are missing are "unknown": their exits
+ * become LATE EXITs.
  */
 #include <errno.h>
 
@@ -12,8 +14,7 @@
 #include "util/array.h"
 
 #define BATCH_EVENTS 4096
-#define PADDING                                                                                    \
-    32 /* zero bytes behind the events: a record may be read before its end is checked */
+#define PADDING      32 /* zero bytes after the events: the decoder may read past the end */
 
 struct nsc_cursor {
     struct nsc_trace *trace;
@@ -22,22 +23,22 @@ struct nsc_cursor {
     uint32_t next_chunk; /* the one to load when `at` reaches `end` */
     uint32_t thread;
     bool started;
-    bool bridged; /* the last batch was a bridge */
+    bool bridged; /* the last batch was the bridge of a gap */
     uint64_t next_sequence;
     /* The chunk being decoded. */
     const uint8_t *at, *end;
     uint64_t last_ticks;
-    uint64_t least;    /* ticks that an ENTER or EXIT behind one of these does not tell */
-    uint64_t untold;   /* of the next record if it is one: least, or 0 */
-    uint64_t decoded;  /* events of it so far, without gaps */
-    uint64_t left_out; /* known losses in missing chunks that were passed over */
-    uint64_t earlier;  /* so many of the calls that are entered next began earlier */
+    uint64_t least;    /* delta bias of an ENTER or EXIT that follows an ENTER or EXIT */
+    uint64_t untold;   /* bias of the next record if it is ENTER or EXIT: least, or 0 */
+    uint64_t decoded;  /* events of the chunk so far, without gaps */
+    uint64_t left_out; /* known losses in skipped missing chunks */
+    uint64_t earlier;  /* number of following ENTERs whose start is a bound */
     struct nsc_buffer events, packed;
     /* Open calls. */
     struct nsc_chunk_stack stack;
     uint32_t depth;
-    uint32_t unknown; /* calls that are open below all frames; 0 unless the file is recovered */
-    /* Events that bridge a gap. */
+    uint32_t unknown; /* open calls below all frames; 0 unless the file is recovered */
+    /* Synthetic events that bridge a gap. */
     struct nsc_event *bridge;
     uint32_t bridge_count, bridge_room;
     struct nsc_event batch[]; /* BATCH_EVENTS; none if the thread has no chunks */
@@ -50,7 +51,7 @@ static int no_memory(struct nsc_diag *diag)
 
 /* ---- Stacks ---------------------------------------------------------------------------------- */
 
-/* Make c's stack the opening stack of chunks[@index]; what it was before does not matter. */
+/* Replace the cursor's stack by the opening stack of chunks[@index]. */
 static int open_stack(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
     uint32_t depth = c->chunks[index].depth;
@@ -99,7 +100,7 @@ static int bridge_unwind(struct nsc_cursor *c, uint32_t down_to)
     return error;
 }
 
-/* How many frames of the stacks before and after a gap are the same calls. */
+/* Number of outermost frames that are the same calls before and after a gap. */
 static uint32_t same_frames(const struct nsc_frame *a, uint32_t a_depth, const struct nsc_frame *b,
                             uint32_t b_depth)
 {
@@ -112,8 +113,8 @@ static uint32_t same_frames(const struct nsc_frame *a, uint32_t a_depth, const s
 }
 
 /*
- * The opening stack of chunks[@index] behind a gap. Of a chunk that is missing alone, its opening
- * stack is known all the same: it is @before, which the chunk before it left.
+ * Load the opening stack of chunks[@index] after a gap. If only one chunk is missing, its opening
+ * stack is known nevertheless: it is @before, the stack at the end of the chunk before it.
  */
 static int open_stack_after_gap(struct nsc_cursor *c, uint32_t index,
                                 const struct nsc_frame *before, uint32_t before_depth,
@@ -143,13 +144,14 @@ static int open_stack_after_gap(struct nsc_cursor *c, uint32_t index,
 static int bridge_enter(struct nsc_cursor *c, uint32_t index)
 {
     const struct nsc_frame *frame = &c->stack.frames[index];
-    bool earlier = frame->start_ticks < c->last_ticks; /* it was unknown before the gap */
+    bool earlier = frame->start_ticks < c->last_ticks; /* the call was unknown before the gap */
 
     return bridge_event(c, NSC_EVENT_ENTER, earlier ? c->last_ticks : frame->start_ticks,
                         frame->function, index, earlier ? NSC_BOUND_START : frame->bound);
 }
 
-/* Go from the stack before the gap to the opening stack of chunks[@index], as events. */
+/* Create the events that lead from the stack before the gap to the opening stack of
+ * chunks[@index]. */
 static int bridge_gap(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
     struct nsc_frame *before = c->stack.frames;
@@ -207,7 +209,7 @@ static int read_events(struct nsc_cursor *c, const struct nsc_block *head, bool 
     return 0;
 }
 
-/* Get chunks[@index] ready to decode; c's stack is that of its start. */
+/* Load the events of chunks[@index]; c's stack must be its opening stack. */
 static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &c->chunks[index];
@@ -242,7 +244,7 @@ static int load_chunk(struct nsc_cursor *c, uint32_t index, struct nsc_diag *dia
     return 0;
 }
 
-/* The end of the thread: whatever is still open in a file that was cut off ends here. */
+/* At the end of the thread: unwind calls that are still open in a recovered file. */
 static int end_thread(struct nsc_cursor *c, struct nsc_diag *diag)
 {
     int error;
@@ -258,8 +260,8 @@ static int end_thread(struct nsc_cursor *c, struct nsc_diag *diag)
     return error == 0 ? c->bridge_count > 0 : no_memory(diag);
 }
 
-/* Go to the next chunk. Returns 1 when there is something to deliver: events to decode or a bridge.
- */
+/* Go to the next chunk. Returns 1 if there are events to decode or a bridge, 0 at the end of the
+ * thread, or -errno. */
 static int next_chunk(struct nsc_cursor *c, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk;
@@ -287,7 +289,7 @@ static int next_chunk(struct nsc_cursor *c, struct nsc_diag *diag)
     return error == 0 ? 1 : error;
 }
 
-/* At the end of a chunk: it must have held what its head says. */
+/* At the end of a chunk: check the decoded events against its head. */
 static int check_chunk_end(const struct nsc_cursor *c, struct nsc_diag *diag)
 {
     const struct nsc_chunk *chunk = &c->chunks[c->next_chunk - 1];
@@ -301,8 +303,8 @@ static int check_chunk_end(const struct nsc_cursor *c, struct nsc_diag *diag)
 
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
-/* One or two bytes without a branch between them; at least NSC_LEB_MAX bytes are readable. NULL
- * when the number exceeds 64 bits. */
+/* Decode a LEB128 number, without a branch between one and two bytes. At least NSC_LEB_MAX bytes
+ * must be readable. Returns NULL if the number exceeds 64 bits. */
 static inline const uint8_t *get_leb(const uint8_t *at, uint64_t *v)
 {
     uint32_t low = at[0], two = low >> 7, high = at[1];
@@ -313,7 +315,8 @@ static inline const uint8_t *get_leb(const uint8_t *at, uint64_t *v)
     return at + 1 + two;
 }
 
-/* What an OTHER record says; @at is behind its first number. Returns the byte after or NULL. */
+/* Decode an OTHER record; @at is after its first number. @known: whether it is an event. Returns
+ * the end of the record, or NULL if it is malformed. */
 static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, struct nsc_event *e,
                                    bool *known)
 {
@@ -352,7 +355,7 @@ static const uint8_t *decode_other(struct nsc_cursor *c, const uint8_t *at, stru
     return at;
 }
 
-/* The call that @e enters, above @depth others. False when there is no memory. */
+/* Push the call that @e enters at @depth. Returns false if out of memory. */
 static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, struct nsc_event *e)
 {
     if (depth == c->stack.frame_room && nsc_chunk_stack_reserve(&c->stack, depth + 1) != 0)
@@ -366,8 +369,8 @@ static inline bool push_frame(struct nsc_cursor *c, uint32_t depth, struct nsc_e
     return true;
 }
 
-/* The outermost call that is known has ended: now, by @e, an unknown one does. If it did not return
- * (UNWIND, still, afterwards), nothing remains to be told of it. False if there is none. */
+/* All known calls have ended, so @e ends an unknown one: turn its EXIT into a LATE EXIT. If @e is
+ * an UNWIND afterwards, the caller drops it. Returns false if there is no unknown call. */
 static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct nsc_event *e)
 {
     uint64_t function = NSC_NO_ID;
@@ -383,8 +386,8 @@ static __attribute__((noinline)) bool end_unknown(struct nsc_cursor *c, struct n
     return true;
 }
 
-/* The time of a record that begins with @v, behind one at @ticks; less than that if it exceeds 64
- * bits. @untold: what an ENTER or EXIT leaves out here, and then behind it. */
+/* Time of the record that begins with @v after a record at @ticks. A result below @ticks means
+ * overflow. @untold: bias of an ENTER or EXIT here; receives that of the next record. */
 static inline uint64_t time_of(uint64_t v, uint64_t ticks, uint64_t *untold, uint64_t least)
 {
     uint64_t here = *untold;
@@ -397,7 +400,7 @@ static inline uint64_t time_of(uint64_t v, uint64_t ticks, uint64_t *untold, uin
     return ticks + here + (v >> 2);
 }
 
-/* Nobody read the timer when the call that @e (EXIT, UNWIND) ends returned? */
+/* NSC_BOUND_END if @e is an EXIT whose time was not read from the timer, else 0. */
 static inline uint64_t exit_bound(const uint8_t *untimed, const struct nsc_event *e)
 {
     return untimed != NULL && e->kind == NSC_EVENT_EXIT ? untimed[e->function] : 0;
@@ -472,7 +475,7 @@ static int decode(struct nsc_cursor *c)
 
 /* ---- Interface ------------------------------------------------------------------------------- */
 
-/* The last chunk that begins at or before @ticks, or the first. */
+/* Find the last chunk that begins before @ticks, or the first chunk. */
 static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint64_t ticks)
 {
     uint32_t low = 0, high = count;
@@ -485,13 +488,13 @@ static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint6
         else
             high = middle;
     }
-    /* Chunks may share their border tick: begin with the first that can hold it. */
+    /* Adjacent chunks may share a tick: go back to the first that can hold it. */
     while (low > 0 && chunks[low].first_ticks == ticks)
         low--;
     return low;
 }
 
-/* A cursor that begins with the thread's chunk of that index. */
+/* Create a cursor that begins with the thread's chunk @index. */
 static int open_at(struct nsc_trace *t, uint32_t thread, uint32_t index, struct nsc_cursor **out,
                    struct nsc_diag *diag)
 {

@@ -1,6 +1,6 @@
 /*
- * exit_timing.c - which calls ended when nobody read the timer: docs/format.md 6, `timing`. Called
- * when a trace is opened.
+ * exit_timing.c - find the functions whose exits did not read the timer, by the meta keys `timing`
+ * and `timing.full` (docs/format.md section 6). Called when a trace is opened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "trace/read/reader_state.h"
 
-/* The modules that @text lists, as bytes that are not 0. NULL without memory. */
+/* Parse a list of module ids into an array by module: not 0 if listed. NULL if out of memory. */
 static uint8_t *timed_modules(const struct nsc_trace *t, const char *text)
 {
     uint8_t *timed = calloc((size_t)t->modules.count + 1, 1);

@@ -1,4 +1,4 @@
-/* levels.c - see levels.h; and loading the index of nodes. docs/format.md section 7. */
+/* levels.c - see levels.h; also loads the level index. Source: docs/format.md section 7. */
 #include "trace/read/levels.h"
 
 #include <errno.h>
@@ -55,7 +55,7 @@ int nsc_trace_load_levels(struct nsc_trace *t, const struct nsc_block *block, st
     return s.bad ? nsc_diag_set(diag, block->offset, EBADMSG, "index of nodes is malformed") : 0;
 }
 
-/* The shift of a node's summary, which stands behind its totals. */
+/* Read the shift of a node's summary, which follows its totals. */
 static uint32_t find_shift(struct nsc_span s, uint32_t sections)
 {
     struct nsc_chunk_total total;
@@ -91,7 +91,7 @@ static int by_place(const void *a, const void *b)
     return (left->first_chunk > right->first_chunk) - (left->first_chunk < right->first_chunk);
 }
 
-/* Whether a node is above chunks that are there; @before: the one before it in order, or NULL. */
+/* Whether a node's chunks exist and do not overlap those of @before, the previous node or NULL. */
 static bool is_above(const struct nsc_trace *t, const struct nsc_entry_level *node,
                      const struct nsc_entry_level *before)
 {
@@ -163,7 +163,7 @@ int nsc_level_read(struct nsc_trace *t, const struct nsc_entry_level *node,
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
-/* The first chunk for which its first (or last) ticks are not below @ticks; or @count. */
+/* Index of the first chunk whose first ticks (or last ticks, if @last) are >= @ticks, or @count. */
 static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint64_t ticks,
                            bool last)
 {
@@ -193,8 +193,9 @@ void nsc_levels_range(const struct nsc_trace *t, uint32_t thread, uint64_t from_
 }
 
 /*
- * Nodes name chunks by their sequence numbers: they are of use only while none is missing. The last
- * chunk of a file that was cut leaves calls open that no stack tells, so its events are to be read.
+ * Nodes refer to chunks by sequence number, so nodes after a missing chunk cannot be used. At the
+ * end of an incomplete file calls are open that are in no opening stack, so the events of the last
+ * chunk must be decoded.
  */
 static uint32_t find_node_limit(const struct nsc_trace *t, const struct nsc_chunk *chunks,
                                 uint32_t count)
@@ -229,7 +230,7 @@ int nsc_levels_open(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32
     walk->count = count;
     walk->wanted = wanted;
     walk->shift = shift;
-    walk->sections.passes_durations = wanted == NSC_LEVELS_ROWS; /* they are most of a node */
+    walk->sections.passes_durations = wanted == NSC_LEVELS_ROWS; /* most of a node's bytes */
     walk->node_limit = find_node_limit(t, chunks, count);
     *out = walk;
     return 0;
@@ -243,7 +244,7 @@ void nsc_levels_close(struct nsc_levels *walk)
     free(walk);
 }
 
-/* The node of @level that chunk @chunk lies below, or NULL. */
+/* The node of @level that covers chunk @chunk, or NULL. */
 static const struct nsc_entry_level *find_node(const struct nsc_levels *walk, uint32_t level,
                                                uint32_t chunk)
 {
@@ -252,7 +253,7 @@ static const struct nsc_entry_level *find_node(const struct nsc_levels *walk, ui
     const struct nsc_entry_level *levels = walk->trace->levels, *node;
     uint32_t low = 0, high = walk->trace->level_count;
 
-    while (low < high) { /* the first one behind the chunk */
+    while (low < high) { /* find the first node that begins after the chunk */
         uint32_t middle = low + (high - low) / 2;
 
         if (by_place(&levels[middle], &key) <= 0)
@@ -292,7 +293,7 @@ static const struct nsc_entry_level *choose_node(const struct nsc_levels *walk)
     return NULL;
 }
 
-/* A chunk's own head, in memory of the walk. */
+/* Read a chunk's own head into the walk's memory. */
 static int read_head(struct nsc_levels *walk, const struct nsc_chunk *chunk,
                      struct nsc_chunk_head *head, struct nsc_diag *diag)
 {
@@ -327,7 +328,7 @@ static void fill_piece(struct nsc_levels *walk, const struct nsc_chunk_head *hea
     piece->row_count = head->row_count;
 }
 
-/* Whether a chunk's head will do, if it has what is wanted. */
+/* Whether the current chunk's head may be used instead of its events. */
 static bool may_use_head(const struct nsc_levels *walk)
 {
     if (walk->at < walk->node_limit)

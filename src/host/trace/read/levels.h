@@ -1,26 +1,29 @@
 /*
- * levels.h - what a thread did between two times, at any zoom, without reading its events: the
- * heads of its chunks and the nodes above them (docs/format.md 4 and 7).
+ * levels.h - summaries and sums of a thread in a time window, at any zoom, without decoding its
+ * events: from chunk heads and the index nodes above them (docs/format.md sections 4 and 7).
  *
- * Called by answer/ for pictures and by analyze/ for statistics of a window. A walk gives pieces,
- * in order of time, each of one chunk or of the many that a node is above. It always takes the
- * largest that will do, so that a picture of 1,024 columns costs some dozens of reads, and the
- * sums of any window a few for each level, however long the trace. Files that lack nodes (older
- * ones, the end of a growing one) give more and smaller pieces.
+ * Called by viewer/engine/ for rendering and by analyze/ for statistics of a window. A walk returns
+ * pieces in time order. A piece covers one chunk or all chunks of a node. The walk always takes the
+ * largest suitable node: a picture of 1,024 columns costs some dozens of reads, and the sums of any
+ * window cost a few reads per level, for any length of the trace. Files without nodes (older
+ * versions, the end of a growing file) give more and smaller pieces.
  *
  *     nsc_levels_range(t, thread, from, to, &first, &end);
- *     nsc_levels_open(t, thread, first, end, NSC_LEVELS_ROWS, nsc_levels_shift(ticks), &walk,
- * diag); while ((more = nsc_levels_next(walk, &piece, diag)) == 1) if (piece.known)
- *             // paint piece.rows: the longest call of each depth and span of 2^piece.shift ticks,
- *             // of those that ended in the piece's chunks; rows may lie outside the window
+ *     shift = nsc_levels_shift(ticks);
+ *     nsc_levels_open(t, thread, first, end, NSC_LEVELS_ROWS, shift, &walk, diag);
+ *     while ((more = nsc_levels_next(walk, &piece, diag)) == 1)
+ *         if (piece.known)
+ *             // draw piece.rows: the longest call of each depth and span of 2^piece.shift ticks,
+ *             // of the calls that ended in the piece's chunks; rows may lie outside the window
  *         else
  *             // decode chunks [first_chunk, first_chunk + chunk_count): a cursor opened at
  *             // chunks[first_chunk].first_ticks, from there to nsc_cursor_at_chunk_end()
- *     nsc_levels_stack(t, thread, end, &stack, diag);  // calls that are still open behind them
- *     // paint stack.frames from their start_ticks to the right edge
+ *     nsc_levels_stack(t, thread, end, &stack, diag);  // calls still open after the pieces
+ *     // draw stack.frames from their start_ticks to the right edge
  *
- * Every call that overlaps the window is in one of the three, or is shorter than a span and lies in
- * the span of a longer one of its depth. Depths from 512 on are told by events and stacks only.
+ * Every call that overlaps the window is in one of the three. The exception are calls shorter than
+ * a span, within a span that has a longer call of the same depth. Calls at depth >= 512 are only in
+ * events and stacks.
  */
 #ifndef NSC_TRACE_READ_LEVELS_H
 #define NSC_TRACE_READ_LEVELS_H
@@ -37,12 +40,12 @@ enum nsc_levels_wanted {
 struct nsc_levels_piece {
     uint32_t first_chunk, chunk_count; /* index in nsc_trace_chunks() */
     uint32_t level;                    /* 0: a chunk */
-    bool known;                        /* false: the events must be read */
+    bool known;                        /* false: decode the events instead */
     /* For ROWS. Function ids are canonical. */
     uint32_t shift;
     uint32_t row_count;
     const struct nsc_chunk_row *rows;
-    /* For SUMS, of calls that ended in the chunks. Ids as stored: an alias has sums of its own. */
+    /* For SUMS, of calls that ended in the chunks. Ids as stored: an alias has its own sums. */
     uint32_t total_count;
     const struct nsc_chunk_total *totals;
 };
@@ -50,26 +53,26 @@ struct nsc_levels_piece {
 /* The open calls at a chunk's start, outermost first; function ids are canonical. */
 struct nsc_levels_stack {
     const struct nsc_frame *frames;
-    const uint64_t *child_ticks; /* time in direct callees that have ended */
+    const uint64_t *child_ticks; /* time in direct callees that had ended by then */
     uint32_t depth;
 };
 
-/* The shift of spans that are no longer than @ticks (at least 1). */
+/* The largest shift of spans not longer than @ticks (at least 1). */
 static inline uint32_t nsc_levels_shift(uint64_t ticks)
 {
     return 63u - (uint32_t)__builtin_clzll(ticks | 1);
 }
 
-/* Chunks [*@first, *@end) of the thread hold its events of [@from_ticks, @to_ticks), if any. */
+/* Find the chunks [*@first, *@end) that hold the thread's events in [@from_ticks, @to_ticks). */
 void nsc_levels_range(const struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
                       uint64_t to_ticks, uint32_t *first, uint32_t *end);
 
 /**
  * nsc_levels_open - begin a walk over chunks [@first, @end) of a thread.
- * @shift: for ROWS, the longest spans that will do are of 2^@shift ticks; else not used.
- * @out: receives the walk; it uses @t until it is closed, beside any cursors.
- * Pieces lie within the chunks asked for, but for those of ROWS: the first and the last may be of
- * more chunks than that, before and behind. Chunks whose events are missing are passed over.
+ * @shift: for ROWS, the maximum span is 2^@shift ticks; else unused.
+ * @out: receives the walk. It uses @t until it is closed; cursors may be used at the same time.
+ * Pieces lie within the requested chunks, except for ROWS: there the first and the last piece may
+ * include chunks before and after them. Chunks with missing events are skipped.
  * Returns 0, -EINVAL (no such thread or chunks) or -ENOMEM.
  */
 int nsc_levels_open(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32_t end,
@@ -77,19 +80,20 @@ int nsc_levels_open(struct nsc_trace *t, uint32_t thread, uint32_t first, uint32
                     struct nsc_diag *diag);
 
 /**
- * nsc_levels_next - the next piece.
- * @piece: what it points at is valid until the next call with the walk.
+ * nsc_levels_next - read the next piece.
+ * @piece: its arrays are valid until the next call with the walk.
  * Returns 1, 0 at the end, or -errno (-EBADMSG with @diag).
  */
 int nsc_levels_next(struct nsc_levels *walk, struct nsc_levels_piece *piece, struct nsc_diag *diag);
 void nsc_levels_close(struct nsc_levels *walk);
 
 /**
- * nsc_levels_stack - the calls that are open where a chunk begins.
- * @chunk: index in nsc_trace_chunks(); their number: behind the last one, where none is open.
- * @stack: receives them, valid until the next call on this trace.
- * Of a recovered file it may lack outermost calls that no head tells, and those that are open at
- * its end. Returns 0, -EINVAL, -EBADMSG with @diag or -ENOMEM.
+ * nsc_levels_stack - read the opening stack of a chunk.
+ * @chunk: index in nsc_trace_chunks(). The number of chunks means the thread's end, with an empty
+ *         stack.
+ * @stack: receives the open calls, valid until the next call on this trace.
+ * In a recovered file the outermost calls may be missing (their chunk heads are lost), and so are
+ * calls open at the end. Returns 0, -EINVAL, -EBADMSG with @diag or -ENOMEM.
  */
 int nsc_levels_stack(struct nsc_trace *t, uint32_t thread, uint32_t chunk,
                      struct nsc_levels_stack *stack, struct nsc_diag *diag);

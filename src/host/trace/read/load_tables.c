@@ -1,23 +1,23 @@
 /*
- * load_tables.c - tables and index of a trace into memory. See reader_state.h; docs/format.md
- * sections 6-8.
+ * load_tables.c - load tables and index of a trace into memory. See reader_state.h. Source:
+ * docs/format.md sections 6-8.
  *
- * A table block says the id of its first entry. Blocks may repeat entries (a file that was cut
- * while being written holds older states first): the last one counts. In a whole file there are no
- * holes; in a damaged one they are filled with empty entries.
+ * A table block begins with the id of its first entry. Blocks may repeat entries (an incomplete
+ * file holds older states first): the last one is valid. A complete file has no holes; holes of a
+ * damaged one are filled with empty entries.
  */
 #include <errno.h>
 
 #include "trace/read/reader_state.h"
 #include "util/array.h"
 
-#define HOLE_MAX (1u << 16) /* entries that recovery makes up for a lost block */
+#define HOLE_MAX (1u << 16) /* limit of empty entries in place of a lost block */
 
 struct table_kind {
     struct nsc_trace_table *table;
     size_t item_bytes;
     int (*get)(struct nsc_span *s, struct nsc_arena *arena, void *item);
-    const void *empty; /* stands for a lost entry */
+    const void *empty; /* replaces a lost entry */
 };
 
 static int get_meta(struct nsc_span *s, struct nsc_arena *arena, void *item)
@@ -330,7 +330,8 @@ static int sort_chunks(struct nsc_trace *t)
     return 0;
 }
 
-/* Within a thread chunks follow each other in time; sequence numbers are filled in or must grow. */
+/* Check that the chunks of a thread are in time order. Sequence numbers are assigned in a complete
+ * file; in a recovered one they must ascend. */
 static int link_chunks(struct nsc_trace *t, struct nsc_diag *diag)
 {
     bool recovering = (t->flags & NSC_NST_RECOVER) != 0;

@@ -1,13 +1,13 @@
 /*
- * note_reader.c - samples, states, marks and counters out of a trace. See nsc_note_cursor_open() in
- * reader.h; docs/format.md section 9.
+ * note_reader.c - read samples, states, marks and counters of a trace. See nsc_note_cursor_open()
+ * in reader.h. Source: docs/format.md section 9.
  */
 #include <errno.h>
 
 #include "trace/read/reader_state.h"
 #include "util/array.h"
 
-/* A text that stood in the block. */
+/* A name that the block contained before. */
 struct note_name {
     const char *text;
     uint64_t before; /* counters: the last integer of this name */
@@ -15,10 +15,10 @@ struct note_name {
 
 struct nsc_note_cursor {
     struct nsc_trace *trace;
-    const struct nsc_entry_notes *next, *end; /* blocks that are still to be read */
-    const struct nsc_entry_notes *block;      /* the one being read, or NULL */
+    const struct nsc_entry_notes *next, *end; /* blocks not read yet */
+    const struct nsc_entry_notes *block;      /* block being read, or NULL */
     uint64_t from_ticks, ticks;
-    uint64_t left; /* notes of the block */
+    uint64_t left; /* notes of the block not read yet */
     struct nsc_span records;
     struct nsc_buffer plain, packed;
     struct nsc_arena arena; /* texts of the block */
@@ -34,7 +34,7 @@ static int add_block(struct nsc_trace *t, const struct nsc_entry_notes *block)
     struct nsc_entry_notes *blocks;
 
     if (block->kind >= NSC_NOTE_KINDS)
-        return 0; /* a later version's */
+        return 0; /* kind of a later version */
     blocks = nsc_array_grow(t->note_blocks, &t->note_room, t->note_count, sizeof *blocks);
     if (blocks == NULL)
         return -ENOMEM;
@@ -124,7 +124,7 @@ int nsc_trace_link_notes(struct nsc_trace *t, struct nsc_diag *diag)
     return 0;
 }
 
-/* The blocks of an owner are [first, end) of t->note_blocks. */
+/* Find the range [first, end) of an owner's blocks in t->note_blocks. */
 static void find_owner(const struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
                        bool of_process, uint32_t *first, uint32_t *end)
 {
@@ -233,7 +233,7 @@ static uint64_t get_difference(struct nsc_span *s, uint64_t before)
     return before + (d >> 1 ^ ((d & 1) != 0 ? UINT64_MAX : 0));
 }
 
-/* Values of fields that this version does not know are passed over. */
+/* Decode a sample; skip fields of later versions. */
 static void get_sample(struct nsc_note_cursor *n, struct nsc_sample *sample)
 {
     uint64_t known = nsc_span_leb(&n->records);
@@ -249,7 +249,7 @@ static void get_sample(struct nsc_note_cursor *n, struct nsc_sample *sample)
     }
 }
 
-/* A name and the flag beside it. */
+/* Decode a name and its flag. */
 static int get_name(struct nsc_note_cursor *n, struct note_name **out, bool *flag)
 {
     uint64_t v = nsc_span_leb(&n->records);
@@ -343,7 +343,7 @@ static int get_note(struct nsc_note_cursor *n, struct nsc_note *note)
     }
     if (error != 0 || n->records.bad)
         return error != 0 ? error : -EBADMSG;
-    /* The last note has the time that the head says, and nothing comes behind it. */
+    /* The last note must have the time that the head says and end the block. */
     if (--n->left == 0 && (n->ticks != n->block->last_ticks || nsc_span_left(&n->records) != 0))
         return -EBADMSG;
     return 0;

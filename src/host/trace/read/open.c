@@ -1,4 +1,4 @@
-/* open.c - see reader.h: opening a trace, whole or cut off, and closing it. */
+/* open.c - see reader.h: open a complete or incomplete trace, and close it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -6,9 +6,9 @@
 
 #include "trace/read/reader_state.h"
 
-#define DIRECTORY_MAX (1u << 22) /* blocks: 16 Ki chunks each, or 256 KiB of a table */
+#define DIRECTORY_MAX (1u << 22) /* blocks; each covers 16 Ki chunks or 256 KiB of a table */
 
-/* Forget all tables and chunks. */
+/* Free all tables and chunks. */
 static void clear(struct nsc_trace *t)
 {
     struct nsc_trace_table *tables[] = {&t->processes, &t->threads,   &t->modules,
@@ -97,7 +97,7 @@ static int load_listed(struct nsc_trace *t, uint64_t kind, uint64_t offset, stru
 
 static int load_directory(struct nsc_trace *t, const struct nsc_block *block, struct nsc_diag *diag)
 {
-    struct nsc_buffer directory = t->plain; /* the listed blocks are read into a new buffer */
+    struct nsc_buffer directory = t->plain; /* kept: listed blocks are read into a new buffer */
     struct nsc_span s = nsc_span_of(directory.data, directory.used);
     uint64_t count = nsc_span_leb_max(&s, DIRECTORY_MAX), before = 0;
     int error = 0;
@@ -109,7 +109,7 @@ static int load_directory(struct nsc_trace *t, const struct nsc_block *block, st
         if (s.bad || offset >= block->offset || offset < NSC_FORMAT_HEADER_BYTES)
             error = nsc_diag_set(diag, block->offset, EBADMSG, "directory is malformed");
         else if (offset <= before &&
-                 i > 0) /* each block once: a small file stays small in memory */
+                 i > 0) /* each block once: bounds the memory by the file's size */
             error = nsc_diag_set(diag, block->offset, EBADMSG, "directory is out of order");
         else
             error = load_listed(t, kind, offset, diag);
@@ -218,7 +218,7 @@ int nsc_trace_open_fd(int fd, const char *name, unsigned flags, struct nsc_trace
 
 int nsc_trace_open(const char *path, unsigned flags, struct nsc_trace **out, struct nsc_diag *diag)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a fifo must not hang us */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a FIFO */
 
     if (fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot open %s: %s", path,

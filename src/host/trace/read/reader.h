@@ -1,10 +1,10 @@
 /*
- * reader.h - read a .nst trace file: tables at once, events by thread and time.
+ * reader.h - read a .nst trace file: all tables at open, events by thread and time.
  *
  * Called by analyze/, formats/, viewer/server/ and cli/. Treats the file as hostile: every offset,
- * count and id is checked; a damaged chunk is an error with its offset. Uses pread, not mmap (a
- * file that shrinks under us must not kill us). Any number of cursors; not thread-safe per trace
- * object.
+ * count and id is checked; a damaged chunk is an error with its offset. Uses pread, not mmap: a
+ * file that shrinks while it is read must not raise SIGBUS. Any number of cursors; not thread-safe
+ * per trace object.
  */
 #ifndef NSC_TRACE_READ_READER_H
 #define NSC_TRACE_READ_READER_H
@@ -21,8 +21,8 @@ struct nsc_chunk;
 
 enum nsc_trace_open_flags {
     NSC_NST_RECOVER =
-        1, /* accept a file without its end or index: scan blocks, keep what is whole */
-    NSC_TRACE_SCAN = 2, /* with RECOVER: scan in any case, to read around damaged events too */
+        1, /* accept a file without end or index: scan the blocks, keep the intact ones */
+    NSC_TRACE_SCAN = 2, /* with RECOVER: always scan, to skip damaged events, too */
 };
 
 struct nsc_trace_info {
@@ -33,16 +33,16 @@ struct nsc_trace_info {
     uint64_t lost_unattributed;
     uint64_t chunks;
     uint64_t start_ticks, end_ticks; /* first and last event */
-    uint32_t system_threads; /* entries of the thread table that are no further stack of one */
+    uint32_t system_threads; /* threads of the OS: additional stacks of a thread not counted */
     uint32_t process_count, thread_count, module_count, mapping_count, function_count;
     uint32_t meta_count, clock_count, left_out_count;
-    uint64_t notes[NSC_NOTE_KINDS]; /* how many of each kind */
+    uint64_t notes[NSC_NOTE_KINDS]; /* number of notes of each kind */
     bool exits_bound; /* only entries read the timer: ends of calls are bounds (meta `timing`) */
-    bool some_exits_timed; /* in some modules they did all the same (meta `timing.full`) */
+    bool some_exits_timed; /* except in some modules (meta `timing.full`) */
     bool complete;         /* finished by the writer */
     bool recovered;        /* opened by scanning the blocks: see `warning` */
-    bool compressed;       /* compression was asked for */
-    char warning[480];     /* what recovery left out; empty if nothing */
+    bool compressed;       /* compression was requested */
+    char warning[480];     /* what recovery omitted; empty if nothing */
 };
 
 /**
@@ -58,13 +58,15 @@ int nsc_trace_open_fd(int fd, const char *name, unsigned flags, struct nsc_trace
 void nsc_trace_close(struct nsc_trace *t);
 
 /**
- * nsc_trace_watch - have somebody asked before the events of each chunk are read.
- * @is_gone: true, and nobody wants them any more: reading fails with -ECANCELED. NULL: nobody is.
- * What else uses the trace, analyses for one, fails with it.
+ * nsc_trace_watch - install a cancellation callback.
+ * @is_gone: called before the events of each chunk are read; if it returns true, reading fails with
+ *           -ECANCELED. NULL removes the callback.
+ * @context: passed to @is_gone.
+ * Everything that reads events of the trace (e.g. analyses) then fails with the same error.
  */
 void nsc_trace_watch(struct nsc_trace *t, bool (*is_gone)(void *context), void *context);
 
-/* What the trace was opened as, for messages: its path, as a rule. */
+/* Name of the trace for messages: usually its path. */
 const char *nsc_trace_name(const struct nsc_trace *t);
 const struct nsc_trace_info *nsc_trace_info(const struct nsc_trace *t);
 const struct nsc_clock *nsc_trace_clock(const struct nsc_trace *t);
@@ -75,38 +77,39 @@ const struct nsc_module *nsc_trace_module(const struct nsc_trace *t, uint32_t id
 const struct nsc_mapping *nsc_trace_mapping(const struct nsc_trace *t, uint32_t id);
 const struct nsc_function *nsc_trace_function(const struct nsc_trace *t, uint32_t id);
 const struct nsc_clock_point *nsc_trace_clock_point(const struct nsc_trace *t, uint32_t index);
-/* What the clocks showed at the trace's time 0; 0: not known. */
+/* Values of the clocks at the trace's time 0; 0: unknown. */
 struct nsc_clock_point nsc_trace_zero(const struct nsc_trace *t);
-/* What was left out, by index; function ids are canonical. */
+/* Period in which a function was not recorded, by index; function ids are canonical. */
 const struct nsc_left_out *nsc_trace_left_out(const struct nsc_trace *t, uint32_t index);
-/* Meta text by key, or NULL; and by index. */
+/* Meta text by key (NULL if there is none), and by index. */
 const char *nsc_trace_meta(const struct nsc_trace *t, const char *key);
 int nsc_trace_meta_at(const struct nsc_trace *t, uint32_t index, const char **key,
                       const char **value);
 
 /*
- * Chunks: what each holds is known without reading its events. All of them are there for tools that
- * answer for a time range at some zoom; whoever wants every event takes a cursor.
+ * Chunks. Their contents are described without reading the events, for tools that show a time range
+ * at some zoom. To read all events, use a cursor.
  */
 struct nsc_chunk {
     uint64_t offset; /* of its head in the file */
     uint64_t sequence;
     uint64_t first_ticks, last_ticks;
     uint64_t events, calls; /* calls: entries and late exits */
-    uint64_t lost;          /* in gaps inside it */
+    uint64_t lost;          /* lost events in its gaps */
     uint32_t thread;
     uint32_t min_depth, max_depth;
     uint32_t depth;  /* open calls at its start */
-    uint32_t common; /* how many of them only the previous chunk's head tells */
+    uint32_t common; /* outermost frames of its opening stack that are inherited from the previous
+                        chunk and not repeated in its head */
     bool missing;    /* its head was read but its events are damaged (NSC_NST_RECOVER) */
 };
 
-/* The inside of a chunk's head. */
+/* Contents of a chunk's head. */
 struct nsc_chunk_head {
     const struct nsc_frame *frames; /* opening stack from `common` up, outermost first */
     const uint64_t *child_ticks;    /* for each of them: time in direct callees that had ended */
     uint32_t frame_count;
-    /* Small or unusual chunks leave these out: read their events. */
+    /* Small or unusual chunks omit these sections: read their events instead. */
     bool has_totals, has_summary, has_durations;
     const struct nsc_chunk_total *totals;
     uint32_t total_count;
@@ -119,9 +122,9 @@ struct nsc_chunk_head {
 const struct nsc_chunk *nsc_trace_chunks(const struct nsc_trace *t, uint32_t thread,
                                          uint32_t *count);
 /*
- * Whether a chunk, one of @count, may hold a call that returns without having been entered. The
- * next chunk's depth tells how many of its entries have no end in it; the rest is arithmetic. Of
- * what is missing, and of what follows it, nothing is known.
+ * Whether a chunk, one of @count, may contain a LATE_EXIT. Without one, 2 * calls + depth equals
+ * events + the next chunk's depth. Returns true (unknown) for a missing chunk and for chunks after
+ * a missing one.
  */
 static inline bool nsc_reader_may_have_late(const struct nsc_chunk *chunks, uint32_t count,
                                             uint32_t index)
@@ -140,28 +143,28 @@ static inline bool nsc_reader_may_have_late(const struct nsc_chunk *chunks, uint
  */
 int nsc_trace_chunk_head(struct nsc_trace *t, const struct nsc_chunk *chunk,
                          struct nsc_chunk_head *head, struct nsc_diag *diag);
-/* How many calls of function @id ended in the whole file, its aliases' not among them. False: the
- * file does not say, being cut off, or of an earlier version. */
+/* Number of calls of function @id, without its aliases, that ended in the file. Returns false if
+ * unknown: the file is incomplete or of an earlier version. */
 bool nsc_trace_function_calls(const struct nsc_trace *t, uint32_t id, uint64_t *calls);
 /**
- * nsc_trace_set_function - give a function of a trace that was not named yet (the recording has not
- * ended) its name, symbol, address and source line, for as long as the trace is open.
- * @f: copied. Before anything is read with the trace. Returns 0, -EINVAL or -ENOMEM.
+ * nsc_trace_set_function - set name, symbol, address and source line of a function in memory, for
+ * traces whose recording has not ended, where functions have no names yet.
+ * @f: copied. Call it before reading anything with the trace. Returns 0, -EINVAL or -ENOMEM.
  */
 int nsc_trace_set_function(struct nsc_trace *t, uint32_t id, const struct nsc_function *f);
-/* Likewise, that a function is the same as @canonical, which is no alias itself. */
+/* Likewise make a function an alias of @canonical, which must not be an alias itself. */
 int nsc_trace_alias_function(struct nsc_trace *t, uint32_t id, uint32_t canonical);
-/* The function that @id stands for: itself unless it is an alias. */
+/* Canonical id of function @id: itself unless it is an alias. */
 uint32_t nsc_trace_canonical(const struct nsc_trace *t, uint32_t id);
 
 /* NSC_BOUND_END if the ends of the function's calls were not timed, else 0. */
 uint32_t nsc_trace_end_bound(const struct nsc_trace *t, uint32_t function);
-/* Only entries were timed, but of this module's calls both ends were? */
+/* Whether exits of this module's calls were timed although only entries were elsewhere. */
 bool nsc_trace_timed_in_full(const struct nsc_trace *t, uint32_t module);
 
 /**
- * nsc_cursor_open - read one thread's events from the chunk that holds @from_ticks on.
- * The cursor begins at a chunk's start, so at or before @from_ticks: the caller skips.
+ * nsc_cursor_open - open a cursor over one thread's events at the chunk that holds @from_ticks.
+ * The cursor starts at the chunk's start: the caller skips events before @from_ticks.
  */
 int nsc_cursor_open(struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
                     struct nsc_cursor **out, struct nsc_diag *diag);
@@ -186,8 +189,8 @@ const struct nsc_chunk *nsc_cursor_chunk(const struct nsc_cursor *c);
 bool nsc_cursor_at_chunk_end(const struct nsc_cursor *c);
 
 /*
- * Notes: samples, states, marks, counters. They are in blocks, of one kind and owner each, whose
- * times are known without reading them.
+ * Notes: samples, states, marks, counters. A block holds notes of one kind and owner. The index
+ * gives the time range of each block.
  */
 struct nsc_note_cursor;
 
@@ -203,7 +206,7 @@ int nsc_note_cursor_open(struct nsc_trace *t, enum nsc_note_kind kind, uint32_t 
  * (-EBADMSG with @diag). */
 int nsc_note_cursor_next(struct nsc_note_cursor *n, struct nsc_note *note, struct nsc_diag *diag);
 void nsc_note_cursor_close(struct nsc_note_cursor *n);
-/* How many notes of a kind an owner has. */
+/* Number of notes of a kind and owner. */
 uint64_t nsc_trace_note_count(const struct nsc_trace *t, enum nsc_note_kind kind, uint32_t owner,
                               bool of_process);
 

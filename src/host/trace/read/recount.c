@@ -86,7 +86,7 @@ int nsc_recount_add_row(struct nsc_recount *a, const struct nsc_recount_call *ca
 
 /* ---- Adding up ------------------------------------------------------------------------------- */
 
-#define SUM_BUCKET 511u /* no bucket of durations */
+#define SUM_BUCKET 511u /* key of a sum: not a bucket of durations */
 
 static uint64_t key_of(uint32_t function, uint32_t bucket)
 {
@@ -98,7 +98,7 @@ static uint64_t key_in(const struct nsc_recount *a, uint32_t i, bool sum)
     return sum ? key_of(a->sums[i].function, SUM_BUCKET) : a->counts[i].key;
 }
 
-/* The slot of a key, or the free one where it belongs. */
+/* The slot of a key, or the free slot for it. */
 static uint32_t *find_slot(const struct nsc_recount *a, uint64_t key)
 {
     bool sum = (key & SUM_BUCKET) == SUM_BUCKET;
@@ -281,7 +281,7 @@ static int compare_ids(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* Each function has one row, of calls that there are. */
+/* Whether each function has at most one row, with at least one call. */
 static bool rows_are_single(const struct nsc_chunk_head *head)
 {
     uint32_t *ids = calloc((size_t)head->total_count + 1, sizeof *ids);
@@ -299,7 +299,7 @@ static bool rows_are_single(const struct nsc_chunk_head *head)
     return single;
 }
 
-/* What the sections say, with aliases resolved. */
+/* Convert the sections to an account, with aliases resolved. */
 static int take_claims(const struct nsc_trace *t, const struct nsc_chunk_head *head,
                        struct nsc_recount *claims)
 {
@@ -335,7 +335,7 @@ static bool totals_match(const struct nsc_recount *a, const struct nsc_recount *
 
 static bool durations_match(const struct nsc_recount *a, const struct nsc_recount *claims)
 {
-    for (uint32_t i = 0; i < claims->sum_count; i++) /* as many: the totals match */
+    for (uint32_t i = 0; i < claims->sum_count; i++) /* equal counts: the totals match */
         if (claims->sums[i].min_ticks != a->sums[i].min_ticks ||
             claims->sums[i].unwinds != a->sums[i].unwinds)
             return false;

@@ -1,8 +1,9 @@
 /*
- * salvage.c - read what is whole of a file that was cut off, is still growing, or is damaged.
+ * salvage.c - recover the intact blocks of a file that is incomplete, still growing, or damaged.
  *
- * Goes from block to block; where a header is damaged it looks for the next block marker whose
- * header checks. Every payload is checked, so what is kept is intact. docs/format.md section 10.
+ * Scans the file block by block. After a damaged header it searches for the next block marker with
+ * a valid header. It checks every payload, so all data that it keeps is intact. Source:
+ * docs/format.md section 10.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,13 +11,13 @@
 #include "trace/read/reader_state.h"
 #include "util/array.h"
 
-#define MADE_UP_MAX (1u << 16) /* table entries invented for damaged tables */
+#define MADE_UP_MAX (1u << 16) /* limit of placeholder entries for damaged tables */
 
 struct scan {
     struct nsc_trace *trace;
     uint64_t offset;
     bool have_directory;
-    bool have_head; /* a good head was just before this block */
+    bool have_head; /* the previous block was an intact chunk head */
     struct nsc_chunk head;
     uint64_t damaged_bytes, damaged_blocks;
     uint64_t first_damage; /* offset, or UINT64_MAX */
@@ -31,7 +32,7 @@ static void damage(struct scan *s, uint64_t bytes)
     s->damaged_blocks++;
 }
 
-/* A head whose events never came. */
+/* Mark a chunk as missing: its head was not followed by events. */
 static int miss_chunk(struct scan *s)
 {
     struct nsc_chunk *c;
@@ -54,7 +55,7 @@ static int keep_chunk(struct scan *s)
     struct nsc_chunk *c;
 
     if (!s->have_head)
-        return 0; /* events without head: the head's damage was noted */
+        return 0; /* events without head: the head's damage is already noted */
     c = nsc_trace_add_chunk(s->trace);
     if (c == NULL)
         return -ENOMEM;
@@ -63,7 +64,7 @@ static int keep_chunk(struct scan *s)
     return 0;
 }
 
-/* Of the directory only what no other block says: the losses that belong to no thread. */
+/* Take the losses without thread from the directory; no other block has them. */
 static int take_directory(struct nsc_trace *t)
 {
     struct nsc_span s = nsc_span_of(t->plain.data, t->plain.used);
@@ -82,7 +83,7 @@ static int take_directory(struct nsc_trace *t)
     return 0;
 }
 
-/* A block whose header is good. Returns 0, -ENOMEM, or -EBADMSG for a bad content. */
+/* Load a block with a valid header. Returns 0, -ENOMEM, or -EBADMSG for damaged content. */
 static int take_block(struct scan *s, const struct nsc_block *block)
 {
     struct nsc_trace *t = s->trace;
@@ -144,7 +145,7 @@ static int scan_blocks(struct scan *s)
 
             error = nsc_block_find(t->fd, bytes, s->offset + 1, &next);
             if (error == 0 && next == bytes)
-                break; /* the last block was cut off, or the footer */
+                break; /* the truncated last block, or the footer */
             if (error == 0)
                 damage(s, next - s->offset);
             if (error == 0)
@@ -172,7 +173,7 @@ static int make_up(struct nsc_trace_table *table, size_t bytes, const void *entr
     return 0;
 }
 
-/* Chunks of threads beyond any table, or out of sequence, cannot be placed. */
+/* Drop chunks that cannot be placed: thread ids beyond any table, or out of sequence. */
 static void drop_strange_chunks(struct scan *s)
 {
     struct nsc_trace *t = s->trace;
@@ -187,8 +188,8 @@ static void drop_strange_chunks(struct scan *s)
     t->chunk_count = kept;
 }
 
-/* A thread's entry may be older than its chunks, whose losses it then does not count; what is
- * damaged is lost too. */
+/* Adjust the threads' losses: an entry may be older than the thread's chunks and lack their losses;
+ * damaged events count as lost, too. */
 static int fit_losses(struct nsc_trace *t)
 {
     struct nsc_thread *threads = t->threads.items;
@@ -227,7 +228,7 @@ static int fit_tables(struct scan *s)
     error = make_up(&t->threads, sizeof thread, &thread, count);
     if (error == 0 && count > 0)
         error = make_up(&t->processes, sizeof process, &process, 1);
-    /* The last function stands for all that are not in the table: see event_cursor.c. */
+    /* The last function is a placeholder for all missing ones: see nsc_trace_stand_in(). */
     if (error == 0 && s->first_damage != UINT64_MAX)
         error = make_up(&t->functions, sizeof function, &function, t->functions.count + 1);
     if (error != 0)
@@ -267,7 +268,7 @@ static void drop_dangling(struct nsc_trace *t)
             processes[i].parent = NSC_NO_ID;
 }
 
-/* Whether the directory and a good footer end the file. */
+/* Whether the file ends with the directory and a valid footer. */
 static bool has_end(const struct scan *s)
 {
     const struct nsc_trace *t = s->trace;

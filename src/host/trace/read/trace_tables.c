@@ -1,4 +1,4 @@
-/* trace_tables.c - see reader.h: what a trace that is open says without its events. */
+/* trace_tables.c - see reader.h: access to the tables of an open trace. */
 #include <errno.h>
 
 #include "trace/read/reader_state.h"
@@ -68,7 +68,7 @@ int nsc_trace_alias_function(struct nsc_trace *t, uint32_t id, uint32_t canonica
     if (id >= t->functions.count || canonical >= t->functions.count ||
         t->canonical[canonical] != canonical)
         return -EINVAL;
-    for (uint32_t i = 0; i < t->functions.count; i++) /* what stood for it, too */
+    for (uint32_t i = 0; i < t->functions.count; i++) /* its aliases, too */
         if (t->canonical[i] == id)
             t->canonical[i] = canonical;
     for (uint32_t i = 0; i < t->left_out.count; i++)
@@ -121,7 +121,7 @@ const char *nsc_trace_meta(const struct nsc_trace *t, const char *key)
 {
     const struct nsc_meta *metas = t->metas.items;
 
-    for (uint32_t i = t->metas.count; i-- > 0;) /* the last one of a key counts */
+    for (uint32_t i = t->metas.count; i-- > 0;) /* the last entry of a key is valid */
         if (strcmp(metas[i].key, key) == 0)
             return metas[i].value;
     return NULL;

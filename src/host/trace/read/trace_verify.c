@@ -1,6 +1,6 @@
 /*
- * trace_verify.c - see nsc_trace_verify() in reader.h. Trusts nothing: every block is read, every
- * chunk is decoded, and what the heads say about the events is worked out again from the events.
+ * trace_verify.c - see nsc_trace_verify() in reader.h. Reads every block, decodes every chunk, and
+ * recomputes from the events what the heads and nodes say about them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,15 +13,15 @@
 #include "trace/read/recount.h"
 #include "util/array.h"
 
-/* Of the thread being checked: an open call. */
+/* An open call of the thread being checked. */
 struct open_call {
     uint64_t start_ticks, child_ticks;
     uint32_t function;
 };
 
-/* A node of the index while the chunks below it are read. */
+/* An index node whose chunks are being read. */
 struct node_check {
-    const struct nsc_entry_level *node; /* NULL: none is open at this level */
+    const struct nsc_entry_level *node; /* NULL: no node is open at this level */
     struct nsc_recount account;
     uint64_t events, calls, lost;
     uint32_t min_depth, max_depth;
@@ -34,7 +34,7 @@ struct verify {
     struct nsc_trace *trace;
     /* By canonical function: */
     uint32_t *active; /* open calls of the thread being checked */
-    bool *several;    /* several ids stand for it */
+    bool *several;    /* the function has aliases */
     struct open_call *stack;
     uint32_t depth, room;
     /* Of the chunk being checked: */
@@ -43,7 +43,7 @@ struct verify {
     struct nsc_recount account;
     /* By level, NSC_FORMAT_LEVELS_MAX + 1 of them. */
     struct node_check *nodes;
-    uint32_t next_node; /* the first one of the thread */
+    uint32_t next_node; /* index of the thread's first node */
 };
 
 static void fault(struct verify *v, uint64_t offset, const char *format, ...)
@@ -74,7 +74,7 @@ static bool enough(const struct verify *v)
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-/* Every block's header and payload, from the file header to @end. */
+/* Check every block's header and payload, from the file header to @end. */
 static int check_blocks(struct verify *v, int fd, uint64_t end)
 {
     struct nsc_buffer plain = {0}, packed = {0};
@@ -161,7 +161,7 @@ static int follow(struct verify *v, const struct nsc_event *events, size_t count
     return error;
 }
 
-/* The opening stack as the head tells it must be the one the events have led to. */
+/* Check that the opening stack in the head equals the stack after the preceding events. */
 static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
                         const struct nsc_chunk_head *head)
 {
@@ -180,7 +180,7 @@ static void check_stack(struct verify *v, const struct nsc_chunk *chunk,
 
 /* ---- Nodes above chunks ---------------------------------------------------------------------- */
 
-/* A chunk is about to be read: nodes begin with it. */
+/* Before a chunk is read: open the nodes that begin with it. */
 static int begin_nodes(struct verify *v, uint32_t thread, uint32_t chunk, struct nsc_diag *diag)
 {
     const struct nsc_entry_level *levels = v->trace->levels;
@@ -230,7 +230,7 @@ static int end_node(struct verify *v, struct node_check *check, const struct nsc
     return 0;
 }
 
-/* A chunk has been read: add it to the nodes above it, and check those that end with it. */
+/* After a chunk has been read: add it to the nodes above it, and check those that end with it. */
 static int end_nodes(struct verify *v, const struct nsc_chunk *chunks, uint32_t index,
                      struct nsc_diag *diag)
 {
@@ -259,7 +259,7 @@ static int end_nodes(struct verify *v, const struct nsc_chunk *chunks, uint32_t 
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* A chunk is about to be decoded. */
+/* Reset the account before a chunk is decoded. */
 static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
 {
     nsc_recount_begin(&v->account, head);
@@ -267,7 +267,7 @@ static void begin_chunk(struct verify *v, const struct nsc_chunk_head *head)
     v->min_depth = v->max_depth = v->depth;
 }
 
-/* A chunk has been decoded: compare. */
+/* After a chunk has been decoded: compare the account with its head. */
 static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
                       const struct nsc_chunk_head *head)
 {
@@ -284,7 +284,7 @@ static void end_chunk(struct verify *v, const struct nsc_chunk *chunk,
               (unsigned long long)chunk->sequence, chunk->thread);
 }
 
-/* Read and follow the events of @chunk, at whose start @c stands. */
+/* Decode and check the events of @chunk; @c must be at its start. */
 static int follow_chunk(struct verify *v, struct nsc_cursor *c, const struct nsc_chunk *chunk,
                         struct nsc_diag *diag)
 {
@@ -304,7 +304,7 @@ static int follow_chunk(struct verify *v, struct nsc_cursor *c, const struct nsc
     return 0;
 }
 
-/* Check one chunk after the other; @c stands at the start of the thread. */
+/* Check all chunks of a thread; @c must be at the thread's start. */
 static int check_events(struct verify *v, struct nsc_cursor *c, uint32_t thread,
                         struct nsc_diag *diag)
 {
@@ -325,7 +325,7 @@ static int check_events(struct verify *v, struct nsc_cursor *c, uint32_t thread,
         error = begin_nodes(v, thread, i, diag);
         if (error == 0)
             error = follow_chunk(v, c, &chunks[i], diag);
-        if (error == 0) /* again: the cursor has used the trace's buffers */
+        if (error == 0) /* read the head again: the cursor has used the trace's buffers */
             error = nsc_trace_chunk_head(v->trace, &chunks[i], &head, diag);
         if (error != 0)
             return error;
@@ -356,7 +356,7 @@ static int check_thread(struct verify *v, uint32_t id)
     }
     for (uint32_t i = 1; i <= v->trace->level_max; i++)
         v->nodes[i].node = NULL;
-    if (error != 0) /* calls are still open */
+    if (error != 0) /* calls are left open */
         memset(v->active, 0, v->trace->functions.count * sizeof *v->active);
     if (error != 0) {
         pass_on(v, &diag);
@@ -370,7 +370,7 @@ static int check_thread(struct verify *v, uint32_t id)
     return 0;
 }
 
-/* Each note is decoded, which checks its block; its texts and values can be anything. */
+/* Decode each note, which checks its block. Texts and values are arbitrary. */
 static int check_notes(struct verify *v, const struct nsc_entry_notes *of)
 {
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
