@@ -1,13 +1,13 @@
 /*
- * patchable_entry.h - functions of which only the entry can be patched
- * (-fpatchable-function-entry): the bytes of their entries, and of the code that is made for them.
- * Pure encoders over byte buffers, one implementation an ISA (arch/<isa>/dfi.c).
+ * patchable_entry.h - encoders for functions of which only the entry can be patched
+ * (-fpatchable-function-entry): their entries, and the code that is generated for them. Pure
+ * functions over byte buffers, one implementation per ISA (arch/<isa>/patchable_entry.c).
  * docs/adr/013-dynamic-function-instrumentation.md.
  *
- *   entry     in the function, its nops; when on, a jump to the landing
+ *   entry     nops in the function; when enabled, a jump to the landing
  *   landing   at the same distance from every entry of a module: a jump to the stub
- *   stub      tells nsc_patchable_entry which function it is, and jumps there
- *   body      what follows the entry's bytes; also the address that the function's events carry
+ *   stub      passes the function's identity to nsc_patchable_entry, and jumps there
+ *   body      the code after the entry's bytes; its address identifies the function in events
  */
 #ifndef NSC_ARCH_PATCHABLE_ENTRY_H
 #define NSC_ARCH_PATCHABLE_ENTRY_H
@@ -27,39 +27,40 @@
 #define NSC_ARCH_DFI_LANDING_BYTES NSC_ARCH_DFI_ENTRY_BYTES
 #define NSC_ARCH_DFI_STUB_BYTES    32u
 
-/* What an entry is, and the steps from each to the next. Other threads may run the entry, and stand
- * between its nops, at every step; before the next one they must all see it. */
+/* States of an entry, in the order of the transitions. Other threads may execute the entry, and may
+ * be between its nops, at every transition. All threads must see one transition before the next is
+ * made. */
 enum nsc_arch_dfi_state {
-    NSC_ARCH_DFI_NONE = 0, /* nothing that could be patched */
+    NSC_ARCH_DFI_NONE = 0, /* not a patchable entry */
     NSC_ARCH_DFI_NOP,      /* as compiled: one instruction */
-    NSC_ARCH_DFI_NOPS, /* as compiled: several instructions, and threads may stand between them */
-    NSC_ARCH_DFI_CLAIMED, /* its bytes behind the first may be written */
-    NSC_ARCH_DFI_OFF,     /* all is in place but the jump; one store of one unit switches */
+    NSC_ARCH_DFI_NOPS,     /* as compiled: several instructions, and threads may be between them */
+    NSC_ARCH_DFI_CLAIMED,  /* the bytes after the first may be written */
+    NSC_ARCH_DFI_OFF,      /* complete except for the jump; one store of one unit enables it */
     NSC_ARCH_DFI_ON,
 };
 
 /**
- * nsc_arch_dfi_distance - distances from entry to landing that are right for every entry, also for
- * NSC_ARCH_DFI_NOPS under running threads.
- * @number: 0 for the best one, and so on.
+ * nsc_arch_dfi_distance - return a distance from entry to landing that is valid for every entry,
+ * also for NSC_ARCH_DFI_NOPS while threads execute it.
+ * @number: 0 for the preferred distance, 1 for the next, and so on.
  * Returns 0 when there are no more.
  */
 int64_t nsc_arch_dfi_distance(unsigned number);
 
-/* Any distance up to this, a multiple of 4, is right for entries that nobody runs yet, and for
- * NSC_ARCH_DFI_NOP. */
+/* Maximum distance from entry to landing. Any multiple of 4 up to this is valid for entries that
+ * have not yet been executed, and for NSC_ARCH_DFI_NOP. */
 #ifdef NSC_ARCH_DFI_X86_64
 #define NSC_ARCH_DFI_REACH 0x70000000
 #else
 #define NSC_ARCH_DFI_REACH 0x7000000
 #endif
 
-/** nsc_arch_dfi_state - what @entry, NSC_ARCH_DFI_ENTRY_BYTES bytes, is in a module whose landings
- * are at @distance. */
+/** nsc_arch_dfi_state - return the state of @entry, NSC_ARCH_DFI_ENTRY_BYTES bytes, in a module
+ * whose landings are at @distance. */
 enum nsc_arch_dfi_state nsc_arch_dfi_state(const uint8_t *entry, int64_t distance);
 
-/** nsc_arch_dfi_entry - the bytes of an entry that was in the state before (OFF: or after) @state,
- * in it now. @state: CLAIMED, OFF or ON. */
+/** nsc_arch_dfi_entry - encode an entry that is in the state before @state, so that it is in
+ * @state. For OFF, the entry may also be in the state after it. @state: CLAIMED, OFF or ON. */
 void nsc_arch_dfi_entry(uint8_t *entry, enum nsc_arch_dfi_state state, int64_t distance);
 
 /**
@@ -72,8 +73,8 @@ int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub);
  * nsc_arch_dfi_stub - encode a stub.
  * @to:   NSC_ARCH_DFI_STUB_BYTES bytes.
  * @at:   run-time address of the stub.
- * @body: of the function.
- * @hook: nsc_patchable_entry of its module.
+ * @body: run-time address of the function's body.
+ * @hook: run-time address of nsc_patchable_entry in the function's module.
  * Returns 0, or -1 if @hook is out of reach.
  */
 int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook);

@@ -1,8 +1,9 @@
 /*
- * control_call.S - nsc_runtime_control(), see abi/control.h: goes to a stack of its own and
- * calls nsc_control_run() there. And the note that says where it is.
+ * control_call.S - nsc_runtime_control(), see abi/control.h: switches to a stack of its own and
+ * calls nsc_control_run() there. Also the ELF note that gives its address.
  *
- * A thread that is stopped anywhere is made to call it by setting pc, x0, x1 and x30 alone.
+ * A tracer can call it from a thread stopped at any instruction, by setting only pc, x0, x1 and
+ * x30.
  */
 #ifdef __aarch64__
 #define SYS_GETPID  172

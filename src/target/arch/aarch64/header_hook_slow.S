@@ -1,8 +1,8 @@
 /*
- * header_hook_slow.S - the way from the inlined header hook to nsc_runtime_slow(); part of libnanoscope.
+ * header_hook_slow.S - calls nsc_runtime_slow() for the inlined header hook; part of libnanoscope.
  *
  * In: x9 = word 0, x10 = word 1, x11 = position, x12 = slot.
- * Must preserve everything but x16, x17, x30 and the flags.
+ * Must preserve everything except x16, x17, x30 and the flags.
  * nsc_runtime_slow() is built without vector registers, so that those need no saving.
  */
 #ifdef __aarch64__

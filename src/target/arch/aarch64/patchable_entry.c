@@ -1,13 +1,13 @@
 /*
- * patchable_entry.c (AArch64) - see arch/patchable_entry.h. Called by the runtime when functions
- * are chosen; pure.
+ * patchable_entry.c (AArch64) - see arch/patchable_entry.h. The runtime calls it when it enables
+ * functions; pure.
  *
- *   nop       nop            as compiled; there may be more behind, which are the body's
+ *   nop       nop            as compiled; nops that follow it belong to the body
  *   off       b   entry + 4  (claimed is the same)
  *   on        b   landing
  *
  * NOP and B are among the few instructions that may be replaced by one another while another
- * processor executes them (Arm ARM DDI 0487, B2.2.5). So any distance is right at any time.
+ * processor executes them (Arm ARM DDI 0487, B2.2.5). So every distance is valid at any time.
  */
 #include "arch/patchable_entry.h"
 
@@ -32,7 +32,8 @@ static void put(uint8_t *code, uint64_t value, unsigned bytes)
         code[i] = (uint8_t)(value >> (8 * i));
 }
 
-/* Writes a branch over @distance. Returns 0, or -1 if that is too far. */
+/* Write a branch by @distance bytes. Returns 0, or -1 if it is out of reach or not a multiple of
+ * 4. */
 static int put_branch(uint8_t *code, int64_t distance)
 {
     if (distance % 4 != 0 || distance < -0x8000000 || distance >= 0x8000000)
@@ -44,7 +45,7 @@ static int put_branch(uint8_t *code, int64_t distance)
 int64_t nsc_arch_dfi_distance(unsigned number)
 {
     (void)number;
-    return 0; /* none is better than the others */
+    return 0; /* no preferred distances */
 }
 
 enum nsc_arch_dfi_state nsc_arch_dfi_state(const uint8_t *entry, int64_t distance)
@@ -72,10 +73,13 @@ int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
 }
 
 /*
- *    0   ldr x16, 16      what the function's events carry
- *    4   adr x17, 12      where the hook calls the body: a landing pad of its own, because where
- * the 8   b   hook         module wants BTI the body may only be come to by a direct branch 12   b
- * body 16   body
+ *    0   ldr x16, 16      body's address, which identifies the function in events
+ *    4   adr x17, 12      address that the hook calls for the body
+ *    8   b   hook
+ *   12   b   body
+ *   16   address of the body
+ *
+ * The hook calls the branch at 12, not the body: with BTI, the body accepts direct branches only.
  */
 int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
 {

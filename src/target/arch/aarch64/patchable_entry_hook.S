@@ -1,24 +1,25 @@
 /*
- * patchable_entry_hook.S (AArch64) - the hook of functions whose entry alone can be patched; see the one for
- * x86-64, and docs/adr/013.
+ * patchable_entry_hook.S (AArch64) - the hook of functions of which only the entry can be patched;
+ * see x86_64/patchable_entry_hook.S and docs/adr/013.
  *
- * The return address comes in x30, and the position is the stack pointer at the function's entry. A
- * function that calls has to push x30 first, so no two calls that are open have the same. x16 and x17 are
- * free at both ends: the linker's veneers use them; every other register comes through.
+ * The return address is in x30, and the position is the stack pointer at the function's entry. A
+ * function that makes calls has to push x30 first, so no two open calls have the same position. x16
+ * and x17 are free at entry and exit, because the linker's veneers use them. All other registers
+ * are preserved.
  *
- * Unwinding: as on x86-64, with the difference that what stands in the return address's place is in
- * x30, perhaps signed (PAC), which only its upper bits tell.
+ * Unwinding: as on x86-64, except that the replacement of the return address is in x30. It may be
+ * signed (PAC), which affects only its upper bits.
  */
 #include "arch/aarch64/slow_path_call.inc"
 #include "arch/return_table.inc"
 #include "abi/hook_asm.h"
 #include "abi/return_table.h"
 
-/* The hook's frame: x0 to x4, x30, x16, x17. */
+/* Frame of the hook: x0 to x4, x30, x16, x17. */
 #define FRAME     64
 #define SAVED_X30 40
 
-#define TO_TABLE 160 /* from nsc_patchable_return to a word that leads to the tables */
+#define TO_TABLE 160 /* bytes from nsc_patchable_return to the word that leads to the tables */
 
 .macro PUSH
     stp     x0, x1, [sp, #-FRAME]!
@@ -34,7 +35,7 @@
     .cfi_adjust_cfa_offset -FRAME
 .endm
 
-/* To x3 the slot of position x2; x0 and x1 are lost. With \check, to 8 where there is none. */
+/* x3 = slot of position x2; clobbers x0 and x1. With \check, jumps to 8 if there is no slot. */
 .macro FIND_SLOT check
 .if \check
     lsr     x1, x2, #NSC_PATCHABLE_ADDRESS_BITS
@@ -57,8 +58,9 @@
 .endm
 
 /*
- * One event at position x2, by the protocol of abi/hook.h. x16: its address; MARK: 0 entry, 1
- * exit. x0, x1, x3 and x4 are lost, and by the slow path x2.
+ * Record one event at position x2, by the protocol of abi/hook.h. In: x16 = event's address; MARK =
+ * 0 for entry, 1 for exit. Jumps to \slow, with the slot in x1 and ticks in x4, if it cannot store
+ * the event. Clobbers x0, x1, x3 and x4.
  */
 .macro RECORD mark, slow
     adrp    x1, :gottprel:nsc_runtime_tls
@@ -85,7 +87,8 @@
     stlr    x3, [x1]
 .endm
 
-/* The same by the slow path: x1 = slot, x2 = position, x4 = ticks. */
+/* Record the event on the slow path: x1 = slot, x2 = position, x4 = ticks. Clobbers
+ * x0 to x4, x16, x17 and x30. */
 .macro RECORD_SLOW mark
     add     x0, x16, #\mark
     orr     x0, x0, x2, lsl #NSC_RUNTIME_POSITION_SHIFT
@@ -95,15 +98,15 @@
 .endm
 
 /*
- * The frame of the call below: CFA is the caller's stack pointer plus 1; that is the caller's sp back;
- * the return address is in the slot that the tables have for CFA - 1.
+ * Unwind rules of the call below. CFA is the caller's stack pointer plus 1. The rule for sp yields
+ * the caller's sp. The return address is in the table slot of position CFA - 1.
  */
 .macro CFI_IN_BODY
     .cfi_def_cfa sp, 1
     .cfi_escape 0x16, 31, 2, 0x31, 0x1c /* val_expression of sp: lit1 minus */
     .cfi_escape 0x10, 30, 51            /* expression of x30, 51 bytes */
     .cfi_escape 0x31, 0x1c              /* lit1 minus: position */
-    .cfi_escape 0x8e, 0x00              /* breg30 0: nsc_patchable_return stands there */
+    .cfi_escape 0x8e, 0x00              /* breg30 0: x30 holds nsc_patchable_return */
     .cfi_escape 0x0e, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0x1a /* const8u and: unsigned */
     CFI_FIND_SLOT TO_TABLE
 .endm
@@ -113,7 +116,7 @@
     .hidden nsc_patchable_entry, nsc_patchable_return
     .type   nsc_patchable_entry, %function
     .p2align 5
-/* From a function's stub: x16 = where its body begins, x17 = what to call for it. */
+/* Entered from a function's stub: x16 = address of the body, x17 = address to call for the body. */
 nsc_patchable_entry:
     .cfi_startproc
     PUSH
@@ -131,10 +134,11 @@ nsc_patchable_entry:
 3:  ldr     x17, [sp, #56]
     POP
     .cfi_restore x30
-    adr     x30, nsc_patchable_return     /* so that what unwinders read is right from before the call */
+    adr     x30, nsc_patchable_return     /* set before the call, so that the unwind rules hold at
+                                           * the call */
     CFI_IN_BODY
     blr     x17
-/* The body returns to here, with what it returns in any register. */
+/* The body returns here; its return value may be in any register. */
 nsc_patchable_return:
     PUSH
     add     x2, sp, #FRAME
@@ -160,7 +164,8 @@ nsc_patchable_return:
 6:  RECORD_SLOW 1
     b       5b
 
-/* A chosen function has ended with a jump to this one: see x86-64. */
+/* An instrumented function has ended with a tail call of this one: see
+ * x86_64/patchable_entry_hook.S. */
 7:  ldr     x16, [x3, #NSC_PATCHABLE_FUNCTION]
     ldr     x0, [sp, #48]
     str     x0, [x3, #NSC_PATCHABLE_FUNCTION]
@@ -179,7 +184,7 @@ nsc_patchable_return:
 11: RECORD_SLOW 0
     b       12b
 
-/* The first call in this part of the stack. Without memory it goes unrecorded. */
+/* First call in this part of the stack: allocate slots. Without memory the call is not recorded. */
 8:  mov     x0, x2
     bl      nsc_patchable_make_room
     ldp     x16, x17, [sp, #48]
@@ -189,7 +194,8 @@ nsc_patchable_return:
     .cfi_endproc
     .size   nsc_patchable_entry, . - nsc_patchable_entry
 
-/* NAME: calls FUNCTION(x0, x1, x2, x3) of the runtime; x0 to x4, x16 and x17 are lost. */
+/* Define NAME, which calls the runtime's FUNCTION(x0, x1, x2, x3). Clobbers x0 to x4, x16 and
+ * x17. */
 .macro TO_RUNTIME name, function
     .type   \name, %function
     .p2align 4
@@ -204,7 +210,7 @@ nsc_patchable_return:
     TO_RUNTIME nsc_patchable_slow, nsc_runtime_slow
     TO_RUNTIME nsc_patchable_make_room, nsc_runtime_dfi_room
 
-/* The runtime's top table, once there is one. */
+/* Address of the runtime's top table; 0 until the runtime has allocated it. */
     .bss
     .globl  nsc_patchable_table
     .hidden nsc_patchable_table

@@ -1,19 +1,19 @@
 /*
- * sled.c (AArch64) - words of clang's sleds. Called by the runtime at load; must stay pure: it only
- * reads and writes the buffer that it is given.
+ * sled.c (AArch64) - encoders of clang's sleds. Called by the runtime at load. Must stay pure: it
+ * reads and writes only the buffer that it is given.
  *
- * Entry, exit and tail-call sleds are alike: 32 bytes, a branch over seven nops; the return or tail
- * jump follows the sled. Off and on differ in the first word only:
+ * Entry, exit and tail-call sleds are alike: 32 bytes, a branch over seven nops. The return or tail
+ * jump follows the sled. The disabled (off) and enabled (on) forms differ in the first word only:
  *
  *        off               on
  *    0   b   sled + 32     nop
  *    4   str x30, [sp, #-16]!
- *    8   bl  trampoline
+ *    8   bl  hook
  *   12   ldr x30, [sp], #16
  *   16   b   sled + 32
  *
  * B and NOP are among the few instructions that may be replaced by one another while another
- * processor executes them (Arm ARM DDI 0487, B2.2.5); the words behind them are written once, when
+ * processor executes them (Arm ARM DDI 0487, B2.2.5). The words after them are written once, while
  * the first word still branches over them.
  */
 #include "arch/arch.h"
@@ -57,7 +57,7 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
 {
     if (!is_xray(sled))
         return 0;
-    /* As clang left it, or as we did. */
+    /* As compiled, or as the runtime wrote it. */
     if (get(code) == op_b_over)
         return get(code + 4) == op_nop || get(code + 4) == op_push_x30;
     return get(code) == op_nop && get(code + 4) == op_push_x30;
@@ -65,13 +65,13 @@ int nsc_arch_sled_known(const uint8_t *code, enum nsc_arch_sled sled)
 
 int nsc_arch_entry_known(const uint8_t *code)
 {
-    (void)code; /* XRay makes both or neither */
+    (void)code; /* XRay emits both sleds or neither */
     return 1;
 }
 
 int nsc_arch_xray_slow(void)
 {
-    return 0; /* the branch is what the off form is, too */
+    return 0; /* the sled as compiled is also the disabled form */
 }
 
 enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
@@ -82,7 +82,7 @@ enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sl
     return sled == NSC_ARCH_SLED_XRAY_EXIT ? NSC_ARCH_HOOK_RETURN : NSC_ARCH_HOOK_TAIL;
 }
 
-/* Writes what the first word branches over. Returns -1 if the trampoline is out of reach. */
+/* Write the words after the first. Returns -1 if @distance, to the hook, is out of reach. */
 static int put_rest(uint8_t *code, enum nsc_arch_sled sled, int64_t distance)
 {
     int64_t words = (distance - CALL_AT) / 4;
@@ -106,7 +106,7 @@ int nsc_arch_sled_write(uint8_t *code, enum nsc_arch_sled sled, int64_t distance
 
 int nsc_arch_sled_ready(uint8_t *code, enum nsc_arch_sled sled, int64_t distance, unsigned step)
 {
-    /* A sled that somebody left on is turned off first: its other words may be in use. */
+    /* Disable a sled that was left enabled first: threads may be executing its other words. */
     if (step == 0 && get(code) != op_b_over) {
         put(code, op_b_over);
         return 0;

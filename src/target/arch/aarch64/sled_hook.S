@@ -3,8 +3,8 @@
  * tracing (hidden symbols), so that bl of a sled reaches them. The protocol is in abi/hook.h; the
  * sled is described in arch/aarch64/sled.c.
  *
- * At a hook nothing may be clobbered but flags: before a tail jump any call-clobbered register, x16
- * and x17 included, can hold an argument or the target. Vector registers are never touched.
+ * A hook may clobber only the flags. Before a tail jump any call-clobbered register can hold an
+ * argument or the target, x16 and x17 included. Vector registers are never touched.
  *
  *   x30        sled + 12; the event's code address is x30 - 8, four bytes into the sled
  *   [sp]       the traced function's own x30, pushed by the sled
@@ -13,10 +13,11 @@
 #include "arch/aarch64/slow_path_call.inc"
 #include "abi/hook_asm.h"
 
-#define SAVED 48 /* bytes of the fast path's own registers */
+#define SAVED 48 /* bytes of the registers that the fast path saves */
 
-/* NAME: symbol; IS_EXIT: 0 or 1, the event's exit bit. Ticks are read last at entry and first at
- * exit, so that the hook's own work falls outside of the call. */
+/* Define the hook NAME. IS_EXIT: 0 or 1, the event's exit bit. TIMED: 0 or 1, whether word 1 is
+ * stored. Ticks are read last at entry and first at exit, so that the call's duration excludes the
+ * hook's work. */
 .macro HOOK name, is_exit, timed=1
     .globl  \name
     .hidden \name
@@ -36,7 +37,7 @@
     ldr     x1, [x1, :gottprel_lo12:nsc_runtime_tls]
     mrs     x0, tpidr_el0
     add     x0, x0, x1
-    /* A signal handler in between clears the exclusive monitor: the store fails and repeats. */
+    /* A signal handler in between clears the exclusive monitor: the store fails and is repeated. */
 1:  ldxr    x1, [x0]
     add     x2, x1, #16
     stxr    w3, x2, [x0]
@@ -58,7 +59,7 @@
 .if \timed
     str     x4, [x1, #8]
 .endif
-    stlr    x3, [x1] /* last for every reader: the recorder looks at chunks that are in use */
+    stlr    x3, [x1] /* last in memory order: the recorder reads chunks that are in use */
     ldr     x4, [sp, #32]
     ldp     x2, x3, [sp, #16]
     ldp     x0, x1, [sp], #SAVED
@@ -82,9 +83,9 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
     .text
     HOOK nsc_trampoline_entry, 0
     HOOK nsc_trampoline_tail, 1
-    /* For recordings in which only entries are timed: word 1 of an exit's slot stays zero. */
+    /* For recordings that time entries only: word 1 of an exit's slot stays zero. */
     HOOK nsc_trampoline_tail_untimed, 1, 0
-    /* Hooks that differ on other machines only. */
+    /* Aliases: these hooks differ only on other machines. */
     .globl  nsc_trampoline_entry_pushed, nsc_trampoline_return, nsc_trampoline_return_untimed
     .hidden nsc_trampoline_entry_pushed, nsc_trampoline_return, nsc_trampoline_return_untimed
     .set    nsc_trampoline_return, nsc_trampoline_tail
@@ -92,8 +93,8 @@ nsc_trampoline_slow_\name: /* x1 = slot, x2 = position, x4 = ticks */
     .set    nsc_trampoline_entry_pushed, nsc_trampoline_entry
 
 /*
- * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register saved;
- * x0 to x4 are already.
+ * Common slow path: calls nsc_runtime_slow(word, ticks, position, slot) with every general register
+ * saved. The hook has saved x0 to x4.
  */
     .type   nsc_trampoline_slow, %function
     .p2align 4

@@ -16,7 +16,7 @@ static inline uint64_t nsc_arch_ticks(void)
     return ticks;
 }
 
-/* One second: the architecture lets every program read the timer's frequency. */
+/* Exactly one second: programs may read the timer's frequency on this architecture. */
 static inline uint64_t nsc_arch_ticks_per_second(void)
 {
     uint64_t hz;

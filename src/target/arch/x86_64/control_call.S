@@ -1,10 +1,10 @@
 /*
- * control_call.S - nsc_runtime_control(), see abi/control.h: goes to a stack of its own and
- * calls nsc_control_run() there. And the note that says where it is.
+ * control_call.S - nsc_runtime_control(), see abi/control.h: switches to a stack of its own and
+ * calls nsc_control_run() there. Also the ELF note that gives its address.
  *
- * A thread that is stopped anywhere is made to call it by setting %rip, %rdi, %rsi and %rsp alone.
- * Nothing is written to the stack at %rsp; only the last instruction reads it. So a tracer that has
- * no place for a return address gives an %rsp that cannot be read, and sees the fault.
+ * A tracer can call it from a thread stopped at any instruction, by setting only %rip, %rdi, %rsi
+ * and %rsp. It writes nothing to the stack at %rsp; only the last instruction reads it. A tracer
+ * that has no place for a return address sets an unreadable %rsp, and waits for the fault.
  */
 #ifdef __x86_64__
 #define SYS_GETPID  39

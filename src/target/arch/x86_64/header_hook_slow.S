@@ -1,9 +1,9 @@
 /*
- * header_hook_slow.S - the way from the inlined header hook to nsc_runtime_slow(); part of libnanoscope.
+ * header_hook_slow.S - calls nsc_runtime_slow() for the inlined header hook; part of libnanoscope.
  *
- * In: rax = word 0, rdx = word 1, r11 = position, rcx = slot, r10 = address to go on at. It is reached
- * by a jump, so that the inlined code need not move the stack pointer off its red zone.
- * Must preserve everything but rax, rdx, r10, r11 and the flags. nsc_runtime_slow() is built without
+ * In: rax = word 0, rdx = word 1, r11 = position, rcx = slot, r10 = address to continue at. The
+ * hook jumps here, so that the inlined code need not move the stack pointer past its red zone. Must
+ * preserve everything except rax, rdx, r10, r11 and the flags. nsc_runtime_slow() is built without
  * vector registers, so that those need no saving. The unwind rules hold at every instruction.
  */
 #ifdef __x86_64__

@@ -1,6 +1,6 @@
 /*
- * patchable_entry.c (x86-64) - see arch/patchable_entry.h. Called by the runtime when functions are
- * chosen; pure.
+ * patchable_entry.c (x86-64) - see arch/patchable_entry.h. The runtime calls it when it enables
+ * functions; pure.
  *
  *            gcc              clang
  *   nops     90 90 90 90 90   0f 1f 44 00 xx
@@ -8,11 +8,11 @@
  *   off      a9 90 90 90 xx
  *   on       e9 90 90 90 xx                    jmp rel32
  *
- * gcc's nops are five instructions, and a thread that was interrupted between them may come back at
- * any time, even hours later. So each byte behind the first stays an instruction that does nothing:
- * rel32 is such that three of them are still nops, and xx is one of the harmless bytes below. The
- * price is that the landing must be at one of a few distances. With clang's nop, and in code that
- * has yet to run, rel32 is free.
+ * gcc's nops are five instructions. A thread that was interrupted between them may resume at any
+ * time, even hours later. So each byte after the first must remain an instruction without effect:
+ * three bytes of rel32 are still nops, and xx is one of the harmless bytes below. The price is that
+ * only a few distances to the landing are possible. With clang's nop, and in code that has not yet
+ * run, rel32 can have any value.
  */
 #include "arch/patchable_entry.h"
 
@@ -24,14 +24,15 @@ enum {
 };
 
 /*
- * As a straggler would run them: cld, stc, clc, cmc, sahf, nop, wait, whose landings are below
- * (flags are dead at an entry, the direction flag is clear); prefixes without an effect, es, cs, ss
- * and ds, whose landings are above.
+ * Last bytes of rel32 that are instructions without effect. First those with landings below the
+ * entry: cld, stc, clc, cmc, nop, wait and sahf. They may change flags, which are dead at an entry,
+ * and clear the direction flag, which is already clear. Then prefixes without effect, es, cs, ss
+ * and ds, with landings above.
  */
 static const uint8_t harmless[] = {0xfc, 0xf9, 0xf8, 0xf5, 0x90, 0x9b,
                                    0x9e, 0x26, 0x2e, 0x36, 0x3e};
 
-/* nopl disp8(%rax,%rax), whatever the displacement: clang 14 has 8 in it. */
+/* nopl disp8(%rax,%rax), with any displacement: clang 14 uses 8. */
 static const uint8_t nop[] = {0x0f, 0x1f, 0x44, 0x00};
 
 static int64_t distance_of(uint8_t last)
@@ -39,7 +40,7 @@ static int64_t distance_of(uint8_t last)
     return ENTRY + (int64_t)(int32_t)((uint32_t)last << 24 | 0x909090u);
 }
 
-/* Byte @i of an entry whose jump goes over @distance. */
+/* Return byte @i of an entry whose jump covers @distance. */
 static uint8_t operand_byte(int64_t distance, unsigned i)
 {
     return (uint8_t)((uint64_t)(distance - ENTRY) >> (8 * (i - 1)));
@@ -50,7 +51,7 @@ int64_t nsc_arch_dfi_distance(unsigned number)
     return number < sizeof(harmless) ? distance_of(harmless[number]) : 0;
 }
 
-/* What the bytes behind the first are. */
+/* Return 1 if the bytes after the first are the operand for @distance. */
 static int is_operand(const uint8_t *entry, int64_t distance)
 {
     unsigned i;
@@ -103,7 +104,7 @@ void nsc_arch_dfi_entry(uint8_t *entry, enum nsc_arch_dfi_state state, int64_t d
         entry[i] = operand_byte(distance, i);
 }
 
-/* Four bytes of @value, which must be a signed 32-bit number. */
+/* Write @value as four bytes. Returns 0, or -1 if it is not a signed 32-bit number. */
 static int put32(uint8_t *to, int64_t value)
 {
     unsigned i;
@@ -123,7 +124,7 @@ int nsc_arch_dfi_landing(uint8_t *to, uint64_t at, uint64_t stub)
 
 int nsc_arch_dfi_stub(uint8_t *to, uint64_t at, uint64_t body, uint64_t hook)
 {
-    /* mov %r11,-8(%rsp); lea body(%rip),%r11; jmp hook. What is behind never runs: int3 */
+    /* mov %r11,-8(%rsp); lea body(%rip),%r11; jmp hook. The rest never runs: int3. */
     static const uint8_t begin[] = {0x4c, 0x89, 0x5c, 0x24, 0xf8, 0x4c, 0x8d, 0x1d};
     unsigned i;
 

@@ -1,25 +1,26 @@
 /*
- * patchable_entry_hook.S (x86-64) - the hook of functions whose entry alone can be patched. Assembled into
- * every module built for tracing (hidden symbols). A chosen function's entry jumps to its stub,
- * which is made at run time (linux/patch/entry_patch.c) and comes here. docs/adr/013 has the whole story.
+ * patchable_entry_hook.S (x86-64) - the hook of functions of which only the entry can be patched.
+ * Assembled into every module built for tracing (hidden symbols). The entry of an instrumented
+ * function jumps to its stub, which is generated at run time (linux/patch/entry_patch.c) and jumps
+ * here. See docs/adr/013.
  *
- *   entry  keeps the return address, pops it and calls the function's body: the body finds the stack
- *          as it always does, but its return address is nsc_patchable_return
- *   exit   finds the kept address by the stack pointer, puts it back and returns to it
+ *   entry  saves the return address, pops it and calls the function's body. The body has its usual
+ *          stack, except that its return address is nsc_patchable_return
+ *   exit   finds the saved address by the stack pointer, restores it and returns to it
  *
- * Each return thus belongs to a call, as return prediction and shadow stacks want it. Every register
- * comes through, in both directions, but for the flags: a compiler that sees both sides of a call may
- * keep values in registers that the function does not change (gcc's -fipa-ra).
+ * So each return matches a call, as return prediction and shadow stacks require. Every register
+ * except the flags is preserved at entry and at exit: a compiler that sees caller and callee may
+ * keep values in registers that the callee does not change (gcc's -fipa-ra).
  *
  * Stack, entry and exit alike:
  *   (%rsp)     return address; this address is the position
  *   below      saved registers, in the red zone, which signal frames skip
  *
- * Unwinding: while the body runs, the frame here has the same stack pointer as its caller's. Some
- * unwinders tell frames by their CFA only, so it is one byte above: nowhere else can one be. The
- * return address is where the tables of abi/return_table.h say, by a DWARF expression, which finds
- * them through the address that stands in its place. It is right at every instruction, for who
- * looks from a signal handler.
+ * Unwinding: while the body runs, the frame of this hook has the same stack pointer as its
+ * caller's. Some unwinders identify frames by their CFA only, so this frame's CFA is one byte
+ * higher: no other frame can have that CFA. A DWARF expression finds the return address in the
+ * tables of abi/return_table.h. It reaches them through the address that replaces the return
+ * address. The rules hold at every instruction, for unwinders that run in a signal handler.
  */
 #include "arch/x86_64/slow_path_call.inc"
 #include "arch/return_table.inc"
@@ -30,12 +31,12 @@
 #define SAVED_RAX  -16
 #define SAVED_RDX  -24
 #define SAVED_RCX  -32
-#define BODY       -40 /* where the body begins; also the address that events carry */
+#define BODY       -40 /* address of the body; it identifies the function in events */
 #define BELOW      40
 
-#define TO_TABLE 192 /* from nsc_patchable_return to a word that leads to the tables */
+#define TO_TABLE 192 /* bytes from nsc_patchable_return to the word that leads to the tables */
 
-/* To %rcx the slot of position \at(%rsp); %rdx is lost. With \check, to 8 where there is none. */
+/* %rcx = slot of position \at(%rsp); clobbers %rdx. With \check, jumps to 8 if there is no slot. */
 .macro FIND_SLOT at, check
     leaq    \at(%rsp), %rcx
     shrq    $NSC_PATCHABLE_TOP_SHIFT, %rcx
@@ -63,9 +64,9 @@
 .endm
 
 /*
- * One event at position (%rsp), by the protocol of abi/hook.h; to \slow if it cannot be stored,
- * with the slot in %rax. %r11: its address. MARK: 0 entry, 4 exit, which becomes bit 47. %rax, %rcx
- * and %rdx are lost.
+ * Record one event at position (%rsp), by the protocol of abi/hook.h. Jumps to \slow, with the slot
+ * in %rax, if it cannot store the event. In: %r11 = event's address; MARK = 0 for entry, 4 for
+ * exit, which becomes bit 47. Clobbers %rax, %rcx and %rdx.
  */
 .macro RECORD mark, slow
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
@@ -89,7 +90,7 @@
     movq    %rax, (%rcx)
 .endm
 
-/* The same by the slow path. */
+/* Record the event on the slow path. */
 .macro RECORD_SLOW mark
     leaq    \mark(%rsp), %rcx
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rcx
@@ -117,15 +118,15 @@
 .endm
 
 /*
- * The frame of the call below: CFA is the caller's stack pointer plus 1; that is the caller's %rsp
- * back; the return address is in the slot that the tables have for CFA - 9.
+ * Unwind rules of the call below. CFA is the caller's stack pointer plus 1. The rule for %rsp
+ * yields the caller's %rsp. The return address is in the table slot of position CFA - 9.
  */
 .macro CFI_IN_BODY
     .cfi_def_cfa %rsp, 1
     .cfi_escape 0x16, 7, 2, 0x31, 0x1c  /* val_expression of %rsp: lit1 minus */
     .cfi_escape 0x10, 16, 41            /* expression of the return address, 41 bytes */
     .cfi_escape 0x39, 0x1c              /* lit9 minus: position */
-    .cfi_escape 0x12, 0x06              /* dup deref: nsc_patchable_return stands there */
+    .cfi_escape 0x12, 0x06              /* dup deref: that word holds nsc_patchable_return */
     CFI_FIND_SLOT TO_TABLE
 .endm
 
@@ -134,7 +135,7 @@
     .hidden nsc_patchable_entry, nsc_patchable_return
     .type   nsc_patchable_entry, @function
     .p2align 5
-/* From a function's stub: %r11 = where its body begins, the program's %r11 in SAVED_R11. */
+/* Entered from a function's stub: %r11 = address of the body, the program's %r11 in SAVED_R11. */
 nsc_patchable_entry:
     .cfi_startproc
     SAVE
@@ -152,9 +153,9 @@ nsc_patchable_entry:
     leaq    8(%rsp), %rsp
     .cfi_def_cfa %rsp, 0
     .byte   0xff                    /* call *BODY - 8(%rsp) */
-    CFI_IN_BODY                     /* its return address minus 1 is looked up */
+    CFI_IN_BODY                     /* unwinders look up its return address minus 1 */
     .byte   0x54, 0x24, BODY - 8
-/* The body returns to here, with what it returns in any register. */
+/* The body returns here; its return value may be in any register. */
 nsc_patchable_return:
     movq    %r11, SAVED_R11 - 8(%rsp)
     movq    %rax, SAVED_RAX - 8(%rsp)
@@ -181,8 +182,9 @@ nsc_patchable_return:
 6:  RECORD_SLOW 4
     jmp     5b
 
-/* A chosen function has ended with a jump to this one, which returns in its place, to wherever its
- * return address leads: its exit, this one's entry, and on without another call. */
+/* An instrumented function has ended with a tail call of this one. This one returns to the same
+ * return address in its place. Record the exit of the first and the entry of this one; jump to the
+ * body without another call. */
 7:  movq    NSC_PATCHABLE_FUNCTION(%rcx), %rax
     movq    %r11, NSC_PATCHABLE_FUNCTION(%rcx)
     movq    %rax, %r11
@@ -196,7 +198,7 @@ nsc_patchable_return:
 11: RECORD_SLOW 0
     jmp     12b
 
-/* The first call in this part of the stack. Without memory it goes unrecorded. */
+/* First call in this part of the stack: allocate slots. Without memory the call is not recorded. */
 8:  leaq    -BELOW(%rsp), %rsp
     .cfi_adjust_cfa_offset BELOW
     call    nsc_patchable_make_room
@@ -208,16 +210,17 @@ nsc_patchable_return:
     .cfi_endproc
     .size   nsc_patchable_entry, . - nsc_patchable_entry
 
-/* %rcx = word, %rdx = position, %r11 = slot; these, %rax and the flags are lost. */
+/* In: %rcx = word, %rdx = position, %r11 = slot. Clobbers these, %rax and the flags. */
     .type   nsc_patchable_slow, @function
 nsc_patchable_slow:
     .cfi_startproc
-    jmp     nsc_trampoline_slow     /* what it takes for saved registers there is of no use */
+    jmp     nsc_trampoline_slow     /* the values that it restores as saved registers are not used
+                                     * here */
     .cfi_endproc
     .size   nsc_patchable_slow, . - nsc_patchable_slow
 
-/* nsc_runtime_dfi_room() for the position BELOW + 8 above %rsp; only %rax, %rdx, %rcx and %r11 are
- * lost. The zero flag is set if there is no room. */
+/* Call nsc_runtime_dfi_room() for the position BELOW + 8 above %rsp. Clobbers only %rax, %rdx,
+ * %rcx, %r11 and the flags. Sets the zero flag if there is no memory. */
     .type   nsc_patchable_make_room, @function
 nsc_patchable_make_room:
     .cfi_startproc
@@ -237,7 +240,7 @@ nsc_patchable_make_room:
     .cfi_endproc
     .size   nsc_patchable_make_room, . - nsc_patchable_make_room
 
-/* The runtime's top table, once there is one. */
+/* Address of the runtime's top table; 0 until the runtime has allocated it. */
     .bss
     .globl  nsc_patchable_table
     .hidden nsc_patchable_table

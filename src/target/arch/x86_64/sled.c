@@ -1,6 +1,6 @@
 /*
- * sled.c (x86-64) - bytes of the sleds. Called by the runtime at load; must stay pure: it only
- * reads and writes the buffer that it is given.
+ * sled.c (x86-64) - encoders of sleds. Called by the runtime at load. Must stay pure: it reads and
+ * writes only the buffer that it is given.
  *
  *             on                      off                compiled as
  *   site      e8 rel32                a9 imm32           a9 00 00 00 00
@@ -8,11 +8,11 @@
  *   xray      e8 rel32, 6-byte nop    a9 imm32, nop      jmp +9, 9-byte nop
  *   exit      e8 rel32, c3            c3 ...             ret, 10-byte nop
  *
- * e8 is call rel32, a9 test $imm32,%eax. rel32 is the same in both forms, so turning a sled is a
- * store of one byte, which other threads may execute over at any time. `test` only changes flags,
- * which are dead at entry and at exit. What the compiler left is brought to one of the two forms
- * before the code runs; or under running threads, in steps, each of which leaves bytes that mean
- * nothing to whoever has seen the ones before, and to whoever has not:
+ * e8 is call rel32, a9 test $imm32,%eax. rel32 is the same in both forms. So one byte store enables
+ * or disables a sled, also while other threads execute it. `test` only changes flags, which are
+ * dead at entry and at exit. A sled, as compiled, is brought to one of the two forms before the
+ * code runs. While threads run it, this takes steps. After each step the bytes have no effect, both
+ * for threads that have seen the previous steps and for threads that have not:
  *
  *             as compiled      step 0                 step 1               step 2
  *   site      a9 00000000      a9 imm32
@@ -20,8 +20,8 @@
  *   xray      eb 09 ...        eb 09 ..., 6-byte nop  a9 09 ..., nop       a9 imm32, nop
  *   exit      c3 2e ...        c3 imm32, c3
  *
- * A sled that somebody has left on is turned off in step 0. An operand changes one byte at a time,
- * if need be: any value does for test.
+ * Step 0 disables a sled that was left enabled. An operand may be written byte by byte, because any
+ * value is valid for test.
  */
 #include "arch/arch.h"
 
@@ -38,7 +38,7 @@ enum {
     XRAY_BYTES = 11,
 };
 
-/* nopw 0(%rax,%rax), six bytes: fills what is left of clang's eleven. */
+/* nopw 0(%rax,%rax), six bytes: fills the rest of clang's eleven. */
 static const uint8_t nop6[6] = {0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00};
 
 unsigned nsc_arch_sled_bytes(enum nsc_arch_sled sled)
@@ -84,7 +84,7 @@ int nsc_arch_entry_known(const uint8_t *code)
 
 int nsc_arch_xray_slow(void)
 {
-    return 1; /* a jump taken at each entry: 1 to 5 % of a program's time */
+    return 1; /* each entry takes a jump, which costs 1 to 5 % of a program's time */
 }
 
 enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sled, int is_entry)
@@ -102,7 +102,7 @@ enum nsc_arch_hook nsc_arch_sled_hook(const uint8_t *code, enum nsc_arch_sled sl
                                                                     : NSC_ARCH_HOOK_TAIL;
 }
 
-/* Returns 0 and the operand, or -1 if it is out of reach. */
+/* Returns 0 and the operand, or -1 if @distance is out of reach. */
 static int operand_for(int64_t distance, uint32_t *operand)
 {
     int64_t relative = distance - SITE_BYTES;

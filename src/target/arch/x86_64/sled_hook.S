@@ -1,25 +1,25 @@
 /*
  * sled_hook.S (x86-64) - the hooks that sleds call. Assembled into every module built for tracing
- * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in abi/hook.h; which
- * sled calls which hook, in nsc_arch_sled_hook().
+ * (hidden symbols), so that rel32 of a sled reaches them. The protocol is in abi/hook.h.
+ * nsc_arch_sled_hook() decides which hook a sled calls.
  *
- * What a hook may clobber, beside flags, which are dead at every sled:
+ * Registers that a hook may clobber, besides the flags, which are dead at every sled:
  *   entry   %r10, %r11: gcc pushes %r10 around its sled where it holds a nested function's static
  *           chain; clang's C and C++ have none. All others may hold arguments (%al: vector count).
  *   return  %r11, which no calling convention of gcc or clang preserves (preserve_most and
  *           preserve_all included); return values are in %rax, %rdx and vector registers.
- *   tail    nothing: any call-clobbered register can hold an argument or the target.
+ *   tail    none: any call-clobbered register can hold an argument or the target.
  * Vector registers are never touched.
  *
  * Stack:  (%rsp)   return address into the sled: the event's code address
  *         8(%rsp)  the traced function's own return address; this address is the position
  *         below    saved registers in the red zone, which signal frames skip
  *
- * The exit bit comes for free: it is bit 47, bit 2 of the position is 0, and the position is shifted
- * by 45; an exit just starts from position + 4.
+ * The exit bit needs no instruction of its own. It is bit 47; bit 2 of the position is 0, and the
+ * position is shifted by 45. So an exit starts from position + 4.
  *
- * The timer is not ordered with other instructions: where it stands in a hook makes no measurable
- * difference (bench/hook_cost). Behind the checks it needs one register less.
+ * The timer is not ordered with other instructions: its place in a hook makes no measurable
+ * difference (bench/hook_cost). After the checks it needs one register less.
  */
 #include "arch/x86_64/slow_path_call.inc"
 #include "abi/hook_asm.h"
@@ -27,11 +27,11 @@
 #define SAVED_R11 -8
 #define SAVED_RDX -16
 #define SAVED_RCX -24
-#define SAVED_RAX -32 /* of the hooks that look at the last event */
+#define SAVED_RAX -32 /* of the hooks that read the last event */
 
-#define FILLER 8 /* word 0 of a record that says nothing: NSC_LIVE_ESC_LOST */
+#define FILLER 8 /* word 0 of a record without information: NSC_LIVE_ESC_LOST */
 
-/* %rax = ticks; %rdx is lost. Left out to measure the rest of the hook (bench/hook_cost). */
+/* %rax = ticks; clobbers %rdx. Left out to measure the rest of the hook (bench/hook_cost). */
 .macro TICKS
 #ifndef NSC_TRAMPOLINE_WITHOUT_TICKS
     rdtsc
@@ -40,7 +40,7 @@
 #endif
 .endm
 
-/* What every fast path begins with: the slot is in %r11, or there is none, and on to 1. */
+/* Start of every fast path. %r11 = slot; jumps to 1 if the event cannot be stored there. */
 .macro RESERVE free, mark, over
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
     movl    $16, %r11d
@@ -55,8 +55,9 @@
 .endm
 
 /*
- * The fast path. FREE: a register to work with; MARK: 0 entry, 4 exit; OVER: bytes that the
- * function has pushed before its sled. %rdx is saved, %r11 is free; goes to 1 when it cannot store.
+ * The fast path. FREE: a temporary register; MARK: 0 for entry, 4 for exit; OVER: bytes that the
+ * function has pushed before its sled. %rdx must be saved, and %r11 free. Jumps to 1 if it cannot
+ * store the event.
  */
 .macro RECORD free, mark, over
     RESERVE \free, \mark, \over
@@ -71,8 +72,8 @@
     movq    SAVED_RDX(%rsp), %rdx
 .endm
 
-/* The same for an exit that is not timed: word 1 of its slot stays zero. No register of the timer's is
- * touched. */
+/* The fast path of an exit that is not timed: word 1 of its slot stays zero. Does not touch the
+ * timer's output registers, except %rdx, which is restored. */
 .macro RECORD_UNTIMED free, mark
     RESERVE \free, \mark, 0
     leaq    8 + \mark(%rsp), \free
@@ -83,9 +84,10 @@
 .endm
 
 /*
- * The thread has no chunk, and none is free: the event is lost, and counted; else on to 9. As
- * nsc_thread_lose_at_once(), here because the program must not take longer without a recorder than
- * with one. %rdx and FREE are as RESERVE left them; %rdx is lost, and %r11 unless it goes on to 9.
+ * Count the event as lost if the thread has no chunk and none is free; else jump to 9. Equivalent
+ * to nsc_thread_lose_at_once(). It is here because the program must not run slower without a
+ * recorder than with one. In: %rdx and FREE as left by RESERVE. Clobbers %rdx, and %r11 unless it
+ * jumps to 9.
  */
 .macro LOSE free, over
     btq     $NSC_RUNTIME_NOWHERE_BIT, %r11
@@ -97,7 +99,7 @@
     cmpl    $0, (%rdx)
     jne     9f
     movq    NSC_RUNTIME_END_LOST(\free), %rdx
-    testq   %rdx, %rdx                 /* a signal handler may have come to another session */
+    testq   %rdx, %rdx                 /* a signal handler may have joined another session */
     jz      9f
     testl   $(NSC_RUNTIME_LOST_LOOK - 1), (%rdx)
     jz      9f
@@ -109,7 +111,7 @@
     movq    SAVED_RDX(%rsp), %rdx
 .endm
 
-/* To the slow path with %rcx = word, %rdx = position, %r11 = slot. */
+/* Jump to the slow path with %rcx = word, %rdx = position, %r11 = slot. */
 .macro GO_SLOW mark, over
     leaq    8 + \over + \mark(%rsp), %rcx
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rcx
@@ -133,7 +135,7 @@
     .size   \name, . - \name
 .endm
 
-/* The end of an exit. */
+/* End of an exit hook. */
 .macro RETURN keep_r11
     movq    SAVED_RCX(%rsp), %rcx
 .if \keep_r11
@@ -168,8 +170,9 @@
 .endm
 
 /*
- * Is the call's entry the last event of the thread's chunk: of the same position, no exit, no record?
- * Else to 2. %r11 = where the next event goes; %rdx = the thread's; %rax and %rcx are lost.
+ * Check that the call's entry is the last event of the thread's chunk: same position, not an exit,
+ * not a record. Else jump to 2. %r11 = slot of the next event; %rdx = the thread's TLS offset;
+ * clobbers %rax and %rcx.
  */
 .macro LAST_IS_ENTRY
     movq    nsc_runtime_tls@gottpoff(%rip), %rdx
@@ -181,14 +184,14 @@
     leaq    8(%rsp), %rcx
     shlq    $NSC_RUNTIME_POSITION_SHIFT, %rcx
     xorq    %rax, %rcx
-    shrq    $47, %rcx                   /* another position, or an exit */
+    shrq    $47, %rcx                   /* not 0: another position, or an exit */
     jnz     2f
     shrq    $16, %rax
-    testl   %eax, %eax                  /* a record, or empty */
+    testl   %eax, %eax                  /* zero: a record, or empty */
     jz      2f
 .endm
 
-/* What LAST_IS_ENTRY needs, saved; and back again. */
+/* Save and restore the registers that LAST_IS_ENTRY uses. BEGIN saves %rdx. */
 .macro SAVE_FOR_LOOK keep_r11
     movq    %rcx, SAVED_RCX(%rsp)
     movq    %rax, SAVED_RAX(%rsp)
@@ -204,9 +207,10 @@
 .endm
 
 /*
- * An exit that is not timed. Right behind the call's own entry it takes no slot: the entry's time gets
- * a mark. A signal handler that comes in between has the slots behind, and then the exit is an event as
- * any other. Compared before it is stored: the chunk may be somebody else's by then.
+ * Hook of an exit that is not timed. Directly after the call's own entry, it takes no slot: it sets
+ * a mark in the entry's word 1. If a signal handler intervenes, it uses the next slots, and the
+ * exit is recorded as an ordinary event. The mark is stored by compare-and-exchange, because the
+ * chunk may have another owner by then.
  */
 .macro UNTIMED_HOOK name, keep_r11
     BEGIN \name
@@ -215,7 +219,7 @@
     movq    -8(%r11), %rax
     movq    %rax, %rcx
     btsq    $NSC_RUNTIME_RETURNED_BIT, %rcx
-    jc      2f                          /* that call has returned */
+    jc      2f                          /* that call has already returned */
     cmpxchgq %rcx, -8(%r11)
     jne     2f
     cmpq    %fs:NSC_RUNTIME_POS(%rdx), %r11
@@ -233,10 +237,11 @@
 .endm
 
 /*
- * An exit that takes its call back if it was short. The call's entry must be the last event. It is
- * emptied before the slot is free, since who comes next writes word 1 first; and whoever reads the
- * chunk must never see the old word 0 with it. A signal handler that comes in between has the slot behind: then the emptied one becomes a record
- * that says nothing. Everything else is an exit as any other.
+ * Hook of an exit that discards its call if the call was short. The call's entry must be the last
+ * event. The entry is cleared before its slot is freed: the next event writes word 1 first, and
+ * readers of the chunk must never see that with the old word 0. If a signal handler intervenes, it
+ * uses the next slot; then the cleared entry becomes a record without information. All other exits
+ * are ordinary events.
  */
 .macro REWIND_HOOK name, keep_r11
     BEGIN \name
@@ -260,7 +265,7 @@
     movq    $FILLER, -16(%r11)
 3:  movq    %fs:NSC_RUNTIME_ENDP(%rdx), %rcx
     movq    NSC_RUNTIME_END_REWOUND(%rcx), %rcx
-    testq   %rcx, %rcx                  /* a handler may have come to another session */
+    testq   %rcx, %rcx                  /* a signal handler may have joined another session */
     jz      4f
     incq    (%rcx)
 4:  RETURN_FROM_LOOK \keep_r11
@@ -278,23 +283,23 @@
     ENTRY_HOOK nsc_trampoline_entry_pushed, 8
     EXIT_HOOK nsc_trampoline_return, 0
     EXIT_HOOK nsc_trampoline_tail, 1
-    /* For recordings in which only entries are timed. */
+    /* For recordings that time entries only. */
     UNTIMED_HOOK nsc_trampoline_return_untimed, 0
     UNTIMED_HOOK nsc_trampoline_tail_untimed, 1
     REWIND_HOOK nsc_trampoline_return_rewind, 0
     REWIND_HOOK nsc_trampoline_tail_rewind, 1
 
 /*
- * Common slow part: nsc_runtime_slow(word, ticks, position, slot) with every general register
- * saved; %rcx, %rdx and %r11 are already.
+ * Common slow path: calls nsc_runtime_slow(word, ticks, position, slot) with every general register
+ * saved. The hook has saved %rcx, %rdx and %r11.
  */
-    .globl  nsc_trampoline_slow     /* for hooks/dfi */
+    .globl  nsc_trampoline_slow     /* for patchable_entry_hook.S */
     .hidden nsc_trampoline_slow
     .type   nsc_trampoline_slow, @function
     .p2align 4
 nsc_trampoline_slow:
     .cfi_startproc
-    leaq    SAVED_RCX(%rsp), %rsp   /* take in the registers saved below %rsp */
+    leaq    SAVED_RCX(%rsp), %rsp   /* keep the registers that are saved below %rsp */
     .cfi_adjust_cfa_offset -SAVED_RCX
     pushq   %rbp
     .cfi_adjust_cfa_offset 8
