@@ -1,6 +1,6 @@
 /*
- * calibrate.c - a program of calls that do nothing: nanoscope-calibrate, built for tracing by the
- * build's own `nanoscope cc`. The recorder runs it to measure what a call costs
+ * calibrate.c - nanoscope-calibrate: a program that makes empty calls, built for tracing by the
+ * build's own `nanoscope cc`. The recorder runs it to measure the cost of a call
  * (record/budget/hook_cost.c).
  */
 enum { CALLS = 3000 };

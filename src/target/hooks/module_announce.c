@@ -1,14 +1,14 @@
 /*
- * module_announce.c - linked into every executable and shared library that is built for tracing,
- * together with the trampolines, as nanoscope-module.o. Announces the module to the runtime; all
- * symbols are hidden, so each module has its own. Must not be instrumented itself.
+ * module_announce.c - registers a module with the runtime. Linked, together with the hooks, into
+ * every executable and shared library that is built for tracing, as nanoscope-module.o. All symbols
+ * are hidden, so each module has its own copy. Must not be instrumented itself.
  */
 #include "abi/hook.h"
 #include "arch/arch.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
-/* The linker makes these where the sections exist. */
+/* The linker defines these if the sections exist. */
 extern const struct nsc_live_site __start_nanoscope_sites[] HIDDEN __attribute__((weak));
 extern const struct nsc_live_site __stop_nanoscope_sites[] HIDDEN __attribute__((weak));
 extern struct nsc_runtime_xray __start_xray_instr_map[] HIDDEN __attribute__((weak));
@@ -53,11 +53,11 @@ static struct nsc_runtime_module module = {
     .rewind_tail = nsc_trampoline_tail_rewind,
 };
 
-/* 101 is the first priority that is not the implementation's: before the program's constructors,
- * and after its destructors. */
+/* 101 is the first priority that is not reserved for the implementation. So load() runs before the
+ * program's constructors, and unload() after its destructors. */
 __attribute__((constructor(101))) static void load(void)
 {
-    /* Not by a relocation: GNU ld 2.40 loses this one with -z pack-relative-relocs. */
+    /* Set here, not by a relocation: GNU ld 2.40 loses this one with -z pack-relative-relocs. */
     module.elf_header = __ehdr_start;
     nsc_runtime_module_load(&module);
 }

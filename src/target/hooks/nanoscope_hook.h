@@ -1,15 +1,15 @@
 /*
  * nanoscope_hook.h - the header hook: the two functions that -finstrument-functions calls, written
- * so that the compiler inlines them. Force-included by `nanoscope cc` (-include) into every source.
+ * so that the compiler inlines them. `nanoscope cc` force-includes it (-include) into every source.
  *
- * Rules of this file: it sees every program before the program's own first line. It includes
- * nothing, uses reserved names only, is clean from C89 to C23 and from C++98 on, makes no call but
- * the one to the slow path, and touches no register or flag that the compiler does not know of.
- * Contract: abi/hook.h and abi/live.h. Reasons: docs/adr/005-header-hook.md.
+ * Rules of this file: it is compiled before the first line of any program. It includes nothing,
+ * uses reserved names only, and is clean from C89 to C23 and from C++98 on. Its only call is to the
+ * slow path. It touches no register or flag that the compiler does not know of. Contract:
+ * abi/hook.h and abi/live.h. Reasons: docs/adr/005-header-hook.md.
  */
 #if !defined(__ASSEMBLER__) && !defined(__clang__) &&                                              \
     !(defined(__x86_64__) && defined(__LP64__)) && !(defined(__AARCH64EL__) && defined(__LP64__))
-/* Not #warning: with -Werror that would stop a build which is merely not traced. clang counts a
+/* Not #warning: with -Werror, that would fail a build that is merely not traced. clang counts a
  * message as a warning, too. */
 #pragma message("nanoscope: the header hook does not know this machine; nothing is traced")
 #endif
@@ -34,8 +34,8 @@ extern "C" {
 #define __NANOSCOPE_ATTRIBUTES                                                                     \
     __always_inline__, __no_instrument_function__, __nothrow__, __artificial__
 #if defined(__clang__)
-/* clang never inlines gnu_inline bodies here: its calls are made too late to be seen as uses. They
- * are made by name, which C++ would mangle for a static function. */
+/* clang never inlines gnu_inline bodies here: it emits its calls too late for them to count as
+ * uses. It calls by symbol name, which C++ would mangle for a static function. */
 #define __NANOSCOPE_NAME(name) __asm__(name)
 #define __NANOSCOPE_INLINE     static __inline__ __attribute__((__used__, __NANOSCOPE_ATTRIBUTES))
 #elif defined(__x86_64__) && __GNUC__ >= 11
@@ -54,9 +54,9 @@ extern "C" {
 #if defined(__NANOSCOPE_HOOK_X86_64) || defined(__NANOSCOPE_HOOK_AARCH64)
 
 /*
- * Struct nsc_runtime_thread. Volatile, because the slow path and signal handlers
- * change them: no value may be kept from one hook to the next. That makes a memory clobber, which
- * would spoil the program's own optimisation, unnecessary.
+ * Start of struct nsc_runtime_thread. Volatile, because the slow path and signal handlers change
+ * the fields: no value may be kept from one hook to the next. With volatile no memory clobber is
+ * necessary, which would prevent optimisation of the program's own code.
  */
 struct __nanoscope_thread_head {
     volatile unsigned long __pos;
@@ -66,17 +66,17 @@ struct __nanoscope_thread_head {
 extern __thread struct __nanoscope_thread_head __nanoscope_thread __asm__("nsc_runtime_tls")
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
 
-/* Not 0: nothing is recorded. One word for all threads, which a recording that begins sets to 0. */
+/* Not 0: recording is off for all threads. Starting a recording sets it to 0. */
 extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
     __attribute__((__visibility__("default")));
 
 #define __NANOSCOPE_EVENT_BYTES    16
-#define __NANOSCOPE_REACH_BYTES    0x40000ul /* both ways: 2 * NSC_LIVE_ANCHOR_REACH */
+#define __NANOSCOPE_REACH_BYTES    0x40000ul /* both directions: 2 * NSC_LIVE_ANCHOR_REACH */
 #define __NANOSCOPE_POSITION_SHIFT 45
 #define __NANOSCOPE_PC_SHIFT       48
 
-/* A struct nsc_live_site of kind HOOK for the label %=, tied to the code ("o") and to its group
- * ("?"), so that a linker which discards the function discards the record with it. */
+/* A struct nsc_live_site of kind HOOK for the label %=. It is tied to the code ("o") and to its
+ * group ("?"), so that a linker which discards the function discards the record with it. */
 #define __NANOSCOPE_SITE                                                                           \
     ".pushsection nanoscope_sites,\"ao?\",%%progbits,.Lnanoscope%=\n\t"                            \
     ".balign 4\n\t"                                                                                \
@@ -87,12 +87,12 @@ extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
 #ifdef __NANOSCOPE_HOOK_X86_64
 
 #define __NANOSCOPE_EXIT_BIT   (1ul << 47)
-/* The return address lies just below the frame's canonical address. Where gcc realigns the stack it
- * means an address inside the frame instead: of no consequence, since entry and exit agree and
- * callers and callees lie on either side. */
+/* The return address lies just below the frame's canonical address. Where gcc realigns the stack,
+ * this is an address inside the frame instead. That is harmless: entry and exit agree, and the
+ * positions of callers and callees lie on either side. */
 #define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa() - 8)
 
-/* Not locked: exact against signal handlers of this thread, and nobody else writes it. */
+/* No lock prefix: atomic with respect to signal handlers of this thread, the only other writers. */
 #define __NANOSCOPE_RESERVE(slot, head)                                                            \
     __asm__ __volatile__("xaddq %0, %1" : "+r"(slot), "+m"((head)->__pos) : : "cc")
 #define __NANOSCOPE_HERE(pc)                                                                       \
@@ -105,11 +105,11 @@ extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
                          : "=a"(ticks)                                                             \
                          :                                                                         \
                          : "rdx", "cc")
-/* Word 0, after word 1 for every reader: the machine keeps stores in order. */
+/* Write word 0. All readers see it after word 1, because x86-64 keeps stores in order. */
 #define __NANOSCOPE_COMPLETE(event, word0) ((void)((event)[0] = (word0)))
-/* A jump, not a call: a call would write into the red zone. r10 is the way back; the stub restores
- * all but the registers named here. Through the GOT: a lazy binding would call the dynamic linker.
- */
+/* A jump, not a call: a call would write into the red zone. r10 is the address to continue at. The
+ * stub restores all registers except those named here. Through the GOT: lazy binding would call the
+ * dynamic linker. */
 #define __NANOSCOPE_SLOW(word0, word1, position, slot)                                             \
     do {                                                                                           \
         register unsigned long __nanoscope_r0 __asm__("rax") = (word0);                            \
@@ -127,14 +127,15 @@ extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
 #else /* AArch64 */
 
 #define __NANOSCOPE_EXIT_BIT 1ul
-/* The stack pointer at entry; clang's __builtin_dwarf_cfa means the frame record instead. */
+/* Stack pointer at entry; clang's __builtin_dwarf_cfa returns the frame record instead. */
 #ifdef __clang__
 #define __NANOSCOPE_POSITION() ((unsigned long)__builtin_sponentry())
 #else
 #define __NANOSCOPE_POSITION() ((unsigned long)__builtin_dwarf_cfa())
 #endif
 
-/* A signal handler in between clears the exclusive monitor, so that the store fails and repeats. */
+/* A signal handler in between clears the exclusive monitor, so that the store fails and is
+ * repeated. */
 #define __NANOSCOPE_RESERVE(slot, head)                                                            \
     do {                                                                                           \
         unsigned long __nanoscope_next;                                                            \
@@ -150,7 +151,7 @@ extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
 #define __NANOSCOPE_HERE(pc)                                                                       \
     __asm__ __volatile__(".Lnanoscope%=:\n\tadr %0, .Lnanoscope%=\n\t" __NANOSCOPE_SITE : "=r"(pc))
 #define __NANOSCOPE_TICKS(ticks) __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(ticks))
-/* Word 0, after word 1 for every reader: the recorder looks at chunks that are in use. */
+/* Write word 0. All readers see it after word 1: the recorder reads chunks that are in use. */
 #define __NANOSCOPE_COMPLETE(event, word0)                                                         \
     __asm__ __volatile__("stlr %1, %0" : "=Q"((event)[0]) : "r"(word0))
 #define __NANOSCOPE_SLOW(word0, word1, position, slot)                                             \
@@ -171,10 +172,10 @@ extern volatile unsigned int __nanoscope_off __asm__("nsc_runtime_off")
 #endif
 
 /*
- * One event. Cost when recorded: one timer read, about 15 instructions, no call; else a load and a
- * branch. The position is checked after the slot is taken, so that a signal handler in between,
- * which may move the anchor, is noticed. Word 1 first: a slot counts as written once its word 0 is
- * not zero.
+ * Record one event. Cost when recording: one timer read, about 15 instructions, no call; else a
+ * load and a branch. The position is checked after the slot is reserved, because a signal handler
+ * in between may move the anchor. Word 1 is written first: a slot counts as written once its word 0
+ * is not zero.
  */
 #define __NANOSCOPE_EVENT(address, is_entry)                                                       \
     do {                                                                                           \
