@@ -1,7 +1,7 @@
 /*
- * socket.c (Linux) - sockets of this machine and who owns what, for the endpoint and for the start
- * by name; see linux/sys/sys.h. Part of the traced world: compiled without libc and vector
- * registers.
+ * socket.c (Linux) - local sockets, and checks of file ownership, for the control endpoint and for
+ * starting a recording by name; see linux/sys/sys.h. Part of the traced program: compiled without
+ * libc and vector registers.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -90,7 +90,7 @@ int nsc_sys_own_directory(const char *path, uint32_t uid)
     return st.stx_uid == uid && (st.stx_mode & 077) == 0 ? 0 : -EPERM;
 }
 
-/* A socket for messages, and in @address where @path says. */
+/* Create a socket that preserves messages, and fill @address from @path. */
 static int open_socket(const char *path, struct sockaddr_un *address)
 {
     size_t i = 0;
@@ -127,8 +127,9 @@ int nsc_sys_listen(const char *path)
     if (fd < 0)
         return (int)fd;
     fd = nsc_sys_raise_fd((int)fd);
-    nsc_sys_remove(path); /* of a process that had our number */
-    /* bind() gives the file the socket's own mode, less the umask, which is the program's. */
+    nsc_sys_remove(path); /* left by an earlier process with the same pid */
+    /* bind() creates the file with the socket's mode, less the umask, which the program
+     * controls. */
     error = nsc_syscall3(SYS_fchmod, fd, 0600, 0);
     if (error == 0)
         error = nsc_syscall3(SYS_bind, fd, (long)&address, sizeof(address));
@@ -175,7 +176,7 @@ int nsc_sys_accept(int fd, uint32_t *uid)
     return (int)client;
 }
 
-/* The descriptor that came with a message; -1: none, -EPROTO: several. */
+/* Return the descriptor that a message carries; -1: none, -EPROTO: several. */
 static int take_descriptor(struct msghdr *message)
 {
     const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -210,7 +211,7 @@ int nsc_sys_receive(int fd, void *to, size_t bytes, int *passed)
     message.msg_control = &control;
     message.msg_controllen = sizeof(control);
     message.msg_flags = 0;
-    /* Field by field: the compiler would make a call of memset of an initialiser. */
+    /* The fields are set one by one: for an initialiser the compiler would call memset. */
     n = nsc_syscall3(SYS_recvmsg, fd, (long)&message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 
     *passed = n >= 0 ? take_descriptor(&message) : -1;
@@ -224,10 +225,10 @@ long nsc_sys_send(int fd, const void *from, size_t bytes)
     return nsc_syscall6(SYS_sendto, fd, (long)from, (long)bytes, MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
 }
 
-/* State of the process's first thread, a letter as in proc(5); 0 if it cannot be had. */
+/* Return the state of the process's main thread, a letter as in proc(5); 0 if unknown. */
 static char first_threads_state(void)
 {
-    char text[64]; /* `pid (name) state ...`; a name has 15 bytes at most */
+    char text[64]; /* `pid (name) state ...`; a name has at most 15 bytes */
     int fd = nsc_sys_open("/proc/self/stat", 0);
     long n, i;
 
@@ -247,7 +248,7 @@ enum nsc_sys_others nsc_sys_other_threads(void)
 
     if (first_threads_state() != 'Z')
         return NSC_SYS_OTHERS_RUN;
-    /* Links of the directory: itself and its parent, and one for each thread. */
+    /* Links of the directory: itself, its parent, and one per thread. */
     if (look_at(AT_FDCWD, "/proc/self/task", &st) == 0 && st.stx_nlink == 4)
         return NSC_SYS_OTHERS_OVER;
     return NSC_SYS_OTHERS_WITHOUT_FIRST;

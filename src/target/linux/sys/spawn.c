@@ -1,10 +1,11 @@
 /*
- * spawn.c (Linux) - nsc_sys_spawn(): another program, without a trace of it in this process. Called
- * when the program itself begins a recording.
+ * spawn.c (Linux) - nsc_sys_spawn(): starts another program without side effects in this process.
+ * Called when the program itself starts a recording.
  *
- * Twice the child of a child, so that it is init's and not ours; neither ends with a signal to us.
- * Both share our memory, and this stack, until they are other programs or gone, and we stand still
- * so long: nothing is copied, however large the program.
+ * The new program is a grandchild, so that init adopts it. Neither child sends a signal when it
+ * ends. Both share this process's memory and stack until they execute another program or exit, and
+ * this thread is suspended for that time (CLONE_VFORK). So nothing is copied, however large the
+ * program is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +34,8 @@ static void close_others(void)
         nsc_sys_close(fd);
 }
 
-/* Standard error stays: the recorder says there what went wrong at the end, when nobody listens
- * any more. */
+/* Standard error stays open: the recorder reports late errors there, when it no longer has a
+ * client. */
 static void arrange_descriptors(const int fds[2])
 {
     long null = nsc_syscall6(SYS_openat, AT_FDCWD, (long)"/dev/null", O_RDWR, 0, 0, 0);
@@ -55,7 +56,7 @@ struct spawn {
     volatile long error;
 };
 
-/* Root's, and nobody else's to write? */
+/* Return 1 if @name belongs to root and is not writable by others. */
 static int is_roots(int folder, const char *name, unsigned kind)
 {
     struct statx st;
@@ -67,8 +68,9 @@ static int is_roots(int folder, const char *name, unsigned kind)
 }
 
 /*
- * The caller of a program that became root may have set its environment. So what that names must
- * lie where only root can put it, and is executed from the very folder that was looked at.
+ * The caller of a setuid-root program may have set its environment. So the named file must lie in a
+ * folder where only root can write. It is executed relative to the descriptor of the checked
+ * folder.
  */
 static long become_as_root(const struct spawn *s)
 {
@@ -127,8 +129,8 @@ static __attribute__((noreturn, noinline)) void become(struct spawn *s)
 
 static long vfork_quietly(void) __attribute__((always_inline));
 
-/* Inlined, as the parent must not return into a frame that its child has used. No signal at the
- * child's end. */
+/* Inlined, because the parent must not return into a frame that its child has used. No signal is
+ * sent when the child ends. */
 static inline long vfork_quietly(void)
 {
     return nsc_syscall6(SYS_clone, CLONE_VM | CLONE_VFORK, 0, 0, 0, 0, 0);

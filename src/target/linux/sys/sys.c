@@ -1,5 +1,5 @@
 /*
- * sys.c (Linux) - see linux/sys/sys.h. Part of the traced world: compiled without libc and vector
+ * sys.c (Linux) - see linux/sys/sys.h. Part of the traced program: compiled without libc and vector
  * registers.
  */
 #include "linux/sys/sys.h"
@@ -27,12 +27,13 @@
 
 #define PAGE_BYTES_LEAST 4096
 
-/* Where to look for room below something: this far apart at least, so often, and not below. */
+/* Search for free address space below a limit: minimum gap, maximum number of attempts, lowest
+ * address. */
 #define GAP_BYTES  (2u << 20)
 #define PLACES_MAX 64
 #define LOWEST     (uintptr_t)(64u << 20)
 
-/* The kernel's, whatever the libc's struct timespec is. */
+/* The kernel's layout, independent of libc's struct timespec. */
 struct kernel_timespec {
     int64_t seconds;
     int64_t ns;
@@ -92,8 +93,8 @@ static void *map(size_t bytes, int flags, int fd)
     return map_at(0, bytes, PROT_READ | PROT_WRITE, flags, fd);
 }
 
-/* The same for memory of which little will be used: a program that locks what it maps, by
- * mlockall(), does not get it filled with pages. */
+/* Map memory of which little will be used. In a program that locks its mappings with mlockall(), it
+ * is not filled with pages. */
 static void *map_lazily(uintptr_t at, size_t bytes, int flags, int fd)
 {
     void *got = map_at(at, bytes, PROT_NONE, flags, fd);
@@ -116,14 +117,14 @@ void *nsc_sys_map_shared_below(int fd, size_t bytes, const void *limit)
     for (i = 0; got == NULL && i < PLACES_MAX && at > place + LOWEST; i++) {
         at = (at - place) & ~(uintptr_t)(GAP_BYTES - 1);
         got = map_lazily(at, bytes, MAP_SHARED | MAP_FIXED_NOREPLACE, fd);
-        if (got != NULL && (uintptr_t)got > at) { /* a kernel that knows no NOREPLACE */
+        if (got != NULL && (uintptr_t)got > at) { /* the kernel does not know NOREPLACE */
             nsc_sys_unmap(got, bytes);
             got = NULL;
         }
     }
     if (got == NULL)
         got = map_lazily(0, bytes, MAP_SHARED, fd);
-    if (got != NULL) /* a crashing program's core is no place for it */
+    if (got != NULL) /* keep it out of core dumps */
         nsc_syscall3(SYS_madvise, (long)got, (long)bytes, MADV_DONTDUMP);
     return got;
 }
@@ -152,7 +153,7 @@ void nsc_sys_map_zeros_over(void *at, size_t bytes)
 {
     void *zeros = map_lazily(0, bytes, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
-    /* In one step: somebody may store there at any time. */
+    /* In one step, because other threads may store there at any time. */
     if (zeros != NULL && failed(nsc_syscall6(SYS_mremap, (long)zeros, (long)bytes, (long)bytes,
                                              MREMAP_MAYMOVE | MREMAP_FIXED, (long)at, 0)))
         nsc_sys_unmap(zeros, bytes);
@@ -165,7 +166,7 @@ void nsc_sys_discard(void *at, size_t bytes)
 
 int nsc_sys_map_code(uint64_t at, size_t bytes)
 {
-    enum { FIXED_NOREPLACE = 0x100000 }; /* since Linux 4.17; before, a hint */
+    enum { FIXED_NOREPLACE = 0x100000 }; /* since Linux 4.17; on older kernels only a hint */
     long got = nsc_syscall6(SYS_mmap, (long)at, (long)bytes, PROT_READ | PROT_EXEC,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | FIXED_NOREPLACE, -1, 0);
 
@@ -216,7 +217,7 @@ int nsc_sys_address_space_limited(void)
            limit.rlim_cur != RLIM_INFINITY;
 }
 
-/* Reads one entry of the auxiliary vector; -1 if it cannot be had. */
+/* Read one entry of the auxiliary vector; -1 if it is not available. */
 static int64_t auxiliary(uint64_t wanted)
 {
     Elf64_auxv_t pair;
@@ -238,7 +239,7 @@ static int64_t auxiliary(uint64_t wanted)
 size_t nsc_sys_page_bytes(void)
 {
 #ifdef __x86_64__
-    return PAGE_BYTES_LEAST; /* always; spares programs that are not recorded the system calls */
+    return PAGE_BYTES_LEAST; /* always; saves system calls in programs that are not recorded */
 #else
     int64_t bytes = auxiliary(AT_PAGESZ);
 
@@ -263,7 +264,7 @@ int nsc_sys_ids_differ(void)
 
 int nsc_sys_main_stack(uint64_t *start, uint64_t *end)
 {
-    enum { MARGIN = 16 << 20 }; /* arguments, the gap that the kernel keeps below */
+    enum { MARGIN = 16 << 20 }; /* arguments, and the kernel's guard gap below the stack */
     const uint64_t most = 1ull << 34;
     int64_t inside = auxiliary(AT_RANDOM);
     struct rlimit limit;
@@ -284,7 +285,7 @@ uint32_t nsc_sys_tid(void)
     return (uint32_t)nsc_syscall3(SYS_gettid, 0, 0, 0);
 }
 
-/* Reads decimal digits; returns where they end. */
+/* Read decimal digits; returns the position after them. */
 static const char *read_number(const char *at, uint32_t *number)
 {
     for (*number = 0; *at >= '0' && *at <= '9'; at++)
@@ -393,7 +394,8 @@ int nsc_sys_raise_fd(int fd)
     return fd;
 }
 
-/* The same file, opened by its name for reading and writing; or a negative errno. */
+/* Open the same file by its name for reading and writing; returns a descriptor or a negative
+ * errno. */
 static int open_again(int fd)
 {
     char path[sizeof("/proc/self/fd/") + 10] = "/proc/self/fd/";
@@ -408,8 +410,8 @@ static int open_again(int fd)
     return nsc_sys_open(path, 1);
 }
 
-/* Only of a file that was opened by its name the kernel counts who has it (nsc_session_alone() in
- * record/session/session.h). Where there is no /proc, @fd itself. */
+/* Reopen @fd by its name and close @fd. The kernel counts users of a file only if it was opened by
+ * name (nsc_session_alone() in record/session/session.h). Without /proc, returns @fd itself. */
 static int open_by_name(int fd)
 {
     int named = open_again(fd);
@@ -457,7 +459,7 @@ int nsc_sys_readable(int fd, uint32_t ms)
     struct kernel_timespec time = {.seconds = ms / 1000, .ns = (int64_t)(ms % 1000) * 1000000};
     long n;
 
-    /* The kernel takes what has passed off @time. */
+    /* The kernel subtracts the elapsed time from @time. */
     do
         n = nsc_syscall6(SYS_ppoll, (long)&look, 1, (long)&time, 0, 8, 0);
     while (n == -EINTR);
@@ -484,7 +486,7 @@ static int next_char(struct reader *r)
     return (unsigned char)r->buffer[r->at++];
 }
 
-/* Reads hexadecimal digits into @value; returns the character that follows them. */
+/* Read hexadecimal digits into @value; returns the character after them. */
 static int next_hex(struct reader *r, uintptr_t *value)
 {
     int c;
@@ -504,7 +506,7 @@ static int next_hex(struct reader *r, uintptr_t *value)
 /* A line is `start-end perms offset device inode   path`. */
 void nsc_sys_map_path(uintptr_t address, char *to, size_t bytes)
 {
-    struct reader r; /* not initialised whole: its buffer would become a call of memset */
+    struct reader r; /* not initialised as a whole: the compiler would call memset for its buffer */
     uintptr_t start, end;
     size_t length = 0;
     int c, found = 0;
@@ -522,7 +524,7 @@ void nsc_sys_map_path(uintptr_t address, char *to, size_t bytes)
         while (!found && c >= 0 && c != '\n')
             c = next_char(&r);
     }
-    /* The path is all that starts with a slash; nothing before it on the line contains one. */
+    /* The path begins at the first slash of the line. */
     c = found ? next_char(&r) : -1;
     while (c >= 0 && c != '\n' && c != '/')
         c = next_char(&r);

@@ -1,5 +1,5 @@
 /*
- * syscall.h - the system call instruction. Only the files of os/linux include this.
+ * syscall.h - the system call instruction. Included by the files of linux/sys only.
  */
 #ifndef NSC_LINUX_SYS_SYSCALL_H
 #define NSC_LINUX_SYS_SYSCALL_H

@@ -1,6 +1,6 @@
 /*
- * thread_timer.c - a signal after each interval of a thread's CPU time: part of sys.h, for
- * linux/session/cpu_timer.c only.
+ * thread_timer.c - timers that send a signal after each interval of a thread's CPU time: part of
+ * sys.h, for linux/session/cpu_timer.c only.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define NS_PER_S 1000000000u
 
-/* As the kernel has them; libc's are different, or come with much else. */
+/* The kernel's layouts. Those of libc differ, or their headers declare too much else. */
 struct action {
     void (*handler)(int, void *, void *);
     unsigned long flags;
@@ -42,10 +42,10 @@ enum {
     FLAG_ONSTACK = 0x08000000,
     FLAG_RESTART = 0x10000000,
     FLAG_NODEFER = 0x40000000,
-    /* Does nothing where nobody handles it: a program that sets all signals back to their default
-     * goes on living. Few use it, and those have to bear more of them than there is reason for. */
+    /* Ignored by default: a program that resets all signals to their default survives. Few programs
+     * use it. Those that do must tolerate spurious ones. */
     SIGNAL = 23, /* SIGURG */
-    IGNORED = 1, /* as a handler; 0: the default */
+    IGNORED = 1, /* SIG_IGN; SIG_DFL is 0 */
     CODE_TIMER = -2,
     NOTIFY_THREAD = 4,
     CLOCK_THREAD_CPU = 3,
@@ -64,7 +64,7 @@ static void on_signal(int signal, void *information, void *context)
 }
 
 #ifdef __x86_64__
-/* Whoever unwinds a stack knows this by its bytes, and looks one byte before it, too. */
+/* Unwinders recognise this function by its bytes, and look up the byte before it, too. */
 void nsc_sys_sigreturn(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
         ".balign 16\n"
@@ -91,16 +91,16 @@ static long signal_action(const struct action *to, struct action *old)
 
 int nsc_sys_take_ticks(void (*tick)(uint64_t value, int timer))
 {
-    /*
-     * Blocks nothing. A signal to the whole process that is pending when a thread blocks it is
-     * given to another thread, whose system call it cuts short: the program would see EINTR where
-     * it never did. So a handler of the program's may interrupt ours, call traced functions, and
-     * leave it for good; and a tick may come while it does. Ours bears that as the hooks do, by the
-     * rules of linux/events/thread.h: @tick holds no lock, and each of its steps is one atomic
-     * operation or done anew. Not even SIGURG is blocked: a program's longjmp() that restores no
-     * mask would leave it so, and what its handler does would not be sampled. The next tick is an
-     * interval of CPU time away, which is many times what ours takes, so that they do not pile up.
-     */
+    /* The handler blocks no signal. If a thread blocks a pending process-directed signal, the
+     * kernel gives that to another thread and interrupts its system call. The program would see an
+     * EINTR that it never had. So a handler of the program may interrupt this one, call traced
+     * functions, and leave by longjmp; a tick may arrive meanwhile. This is safe by the rules of
+     * linux/events/thread.h, as for hooks: @tick holds no lock, and each step is one atomic
+     * operation or is repeated.
+     *
+     * SIGURG is not blocked either. A longjmp() that does not restore the mask would leave it
+     * blocked, and the program's handlers would not be sampled. The next tick is one interval of
+     * CPU time away, which is many times the handler's duration, so ticks do not pile up. */
     const struct action ours = {
         .handler = on_signal,
         .flags = FLAG_SIGINFO | FLAG_ONSTACK | FLAG_RESTART | FLAG_NODEFER | RESTORER_FLAG,
@@ -152,7 +152,7 @@ void nsc_sys_tick_stop(int timer)
 void nsc_sys_usage(struct nsc_sys_usage *to)
 {
     struct timespec cpu;
-    struct rusage usage; /* neither can fail; and zeros would be written by a call of memset */
+    struct rusage usage; /* neither call can fail; zeroing it would be a call of memset */
 
     nsc_syscall3(SYS_clock_gettime, CLOCK_THREAD_CPU, (long)&cpu, 0);
     nsc_syscall3(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0);
