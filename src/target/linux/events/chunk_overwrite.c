@@ -5,11 +5,11 @@
 #include "arch/arch.h"
 #include "linux/sys/sys.h"
 
-/* Others may want the same chunk; each time somebody gets one. */
+/* Other threads compete for a chunk; in each attempt one of them gets it. */
 #define TRIES    64
-/* Chunks that a thread has taken and not finished: so many wait until they are the oldest again, as
- * the clearing may be what a signal handler has interrupted. If there are more, handlers have left
- * it by siglongjmp. */
+/* Maximum of TAKEN but unfinished chunks that a thread keeps until they are the oldest again:
+ * clearing may just be interrupted by the signal handler that runs this. If there are more,
+ * handlers have left them by siglongjmp. */
 #define OWN_MOST 2
 
 struct found {
@@ -25,8 +25,9 @@ static int has_ended(const struct nsc_target_session *s, uint32_t thread)
            nsc_sys_thread_ended(NSC_LOAD(&t->pid), NSC_LOAD(&t->tid));
 }
 
-/* A chunk whose thread has ended without publishing it, or while it was taking it. The slot may be
- * another thread's by now: then the state will change before that one touches the chunk. */
+/* Return 1 for a chunk whose thread ended before publishing it, or while taking it. Another thread
+ * may have got the thread slot meanwhile; then the state changes before that thread touches the
+ * chunk. */
 static int is_left_behind(const struct nsc_target_session *s, uint64_t state)
 {
     if (NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_OWNED)
@@ -42,7 +43,7 @@ static int is_full(const struct nsc_target_session *s, uint64_t state)
            NSC_LIVE_CHUNK_THREAD(state) < s->threads_max;
 }
 
-/* We took it, but did not finish. */
+/* Return 1 if this thread took the chunk but did not finish. */
 static int is_own(const struct nsc_place *p, uint64_t state)
 {
     return NSC_LIVE_CHUNK_PHASE(state) == NSC_LIVE_CHUNK_TAKEN &&
@@ -62,7 +63,7 @@ static int is_older(const struct found *a, const struct found *b)
     return b->number == 0 || a->open_ticks < b->open_ticks;
 }
 
-/* The oldest of @count chunks that is full or our own. */
+/* Return the oldest of @count chunks that is full, or taken by this thread. */
 static struct found find_oldest(const struct nsc_place *p, uint32_t count)
 {
     struct found oldest = {0}, own = {0};
@@ -82,7 +83,7 @@ static struct found find_oldest(const struct nsc_place *p, uint32_t count)
     return own.number != 0 && (owned > OWN_MOST || is_older(&own, &oldest)) ? own : oldest;
 }
 
-/* The oldest that threads have left behind: a system call for some of them. */
+/* Return the oldest chunk that an ended thread has left. Costs a system call for some chunks. */
 static struct found find_left_behind(const struct nsc_place *p, uint32_t count)
 {
     struct found oldest = {0};
@@ -97,14 +98,14 @@ static struct found find_left_behind(const struct nsc_place *p, uint32_t count)
     return oldest;
 }
 
-/* A child that was forked by a signal handler goes on here, too, with a chunk that is its parent's.
- */
+/* Return 1 if the thread has moved, or runs in a child that was forked by a signal handler: the
+ * chunk then belongs to the parent. */
 static int is_elsewhere(const struct nsc_place *p)
 {
     return nsc_thread_moved(p) || NSC_LOAD(&p->session->wiped[0]) != NSC_PRESENCE_JOINED;
 }
 
-/* Fills the chunk with zeros; false: a handler has begun anew, or this is a child. */
+/* Fill the chunk with zeros. Returns 0 if a handler has taken it again, or in a forked child. */
 static int clear(const struct nsc_place *p, const uint64_t *state, uint64_t taken, uint64_t *words)
 {
     uint64_t slots = p->session->chunk_bytes / NSC_SLOT_BYTES, at;
@@ -118,8 +119,8 @@ static int clear(const struct nsc_place *p, const uint64_t *state, uint64_t take
     return 1;
 }
 
-/* Swaps a chunk's state, as it was found, for TAKEN by us; returns that, or 0. It is young again.
- */
+/* Change a chunk's state from @found to TAKEN by this thread. Returns the new state, or 0. Updates
+ * open_ticks, so that the chunk is no longer the oldest. */
 static uint64_t take(const struct nsc_place *p, const struct found *found)
 {
     struct nsc_live_chunk *chunk = p->session->chunks + (found->number - 1);
@@ -133,7 +134,7 @@ static uint64_t take(const struct nsc_place *p, const struct found *found)
                                NSC_LIVE_CHUNK_SEQ(state));
     if (!nsc_session_cas64(&chunk->state, state, taken))
         return 0;
-    /* Not if a handler has used it since. */
+    /* Fails if a handler has used it since. */
     nsc_session_cas64(&chunk->open_ticks, found->open_ticks, nsc_arch_ticks());
     return taken;
 }
@@ -144,14 +145,15 @@ static uint64_t with_held(uint64_t taken, uint64_t held)
                           NSC_LIVE_TAKEN_TURN(taken));
 }
 
-/* Counts what is in a chunk that we have TAKEN, clears it, and makes it OWNED; or false. */
+/* Count the events of a TAKEN chunk, clear it, and make it OWNED. Returns 1, or 0 if that
+ * failed. */
 static int turn_over(const struct nsc_place *p, uint32_t number, uint64_t taken, uint32_t seq)
 {
     const struct nsc_target_session *s = p->session;
     struct nsc_live_chunk *chunk = s->chunks + (number - 1);
     struct nsc_live_overwritten *count = s->overwritten + NSC_LIVE_TAKEN_OWNER(taken);
     uint64_t *words = (uint64_t *)(void *)(s->data + (size_t)(number - 1) * s->chunk_bytes);
-    /* Now: once it is counted, a handler may have used the chunk. */
+    /* Read now: after the count is stored, a handler may use the chunk. */
     uint64_t lost = NSC_LOAD(&chunk->lost_before), held = NSC_LIVE_TAKEN_HELD(taken), next;
 
     if (held == NSC_LIVE_TAKEN_WHOLE) {
@@ -162,7 +164,7 @@ static int turn_over(const struct nsc_place *p, uint32_t number, uint64_t taken,
             return 0;
         taken = next;
     }
-    /* Who has copied the chunk meanwhile looks at its state afterwards. */
+    /* A reader that has copied the chunk meanwhile checks its state afterwards. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     next = with_held(taken, 0);
     if (!clear(p, &chunk->state, taken, words) || !nsc_session_cas64(&chunk->state, taken, next))
@@ -187,7 +189,8 @@ uint32_t nsc_chunk_overwrite(const struct nsc_place *p, uint32_t seq, uint32_t c
         return 0;
     for (tries = 0; tries < TRIES && !is_elsewhere(p); tries++) {
         found = find_oldest(p, count);
-        /* Who has a chunk will have a full one; a system call is for a thread's beginning only. */
+        /* A thread that has a chunk will get a full one. The system calls are only for a thread's
+         * first chunk. */
         if (found.number == 0 && seq == 1)
             found = find_left_behind(p, count);
         if (found.number == 0)

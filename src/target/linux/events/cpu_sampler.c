@@ -1,4 +1,4 @@
-/* cpu_sampler.c - see cpu_sampler.h. Called by the signal of linux/session/cpu_timer.h. */
+/* cpu_sampler.c - see cpu_sampler.h. Called by the signal handler of linux/session/cpu_timer.h. */
 #include "linux/events/cpu_sampler.h"
 
 #include "arch/arch.h"
@@ -26,13 +26,14 @@ void nsc_cpu_sampler_tick(uint64_t value, int timer)
     struct nsc_target_session *s = NSC_LOAD(&nsc_session_current);
 
     if (value >> 32 != NSC_CPU_TIMER_TICK >> 32)
-        return; /* of a timer of the program's, which happens to use this signal */
+        return; /* from a timer of the program, which also uses this signal */
     if (s == NULL || s->serial != (uint32_t)value)
-        nsc_sys_tick_stop(timer); /* one that was started while its session ended */
+        nsc_sys_tick_stop(timer); /* started while its session ended */
     else if (NSC_LOAD(&s->off) || NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN) {
-        nsc_cpu_timer_disarm(s); /* of the threads that have ended, too, which get no tick */
-        /* A handler of the program's that interrupted this and never came back may have left the
-         * timer without a word that knows it. Numbers are not given again for a long time. */
+        nsc_cpu_timer_disarm(s); /* also those of ended threads, which get no tick */
+        /* A handler of the program that interrupted cpu_timer.c and never returned may have left
+         * the timer without a word that holds its number. The kernel does not reuse numbers for a
+         * long time. */
         nsc_sys_tick_stop(timer);
     } else
         take_sample();

@@ -1,7 +1,7 @@
 /*
- * slow_path.c - the slow path of the hooks: what happens to an event that the fast path could not
- * store, and the records that go between events. See hook.h for the fast path, thread.h for why
- * every interleaving with signal handlers comes out right.
+ * slow_path.c - the slow path of the hooks: stores events that the fast path could not store, and
+ * the records between events. See hook.h for the fast path, and thread.h for why every interleaving
+ * with signal handlers is safe.
  */
 #include <nanoscope/nanoscope.h>
 
@@ -10,10 +10,10 @@
 #include "linux/patch/entry_patch.h"
 #include "linux/session/current_session.h"
 
-/* A record that says nothing, for a slot that was reserved and is not needed. */
+/* A record without information, for a reserved slot that is not needed. */
 #define FILLER ((uint64_t)NSC_LIVE_ESC_LOST)
 
-/* Word 1 first: a slot whose word 0 is set is complete. */
+/* Store word 1 first: a slot is complete once its word 0 is set. */
 static void put(uint64_t slot, uint64_t word0, uint64_t word1)
 {
     uint64_t *words = (uint64_t *)(uintptr_t)slot;
@@ -30,8 +30,8 @@ static int in_reach(const struct nsc_runtime_thread *t, uint64_t position)
 }
 
 /*
- * The second word with the time of now: for an event that did not get the slot of its hook, so that
- * time goes with the order of slots. What the header hook adds above bit 47 stays.
+ * Return the second word with the current time. For an event that is not stored in its hook's slot:
+ * times must follow the order of slots. Keeps the bits above bit 47, which the header hook adds.
  */
 static uint64_t at_this_time(uint64_t word1)
 {
@@ -40,8 +40,8 @@ static uint64_t at_this_time(uint64_t word1)
     return later >> 47 == 0 ? word1 + later : word1;
 }
 
-/* Reserves @count slots in a row; 0 if the chunk has no more room for them, or if the thread has
- * another place by now. */
+/* Reserve @count slots in a row. Returns 0 if the chunk has not enough room, or if the thread has
+ * moved to another place. */
 static uint64_t reserve(const struct nsc_place *p, unsigned count)
 {
     uint64_t bytes = (uint64_t)count * NSC_SLOT_BYTES;
@@ -56,8 +56,8 @@ static uint64_t reserve(const struct nsc_place *p, unsigned count)
     return slot;
 }
 
-/* Whether a hook is known to be interrupted that has a slot and may not have compared its position
- * yet. */
+/* Return 1 if a hook is known to be interrupted that has reserved a slot and may not have compared
+ * its position yet. */
 static int interrupts_a_hook(const struct nsc_place *p)
 {
     uint64_t slot = NSC_LOAD(&p->words->interrupted);
@@ -71,7 +71,8 @@ static int interrupts_a_hook(const struct nsc_place *p)
     return 0;
 }
 
-/* The slot before a handler's first one is its interrupted hook's, and empty. */
+/* If the slot before a handler's first one is empty, it belongs to the hook that the handler
+ * interrupted. */
 static void note_interrupted(const struct nsc_place *p, uint64_t slot)
 {
     uint64_t before = slot - NSC_SLOT_BYTES;
@@ -82,9 +83,9 @@ static void note_interrupted(const struct nsc_place *p, uint64_t slot)
 }
 
 /*
- * Stores an event together with a new anchor at its position. While anchor_low holds our token,
- * every handler comes here too and writes an anchor of its own, and changes the token: then our
- * slots may lie behind records that they must precede, and are given up.
+ * Store an event together with a new anchor at its position. While anchor_low holds this token,
+ * every handler takes this path, too: it writes an anchor of its own, and changes the token. Then
+ * these slots may come after records that they must precede, and are discarded.
  */
 static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t word1,
                            uint64_t position)
@@ -105,7 +106,8 @@ static int put_with_anchor(const struct nsc_place *p, uint64_t word0, uint64_t w
     }
     put(slot, NSC_RECORD(NSC_LIVE_ESC_ANCHOR, 0), position);
     put(slot + NSC_SLOT_BYTES, word0, at_this_time(word1));
-    /* An interrupted hook must not compare its position with an anchor behind its slot. */
+    /* An interrupted hook must not compare its position with an anchor that was stored after its
+     * slot. */
     nsc_session_cas64(&t->anchor_low, token,
                       interrupts_a_hook(p) ? 0 : position - NSC_LIVE_ANCHOR_REACH);
     return 1;
@@ -120,7 +122,7 @@ static int put_in_reach(const struct nsc_place *p, uint64_t word0, uint64_t word
 
     if (slot == 0)
         return 0;
-    /* A handler that moved the anchor may have done so before or after the slot was ours. */
+    /* A handler that moved the anchor may have done so before or after the slot was reserved. */
     if (NSC_LOAD(&t->anchor_low) != anchor_low || !in_reach(t, position)) {
         put(slot, FILLER, 0);
         return 0;
@@ -129,8 +131,8 @@ static int put_in_reach(const struct nsc_place *p, uint64_t word0, uint64_t word
     return 1;
 }
 
-/* nsc_thread_chunk_ready() at the place that the thread has: NSC_CHUNK_MOVED is left only if it has
- * none any more. */
+/* Call nsc_thread_chunk_ready() at the thread's current place. Returns NSC_CHUNK_MOVED only if the
+ * thread no longer has one. */
 static enum nsc_chunk_state ready(struct nsc_place *p, uint64_t position)
 {
     enum nsc_chunk_state state;
@@ -156,13 +158,14 @@ void nsc_runtime_slow(uint64_t word0, uint64_t word1, uint64_t position, uint64_
         return;
     }
     if (before >> 32 != p.place >> 32)
-        slot = 0; /* first event of a thread in this session, or of a forked child: not its slot */
+        slot = 0; /* first event of the thread in this session, or of a forked child: the slot is
+                   * not this thread's */
     switch (nsc_thread_slot_place(&p, slot)) {
     case NSC_SLOT_TAKEN:
         return;
     case NSC_SLOT_MINE:
-        /* Not for the event, even if it is in reach now: a handler may have moved the anchor since,
-         * in slots behind this one. */
+        /* Do not store the event in this slot, even if it is in reach now: a handler may have moved
+         * the anchor since, in later slots. */
         note_interrupted(&p, slot);
         put(slot, FILLER, 0);
         break;
@@ -191,14 +194,15 @@ int nsc_runtime_dfi_room(uint64_t position)
     return 0;
 }
 
-/* Stores a record; without a free chunk it is left out, and what it tells of @position is not
- * known. From its head on, which says how many slots there are: text without a head would look like
- * events. Who reads meanwhile waits for all of it.
+/*
+ * Store a record. Without a free chunk it is dropped, and calls at positions up to @position may
+ * end unrecorded. The head, which gives the number of slots, is stored first: text without a head
+ * would look like events. Concurrent readers wait until all slots are complete.
  */
 static void put_record(struct nsc_place *p, const struct nsc_slot *slots, unsigned count,
                        uint64_t position)
 {
-    /* An exit that takes its call back looks at the slot before: never at text. */
+    /* An exit that discards its call reads the slot before it, which must not hold text. */
     unsigned filler = (p->session->flags & NSC_LIVE_FLAG_REWIND) != 0, i;
     uint64_t at;
 
@@ -248,8 +252,8 @@ void nsc_runtime_unwound(uint64_t position)
     uint64_t place = NSC_LOAD(&nsc_runtime_tls.place);
     struct nsc_place p;
 
-    /* A thread that has recorded nothing in this session, or since it was forked off, has no frames
-     * to leave. */
+    /* A thread that has recorded nothing in this session, or since it was forked, has no frames to
+     * unwind. */
     if (s != NULL && (uint32_t)place != 0 && place >> 32 == s->generation && nsc_thread_present(&p))
         put_record(&p, slots, 2, position);
 }

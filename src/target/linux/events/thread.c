@@ -1,6 +1,6 @@
 /*
- * thread.c - thread slots, and moving a thread from chunk to chunk. Called by the slow path only.
- * See thread.h for what makes it safe against signal handlers, current_session.h for the rules.
+ * thread.c - claims thread slots, and moves a thread from chunk to chunk. Called by the slow path
+ * only. See thread.h for safety against signal handlers, current_session.h for the rules.
  */
 #include "linux/events/thread.h"
 
@@ -11,15 +11,15 @@
 #include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
 
-/* How often a full table of threads is doubted. */
+/* Number of events after which a full table of threads is searched again. */
 #define RETRY_EVENTS 1024u
-/* A read fault on shared memory maps this much around it. */
+/* A read fault on shared memory maps this many bytes around it. */
 #define PAGES_BYTES  65536u
 
-/* `endp` of threads that do not record: every slot is >= 0, and none is taken back. */
+/* `endp` of threads that do not record: every slot is >= 0, and no call is discarded. */
 static const uint64_t always_full[NSC_END_STRIDE];
 
-/* Where `pos` is without a chunk: above anything that *endp can be, far below wrapping around. */
+/* Value of `pos` without a chunk: above every value of *endp, and far from overflow. */
 #define POS_NOWHERE (1ull << NSC_RUNTIME_NOWHERE_BIT)
 
 __thread struct nsc_runtime_thread nsc_runtime_tls = {
@@ -43,7 +43,7 @@ static uint64_t chunk_soft_end(const struct nsc_target_session *s, uint32_t numb
            NSC_SLOT_BYTES * (NSC_HEADROOM_SLOTS + NSC_SPARE_SLOTS);
 }
 
-/* Whether the slot is one of the chunk that may be stored to. */
+/* Return 1 if @slot is a slot of the chunk that may be written. */
 static int chunk_has(const struct nsc_target_session *s, uint32_t number, uint64_t slot)
 {
     return number != 0 &&
@@ -60,8 +60,9 @@ static uint64_t *end_word(const struct nsc_place *p)
     return nsc_session_end_word(p->session, p->thread);
 }
 
-/* Raises the word to @position. A handler that comes in between loses events of its own calls,
- * which lie below those that it interrupts, or on a stack of their own: they may go unheard. */
+/* Raise the word to @position. A handler in between loses only events of its own calls. They lie
+ * below the calls that it interrupts, or on a stack of their own, so their positions may be
+ * ignored. */
 static void raise_highest(uint64_t *highest, uint64_t position)
 {
     if (position > NSC_LOAD(highest))
@@ -101,9 +102,9 @@ static int cas_endp(struct nsc_runtime_thread *t, const uint64_t *old, const uin
 }
 
 /*
- * The words are those of another session, or of the process that this one was forked from: forgets
- * them. The fast path is shut first. `chunks` gets no value that it has ever had, and `place` comes
- * last. Should a handler do all this in between, whatever is still to be done here fails.
+ * Forget the words of another session, or of the process that this one was forked from. The fast
+ * path is closed first. `chunks` gets a value that it has never had, and `place` is written last.
+ * If a handler does all this in between, the remaining steps here fail.
  */
 static void forget(struct nsc_runtime_thread *t, uint64_t place, uint32_t generation)
 {
@@ -124,7 +125,7 @@ static void forget(struct nsc_runtime_thread *t, uint64_t place, uint32_t genera
     nsc_session_cas64(&t->place, place, (uint64_t)generation << 32);
 }
 
-/* The thread's id as the recorder sees it. */
+/* Return the thread's id in the recorder's pid namespace. */
 static uint32_t own_tid(const struct nsc_target_session *s)
 {
     uint32_t pid, tid;
@@ -134,7 +135,7 @@ static uint32_t own_tid(const struct nsc_target_session *s)
     return nsc_sys_tid();
 }
 
-/* Takes a thread slot; returns its index, or -1 with one lost event counted. */
+/* Claim a thread slot. Returns its index, or -1 with one lost event counted. */
 static int64_t claim_thread(struct nsc_target_session *s, struct nsc_runtime_thread *t)
 {
     struct nsc_live_thread *slot;
@@ -145,7 +146,7 @@ static int64_t claim_thread(struct nsc_target_session *s, struct nsc_runtime_thr
         at = nsc_session_slot_claim(&s->threads->state, sizeof(*slot), s->threads_max,
                                     &s->header->thread_hint);
     if (at < 0) {
-        t->retry++; /* not before: a handler during the claim makes one of its own */
+        t->retry++; /* not earlier: a handler during the claim makes a claim of its own */
         NSC_ADD(&s->processes[s->process].lost, 1);
         return -1;
     }
@@ -180,7 +181,7 @@ int nsc_thread_present(struct nsc_place *to)
         int64_t at;
 
         if ((NSC_LOAD(&s->header->flags) & NSC_LIVE_FLAG_HOLD) != 0) {
-            nsc_session_gone(s); /* nobody may be left to let go */
+            nsc_session_gone(s); /* the recorder may be dead, and the flag never be cleared */
             return 0;
         }
         if (place >> 32 != s->generation) {
@@ -198,7 +199,8 @@ int nsc_thread_present(struct nsc_place *to)
             return 0;
         if (nsc_session_cas64(&t->place, place, place | (uint64_t)(at + 1)))
             nsc_cpu_timer_arm(s, (uint32_t)at);
-        else /* a signal handler has found a place for us: leave this one to the recorder */
+        else /* a signal handler has claimed a slot for this thread: leave this one to the recorder
+              */
             NSC_STORE(&s->threads[at].state, NSC_LIVE_DEAD);
         t->retry = 0;
     }
@@ -225,7 +227,7 @@ enum nsc_slot_place nsc_thread_slot_place(const struct nsc_place *p, uint64_t sl
     return NSC_SLOT_MINE;
 }
 
-/* Sequence number of the current chunk, or of the last one if there is none. */
+/* Return the sequence number of the current chunk, or of the last one if there is none. */
 static uint32_t newest_seq(const struct nsc_place *p, uint64_t chunks)
 {
     uint32_t current = NSC_CHUNKS_CURRENT(chunks);
@@ -235,8 +237,8 @@ static uint32_t newest_seq(const struct nsc_place *p, uint64_t chunks)
     return NSC_LIVE_CHUNK_SEQ(NSC_LOAD(&chunk_of(p->session, current)->state));
 }
 
-/* Hands the previous chunk to the recorder. The exact state word is expected, so doing this again,
- * or too late, changes nothing. */
+/* Publish the previous chunk. The exact state word is expected, so repeating this, or doing it too
+ * late, changes nothing. */
 static void publish_previous(const struct nsc_place *p, uint64_t chunks)
 {
     uint32_t previous = NSC_CHUNKS_PREVIOUS(chunks);
@@ -250,7 +252,7 @@ static void publish_previous(const struct nsc_place *p, uint64_t chunks)
     nsc_session_cas64(&p->words->chunks, chunks, chunks & ~(0xfffffull << 20));
 }
 
-/* Whether `pos`, `*endp` and the thread slot say what @chunks says. */
+/* Return 1 if `pos`, `*endp` and the thread slot are consistent with @chunks. */
 static int settled(const struct nsc_place *p, uint64_t chunks)
 {
     const struct nsc_target_session *s = p->session;
@@ -265,9 +267,9 @@ static int settled(const struct nsc_place *p, uint64_t chunks)
 }
 
 /*
- * Brings `pos` and `*endp` in line with `chunks`. The fast path is shut while they do not match:
+ * Make `pos` and `*endp` consistent with `chunks`. The fast path is closed while they are not:
  * *endp is a token (below every address) from before `pos` moves until after. Each of the three
- * words is only moved on if no handler has done so, so that a handler's later state is never
+ * words is changed only if no handler has changed it, so that a handler's later state is never
  * undone.
  */
 static void settle(const struct nsc_place *p)
@@ -302,9 +304,9 @@ static void settle(const struct nsc_place *p)
     } while (NSC_LOAD(&t->chunks) != chunks);
 }
 
-/* Reading a page maps the ones around it as well: no fault per 4 KiB while events are stored. Done
- * before the chunk is claimed: signals like to arrive at the end of a page fault, and a handler
- * that does not return would leave a claimed chunk behind until the thread ends. */
+/* Reading a page also maps the pages around it, so storing events does not fault every 4 KiB. This
+ * is done before the chunk is claimed. Signals often arrive at the end of a page fault, and a
+ * handler that does not return would leave a claimed chunk until the thread ends. */
 static void touch_chunk(const struct nsc_target_session *s, uint32_t number)
 {
     uint64_t at;
@@ -319,7 +321,7 @@ static int take_chunk(const struct nsc_place *p, uint32_t at, uint32_t seq)
                              NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, p->thread, seq));
 }
 
-/* The chunk that goes with the thread slot, if it is not in use. */
+/* Claim the home chunk of the thread slot, if it is free. */
 static uint32_t claim_home(const struct nsc_place *p, uint32_t seq)
 {
     const struct nsc_target_session *s = p->session;
@@ -338,7 +340,7 @@ static uint32_t pool_count(const struct nsc_target_session *s)
     return count < s->pool_max ? count : s->pool_max; /* the rest is not mapped */
 }
 
-/* Counts one free chunk less. Approximate on purpose, but never below zero. */
+/* Decrement the count of free chunks. It is approximate on purpose, but never negative. */
 static void count_claim(uint32_t *chunks_free)
 {
     uint32_t n;
@@ -349,8 +351,8 @@ static void count_claim(uint32_t *chunks_free)
 }
 
 /*
- * A chunk of the pool. When there is none by the recorder's count, a look at the place where it
- * frees chunks is all that an event about to be lost may cost.
+ * Claim a chunk of the pool. If the recorder's count of free chunks is zero, check only the place
+ * where the recorder frees chunks next: an event that is about to be lost must stay cheap.
  */
 static uint32_t claim_pooled(const struct nsc_place *p, uint32_t seq, uint32_t count)
 {
@@ -377,15 +379,15 @@ static uint32_t claim_pooled(const struct nsc_place *p, uint32_t seq, uint32_t c
     }
     if (search && count == NSC_LOAD(&h->chunk_count))
         NSC_STORE(&h->chunks_free, 0);
-    else if (search) /* others may have mapped what is free */
+    else if (search) /* other processes may have mapped the free chunks */
         NSC_STORE(&s->none_mapped, heartbeat + 1);
     return 0;
 }
 
 /*
- * Takes a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. The pool's
- * pages are there already, so it comes first; but half of it is for threads that fill chunk after
- * chunk, however many new ones there are.
+ * Claim a FREE chunk for sequence number @seq; returns its number (index + 1) or 0. The pool comes
+ * first, because it has its pages already. But half of it is kept for threads that fill chunk after
+ * chunk, however many new threads there are.
  */
 static uint32_t claim_chunk(const struct nsc_place *p, uint32_t seq)
 {
@@ -399,9 +401,9 @@ static uint32_t claim_chunk(const struct nsc_place *p, uint32_t seq)
 }
 
 /*
- * One attempt to replace the current chunk by a free one. The new chunk is filled in while nobody
- * can see it, then a single compare-and-swap makes it current; if a handler was quicker, the chunk
- * goes back untouched and the handler's stands.
+ * Try once to replace the current chunk by a free one. The new chunk is filled in while it is not
+ * visible, then a single compare-and-swap makes it current. If a handler was faster, its chunk
+ * stays, and the new chunk is freed untouched.
  */
 static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t position)
 {
@@ -416,20 +418,20 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
     if (number == 0)
         number = nsc_chunk_overwrite(p, seq, pool_count(p->session));
     if (number == 0) {
-        if (previous != 0) /* publish what there is: it may be what the recorder waits for */
+        if (previous != 0) /* publish the current chunk: the recorder may be waiting for it */
             nsc_session_cas64(&t->chunks, chunks, generation | previous);
         return 0;
     }
     chunk = chunk_of(p->session, number);
     anchor_low = NSC_LOAD(&t->anchor_low);
     if (!nsc_thread_anchor_valid(anchor_low)) {
-        /* Whoever is moving the anchor must see that his record is not in this chunk. */
+        /* Code that is moving the anchor must detect that its record is not in this chunk. */
         NSC_STORE(&t->anchor_low, nsc_thread_anchor_token(t));
         anchor_low = position - NSC_LIVE_ANCHOR_REACH;
     }
     lost = NSC_LOAD(&live_thread(p)->lost);
     claimed = NSC_LOAD(&t->lost_claimed);
-    highest = NSC_LOAD(highest_word(p)); /* behind the count, which goes up last */
+    highest = NSC_LOAD(highest_word(p)); /* read after the count, which is raised last */
     NSC_STORE(&chunk->open_ticks, nsc_arch_ticks());
     chunk->anchor = anchor_low + NSC_LIVE_ANCHOR_REACH;
     NSC_STORE(&chunk->lost_before, lost - claimed);
@@ -447,8 +449,9 @@ static int switch_chunk(const struct nsc_place *p, uint64_t chunks, uint64_t pos
 }
 
 /*
- * What to do at the end of the session: stop, or go to the one that has begun since. Whoever began
- * it has shut the fast path before this looks, or will find what settle() has opened.
+ * Return 1, with the fast path closed, if another session has replaced this one. The thread that
+ * began the new session closed the fast path before this check, or will find what settle() has
+ * opened.
  */
 static int is_replaced(const struct nsc_place *p)
 {
@@ -460,9 +463,9 @@ static int is_replaced(const struct nsc_place *p)
 }
 
 /*
- * Whether chunk @number, not 0, is this thread's for as long as it has not published it. It is not
- * any more when the recorder has ended and given back the memory, which reads zero then: no slot
- * can be had there, however often somebody tries.
+ * Return 1 if chunk @number, not 0, belongs to this thread until the thread publishes it. It no
+ * longer does when the recorder has ended and freed the memory, which then reads zero: reserving
+ * slots there would fail forever.
  */
 static int has_chunk(const struct nsc_place *p, uint32_t number)
 {
@@ -503,7 +506,7 @@ enum nsc_chunk_state nsc_thread_chunk_ready(const struct nsc_place *p, uint64_t 
             settle(p);
             publish_previous(p, chunks);
             if (NSC_CHUNKS_PREVIOUS(chunks) != 0 && p->session->overwritten != NULL)
-                continue; /* now there is one to overwrite */
+                continue; /* this chunk can now be overwritten */
             nsc_session_gone(p->session);
             return NSC_CHUNK_NONE;
         }

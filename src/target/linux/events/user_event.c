@@ -1,6 +1,6 @@
 /*
- * user_event.c - marks and counters of the program itself (nanoscope.h), written into the chunk of
- * the thread that sets them. live.h describes the records; the rules of current_session.h hold.
+ * user_event.c - marks and counters of the program (nanoscope.h), written into the chunk of the
+ * calling thread. live.h describes the records; the rules of current_session.h apply.
  */
 #include <nanoscope/nanoscope.h>
 
@@ -11,20 +11,20 @@
 enum {
     SLOT_TEXT = 15,     /* bytes of text in a slot */
     FOLLOWING_MAX = 15, /* slots that follow the head of a record */
-    SLOTS_MAX = 112,    /* of all records of a note */
-    TEXT_MAX = 1440,    /* bytes of a note: fit into that many slots with their heads */
+    SLOTS_MAX = 112,    /* of all records of a mark */
+    TEXT_MAX = 1440,    /* bytes of a mark's text: fit into that many slots with their heads */
     COUNTER_TEXT_MAX = SLOT_TEXT * (FOLLOWING_MAX - 1),
 };
 
-#define WAS_CUT   (1ull << 59) /* there was more text */
-#define GOES_ON   (1ull << 63) /* the next record has more of the text */
-#define TEXT_AT   48           /* where a head has the bytes of its record's text */
+#define WAS_CUT   (1ull << 59) /* the text was truncated */
+#define GOES_ON   (1ull << 63) /* the next record continues the text */
+#define TEXT_AT   48           /* bit position of the text's length in a record's head */
 #define TEXT_SLOT 1ull         /* word 0 of a slot of text or of an integer */
-#define REAL_SLOT 0x101ull     /* of a double */
+#define REAL_SLOT 0x101ull     /* word 0 of a slot with a double */
 
-/* The text of a note: a name and, for a mark, NUL and metadata. */
+/* Text of a mark or counter: a name and, for a mark, NUL and metadata. */
 struct text {
-    const char *name, *metadata; /* metadata NULL: there is none */
+    const char *name, *metadata; /* metadata NULL: none */
     unsigned name_bytes, bytes, at;
 };
 
@@ -46,7 +46,7 @@ static unsigned char next_byte(struct text *t)
     return at == t->name_bytes ? 0 : (unsigned char)t->metadata[at - t->name_bytes - 1];
 }
 
-/* Fills slots with the text that is left, as far as @max slots go; returns how many it takes. */
+/* Fill up to @max slots with the remaining text; returns the number of slots used. */
 static unsigned put_text(struct nsc_slot *slots, unsigned max, struct text *t)
 {
     unsigned n, i;
