@@ -1,9 +1,9 @@
 /*
  * cpu_timer.c - see cpu_timer.h. Called when a thread or a session begins or ends.
  *
- * Timers are the process's, not the thread's: that of a thread that has ended stays. So its number
- * stands in private memory beside the thread's end word, and who gets the thread slot next deletes
- * it. A forked child has no timers, and finds that memory empty.
+ * Timers belong to the process: a timer remains when its thread has ended. So its number is kept in
+ * private memory beside the thread's end word, and the next owner of the thread slot deletes it. A
+ * forked child has no timers; that memory reads zero there.
  */
 #include "linux/session/cpu_timer.h"
 
@@ -12,7 +12,7 @@
 #define INTERVAL_MIN_NS 100000u
 #define INTERVAL_MAX_NS 1000000000u
 
-/* Number + 1 of the timer of the thread that has this slot, or had it last; 0: none. */
+/* Timer number + 1 of the thread that has this slot, or had it last; 0: none. */
 static uint64_t *timer_word(const struct nsc_target_session *s, uint32_t thread)
 {
     return nsc_session_end_word(s, thread) + NSC_RUNTIME_END_TIMER / 8;

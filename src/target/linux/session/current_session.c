@@ -1,7 +1,7 @@
 /*
- * current_session.c - which session is the current one: beginning and replacing them, forked
- * children, and noticing that the recorder is gone. Called from constructors, from the control
- * function and from the slow path; see current_session.h for the rules that hold here.
+ * current_session.c - which session is the current one: begins and replaces sessions, registers
+ * forked children, and detects that the recorder is gone. Called from constructors, from the
+ * control function and from the slow path; the rules of current_session.h apply.
  */
 #include "linux/session/current_session.h"
 
@@ -14,33 +14,34 @@
 #include "linux/sys/sys.h"
 
 /*
- * What becomes of a session's memory when others have followed it. A thread may be held up between
- * two instructions, with an address in it at hand, for as long as its processor is taken away from
- * it, or as a signal handler runs. So the memory file stays mapped for a while, then its addresses
- * read zero and may still be written, and only much later somebody else gets them.
+ * Release of a session's memory after other sessions have replaced it. A thread may be stopped
+ * between two instructions, with an address of that memory in a register, while it is preempted or
+ * a signal handler runs. So the memory file stays mapped for KEEP_MAPPED more sessions. Then its
+ * addresses read zero and remain writable. Much later they are unmapped.
  */
 #define KEEP_MAPPED    16u
-#define KEEP_ADDRESSES 1024u /* sessions at most */
+#define KEEP_ADDRESSES 1024u /* maximum number of sessions */
 #define KEEP_BYTES     (64ull << 30)
 
-/* Looks, a second apart at least, at a heartbeat that stands still, after which the recorder counts
- * as dead. So many because a recorder that is stopped, or that waits for a disk, comes back and
- * wants the losses counted. Counting looks keeps a suspended machine from looking like one long
- * silence. */
+/* Checks, at least a second apart, that find the heartbeat unchanged, after which the recorder
+ * counts as dead. The limit is high because a recorder that is stopped, or that waits for a disk,
+ * may return, and the losses must be counted. It counts checks, not time: the time of a suspended
+ * machine does not count. */
 #define STRIKES_MAX 120
 
-/* For the heartbeat of a recorder that cannot be seen otherwise: many times what it takes. */
+/* Time to wait for the heartbeat of a recorder whose process is not visible: many times its
+ * interval. */
 #define PATIENCE_STEPS   10
 #define PATIENCE_STEP_NS 10000000u
 
 struct nsc_target_session *nsc_session_current;
 
-/* Hooks that are compiled into the program look here first. */
+/* Inlined hooks check this first. */
 uint32_t nsc_runtime_off = 1;
 
 static struct nsc_target_session sessions[KEEP_ADDRESSES];
-static uint32_t newest; /* serial of the last session that began */
-/* Process whose thread prepares a session; a forked child is not bound by its parent's. */
+static uint32_t newest; /* serial of the newest session */
+/* Process whose thread is preparing a session; a forked child ignores its parent's. */
 static uint32_t preparing;
 
 static struct nsc_target_session *session_of(uint32_t serial)
@@ -48,7 +49,7 @@ static struct nsc_target_session *session_of(uint32_t serial)
     return &sessions[serial % KEEP_ADDRESSES];
 }
 
-/* Gives back all that a session still has. */
+/* Release all memory of a session. */
 static void release(struct nsc_target_session *s)
 {
     if (s->header != NULL)
@@ -60,12 +61,12 @@ static void release(struct nsc_target_session *s)
 }
 
 /*
- * Which of the sessions before lose something now that @s has begun. Whose addresses are given back
- * are always the oldest, so that those that have theirs are the ones just before.
+ * Release memory of older sessions, now that @s has begun. Addresses are always released from the
+ * oldest session on, so the sessions that keep theirs are the most recent ones.
  */
 static void retire(const struct nsc_target_session *s)
 {
-    int limited = nsc_sys_address_space_limited(); /* then addresses are the program's */
+    int limited = nsc_sys_address_space_limited(); /* then address space is scarce */
     uint64_t bytes = s->bytes;
     uint32_t back;
 
@@ -82,7 +83,7 @@ static void retire(const struct nsc_target_session *s)
     }
 }
 
-/* Takes the right to prepare a session, and the place for it; NULL: somebody else does just now. */
+/* Acquire the right to prepare a session, and an entry for it; NULL: another thread has it. */
 static struct nsc_target_session *prepare(void)
 {
     uint32_t own = nsc_sys_pid(), holder = NSC_LOAD(&preparing);
@@ -110,7 +111,7 @@ int nsc_session_open(int fd, void (*tick)(uint64_t value, int timer),
 
     if (s == NULL)
         return -EAGAIN;
-    /* Generations may be used up by children, too, so they do not go with serials. */
+    /* Forked children use up generations, too, so these differ from serials. */
     s->generation = before != NULL ? before->generation + 1 : 1;
     result = nsc_session_join(s, fd, before != NULL ? before->header : NULL, tick);
     if (result < 0) {
@@ -129,8 +130,8 @@ void nsc_session_abandon(struct nsc_target_session *s)
 }
 
 /*
- * Shuts the fast path of every thread that is in @s. A thread that opens it at this very moment
- * looks afterwards whether its session is the current one still (nsc_thread_chunk_ready()).
+ * Close the fast path of every thread in @s. A thread that opens it at the same time checks
+ * afterwards that its session is still the current one (nsc_thread_chunk_ready()).
  */
 static void shut(struct nsc_target_session *s)
 {
@@ -139,7 +140,7 @@ static void shut(struct nsc_target_session *s)
     nsc_sys_discard(s->wiped, nsc_session_wiped_bytes(s));
     if (NSC_LOAD(&s->wiped[0]) == 0)
         return;
-    /* The kernel does not discard memory that is locked. */
+    /* The kernel does not discard locked memory. */
     for (i = 0; i < s->threads_max; i++) {
         NSC_STORE(nsc_session_end_word(s, i), 0);
         NSC_STORE(nsc_session_end_word(s, i) + NSC_RUNTIME_END_FREE / 8, 0);
@@ -163,11 +164,12 @@ int nsc_session_begin(struct nsc_target_session *s, struct nsc_target_session *b
     return 0;
 }
 
-/* A forked child's first event: it takes part as a process of its own. */
+/* At the first event of a forked child: register it as a process of its own. */
 static int join_as_child(struct nsc_target_session *s)
 {
     if (!nsc_session_cas64(&s->wiped[0], NSC_PRESENCE_FORKED, NSC_PRESENCE_JOINING)) {
-        NSC_ADD(&s->header->lost_unattributed, 1); /* another thread, or we ourselves, just join */
+        NSC_ADD(&s->header->lost_unattributed, 1); /* another thread, or this one when interrupted,
+                                                    * is registering the child */
         return 0;
     }
     if (NSC_LOAD(&s->header->recorder_state) != NSC_LIVE_RECORDER_OPEN ||
@@ -220,7 +222,7 @@ int nsc_session_is_open(const struct nsc_target_session *s)
         return 0;
     if (nsc_sys_process_lives(s->recorder_pid))
         return 1;
-    /* It is dead, or outside this pid namespace. */
+    /* The recorder is dead, or not visible in this pid namespace. */
     heartbeat = NSC_LOAD(&s->header->heartbeat);
     for (i = 0; i < PATIENCE_STEPS; i++) {
         nsc_sys_sleep_ns(PATIENCE_STEP_NS);
@@ -239,7 +241,7 @@ int nsc_session_gone(struct nsc_target_session *s)
         NSC_STORE(&s->off, 1);
         return 1;
     }
-    /* Threads race for these words; the worst that comes of it is a strike too many or too few. */
+    /* Threads race for these words; the worst result is one strike too many or too few. */
     if (heartbeat != s->seen_heartbeat || s->seen_ticks == 0) {
         s->seen_heartbeat = heartbeat;
         s->seen_ticks = now;

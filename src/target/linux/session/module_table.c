@@ -1,6 +1,6 @@
 /*
- * module_table.c - see module_table.h. Called when a module comes or goes, when a session begins
- * under modules that are loaded, and by the slow path of a forked child.
+ * module_table.c - see module_table.h. Called when a module is loaded or unloaded, when a session
+ * begins while modules are loaded, and by the slow path of a forked child.
  */
 #include "linux/session/module_table.h"
 
@@ -47,7 +47,7 @@ void nsc_modules_remove(struct nsc_target_session *s, struct nsc_modules_entry *
 
 static void copy_module(struct nsc_live_module *to, const struct nsc_live_module *from)
 {
-    /* All but `state`, the first word, which the caller moves when the rest is in place. */
+    /* All words except `state`, the first, which the caller sets when the rest is complete. */
     uint32_t *words = (uint32_t *)(void *)to;
     const uint32_t *source = (const uint32_t *)(const void *)from;
     size_t i;
@@ -56,7 +56,7 @@ static void copy_module(struct nsc_live_module *to, const struct nsc_live_module
         words[i] = source[i];
 }
 
-/* Enters @copy into the session's table; returns its index or -1 (counted). */
+/* Copy @copy into the session's table; returns its index or -1 (counted). */
 static int64_t publish(struct nsc_target_session *s, const struct nsc_live_module *copy)
 {
     int64_t slot = nsc_session_slot_claim(&s->modules->state, sizeof(*s->modules), s->modules_max,
@@ -85,7 +85,7 @@ struct nsc_live_module *nsc_modules_publish(struct nsc_target_session *s,
     slot = entry->copy != NULL ? publish(s, elf) : -1;
     entry->slot = slot < 0 ? NSC_MODULES_NO_SLOT : (uint32_t)slot;
     if (slot >= 0) {
-        elf->filter_state = NSC_LIVE_FILTER_NONE; /* a child inherits the sleds as they are */
+        elf->filter_state = NSC_LIVE_FILTER_NONE; /* a child inherits the state of the sleds */
         copy_module(entry->copy, elf);
     }
     NSC_STORE(&entry->serial, s->serial);

@@ -1,6 +1,6 @@
 /*
- * session_join.c - taking part in a session: see session_join.h. What the memory file says is
- * copied before it is checked, since whoever made it can change it at any time.
+ * session_join.c - joins a session: see session_join.h. The header is copied before it is checked,
+ * because its creator can change it at any time.
  */
 #include "linux/session/session_join.h"
 
@@ -11,7 +11,8 @@
 #include "linux/session/cpu_timer.h"
 #include "linux/sys/sys.h"
 
-/* Where address space is limited, the program is to have it: no room for chunks yet to come. */
+/* Bytes to map. Where address space is limited, leave it to the program: map only the chunks that
+ * exist now. */
 static size_t bytes_to_map(const struct nsc_live_header *h)
 {
     uint32_t chunks = h->chunk_count;
@@ -27,7 +28,7 @@ static int header_valid(const struct nsc_live_header *h, uint64_t total)
            h->recorder_state == NSC_LIVE_RECORDER_OPEN;
 }
 
-/* Reads the header as it is at this moment. */
+/* Copy and check the current header. */
 static int read_header(int fd, struct nsc_live_header *to)
 {
     int64_t total = nsc_sys_size(fd);
@@ -60,8 +61,9 @@ int64_t nsc_session_slot_claim(uint32_t *state, size_t stride, uint32_t max, uin
 }
 
 /*
- * Who we are for the recorder, whose /proc the session's path is in. Asked at the start and by the
- * first process of a pid namespace, whose children are abroad, too.
+ * Determine this process's pid for the recorder, which resolves the session's path in its own
+ * /proc. Done at the start, and by the first process of a new pid namespace, whose children are in
+ * that namespace, too.
  */
 static void identify(struct nsc_target_session *s, uint32_t ppid)
 {
@@ -95,7 +97,8 @@ int nsc_session_register(struct nsc_target_session *s, uint32_t ppid)
     return 1;
 }
 
-/* Which chunks are the pool's, which the threads' own; @mapped: chunks that are mapped. */
+/* Compute which chunks belong to the pool and which are home chunks. @mapped: number of mapped
+ * chunks. */
 static void divide_chunks(struct nsc_target_session *s, const struct nsc_live_header *h,
                           uint32_t mapped)
 {
@@ -105,9 +108,9 @@ static void divide_chunks(struct nsc_target_session *s, const struct nsc_live_he
     s->pool_max = mapped < s->home_first ? mapped : s->home_first;
 }
 
-/* A first event on a page would cost a fault, more than a hundred events: take them all now (about
- * 0.1 ms per MiB). Only of chunks that have pages: others would get them by it. Chunks that the
- * recorder adds later are met by touch_chunk(). */
+/* A first event on a page would cost a page fault, more than a hundred events: prefault all pages
+ * now (about 0.1 ms per MiB). Only those of chunks that have pages: prefaulting would allocate the
+ * others. touch_chunk() does it for chunks that the recorder adds later. */
 void nsc_session_map_pool(const struct nsc_target_session *s)
 {
     uint32_t backed = NSC_LOAD(&s->header->chunks_backed);
@@ -117,7 +120,7 @@ void nsc_session_map_pool(const struct nsc_target_session *s)
     nsc_sys_map_pages(s->data, (size_t)backed * s->chunk_bytes);
 }
 
-/* Where the tables are, by the copied header @h. */
+/* Compute the addresses of the tables from the copied header @h. */
 static void find_tables(struct nsc_target_session *s, const struct nsc_live_header *h)
 {
     uint8_t *base = (uint8_t *)s->header;
@@ -141,7 +144,7 @@ static void find_tables(struct nsc_target_session *s, const struct nsc_live_head
     divide_chunks(s, h, (uint32_t)((s->bytes - h->data_off) / s->chunk_bytes));
 }
 
-/* The process slot comes before the private memory, for the recorder to be told what is wrong. */
+/* The process slot is claimed before private memory, so that the recorder can learn of problems. */
 static int register_process(struct nsc_target_session *s)
 {
     size_t wiped_bytes = nsc_session_wiped_bytes(s);
@@ -150,7 +153,8 @@ static int register_process(struct nsc_target_session *s)
         return -ENOSPC;
     s->wiped = nsc_sys_map_private(wiped_bytes);
     if (s->wiped == NULL || nsc_sys_wipe_on_fork(s->wiped, wiped_bytes) < 0) {
-        /* A child could not tell that it is one: record nothing rather than mix processes. */
+        /* A forked child could not detect that it is one: record nothing rather than mix
+         * processes. */
         __atomic_fetch_or(&s->processes[s->process].problems, NSC_LIVE_PROBLEM_STATE,
                           __ATOMIC_RELAXED);
         return -ENOSYS;

@@ -1,6 +1,6 @@
 /*
- * session_state.h - a session, as this process knows it. Internal to runtime/; the rules of
- * current_session.h hold.
+ * session_state.h - a session, as this process sees it. Internal to target/linux; the rules of
+ * current_session.h apply.
  */
 #ifndef NSC_LINUX_SESSION_SESSION_STATE_H
 #define NSC_LINUX_SESSION_SESSION_STATE_H
@@ -15,7 +15,8 @@
 #define NSC_STORE(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 #define NSC_ADD(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 
-/* For words of the shared memory and, though less would do there, for those of the thread. */
+/* For words of the shared memory. Also used for the thread's own words, which need weaker ordering
+ * only. */
 static inline int nsc_session_cas64(uint64_t *at, uint64_t old, uint64_t value)
 {
     return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -26,7 +27,7 @@ static inline int nsc_session_cas32(uint32_t *at, uint32_t old, uint32_t value)
     return __atomic_compare_exchange_n(at, &old, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* Values of a session's first private word, which a forked child finds at zero. */
+/* Values of a session's first private word. It reads zero in a forked child. */
 enum nsc_session_presence {
     NSC_PRESENCE_FORKED = 0,
     NSC_PRESENCE_JOINING = 1, /* a thread is registering the process */
@@ -34,10 +35,10 @@ enum nsc_session_presence {
 };
 
 /*
- * A session, as this process knows it. What is above the line never changes once the session is the
- * current one, so that whoever has looked it up can go on with it at any time later: a slow path
+ * A session, as this process sees it. The fields above the line do not change after the session has
+ * become the current one. So code that has looked it up can use it at any later time. A slow path
  * that a signal handler interrupted, while another session began, finds memory that is still
- * mapped, and reads zeros there, which mean closed and free.
+ * mapped. It reads zeros there, which mean closed and free.
  */
 struct nsc_target_session {
     struct nsc_live_header *header;
@@ -45,38 +46,38 @@ struct nsc_target_session {
     struct nsc_live_module *modules;
     struct nsc_live_thread *threads;
     struct nsc_live_chunk *chunks;
-    struct nsc_live_overwritten *overwritten; /* NULL: full chunks are the recorder's */
+    struct nsc_live_overwritten *overwritten; /* NULL: only the recorder may take full chunks */
     uint8_t *filter;
     uint8_t *data;
-    size_t bytes; /* of the mapping, which begins at the header */
-    /* Copies, checked once, of what the header says. */
+    size_t bytes; /* of the mapping, which starts at the header */
+    /* Checked copies of the header's fields. */
     uint32_t processes_max, modules_max, threads_max, chunks_max;
     uint32_t chunk_bytes, filter_bytes;
     uint32_t flags, recorder_pid;
-    uint32_t pool_max;               /* chunks of the pool lie below */
-    uint32_t home_first, home_count; /* chunks that belong to thread slots; count 0: none */
-    uint32_t serial;                 /* sessions of this process are numbered from 1 */
+    uint32_t pool_max;               /* chunks of the pool have lower indices */
+    uint32_t home_first, home_count; /* home chunks of thread slots; count 0: none */
+    uint32_t serial;                 /* number of the session in this process, from 1 */
     uint64_t sample_ns;              /* linux/session/cpu_timer.h; 0: threads take no samples */
     /* Private memory that reads zero in a forked child. Word 0: enum nsc_session_presence. Word
-     * NSC_END_STRIDE * (1 + thread slot): what that thread's `endp` points at, and behind it
+     * NSC_END_STRIDE * (1 + thread slot): target of that thread's `endp`, followed by the words
      * NSC_RUNTIME_END_*. */
     uint64_t *wiped;
     /* -------------------------------------------------------------------------------------- */
     uint32_t process;    /* index of this process's slot */
-    uint32_t pid;        /* as the recorder sees it */
-    uint32_t generation; /* no two sessions, and no two processes of one session, have the same */
-    uint32_t off;        /* there is no session for this process, or no longer */
-    uint32_t hooks_off;  /* what nsc_runtime_off is to be while this session is the current one */
-    uint32_t abroad;     /* in a pid namespace that is not the recorder's */
-    /* How long the recorder has not been seen at work; only while chunks are lacking. */
+    uint32_t pid;        /* in the recorder's pid namespace */
+    uint32_t generation; /* different for every session, and for every process of one session */
+    uint32_t off;        /* 1: this process does not record, or no longer */
+    uint32_t hooks_off;  /* value of nsc_runtime_off while this session is the current one */
+    uint32_t abroad;     /* in a pid namespace other than the recorder's */
+    /* Detection of a recorder that has stopped working; used only while no chunk is free. */
     uint64_t seen_heartbeat, seen_ticks;
     uint32_t strikes;
-    /* The recorder's heartbeat, plus 1, when none of the chunks that are mapped was free, though
-     * there are others. */
+    /* The recorder's heartbeat, plus 1, at the time when no mapped chunk was free although unmapped
+     * chunks existed. */
     uint64_t none_mapped;
 };
 
-#define NSC_END_STRIDE 8 /* words; one cache line a thread */
+#define NSC_END_STRIDE 8 /* words; one cache line per thread */
 
 static inline uint64_t *nsc_session_end_word(const struct nsc_target_session *s, uint32_t thread)
 {
