@@ -1,10 +1,11 @@
 /*
- * control.c - the control function: what has to be done inside the program for a recording to begin
- * or end while it runs. Called through control_<isa>.S by a tracer, the endpoint or the program.
+ * control.c - the control function: starts and ends a recording inside the running program. Called
+ * through control_call.S by a tracer, the endpoint or the program.
  *
- * The thread may have been stopped anywhere, in malloc, the dynamic linker, or the slow path. So
- * nothing here touches thread-local memory, takes a lock, or waits for another thread of the
- * program; and what the slow path and the loading of modules do can be left half done at any point.
+ * The calling thread may have been stopped anywhere: in malloc, the dynamic linker, or the slow
+ * path. So this code does not touch thread-local memory, takes no lock, and does not wait for
+ * another thread of the program. The slow path and the loading of modules must tolerate being
+ * stopped at any point.
  */
 #include "linux/control/control.h"
 
@@ -16,7 +17,8 @@
 #include "linux/session/current_session.h"
 #include "linux/sys/sys.h"
 
-/* Descriptor of the memory file made last, plus 1, until it is somebody else's business. */
+/* Descriptor of the newest memory file, plus 1, until a session has been joined with it or it is
+ * dropped. */
 static uint32_t made;
 
 int nsc_control_in_use(void)
@@ -44,7 +46,7 @@ static int64_t drop_memory(uint64_t fd)
     return 0;
 }
 
-/* The recorder of @s died without a word. */
+/* Close session @s, whose recorder died without closing it. */
 static void bury(struct nsc_target_session *s)
 {
     NSC_STORE(&s->header->recorder_state, NSC_LIVE_RECORDER_CLOSED);
@@ -126,7 +128,7 @@ static int64_t obey(uint64_t verb, uint64_t argument)
 
 int64_t nsc_control_run(uint64_t verb, uint64_t argument)
 {
-    /* A handler would run on our small stack, and might not return. */
+    /* A handler would run on this small stack, and might not return. */
     uint64_t mask = nsc_sys_block_signals();
     int64_t result = obey(verb, argument);
 

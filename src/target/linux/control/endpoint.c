@@ -1,10 +1,10 @@
 /*
- * endpoint.c - the endpoint thread (abi/control.h): hands requests of other processes of the
- * same user to the control function. Opened by start.c, and only if the environment asks for it.
+ * endpoint.c - the endpoint thread (abi/control.h): passes requests of other processes of the same
+ * user to the control function. Opened by start.c, and only if the environment asks for it.
  *
- * The thread belongs to libc, made by pthread_create(): a change of the user id that the program
- * makes reaches it, and it ends with the program. Else it behaves as if it were not there: it has
- * all signals blocked, a small stack, touches no memory of the program's, and waits for no client.
+ * The thread is created by pthread_create(). So libc applies changes of the program's user id to
+ * it, and it ends with the program. Otherwise it must not affect the program: it blocks all
+ * signals, has a small stack, touches no memory of the program, and does not wait for clients.
  * Forked children have no endpoint.
  */
 #include <errno.h>
@@ -25,27 +25,28 @@
 #pragma weak pthread_create
 
 #define STACK_BYTES   (64u << 10)
-/* How long a client may take for its request; others wait meanwhile. */
+/* Time limit for a client's request; other clients wait meanwhile. */
 #define REQUEST_MS    1000
-/* How often to look whether the rest of the program has ended, and how often once main() has. */
+/* Interval of checks whether the program's other threads have ended, before and after the end of
+ * main(). */
 #define LOOK_MS       1000
 #define LOOK_AGAIN_MS 50
-/* After something failed that should not: descriptors are lacking, perhaps. */
+/* Pause after an unexpected failure, for instance a lack of descriptors. */
 #define PAUSE_NS      100000000u
 
-/* libc's own signals, 32 and 33: setuid() waits for every thread's answer to one of them. */
+/* libc's own signals, 32 and 33: setuid() needs every thread's response to one of them. */
 #define NOT_LIBCS (~(3ull << 31))
 
 static char socket_path[64];
-static uint32_t listens;              /* the socket is there */
-static uint32_t owner_pid, owner_uid; /* of the socket */
-static uint64_t program_mask;         /* signals that are blocked in the program's first thread */
+static uint32_t listens;              /* 1: the socket exists */
+static uint32_t owner_pid, owner_uid; /* of the socket's creator */
+static uint64_t program_mask;         /* signals that the program's first thread blocks */
 
-/* Makes our user's directory, and in it the socket `<pid>.sock`. */
+/* Create the user's directory, and in it the socket `<pid>.sock`. */
 static int make_socket(void)
 {
     const char *end = socket_path + sizeof(socket_path);
-    int error = -EPERM; /* or the descriptor */
+    int error = -EPERM; /* or the socket's descriptor */
     char *at = socket_path;
     unsigned i;
 
@@ -75,7 +76,7 @@ static void answer(int client)
         reply.magic = NSC_CONTROL_MAGIC;
         reply.reserved = 0;
         switch (request.verb) {
-        case NSC_CONTROL_MEMORY: /* a number of ours means nothing to the client */
+        case NSC_CONTROL_MEMORY: /* a descriptor of this process is useless to the client */
         case NSC_CONTROL_DROP:
             reply.result = -EINVAL;
             break;
@@ -84,7 +85,7 @@ static void answer(int client)
             if (passed >= 0)
                 reply.result = nsc_runtime_control(NSC_CONTROL_JOIN, (uint64_t)passed);
             if (reply.result == 0)
-                passed = -1; /* closed */
+                passed = -1; /* nsc_runtime_control() has closed it */
             break;
         default:
             reply.result = nsc_runtime_control(request.verb, request.argument);
@@ -95,8 +96,8 @@ static void answer(int client)
         nsc_sys_close(passed);
 }
 
-/* Serves whoever has connected. Returns -1 if the socket is not ours any more: the program has
- * closed all that it does not know. */
+/* Serve one client. Returns -1 if @fd is no longer the endpoint's socket: the program has closed
+ * descriptors that it did not open. */
 static int serve(int fd, uint64_t cookie)
 {
     uint32_t uid;
@@ -116,7 +117,7 @@ static int serve(int fd, uint64_t cookie)
     return 0;
 }
 
-/* Once all other threads have ended, libc ends the program when this one does, too. */
+/* Thread function. It ends once all other threads have ended: libc then ends the program. */
 static void *listen_until_the_end(void *unused)
 {
     int fd = make_socket();
@@ -136,7 +137,7 @@ static void *listen_until_the_end(void *unused)
             break;
         wait_ms = others == NSC_SYS_OTHERS_RUN ? LOOK_MS : LOOK_AGAIN_MS;
     }
-    nsc_sys_set_signals(program_mask); /* what runs at exit may want them */
+    nsc_sys_set_signals(program_mask); /* code that runs at exit may need them */
     return NULL;
 }
 
@@ -157,7 +158,7 @@ void nsc_endpoint_open(void)
     }
     program_mask = nsc_sys_block_signals();
     nsc_sys_set_signals(program_mask | NOT_LIBCS);
-    /* A program with much thread-local memory needs a larger stack than that. */
+    /* A program with much thread-local memory needs a larger stack. */
     if (pthread_create(&id, with, listen_until_the_end, NULL) != 0 && with != NULL)
         pthread_create(&id, NULL, listen_until_the_end, NULL);
     nsc_sys_set_signals(program_mask);

@@ -1,5 +1,6 @@
 /*
- * module_load.c - modules come and go. Called by their constructors and destructors (abi/hook.h).
+ * module_load.c - handles loading and unloading of modules. Called by their constructors and
+ * destructors (abi/hook.h).
  */
 #include "abi/hook.h"
 #include "linux/control/control.h"
@@ -15,7 +16,7 @@
 #define WAIT_CONTROL_NS   100000u
 #define WAITS_CONTROL_MAX 5000u
 
-/* The session that is being recorded, NULL if there is none or if it is over. */
+/* Return the open session of this process, NULL if there is none. */
 static struct nsc_target_session *recording(void)
 {
     struct nsc_target_session *s = nsc_session_present();
@@ -46,7 +47,8 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_load(struct nsc_runtime_module *modul
         if (s != NULL)
             nsc_modules_record(s, entry, &elf);
         NSC_STORE(&entry->state, NSC_MODULES_IDLE);
-        /* A session that has begun since passed over this module, or has taken it up just now. */
+        /* A session that has begun meanwhile either skipped this module or has just published
+         * it. */
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
         s = recording();
     } while (s != NULL && entry->serial != s->serial &&
@@ -58,14 +60,16 @@ NSC_RUNTIME_EXPORT void nsc_runtime_module_unload(struct nsc_runtime_module *mod
     struct nsc_modules_entry *entry;
     unsigned waits;
 
-    /* A program goes with its process, and other threads may call its functions until then. */
+    /* An executable is unloaded at process end only; other threads may call its functions until
+     * then. */
     if (module->state == 0 || nsc_elf_is_program(module->elf_header))
         return;
     entry = &nsc_modules_table[module->state - 1];
     module->state = 0;
     NSC_STORE(&entry->state, NSC_MODULES_BUSY);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    /* Some milliseconds as a rule; for ever, if a tracer has given a call up. */
+    /* Usually some milliseconds; without end if a tracer has abandoned a call of the control
+     * function. */
     for (waits = 0; waits < WAITS_CONTROL_MAX && nsc_control_in_use(); waits++)
         nsc_sys_sleep_ns(WAIT_CONTROL_NS);
     if (nsc_entry_patch_module(module))

@@ -1,7 +1,7 @@
 /*
- * self_record.c - recordings that the program begins and ends itself (nanoscope.h): starts a
- * recorder, hands it the memory, joins the session. Called by the program's own threads; makes raw
- * system calls only. ADR 10 tells of the other ways.
+ * self_record.c - recordings that the program itself begins and ends (nanoscope.h): starts a
+ * recorder, passes it the memory, joins the session. Called by the program's own threads; makes raw
+ * system calls only. ADR 10 describes the other ways to start a recording.
  */
 #include <errno.h>
 #include <nanoscope/nanoscope.h>
@@ -15,18 +15,19 @@
 
 enum {
     PATH_BYTES = 1024,
-    ENVIRONMENT_MAX = 4096, /* strings that the recorder gets */
-    RECORDER_MS = 10000,    /* for it to be ready */
-    CONTROL_MS = 5000,      /* for the control function to be free */
-    CLOSING_MS = 10000,     /* for the recorder before to have heard that it is over */
+    ENVIRONMENT_MAX = 4096, /* maximum number of strings passed to the recorder */
+    RECORDER_MS = 10000,    /* timeout for the recorder's start */
+    CONTROL_MS = 5000,      /* timeout for the control function to be free */
+    CLOSING_MS = 10000,     /* timeout for the previous recorder to close its session */
 };
 
 extern char **environ __attribute__((weak));
 
-/* Pid of the process that is just beginning or ending a recording; 0: none is. In a forked child
- * the parent's number means nothing. */
+/* Pid of the process that is beginning or ending a recording; 0: none. In a forked child, the
+ * parent's pid is ignored. */
 static uint32_t busy;
-/* The session that nanoscope_begin() joined, in which process, and whether it has been ended. */
+/* The session that nanoscope_begin() joined, the process that did it, and whether the recording was
+ * ended. */
 static struct nsc_target_session *begun;
 static uint32_t begun_by, ended;
 
@@ -42,13 +43,13 @@ static void leave(void)
     NSC_STORE(&busy, 0);
 }
 
-/* Where the recorder may be, beside this very library first. */
+/* Places to search for the recorder, the folder of this library first. */
 struct places {
     const char *paths[6];
     char beside[PATH_BYTES], above[PATH_BYTES];
 };
 
-/* A path that does not fit stays empty, and names nothing. */
+/* A path that does not fit becomes empty, which names no file. */
 static void beside_library(char *to, const char *library, const char *tail)
 {
     char *end = to + PATH_BYTES, *at = nsc_text_append(to, end, library);
@@ -74,7 +75,7 @@ static void find_places(struct places *p)
     p->paths[n] = NULL;
 }
 
-/* The environment but for what is meant for traced programs. */
+/* Copy the environment without the variables for traced programs. */
 static void copy_environment(const char **to, const char **named)
 {
     char **entry;
@@ -93,7 +94,7 @@ static void copy_environment(const char **to, const char **named)
     to[n] = NULL;
 }
 
-/* What the recorder says: 0 when the session is laid out, or a negative errno. */
+/* Read the recorder's answer: 0 when the session is ready, or a negative errno. */
 static int hear(int fd)
 {
     int32_t answer;
@@ -103,7 +104,7 @@ static int hear(int fd)
     return nsc_sys_read(fd, &answer, sizeof(answer)) == (long)sizeof(answer) ? answer : -EPIPE;
 }
 
-/* Starts `nanoscope attend PID [FILE]` with the memory file and a way to answer. */
+/* Start `nanoscope attend PID [FILE]` with the memory file and a pipe for the answer. */
 static int start_recorder(int memory, const char *path)
 {
     size_t room = ENVIRONMENT_MAX * sizeof(char *);
@@ -132,13 +133,14 @@ static int start_recorder(int memory, const char *path)
     return result;
 }
 
-/* A forked child has its parent's words, not its recording. */
+/* Return 1 if this process began @s. A forked child has its parent's variables, but not its
+ * recording. */
 static int is_ours(const struct nsc_target_session *s)
 {
     return s != NULL && s == begun && NSC_LOAD(&begun_by) == nsc_sys_pid();
 }
 
-/* Somebody else may be in the control function just now. */
+/* Call the control function; retry while another thread is in it. */
 static int64_t control(uint64_t verb, uint64_t argument)
 {
     int64_t result;
@@ -153,7 +155,7 @@ static int64_t control(uint64_t verb, uint64_t argument)
     return -EAGAIN;
 }
 
-/* The recording before may have been ended a moment ago. */
+/* Wait for the recorder of a recording that was ended a moment ago. */
 static int wait_for_end(struct nsc_target_session *s)
 {
     unsigned ms;
@@ -190,7 +192,7 @@ static int begin(const char *path)
     NSC_STORE(&begun_by, nsc_sys_pid());
     NSC_STORE(&ended, 0);
     result = control(NSC_CONTROL_APPLY, 0);
-    if (result < 0) /* what hooks there are may as well be recorded */
+    if (result < 0) /* record with the hooks that are enabled */
         __atomic_fetch_and(&begun->header->flags, ~NSC_LIVE_FLAG_HOLD, __ATOMIC_RELEASE);
     return (int)result;
 }
@@ -206,7 +208,7 @@ NSC_RUNTIME_EXPORT int nanoscope_begin(const char *path)
     return result;
 }
 
-/* Sends the request to @path, the recorder's socket. Returns 0 or -errno. */
+/* Send the request to the recorder's socket, @path. Returns 0 or -errno. */
 static int send_stop(const char *path, const char *name, size_t name_bytes)
 {
     struct {
@@ -230,8 +232,9 @@ static int send_stop(const char *path, const char *name, size_t name_bytes)
     return sent == (long)bytes ? 0 : -EPIPE;
 }
 
-/* Asks the recorder for the end by its socket, where the kernel says who asks. A name in the shared
- * memory could come from any process that has it, such as a child that gave up its user. */
+/* Ask the recorder to stop. By its socket, because the kernel then reports the sender's user. A
+ * name in the shared memory could come from any process that maps it, such as a child that gave up
+ * its user. */
 static int stop_recorder(const char *name, size_t name_bytes)
 {
     uint32_t uid = nsc_sys_uid();

@@ -1,6 +1,6 @@
 /*
- * small_text.h - the little text that runtime/ makes and reads: names of files, of variables.
- * Internal to runtime/.
+ * small_text.h - string functions for file names and environment variables, without libc. Internal
+ * to target/linux.
  */
 #ifndef NSC_LINUX_CONTROL_SMALL_TEXT_H
 #define NSC_LINUX_CONTROL_SMALL_TEXT_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** nsc_text_append - append @text at @at. Returns where the string ends, NULL if it does not fit
+/** nsc_text_append - append @text at @at. Returns the end of the string, or NULL if it does not fit
  * before @end, or if @at is NULL. */
 static inline char *nsc_text_append(char *at, const char *end, const char *text)
 {
@@ -23,7 +23,8 @@ static inline char *nsc_text_append(char *at, const char *end, const char *text)
     return at;
 }
 
-/** nsc_text_after - what follows @prefix in @text, NULL if it does not begin so. */
+/** nsc_text_after - return the part of @text after @prefix; NULL if @text does not start with it.
+ */
 static inline const char *nsc_text_after(const char *text, const char *prefix)
 {
     while (*prefix != 0 && *text == *prefix) {
@@ -33,7 +34,7 @@ static inline const char *nsc_text_after(const char *text, const char *prefix)
     return *prefix == 0 ? text : NULL;
 }
 
-/** nsc_text_number - append @number in decimal. */
+/** nsc_text_number - append @number in decimal. Returns as nsc_text_append(). */
 static inline char *nsc_text_number(char *at, const char *end, uint32_t number)
 {
     char digits[11];

@@ -1,6 +1,6 @@
 /*
- * start.c - the program's start: see start.h. Called by the first module's constructor. A program
- * that nobody has anything to do with pays one open that fails.
+ * start.c - actions at the program's start: see start.h. Called by the first module's constructor.
+ * A program that is not recorded pays one failing open.
  */
 #include "linux/control/start.h"
 
@@ -16,14 +16,14 @@
 #include "linux/session/session_join.h"
 #include "linux/sys/sys.h"
 
-/* Of libc or the program; weak, so that the runtime links without either. */
+/* From libc or the program; weak, so that the runtime links without either. */
 extern char **environ __attribute__((weak));
 #pragma weak getauxval
 
 #define NAME_MAX_BYTES 256
 #define LINK_MAX_BYTES 64
 
-/* Value of an environment variable, @name with its `=`, or NULL. */
+/* Return the value of an environment variable, @name with its `=`, or NULL. */
 static const char *variable(const char *name)
 {
     char **entry;
@@ -40,8 +40,9 @@ static const char *variable(const char *name)
 }
 
 /*
- * An entry of the auxiliary vector, 0 if there is none. A static program need not have getauxval();
- * but its environment is, this early, still where the kernel has put it, in front of the vector.
+ * Return an entry of the auxiliary vector, 0 if there is none. A static program may lack
+ * getauxval(). But at this time its environment is still where the kernel has put it, directly
+ * before the vector.
  */
 static uint64_t auxiliary(uint64_t wanted)
 {
@@ -70,7 +71,7 @@ static const char *file_name(const char *path)
     return name;
 }
 
-/* Whether @link is `/proc/<number>/fd/<number>`: nothing else is opened for anybody. */
+/* Return 1 if @link is `/proc/<number>/fd/<number>`. No other targets are opened. */
 static int is_descriptor_link(const char *link)
 {
     static const char form[] = "/proc/#/fd/#"; /* # is a number */
@@ -91,9 +92,9 @@ static int is_descriptor_link(const char *link)
 }
 
 /*
- * Memory of a session that waits for a program of this name, or -1. The directory may be anybody's,
- * so nothing in it is followed before its owner is known; and what is opened is never created,
- * truncated or read, unless it turns out to be a session's memory.
+ * Open the memory of a session that waits for a program of this name; -1 if there is none. The
+ * directory may belong to another user, so no link in it is followed before its owner is checked. A
+ * file is never created or truncated, and is used only if it is a session's memory.
  */
 static int open_by_name(void)
 {
@@ -110,13 +111,13 @@ static int open_by_name(void)
     for (i = 0; fd < 0 && i < NSC_CONTROL_FOLDERS; i++) {
         at = nsc_user_folder_append(path, end, uid, i);
         folder = nsc_sys_own_directory(path, uid);
-        if (folder == -ENOENT && i == 0) /* as with nearly all programs */
+        if (folder == -ENOENT && i == 0) /* the case of almost all programs */
             return -1;
         at = nsc_text_append(at, end, "/" NSC_CONTROL_START "/");
         if (folder == 0 && nsc_text_append(at, end, file_name(program)) != NULL)
             fd = nsc_sys_open_link(path);
         if (folder == 0 && i == 0)
-            break; /* the usual folder is the user's: then it is the only one */
+            break; /* the usual folder belongs to the user: then it is the only one */
     }
     if (fd < 0)
         return -1;
@@ -142,8 +143,8 @@ static void join(int fd)
 }
 
 /*
- * Takes what is meant for us out of the environment, so that programs that this one starts do not
- * follow it either. Constructors run before the program's own threads.
+ * Remove nanoscope's variables from the environment, so that programs started by this one do not
+ * use them either. Constructors run before the program's own threads.
  */
 static void forget_variables(void)
 {
@@ -158,9 +159,9 @@ static void forget_variables(void)
 }
 
 /*
- * The session that the environment names. Its caller may have set it before the program got other
- * rights: by its file's mode, as the kernel tells, or as a child of such a program, whose recorder
- * then is another user. Neither is followed.
+ * Open the session that the environment names. The caller may have set the variable before the
+ * program gained privileges: by its file's mode, which the kernel reports, or as a child of a
+ * privileged program; then the recorder is another user. Both are refused.
  */
 static int open_by_variable(const char *path)
 {
@@ -178,7 +179,8 @@ static void start(void)
         forget_variables();
         return;
     }
-    if ((path != NULL || listens) && nsc_sys_privileged()) /* also where there is no vector */
+    if ((path != NULL || listens) && nsc_sys_privileged()) /* also if the auxiliary vector is not
+                                                            * available */
         return;
     if (path != NULL)
         fd = open_by_variable(path);
@@ -205,7 +207,8 @@ void nsc_start_once(void)
         start();
         NSC_STORE(&tried, DONE);
     }
-    /* Two threads in constructors at once: dlopen holds a lock, so this hardly ever waits. */
+    /* Two threads may run constructors at once. dlopen() holds a lock, so this almost never
+     * waits. */
     while (NSC_LOAD(&tried) == TRYING)
         nsc_sys_sleep_ns(100000);
 }

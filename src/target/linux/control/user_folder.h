@@ -1,6 +1,6 @@
 /*
- * user_folder.h - the folder of a user in which programs and recorders listen: control.h has the
- * rule, process/user_folder.h is the other side. Raw system calls only.
+ * user_folder.h - path of the user's folder in which programs and recorders listen. abi/control.h
+ * has the rule; process/user_folder.h is the recorder's counterpart. Raw system calls only.
  */
 #ifndef NSC_LINUX_CONTROL_USER_FOLDER_H
 #define NSC_LINUX_CONTROL_USER_FOLDER_H
@@ -9,7 +9,8 @@
 #include "linux/control/small_text.h"
 #include "linux/sys/sys.h"
 
-/* Appends the path of a candidate, below NSC_CONTROL_FOLDERS; as nsc_text_append(). */
+/* Append the path of candidate @candidate, below NSC_CONTROL_FOLDERS. Returns as
+ * nsc_text_append(). */
 static inline char *nsc_user_folder_append(char *at, const char *end, uint32_t uid,
                                            unsigned candidate)
 {
@@ -23,7 +24,7 @@ static inline char *nsc_user_folder_append(char *at, const char *end, uint32_t u
     return nsc_text_number(at, end, candidate - 1);
 }
 
-/* Appends the name of a socket there, "/<pid><suffix>"; as nsc_text_append(). */
+/* Append the name of a socket in that folder, "/<pid><suffix>". Returns as nsc_text_append(). */
 static inline char *nsc_user_folder_append_socket(char *at, const char *end, uint32_t pid,
                                                   const char *suffix)
 {
