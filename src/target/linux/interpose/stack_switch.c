@@ -1,10 +1,10 @@
 /*
- * stack_switch.c - swapcontext() and setcontext() of libc, wrapped to tell the recorder that the
- * thread goes to another stack. Only in libnanoscope.so, which is found before libc; a program that
- * is not recorded pays one more call.
+ * stack_switch.c - interposes swapcontext() and setcontext() of libc, to record that the thread
+ * switches to another stack. Only in libnanoscope.so, which is found before libc. A program that is
+ * not recorded pays one more call.
  *
- * What is not seen here: contexts that end and go on with uc_link (the recorder finds out by the
- * position), and stack switches that do not use libc (nanoscope_stack_switch).
+ * Not detected here: contexts that end and continue with uc_link (the recorder detects them by the
+ * position), and stack switches without libc (nanoscope_stack_switch).
  */
 #include <nanoscope/nanoscope.h>
 #include <ucontext.h>

@@ -1,7 +1,8 @@
 /*
- * thread_name.c - recordings begun and ended by code that can link nothing: it sets the thread's
- * name to START_TRACING, later to STOP_TRACING:/path/of/the/trace.nst. pthread_setname_np() and
- * prctl() of libc, wrapped; these two names never reach the kernel. Only in libnanoscope.so.
+ * thread_name.c - lets code that can link nothing begin and end recordings. It sets the thread's
+ * name to START_TRACING, later to STOP_TRACING:/path/of/the/trace.nst. Interposes
+ * pthread_setname_np() and prctl() of libc; these two names never reach the kernel. Only in
+ * libnanoscope.so.
  */
 #include <errno.h>
 #include <nanoscope/nanoscope.h>
@@ -22,7 +23,8 @@ typedef int setname_fn(pthread_t thread, const char *name);
 typedef int prctl_fn(int option, unsigned long a, unsigned long b, unsigned long c,
                      unsigned long d);
 
-/* Whether the name is one of ours; @result: receives 0 or a negative errno. */
+/* Execute the name if it is a command. Returns 1 if it was one; @result: receives 0 or a negative
+ * errno. */
 static int obeyed(const char *name, int *result)
 {
     const char *rest = nsc_text_after(name, "START_TRACING");
@@ -42,7 +44,7 @@ NSC_RUNTIME_EXPORT int nsc_wrap_pthread_setname_np(pthread_t thread, const char 
 NSC_RUNTIME_EXPORT int nsc_wrap_pthread_setname_np_old(pthread_t thread, const char *name);
 NSC_RUNTIME_EXPORT int nsc_wrap_prctl(int option, unsigned long a, unsigned long b, unsigned long c,
                                       unsigned long d);
-/* Version 2.34 of glibc moved it out of libpthread. */
+/* glibc 2.34 moved it out of libpthread. */
 NSC_WRAP(nsc_wrap_pthread_setname_np, "pthread_setname_np", "GLIBC_2.34");
 NSC_WRAP(nsc_wrap_pthread_setname_np_old, "pthread_setname_np", NSC_WRAP_GLIBC_SETNAME);
 NSC_WRAP(nsc_wrap_prctl, "prctl", NSC_WRAP_GLIBC);

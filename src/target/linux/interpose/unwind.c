@@ -1,13 +1,13 @@
 /*
- * unwind.c - jumps and exceptions, seen as they happen: the longjmp family of libc and the C++
- * personality routine, wrapped to tell the recorder which frames are left. Only in libnanoscope.so,
- * which is found before libc and libstdc++; needs dlsym and its like.
+ * unwind.c - records unwinding by longjmp and C++ exceptions when it happens. Interposes the
+ * longjmp family of libc and the C++ personality routine, to record which frames are left. Only in
+ * libnanoscope.so, which is found before libc and libstdc++; needs dlsym() and related functions.
  *
- * Positions alone nearly do without: a call made after a catch closes the dead frames at or below
- * it. But it may come from farther down the stack than they were (through an untraced function,
- * with arguments on the stack, after alloca), and then it would look like their callee.
+ * Positions alone are almost sufficient: a call made after a catch closes the dead frames at or
+ * below it. But that call may have a lower position than the dead frames (through an untraced
+ * function, with arguments on the stack, after alloca). Then it would look like their callee.
  *
- * What is not seen here: __builtin_longjmp, other languages' unwinding, static programs.
+ * Not detected here: __builtin_longjmp, unwinding of other languages, static programs.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -16,14 +16,14 @@
 #include "linux/interpose/wrap.h"
 #include "linux/session/current_session.h"
 
-/* Weak: libnanoscope.so names no libc as its dependency, the program brings one; an old one has no
+/* Weak: libnanoscope.so does not depend on a libc; the program brings one. An old libc has no
  * _dl_find_object. */
 #pragma weak _dl_find_object
 #pragma weak dladdr
 #pragma weak dlclose
 #pragma weak dlopen
 
-/* What the C++ ABI says of personality routines (Itanium C++ ABI, level I, 1.6). */
+/* Constants of personality routines (Itanium C++ ABI, level I, 1.6). */
 enum { FATAL_ERROR = 3, INSTALL_CONTEXT = 7 };
 struct _Unwind_Exception;
 struct _Unwind_Context;
@@ -38,12 +38,14 @@ static void *real_longjmp, *real__longjmp, *real_siglongjmp, *real___longjmp_chk
 static void *real_personality, *real_get_cfa;
 
 /*
- * A frame continues with this stack pointer: all calls it has made are over. Their positions are
- * where the return address is (x86-64) or the stack pointer at the call (AArch64).
+ * Record that a frame continues with this stack pointer: all calls that it has made are over. Their
+ * position is the address of the return address (x86-64) or the stack pointer at the call
+ * (AArch64).
  */
 static void continues_at(uint64_t stack_pointer)
 {
-    /* Called from under a chosen function, the unwinder says a little more (hooks/dfi). */
+    /* Under a function with a patched entry, the unwinder reports a slightly higher value
+     * (patchable_entry_hook.S). */
     stack_pointer &= ~(uint64_t)7;
 #if defined(__x86_64__)
     stack_pointer -= 8;
@@ -52,7 +54,8 @@ static void continues_at(uint64_t stack_pointer)
 }
 
 /*
- * The stack pointer in a jmp_buf of glibc, which hides it behind a secret of the process, or 0.
+ * Return the stack pointer in a jmp_buf of glibc, which mangles it with a secret of the process; 0
+ * if unknown.
  * Source: glibc, sysdeps/x86_64/{setjmp.S,jmpbuf-offsets.h,nptl/tls.h} and their aarch64 siblings.
  */
 static uint64_t target_of(const struct __jmp_buf_tag *env)
@@ -64,7 +67,7 @@ static uint64_t target_of(const struct __jmp_buf_tag *env)
     __asm__("movq %%fs:0x30, %0" : "=r"(guard));
     return ((words[6] >> 17) | (words[6] << 47)) ^ guard;
 #else
-    /* The secret is nowhere to be read; a jmp_buf made here and now tells it. */
+    /* The secret cannot be read; derive it from a jmp_buf with a known stack pointer. */
     static uint64_t guard;
     static void *real__setjmp;
     struct __jmp_buf_tag here;
@@ -96,7 +99,7 @@ static __attribute__((noreturn)) void jump(void **real, const char *name, struct
     __builtin_unreachable();
 }
 
-/* Function nsc_wrap_@name, which stands for @name of libc in its @version. */
+/* Define nsc_wrap_@name, which interposes @name of libc in its @version. */
 #define JUMP(name, version)                                                                        \
     NSC_RUNTIME_EXPORT                                                                             \
     __attribute__((noreturn)) void nsc_wrap_##name(struct __jmp_buf_tag env[1], int value);        \
@@ -111,7 +114,7 @@ JUMP(_longjmp, NSC_WRAP_GLIBC);
 JUMP(siglongjmp, NSC_WRAP_GLIBC);
 JUMP(__longjmp_chk, NSC_WRAP_GLIBC_CHK);
 
-/* Handle of the module that @address is in, or NULL; only counts what is loaded. */
+/* Return a handle of the module that contains @address, or NULL. Considers loaded modules only. */
 static void *module_at(const void *address)
 {
     Dl_info info;
@@ -121,7 +124,7 @@ static void *module_at(const void *address)
     return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
-/* A symbol as the module at @address would find it. */
+/* Return a symbol as the module at @address would resolve it. */
 static void *seen_from(const void *address, const char *name)
 {
     void *module = module_at(address);
@@ -134,7 +137,7 @@ static void *seen_from(const void *address, const char *name)
     return found;
 }
 
-/* Whether both addresses are of one module. Takes no lock; says no if it cannot tell. */
+/* Return 1 if both addresses are in one module. Takes no lock; returns 0 if it is not known. */
 static int in_one_module(const void *a, const void *b)
 {
 #ifdef DLFO_EH_SEGMENT_TYPE
@@ -149,7 +152,7 @@ static int in_one_module(const void *a, const void *b)
 #endif
 }
 
-/* _Unwind_GetCFA() of the very unwinder that calls from @unwinder, or NULL. */
+/* Return _Unwind_GetCFA() of the unwinder that contains @unwinder, or NULL. */
 static cfa_fn *get_cfa_of(const void *unwinder)
 {
     void *found = NSC_LOAD(&real_get_cfa);
@@ -162,10 +165,10 @@ static cfa_fn *get_cfa_of(const void *unwinder)
 }
 
 /*
- * The personality routine that the frame would have had without us. Usually it comes next in the
- * order of search. But a C program has no C++ library of its own, and still may load C++ plug-ins,
- * whose libraries are nobody else's: then the frame's module is asked, the module of the unwinder
- * (they are one if the libraries are linked in), and at last the libraries by name.
+ * Return the personality routine that the frame would have without this wrapper. Usually it is the
+ * next one in lookup order. But a C program without a C++ library of its own may load C++ plug-ins,
+ * whose libraries have local scope. Then search the frame's module, the unwinder's module (they are
+ * one if the libraries are linked in), and finally the libraries by name.
  */
 static void *personality_of(const void *unwinder, struct _Unwind_Context *context)
 {
@@ -194,7 +197,7 @@ static void *personality_of(const void *unwinder, struct _Unwind_Context *contex
 }
 
 /*
- * The unwinder asks the personality routine of each frame whether it wants to go on there: in a
+ * The unwinder calls the personality routine of each frame, to ask whether to continue there: in a
  * handler, or in a cleanup that runs destructors.
  */
 NSC_RUNTIME_EXPORT int nsc_wrap_personality(int version, int actions, uint64_t class,
@@ -212,7 +215,7 @@ int nsc_wrap_personality(int version, int actions, uint64_t class,
 
     *(void **)&real = personality_of(unwinder, context);
     if (real == NULL)
-        return FATAL_ERROR; /* nobody here knows how to read this frame */
+        return FATAL_ERROR; /* no personality routine found for this frame */
     result = real(version, actions, class, exception, context);
     if (result != INSTALL_CONTEXT || nsc_session_present() == NULL)
         return result;

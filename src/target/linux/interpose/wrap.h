@@ -1,6 +1,6 @@
 /*
- * wrap.h - how libnanoscope.so takes the place of functions of other libraries, at run time only;
- * see libnanoscope.map. Internal to runtime/.
+ * wrap.h - interposes functions of other libraries, at run time only; see libnanoscope.map.
+ * Internal to target/linux.
  */
 #ifndef NSC_LINUX_INTERPOSE_WRAP_H
 #define NSC_LINUX_INTERPOSE_WRAP_H
@@ -9,11 +9,11 @@
 
 #include "linux/session/current_session.h"
 
-/* Weak: libnanoscope.so names no libc as its dependency, the program brings one. */
+/* Weak: libnanoscope.so does not depend on a libc; the program brings one. */
 #pragma weak dlerror
 #pragma weak dlsym
 
-/* Versions that the C library's functions have had since it knows the machine. */
+/* Symbol versions of the C library's functions since it supports the machine. */
 #if defined(__x86_64__)
 #define NSC_WRAP_GLIBC         "GLIBC_2.2.5"
 #define NSC_WRAP_GLIBC_CHK     "GLIBC_2.11"
@@ -25,16 +25,17 @@
 #endif
 #define NSC_WRAP_CXXABI "CXXABI_1.3"
 
-/* Exports @function, which must have default visibility, as @name of @version. */
+/* Export @function, which must have default visibility, as @name of @version. */
 #define NSC_WRAP(function, name, version)                                                          \
     __asm__(".symver " #function ", " name "@" version ", remove")
 
 /*
- * The next definition of @name behind libnanoscope.so, or NULL; remembered in @cache.
+ * Return the next definition of @name after libnanoscope.so, or NULL; caches it in @cache.
  *
- * Constructors ask for every name, because dlsym() is not for the middle of a program: it waits for
- * whoever is loading a library, who may be waiting for us (a constructor that joins a thread), and
- * it resets the program's dlerror(). Several threads may ask at once, with the same result.
+ * Constructors look up every name, because dlsym() should not be called later. It waits for a
+ * thread that loads a library, which may itself wait for the caller (a constructor that joins a
+ * thread). It also resets the program's dlerror(). Several threads may do this at once, with the
+ * same result.
  */
 static inline void *nsc_wrap_real(void **cache, const char *name)
 {
@@ -47,7 +48,7 @@ static inline void *nsc_wrap_real(void **cache, const char *name)
     return found;
 }
 
-/* What could not be found is no business of the program's. */
+/* Clear dlerror(): the program must not see failures of lookups here. */
 static inline void nsc_wrap_forget_errors(void)
 {
     (void)dlerror();
