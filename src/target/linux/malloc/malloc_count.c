@@ -1,10 +1,10 @@
 /*
- * malloc_count.c - libnanoscope-malloc.so: stands before the program's allocator and counts, per
- * thread, what it gives and gets back.
+ * malloc_count.c - libnanoscope-malloc.so: interposes the program's allocator and counts
+ * allocations and frees per thread.
  *
- * Preloaded by `record --memory` and by nobody else. Runs inside every call of malloc: it never
- * allocates, locks, prints or changes errno, and calls the kernel only when a thread comes here for
- * the first time. Without the recorder's memory it passes every call on.
+ * Preloaded by `record --memory` only. Runs inside every call of malloc: it never allocates, locks,
+ * prints or changes errno. It makes system calls only at a thread's first call. Without the
+ * recorder's memory it forwards every call uncounted.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 #define LIKELY(e)   __builtin_expect(!!(e), 1)
 #define RTLD_NEXT   ((void *)-1l)
 #define ERROR_NOMEM 12
-#define BYTES_MAX   (1u << 26) /* of the shared memory */
+#define BYTES_MAX   (1u << 26) /* maximum size of the shared memory */
 
 extern char **environ;
 int *__errno_location(void);
@@ -35,7 +35,7 @@ EXPORT void *memalign(size_t alignment, size_t bytes);
 EXPORT void *valloc(size_t bytes);
 EXPORT void *pvalloc(size_t bytes);
 
-/* The allocator behind us. */
+/* The interposed allocator. */
 static struct {
     void *(*malloc)(size_t);
     void *(*calloc)(size_t, size_t);
@@ -54,16 +54,16 @@ static struct nsc_malloc_slot *slots;
 static uint32_t slots_max;
 static uint64_t image;
 
-/* In a page that forked children find empty: their threads' slots are their parent's. */
+/* In a page that reads zero in forked children: their threads' slots still belong to the parent. */
 static uint32_t always = 1;
 static uint32_t *alive = &always;
 static _Thread_local struct nsc_malloc_slot *mine;
-/* For threads that have no slot: nobody reads it. */
+/* For threads without a slot: never read. */
 static struct nsc_malloc_slot nowhere;
 
 /*
- * What is asked for while the allocator behind us is being looked up, by the dynamic linker in the
- * thread that does so. Never given back.
+ * Memory for allocations while the interposed allocator is being looked up, made by the dynamic
+ * linker in the thread that does the lookup. Never freed.
  */
 static _Thread_local bool looking_up;
 static _Alignas(16) uint8_t early[8192];
@@ -84,7 +84,8 @@ static bool is_early(const void *at)
     return (uintptr_t)at - (uintptr_t)early < sizeof early;
 }
 
-/* Where to is known only at run time, and C has no cast from a pointer to an object. */
+/* Store the address of @name in @function. By memcpy(), because C has no cast from a pointer to an
+ * object to a function pointer. */
 static void look_up(const char *name, void *function)
 {
     void *found = dlsym(RTLD_NEXT, name);
@@ -92,8 +93,8 @@ static void look_up(const char *name, void *function)
     __builtin_memcpy(function, &found, sizeof found);
 }
 
-/* Several threads may do so at a time: they find the same. malloc last, as it tells that all are
- * there. */
+/* Several threads may do this at once, with the same result. malloc is stored last, because it
+ * marks the others as complete. */
 static void find_next(void)
 {
     void *(*found)(size_t);
@@ -113,7 +114,7 @@ static void find_next(void)
     *__errno_location() = saved;
 }
 
-/* False: this call comes from the lookup itself. */
+/* Return false if this call comes from the lookup itself. */
 static inline bool ready(void)
 {
     if (LIKELY(__atomic_load_n(&next.malloc, __ATOMIC_ACQUIRE) != NULL))
@@ -143,7 +144,7 @@ static const char *find_variable(const char *name)
     return NULL;
 }
 
-/* Map the recorder's memory. Returns whether it is what we take it for. */
+/* Map and check the recorder's memory. Returns false if it is not valid. */
 static bool map_slots(int fd)
 {
     int64_t bytes = nsc_sys_size(fd);
@@ -187,7 +188,7 @@ static bool open_memory(void)
     return true;
 }
 
-/* The thread's first call, or the first one since a fork. */
+/* Claim a slot: at the thread's first call, or at the first one after a fork. */
 static __attribute__((noinline)) struct nsc_malloc_slot *take_slot(void)
 {
     uint32_t pid = 0, tid = 0, from, i;
@@ -217,11 +218,11 @@ static __attribute__((noinline)) struct nsc_malloc_slot *take_slot(void)
     return mine;
 }
 
-/* Calls before this one, of libraries that are initialised earlier, are not counted. */
+/* Calls before this, of libraries that are initialised earlier, are not counted. */
 __attribute__((constructor)) static void begin(void)
 {
     __atomic_store_n(&state, open_memory() ? COUNTING : NOT_COUNTING, __ATOMIC_RELEASE);
-    /* Even if it never calls malloc: what it did before exec is over. */
+    /* Claim the slot even if the thread never calls malloc: the counts before exec are over. */
     take_slot();
 }
 
@@ -234,13 +235,13 @@ static inline struct nsc_malloc_slot *my_slot(void)
     return take_slot();
 }
 
-/* Only this thread writes there. */
+/* Only this thread writes the number. */
 static inline void add(uint64_t *number, uint64_t more)
 {
     __atomic_store_n(number, *number + more, __ATOMIC_RELAXED);
 }
 
-/* @at has been given; NULL: it has not. Returns @at. */
+/* Count the allocation @at; NULL: it failed. Returns @at. */
 static inline void *given(void *at)
 {
     struct nsc_malloc_slot *slot;
@@ -253,7 +254,7 @@ static inline void *given(void *at)
     return at;
 }
 
-/* An object of that many bytes is given back. */
+/* Count the free of an object of @bytes. */
 static inline void taken(size_t bytes)
 {
     struct nsc_malloc_slot *slot = my_slot();
@@ -275,7 +276,7 @@ void *calloc(size_t count, size_t bytes)
 
     if (ready())
         return given(next.calloc(count, bytes));
-    /* It is zero still: nothing of it is ever given twice. */
+    /* The memory is still zero, because no part of it is reused. */
     return __builtin_mul_overflow(count, bytes, &all) ? NULL : give_early(all);
 }
 
@@ -287,8 +288,8 @@ void free(void *at)
     next.free(at);
 }
 
-/* What was given early goes over to the allocator; how long it was is not known, so that what lies
- * behind it is copied, too. */
+/* Move early memory to the allocator. The old size is not known, so all bytes up to the end of the
+ * early memory, at most @bytes, are copied. */
 static void *move_early(const uint8_t *old, size_t bytes)
 {
     size_t most = (size_t)(early + sizeof early - old);
@@ -310,7 +311,7 @@ void *realloc(void *old, size_t bytes)
         return move_early(old, bytes);
     before = next.usable(old);
     at = next.realloc(old, bytes);
-    if (at != NULL || bytes == 0) /* glibc frees what is made to have no bytes */
+    if (at != NULL || bytes == 0) /* glibc frees the object when the new size is 0 */
         taken(before);
     return given(at);
 }
