@@ -1,10 +1,10 @@
 /*
- * entry_patch.c - dynamic function instrumentation: code for chosen functions, made near their
- * module, and the memory that return addresses are kept in. Called at module load, when the choice
- * changes, and by the hook when a call comes to a part of a stack where none was before.
+ * entry_patch.c - dynamic function instrumentation: generates code for enabled functions, near
+ * their module, and allocates the tables of return addresses. Called at module load, when the set
+ * of enabled functions changes, and by the hook at the first call in a part of a stack.
  *
- * Generated memory is readable and executable, never writable: the kernel writes it for us, through
- * /proc/self/mem, as it does a module's code.
+ * Generated memory is readable and executable, never writable. The kernel writes it, through
+ * /proc/self/mem, as it writes a module's code.
  */
 #include "linux/patch/entry_patch.h"
 
@@ -17,13 +17,14 @@
 
 #define WINDOW_BYTES      4096u
 #define GONE_MAX          256
-#define STEP              (8ll << 20) /* from one place to try to the next */
+#define STEP              (8ll << 20) /* distance between two places to try */
 #define TABLE_BYTES(last) (((size_t)(last) + 1) * sizeof(uint64_t))
 
-/* ---- Return addresses --------------------------------------------------------------------------
+/*
+ * ---- Return addresses --------------------------------------------------------------------------
  *
- * See return_table.h. The tables only grow, and every thread may add to them, signal handlers
- * included: whoever comes second gives its memory back.
+ * See return_table.h. The tables only grow. Every thread may add to them, signal handlers included:
+ * the one that loses the race frees its memory.
  */
 static uint64_t *top;
 
@@ -62,16 +63,16 @@ int nsc_entry_patch_reserve(uint64_t position)
 /* ---- Writing code ------------------------------------------------------------------------------
  */
 
-/* Bytes on their way into code, of one window at a time. */
+/* Buffered writes to code, one window at a time. */
 struct window {
     int mem;
     uint64_t at;     /* run-time address, a multiple of WINDOW_BYTES; 0: none */
-    size_t from, to; /* what has changed */
+    size_t from, to; /* range of changed bytes */
     uint8_t *bytes;
     int failed;
 };
 
-/* By whole words: on AArch64 an instruction must change at once. */
+/* Write whole words: on AArch64 an instruction must change in one store. */
 static void window_flush(struct window *w)
 {
     if (w->from < w->to) {
@@ -127,7 +128,7 @@ static void window_put(struct window *w, uint64_t at, const uint8_t *bytes, size
 struct work {
     const struct nsc_runtime_module *module;
     const struct nsc_patch_verdict *verdict;
-    int fresh; /* nobody runs the module's code yet */
+    int fresh; /* 1: no thread executes the module's code yet */
     uint64_t text_start, text_end;
     struct window code, landings, stubs;
     uint32_t problems;
@@ -155,7 +156,8 @@ static int wanted(const struct work *w, uint64_t i)
     return nsc_patch_wanted(w->verdict, i);
 }
 
-/* The entry of function @i, and what it is; NSC_ARCH_DFI_NONE if it is no code of the module's. */
+/* Return the state of function @i's entry, and its address in @at; NSC_ARCH_DFI_NONE if it is not
+ * in the module's code. */
 static enum nsc_arch_dfi_state entry_of(const struct work *w, uint64_t i, uint64_t *at)
 {
     *at = w->module->nops_start[i];
@@ -175,7 +177,7 @@ static void put_entry(struct work *w, uint64_t at, enum nsc_arch_dfi_state state
     window_put(&w->code, at, bytes, sizeof(bytes));
 }
 
-/* Makes the code for function @i. Returns 0 or -1. */
+/* Generate the stub and landing of function @i. Returns 0 or -1. */
 static int make_code(struct work *w, uint64_t i, uint64_t entry)
 {
     const struct nsc_runtime_dfi *dfi = w->module->dfi;
@@ -194,8 +196,8 @@ static int make_code(struct work *w, uint64_t i, uint64_t entry)
 }
 
 /*
- * Whether function @i is to be made ready now. Where the landings are at a distance that is not
- * right for nops that threads may be among, this is the last chance.
+ * Return 1 if function @i must be made ready now. If the landings are at a distance that is not
+ * valid for nops while threads execute them, this is the last chance.
  */
 static int is_due(const struct work *w, uint64_t i, enum nsc_arch_dfi_state state)
 {
@@ -204,8 +206,8 @@ static int is_due(const struct work *w, uint64_t i, enum nsc_arch_dfi_state stat
     return w->fresh && state == NSC_ARCH_DFI_NOPS;
 }
 
-/* Makes code for the chosen functions that have none, and claims their entries. Returns how many.
- */
+/* Generate code for the enabled functions that have none, and claim their entries. Returns their
+ * number. */
 static uint64_t make_all(struct work *w)
 {
     uint64_t i, at, made = 0;
@@ -258,7 +260,7 @@ static void switch_all(struct work *w)
 /* ---- Memory near a module ----------------------------------------------------------------------
  */
 
-/* What was made for modules that have gone since, or are about to. */
+/* Generated code of modules that have been unloaded, or are about to be. */
 static struct gone {
     uint64_t state; /* 0 free, 1 being written, 2 in use */
     uint64_t text_start, text_end, start, end;
@@ -269,7 +271,8 @@ void nsc_entry_patch_unload(const struct nsc_runtime_module *module)
     const struct nsc_runtime_dfi *dfi = module->dfi;
     unsigned i;
 
-    /* Not at once: where the program ends, other threads run the module's code until the last. */
+    /* Not released at once: while the program ends, other threads still execute the module's
+     * code. */
     for (i = 0; dfi->start != 0 && i < GONE_MAX; i++) {
         if (!nsc_session_cas64(&gone[i].state, 0, 1))
             continue;
@@ -282,7 +285,8 @@ void nsc_entry_patch_unload(const struct nsc_runtime_module *module)
     }
 }
 
-/* Takes away what belongs to modules whose code is there no more, or was where @w's is now. */
+/* Release generated code of modules that are no longer mapped, or whose addresses @w's module now
+ * has. */
 static void clean_up(const struct work *w)
 {
     unsigned i;
@@ -302,11 +306,11 @@ static void clean_up(const struct work *w)
     }
 }
 
-/* What a module's entries are, all told. */
+/* Summary of a module's entries. */
 struct survey {
-    uint64_t first, last;      /* addresses */
-    int runs;                  /* some are NSC_ARCH_DFI_NOPS */
-    uint64_t stack, stack_end; /* to stay away from: above a library there may be the stack */
+    uint64_t first, last;      /* addresses of entries */
+    int runs;                  /* 1: some are NSC_ARCH_DFI_NOPS */
+    uint64_t stack, stack_end; /* addresses to avoid: the stack may lie above a library */
 };
 
 static struct survey survey(const struct work *w)
@@ -329,7 +333,7 @@ static struct survey survey(const struct work *w)
     return s;
 }
 
-/* Tries to have the landings at @distance, and the stubs behind them. Returns 0 or -1. */
+/* Try to map the landings at @distance, and the stubs after them. Returns 0 or -1. */
 static int place_at(struct work *w, const struct survey *s, int64_t distance)
 {
     struct nsc_runtime_dfi *dfi = w->module->dfi;
@@ -355,7 +359,7 @@ static int place_at(struct work *w, const struct survey *s, int64_t distance)
     return 0;
 }
 
-/* Finds a place for the module's landings and stubs. Returns 0, or -1 if there is none. */
+/* Map memory for the module's landings and stubs. Returns 0, or -1 if no place is free. */
 static int find_place(struct work *w)
 {
     struct survey s = survey(w);
@@ -381,15 +385,14 @@ static int find_place(struct work *w)
     return -1;
 }
 
-/* ---- All of it ---------------------------------------------------------------------------------
- */
+/* ---- Applying a verdict ---------------------------------------------------------------------- */
 
 static int failed(const struct work *w)
 {
     return w->code.failed || w->landings.failed || w->stubs.failed;
 }
 
-/* Makes the chosen functions ready to be switched on. Returns 0, or what went wrong. */
+/* Make the functions of the verdict ready to be enabled. Returns 0 or a NSC_LIVE_PROBLEM_*. */
 static uint32_t prepare(struct work *w)
 {
     if (make_all(w) == 0)
@@ -427,7 +430,7 @@ static void window_open(struct window *w, int mem, uint8_t *bytes)
     w->failed = 0;
 }
 
-/* With room for three windows at @bytes. */
+/* @bytes: memory for three windows. */
 static void apply(struct work *w, int mem, uint8_t *bytes)
 {
     if (top_table() == NULL || (w->module->dfi->start == 0 && find_place(w) < 0)) {
@@ -452,7 +455,7 @@ uint32_t nsc_entry_patch_apply(const struct nsc_runtime_module *module, uint64_t
     uint64_t page = nsc_sys_page_bytes();
     struct nsc_elf_segment text;
     unsigned segment = 0;
-    struct work w; /* not initialised whole: that would become a call of memset */
+    struct work w; /* not initialised as a whole: the compiler would call memset */
     uint8_t *bytes;
     int mem;
 

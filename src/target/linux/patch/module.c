@@ -1,7 +1,7 @@
 /*
- * module.c - modules are described to the recorder, it is asked which functions to record, sleds
- * are switched. Called when a module is loaded, and by the control function for all modules that
- * are.
+ * module.c - describes modules to the recorder, asks it which functions to record, and enables or
+ * disables sleds. Called when a module is loaded, and by the control function for all loaded
+ * modules.
  */
 #include "linux/patch/module.h"
 
@@ -11,10 +11,10 @@
 #include "linux/sys/sys.h"
 
 #define WAIT_STEP_NS    1000000u
-#define WAIT_STEPS      10000u /* 10 s, for a verdict */
-#define WAIT_STEPS_IDLE 2000u  /* 2 s without a sign of life of the recorder */
+#define WAIT_STEPS      10000u /* 10 s, maximum wait for a verdict */
+#define WAIT_STEPS_IDLE 2000u  /* 2 s without a heartbeat of the recorder */
 
-/* How often sleds have been switched by order of the control function. */
+/* Number of times that the control function has switched sleds. */
 static uint32_t turns;
 
 static void note_problems(struct nsc_target_session *s, uint32_t problems)
@@ -23,7 +23,7 @@ static void note_problems(struct nsc_target_session *s, uint32_t problems)
         __atomic_fetch_or(&s->processes[s->process].problems, problems, __ATOMIC_RELAXED);
 }
 
-/* The recorder's verdict on a module. Returns 0, or -1 if it makes no sense. */
+/* Read the recorder's verdict on a module. Returns 0, or -1 if it is not valid. */
 static int read_verdict(struct nsc_target_session *s, const struct nsc_live_module *live,
                         uint64_t sites, struct nsc_patch_verdict *verdict)
 {
@@ -36,8 +36,9 @@ static int read_verdict(struct nsc_target_session *s, const struct nsc_live_modu
 }
 
 /*
- * Waits for the recorder to say which sites it wants. Bounded: by time, and by the recorder's
- * heartbeat. Returns 0, or -1 if no verdict came.
+ * Wait for the recorder's decision which sites to enable. Bounded by time, and by the recorder's
+ * heartbeat.
+ * Returns 0, or -1 if no verdict arrived.
  */
 static int await_verdict(struct nsc_target_session *s, const struct nsc_live_module *live,
                          uint64_t sites, struct nsc_patch_verdict *verdict)
@@ -57,7 +58,8 @@ static int await_verdict(struct nsc_target_session *s, const struct nsc_live_mod
     return -1;
 }
 
-/* Which hooks the module's code has: a module of the header hook has sites, but no sleds. */
+/* Return the kinds of hooks in the module's code. A module of the header hook has sites, but no
+ * sleds. */
 static uint32_t hooks_of(const struct nsc_runtime_module *module)
 {
     const struct nsc_live_site *site;
@@ -115,7 +117,7 @@ void nsc_modules_record(struct nsc_target_session *s, struct nsc_modules_entry *
     if (live == NULL)
         return;
     do {
-        /* Whoever switches sleds meanwhile passes over this module. */
+        /* nsc_modules_turn() skips this module meanwhile; then repeat. */
         turn = NSC_LOAD(&turns);
         verdict = (struct nsc_patch_verdict){.on = 1};
         if (filtered && await_verdict(s, live, elf->site_count, &verdict) < 0) {
@@ -129,7 +131,7 @@ void nsc_modules_record(struct nsc_target_session *s, struct nsc_modules_entry *
         note_problems(s, problems);
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     } while (NSC_LOAD(&turns) != turn);
-    if (problems == 0) { /* else there may be sleds that would call nowhere */
+    if (problems == 0) { /* else some sleds may not have a valid call */
         entry->ready = 1;
         NSC_STORE(&entry->copy->sleds_ready, 1);
         NSC_STORE(&live->sleds_ready, 1);
@@ -149,7 +151,7 @@ void nsc_modules_join(struct nsc_target_session *s)
         if (NSC_LOAD(&entry->state) != NSC_MODULES_IDLE || entry->serial == s->serial ||
             nsc_modules_describe(entry->module, &elf) < 0)
             continue;
-        /* What a dead recorder has left on is turned off. */
+        /* Disable sleds that a dead recorder has left enabled. */
         problems = entry->ready ? nsc_patch_turn(entry->module, elf.bias, &off)
                                 : nsc_patch_ready(entry->module, elf.bias);
         note_problems(s, problems);

@@ -1,6 +1,6 @@
 /*
- * module_elf.c - what the runtime needs to know of a module, read from the ELF headers that the
- * loader has mapped. Called at module load only.
+ * module_elf.c - reads a module's properties from the ELF headers that the loader has mapped; see
+ * module_elf.h.
  */
 #include "linux/patch/module_elf.h"
 

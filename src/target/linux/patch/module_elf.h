@@ -1,6 +1,6 @@
 /*
- * module_elf.h - what the ELF headers of a loaded module say, as the loader has mapped them.
- * Internal to runtime/; the rules of current_session.h hold.
+ * module_elf.h - reads the ELF headers of a loaded module from memory. Internal to target/linux;
+ * the rules of current_session.h apply.
  */
 #ifndef NSC_LINUX_PATCH_MODULE_ELF_H
 #define NSC_LINUX_PATCH_MODULE_ELF_H
@@ -10,14 +10,14 @@
 #include "abi/live.h"
 
 /**
- * nsc_elf_describe - find a loaded module's addresses and build id from its headers in memory.
+ * nsc_elf_describe - read a loaded module's addresses and build ID from its headers in memory.
  * @elf_header: its ELF header, mapped.
  * @to:         bias, text_*, build_id* are set.
- * Returns 0, or -1 if the headers make no sense.
+ * Returns 0, or -1 if the headers are not valid.
  */
 int nsc_elf_describe(const void *elf_header, struct nsc_live_module *to);
 
-/** nsc_elf_is_program - whether the module is an executable, not a shared library. */
+/** nsc_elf_is_program - return 1 if the module is an executable, 0 for a shared library. */
 int nsc_elf_is_program(const void *elf_header);
 
 struct nsc_elf_segment {
@@ -26,10 +26,10 @@ struct nsc_elf_segment {
 };
 
 /**
- * nsc_elf_text - the next executable segment of a loaded module.
+ * nsc_elf_text - return the next executable segment of a loaded module.
  * @elf_header, @bias: of the module; the headers have passed nsc_elf_describe().
  * @page_bytes:        size of a page.
- * @at:                counter, 0 for the first call.
+ * @at:                iteration state, 0 for the first call.
  * Returns 1 and fills in @to, or 0 when there are no more.
  */
 int nsc_elf_text(const void *elf_header, uint64_t bias, uint64_t page_bytes, unsigned *at,

@@ -1,8 +1,7 @@
 /*
- * sled_patch.c - writing sleds into a module's code: at load, with nobody running that code yet,
- * and later, under running threads. Code is never writable and executable at once, and gets back
- * exactly the protection that it had. Pages without sleds are not written, nor are pages that are
- * as they should be.
+ * sled_patch.c - writes sleds into a module's code: at load, before any thread runs that code, and
+ * later, while threads run it. Code is never writable and executable at once, and keeps exactly its
+ * original protection. Pages without sleds, and pages that need no change, are not written.
  */
 #include "linux/patch/sled_patch.h"
 
@@ -11,7 +10,7 @@
 #include "linux/session/current_session.h"
 #include "linux/sys/sys.h"
 
-/* Where a sled is, and what it calls. */
+/* Address of a sled, and the hook that it calls. */
 struct sled {
     uint8_t *at;
     enum nsc_arch_sled form;
@@ -19,22 +18,22 @@ struct sled {
 };
 
 enum edit {
-    EDIT_WRITE, /* the whole sled: nobody executes it */
+    EDIT_WRITE, /* write the whole sled: no thread executes it */
     EDIT_READY, /* one step of nsc_arch_sled_ready() */
-    EDIT_TURN,  /* on or off only */
+    EDIT_TURN,  /* enable or disable only */
 };
 
-/* A run of sleds to write: those of one segment. */
+/* The sleds of one segment. */
 struct batch {
     const struct nsc_runtime_module *module;
-    const struct nsc_patch_verdict *verdict; /* not for EDIT_READY */
+    const struct nsc_patch_verdict *verdict; /* unused by EDIT_READY */
     enum edit edit;
     unsigned step;       /* of EDIT_READY */
-    uint64_t from;       /* first number in the site table */
+    uint64_t from;       /* first index in the site table */
     uint64_t start, end; /* run-time addresses */
     uint64_t page_bytes;
     uint32_t problems;
-    uint32_t flags; /* of the session: which hooks exits call */
+    uint32_t flags; /* of the session: they decide which hooks exits call */
 };
 
 static uint64_t site_count(const struct nsc_runtime_module *m)
@@ -102,8 +101,8 @@ static int is_xray_entry(const struct nsc_runtime_xray *x)
     return x->kind == NSC_ARCH_XRAY_ENTRY || x->kind == NSC_ARCH_XRAY_ENTRY_ARGS;
 }
 
-/* On x86-64 an entry comes from another of clang's options than the exits do, and code can turn it
- * off or have it otherwise: exits alone would be losses that none are. */
+/* On x86-64, clang has separate options for entry and exit sleds, and source code may disable the
+ * entry sled or change it. Exits without entries would count as losses that did not happen. */
 static int has_entry(const struct batch *b, const struct nsc_runtime_xray *x)
 {
     uint64_t function = (uint64_t)(uintptr_t)&x->function + (uint64_t)x->function;
@@ -126,7 +125,7 @@ static int sled_of_xray(const struct batch *b, const struct nsc_runtime_xray *x,
     return 1;
 }
 
-/* The section is any compiler's: other objects may have nops of other lengths in it. */
+/* Any compiler may write to this section: other objects may have nops of other lengths in it. */
 static int sled_of_nop(const struct batch *b, uint64_t address, struct sled *sled)
 {
     sled->at = (uint8_t *)(uintptr_t)address;
@@ -137,7 +136,7 @@ static int sled_of_nop(const struct batch *b, uint64_t address, struct sled *sle
     return 1;
 }
 
-/* Fills in entry @i of the site table; returns 0 if it is not a sled of this batch. */
+/* Fill in sled @i of the site table; returns 0 if it is not a sled of this batch. */
 static int sled_at(const struct batch *b, uint64_t i, struct sled *sled)
 {
     uint64_t sites = site_count(b->module), xrays = xray_count(b->module);
@@ -149,7 +148,7 @@ static int sled_at(const struct batch *b, uint64_t i, struct sled *sled)
     return sled_of_nop(b, b->module->nops_start[i - sites - xrays], sled);
 }
 
-/* Edits sled number @i, whose bytes are at @to: the code itself or a copy. */
+/* Edit sled @i, whose bytes are at @to: the code itself or a copy. */
 static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint8_t *to)
 {
     int64_t distance = (int64_t)((uintptr_t)sled->trampoline - (uintptr_t)sled->at);
@@ -163,13 +162,13 @@ static void edit_sled(struct batch *b, const struct sled *sled, uint64_t i, uint
         if (nsc_arch_sled_ready(to, sled->form, distance, b->step) < 0)
             b->problems |= NSC_LIVE_PROBLEM_FAR;
         break;
-    case EDIT_TURN: /* what is not ready has been reported when it was to be made so */
+    case EDIT_TURN: /* EDIT_READY has reported sleds that are not ready */
         nsc_arch_sled_turn(to, sled->form, distance, nsc_patch_wanted(b->verdict, i));
         break;
     }
 }
 
-/* Narrows the batch to the pages that hold sleds. Returns 0 if there are none. */
+/* Narrow the batch to the pages that hold sleds. Returns 0 if there are none. */
 static int narrow(struct batch *b)
 {
     uint64_t total = sled_count(b->module);
@@ -197,8 +196,8 @@ static int narrow(struct batch *b)
 
 /* A copy of a batch's pages; only those with sleds are filled in. */
 struct copy {
-    uint8_t *code;  /* private memory, as long as the batch */
-    uint8_t *taken; /* one byte a page: 1 if it is filled in */
+    uint8_t *code;  /* private memory of the batch's length */
+    uint8_t *taken; /* one byte per page: 1 if the page is filled in */
 };
 
 static void take_page(const struct batch *b, const struct copy *copy, uint64_t page)
@@ -261,8 +260,8 @@ static int write_all(int fd, const uint8_t *from, uint64_t bytes, uint64_t to)
     return 0;
 }
 
-/* Writes the pages of the copy that differ from the code, neighbours at once. Returns how many, or
- * -1. */
+/* Write the pages of the copy that differ from the code; one write for neighbours. Returns their
+ * number, or -1. */
 static int64_t write_pages(struct batch *b, const struct copy *copy)
 {
     uint64_t pages = (b->end - b->start) / b->page_bytes, page = 0, written = 0;
@@ -290,9 +289,9 @@ static int64_t write_pages(struct batch *b, const struct copy *copy)
 }
 
 /*
- * The kernel writes for us, through /proc/self/mem: the code stays executable, its protection is
- * not touched, and it does not matter whether code may be made writable or memory executable here.
- * Returns the number of pages, or -1.
+ * Write through the kernel, by /proc/self/mem. The code stays executable and its protection is not
+ * touched. So a policy against writable code or executable memory does not matter. Returns the
+ * number of pages, or -1.
  */
 static int64_t write_through_kernel(struct batch *b)
 {
@@ -310,7 +309,7 @@ static int64_t write_through_kernel(struct batch *b)
     return written;
 }
 
-/* Whether memory that was written may become executable: some policies forbid the way back. */
+/* Return 1 if memory that was written may become executable again: some policies forbid it. */
 static int may_return(size_t page_bytes)
 {
     uint8_t *page = nsc_sys_map_private(page_bytes);
@@ -324,7 +323,8 @@ static int may_return(size_t page_bytes)
     return allowed;
 }
 
-/* For where there is no /proc. Not for a static program, which contains this very function. */
+/* Write in place, if there is no /proc. Not for a static program, which contains this function
+ * itself. */
 static int write_in_place(struct batch *b, int protection)
 {
     uint8_t *code = (uint8_t *)(uintptr_t)b->start;
@@ -341,7 +341,7 @@ static int write_in_place(struct batch *b, int protection)
     return nsc_sys_protect(code, bytes, protection);
 }
 
-/* Whether a module that is not recorded runs better when its code is written: see
+/* Return 1 if a module that is not recorded runs faster when its code is written: see
  * nsc_patch_module(). */
 static int slow_as_compiled(const struct nsc_runtime_module *module)
 {
@@ -355,7 +355,7 @@ static int slow_as_compiled(const struct nsc_runtime_module *module)
     return 0;
 }
 
-/* Edits the sleds of all segments. Returns the number of pages written, or -1 if that failed. */
+/* Edit the sleds of all segments. Returns the number of pages written, or -1 on failure. */
 static int64_t edit_module(struct batch *b, uint64_t bias)
 {
     uint64_t own = (uint64_t)(uintptr_t)&nsc_patch_module;
@@ -383,7 +383,7 @@ static int64_t edit_module(struct batch *b, uint64_t bias)
     return written;
 }
 
-/* Field by field: the compiler would make a call of memset of an initialiser. */
+/* The fields are set one by one: for an initialiser the compiler would call memset. */
 static void begin_batch(struct batch *b, const struct nsc_runtime_module *module, enum edit edit,
                         const struct nsc_patch_verdict *verdict)
 {
@@ -406,7 +406,8 @@ uint32_t nsc_patch_module(const struct nsc_runtime_module *module, uint64_t bias
     if (nsc_entry_patch_module(module))
         return nsc_entry_patch_apply(module, bias, verdict, 1);
     begin_batch(&b, module, EDIT_WRITE, verdict);
-    if (!verdict->on) /* off sleds of gcc need no work: their first byte is all that matters */
+    if (!verdict->on) /* a disabled gcc sled, as compiled, needs no write: only its first byte
+                       * matters */
         b.from = site_count(module);
     if (verdict->on || slow_as_compiled(module))
         edit_module(&b, bias);
@@ -418,8 +419,8 @@ uint32_t nsc_patch_ready(const struct nsc_runtime_module *module, uint64_t bias)
     struct batch b;
 
     if (nsc_entry_patch_module(module))
-        return 0; /* each function when it is chosen */
-    /* Before the first step, too: what cannot be carried through must not be begun. */
+        return 0; /* each function is made ready when it is enabled */
+    /* Also before the first step: do not start steps that cannot be completed. */
     if (sled_count(module) != 0 && nsc_sys_sync_cores() < 0)
         return NSC_LIVE_PROBLEM_BARRIER;
     begin_batch(&b, module, EDIT_READY, NULL);
