@@ -1,10 +1,10 @@
 /*
- * bionic.h - what the library takes from Android's C library and log, declared by ourselves: there
- * are no headers of bionic without the NDK, and those of glibc differ.
+ * bionic.h - declarations of the functions that the library uses from Android's C library and log.
+ * Declared here because bionic's headers come only with the NDK, and those of glibc differ.
  *
- * Included by src/target/android only. Every name must stand in libc.symbols or liblog.symbols, and
- * must mean the same in glibc, on which the tests run. Absent on purpose: errno, FILE, sigaction,
- * TLS.
+ * Included by src/target/android only. Every name must be listed in libc.symbols or liblog.symbols,
+ * and must mean the same in glibc, on which the tests run. Absent on purpose: errno, FILE,
+ * sigaction, TLS.
  */
 #ifndef NSC_ANDROID_BIONIC_H
 #define NSC_ANDROID_BIONIC_H
@@ -13,7 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Since API 21 on every ABI. long has the machine's word, also in struct timespec. */
+/* Available since API 21 on every ABI. long has the machine's word size, also in struct
+ * timespec. */
 struct nsc_bionic_time {
     long seconds, ns;
 };
@@ -40,7 +41,7 @@ typedef unsigned long nsc_bionic_thread; /* pthread_t */
 #define NSC_PR_GET_NAME         16
 
 #define NSC_SIG_SETMASK   2
-#define NSC_SIGNALS_BYTES 128 /* of a set, and more than bionic has */
+#define NSC_SIGNALS_BYTES 128 /* size of a signal set; bionic's are smaller */
 
 #define NSC_LOG_INFO 4
 #define NSC_LOG_WARN 5
@@ -78,7 +79,7 @@ int pthread_detach(nsc_bionic_thread thread);
 int __cxa_atexit(void (*run)(void *), void *context, void *library);
 int __android_log_write(int priority, const char *tag, const char *text);
 
-/* Not everywhere: glibc has no properties, and one or the other way to hear of fork(). */
+/* Weak: glibc has no properties, and each C library has only one of the two fork handlers. */
 int __system_property_get(const char *name, char value[92]) __attribute__((weak));
 int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
     __attribute__((weak));

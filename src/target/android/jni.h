@@ -1,7 +1,7 @@
 /*
- * jni.h - what the library calls of a Java VM, through the tables of JNI.
+ * jni.h - calls into a Java VM, through the function tables of JNI.
  *
- * Included by src/target/android only. Functions are called by their place in the table.
+ * Included by src/target/android only. Functions are called by their index in the table.
  * Source: the Java Native Interface specification, "JNI Functions" (indices), "Invocation API".
  */
 #ifndef NSC_ANDROID_JNI_H
@@ -12,7 +12,7 @@
 
 #define NSC_JNI_VERSION 0x00010006
 
-/* A table of functions; an environment and a VM begin with a pointer to theirs. */
+/* Environments and VMs; each begins with a pointer to its table of functions. */
 typedef void (*nsc_jni_function)(void);
 struct nsc_jni_env {
     const nsc_jni_function *table;
@@ -53,7 +53,7 @@ enum nsc_jni_index {
     NSC_JNI_VM_GET_ENV = 6,
 };
 
-/* The function at @index of @owner's table, of the given type. */
+/* The function at @index of @owner's table, cast to @type. */
 #define NSC_JNI(type, owner, index) ((type)(owner)->table[index])
 
 static inline int32_t nsc_jni_get_env(struct nsc_jni_vm *vm, struct nsc_jni_env **env)
@@ -91,7 +91,7 @@ static inline void nsc_jni_throw(struct nsc_jni_env *env, nsc_jni_ref exception,
     NSC_JNI(fn, env, NSC_JNI_THROW_NEW)(env, exception, text);
 }
 
-/* The method or field of a class, by one of the functions that look for one. */
+/* Look up a method or field of a class; @index selects the lookup function. */
 static inline nsc_jni_id nsc_jni_find(struct nsc_jni_env *env, enum nsc_jni_index index,
                                       nsc_jni_ref of, const char *name, const char *signature)
 {
@@ -133,7 +133,8 @@ static inline nsc_jni_ref nsc_jni_text(struct nsc_jni_env *env, const char *text
     return NSC_JNI(fn, env, NSC_JNI_NEW_STRING_UTF)(env, text);
 }
 
-/* Characters of a string, or with NSC_JNI_GET_STRING_UTF_LENGTH the bytes they take. */
+/* Return the length of a string: characters, or with NSC_JNI_GET_STRING_UTF_LENGTH bytes in
+ * UTF-8. */
 static inline int32_t nsc_jni_length(struct nsc_jni_env *env, enum nsc_jni_index index,
                                      nsc_jni_ref text)
 {

@@ -1,8 +1,8 @@
 /*
- * jni_load.c - what the VM calls: JNI_OnLoad, and the natives of the hook class that it registers.
+ * jni_load.c - functions that the VM calls: JNI_OnLoad, and the native methods of the hook class.
  *
- * The event path is nsc_jni_record() and nothing else. It must not call anything (but for the timer
- * of 32-bit ARM), see recording.h.
+ * The event path is record() and nothing else. Except for its slow path it must not call anything
+ * (but the timer of 32-bit ARM), see recording.h.
  */
 #include "android/bionic.h"
 #include "android/jni.h"
@@ -11,15 +11,15 @@
 
 #define EXPORT       __attribute__((visibility("default")))
 #define EXIT         0x80000000u
-#define CRITICAL_SDK 26 /* the first platform that knows @CriticalNative */
+#define CRITICAL_SDK 26 /* first platform that supports @CriticalNative */
 #define NAME_MAX     1024
 
-/* The platform's Thread.setName and its class; the natives of setName need them. */
+/* The platform's Thread.setName, which the native setName calls. */
 static nsc_jni_id thread_set_name;
 
 /*
- * An entry or an exit: about the timer's cost, one line of the cache, two comparisons beside the
- * one for the thread. `limit` both enables and bounds.
+ * Record an entry or an exit. Costs about a timer read, one cache line, and two comparisons besides
+ * the one for the thread. `limit` both enables recording and bounds the chunk.
  */
 static inline __attribute__((always_inline)) void record(uint32_t code)
 {
@@ -32,7 +32,8 @@ static inline __attribute__((always_inline)) void record(uint32_t code)
         return;
     }
     limit = __atomic_load_n(&hot->limit, __ATOMIC_RELAXED);
-    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* a handler may change both: never the later limit */
+    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* a handler may change both: `limit` must not be newer
+                                              * than `at` */
     at = nsc_jni_reserve(hot);
     ticks = nsc_jni_ticks();
     if (NSC_JNI_LIKELY(at < limit && (uint32_t)(ticks >> 32) == hot->high))
@@ -65,7 +66,7 @@ static void exit_plain(struct nsc_jni_env *env, nsc_jni_ref of, int32_t id)
     record((uint32_t)id | EXIT);
 }
 
-/* In place of thread.setName(name). */
+/* Called in place of thread.setName(name). */
 static void set_name(struct nsc_jni_env *env, nsc_jni_ref of, nsc_jni_ref thread, nsc_jni_ref name)
 {
     union nsc_jni_value value = {.number = 0};
@@ -91,7 +92,7 @@ static void set_name(struct nsc_jni_env *env, nsc_jni_ref of, nsc_jni_ref thread
     nsc_jni_call_void(env, thread, thread_set_name, &value);
 }
 
-/* A decimal number; -1 if it is none. */
+/* Parse a decimal number; returns -1 if @text is not one. */
 static int parse_number(const char *text)
 {
     int value = 0;
@@ -103,7 +104,7 @@ static int parse_number(const char *text)
     return *text == '\0' ? value : -1;
 }
 
-/* System.getProperty(@name); "" if there is none, or no room for it. */
+/* Read System.getProperty(@name); "" if it is unset or does not fit. */
 static void read_property(struct nsc_jni_env *env, const char *name, char *out, size_t room)
 {
     nsc_jni_ref system = nsc_jni_class(env, "java/lang/System"), text = NULL;
@@ -127,8 +128,9 @@ static void read_property(struct nsc_jni_env *env, const char *name, char *out, 
 }
 
 /*
- * The app's folder. It tells before the app's own code runs where its cache is, and the files are
- * beside that: also in processes of other names, before the first unlocking, and on other volumes.
+ * Read the app's folder for files. The platform sets the path of the cache before the app's own
+ * code runs, and the folder for files is beside it. This also works in processes with other names,
+ * before the first unlock, and on other volumes.
  */
 static void read_folder(struct nsc_jni_env *env)
 {
@@ -146,9 +148,9 @@ static void read_folder(struct nsc_jni_env *env)
 }
 
 /*
- * Whether the VM calls natives with that annotation without environment and class. On Android the
- * platform's level says so; elsewhere there is none, and ART is new enough, other VMs never do it.
- * NANOSCOPE_APP_CRITICAL (0 or 1) goes before all that.
+ * Return true if the VM calls @CriticalNative methods without environment and class. On Android the
+ * API level decides. Elsewhere there is no level: ART is new enough, other VMs never do it.
+ * NANOSCOPE_APP_CRITICAL (0 or 1) overrides all that.
  */
 static bool vm_is_critical(struct nsc_jni_env *env)
 {
@@ -163,7 +165,7 @@ static bool vm_is_critical(struct nsc_jni_env *env)
     return strncmp(vm, "Dalvik", sizeof "Dalvik") == 0;
 }
 
-/* The fingerprint that the hook class brings, if it does. */
+/* Read the fingerprint of the hook class, if it has one. */
 static void read_build(struct nsc_jni_env *env, nsc_jni_ref of)
 {
     nsc_jni_id field =
@@ -179,7 +181,7 @@ static void read_build(struct nsc_jni_env *env, nsc_jni_ref of)
     nsc_jni_clear(env);
 }
 
-/* The class may have no setName: then it is not looked for again. */
+/* Register setName. If the class has none, it is not searched again. */
 static void register_set_name(struct nsc_jni_env *env, nsc_jni_ref of)
 {
     struct nsc_jni_native native = {NSC_APP_SET_NAME, NSC_APP_SET_NAME_SIGNATURE,
@@ -200,7 +202,8 @@ static void register_set_name(struct nsc_jni_env *env, nsc_jni_ref of)
 
 static void register_natives(struct nsc_jni_env *env)
 {
-    bool critical = vm_is_critical(env); /* first: nothing may be called while an exception is up */
+    bool critical = vm_is_critical(env); /* first: no JNI call is allowed while an exception is
+                                          * pending */
     nsc_jni_ref of = nsc_jni_class(env, NSC_APP_HOOK_CLASS);
     struct nsc_jni_native natives[] = {
         {NSC_APP_ENTER, NSC_APP_HOOK_SIGNATURE,

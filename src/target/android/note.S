@@ -1,4 +1,4 @@
-/* note.S - what the linker of Android looks for in a library: made for API 21 and later. */
+/* note.S - ELF note for Android's dynamic linker: the library is built for API 21 and later. */
     .section .note.android.ident, "a", %note
     .balign 4
     .long 8, 4, 1

@@ -1,8 +1,8 @@
 /*
- * recording_control.c - when to record: on a command, or from the start because the environment, a
- * property or a file says so; and where the recording goes.
+ * recording_control.c - starts and stops recordings: on a command, or at the app's start if the
+ * environment, a property or a file asks for it. Also decides the path of the recording.
  *
- * Nobody waits for a recording to be written, unless the process exits.
+ * No thread of the app waits until a recording is written, except at process exit.
  */
 #include "android/bionic.h"
 #include "android/recording.h"
@@ -12,15 +12,15 @@
 #define PROPERTY_MAX 92
 #define START        "START_TRACING"
 #define STOP         "STOP_TRACING"
-/* What the app may take for events, unless it is told otherwise. */
+/* Default memory for events. */
 #define MEMORY       ((size_t)(sizeof(void *) == 8 ? 256 : 96) << 20)
 #define MEMORY_MAX   ((size_t)(sizeof(void *) == 8 ? 16384 : 1024) << 20)
 #define MEMORY_LEAST ((size_t)8 << 20)
-#define SETTLE_NS    20000000 /* an event is written in less, once its thread runs */
+#define SETTLE_NS    20000000 /* an event is written in less time, once its thread runs */
 #define NAME         "nanoscope.nsapp"
 
-static char output[PATH_MAX]; /* of the session */
-static size_t memory;         /* that it was told to take; 0 = not told */
+static char output[PATH_MAX]; /* path of the session's recording */
+static size_t memory;         /* memory for events, if set by the user; 0 = default */
 
 void nsc_jni_log(int priority, const char *text)
 {
@@ -55,9 +55,11 @@ void nsc_jni_process(char *out, size_t room)
         out[i] = '\0';
 }
 
-/* ---- Where to ----------------------------------------------------------------------------- */
+/* ---- Path of the recording
+ * ---------------------------------------------------------------------- */
 
-/* The app's folder for files, with a slash; "" where there is none: that of the process. */
+/* Return the app's folder for files, with a slash; "" if unknown: then the working directory
+ * applies. */
 static void find_folder(char *out, size_t room)
 {
     char package[128];
@@ -66,14 +68,15 @@ static void find_folder(char *out, size_t room)
     if (out[0] != '\0' || __system_property_get == NULL)
         return;
     nsc_jni_process(package, sizeof package);
-    for (char *at = package; *at != '\0'; at++) /* ":part" of a process is not the package's */
+    for (char *at = package; *at != '\0'; at++) /* the ":part" of a process name is not part of the
+                                                 * package name */
         if (*at == ':')
             *at = '\0';
     snprintf(out, room, "/data/user/%u/%s/files/", getuid() / 100000, package);
 }
 
-/* What tells the recordings of an app's processes apart, "PART-"; "" for the one that is called as
- * the package, to which @folder belongs. */
+/* Return the prefix that distinguishes the recordings of an app's processes, "PART-"; "" for the
+ * process named as the package that owns @folder. */
 static void find_part(const char *folder, char *out, size_t room)
 {
     char process[128];
@@ -94,7 +97,7 @@ static void find_part(const char *folder, char *out, size_t room)
     snprintf(out, room, "%s-", part);
 }
 
-/* Whether a part of a path is "..". */
+/* Return true if a component of the path is "..". */
 static bool leaves_folder(const char *name)
 {
     for (const char *at = name; *at != '\0'; at++)
@@ -104,8 +107,8 @@ static bool leaves_folder(const char *name)
     return false;
 }
 
-/* Whether there is a file that is no recording: names come from the app's threads, and its own
- * files must not pay for that. */
+/* Return true if the file exists and is not a recording. Names come from the app's threads, and
+ * must not overwrite the app's own files. */
 static bool is_other_file(const char *path)
 {
     int fd = open(path, NSC_O_RDONLY | NSC_O_NONBLOCK | NSC_O_CLOEXEC);
@@ -117,10 +120,10 @@ static bool is_other_file(const char *path)
     return n < 0 || (n > 0 && magic != NSC_APP_MAGIC);
 }
 
-/* Returns NULL, or why @name cannot be. */
+/* Set the output path. Returns NULL, or a message why @name is refused. */
 static const char *make_output(const char *name)
 {
-    char folder[256], part[140]; /* initializers of arrays are calls that bionic has otherwise */
+    char folder[256], part[140]; /* set below: array initializers become calls that bionic lacks */
     const char *base = name;
     int length;
 
@@ -141,7 +144,8 @@ static const char *make_output(const char *name)
     return name[0] != '\0' && is_other_file(output) ? "another file is called so" : NULL;
 }
 
-/* @name: a path, or a file in the app's folder; "" = of our choice, as where it cannot be. */
+/* Set the output path. @name: a path, or a file in the app's folder; "" or a refused name = the
+ * default. */
 static void set_output(const char *name)
 {
     const char *fault = make_output(name);
@@ -152,7 +156,7 @@ static void set_output(const char *name)
     make_output("");
 }
 
-/* The app's folder is there before the app wanted it: then it is as Android makes it. */
+/* Create the app's folder if the app has not done so yet, with the mode that Android gives it. */
 static void make_folder(void)
 {
     char folder[256];
@@ -180,7 +184,7 @@ struct signals {
     unsigned long set[NSC_SIGNALS_BYTES / sizeof(unsigned long)];
 };
 
-/* No signal handler of the app runs in this thread. */
+/* Block all signals, so that no signal handler of the app runs in this thread. */
 static void block_signals(struct signals *before)
 {
     struct signals all;
@@ -189,7 +193,7 @@ static void block_signals(struct signals *before)
     pthread_sigmask(NSC_SIG_SETMASK, &all, before);
 }
 
-/* A thread of ours, in which no signal handler of the app ever runs. */
+/* Start a thread in which no signal handler of the app runs. */
 static bool run_apart(void *(*run)(void *))
 {
     struct signals before;
@@ -204,7 +208,7 @@ static bool run_apart(void *(*run)(void *))
     return runs;
 }
 
-/* An eighth of the device's memory, if that is less than MEMORY: small ones have half a GiB. */
+/* An eighth of the device's memory, if that is less than MEMORY: small devices have half a GiB. */
 static size_t default_memory(void)
 {
     char text[64];
@@ -266,8 +270,8 @@ static void *write_apart(void *context)
     return write_session(context);
 }
 
-/* Ends the session; it is @background or written when this returns. @name: as for set_output(),
- * NULL = what was said at the start. */
+/* End the session and write it: in the @background, or before this returns. @name: as for
+ * set_output(), NULL = the name given at the start. */
 static void stop(const char *name, bool background)
 {
     struct signals before;
@@ -281,7 +285,7 @@ static void stop(const char *name, bool background)
     if (name != NULL)
         set_output(name);
     if (!background) {
-        block_signals(&before); /* as write() wants it */
+        block_signals(&before); /* write() must not be interrupted */
         write_session(NULL);
         pthread_sigmask(NSC_SIG_SETMASK, &before, NULL);
     } else if (!run_apart(write_apart)) { /* a thread of the app does not wait for the disk */
@@ -290,7 +294,7 @@ static void stop(const char *name, bool background)
     }
 }
 
-/* The process exits: what is recorded is written, and what is being written gets its time. */
+/* At process exit: write the current recording, and wait until a background write is complete. */
 static void at_exit(void *context)
 {
     struct nsc_bionic_time pause = {0, 10000000};
@@ -304,7 +308,8 @@ static void at_exit(void *context)
         nanosleep(&pause, NULL);
 }
 
-/* Whether @text begins with @word, and then ends or goes on behind a colon. */
+/* Return true if @text is @word, optionally followed by a colon and more text, which @rest
+ * receives. */
 static bool is_command(const char *text, const char *word, const char **rest)
 {
     size_t length = strlen(word);
@@ -330,9 +335,11 @@ bool nsc_jni_command(const char *name)
     return false;
 }
 
-/* ---- From the start ----------------------------------------------------------------------- */
+/* ---- Start options
+ * ------------------------------------------------------------------------------ */
 
-/* "64M", "65536", "100k": bytes, rounded to pages; 0 if it is none or too much. */
+/* Parse a size such as "64M", "65536", "100k". Returns bytes, rounded up to NSC_JNI_UNIT; 0 if it
+ * is not valid or too large. */
 static size_t parse_bytes(const char *text)
 {
     size_t value = 0;
@@ -361,7 +368,7 @@ static void set_memory(const char *text)
         log_path(NSC_LOG_WARN, "no amount of memory:", text, NULL);
 }
 
-/* Property debug.nanoscope: "PACKAGE" or "PACKAGE:FILE", PACKAGE as the process is called. */
+/* Check the property debug.nanoscope: "PACKAGE" or "PACKAGE:FILE"; PACKAGE is the process name. */
 static bool is_named_by_property(void)
 {
     char value[PROPERTY_MAX], process[128];
@@ -376,7 +383,7 @@ static bool is_named_by_property(void)
     return true;
 }
 
-/* The file nanoscope.start in the app's folder; its first line names the recording. */
+/* Check for the file nanoscope.start in the app's folder; its first line names the recording. */
 static bool is_named_by_file(void)
 {
     char path[300], line[PATH_MAX];

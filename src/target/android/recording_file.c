@@ -1,6 +1,6 @@
 /*
- * recording_file.c - write a session that has ended into a file, as app_recording.h says. Runs in a
- * thread of its own, or while the process exits; it must not touch what threads of the app use.
+ * recording_file.c - writes an ended session to a file in the format of app_recording.h. Runs in a
+ * thread of its own, or at process exit; it must not modify memory that threads of the app use.
  */
 #include "android/bionic.h"
 #include "android/recording.h"
@@ -32,7 +32,7 @@ static void put(struct dump *d, const void *data, size_t bytes)
         long n = write(d->fd, at, bytes);
 
         if (n <= 0) {
-            d->failed = true; /* nothing interrupts: no handler of ours */
+            d->failed = true; /* not interrupted: signals are blocked */
             return;
         }
         at += n;
@@ -62,7 +62,7 @@ void nsc_jni_read_clock(struct nsc_app_clock *clock)
     uint64_t before, after;
     int tries = 0;
 
-    do { /* once more, if something came between */
+    do { /* repeat if the thread was interrupted in between */
         before = nsc_jni_ticks();
         clock->monotonic_ns = read_ns(NSC_CLOCK_MONOTONIC);
         after = nsc_jni_ticks();
@@ -103,7 +103,7 @@ static void put_header(struct dump *d)
     put(d, &header, sizeof header);
 }
 
-/* Events up to the last one: those behind it have not been. */
+/* Write events up to the last one; zero words after it were never written. */
 static void put_events(struct dump *d, uint32_t number, const struct nsc_jni_chunk *chunk)
 {
     const uint64_t *words = (const uint64_t *)(chunk + 1);

@@ -1,9 +1,9 @@
 /*
- * threads.c - the slow path of a hook: a thread's first event, a full chunk, a step of the clock's
- * upper half; and sessions, which threads join with their next event.
+ * threads.c - the slow path of a hook: a thread's first event, a full chunk, a change of the ticks'
+ * upper half; and sessions, which threads join at their next event.
  *
- * Nothing here waits: memory and entries of the table of threads are claimed by compare-and-swap.
- * What cannot be kept is counted.
+ * Hooks never wait: memory and entries of the table of threads are claimed by compare-and-swap.
+ * Events that cannot be stored are counted.
  */
 #include "android/bionic.h"
 #include "android/recording.h"
@@ -11,15 +11,14 @@
 
 #define CHUNK_MAX ((size_t)256 << 10)
 #define MEMORY_LEAST                                                                               \
-    ((size_t)8 << 20) /* a recording with less is not worth it, if more is wanted */
-/* How much memory has pages before it is claimed, and in what steps. */
+    ((size_t)8 << 20) /* a recording with less is not worthwhile if more is requested */
+/* Amount of memory that is populated before it is claimed, and the step size. */
 #define WARM_AHEAD ((size_t)16 << 20)
 #define WARM_STEP  ((size_t)1 << 20)
 #define WARM_NS                                                                                    \
-    1000000 /* between two looks, while memory is being claimed; else ten times that               \
-             */
-/* A thread's entry lives until the third round of destructors (both C libraries make four): others'
- * destructors may call hooks. */
+    1000000 /* pause between checks while memory is being claimed; else ten times that */
+/* A thread's entry lives until the third round of pthread destructors (both C libraries run four):
+ * destructors of other libraries may call hooks. */
 #define PASSES 3
 
 struct nsc_jni_hot nsc_jni_table[1 << NSC_JNI_HOT_BITS];
@@ -45,8 +44,8 @@ static bool is_pinned(size_t at)
     return (nsc_jni.pinned[unit / 8] >> (unit % 8) & 1) != 0;
 }
 
-/* Up to @wanted bytes of zeros, a multiple of NSC_JNI_UNIT; @got receives how many. NULL: none
- * left. */
+/* Claim up to @wanted bytes of zeros, a multiple of NSC_JNI_UNIT; @got receives the size. NULL: no
+ * memory is left. */
 static void *claim_memory(size_t wanted, size_t *got)
 {
     size_t used = __atomic_load_n(&nsc_jni.memory_bytes, __ATOMIC_RELAXED), bytes;
@@ -62,19 +61,19 @@ static void *claim_memory(size_t wanted, size_t *got)
             bytes += NSC_JNI_UNIT;
         if (!__atomic_compare_exchange_n(&nsc_jni.memory_bytes, &used, used + bytes, true,
                                          __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-            pinned = true; /* try with what there is now */
+            pinned = true; /* retry from the new value */
         else if (pinned)
             used += bytes;
     } while (pinned);
     *got = bytes;
-    /* One fault for all pages, where the kernel can (5.14). */
+    /* One fault for all pages, if the kernel supports it (5.14). */
     if (bytes > NSC_JNI_UNIT &&
         used + bytes > __atomic_load_n(&nsc_jni.warm_bytes, __ATOMIC_RELAXED))
         madvise(nsc_jni.memory + used, bytes, NSC_MADV_POPULATE_WRITE);
     return nsc_jni.memory + used;
 }
 
-/* Pages for [@at, @at + @bytes), whose content stays, whoever writes there meanwhile. */
+/* Populate [@at, @at + @bytes). The content stays, even if other threads write there meanwhile. */
 static void warm(uint8_t *at, size_t bytes)
 {
     if (madvise(at, bytes, NSC_MADV_POPULATE_WRITE) == 0)
@@ -109,8 +108,8 @@ void *nsc_jni_warm_memory(void *unused)
     return unused;
 }
 
-/* Let the thread record at @hot, unless the session has ended meanwhile: whoever ends it changes
- * the mode, then takes all limits away. */
+/* Let the thread record at @hot, unless the session has ended meanwhile. The thread that ends a
+ * session changes the mode first, then clears all limits. */
 static bool arm(struct nsc_jni_hot *hot, uintptr_t limit)
 {
     __atomic_store_n(&hot->limit, limit, __ATOMIC_RELAXED);
@@ -124,7 +123,7 @@ static bool arm(struct nsc_jni_hot *hot, uintptr_t limit)
     return false;
 }
 
-/* Go on in a new chunk, four times as large as the one before. */
+/* Continue in a new chunk, four times as large as the previous one. */
 static bool next_chunk(struct nsc_jni_thread *thread, struct nsc_jni_hot *hot, uint32_t high)
 {
     struct nsc_jni_chunk *last = thread->chunk, *chunk;
@@ -155,7 +154,8 @@ static void join(struct nsc_jni_thread *thread, struct nsc_jni_hot *hot, uint64_
     __atomic_store_n(&thread->session, nsc_jni.session, __ATOMIC_RELEASE);
 }
 
-/* Write an event, and before it what a reader must know first. @at: reserved, 0 = not yet. */
+/* Write an event, and before it the escapes that a reader needs first. @at: reserved slot, 0 = none
+ * yet. */
 static void emit(struct nsc_jni_thread *thread, struct nsc_jni_hot *hot, uintptr_t at,
                  uint64_t ticks, uint32_t code)
 {
@@ -192,13 +192,13 @@ void nsc_jni_slow(struct nsc_jni_hot *hot, uintptr_t at, uint64_t ticks, uint32_
 
     if (!is_on() || thread == NULL)
         return;
-    if (thread->busy != 0) { /* this is a signal handler, and its thread is in here */
+    if (thread->busy != 0) { /* this is a signal handler that interrupted the slow path */
         count_lost(&thread->lost);
         return;
     }
     __atomic_store_n(&thread->busy, 1, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (is_on()) { /* from here on no new session begins before we are done */
+    if (is_on()) { /* from here on no new session begins until busy is cleared */
         if (thread->session != nsc_jni.session) {
             join(thread, hot, ticks);
             at = 0;
@@ -225,7 +225,7 @@ static struct nsc_jni_thread *claim_thread(void)
     return at < NSC_JNI_THREADS_MAX ? &nsc_jni.threads[at] : NULL;
 }
 
-/* The calling thread gets an entry, and a place in the table if it is free. */
+/* Give the calling thread an entry, and its place in the table if that is free. */
 static struct nsc_jni_thread *begin_thread(void)
 {
     struct nsc_jni_thread *thread = claim_thread(), *nobody = NULL;
@@ -248,7 +248,7 @@ static struct nsc_jni_thread *begin_thread(void)
     thread->hot->limit = 0;
     if (pthread_setspecific(thread_key, thread) == 0)
         return thread;
-    /* Nobody would tell us of its end. */
+    /* The thread's end would not be reported. */
     if (thread->hot == place)
         __atomic_store_n(&place->thread, NULL, __ATOMIC_RELEASE);
     __atomic_store_n(&thread->life, NSC_JNI_FREE, __ATOMIC_RELEASE);
@@ -271,7 +271,7 @@ void nsc_jni_stranger(uint32_t code)
         nsc_jni_slow(thread->hot, 0, nsc_jni_ticks(), code);
 }
 
-/* The destructor of the key: the thread ends. */
+/* Destructor of the key: runs when the thread ends. */
 static void end_thread(void *context)
 {
     struct nsc_jni_thread *thread = context;
@@ -312,7 +312,7 @@ static void *map(size_t bytes)
     return at == (void *)-1 ? NULL : at;
 }
 
-/* Events' memory: less than @bytes where the address space has no room for that. */
+/* Map memory for events: less than @bytes if the address space is short. */
 static void map_memory(size_t bytes)
 {
     while ((nsc_jni.memory = map(bytes)) == NULL && bytes > MEMORY_LEAST)
@@ -334,7 +334,8 @@ static bool map_all(size_t bytes)
     return true;
 }
 
-/* Whether no thread is in the slow path any more, which takes microseconds. */
+/* Wait until no thread is in the slow path, which takes microseconds. Returns false after a
+ * timeout. */
 static bool is_quiet(void)
 {
     struct nsc_bionic_time pause = {0, 1000000};
@@ -353,8 +354,8 @@ static bool is_quiet(void)
 }
 
 /*
- * The chunks that living threads had last stay theirs until they join: one of them may have been
- * stopped in the midst of an event, and will write it some day.
+ * Pin the last chunk of a living thread until the thread joins the new session. The thread may have
+ * been stopped while it writes an event, and may complete it at any later time.
  */
 static void pin(const struct nsc_jni_thread *thread)
 {
@@ -368,8 +369,8 @@ static void pin(const struct nsc_jni_thread *thread)
 }
 
 /*
- * Zeros in [@from, @to). The kernel gives whole pages, of up to NSC_JNI_PAGE_MAX, and refuses where
- * the app has locked its memory; what it would round is written.
+ * Zero [@from, @to). The kernel discards whole pages, of up to NSC_JNI_PAGE_MAX, and refuses if the
+ * app has locked its memory. The partial pages are written instead.
  */
 static void clear(size_t from, size_t to)
 {
@@ -383,10 +384,10 @@ static void clear(size_t from, size_t to)
     memset(nsc_jni.memory + last, 0, to - last);
 }
 
-/* Everything that is not pinned is zero again, and costs next to nothing. */
+/* Zero all memory that is not pinned; costs almost nothing. */
 static void clear_memory(void)
 {
-    static size_t used; /* by any session: what was pinned then may be free now */
+    static size_t used; /* by any session: memory that was pinned then may be free now */
     size_t from = 0;
 
     if (nsc_jni.memory_bytes > used)
@@ -413,7 +414,8 @@ const char *nsc_jni_session_begin(size_t bytes)
 
         if (life == NSC_JNI_ALIVE) {
             pin(thread);
-            thread->lost = 0; /* while nobody counts: when it joins, a handler of signals may */
+            thread->lost =
+                0; /* before anything counts: after it has joined, a signal handler may */
             thread->told = 0;
         } else if (life == NSC_JNI_DEAD) {
             __atomic_store_n(&thread->life, NSC_JNI_FREE, __ATOMIC_RELEASE);

@@ -1,5 +1,5 @@
 /*
- * ticks.h - the timer, the thread's own address and the place of the next event, per processor.
+ * ticks.h - timer, thread pointer and reservation of the next event, per processor.
  *
  * Included by src/target/android only.
  */
@@ -43,7 +43,7 @@ static inline uint64_t nsc_jni_ticks(void)
 #define NSC_JNI_TIMER NSC_APP_TIMER_NS
 #endif
 
-/* In Hz; 0 = not known. */
+/* In Hz; 0 = unknown. */
 static inline uint64_t nsc_jni_frequency(void)
 {
 #if defined(__aarch64__)
@@ -58,8 +58,8 @@ static inline uint64_t nsc_jni_frequency(void)
 #endif
 }
 
-/* A number that no two living threads share: the address of its control block, in bionic as in
- * glibc. */
+/* Return the thread pointer: the address of the thread's control block, in bionic and in glibc. No
+ * two living threads share it. */
 static inline uintptr_t nsc_jni_self(void)
 {
     uintptr_t self;
@@ -78,7 +78,8 @@ static inline uintptr_t nsc_jni_self(void)
 
 static inline struct nsc_jni_hot *nsc_jni_place(uintptr_t self)
 {
-    /* Control blocks are aligned and lie at equal distances: a product spreads them. */
+    /* Control blocks are aligned and equally spaced: a multiplication spreads them over the
+     * table. */
     uint32_t mixed = (uint32_t)(self >> 4) * 0x9e3779b1u;
 
 #if UINTPTR_MAX > UINT32_MAX
@@ -88,8 +89,8 @@ static inline struct nsc_jni_hot *nsc_jni_place(uintptr_t self)
 }
 
 /*
- * Take the next place: indivisible for signal handlers of the same thread, so that theirs is
- * another one. No other thread does it here, so there is no lock.
+ * Reserve the next slot: atomic with respect to signal handlers of this thread, which get another
+ * slot. No other thread reserves here, so no lock prefix is needed.
  */
 static inline uintptr_t nsc_jni_reserve(struct nsc_jni_hot *hot)
 {
@@ -103,7 +104,7 @@ static inline uintptr_t nsc_jni_reserve(struct nsc_jni_hot *hot)
 #endif
 }
 
-/* A word at its place. It is complete when its upper half is not 0, so that comes last. */
+/* Store a word in its slot. It is complete once its upper half is not 0, so that is stored last. */
 static inline void nsc_jni_store(uintptr_t at, uint32_t code, uint32_t low)
 {
 #if UINTPTR_MAX > UINT32_MAX
