@@ -21,7 +21,7 @@ static void flush_losses(struct nsc_stack *st)
     st->held_lost = 0;
 }
 
-/* The entry of the frame at @index from the outermost. */
+/* Write the entry of the frame at @index, counted from the outermost. */
 static void write_entry(struct nsc_stack *st, uint32_t index)
 {
     struct nsc_lane_frame *frame = &st->shadow[index + 1];
@@ -60,7 +60,7 @@ uint32_t nsc_call_filter_reason(const struct nsc_call_filter *sieve)
     return sieve->open ? 0 : NSC_LEFT_OUT_TRIGGER;
 }
 
-/* What the roles of the function do to the thread; returns the frame's marks. */
+/* Apply the roles of the function to the thread's state; returns the frame's marks. */
 static uint32_t play_roles(struct nsc_call_filter *sieve, uint32_t roles)
 {
     const struct nsc_filter_rules *rules = sieve->rules;
@@ -115,7 +115,7 @@ void nsc_call_filter_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
-/* The innermost frame is over; returns its marks. */
+/* End the innermost frame; returns its marks. */
 static uint32_t pop(struct nsc_stack *st)
 {
     uint32_t marks = st->shadow[st->depth--].bound;
@@ -170,7 +170,7 @@ void nsc_call_filter_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t si
         reason = NSC_LEFT_OUT_FILTER;
     else if (!st->sieve->wanted)
         reason = NSC_LEFT_OUT_THREAD;
-    else if (rules->trigger) /* its entry was before any call of the trigger that was seen */
+    else if (rules->trigger) /* its entry was before any recorded call of the trigger */
         reason = NSC_LEFT_OUT_TRIGGER;
     else if (rules->under)
         reason = NSC_LEFT_OUT_UNDER;

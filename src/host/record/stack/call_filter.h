@@ -1,18 +1,20 @@
 /*
- * call_filter.h - which of a thread's calls are written: the rules that go by the calls that are
- * open.
+ * call_filter.h - call filter of a thread: decides which calls are written, by rules that depend on
+ * the calls that are open.
  *
- * Between the stack rule (stack.c), which says what is called and what ends, and the lanes of
- * trace/. Under a sieve all open calls are in the stack's shadow; the lane knows those that are
- * written.
+ * It sits between the stack rule (stack.c), which determines calls and their ends, and the lanes of
+ * trace/. With a call filter all open calls are in the stack's shadow; the lane has only those that
+ * are written.
  *
- * By its entry a call is wanted or not, and that is final: its function passes the filter, its
- * thread is wanted, the recording is between trigger and stopper, a call of the caller asked for is
- * open or is this one, and fewer wanted calls are open than the depth allows. A wanted call is
- * written with its end, unless it was shorter than the least duration; then all it called was
- * shorter, too. It is written late: when it has been open for that long, the calls it is in first,
- * so that the lane sees every event in its place. Of a call whose end nobody saw counts the time
- * until it was known to be over.
+ * A call is selected or rejected at its entry, and this is final. It is selected if its function
+ * passes the filter, its thread is selected, the recording is between trigger and stopper, a call
+ * of the requested caller is open or is this one, and fewer selected calls are open than the depth
+ * allows.
+ *
+ * A selected call is written with its end, unless it was shorter than the minimum duration; then
+ * all its callees were shorter, too. It is written when it has been open for that long, after the
+ * calls that contain it, so that the lane gets all events in order. If the end of a call was not
+ * recorded, its duration lasts until it is known to be over.
  *
  * Each event that is not written counts in nsc_stacks_stats.left_out.
  */
@@ -23,23 +25,25 @@
 
 #include "record/stack/stack_state.h"
 
-/* Why a call that does not matter to the rules is not wanted, when these are open; 0: it is. */
+/* Return the reason to reject any call at this time (enum nsc_left_out_reason); 0: none applies to
+ * all calls. */
 uint32_t nsc_call_filter_reason(const struct nsc_call_filter *sieve);
 
-/* What happens on a stack whose shadow holds its frames. There is room for one more frame. */
+/* Process an event of a stack whose shadow holds its frames. The shadow must have room for one more
+ * frame. */
 void nsc_call_filter_enter(struct nsc_stack *st, uint64_t ticks, uint64_t key,
                            const struct nsc_code *code);
 void nsc_call_filter_exit(struct nsc_stack *st, uint64_t ticks);
 void nsc_call_filter_unwind(struct nsc_stack *st, uint64_t ticks);
-/* Nothing is open. @since_ticks: when the call began at the latest. */
+/* No call is open. @since_ticks: latest possible start of the call. */
 void nsc_call_filter_late_exit(struct nsc_stack *st, uint64_t ticks, uint64_t since_ticks,
                                const struct nsc_code *code);
-/* @events were lost just here; they are counted by the caller. */
+/* Place @events lost events in the lane; the caller counts them. */
 void nsc_call_filter_lost(struct nsc_stack *st, uint64_t ticks, uint64_t events);
-/* All that is still open ends now; the lane is the caller's to close. */
+/* End all open calls at @ticks. The caller closes the lane. */
 void nsc_call_filter_close(struct nsc_stack *st, uint64_t ticks);
 
-/* Write the calls that have been open for long enough at @ticks. */
+/* Write the calls that have reached the minimum duration at @ticks. */
 void nsc_call_filter_settle(struct nsc_stack *st, uint64_t ticks);
 
 #endif

@@ -1,22 +1,22 @@
 /*
  * disabled_calls.c - see disabled_calls.h.
  *
- * A call that is open when its function goes off is innermost, as a rule: then it ends there, as a
- * bound, since it was open while its exit was on. Else it is over when the calls inside of it are,
- * for all that is seen of it: its position becomes one that no event is inside of, so that the next
- * event behind those goes the general way and finds it dead.
+ * A call that is open when its function is disabled is usually the innermost one. Then it ends at
+ * that time, as a bound: it was open while its exit was enabled. If other calls are open inside it,
+ * it is considered over when they are, because its own exit is not recorded. Its position becomes
+ * KEY_ORPHAN. So the next event after those leaves the fast path and finds the call dead.
  *
- * A thread may be inside of a function's hook when that goes off, and tell the entry afterwards: it
- * is the first event behind the switch, while the function is off, and its exit need not be seen:
- * nothing is known of it but when it began. (Whoever is inside of the hook when the function is on
- * again meets its exit on, too.)
+ * A thread may be inside a function's hook when the function is disabled, and store the entry
+ * afterwards. Then the entry is the thread's first event after the switch, while the function is
+ * disabled. Its exit may not be recorded, so only its start is known. (If the function is enabled
+ * again while the hook is still running, the exit is enabled, too.)
  */
 #include "record/stack/disabled_calls.h"
 
 #include "record/stack/filter_change.h"
 #include "record/stack/open_frames.h"
 
-/* In a deep recursion it is cheaper to ask for each function. */
+/* In a deep recursion it is cheaper to look up each function. */
 static bool may_be_open(const struct nsc_stack *st, const struct nsc_off *off)
 {
     uint32_t i;
@@ -29,7 +29,8 @@ static bool may_be_open(const struct nsc_stack *st, const struct nsc_off *off)
     return false;
 }
 
-/* @ticks: the last instant at which what is open on the stack surely was. */
+/* End the open calls of disabled functions. @ticks: the last time at which the open calls surely
+ * were open. */
 static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct nsc_off *off,
                      uint64_t ticks)
 {
@@ -49,8 +50,8 @@ static void end_open(struct nsc_stacks *s, struct nsc_stack *st, const struct ns
     }
 }
 
-/* The switch is passed. @seen: by the thread's events, without a gap; else nothing is known since
- * its last event. */
+/* Apply one disable operation to all stacks. @seen: the thread's events reach it without a gap;
+ * else nothing is known since its last event. */
 static void pass(struct nsc_stacks *s, const struct nsc_off *off, bool seen)
 {
     uint32_t i;
@@ -88,7 +89,7 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
 {
     const struct nsc_off *off;
 
-    /* What follows may read it: an orphan is over with the last event. */
+    /* Later code may read it: an orphan ends with the last event. */
     s->before_ticks = s->last_ticks;
     while ((off = next_off(s)) != NULL && off->until_ticks <= ticks) {
         if (s->sieve.rules != NULL)
@@ -99,7 +100,8 @@ void nsc_stack_turn_off(struct nsc_stacks *s, uint64_t ticks, bool seen)
     nsc_stacks_disabled_next(s);
 }
 
-/* Was the function off at @ticks, the time of the thread's first event behind the switch? */
+/* Return true if the function was disabled at @ticks, the time of the thread's first event after
+ * the switch. */
 static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_t ticks)
 {
     uint64_t i;
@@ -113,7 +115,7 @@ static bool has_just_gone(const struct nsc_stacks *s, uint32_t function, uint64_
         if (found != NULL)
             return off->on_ticks[found - off->functions] > ticks;
     }
-    return s->offs_met < s->offs->first; /* forgotten: most likely */
+    return s->offs_met < s->offs->first; /* dropped from the list: most likely disabled */
 }
 
 void nsc_stack_meet_offs(struct nsc_stacks *s, const struct nsc_stack_event *event,

@@ -1,6 +1,6 @@
 /*
- * event_loop.c - see stack.h: the loop over the slots of a chunk. It decodes them, puts their times
- * in order and takes plain calls and returns itself; everything else it gives to stack.c.
+ * event_loop.c - see stack.h: the loop over the slots of a chunk. It decodes them, orders their
+ * times and processes plain calls and returns itself; it passes all other events to stack.c.
  */
 #include "abi/live.h"
 #include "record/stack/call_filter.h"
@@ -14,7 +14,7 @@ enum { LOOKAHEAD_MAX = 64 };
 
 /* ---- slots that hold no event ---------------------------------------------------------------- */
 
-/* An escape record at slot @at; returns the number of slots it takes. */
+/* Process an escape record at slot @at; returns the number of slots it takes. */
 static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to)
 {
@@ -39,7 +39,7 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
             nsc_stack_leave(s, payload, __atomic_load_n(&words[2 * at + 3], __ATOMIC_RELAXED));
         break;
     case NSC_LIVE_ESC_LOST:
-        if (payload != 0) /* 0: a filler for a slot that was not needed */
+        if (payload != 0) /* 0: a filler in an unused slot */
             nsc_stacks_lost(s, s->last_ticks, payload);
         break;
     case NSC_LIVE_ESC_MARK:
@@ -48,7 +48,7 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
         if (s->keep)
             nsc_user_events_add(&s->notes, &words[2 * at], slots, s->near_ticks);
         break;
-    default: /* kinds that this recorder does not know, or not yet */
+    default: /* kinds that are reserved or unknown */
         break;
     }
     return slots;
@@ -57,8 +57,9 @@ static __attribute__((noinline)) size_t run_escape(struct nsc_stacks *s, const u
 /* ---- the loop -------------------------------------------------------------------------------- */
 
 /*
- * A signal handler that runs between the reservation of a slot and its time stamp gives the slots
- * after it earlier ticks: the outer event then happened before them. Returns the ticks it may have.
+ * Return the ticks that the event in slot @at may have. A signal handler that runs between the
+ * reservation of a slot and its time stamp gives later slots earlier ticks: the outer event then
+ * happened before them.
  */
 static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, size_t at, size_t to,
                                                       uint64_t ticks, uint64_t near, bool header)
@@ -82,7 +83,7 @@ static __attribute__((noinline)) uint64_t lower_ticks(const uint64_t *words, siz
     return ticks;
 }
 
-/* The plain cases on a stack whose calls are not kept; false: the event is not one of them. */
+/* Process a plain event on a stack whose calls are not kept; false: the event is not plain. */
 static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *st, uint64_t ticks,
                                                               uint64_t key, uint64_t pc16,
                                                               bool exit,
@@ -102,7 +103,7 @@ static inline __attribute__((always_inline)) bool run_dropped(struct nsc_stack *
     return true;
 }
 
-/* Any event that does not nest plainly on the current stack. */
+/* Process an event that does not nest plainly on the current stack. */
 static __attribute__((noinline)) void run_slowly(struct nsc_stacks *s,
                                                  const struct nsc_stack_event *event)
 {
@@ -114,7 +115,7 @@ static __attribute__((noinline)) void run_slowly(struct nsc_stacks *s,
         nsc_stack_enter(s, event, &code);
 }
 
-/* Are all slots of the record at @at complete? */
+/* Return true if all slots of the record at @at are complete. */
 static bool is_complete(const uint64_t *words, size_t at, size_t to)
 {
     uint64_t word = __atomic_load_n(&words[2 * at], __ATOMIC_ACQUIRE);
@@ -127,8 +128,8 @@ static bool is_complete(const uint64_t *words, size_t at, size_t to)
     return slots == 1;
 }
 
-/* A slot that holds no event: an escape record, or nothing. Returns the slots it takes, 0 = stop.
- */
+/* Process a slot that holds no event: an escape record, or a hole. Returns the number of slots, 0 =
+ * stop. */
 static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const uint64_t *words,
                                                    size_t at, size_t to, bool stop_at_hole)
 {
@@ -140,7 +141,7 @@ static __attribute__((noinline)) size_t run_record(struct nsc_stacks *s, const u
     return 1;
 }
 
-/* A call in one slot, with the next event at @next. Takes one of the @spare events. */
+/* Process a call in one slot, whose next event is at time @next. Takes one of the @spare events. */
 static inline __attribute__((always_inline)) size_t plain_returned(
     const struct nsc_plain *p, struct nsc_lane_run *run, uint64_t next_word, uint64_t ticks,
     uint64_t next, const struct nsc_code *code, size_t *spare)
@@ -152,8 +153,8 @@ static inline __attribute__((always_inline)) size_t plain_returned(
     return 1;
 }
 
-/* An entry at @ticks, with the next event at @next. Returns the number of slots it takes, 0: it is
- * not plain. */
+/* Process a plain entry at @ticks, whose next event is at time @next. Returns the number of slots,
+ * 0: it is not plain. */
 static inline __attribute__((always_inline)) size_t plain_entry(
     const struct nsc_plain *p, struct nsc_lane_run *run, const uint64_t *slot, uint64_t ticks,
     uint64_t next, const struct nsc_code *code, size_t *spare, const bool header)
@@ -179,7 +180,7 @@ static inline __attribute__((always_inline)) size_t plain_entry(
     return nsc_lane_run_enter(p->lane, run, ticks, code->function, code->coded, key) ? 1 : 0;
 }
 
-/* The same for any event. */
+/* As plain_entry(), for any event. */
 static inline __attribute__((always_inline)) size_t plain_event(const struct nsc_plain *p,
                                                                 struct nsc_lane_run *run,
                                                                 const uint64_t *slot, size_t *spare,
@@ -211,9 +212,9 @@ static inline __attribute__((always_inline)) size_t plain_event(const struct nsc
 }
 
 /*
- * Almost all events: plain calls and returns on the current stack, in order of time. Returns the
- * first slot that is anything else; the last one always is, as its successor is not known.
- * @header: as for run().
+ * Process most events: plain calls and returns on the current stack, in order of time. Returns the
+ * first slot that is not one of them. The last slot never is, because its successor is not known.
+ * @header: as @by_function of run().
  */
 static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks *s,
                                                               const uint64_t *words, size_t from,
@@ -254,24 +255,24 @@ static inline __attribute__((always_inline)) size_t run_plain(struct nsc_stacks 
     return (size_t)(slot - words) / 2;
 }
 
-/* ---- the same under rules for calls ---------------------------------------------------------- */
+/* ---- plain events with a call filter --------------------------------------------------------- */
 
-/* A run of plain events under a sieve. */
+/* State of a run of plain events with a call filter. */
 struct sifted {
     struct nsc_plain plain;
     struct nsc_lane_run lane;
     size_t room; /* events that the lane's run has room for */
     struct nsc_stacks_stats *stats;
-    const struct nsc_lane_frame *last; /* of the shadow's room */
+    const struct nsc_lane_frame *last; /* last frame of the shadow's capacity */
     struct nsc_lane_frame *top, *pending;
-    uint64_t due; /* from then on the pending frame is to be written */
+    uint64_t due; /* when the pending frame must be written */
     uint64_t last_ticks, min_ticks, depth;
     uint64_t coming; /* see plain_times() */
-    uint32_t reason; /* of all calls; 0: it depends */
+    uint32_t reason; /* reason that rejects all calls; 0: none */
     bool under, header, keep;
 };
 
-/* Why a call from the innermost frame would not be wanted; 0: it is. */
+/* Return the reason to reject a call from the innermost frame; 0: it is selected. */
 static inline __attribute__((always_inline)) uint32_t sifted_reason(const struct sifted *r,
                                                                     const struct nsc_code *code)
 {
@@ -284,7 +285,7 @@ static inline __attribute__((always_inline)) uint32_t sifted_reason(const struct
     return r->top->child_ticks >= r->depth ? NSC_LEFT_OUT_DEPTH : 0;
 }
 
-/* An entry and its own exit. False: not plain. */
+/* Process an entry and its own exit. False: not plain. */
 static inline __attribute__((always_inline)) bool sifted_leaf(struct sifted *r, uint64_t ticks,
                                                               uint64_t end_ticks, uint32_t reason,
                                                               const struct nsc_code *code)
@@ -310,7 +311,7 @@ static inline __attribute__((always_inline)) bool sifted_leaf(struct sifted *r, 
     return true;
 }
 
-/* The entry of a call that goes on. False: not plain. */
+/* Process the entry of a call that stays open. False: not plain. */
 static inline __attribute__((always_inline)) bool sifted_push(struct sifted *r, uint64_t ticks,
                                                               uint64_t key, uint32_t reason,
                                                               const struct nsc_code *code)
@@ -349,7 +350,7 @@ static inline __attribute__((always_inline)) bool sifted_push(struct sifted *r, 
     return true;
 }
 
-/* The innermost frame returns. False: not plain. */
+/* Process the return of the innermost frame. False: not plain. */
 static inline __attribute__((always_inline)) bool sifted_pop(struct sifted *r, uint64_t ticks)
 {
     uint32_t marks = r->top->bound;
@@ -376,7 +377,7 @@ static inline __attribute__((always_inline)) bool sifted_pop(struct sifted *r, u
     return true;
 }
 
-/* A call in one slot, as plain_returned(). */
+/* Process a call in one slot, as plain_returned(). */
 static inline __attribute__((always_inline)) size_t sifted_returned(struct sifted *r,
                                                                     uint64_t next_word,
                                                                     uint64_t ticks, uint64_t next,
@@ -389,7 +390,7 @@ static inline __attribute__((always_inline)) size_t sifted_returned(struct sifte
     return 1;
 }
 
-/* One event, or a call whole. Returns the number of slots it takes, 0: it is not plain. */
+/* Process one event, or a whole call. Returns the number of slots, 0: it is not plain. */
 static inline __attribute__((always_inline)) size_t sifted_event(struct sifted *r,
                                                                  const uint64_t *slot,
                                                                  const bool header)
@@ -489,8 +490,9 @@ static inline __attribute__((always_inline)) size_t run_sifted(struct nsc_stacks
 
 /* ---- any event ------------------------------------------------------------------------------- */
 
-/* Asked for a new address, the codes may come upon a module that was loaded just now. If it is the
- * first one with the header hook, the event at hand is not what it was taken for. */
+/* Return true if the codes now need lookups by function. The lookup of a new address may find a
+ * module that was just loaded. If that is the first one with the header hook, the current event was
+ * decoded wrongly. */
 static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uint64_t ticks)
 {
     if (nsc_codes_known(codes, address) == NULL)
@@ -499,12 +501,12 @@ static inline bool is_late_header(struct nsc_codes *codes, uint64_t address, uin
 }
 
 enum run_kind {
-    RUN_KEEP, /* every call goes into the lane */
-    RUN_DROP, /* none does (a ring that turns over) */
-    RUN_SIFT, /* under rules for calls, which know whether they are kept */
+    RUN_KEEP, /* every call is written to the lane */
+    RUN_DROP, /* no call is kept (overwrite mode) */
+    RUN_SIFT, /* with a call filter, which knows whether calls are kept */
 };
 
-/* One event, decoded, at its time. */
+/* Process one decoded event. */
 static inline __attribute__((always_inline)) void take(struct nsc_stacks *s,
                                                        const struct nsc_stack_event *event,
                                                        const bool by_function,
@@ -526,8 +528,9 @@ static inline __attribute__((always_inline)) void take(struct nsc_stacks *s,
 }
 
 /*
- * When the call ended whose exit is, or is told by, the slot at @at: at the next event, at the
- * latest, and not before @ticks. 0: it has to wait for that event. @final: none will come.
+ * Return the end time of a call whose exit is in, or marked by, the slot at @at: the time of the
+ * next timed event, but not before @ticks. 0: that event is not available yet. @final: no more
+ * events will come.
  */
 static uint64_t end_ticks(const struct nsc_stacks *s, const uint64_t *words, size_t at, size_t to,
                           uint64_t ticks, bool final, bool by_function)
@@ -543,8 +546,8 @@ static uint64_t end_ticks(const struct nsc_stacks *s, const uint64_t *words, siz
 }
 
 /*
- * The event in the slot at @at. @end: of an exit without a time, or an entry that tells its exit:
- * when the call ended; else 0. False: that has to wait.
+ * Decode the event in the slot at @at. @end: for an untimed exit, or an entry that marks its call
+ * as returned, when the call ended; else 0. False: the time is not available yet.
  */
 static inline __attribute__((always_inline)) bool decode(
     const struct nsc_stacks *s, const uint64_t *words, size_t at, size_t to, bool final,
@@ -581,10 +584,10 @@ static inline __attribute__((always_inline)) bool decode(
 }
 
 /*
- * Every event that is not plain, and all of them where run_plain() may not be used.
- * @by_function: look up the code of every event, exits too: needed by the header hook (equal
- * positions, ticks of 48 bits) and by filters that work here. Without it, stops where the codes
- * turn out to need it.
+ * Process all events; plain ones through run_plain() or run_sifted() where possible.
+ * @by_function: look up the code of every event, including exits. The header hook (equal positions,
+ *     ticks of 48 bits) and filters that work here need it. Without it, stops where the codes turn
+ *     out to need it.
  */
 static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, const uint64_t *words,
                                                         size_t from, size_t to, bool stop_at_hole,
@@ -629,7 +632,7 @@ static inline __attribute__((always_inline)) size_t run(struct nsc_stacks *s, co
         s->before_ticks = s->last_ticks;
         s->last_ticks = s->near_ticks = event.ticks;
         if (__builtin_expect(end != 0 && !event.exit, 0))
-            s->offs_met = s->offs_passed; /* its exit is told */
+            s->offs_met = s->offs_passed; /* its exit is recorded */
         take(s, &event, by_function, kind);
         if (__builtin_expect(end != 0 && !event.exit, 0)) {
             event.exit = true;

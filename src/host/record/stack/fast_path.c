@@ -1,12 +1,13 @@
 /*
- * fast_path.c - see fast_path.h. Some 45 instructions an event with all that the lane does. Each
- * loop is a function of its own, so that what changes with every event fits into registers.
+ * fast_path.c - see fast_path.h. About 45 instructions per event, including the work of the lane.
+ * Each loop is a function of its own, so that all values that change with every event fit into
+ * registers.
  */
 #include "record/stack/fast_path.h"
 
 #define X86_EXIT (1ull << 47)
 
-/* A slot, looked at once. */
+/* A slot, read once. */
 struct seen {
     uint64_t word, ticks;
 };
@@ -18,7 +19,7 @@ static inline struct seen see(const uint64_t *slot)
     return (struct seen){word, __atomic_load_n(&slot[1], __ATOMIC_RELAXED)};
 }
 
-/* What the address of an entry stands for, if that is a plain call; else NULL. */
+/* Return the code at an entry's address if the entry is a plain call; else NULL. */
 static inline __attribute__((always_inline)) const struct nsc_code *plain_code(
     const struct nsc_plain *p, const struct nsc_codes *codes, const struct nsc_lane_run *run,
     uint64_t word, uint64_t key)
@@ -37,7 +38,7 @@ static inline __attribute__((always_inline)) bool plain_exit(const struct nsc_la
     return run->top->position - key < KEY_STEP && !is_exit_record(word, exit_mask);
 }
 
-/* All events are timed. */
+/* The loop if all events are timed. */
 static inline __attribute__((always_inline)) const uint64_t *timed(const struct nsc_plain *p,
                                                                    struct nsc_lane_run *run,
                                                                    const uint64_t *slot,
@@ -85,7 +86,7 @@ static inline __attribute__((always_inline)) const uint64_t *timed(const struct 
     return slot;
 }
 
-/* When the next event comes that has a time, behind @slot; 0: that is not known. */
+/* Return the time of the next timed event after @slot; 0: not known. */
 static inline __attribute__((always_inline)) uint64_t next_time(const struct nsc_plain *p,
                                                                 const uint64_t *slot,
                                                                 struct seen next,
@@ -98,14 +99,14 @@ static inline __attribute__((always_inline)) uint64_t next_time(const struct nsc
     return next.ticks & ~NSC_LIVE_TICKS_RETURNED;
 }
 
-/* In a lane that leaves out nothing. */
+/* Return true if @delta is short in a lane that omits nothing. */
 static inline bool is_short(uint64_t delta)
 {
     return __builtin_expect(delta < NSC_LANE_DELTA_SHORT, 1);
 }
 
-/* Only entries are timed, and some tell their exits. As of two events in turn many have the same
- * ticks, such a lane leaves out nothing. */
+/* The loop if only entries are timed, and some mark their calls as returned. Then many pairs of
+ * consecutive events have equal ticks, so such a lane omits nothing. */
 static inline __attribute__((always_inline)) const uint64_t *marked(
     const struct nsc_plain *p, struct nsc_lane_run *run, const uint64_t *slot, const uint64_t *end,
     size_t *spare, uint64_t *coming, const uint64_t exit_mask)
@@ -194,9 +195,9 @@ const uint64_t *nsc_fast_path_run(const struct nsc_plain *p, struct nsc_lane_run
                                   const uint64_t *slot, const uint64_t *end, size_t *spare,
                                   uint64_t *coming)
 {
-    size_t most = (size_t)(end - slot) + 4; /* times, two a slot */
+    size_t most = (size_t)(end - slot) + 4; /* number of times, two per slot */
 
-    /* Two slots behind the last one are looked at, and the codes are to hold for all. */
+    /* Two slots after the last one are read, and the codes must be valid for all of them. */
     if (p->end - slot <= 2 || p->until - run->last_ticks <= most * NSC_LANE_SHORT_MAX)
         return slot;
     if (end > p->end - 2)

@@ -1,14 +1,14 @@
 /*
- * fast_path_match.h - which events are plain: calls and returns on the current stack, in order of
- * time. Used by event_loop.c and fast_path.c, whose loops take those themselves; it changes
- * nothing.
+ * fast_path_match.h - defines plain events: calls and returns on the current stack, in order of
+ * time. event_loop.c and fast_path.c process those in their own loops. Modifies no state.
  */
 #ifndef NSC_RECORD_STACK_FAST_PATH_MATCH_H
 #define NSC_RECORD_STACK_FAST_PATH_MATCH_H
 
 #include "record/stack/event_word.h"
 
-/* Is the event of this hook a plain call from the innermost frame, or its plain return? */
+/* Return true if the event of this hook is a plain call from the innermost frame, or (returns())
+ * its plain return. */
 static inline bool nests(const struct nsc_lane_frame *top, uint64_t key)
 {
     return (top->position - key - KEY_STEP) >> REACH_SHIFT == 0;
@@ -21,24 +21,24 @@ static inline bool returns(const struct nsc_lane_frame *top, uint64_t key,
            ((code->flags & NSC_CODE_HEADER) == 0 || top->function == code->function);
 }
 
-/* What stays the same over a run of plain events. */
+/* Values that are constant over a run of plain events. */
 struct nsc_plain {
     const struct nsc_codes *codes;
     struct nsc_lane *lane;
     uint64_t exit_mask, address_mask, anchor;
     bool marked;         /* see struct nsc_stacks */
-    uint64_t low, high;  /* keys between which an outermost call is surely the current stack's */
-    uint64_t until;      /* ticks until which the codes hold, and no function has gone off */
-    const uint64_t *end; /* the last slot that may be read */
+    uint64_t low, high;  /* range of keys of outermost calls surely on this stack */
+    uint64_t until;      /* up to these ticks the codes are valid, and no function is disabled */
+    const uint64_t *end; /* last slot that may be read */
 };
 
-/* Is the event a plain call from outside, with nothing open? */
+/* Return true if the event is a plain outermost call: no call is open. */
 static inline bool begins(const struct nsc_plain *p, const struct nsc_lane_frame *top, uint64_t key)
 {
     return top->position == NSC_LANE_NOWHERE && key - p->low <= p->high - p->low;
 }
 
-/* Is the event after this entry its own exit? */
+/* Return true if the event after this entry is its own exit. */
 static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bool header)
 {
     if (header)
@@ -46,18 +46,18 @@ static inline bool is_leaf(uint64_t entry, uint64_t next, uint64_t exit_mask, bo
     return (next & exit_mask) != 0 && (entry ^ next) >> 48 == 0 && !is_record(next);
 }
 
-/* Is the time of the next event not before @ticks, and do the codes hold for it? They do for
- * @ticks.
- */
+/* Return true if the next event's time is not before @ticks, and the codes are valid then, as they
+ * are at @ticks. */
 static inline bool follows(const struct nsc_plain *p, uint64_t ticks, uint64_t next)
 {
     return next - ticks < p->until - ticks;
 }
 
 /*
- * Where exits are not timed: the times of the event at @slot and of the one behind, 0 if they have
- * none. An exit, also one that its entry tells, has that of the next event that has one, which is
- * kept in @coming for further exits. False: it is not known yet, or before the last event's.
+ * If exits are not timed: find the times of the event at @slot and of the next one; 0 on entry: no
+ * time. An exit, including one that its entry marks, gets the time of the next timed event. @coming
+ * caches that for further exits. Returns false if the time is not known yet, or is before that of
+ * the last event.
  */
 static inline __attribute__((always_inline)) bool plain_times(const struct nsc_plain *p,
                                                               const uint64_t *slot, uint64_t last,

@@ -14,7 +14,7 @@ void nsc_stacks_begin_rules(struct nsc_stacks *s, const struct nsc_filter_rules 
     s->sieve.trigger_calls = 0;
 }
 
-/* The frames of the lane become those of the shadow, all of them written. */
+/* Move the frames of the lane to the shadow; all of them are written. */
 static int move_to_shadow(struct nsc_stacks *s, struct nsc_stack *st)
 {
     uint32_t count = nsc_stack_depth(st), i;
@@ -41,7 +41,7 @@ void nsc_stacks_sift(struct nsc_stacks *s, const struct nsc_filter_rules *rules)
     s->rules = rules;
     for (i = 0; i < s->count; i++)
         if (move_to_shadow(s, s->stacks[i]) != 0)
-            return; /* out of memory: this thread goes on as before */
+            return; /* out of memory: this thread continues without a call filter */
     nsc_stacks_begin_rules(s, rules);
     for (i = 0; i < s->count; i++)
         s->stacks[i]->sieve = &s->sieve;
@@ -53,8 +53,8 @@ void nsc_stacks_renamed(struct nsc_stacks *s)
         s->sieve.wanted = s->is_wanted(s->context, s->sieve.rules);
 }
 
-/* What is open when the rules change: what is written stays so and gets its end, the rest does not
- * appear. */
+/* Apply new rules to the open calls. Written calls stay in the trace and get their ends; the others
+ * do not appear. */
 static void turn_stack(struct nsc_stacks *s, struct nsc_stack *st)
 {
     uint32_t i, wanted = 0, under = 0;

@@ -6,7 +6,7 @@
 
 #include "record/stack/call_filter.h"
 
-/* May the stack have twice its frames? It always may have its first ones. */
+/* Return true if the stack may double its frames. The initial capacity is always allowed. */
 static bool may_grow(const struct nsc_stacks *s, const struct nsc_stack *st)
 {
     return s->limits == NULL || st->capacity == 0 || s->limits->frames >= st->capacity;
@@ -35,7 +35,7 @@ void nsc_stack_unwind(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ticks
 {
     const struct nsc_lane_frame *top = nsc_stack_innermost(st);
 
-    /* Nothing was seen of it since. */
+    /* No event inside it was seen since. */
     if (top != NULL && top->position == KEY_ORPHAN && ticks > s->before_ticks)
         ticks = s->before_ticks;
     if (nsc_stack_in_lane(st))

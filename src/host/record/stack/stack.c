@@ -1,6 +1,6 @@
 /*
- * stack.c - see stack.h: the stacks of a thread, and the rule for every event. The loop that feeds
- * it, and that takes the plain events itself, is event_loop.c.
+ * stack.c - see stack.h: the stacks of a thread, and the rule for every event. Its caller,
+ * event_loop.c, processes plain events itself.
  */
 #include "record/stack/stack.h"
 
@@ -15,7 +15,7 @@
 
 enum { STACKS_MAX = 1024 };
 
-/* The same for an entry above the outermost frame ever seen. */
+/* Maximum distance of an entry above the outermost frame of the stack so far. */
 #define REACH_ABOVE ((1ull << 20) << KEY_SHIFT)
 #define UNREACHABLE UINT64_MAX
 
@@ -27,7 +27,7 @@ static void shadow_push(struct nsc_stack *st, uint64_t ticks, uint32_t function,
         (struct nsc_lane_frame){.start_ticks = ticks, .position = key, .function = function};
 }
 
-/* An event that was given to the lane, or would have been. */
+/* Count an event that was given to the lane, or would have been. */
 static void count_event(struct nsc_stacks *s, const struct nsc_stack *st)
 {
     if (st->lane != NULL)
@@ -84,7 +84,7 @@ static void unwind_below(struct nsc_stacks *s, struct nsc_stack *st, uint64_t ke
         nsc_stack_unwind(s, st, ticks);
 }
 
-/* Is a frame open at exactly the position of @key? */
+/* Return true if a frame is open at exactly the position of @key. */
 static bool stack_holds(struct nsc_stack *st, uint64_t key)
 {
     uint32_t low = 0, high = nsc_stack_depth(st);
@@ -105,7 +105,7 @@ static bool stack_holds(struct nsc_stack *st, uint64_t key)
 
 /* ---- the stacks of a thread ------------------------------------------------------------------ */
 
-/* Is @a to be given up before @b? */
+/* Return true if @a should be evicted before @b. */
 static bool is_dispensable(const struct nsc_stack *a, const struct nsc_stack *b)
 {
     bool a_idle = nsc_stack_depth(a) == 0, b_idle = nsc_stack_depth(b) == 0;
@@ -135,7 +135,7 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
     return victim;
 }
 
-/* A stack that nothing was seen of. NULL only when memory runs out. */
+/* Return an unused stack, or an evicted one. NULL only when memory runs out. */
 static struct nsc_stack *stack_add(struct nsc_stacks *s)
 {
     struct nsc_stack **stacks, *st;
@@ -203,8 +203,8 @@ void nsc_stacks_free(struct nsc_stacks *s)
 }
 
 /*
- * How far @key lies from where the stack's next call would be; UNREACHABLE if it cannot be a call
- * of this stack.
+ * Return the distance of @key from where the stack's next call would be; UNREACHABLE if it cannot
+ * be a call of this stack.
  */
 static uint64_t stack_distance(struct nsc_stack *st, uint64_t key, bool exit)
 {
@@ -233,9 +233,9 @@ static void stack_go(struct nsc_stacks *s, struct nsc_stack *to, uint64_t ticks,
 }
 
 /*
- * Whose event is it? Most often the current stack's. Signal stacks and coroutines that switch
- * without a marker (uc_link, code of others) show by a position that does not fit: then it is the
- * suspended stack that fits best, or none that was seen before (NULL).
+ * Find the stack of an event; most often the current one. Signal stacks and coroutines that switch
+ * without a marker (uc_link, code of others) are detected by a position that does not fit. Then it
+ * is the suspended stack that fits best, or a new one (NULL).
  */
 static struct nsc_stack *stack_find(struct nsc_stacks *s, const struct nsc_stack_event *event)
 {
@@ -283,7 +283,8 @@ static struct nsc_stack *stack_select(struct nsc_stacks *s, const struct nsc_sta
     return st != NULL ? st : s->current;
 }
 
-/* Makes the event's stack current and ready; returns when frames found dead on it ended. */
+/* Make the event's stack current and ready. Returns the time at which frames that are found dead on
+ * it ended. */
 static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event *event)
 {
     struct nsc_stack *st = stack_select(s, event);
@@ -303,7 +304,7 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event 
     }
     if (st->high == 0 || event->key > st->high)
         st->high = event->key;
-    /* Inner calls do not count: most of them never come here. */
+    /* Inner calls do not count: most of them are handled by the fast path. */
     if (st->low == 0 || (event->key < st->low && nsc_stack_depth(st) == 0))
         st->low = event->key;
     return dead_ticks;
@@ -312,9 +313,9 @@ static uint64_t stack_arrive(struct nsc_stacks *s, const struct nsc_stack_event 
 /* ---- events that do not nest plainly --------------------------------------------------------- */
 
 /*
- * Frames at the entry's own position. A real call there replaces them. A function inlined into its
- * caller shares the caller's position; only the same hook site again means that the frame of its
- * last run was left without an exit.
+ * Close frames at the entry's own position. A real call there replaces them. A function inlined
+ * into its caller shares the caller's position. Only an entry from the same hook site means that
+ * the frame of the site's last run was left without an exit.
  */
 static void close_equal(struct nsc_stacks *s, struct nsc_stack *st,
                         const struct nsc_stack_event *event, const struct nsc_code *code,
@@ -359,8 +360,8 @@ void nsc_stack_enter(struct nsc_stacks *s, const struct nsc_stack_event *event,
     note_outermost(s, event);
 }
 
-/* The depth down to which an exit at @event closes frames, or UINT32_MAX if none of them matches.
- * Frames below the position are gone already. */
+/* Return the depth down to which an exit at @event closes frames, or UINT32_MAX if no frame
+ * matches. Frames below the position are already closed. */
 static uint32_t match_exit(struct nsc_stack *st, const struct nsc_stack_event *event,
                            const struct nsc_code *code)
 {
@@ -378,11 +379,14 @@ static uint32_t match_exit(struct nsc_stack *st, const struct nsc_stack_event *e
 }
 
 /*
- * An exit without entry, outside of all open calls, while sleds were being switched on: exits are
- * on before entries, so this may be any call that began and ended meanwhile. Those that were open
- * before are one chain and end from the inside outwards: none of them lies where an event was
- * before, or deeper. (It does if events after the switching were there, too: no call at that place
- * can be without its entry then, and this is of another stack near by.)
+ * Return true if an exit without entry, outside of all open calls, may belong to a call that began
+ * while sleds were being enabled. Exits are enabled before entries, so a call that began and ended
+ * meanwhile has an exit only.
+ *
+ * Calls that were open before are one chain and end from the inside outwards: none of them lies at
+ * or below the position of an earlier event. (An exit does lie there if events after the switching
+ * were there, too. No call at that position can lack its entry then, and the exit is of another
+ * stack near by.)
  */
 static bool began_meanwhile(const struct nsc_stacks *s, const struct nsc_stack_event *event,
                             const struct nsc_code *code)
@@ -434,9 +438,9 @@ static void late_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
 }
 
 /*
- * An exit without entry inside open calls: is it that of a call which was begun in a gap, or was
- * open when that began? All calls that it lies in are from before the last one, and itself it lies
- * where events were missing at some time.
+ * Return true if an exit without entry inside open calls may belong to a call that began in a gap,
+ * or was open when the gap began: all calls that contain it are from before the last gap, and it
+ * lies where events were missing at some time.
  */
 static bool began_in_gap(const struct nsc_stacks *s, const struct nsc_stack_event *event)
 {
@@ -475,8 +479,8 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     note_outermost(s, event);
 }
 
-/* Handlers may still run on the stack that is left: knowing where the other one is keeps their
- * calls from being taken for its first. */
+/* Signal handlers may still run on the stack that is left. If the position of the other stack is
+ * known, their calls are not mistaken for its first ones. */
 void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position)
 {
     struct nsc_stack *target = NULL;
@@ -494,8 +498,8 @@ void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t
     }
     if (from != 0)
         s->current->name = from;
-    /* A context that nothing switched away from, entered for good (setcontext): it may well lie on
-     * this very stack, like a longjmp. The next event's position will tell. */
+    /* A context that was never switched away from is entered for good (setcontext). It may lie on
+     * this same stack, like a longjmp. The next event's position decides. */
     if (target == NULL && from == 0)
         return;
     if (target == NULL)
@@ -509,7 +513,7 @@ void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t
     stack_go(s, target, s->last_ticks, true);
 }
 
-/* Nothing to do on a stack that no event was seen of. */
+/* A stack without events needs no action. */
 void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
 {
     struct nsc_stack_event event = {.ticks = ticks, .key = position << KEY_SHIFT, .exit = true};
@@ -533,10 +537,10 @@ void nsc_stack_leave(struct nsc_stacks *s, uint64_t position, uint64_t ticks)
 /* ---- the whole thread ------------------------------------------------------------------------ */
 
 /*
- * The key from which on calls were open all through a gap. A call that returns says so at its
- * position, and one that is left by a jump is followed by others there or further out: so what lies
- * above all that was lost is untouched. Not where calls wait to be written (their entries would
- * come behind the gap), and not on a stack that was most likely left for good.
+ * Return the key from which on calls stayed open during a gap. A call that returns has an event at
+ * its position, and after a jump out of a call, events follow there or further out. So frames above
+ * all lost positions are unaffected. Not if calls wait to be written (their entries would come
+ * after the gap), and not on a stack that was most likely left for good.
  */
 static uint64_t kept_from(const struct nsc_stacks *s, const struct nsc_stack *st, uint64_t highest)
 {
@@ -546,8 +550,8 @@ static uint64_t kept_from(const struct nsc_stacks *s, const struct nsc_stack *st
     return (highest << KEY_SHIFT | KEY_PC) + 1;
 }
 
-/* Nobody saw what became of what was open at @highest or below it. Returns the instant from which
- * on it is known again. */
+/* Close the frames at or below @highest: their ends may be missing. Returns the time from which on
+ * the events are complete again. */
 static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highest)
 {
     const struct nsc_lane_frame *top;
@@ -566,7 +570,7 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highe
                      st == s->current ? s->last_ticks : st->left_ticks);
         st->gone = false;
         st->outer = st->outer_on = 0; /* calls may have begun in the gap */
-        /* Of other stacks nothing tells that there was one. */
+        /* On other stacks the gap cannot be detected. */
         top = st == s->current ? nsc_stack_innermost(st) : NULL;
         st->kept = top != NULL ? nsc_stack_depth(st) : 0;
         st->kept_ticks = top != NULL ? top->start_ticks : 0;
@@ -578,7 +582,7 @@ static uint64_t begin_again(struct nsc_stacks *s, uint64_t ticks, uint64_t highe
     return ticks;
 }
 
-/* Can something be told of the current stack, in its lane? */
+/* Return true if the current stack has a lane, or one could be opened. */
 static bool has_lane(struct nsc_stacks *s, uint64_t ticks)
 {
     return s->keep && (s->current->lane != NULL ||
@@ -611,7 +615,7 @@ void nsc_stacks_left_out(struct nsc_stacks *s, uint64_t ticks, uint64_t events)
     nsc_stacks_gap(s, ticks, 0, events, 0);
 }
 
-/* Does an open frame of the shadow go into the lane: is its entry counted as dropped? */
+/* Return true if an open frame of the shadow goes into the lane: its entry counts as dropped. */
 static bool frame_counts(const struct nsc_stack *st, uint32_t index)
 {
     return st->sieve == NULL || (st->shadow[index + 1].bound & NSC_FRAME_WRITTEN) != 0;
@@ -626,7 +630,7 @@ static uint32_t count_frames(const struct nsc_stack *st)
     return count;
 }
 
-/* The lane of a stack whose calls are kept from now on. */
+/* Open the lane of a stack whose calls are kept from now on. */
 static void keep_stack(struct nsc_stacks *s, struct nsc_stack *st, uint64_t lost)
 {
     uint64_t start = st->depth > 0 ? st->shadow[1].start_ticks : s->last_ticks;

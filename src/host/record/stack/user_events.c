@@ -23,7 +23,7 @@ static uint64_t load(const uint64_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* Append the text of @slots slots, of which @bytes bytes count. */
+/* Append the text of @slots slots, of which @bytes bytes are valid. */
 static void append(struct nsc_user_events *r, const uint64_t *words, size_t slots, size_t bytes)
 {
     if (bytes > slots * SLOT_TEXT) {
@@ -46,7 +46,7 @@ static void append(struct nsc_user_events *r, const uint64_t *words, size_t slot
     }
 }
 
-/* Give the open note away. Text: name, NUL, metadata. */
+/* Pass the open note to the callback. Text: name, NUL, metadata. */
 static void finish(struct nsc_user_events *r)
 {
     size_t name;
@@ -103,7 +103,7 @@ static void add_mark(struct nsc_user_events *r, const uint64_t *words, size_t sl
         finish(r);
 }
 
-/* The value is the first record's; of a record that goes on, only the text counts. */
+/* The first record has the value; records that continue it contribute only their text. */
 static bool begin_counter(struct nsc_user_events *r, const uint64_t *words, uint64_t ticks)
 {
     uint64_t type = load(&words[2]), value = load(&words[3]);
@@ -140,12 +140,13 @@ static void add_sample(struct nsc_user_events *r, const uint64_t *words, size_t 
     struct nsc_note note = {.ticks = ticks, .kind = NSC_NOTE_SAMPLE};
 
     for (size_t i = 0; i < SAMPLE_SLOTS && i + 1 < slots; i++) {
-        if (load(&words[2 * (i + 1)]) == 0) /* who stored them was left for good */
+        if (load(&words[2 * (i + 1)]) == 0) /* the code that stored them was left by a jump */
             break;
         note.sample.known |= 1u << fields[i];
         note.sample.values[fields[i]] = load(&words[2 * (i + 1) + 1]);
     }
-    /* A handler that interrupted the one which took this sample was sampled itself, later. */
+    /* A signal handler that interrupted the handler of this sample took a later sample, which came
+     * first. */
     if (note.sample.known == 0 || note.sample.values[NSC_SAMPLE_CPU_NS] < r->cpu_ns)
         return;
     r->cpu_ns = note.sample.values[NSC_SAMPLE_CPU_NS];
