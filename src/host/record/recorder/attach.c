@@ -26,33 +26,33 @@
 #include "util/now.h"
 
 #define MS        1000000ull
-/* How often it is asked whether somebody wants the end, or the program has ended. */
+/* Interval of checks for a requested end and for the program's end. */
 #define LOOK_NS   (10 * MS)
-/* The same, where all of /proc has to be looked through. */
+/* The same interval if all of /proc must be searched. */
 #define SEARCH_NS (200 * MS)
-/* For a program that begins its recording itself to join, once it may. */
+/* Timeout for a program that records itself to join, after it was allowed to. */
 #define JOIN_NS   (10000 * MS)
 
 struct attach {
     struct nsc_recorder recorder;
     const struct nsc_attach_options *options;
     struct nsc_attach_result *result;
-    struct nsc_process_access *reach; /* NULL: the program came by itself */
+    struct nsc_process_access *reach; /* NULL: the program joins by itself */
     struct nsc_start_link await;
-    bool waits;       /* for the program to join */
+    bool waits;       /* waiting for the program to join */
     int pidfd;        /* of the program; -1: none yet */
-    bool from_inside; /* sleds can only be switched by the program */
+    bool from_inside; /* only the program can switch its sleds */
     bool exited;
-    bool uncounted; /* the program sees no /proc: the kernel does not count it as having the memory
-                     */
+    bool uncounted; /* the program has no /proc: the kernel does not count it as a user of the
+                     * memory */
     uint64_t end_ns, looked_ns; /* end_ns UINT64_MAX: no limit */
-    uint64_t searched_ns;       /* when processes that map the memory were looked for last */
+    uint64_t searched_ns;       /* time of the last search for processes that map the memory */
 };
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* of nsc_session_alone() */};
+static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* from nsc_session_alone() */};
 enum { ENDING = sizeof ending / sizeof ending[0], IGNORED = sizeof ignored / sizeof ignored[0] };
 
 static struct sigaction before[ENDING + IGNORED];
@@ -73,7 +73,7 @@ static void take_signals(void)
     interrupted = 0;
     for (i = 0; i < ENDING; i++) {
         sigaction(ending[i], &action, &before[i]);
-        if (before[i].sa_handler == SIG_IGN) /* nohup, or a job in the background */
+        if (before[i].sa_handler == SIG_IGN) /* nohup, or a background job */
             sigaction(ending[i], &ignore, NULL);
     }
     for (i = 0; i < IGNORED; i++)
@@ -90,7 +90,7 @@ static void restore_signals(void)
         sigaction(ignored[i], &before[ENDING + i], NULL);
 }
 
-/* ---- When it is over ------------------------------------------------------------------------- */
+/* ---- End of the recording -------------------------------------------------------------------- */
 
 static bool user_wants_end(const struct attach *a)
 {
@@ -105,7 +105,7 @@ static bool has_exited(const struct attach *a)
     return a->pidfd >= 0 && poll(&set, 1, 0) > 0 && set.revents != 0;
 }
 
-/* Does any process have the session's memory? */
+/* Return true if any process has the session's memory. */
 static bool is_mapped(struct attach *a)
 {
     const struct nsc_record_session *session = &a->recorder.session;
@@ -120,8 +120,8 @@ static bool is_mapped(struct attach *a)
     return nsc_session_processes_exist(session);
 }
 
-/* The program has ended, or runs another one: nobody has the session's memory any more. Children
- * that it forked go on having it. */
+/* Return true if the program has ended, or executed another program: no process has the session's
+ * memory any more. Its forked children keep the memory. */
 static bool program_is_over(struct attach *a)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -140,7 +140,7 @@ static bool end_as(struct attach *a, enum nsc_attach_end end)
     return true;
 }
 
-/* The program @pid takes part: from now on this is its recording. */
+/* Make process @pid, which has joined, the recorded program. */
 static void adopt_program(struct attach *a, pid_t pid)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -154,7 +154,7 @@ static void adopt_program(struct attach *a, pid_t pid)
     r->tracees.main_path = r->program;
 }
 
-/* Waits for a program: has it come? */
+/* Check whether the awaited program has joined. */
 static void look_for_program(struct attach *a, uint64_t now_ns)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -178,7 +178,8 @@ static void look_for_program(struct attach *a, uint64_t now_ns)
         a->options->begun(a->options->context, pid);
 }
 
-/* Has the program asked for the end in the shared memory? Any process that maps it can. */
+/* Return true if the program has requested the end in the shared memory. Any process that maps it
+ * can do so. */
 static bool program_wants_end(const struct attach *a)
 {
     const struct nsc_live_header *header = a->recorder.session.header;
@@ -200,18 +201,18 @@ static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
     a->looked_ns = now_ns;
     if (user_wants_end(a) || program_wants_end(a))
         return end_as(a, NSC_ATTACH_ASKED);
-    if (a->waits && a->options->memory != 0) /* it should have come at once */
+    if (a->waits && a->options->memory != 0) /* it should have joined at once */
         return has_exited(a) || now_ns - a->recorder.start_ns > JOIN_NS;
     return !a->waits && program_is_over(a);
 }
 
-/* ---- What the file says of the program ------------------------------------------------------- */
+/* ---- Description of the program in the trace ------------------------------------------------- */
 
 #define COMMAND_BYTES_MAX (128u << 10)
 
-/* The program's command line, up to COMMAND_BYTES_MAX; the words end with NULL. The caller frees
- * both. Empty words at the end are what a program that shows a title of its own there
- * (setproctitle) has cleared. A program can make it as long as it likes (PR_SET_MM_MAP). */
+/* Read the program's command line, up to COMMAND_BYTES_MAX; the words end with NULL. The caller
+ * frees both. Drops empty words at the end: a program that shows its own title there (setproctitle)
+ * has cleared them. A program can make the command line as long as it likes (PR_SET_MM_MAP). */
 static char **read_command(pid_t pid, char **text)
 {
     char path[48], **words;
@@ -258,9 +259,10 @@ static void describe(struct attach *a)
     free(text);
 }
 
-/* ---- A program that runs --------------------------------------------------------------------- */
+/* ---- A running program ----------------------------------------------------------------------- */
 
-/* Before anything is changed in the program; false: somebody wants the end already, or it ended. */
+/* Wait for the delay, before anything is changed in the program; false: the end was requested, or
+ * the program ended. */
 static bool wait_before(struct attach *a)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
@@ -277,7 +279,7 @@ static bool wait_before(struct attach *a)
     return true;
 }
 
-/* The session in a memory file of the program's making. */
+/* Create the session in a memory file that the program has created, and make the program join. */
 static int join(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -313,7 +315,7 @@ static int join(struct attach *a, struct nsc_diag *diag)
     return 0;
 }
 
-/* The filter's verdicts go into the shared memory, and the program applies them itself. */
+/* Write the filter's verdicts to the shared memory, and let the program apply them. */
 static int switch_on_inside(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -353,8 +355,9 @@ static int switch_on(struct attach *a, struct nsc_diag *diag)
     return error;
 }
 
-/* Hooks that are no sleds, and sleds that we may not switch, are the program's to switch off. A
- * process that cannot be asked stops at its next slow path, as the session is closed. */
+/* Disable the hooks. The program itself must disable hooks that are not sleds, and sleds that the
+ * recorder may not write. A process that cannot be asked stops at its next slow path, because the
+ * session is closed. */
 static void switch_off(struct attach *a)
 {
     struct nsc_recorder *r = &a->recorder;
@@ -403,7 +406,7 @@ static int begin_running(struct attach *a, struct nsc_diag *diag)
     return 0;
 }
 
-/* ---- A program that is to come --------------------------------------------------------------- */
+/* ---- Waiting for a program ------------------------------------------------------------------- */
 
 static int begin_waiting(struct attach *a, struct nsc_diag *diag)
 {
@@ -417,7 +420,7 @@ static int begin_waiting(struct attach *a, struct nsc_diag *diag)
     if (error != 0)
         return error;
     r->phase = NSC_COMMAND_WAITING;
-    r->tracees.no_children = false; /* until it is known which process is the program */
+    r->tracees.no_children = false; /* until the program's process is known */
     describe(a);
     nsc_recorder_begin(r);
     a->waits = true;
@@ -427,8 +430,7 @@ static int begin_waiting(struct attach *a, struct nsc_diag *diag)
     return error;
 }
 
-/* ---- A program that asks ----------------------------------------------------------------------
- */
+/* ---- A program that requests its own recording ----------------------------------------------- */
 
 static int begin_asked(struct attach *a, struct nsc_diag *diag)
 {
@@ -441,7 +443,7 @@ static int begin_asked(struct attach *a, struct nsc_diag *diag)
         error = nsc_recorder_open_session(r, a->options->memory, diag);
     if (error != 0)
         return error;
-    /* The program takes them when it has switched its hooks on. */
+    /* The program releases the events when it has enabled its hooks. */
     nsc_session_hold_events(&r->session);
     a->pidfd = (int)syscall(SYS_pidfd_open, a->options->target->pid, 0);
     r->phase = NSC_COMMAND_WAITING;
@@ -462,8 +464,9 @@ static int begin(struct attach *a, struct nsc_diag *diag)
     return a->options->target != NULL ? begin_running(a, diag) : begin_waiting(a, diag);
 }
 
-/* How long its code was being written, for whoever wants to know what recording did to the program.
- * What the program did to its code itself, as where it asked for the recording, nobody measures. */
+/* Write how long the program's code was being written, as a measure of the recording's influence.
+ * It does not include changes that the program made itself, for instance when it requested the
+ * recording. */
 static void write_switching(struct attach *a)
 {
     unsigned long long on = a->result->switch_on_ns, off = a->result->switch_off_ns;
@@ -478,7 +481,7 @@ static void write_switching(struct attach *a)
         nsc_writer_meta(a->recorder.writer, "switching", text);
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- Entry point ----------------------------------------------------------------------------- */
 
 static void release(struct attach *a)
 {
@@ -490,10 +493,11 @@ static void release(struct attach *a)
     restore_signals();
 }
 
-/* The new name from a program that records itself. It may have exited right after it sent it. */
+/* Read the new name from a program that records itself. It may have exited right after sending
+ * it. */
 static void read_new_name(struct attach *a)
 {
-    const struct timespec pause = {0, 3000000}; /* the server looks every 2 ms */
+    const struct timespec pause = {0, 3000000}; /* the server polls every 2 ms */
 
     if (a->options->memory == 0)
         return;
@@ -523,7 +527,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     if (error == 0 && a.recorder.has_session) {
         nsc_recorder_loop(&a.recorder);
         read_new_name(&a);
-        nsc_start_link_end(&a.await); /* who hears that it is done may wait for the same name */
+        nsc_start_link_end(&a.await); /* free the name before clients are told of the end */
         switch_off(&a);
         write_switching(&a);
         error = nsc_recorder_complete(&a.recorder, result, diag);

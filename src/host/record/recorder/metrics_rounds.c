@@ -8,7 +8,7 @@
 #include "record/session/clock_reading.h"
 #include "trace/write/writer.h"
 
-/* Each thread takes some descriptors. */
+/* Raise the limit on descriptors: each thread needs some. */
 static void raise_limit(void)
 {
     struct rlimit limit;

@@ -30,19 +30,20 @@
 
 #define STREAM_BUFFER_BYTES (32ull << 20)
 #define KEEP_BUFFER_BYTES   (64ull << 20)
-/* Within a budget events are few, and the program's start must not take longer than they do. */
+/* With a budget events are few. The program maps the whole buffer at its start, which must not take
+ * longer than the events. */
 #define BUDGET_BUFFER_BYTES (8ull << 20)
-/* Together with the part of a pool that keeps its pages (session.c) and what else there is: less
- * than 256 MiB. Matters only with thousands of threads. */
+/* With the part of a pool that keeps its pages (session.c) and everything else: less than 256 MiB.
+ * Matters only with thousands of threads. */
 #define WRITER_BYTES        (32ull << 20)
 
-/* Between looks at the chunks. A pool of 32 MiB lasts a busy thread 17 ms. */
+/* Pause between passes. A pool of 32 MiB lasts a busy thread 17 ms. */
 #define SLEEP_MIN_NS    (MS / 5)
 #define SLEEP_MAX_NS    (2 * MS)
 #define PROGRESS_NS     (200 * MS)
 #define SECOND_NS       (1000 * MS)
-/* The first of the seconds is this short: a file that breaks off early has a second clock point,
- * without which its ticks have no length. */
+/* The first second is this short: so a file that ends early has a second clock point, without which
+ * its ticks cannot be converted to time. */
 #define FIRST_SECOND_NS (20 * MS)
 
 void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
@@ -70,7 +71,7 @@ static void sleep_ns(uint64_t ns)
     nanosleep(&t, NULL);
 }
 
-/* The command line as a shell would take it, roughly: for people to read. */
+/* Return the command line, roughly as in shell syntax: for display only. */
 static char *join_command(char *const *argv)
 {
     size_t bytes = 1, at = 0, i;
@@ -115,7 +116,7 @@ void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char
     free(filter);
 }
 
-/* ---- Beginning ------------------------------------------------------------------------------- */
+/* ---- Preparation ----------------------------------------------------------------------------- */
 
 int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag)
 {
@@ -146,7 +147,7 @@ int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_dia
         .fixed = o->buffer_bytes != 0 || o->mode != NSC_RECORD_STREAM,
         .filter = nsc_filter_by_function(r->in_force),
         .entry_timing = o->entry_timing,
-        /* The budget wants to see every call. */
+        /* The budget needs to see every call. */
         .rewind = nsc_filter_rewind_ns(r->in_force) != 0 && o->budget == 0,
         .ring = o->mode == NSC_RECORD_RING,
         .dump = o->mode == NSC_RECORD_RING,
@@ -222,9 +223,9 @@ void nsc_recorder_begin(struct nsc_recorder *r)
     r->drain.probed_ns = r->drain.checked_ns = r->start_ns;
 }
 
-/* ---- The socket ------------------------------------------------------------------------------ */
+/* ---- Requests on the socket ------------------------------------------------------------------ */
 
-/* Which filter is in force since @ticks. */
+/* Write metadata about the filter in force since @ticks. */
 static void note_filter(struct nsc_recorder *r, uint64_t ticks)
 {
     char key[32], *options = nsc_filter_text(r->in_force), *text;
@@ -237,7 +238,7 @@ static void note_filter(struct nsc_recorder *r, uint64_t ticks)
     free(options);
 }
 
-/* Another filter: sleds are switched, modules to come wait for their verdict. */
+/* Change the filter: switches sleds; modules that are loaded later wait for their verdict. */
 static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
                          struct nsc_diag *diag)
 {
@@ -295,7 +296,7 @@ void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns)
         case NSC_COMMAND_SNAPSHOT:
             error = nsc_snapshot_take(r, &diag);
             if (error == 0)
-                continue; /* the client hears from the snapshot's process */
+                continue; /* the snapshot's process answers the client */
             break;
         case NSC_COMMAND_FILTER:
             error = change_filter(r, r->command.text, r->command.text_bytes, &diag);
@@ -338,9 +339,9 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Adapts the pause to the flow: short enough that no more than a sixteenth of the first chunks is
- * full when we look, long enough to leave the processor alone otherwise, never more than @most_ns.
- */
+/* Pause between passes, adapted to the event rate: short enough that at most a sixteenth of the
+ * first chunks is full at the next pass; otherwise long, to leave the processor to others; at most
+ * @most_ns. */
 static void pause_between(struct nsc_recorder *r, uint32_t emptied, uint64_t most_ns)
 {
     uint32_t chunks = r->session.backed;
@@ -363,7 +364,7 @@ void nsc_recorder_loop(struct nsc_recorder *r)
     uint64_t wait_ns;
     bool over;
 
-    /* Only now: a program started by us would inherit it. */
+    /* Only now: a program started by the recorder would inherit it. */
     prctl(PR_SET_TIMERSLACK, 1000ul);
     if (r->options->budget > 0)
         nsc_scheduler_slice_shorten();

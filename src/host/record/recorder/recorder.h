@@ -1,9 +1,9 @@
 /*
- * recorder.h - the course of a recording until its end (recorder_end.h): prepare, drain while the
- * program runs, do what comes by the socket.
+ * recorder.h - the course of a recording until its end (recorder_end.h): prepare it, drain while
+ * the program runs, and serve requests on the socket.
  *
- * Called by run_program.c, which starts the program, and attach.c, which finds it running; what
- * differs between them is who ends the recording.
+ * Called by run_program.c, which starts the program, and attach.c, which records a running program.
+ * They differ in the condition that ends the recording.
  */
 #ifndef NSC_RECORD_RECORDER_RECORDER_H
 #define NSC_RECORD_RECORDER_RECORDER_H
@@ -13,27 +13,27 @@
 void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *options,
                        bool (*is_over)(struct nsc_recorder *r, uint64_t now_ns), void *context);
 
-/* Make the partial file, as options->output says. 0 or -errno with @diag. */
+/* Create the partial file at options->output. Returns 0 or -errno with @diag. */
 int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);
 /**
- * nsc_recorder_open_session - lay out the session's memory; the file is open.
+ * nsc_recorder_open_session - create the session's memory. The file must be open.
  * @memory: as in struct nsc_session_options.
  * Returns 0 or -errno with @diag.
  */
 int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag);
-/* The same for a session that is there already, in r->session; destroyed on failure. */
+/* As nsc_recorder_open_session(), for an existing session in r->session; destroys it on failure. */
 int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag);
-/* Write down what is recorded, and how. @argv: the program's command line; @directory: where it
- * runs, a path or a link. */
+/* Write metadata about the recording to the trace. @argv: the program's command line; @directory:
+ * its working directory, a path or a link. */
 void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory);
-/* The clocks begin; to be called just before the program can emit its first event. */
+/* Start the clocks. Call it just before the program can emit its first event. */
 void nsc_recorder_begin(struct nsc_recorder *r);
-/* Do what comes by the socket, as nsc_recorder_loop() does: for the time before there is a session.
- */
+/* Serve requests on the socket, as nsc_recorder_loop() does: for the time before there is a
+ * session. */
 void nsc_recorder_serve(struct nsc_recorder *r, uint64_t now_ns);
-/* Drain, and do what comes by the socket, until is_over() says so or somebody asked to stop. */
+/* Drain and serve requests until is_over() returns true or a client requests the end. */
 void nsc_recorder_loop(struct nsc_recorder *r);
-/* Whatever of it is open; a file that was not completed is removed. */
+/* Release all resources of @r; an incomplete file is removed. */
 void nsc_recorder_release(struct nsc_recorder *r);
 
 #endif

@@ -22,7 +22,8 @@
 #include "trace/write/writer.h"
 #include "util/now.h"
 
-/* For threads in the middle of a hook when the sleds went off: a few turns on a busy machine. */
+/* Time for threads inside a hook when the sleds were disabled: a few time slices on a busy
+ * machine. */
 #define SETTLE_NS 300000000ull
 
 void nsc_recorder_write_clock(struct nsc_recorder *r)
@@ -30,7 +31,7 @@ void nsc_recorder_write_clock(struct nsc_recorder *r)
     struct nsc_clock_point point = nsc_clock_reading_read();
     struct nsc_live_clock *live = r->session.header->clock;
 
-    if (r->revived) /* long after, perhaps elsewhere */
+    if (r->revived) /* the clocks are unrelated: later, perhaps another machine */
         return;
     nsc_writer_clock(r->writer, &point);
     live += live[0].ticks != 0;
@@ -87,11 +88,11 @@ static void drain_the_rest(struct nsc_recorder *r)
 
     /* From now on the program may begin another recording, while this one is being completed. */
     (void)nsc_command_rename(&r->commands, getpid(), NULL);
-    r->drain.between = NULL; /* nobody is left who would switch off what the budget switches on */
+    r->drain.between = NULL; /* a function that the budget enables now would never be disabled */
     nsc_session_close(&r->session);
     if (r->options->mode == NSC_RECORD_RING)
         nsc_drain_keep_ring(&r->drain);
-    /* A chunk may have moved on under the first round, when children are still at work. */
+    /* A chunk's state may have changed during the first pass, if children are still running. */
     nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
     nsc_drain_pass(&r->drain, NSC_DRAIN_THE_END, nsc_now_ns());
     for (i = 0; i < r->session.threads_max; i++)
@@ -101,7 +102,7 @@ static void drain_the_rest(struct nsc_recorder *r)
     nsc_recorder_write_clock(r);
 }
 
-/* For whatever reason. */
+/* Return the number of events left out for any reason. */
 static uint64_t left_out_events(const struct nsc_recorder *r)
 {
     uint64_t events = 0;
@@ -132,8 +133,9 @@ static void fill_result(const struct nsc_recorder *r, struct nsc_record_result *
     result->memory_failed = nsc_memory_fault_happened();
 }
 
-/* Entries and exits as the program emitted them: together with the losses, all that it did emit.
- * (The file's own count of events has the ends of unwound calls too.) */
+/* Write the number of entries and exits that the program emitted and that were recorded. Together
+ * with the losses these are all emitted events. (The file's own count includes the ends of unwound
+ * calls.) */
 static void write_counts(struct nsc_recorder *r)
 {
     char text[24], key[48];
@@ -154,7 +156,7 @@ static void write_counts(struct nsc_recorder *r)
     }
 }
 
-/* What the hooks cost, while the machine is as it was. */
+/* Measure and write the cost of hooks, while the machine is in the same state. */
 static void write_hook_cost(struct nsc_recorder *r)
 {
     struct nsc_hook_ticks ticks;
@@ -185,7 +187,7 @@ int nsc_recorder_switch_off(struct nsc_recorder *r, uint64_t *ns, struct nsc_dia
     return error;
 }
 
-/* Everybody who waits for the end hears of it. */
+/* Send the result to all clients that wait for the end. */
 static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_result *result,
                      const struct nsc_diag *diag)
 {
@@ -202,7 +204,7 @@ static void tell_end(struct nsc_recorder *r, int error, const struct nsc_record_
     nsc_command_tell(&r->commands, &reply);
 }
 
-/* The file becomes whole, and what it is to be. */
+/* Complete the file, and convert or deliver it if requested. */
 static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
                        struct nsc_diag *diag)
 {
@@ -232,7 +234,7 @@ static int finish_file(struct nsc_recorder *r, struct nsc_record_result *result,
 int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *result,
                           struct nsc_diag *diag)
 {
-    uint64_t end_ns = nsc_now_ns(); /* of what is recorded; what follows takes its time, too */
+    uint64_t end_ns = nsc_now_ns(); /* end of the recorded time; completing takes time, too */
     int error = 0;
 
     tell_phase(r, NSC_COMMAND_ENDING);

@@ -1,8 +1,8 @@
 /*
- * run_program.c - `nanoscope record`: start the program, and record until it and its children have
- * ended.
+ * run_program.c - `nanoscope record`: starts the program, and records until it and its children
+ * have ended.
  *
- * See recording_options.h and spawn_program.h; the course of the recording itself is recorder.c.
+ * See recording_options.h and spawn_program.h; recorder.c controls the course of the recording.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,18 +18,20 @@
 #include "record/session/spawn_program.h"
 #include "symbols/symbols.h"
 
-/* After the program's end: how long nobody must hold the session, unless the program was the only
- * one that ever did. Others may be between exec and their first constructor. */
+/* After the program's end: time during which no process may have the session's memory, unless the
+ * program was the only one ever. Other processes may be between exec and their first
+ * constructor. */
 #define GRACE_NS         100000000ull
 #define LOOK_AT_CHILD_NS 10000000l
 
 struct run {
     struct nsc_recorder recorder;
     struct nsc_child child;
-    uint64_t alone_ns; /* since when nobody has held the session; 0 = somebody does */
+    uint64_t alone_ns; /* since when no process has the memory; 0 = some process does */
 };
 
-/* Programs open the session by its path: if even we cannot, they would silently not be recorded. */
+/* Check that programs can open the session by its path. If the recorder cannot, they would silently
+ * not be recorded. */
 static int check_session(const struct nsc_record_session *session, struct nsc_diag *diag)
 {
     int fd = open(session->path, O_RDWR | O_CLOEXEC), error = errno;
@@ -43,7 +45,7 @@ static int check_session(const struct nsc_record_session *session, struct nsc_di
     return 0;
 }
 
-/* Has everything ended that belongs to the recording? */
+/* Return true if everything that belongs to the recording has ended. */
 static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
 {
     struct run *run = r->context;
@@ -65,7 +67,7 @@ static bool is_over(struct nsc_recorder *r, uint64_t now_ns)
     return now_ns - run->alone_ns >= GRACE_NS;
 }
 
-/* Is the file at @path built for tracing? */
+/* Return true if the file at @path is built for tracing. */
 static bool has_sites(const char *path)
 {
     struct nsc_symbols_options options = {.size = sizeof options};
@@ -82,7 +84,7 @@ static bool has_sites(const char *path)
     return count > 0;
 }
 
-/* The program is to count its calls of malloc. */
+/* Prepare counting the program's allocations. */
 static int prepare_heap(struct nsc_recorder *r, struct nsc_diag *diag)
 {
     const char *library = r->options->heap_library;
@@ -110,7 +112,7 @@ static int spawn(struct run *run, const char *path, struct nsc_diag *diag)
                      &run->child, diag);
 }
 
-/* What comes before the program is started. */
+/* Do everything that precedes the program's start. */
 static int prepare(struct run *run, char *path, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &run->recorder;
@@ -130,7 +132,7 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
     return 0;
 }
 
-/* The recording was stopped: the program's status is ours all the same. */
+/* Wait for the program: its status is needed even if the recording was stopped. */
 static void wait_for(struct nsc_child *child)
 {
     const struct timespec pause = {.tv_nsec = LOOK_AT_CHILD_NS};
@@ -164,11 +166,10 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
     if (error == 0) {
         r->tracees.main_pid = run.child.pid;
         result->started = true;
-        (void)nsc_command_open(run.child.pid, &r->commands, NULL); /* without, it records as well */
+        (void)nsc_command_open(run.child.pid, &r->commands, NULL); /* optional */
         nsc_recorder_loop(r);
         if (!run.child.ended)
-            (void)nsc_recorder_switch_off(r, NULL,
-                                          NULL); /* what is not off costs little, see there */
+            (void)nsc_recorder_switch_off(r, NULL, NULL); /* hooks left enabled cost little */
         error = nsc_recorder_complete(r, result, diag);
         nsc_command_close(&r->commands);
         wait_for(&run.child);

@@ -17,7 +17,7 @@
 #include "util/now.h"
 
 struct request {
-    uint64_t last_ns; /* 0: all there is */
+    uint64_t last_ns; /* 0: all events */
     const char *path;
 };
 
@@ -72,8 +72,8 @@ static int write_snapshot(struct nsc_recorder *r, const struct request *request,
     return error;
 }
 
-/* The recorder's child: the whole of it is a copy, but for what is open. @copied: to be closed when
- * the ring has been copied. */
+/* Body of the recorder's child: its memory is a copy, only descriptors are shared. @copied: to be
+ * closed when the ring has been copied. */
 static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
                                                 const struct request *request, int copied)
 {
@@ -83,11 +83,11 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
     struct nsc_command_reply reply;
     int error;
 
-    signal(SIGINT, SIG_IGN); /* it ends the recording, not what is written of it */
+    signal(SIGINT, SIG_IGN); /* SIGINT ends the recording, not the writing of the snapshot */
     nsc_command_take_over(&r->commands, &r->command);
     options = *r->options;
     options.output = request->path;
-    options.deliver = NULL; /* what the whole recording is to be */
+    options.deliver = NULL; /* only for the output of the whole recording */
     r->options = &options;
     error = write_snapshot(r, request, copied, &result, &diag);
     if (error != 0) {
@@ -97,10 +97,10 @@ static __attribute__((noreturn)) void run_child(struct nsc_recorder *r,
         snprintf(reply.message, sizeof reply.message, "%s", diag.message);
         nsc_command_tell(&r->commands, &reply);
     }
-    _exit(error != 0); /* without cleaning up: that is the parent's */
+    _exit(error != 0); /* without cleaning up: the parent does that */
 }
 
-/* Place for another child; those that have ended are forgotten. -1: there is none. */
+/* Return an unused place for a child; frees those of ended children. -1: none. */
 static int free_place(struct nsc_recorder *r)
 {
     int place = -1, i;
@@ -114,7 +114,7 @@ static int free_place(struct nsc_recorder *r)
     return place;
 }
 
-/* The ring is held until the child has copied it. */
+/* Stop overwriting the ring until the child has copied it. */
 static void remember(struct nsc_recorder *r, int place, pid_t pid, int copied)
 {
     if (r->snapshots[place].copied >= 0)

@@ -24,7 +24,7 @@ int nsc_output_check(const char *path, struct nsc_diag *diag)
     ssize_t got;
 
     if (fd < 0)
-        return 0; /* the writer says what is wrong, if anything is */
+        return 0; /* the writer reports errors, if any */
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
         close(fd);
         return 0;
@@ -37,7 +37,8 @@ int nsc_output_check(const char *path, struct nsc_diag *diag)
                         "%s exists and is not a trace; it is left alone", path);
 }
 
-/* Returns 0 or -errno; there must be nothing at @to, as it may be open to others. */
+/* Copy a file. Nothing may exist at @to, because others may have access to it. Returns 0 or
+ * -errno. */
 static int copy(const char *from, const char *to)
 {
     int source = open(from, O_RDONLY | O_CLOEXEC);
@@ -57,7 +58,7 @@ static int copy(const char *from, const char *to)
     return n == 0 ? 0 : -errno;
 }
 
-/* To another file system: a copy under another name first. */
+/* Move to another file system: copy to a temporary name first. */
 static int move_by_copy(const char *from, const char *to)
 {
     char *partial = nsc_partial_make(to, "partial");
