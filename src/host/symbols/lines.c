@@ -12,6 +12,7 @@
 #include "symbols/object.h"
 #include "util/array.h"
 #include "util/now.h"
+#include "util/search.h"
 
 #define CHILD_BYTES_MAX    (4ull << 30)
 /* For the file of another user: */
@@ -129,17 +130,9 @@ static bool begin(void *context)
 
 static const struct range *find_range(const struct job *job, uint64_t va)
 {
-    size_t low = 0, high = job->range_count;
+    size_t next = NSC_PARTITION_POINT(i, job->range_count, job->ranges[i].start <= va);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (job->ranges[middle].start <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && va < job->ranges[low - 1].end ? &job->ranges[low - 1] : NULL;
+    return next > 0 && va < job->ranges[next - 1].end ? &job->ranges[next - 1] : NULL;
 }
 
 static Dwarf_Addr row_va(Dwarf_Lines *rows, size_t index)
@@ -174,18 +167,11 @@ static bool ends_sequence(Dwarf_Lines *rows, size_t index)
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va, uint64_t end_va)
 {
     Dwarf_Lines *rows;
-    size_t count, low = 0, high;
+    size_t count, low;
 
     if (dwarf_getsrclines(unit, &rows, &count) != 0)
         return NULL;
-    for (high = count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-
-        if (row_va(rows, middle) <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    low = NSC_PARTITION_POINT(i, count, row_va(rows, i) <= va);
     if (low == 0 || row_va(rows, low - 1) < va || ends_sequence(rows, low - 1))
         if (low < count && row_va(rows, low) < end_va && !ends_sequence(rows, low))
             return dwarf_onesrcline(rows, low);

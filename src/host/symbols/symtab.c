@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "symbols/symbol_suffix.h"
+#include "util/search.h"
 
 static const char *name_of(const struct nsc_symtab *t, const struct nsc_symtab_entry *e)
 {
@@ -226,18 +227,9 @@ void nsc_symtab_free(struct nsc_symtab *table)
 
 uint32_t nsc_symtab_find(const struct nsc_symtab *table, uint64_t va)
 {
-    size_t low = 0, high = table->count;
-    uint32_t at;
+    size_t next = NSC_PARTITION_POINT(i, table->count, table->entries[i].va <= va);
+    uint32_t at = next == 0 ? NSC_TABLE_NONE : (uint32_t)(next - 1);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (table->entries[middle].va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    at = low == 0 ? NSC_TABLE_NONE : (uint32_t)(low - 1);
     while (at != NSC_TABLE_NONE && va >= table->entries[at].end)
         at = table->entries[at].outer;
     return at;
@@ -246,19 +238,9 @@ uint32_t nsc_symtab_find(const struct nsc_symtab *table, uint64_t va)
 /* First position in by_name whose name is not below the @length bytes of @name. */
 static size_t lower_bound(const struct nsc_symtab *t, const char *name, size_t length)
 {
-    size_t low = 0, high = t->by_name_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const char *other = name_of(t, &t->entries[t->by_name[middle]]);
-        int order = strncmp(other, name, length);
-
-        if (order < 0) /* equal in the first bytes: `other` is the same or longer, so not below */
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    /* Equal in the first bytes: the other name is the same or longer, so not below. */
+    return NSC_PARTITION_POINT(i, t->by_name_count,
+                               strncmp(name_of(t, &t->entries[t->by_name[i]]), name, length) < 0);
 }
 
 uint32_t nsc_symtab_whole(const struct nsc_symtab *table, uint32_t index)

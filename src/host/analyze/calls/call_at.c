@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "trace/read/levels.h"
+#include "util/search.h"
 
 struct finder {
     struct nsc_trace *trace;
@@ -60,19 +61,11 @@ static bool follows_gap(const struct finder *f, uint32_t index)
 /* The first chunk that is not missing and ends at or after @ticks, or the number of chunks. */
 static uint32_t find_chunk(const struct finder *f, uint64_t ticks)
 {
-    uint32_t low = 0, high = f->chunk_count;
+    uint32_t at = NSC_PARTITION_POINT(i, f->chunk_count, f->chunks[i].last_ticks < ticks);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (f->chunks[middle].last_ticks < ticks)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low < f->chunk_count && f->chunks[low].missing)
-        low++;
-    return low;
+    while (at < f->chunk_count && f->chunks[at].missing)
+        at++;
+    return at;
 }
 
 /* ---- Up to the instant ----------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 #include "analyze/calls/open_calls.h"
 #include "analyze/calls/selected_events.h"
+#include "util/search.h"
 
 enum way { WAY_UNKNOWN = 0, WAY_WHOLE, WAY_SEEK };
 
@@ -116,33 +117,13 @@ static int get_to_know(struct nsc_matching_calls_index *index, uint32_t thread)
 /* The first of @p's chunks that ends at or after @ticks, or the number of chunks. */
 static uint32_t find_by_ticks(const struct nsc_matching_calls *p, uint64_t ticks)
 {
-    uint32_t low = 0, high = p->chunk_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->chunks[middle].last_ticks < ticks)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, p->chunk_count, p->chunks[i].last_ticks < ticks);
 }
 
 /* The chunk in which the call with this number (from 1) is entered, or the number of chunks. */
 static uint32_t find_by_number(const struct nsc_matching_calls *p, uint64_t number)
 {
-    uint32_t low = 0, high = p->chunk_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (p->before[middle + 1] < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, p->chunk_count, p->before[i + 1] < number);
 }
 
 /* ---- Begin ----------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/functions/report_state.h"
+#include "util/search.h"
 #include "util/sort.h"
 
 bool nsc_report_grow_stack(struct nsc_report_counter *c)
@@ -313,18 +314,10 @@ static int compare_places(const struct nsc_report_row *row, const struct nsc_lef
 static struct nsc_report_row *find_row(struct nsc_report *r, size_t made,
                                        const struct nsc_left_out_row *l)
 {
-    size_t low = 0, high = made;
+    size_t at = NSC_PARTITION_POINT(i, made, compare_places(&r->rows[i], l, r->per_process) < 0);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (compare_places(&r->rows[middle], l, r->per_process) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < made && compare_places(&r->rows[low], l, r->per_process) == 0)
-        return &r->rows[low];
+    if (at < made && compare_places(&r->rows[at], l, r->per_process) == 0)
+        return &r->rows[at];
     if (r->row_count > made && compare_places(&r->rows[r->row_count - 1], l, r->per_process) == 0)
         return &r->rows[r->row_count - 1];
     return NULL;

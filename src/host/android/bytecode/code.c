@@ -7,6 +7,7 @@
 #include "android/bytecode/insn_scan.h"
 #include "base/span.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define HEADER_BYTES 16
 #define TRY_BYTES    8
@@ -129,17 +130,9 @@ static int read_lists(struct reader *r, uint32_t **offsets)
 /* Which list begins at @offset; NSC_DEX_NONE if none does. */
 static uint32_t list_at(const uint32_t *offsets, uint32_t count, uint32_t offset)
 {
-    uint32_t low = 0, high = count;
+    uint32_t at = NSC_PARTITION_POINT(i, count, offsets[i] < offset);
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-
-        if (offsets[mid] < offset)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < count && offsets[low] == offset ? low : NSC_DEX_NONE;
+    return at < count && offsets[at] == offset ? at : NSC_DEX_NONE;
 }
 
 static int read_tries(struct reader *r, uint32_t count)

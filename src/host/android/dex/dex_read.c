@@ -10,6 +10,7 @@
 
 #include "android/dex/dex_read_state.h"
 #include "android/dex/sha1.h"
+#include "util/search.h"
 
 #define PARAMETERS_MAX 255
 
@@ -22,24 +23,17 @@ int nsc_dex_resolve(struct nsc_dex_reading *r, enum nsc_dex_kind kind, uint32_t 
                     uint32_t *index)
 {
     const struct nsc_dex_section *s = &r->sections[kind];
-    uint32_t low = 0, high = s->count;
+    uint32_t place;
 
     *index = NSC_DEX_NONE;
     if (offset == 0)
         return 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (s->offsets[middle] < offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low >= s->count || s->offsets[low] != offset)
+    place = NSC_PARTITION_POINT(i, s->count, s->offsets[i] < offset);
+    if (place == s->count || s->offsets[place] != offset)
         return nsc_diag_set(r->diag, at, EBADMSG,
                             "broken DEX file: 0x%x is no place of an item of the %s", offset,
                             nsc_dex_section_kinds[kind].name);
-    *index = low;
+    *index = place;
     return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "formats/ctf/ctf_import.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
+#include "util/search.h"
 #include "util/text/units.h"
 
 #define LOADS_MAX 65536u
@@ -166,17 +167,8 @@ static int compare_functions(const void *a, const void *b)
 static uint32_t first_of(const struct ctf *c, const struct ctf_load *l)
 {
     const struct ctf_address start = {.process = l->process, .address = l->start};
-    uint32_t low = 0, high = c->address_count;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (compare_places(&c->addresses[middle], &start) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, c->address_count, compare_places(&c->addresses[i], &start) < 0);
 }
 
 /* Returns the first index, from @at on, of an address without a load. @next[i] is a lower bound of

@@ -13,6 +13,7 @@
 #include "formats/uftrace/uftrace_symbols.h"
 #include "symbols/symbols.h"
 #include "util/array.h"
+#include "util/search.h"
 #include "util/text/escape.h"
 #include "util/text/name_text.h"
 
@@ -152,19 +153,11 @@ static int read_maps(struct uft *u, struct uft_session *s)
 /* Finds the map of a session that contains @address at time @ns. */
 static const struct uft_map *find_map(const struct uft_session *s, uint64_t ns, uint64_t address)
 {
-    uint32_t low = 0, high = s->map_count;
+    uint32_t next = NSC_PARTITION_POINT(i, s->map_count, s->maps[i].start <= address);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (s->maps[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    while (low > 0 && s->maps[low - 1].from_ns > ns) /* at most LOADS_MAX */
-        low--;
-    return low > 0 && address < s->maps[low - 1].end ? &s->maps[low - 1] : NULL;
+    while (next > 0 && s->maps[next - 1].from_ns > ns) /* at most LOADS_MAX */
+        next--;
+    return next > 0 && address < s->maps[next - 1].end ? &s->maps[next - 1] : NULL;
 }
 
 /* ---- task.txt ----------------------------------------------------------------------------- */

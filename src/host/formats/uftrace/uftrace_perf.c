@@ -13,6 +13,7 @@
 
 #include "base/span.h"
 #include "formats/uftrace/uftrace_import.h"
+#include "util/search.h"
 #include "util/text/units.h"
 
 #define FILES_MAX  4096u
@@ -45,17 +46,9 @@ struct perf {
 
 static struct uft_thread *find_thread(const struct uft *u, uint32_t tid)
 {
-    uint32_t low = 0, high = u->thread_count;
+    uint32_t at = NSC_PARTITION_POINT(i, u->thread_count, u->threads[i].tid < tid);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (u->threads[middle].tid < tid)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < u->thread_count && u->threads[low].tid == tid ? &u->threads[low] : NULL;
+    return at < u->thread_count && u->threads[at].tid == tid ? &u->threads[at] : NULL;
 }
 
 /* Reads the next relevant record. Returns false at the end, or if the file is damaged. */

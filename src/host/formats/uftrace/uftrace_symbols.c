@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/search.h"
 #include "util/text/escape.h"
 
 #define FILES_MAX   8192u
@@ -240,22 +241,10 @@ static int read_symbols(struct uft *u, struct uft_module *m)
 
 struct uft_symbol *nsc_uftrace_find_symbol(const struct uft_module *m, uint64_t va)
 {
-    uint32_t low = 0, high = m->symbol_count;
+    uint32_t next = NSC_PARTITION_POINT(i, m->symbol_count, m->symbols[i].va <= va);
+    struct uft_symbol *s = next > 0 ? &m->symbols[next - 1] : NULL;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (m->symbols[middle].va <= va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
-        return NULL;
-    low--;
-    if (m->symbols[low].name[0] == '\0' || (m->symbols[low].end != 0 && va >= m->symbols[low].end))
-        return NULL;
-    return &m->symbols[low];
+    return s != NULL && s->name[0] != '\0' && (s->end == 0 || va < s->end) ? s : NULL;
 }
 
 /* Reads the source lines of functions: "F: address name", then "L: line file". */

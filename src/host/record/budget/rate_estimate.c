@@ -3,6 +3,7 @@
 
 #include "record/session/clock_reading.h"
 #include "record/stack/event_word.h"
+#include "util/search.h"
 
 enum {
     SLOTS_MAX = 1024, /* slots read per thread */
@@ -64,17 +65,8 @@ static uint32_t find_newest(const struct nsc_tracees *all, struct newest *newest
 /* Returns the number of used slots, by binary search: slots are used in order. */
 static uint32_t slots_used(const uint64_t *words, uint32_t slots)
 {
-    uint32_t low = 0, high = slots;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (__atomic_load_n(&words[2 * (size_t)middle], __ATOMIC_ACQUIRE) != 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, slots,
+                               __atomic_load_n(&words[2 * (size_t)i], __ATOMIC_ACQUIRE) != 0);
 }
 
 /* Returns the ticks from the slot @at to @end, or to the present time if the thread still writes to

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/search.h"
+
 #define NS_PER_S      1000000000u
 #define SHORT_SPAN_NS 10000000u /* over less, the nominal frequency is more accurate */
 #define FACTOR_LIMIT  ((uint64_t)1 << 63)
@@ -134,17 +136,10 @@ static const struct nsc_clock_segment *find_segment(const struct nsc_clock *cloc
                                                     bool by_ns)
 {
     const struct nsc_clock_segment *s = clock->segments;
-    uint32_t low = 0, high = clock->segment_count;
+    uint32_t next =
+        NSC_PARTITION_POINT(i, clock->segment_count, (by_ns ? s[i].ns : s[i].ticks) <= value);
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if ((by_ns ? s[middle].ns : s[middle].ticks) <= value)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &s[low];
+    return next > 0 ? &s[next - 1] : s;
 }
 
 uint64_t nsc_clock_ns(const struct nsc_clock *clock, uint64_t ticks)

@@ -12,6 +12,7 @@
 
 #include "trace/read/reader_state.h"
 #include "util/array.h"
+#include "util/search.h"
 
 #define BATCH_EVENTS 4096
 #define PADDING      32 /* zero bytes after the events: the decoder may read past the end */
@@ -475,23 +476,13 @@ static int decode(struct nsc_cursor *c)
 
 /* ---- Interface ------------------------------------------------------------------------------- */
 
-/* Find the last chunk that begins before @ticks, or the first chunk. */
+/* Find the last chunk that begins before @ticks, or the first chunk: adjacent chunks may share a
+ * tick. */
 static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint64_t ticks)
 {
-    uint32_t low = 0, high = count;
+    uint32_t next = NSC_PARTITION_POINT(i, count, chunks[i].first_ticks < ticks);
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (chunks[middle].first_ticks <= ticks)
-            low = middle;
-        else
-            high = middle;
-    }
-    /* Adjacent chunks may share a tick: go back to the first that can hold it. */
-    while (low > 0 && chunks[low].first_ticks == ticks)
-        low--;
-    return low;
+    return next > 0 ? next - 1 : 0;
 }
 
 /* Create a cursor that begins with the thread's chunk @index. */

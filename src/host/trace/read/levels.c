@@ -6,6 +6,7 @@
 #include "trace/format/call_sums.h"
 #include "trace/read/reader_state.h"
 #include "util/array.h"
+#include "util/search.h"
 
 struct nsc_levels {
     struct nsc_trace *trace;
@@ -167,17 +168,8 @@ int nsc_level_read(struct nsc_trace *t, const struct nsc_entry_level *node,
 static uint32_t find_chunk(const struct nsc_chunk *chunks, uint32_t count, uint64_t ticks,
                            bool last)
 {
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if ((last ? chunks[middle].last_ticks : chunks[middle].first_ticks) < ticks)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, count,
+                               (last ? chunks[i].last_ticks : chunks[i].first_ticks) < ticks);
 }
 
 void nsc_levels_range(const struct nsc_trace *t, uint32_t thread, uint64_t from_ticks,
@@ -251,19 +243,12 @@ static const struct nsc_entry_level *find_node(const struct nsc_levels *walk, ui
     const struct nsc_entry_level key = {
         .thread = walk->thread, .level = level, .first_chunk = chunk};
     const struct nsc_entry_level *levels = walk->trace->levels, *node;
-    uint32_t low = 0, high = walk->trace->level_count;
+    uint32_t next =
+        NSC_PARTITION_POINT(i, walk->trace->level_count, by_place(&levels[i], &key) <= 0);
 
-    while (low < high) { /* find the first node that begins after the chunk */
-        uint32_t middle = low + (high - low) / 2;
-
-        if (by_place(&levels[middle], &key) <= 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0)
+    if (next == 0)
         return NULL;
-    node = &levels[low - 1];
+    node = &levels[next - 1];
     return node->thread == walk->thread && node->level == level &&
                    chunk - node->first_chunk < node->chunks
                ? node

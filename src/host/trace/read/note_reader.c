@@ -6,6 +6,7 @@
 
 #include "trace/read/reader_state.h"
 #include "util/array.h"
+#include "util/search.h"
 
 /* A name that the block contained before. */
 struct note_name {
@@ -132,18 +133,9 @@ static void find_owner(const struct nsc_trace *t, enum nsc_note_kind kind, uint3
         .kind = kind, .owner = (uint64_t)owner << 1 | (of_process ? NSC_FORMAT_OWNER_PROCESS : 0)};
 
     for (int side = 0; side < 2; side++) {
-        uint32_t low = 0, high = t->note_count;
-
         key.offset = side == 0 ? 0 : UINT64_MAX;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-
-            if (by_owner(&t->note_blocks[middle], &key) < 0)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        *(side == 0 ? first : end) = low;
+        *(side == 0 ? first : end) =
+            NSC_PARTITION_POINT(i, t->note_count, by_owner(&t->note_blocks[i], &key) < 0);
     }
 }
 

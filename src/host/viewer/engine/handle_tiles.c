@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/span.h"
+#include "util/search.h"
 #include "viewer/engine/handlers.h"
 #include "viewer/engine/pieces.h"
 
@@ -85,25 +86,18 @@ static bool is_after_start(const struct tile *t, const struct nsc_row *r)
 static void rows_of(const struct tile *t, const struct nsc_piece *p, uint32_t depth,
                     const struct nsc_row **rows, const struct nsc_row **end)
 {
-    uint32_t low, high;
+    const struct nsc_row *first;
+    uint32_t count;
 
     *rows = *end = NULL;
     if (depth < p->depth || depth - p->depth >= p->depth_count)
         return;
-    low = p->first_row[depth - p->depth];
-    high = p->first_row[depth - p->depth + 1];
-    *end = p->rows + high;
-    if (low < high && is_after_start(t, &p->rows[low]))
-        high = low;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (is_after_start(t, &p->rows[middle]))
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    *rows = p->rows + low;
+    first = p->rows + p->first_row[depth - p->depth];
+    count = p->first_row[depth - p->depth + 1] - p->first_row[depth - p->depth];
+    *rows = first;
+    *end = first + count;
+    if (count > 0 && !is_after_start(t, first))
+        *rows += NSC_PARTITION_POINT(i, count, !is_after_start(t, &first[i]));
 }
 
 /* ---- Spans ----------------------------------------------------------------------------------- */

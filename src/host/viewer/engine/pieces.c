@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "trace/read/levels.h"
+#include "util/search.h"
 
 /* A wider chunk needs its events: its summary has only about 64 spans. */
 #define SUMMARY_COLUMNS_MAX 128u
@@ -57,17 +58,7 @@ static uint64_t last_ns(const struct window *w, uint32_t index)
 /* The first chunk that ends (or, if @by_start, begins) at or after @ns, or the number of chunks. */
 static uint32_t find_chunk(const struct window *w, uint64_t ns, bool by_start)
 {
-    uint32_t low = 0, high = w->chunk_count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if ((by_start ? first_ns(w, middle) : last_ns(w, middle)) < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return NSC_PARTITION_POINT(i, w->chunk_count, (by_start ? first_ns(w, i) : last_ns(w, i)) < ns);
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------- */
@@ -284,7 +275,6 @@ static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_
 {
     struct nsc_cache_key key = key_of(w, NSC_CACHE_OPEN_CALLS, chunk, 0);
     const struct nsc_open_calls *open = nsc_cache_find(w->ask->cache, &key);
-    uint32_t low = 0, high;
 
     if (open == NULL) {
         struct nsc_open_calls *read = NULL;
@@ -295,16 +285,8 @@ static int gather_open_calls(const struct window *w, uint32_t chunk, struct nsc_
         keep(w, &read->item, &key);
         open = read;
     }
-    for (high = open->count; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (open->rows[middle].start < w->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     out->open = open;
-    out->open_count = low;
+    out->open_count = NSC_PARTITION_POINT(i, open->count, open->rows[i].start < w->to_ns);
     return 0;
 }
 
