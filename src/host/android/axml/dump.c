@@ -292,10 +292,7 @@ static void json_attr(struct dump *d, struct nsc_json *j, const struct nsc_axml_
     nsc_json_open_object(j, NULL);
     nsc_json_text(j, "name", attr_name(d, a));
     snprintf(text, sizeof text, "0x%08" PRIx32, id);
-    if (id != 0)
-        nsc_json_text(j, "id", text);
-    else
-        nsc_json_null(j, "id");
+    nsc_json_text(j, "id", id != 0 ? text : NULL);
     nsc_json_text(j, "kind", nsc_axml_value_kind(a->value.type));
     nsc_json_text(j, "value", value(d, a));
     nsc_json_close_object(j);

@@ -176,12 +176,10 @@ static int print(const struct nsc_cli_view *view, const struct nsc_table *table,
     if (view->format != NSC_TABLE_JSON)
         return nsc_cli_table_status(nsc_table_write(table, view->format, stdout));
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     if (bars)
         nsc_json_u64(&j, "bounds", bars->bounds);
     nsc_cli_view_json_gaps(view, &j);
     error = nsc_table_write_json(table, &j, key);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return nsc_cli_table_status(error);
 }

@@ -105,12 +105,10 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
     int error;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "calls_total", top->seen);
     nsc_json_u64(&j, "bounds", top->bounds);
     nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "calls");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

@@ -351,7 +351,6 @@ static int print_json(const struct settings *s, const struct nsc_diff *d,
     int error;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     for (unsigned side = 0; side < NSC_DIFF_SIDES; side++) {
         nsc_json_open_object(&j, side == 0 ? "a" : "b");
         nsc_json_text(&j, "trace", nsc_trace_name(s->views[side].trace));
@@ -365,7 +364,6 @@ static int print_json(const struct settings *s, const struct nsc_diff *d,
     error = nsc_table_write_json(table, &j, "functions");
     if (error == 0)
         error = nsc_table_write_json(paths, &j, "paths");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

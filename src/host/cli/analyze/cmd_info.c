@@ -329,14 +329,6 @@ static void show(const struct nsc_trace *t)
         line("incomplete", info->warning);
 }
 
-static void number_or_null(struct nsc_json *j, const char *key, bool known, uint64_t number)
-{
-    if (known)
-        nsc_json_u64(j, key, number);
-    else
-        nsc_json_null(j, key);
-}
-
 static void write_events(struct nsc_json *j, const struct nsc_trace *t)
 {
     const struct nsc_trace_info *info = nsc_trace_info(t);
@@ -344,16 +336,16 @@ static void write_events(struct nsc_json *j, const struct nsc_trace *t)
     bool known = find_emitted(t, &e);
 
     nsc_json_u64(j, "events", info->events);
-    number_or_null(j, "added_ends", known, e.added);
-    number_or_null(j, "recorded", known, e.recorded);
+    nsc_json_u64_or_null(j, "added_ends", known, e.added);
+    nsc_json_u64_or_null(j, "recorded", known, e.recorded);
     nsc_json_u64(j, "lost", info->lost);
-    number_or_null(j, "left_out", known, e.left_out);
+    nsc_json_u64_or_null(j, "left_out", known, e.left_out);
     nsc_json_open_object(j, "left_out_by");
     for (uint32_t i = 0; i < NSC_LEFT_OUT_REASONS; i++)
         if (nsc_left_out_events(t, i) > 0)
             nsc_json_u64(j, nsc_model_left_out_reason_name(i), nsc_left_out_events(t, i));
     nsc_json_close_object(j);
-    number_or_null(j, "emitted", known, e.sum);
+    nsc_json_u64_or_null(j, "emitted", known, e.sum);
 }
 
 static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
@@ -364,8 +356,8 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
     bool signaled = status >= 0 && WIFSIGNALED(status);
 
     nsc_json_u64(j, "duration_ns", duration_ns(t));
-    number_or_null(j, "exit_status", status >= 0 && !signaled, (uint64_t)WEXITSTATUS(status));
-    number_or_null(j, "exit_signal", signaled, (uint64_t)WTERMSIG(status));
+    nsc_json_u64_or_null(j, "exit_status", status >= 0 && !signaled, (uint64_t)WEXITSTATUS(status));
+    nsc_json_u64_or_null(j, "exit_signal", signaled, (uint64_t)WTERMSIG(status));
     nsc_json_u64(j, "calls", info->calls);
     write_events(j, t);
     nsc_json_u64(j, "lost_unattributed", info->lost_unattributed);
@@ -385,10 +377,7 @@ static void write_numbers(struct nsc_json *j, const struct nsc_trace *t)
     nsc_json_bool(j, "complete", info->complete);
     nsc_json_bool(j, "compressed", info->compressed);
     nsc_json_real(j, "ns_per_tick", nsc_trace_clock(t)->ns_per_tick, 9);
-    if (info->warning[0] != '\0')
-        nsc_json_text(j, "warning", info->warning);
-    else
-        nsc_json_null(j, "warning");
+    nsc_json_text(j, "warning", info->warning[0] != '\0' ? info->warning : NULL);
 }
 
 static void write_modules(struct nsc_json *j, const struct nsc_trace *t)
@@ -516,11 +505,7 @@ static int write_json(struct nsc_trace *t, const struct wanted *wanted)
     if (status != 0)
         return status;
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
-    if (start_time(t, text, sizeof text))
-        nsc_json_text(&j, "date", text);
-    else
-        nsc_json_null(&j, "date");
+    nsc_json_text(&j, "date", start_time(t, text, sizeof text) ? text : NULL);
     write_numbers(&j, t);
     nsc_json_open_object(&j, "meta");
     for (uint32_t i = 0; nsc_trace_meta_at(t, i, &key, &value) == 0; i++)
@@ -532,7 +517,6 @@ static int write_json(struct nsc_trace *t, const struct wanted *wanted)
         status = write_table(gaps, &j, "gap_list");
     if (status == 0 && wanted->left_out)
         status = write_table(nsc_cli_left_out_table(t), &j, "left_out_list");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return status;
 }

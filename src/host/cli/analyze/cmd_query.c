@@ -77,9 +77,7 @@ static int list_tables(enum nsc_table_format format)
     }
     if (format == NSC_TABLE_JSON) {
         nsc_json_begin(&j, stdout, false);
-        nsc_json_open_object(&j, NULL);
         error = nsc_table_write_json(table, &j, "tables");
-        nsc_json_close_object(&j);
         nsc_json_end(&j);
     } else {
         error = nsc_table_write(table, format, stdout);
@@ -146,9 +144,7 @@ static int write_json(struct nsc_query *q, const struct settings *s, struct nsc_
     int error;
 
     nsc_json_begin(&j, stdout, true);
-    nsc_json_open_object(&j, NULL);
     error = nsc_query_put_json(q, &j, s->limit, UINT64_MAX, diag);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

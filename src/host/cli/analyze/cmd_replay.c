@@ -154,7 +154,6 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, true);
-    nsc_json_open_object(&j, NULL);
     nsc_json_text(&j, "kind", kind_name(item->kind));
     nsc_json_u64(&j, "time_ns", nsc_clock_ns(clock, item->ticks));
     if (has_duration(item))
@@ -175,7 +174,6 @@ static void print_json(const struct print *p, const struct nsc_replay_item *item
         nsc_json_text(&j, "name", item->mark->name);
         nsc_json_text(&j, "text", item->mark->metadata);
     }
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
 }
 

@@ -256,7 +256,6 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
     int error;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "calls", r->calls);
     nsc_json_u64(&j, "threads", r->threads);
     nsc_json_u64(&j, "functions_total", count_functions(r));
@@ -265,7 +264,6 @@ static int print_json(const struct settings *s, const struct nsc_table *table,
         nsc_json_bool(&j, "quantiles_rough", true);
     nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "functions");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

@@ -339,14 +339,12 @@ static int write_table(const struct settings *s, const struct nsc_table *table,
     if (s->view.format == NSC_TABLE_CSV)
         return nsc_cli_table_status(nsc_table_write(table, NSC_TABLE_CSV, stdout));
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "total_ns", sums->total_ns);
     nsc_json_u64(&j, "left_out", sums->left_out);
     nsc_json_u64(&j, "folded_calls", sums->folded_calls);
     nsc_json_u64(&j, "bounds", sums->bounds);
     nsc_cli_view_json_gaps(&s->view, &j);
     error = nsc_table_write_json(table, &j, "nodes");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return nsc_cli_table_status(error);
 }

@@ -22,10 +22,7 @@ static void show(void *context, const struct nsc_diag *d)
 
     if (c->json != NULL) {
         nsc_json_open_object(c->json, NULL);
-        if (d->offset != NSC_DIAG_NO_OFFSET)
-            nsc_json_u64(c->json, "offset", d->offset);
-        else
-            nsc_json_null(c->json, "offset");
+        nsc_json_u64_or_null(c->json, "offset", d->offset != NSC_DIAG_NO_OFFSET, d->offset);
         nsc_json_text(c->json, "message", d->message);
         nsc_json_close_object(c->json);
         return;
@@ -50,10 +47,7 @@ static int verify_json(struct check *c)
     faults = nsc_trace_verify(c->path, show, c, &diag);
     nsc_json_close_array(c->json);
     nsc_json_bool(c->json, "intact", faults == 0);
-    if (faults < 0)
-        nsc_json_text(c->json, "error", diag.message);
-    else
-        nsc_json_null(c->json, "error");
+    nsc_json_text(c->json, "error", faults < 0 ? diag.message : NULL);
     nsc_json_close_object(c->json);
     return faults == 0 ? NSC_CLI_OK : NSC_CLI_FAILED;
 }
@@ -89,7 +83,6 @@ int nsc_cmd_verify(const struct nsc_cli_args *args)
     nsc_cli_confine(NULL);
     if (check.json != NULL) {
         nsc_json_begin(&json, stdout, false);
-        nsc_json_open_object(&json, NULL);
         nsc_json_open_array(&json, "files");
     }
     for (size_t i = 0; i < args->operand_count; i++) {
@@ -100,7 +93,6 @@ int nsc_cmd_verify(const struct nsc_cli_args *args)
     if (check.json != NULL) {
         nsc_json_close_array(&json);
         nsc_json_bool(&json, "intact", status == 0);
-        nsc_json_close_object(&json);
         nsc_json_end(&json);
     }
     return status;

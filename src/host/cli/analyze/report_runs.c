@@ -250,7 +250,6 @@ static int print_json(const struct folding *f, const struct nsc_table *table)
     int error;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_open_array(&j, "runs");
     for (size_t i = 0; i < f->count; i++) {
         const struct run *run = &f->each[i];
@@ -268,7 +267,6 @@ static int print_json(const struct folding *f, const struct nsc_table *table)
     }
     nsc_json_close_array(&j);
     error = nsc_table_write_json(table, &j, f->options->by_category ? "categories" : "functions");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

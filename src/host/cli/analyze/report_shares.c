@@ -206,7 +206,6 @@ static int print_json(const struct nsc_cli_view *view, const struct nsc_shares *
     int error;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "calls", r->calls);
     nsc_json_u64(&j, "self_ns", shares->self_ns);
     nsc_json_u64(&j, "bounds", r->bounds);
@@ -214,11 +213,7 @@ static int print_json(const struct nsc_cli_view *view, const struct nsc_shares *
     error = nsc_table_write_json(table, &j, "categories");
     if (error == 0)
         error = nsc_table_write_json(load_table, &j, "cpu");
-    if (nsc_table_rows(load_table) > 0)
-        nsc_json_text(&j, "cpu_from", source);
-    else
-        nsc_json_null(&j, "cpu_from");
-    nsc_json_close_object(&j);
+    nsc_json_text(&j, "cpu_from", nsc_table_rows(load_table) > 0 ? source : NULL);
     nsc_json_end(&j);
     return error;
 }

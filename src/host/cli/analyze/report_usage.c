@@ -95,9 +95,7 @@ static int write(const struct nsc_cli_view *view, const struct nsc_table *table)
     if (view->format != NSC_TABLE_JSON)
         return nsc_table_write(table, view->format, stdout);
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     error = nsc_table_write_json(table, &j, "threads");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return error;
 }

@@ -275,14 +275,6 @@ int nsc_apk_info_show(const struct nsc_apk_info *info)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void json_text(struct nsc_json *j, const char *key, const char *value)
-{
-    if (value != NULL)
-        nsc_json_text(j, key, value);
-    else
-        nsc_json_null(j, key);
-}
-
 static void json_flag(struct nsc_json *j, const char *key, enum nsc_manifest_flag flag)
 {
     if (flag != NSC_MANIFEST_UNSET)
@@ -293,13 +285,10 @@ static void json_flag(struct nsc_json *j, const char *key, enum nsc_manifest_fla
 
 static void json_app(struct nsc_json *j, const struct nsc_manifest *m)
 {
-    json_text(j, "package", m->package);
-    json_text(j, "split", m->split);
-    json_text(j, "version_name", m->version_name);
-    if (m->has_version_code)
-        nsc_json_u64(j, "version_code", m->version_code);
-    else
-        nsc_json_null(j, "version_code");
+    nsc_json_text(j, "package", m->package);
+    nsc_json_text(j, "split", m->split);
+    nsc_json_text(j, "version_name", m->version_name);
+    nsc_json_u64_or_null(j, "version_code", m->has_version_code, m->version_code);
     nsc_json_u64(j, "min_sdk", m->min_sdk);
     nsc_json_u64(j, "target_sdk", m->target_sdk);
     json_flag(j, "debuggable", m->debuggable);
@@ -319,7 +308,7 @@ static void json_signer(struct nsc_json *j, const struct nsc_apk_signer *s)
     nsc_json_open_object(j, NULL);
     nsc_json_text(j, "certificate_sha256", digest);
     nsc_json_text(j, "subject", s->certificate.subject);
-    json_text(j, "key", kinds[s->certificate.kind]);
+    nsc_json_text(j, "key", kinds[s->certificate.kind]);
     nsc_json_u64(j, "key_bits", s->certificate.bits);
     nsc_json_i64(j, "valid_from_s", s->certificate.begins_s);
     nsc_json_i64(j, "valid_to_s", s->certificate.ends_s);
@@ -341,7 +330,7 @@ static void json_signatures(struct nsc_json *j, const struct nsc_apk_info *info)
         nsc_json_open_object(j, NULL);
         nsc_json_text(j, "scheme", nsc_apk_scheme_name((enum nsc_apk_scheme_kind)i));
         nsc_json_bool(j, "valid", s->valid);
-        json_text(j, "error", s->valid ? NULL : s->diag.message);
+        nsc_json_text(j, "error", s->valid ? NULL : s->diag.message);
         nsc_json_open_array(j, "signers");
         for (uint32_t k = 0; k < info->signatures.count; k++)
             if (info->signatures.signers[k].scheme == i)
@@ -377,10 +366,7 @@ static void json_libraries(struct nsc_json *j, const struct nsc_apk_info *info)
         nsc_json_u64(j, "bytes", l->bytes);
         nsc_json_bool(j, "stored", l->stored);
         nsc_json_u64(j, "offset", l->data_off);
-        if (l->align != 0)
-            nsc_json_u64(j, "segment_align", l->align);
-        else
-            nsc_json_null(j, "segment_align");
+        nsc_json_u64_or_null(j, "segment_align", l->align != 0, l->align);
         if (pages == NSC_APK_PAGES_DOES_NOT_MATTER)
             nsc_json_null(j, "pages_16k");
         else
@@ -405,7 +391,6 @@ int nsc_apk_info_show_json(const struct nsc_apk_info *info)
     int status = NSC_CLI_OK;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     json_app(&j, &info->manifest);
     json_signatures(&j, info);
     json_injected(&j, info);
@@ -413,7 +398,6 @@ int nsc_apk_info_show_json(const struct nsc_apk_info *info)
     status |= json_table(&j, "dex_files", dex_table(info));
     json_libraries(&j, info);
     status |= json_table(&j, "parts", size_table(info));
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return status == 0 ? NSC_CLI_OK : nsc_cli_error("out of memory");
 }

@@ -144,9 +144,7 @@ static int dump(const struct request *r)
         return nsc_cli_fail_in(r->input, &diag);
     if (r->json) {
         nsc_json_begin(&json, stdout, false);
-        nsc_json_open_object(&json, NULL);
         error = nsc_axml_dump_json(x, &json);
-        nsc_json_close_object(&json);
         nsc_json_end(&json);
     } else {
         error = nsc_axml_dump(x, stdout);

@@ -162,9 +162,7 @@ static int info(const struct nsc_cli_args *args, bool as_json)
             status = NSC_CLI_FAILED;
     if (as_json) {
         nsc_json_begin(&json, stdout, false);
-        nsc_json_open_object(&json, NULL);
         error = nsc_table_write_json(table, &json, "files");
-        nsc_json_close_object(&json);
         nsc_json_end(&json);
     } else {
         error = nsc_table_rows(table) == 0 ? 0 : nsc_table_write(table, NSC_TABLE_ALIGNED, stdout);

@@ -237,14 +237,6 @@ int nsc_cli_inject_show(const struct nsc_cli_inject *done, bool all)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void json_optional(struct nsc_json *j, const char *key, const char *text)
-{
-    if (text != NULL)
-        nsc_json_text(j, key, text);
-    else
-        nsc_json_null(j, key);
-}
-
 static void json_methods(struct nsc_json *j, const uint32_t methods[NSC_INSTRUMENT_WHYS])
 {
     nsc_json_open_object(j, "methods");
@@ -276,7 +268,7 @@ static void json_dex(struct nsc_json *j, const struct nsc_instrument_report *r)
         nsc_json_u64(j, "calls", d->calls);
         nsc_json_u64(j, "calls_left", d->calls_left);
         nsc_json_u64(j, "held", d->held);
-        json_optional(j, "left_alone", d->left);
+        nsc_json_text(j, "left_alone", d->left);
         nsc_json_close_object(j);
     }
     nsc_json_close_array(j);
@@ -322,10 +314,9 @@ void nsc_cli_inject_json(const struct nsc_cli_inject *done)
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_text(&j, "input", done->options->input);
     nsc_json_text(&j, "output", done->options->output);
-    json_optional(&j, "table", done->options->side_file);
+    nsc_json_text(&j, "table", done->options->side_file);
     nsc_json_text(&j, "build", r->fingerprint);
     nsc_json_text(&j, "package", r->package);
     json_methods(&j, r->methods);
@@ -342,10 +333,9 @@ void nsc_cli_inject_json(const struct nsc_cli_inject *done)
     json_texts(&j, "permissions_added", &r->permissions);
     nsc_json_bool(&j, "debuggable_before", r->was_debuggable);
     nsc_json_bool(&j, "debuggable", r->debuggable);
-    json_optional(&j, "signer_before", r->signer_before);
+    nsc_json_text(&j, "signer_before", r->signer_before);
     nsc_json_text(&j, "signer", r->signer);
     json_texts(&j, "warnings", &r->warnings);
     nsc_json_real(&j, "seconds", (double)r->ns / 1e9, 3);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
 }

@@ -286,11 +286,8 @@ void nsc_cli_view_json_gaps(const struct nsc_cli_view *view, struct nsc_json *j)
 
     nsc_json_u64(j, "lost", gaps->lost);
     nsc_json_u64(j, "gaps", gaps->count);
-    if (gaps->count > 0)
-        nsc_json_u64(j, "first_gap_ns",
-                     nsc_clock_ns(nsc_trace_clock(view->trace), gaps->first_ticks));
-    else
-        nsc_json_null(j, "first_gap_ns");
+    nsc_json_u64_or_null(j, "first_gap_ns", gaps->count > 0,
+                         nsc_clock_ns(nsc_trace_clock(view->trace), gaps->first_ticks));
     nsc_json_u64(j, "left_out_functions", view->left_out.all_functions);
     nsc_json_bool(j, "ends_are_bounds", nsc_trace_info(view->trace)->exits_bound);
 }

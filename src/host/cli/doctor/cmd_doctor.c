@@ -35,7 +35,6 @@ static void print_json(const struct nsc_doctor *d, bool works)
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_bool(&j, "recording_works", works);
     nsc_json_open_array(&j, "findings");
     for (size_t i = 0; i < d->count; i++) {
@@ -46,14 +45,10 @@ static void print_json(const struct nsc_doctor *d, bool works)
         nsc_json_text(&j, "name", f->name);
         nsc_json_text(&j, "status", status_names[f->status]);
         nsc_json_text(&j, "detail", f->detail);
-        if (f->remedy[0] != '\0')
-            nsc_json_text(&j, "remedy", f->remedy);
-        else
-            nsc_json_null(&j, "remedy");
+        nsc_json_text(&j, "remedy", f->remedy[0] != '\0' ? f->remedy : NULL);
         nsc_json_close_object(&j);
     }
     nsc_json_close_array(&j);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
 }
 

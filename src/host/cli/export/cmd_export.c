@@ -144,7 +144,6 @@ static void show_json(const char *output, const struct nsc_export_result *result
     struct nsc_json json;
 
     nsc_json_begin(&json, strcmp(output, "-") == 0 ? stderr : stdout, false);
-    nsc_json_open_object(&json, NULL);
     nsc_json_text(&json, "output", output);
     nsc_json_text(&json, "format", result->format);
     nsc_json_u64(&json, "calls", result->calls);
@@ -158,7 +157,6 @@ static void show_json(const char *output, const struct nsc_export_result *result
     for (uint32_t i = 0; i < result->notes.count; i++)
         nsc_json_text(&json, NULL, result->notes.line[i]);
     nsc_json_close_array(&json);
-    nsc_json_close_object(&json);
     nsc_json_end(&json);
 }
 

@@ -71,7 +71,6 @@ static void show(const struct request *r, const char *output,
         return;
     }
     nsc_json_begin(&json, stdout, false);
-    nsc_json_open_object(&json, NULL);
     nsc_json_text(&json, "output", output);
     nsc_json_text(&json, "format", result->format);
     nsc_json_u64(&json, "calls", result->calls);
@@ -81,7 +80,6 @@ static void show(const struct request *r, const char *output,
     for (uint32_t i = 0; i < result->notes.count; i++)
         nsc_json_text(&json, NULL, result->notes.line[i]);
     nsc_json_close_array(&json);
-    nsc_json_close_object(&json);
     nsc_json_end(&json);
 }
 

@@ -25,7 +25,6 @@ static int print_json(const struct nsc_process_target *list, size_t count)
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_open_array(&j, "processes");
     for (size_t i = 0; i < count; i++) {
         const struct nsc_process_target *t = &list[i];
@@ -35,26 +34,13 @@ static int print_json(const struct nsc_process_target *list, size_t count)
         nsc_json_u64(&j, "uid", t->uid);
         nsc_json_text(&j, "name", t->name);
         nsc_json_u64(&j, "threads", t->threads);
-        if (how(t) != NULL)
-            nsc_json_text(&j, "how", how(t));
-        else
-            nsc_json_null(&j, "how");
-        if (t->reason[0] != 0)
-            nsc_json_text(&j, "reason", t->reason);
-        else
-            nsc_json_null(&j, "reason");
-        if (t->recorder != 0)
-            nsc_json_u64(&j, "recorder", (uint64_t)t->recorder);
-        else
-            nsc_json_null(&j, "recorder");
-        if (t->output != NULL)
-            nsc_json_text(&j, "output", t->output);
-        else
-            nsc_json_null(&j, "output");
+        nsc_json_text(&j, "how", how(t));
+        nsc_json_text(&j, "reason", t->reason[0] != 0 ? t->reason : NULL);
+        nsc_json_u64_or_null(&j, "recorder", t->recorder != 0, (uint64_t)t->recorder);
+        nsc_json_text(&j, "output", t->output);
         nsc_json_close_object(&j);
     }
     nsc_json_close_array(&j);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     return NSC_CLI_OK;
 }

@@ -48,18 +48,13 @@ static void show_json(const char *out, const struct nsc_trace_info *info)
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_text(&j, "output", out);
     nsc_json_u64(&j, "calls", info->calls);
     nsc_json_u64(&j, "events", info->events);
     nsc_json_u64(&j, "lost", info->lost);
     nsc_json_u64(&j, "threads", info->system_threads);
     nsc_json_bool(&j, "input_complete", info->complete);
-    if (info->warning[0] != '\0')
-        nsc_json_text(&j, "warning", info->warning);
-    else
-        nsc_json_null(&j, "warning");
-    nsc_json_close_object(&j);
+    nsc_json_text(&j, "warning", info->warning[0] != '\0' ? info->warning : NULL);
     nsc_json_end(&j);
 }
 
@@ -103,14 +98,12 @@ static void show_core_json(const char *out, const struct nsc_record_result *resu
     struct nsc_json j;
 
     nsc_json_begin(&j, stdout, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_text(&j, "output", out);
     nsc_json_u64(&j, "calls", result->calls);
     nsc_json_u64(&j, "lost", result->lost);
     nsc_json_u64(&j, "threads", result->threads);
     nsc_json_bool(&j, "input_complete", false);
     nsc_json_null(&j, "warning");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
 }
 

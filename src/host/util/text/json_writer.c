@@ -54,10 +54,12 @@ static void close_group(struct nsc_json *j, char mark)
 void nsc_json_begin(struct nsc_json *j, FILE *out, bool compact)
 {
     *j = (struct nsc_json){.out = out, .compact = compact};
+    nsc_json_open_object(j, NULL);
 }
 
 void nsc_json_end(struct nsc_json *j)
 {
+    nsc_json_close_object(j);
     putc('\n', j->out);
 }
 
@@ -83,6 +85,10 @@ void nsc_json_close_array(struct nsc_json *j)
 
 void nsc_json_text(struct nsc_json *j, const char *key, const char *value)
 {
+    if (value == NULL) {
+        nsc_json_null(j, key);
+        return;
+    }
     lead_in(j, key);
     nsc_text_put_json(j->out, value);
 }
@@ -91,6 +97,14 @@ void nsc_json_u64(struct nsc_json *j, const char *key, uint64_t value)
 {
     lead_in(j, key);
     fprintf(j->out, "%" PRIu64, value);
+}
+
+void nsc_json_u64_or_null(struct nsc_json *j, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        nsc_json_u64(j, key, value);
+    else
+        nsc_json_null(j, key);
 }
 
 void nsc_json_i64(struct nsc_json *j, const char *key, int64_t value)

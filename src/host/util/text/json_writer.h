@@ -18,9 +18,9 @@ struct nsc_json {
     bool has_siblings; /* the innermost open object or array is not empty */
 };
 
-/* Begin a document. @compact: no line breaks, for JSON lines. */
+/* Begin a document, which is an object. @compact: no line breaks, for JSON lines. */
 void nsc_json_begin(struct nsc_json *j, FILE *out, bool compact);
-/* End the document with a line break. All objects and arrays must be closed. */
+/* Close that object and end the document with a line break. All others must be closed. */
 void nsc_json_end(struct nsc_json *j);
 
 void nsc_json_open_object(struct nsc_json *j, const char *key);
@@ -28,8 +28,10 @@ void nsc_json_close_object(struct nsc_json *j);
 void nsc_json_open_array(struct nsc_json *j, const char *key);
 void nsc_json_close_array(struct nsc_json *j);
 
+/* @value: NULL writes null. */
 void nsc_json_text(struct nsc_json *j, const char *key, const char *value);
 void nsc_json_u64(struct nsc_json *j, const char *key, uint64_t value);
+void nsc_json_u64_or_null(struct nsc_json *j, const char *key, bool known, uint64_t value);
 void nsc_json_i64(struct nsc_json *j, const char *key, int64_t value);
 void nsc_json_bool(struct nsc_json *j, const char *key, bool value);
 void nsc_json_null(struct nsc_json *j, const char *key);

@@ -297,7 +297,7 @@ struct nsc_json *nsc_context_json(struct nsc_engine_context *ask)
         return NULL;
     }
     reply->type = "application/json";
-    nsc_json_begin(&ask->json, out, true);
+    ask->json = (struct nsc_json){.out = out, .compact = true};
     return &ask->json;
 }
 
@@ -344,10 +344,7 @@ bool nsc_context_is_gone(const struct nsc_engine_context *ask)
 
 void nsc_context_put_id(struct nsc_json *j, const char *key, uint32_t id)
 {
-    if (id == NSC_NO_ID)
-        nsc_json_null(j, key);
-    else
-        nsc_json_u64(j, key, id);
+    nsc_json_u64_or_null(j, key, id != NSC_NO_ID, id);
 }
 
 void nsc_context_put_time(struct nsc_engine_context *ask, const char *key, uint64_t ticks)

@@ -84,16 +84,6 @@ static void put_reasons(struct nsc_json *j, uint32_t reasons)
     nsc_json_text(j, "left_out", text);
 }
 
-/* Write a quantile; null for a function whose calls were all left out. */
-static void put_quantile(struct nsc_json *j, const char *key, const struct nsc_report_row *row,
-                         uint64_t ns)
-{
-    if (row->calls > 0)
-        nsc_json_u64(j, key, ns);
-    else
-        nsc_json_null(j, key);
-}
-
 static void put_report_row(struct nsc_json *j, const struct nsc_report_row *row)
 {
     nsc_json_open_object(j, NULL);
@@ -101,11 +91,12 @@ static void put_report_row(struct nsc_json *j, const struct nsc_report_row *row)
     nsc_json_u64(j, "calls", row->calls);
     nsc_json_u64(j, "total", row->total_ns);
     nsc_json_u64(j, "self", row->self_ns);
-    put_quantile(j, "min", row, row->min_ns);
-    put_quantile(j, "p50", row, row->p50_ns);
-    put_quantile(j, "p90", row, row->p90_ns);
-    put_quantile(j, "p99", row, row->p99_ns);
-    put_quantile(j, "max", row, row->max_ns);
+    /* A function whose calls were all left out has no durations. */
+    nsc_json_u64_or_null(j, "min", row->calls > 0, row->min_ns);
+    nsc_json_u64_or_null(j, "p50", row->calls > 0, row->p50_ns);
+    nsc_json_u64_or_null(j, "p90", row->calls > 0, row->p90_ns);
+    nsc_json_u64_or_null(j, "p99", row->calls > 0, row->p99_ns);
+    nsc_json_u64_or_null(j, "max", row->calls > 0, row->max_ns);
     nsc_json_u64(j, "bounds", row->bounds);
     put_reasons(j, row->left_out);
     put_estimate(j, "more_calls", (row->more_known & NSC_LEFT_OUT_CALLS) != 0, &row->more_calls);

@@ -250,10 +250,7 @@ static void put_sample(struct nsc_engine_context *ask, const struct nsc_note *no
     nsc_json_open_array(j, NULL);
     nsc_context_put_time(ask, NULL, note->ticks);
     for (int i = 0; i < NSC_SAMPLE_FIELDS; i++)
-        if ((note->sample.known >> i & 1) != 0)
-            nsc_json_u64(j, NULL, note->sample.values[i]);
-        else
-            nsc_json_null(j, NULL);
+        nsc_json_u64_or_null(j, NULL, (note->sample.known >> i & 1) != 0, note->sample.values[i]);
     nsc_json_close_array(j);
 }
 

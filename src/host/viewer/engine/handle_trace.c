@@ -156,10 +156,8 @@ static void put_head(struct nsc_engine_context *ask)
     nsc_json_bool(j, "growing", ask->source->growing);
     nsc_json_bool(j, "exits_bound", info->exits_bound);
     /* While a file grows, a missing end is not damage. */
-    if (info->warning[0] != '\0' && !ask->source->growing)
-        nsc_json_text(j, "warning", info->warning);
-    else
-        nsc_json_null(j, "warning");
+    nsc_json_text(j, "warning",
+                  info->warning[0] != '\0' && !ask->source->growing ? info->warning : NULL);
     nsc_json_u64(j, "functions", info->function_count);
     nsc_json_u64(j, "distinct", count_distinct(ask->trace));
     nsc_json_open_array(j, "categories");
@@ -316,18 +314,10 @@ static void put_function(struct nsc_engine_context *ask, uint32_t id)
     nsc_json_open_object(j, NULL);
     nsc_json_u64(j, "id", id);
     nsc_json_text(j, "name", f->name);
-    if (f->module != NSC_NO_ID)
-        nsc_json_text(j, "module", nsc_trace_module(ask->trace, f->module)->path);
-    else
-        nsc_json_null(j, "module");
-    if (f->file[0] != '\0')
-        nsc_json_text(j, "file", f->file);
-    else
-        nsc_json_null(j, "file");
-    if (f->line != 0)
-        nsc_json_u64(j, "line", f->line);
-    else
-        nsc_json_null(j, "line");
+    nsc_json_text(j, "module",
+                  f->module != NSC_NO_ID ? nsc_trace_module(ask->trace, f->module)->path : NULL);
+    nsc_json_text(j, "file", f->file[0] != '\0' ? f->file : NULL);
+    nsc_json_u64_or_null(j, "line", f->line != 0, f->line);
     nsc_json_u64(j, "category", ask->source->categories.of_function[id]);
     nsc_json_close_object(j);
 }

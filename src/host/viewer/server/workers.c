@@ -183,9 +183,7 @@ static void put_error(struct nsc_engine_reply *reply, const struct nsc_diag *dia
     if (out == NULL)
         return;
     nsc_json_begin(&json, out, true);
-    nsc_json_open_object(&json, NULL);
     nsc_json_text(&json, "error", diag->message);
-    nsc_json_close_object(&json);
     nsc_json_end(&json);
     fclose(out);
     reply->type = "application/json";

@@ -38,9 +38,7 @@ static void show(const struct nsc_axml *x)
         return;
     (void)nsc_axml_dump(x, out);
     nsc_json_begin(&json, out, true);
-    nsc_json_open_object(&json, NULL);
     (void)nsc_axml_dump_json(x, &json);
-    nsc_json_close_object(&json);
     nsc_json_end(&json);
     fclose(out);
 }

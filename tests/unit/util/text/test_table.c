@@ -93,7 +93,6 @@ static void test_json_writer(void)
     FILE *f = capture();
 
     nsc_json_begin(&j, f, false);
-    nsc_json_open_object(&j, NULL);
     nsc_json_u64(&j, "n", UINT64_MAX);
     nsc_json_open_array(&j, "list");
     nsc_json_i64(&j, NULL, -1);
@@ -103,20 +102,18 @@ static void test_json_writer(void)
     nsc_json_real(&j, "r", 1.0 / 3, 3);
     nsc_json_bool(&j, "b", true);
     nsc_json_null(&j, "z");
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
     check_written(f, "{\n  \"n\": 18446744073709551615,\n  \"list\": [\n    -1,\n    {}\n  ],\n"
                      "  \"r\": 0.333,\n  \"b\": true,\n  \"z\": null\n}\n");
 
     f = capture();
     nsc_json_begin(&j, f, true);
-    nsc_json_open_object(&j, NULL);
     nsc_json_text(&j, "a", "b");
+    nsc_json_text(&j, "n", NULL);
     nsc_json_open_array(&j, "c");
     nsc_json_close_array(&j);
-    nsc_json_close_object(&j);
     nsc_json_end(&j);
-    check_written(f, "{\"a\":\"b\",\"c\":[]}\n");
+    check_written(f, "{\"a\":\"b\",\"n\":null,\"c\":[]}\n");
 }
 
 static const struct nsc_table_column columns[] = {
@@ -156,7 +153,7 @@ static void test_table(void)
     CHECK(nsc_table_write(t, NSC_TABLE_CSV, f) == 0);
     check_written(f, "function,calls,total_ns\nmain,1,1234567\n\"op\n\"\"(a, b)\"\"\",12345,\n");
     f = capture();
-    nsc_json_begin(&j, f, true);
+    j = (struct nsc_json){.out = f, .compact = true};
     CHECK(nsc_table_write_json(t, &j, NULL) == 0);
     check_written(f, "[{\"function\":\"main\",\"calls\":1,\"total_ns\":1234567,\"where\":\"x\"},"
                      "{\"function\":\"op\\u000a\\\"(a, b)\\\"\",\"calls\":12345,\"total_ns\":null,"
