@@ -57,9 +57,9 @@ static int add_tables(struct nsc_query *q)
     if (q->connections == NULL)
         return SQLITE_NOMEM;
     for (size_t i = 0; code == SQLITE_OK && (kind = table_at(i)) != NULL; i++) {
-        q->connections[i] = (struct nsc_query_connection){q, kind};
-        code =
-            nsc_sqlite.create_module_v2(q->db, kind->name, kind->module, &q->connections[i], NULL);
+        q->connections[i] = (struct nsc_query_connected){.query = q, .kind = kind};
+        code = nsc_sqlite.create_module_v2(q->db, kind->name, &kind->module->sqlite,
+                                           &q->connections[i], NULL);
     }
     return code;
 }

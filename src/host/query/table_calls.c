@@ -32,13 +32,12 @@ enum column {
 #define BY_FUNCTION (1 << 16)
 
 struct calls_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    struct nsc_query_cursor head; /* must be first */
     struct nsc_call_wish wish;
     uint8_t *threads, *functions; /* one byte per id, 0 = not wanted; NULL = all */
     struct nsc_rows *rows;
     const struct nsc_call *calls;
     size_t at, count;
-    bool done;
 };
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -70,36 +69,18 @@ static char letter_of(int column, int op)
     }
 }
 
-static char letter_of_op(int op)
-{
-    switch (op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        return '=';
-    case SQLITE_INDEX_CONSTRAINT_GT:
-        return '>';
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        return 'G';
-    case SQLITE_INDEX_CONSTRAINT_LT:
-        return '<';
-    default:
-        return 'L';
-    }
-}
+static const char op_letters[] = {
+    [SQLITE_INDEX_CONSTRAINT_EQ] = '=', [SQLITE_INDEX_CONSTRAINT_GT] = '>',
+    [SQLITE_INDEX_CONSTRAINT_GE] = 'G', [SQLITE_INDEX_CONSTRAINT_LT] = '<',
+    [SQLITE_INDEX_CONSTRAINT_LE] = 'L',
+};
 
 static int op_of_letter(char letter)
 {
-    switch (letter) {
-    case '>':
-        return SQLITE_INDEX_CONSTRAINT_GT;
-    case 'G':
-        return SQLITE_INDEX_CONSTRAINT_GE;
-    case '<':
-        return SQLITE_INDEX_CONSTRAINT_LT;
-    case 'L':
-        return SQLITE_INDEX_CONSTRAINT_LE;
-    default:
-        return SQLITE_INDEX_CONSTRAINT_EQ;
-    }
+    for (int op = 0; op < (int)sizeof op_letters; op++)
+        if (op_letters[op] == letter)
+            return op;
+    return SQLITE_INDEX_CONSTRAINT_EQ; /* IN */
 }
 
 struct plan {
@@ -121,7 +102,7 @@ static void plan_constraint(sqlite3_index_info *info, int i, struct plan *plan)
     if (letter == 't' || letter == 'f')
         in = nsc_sqlite.vtab_in(info, i, 1) != 0;
     plan->text[2 * plan->count] = letter;
-    plan->text[2 * plan->count + 1] = letter_of_op(c->op);
+    plan->text[2 * plan->count + 1] = op_letters[c->op];
     if (in)
         plan->text[2 * plan->count + 1] = 'I';
     info->aConstraintUsage[i].argvIndex = ++plan->count;
@@ -259,7 +240,7 @@ static int narrow_ids(uint8_t **ids, uint8_t *by, uint32_t count)
 
 static void narrow_starts(struct calls_cursor *c, const struct nsc_query_range *range)
 {
-    const struct nsc_clock *clock = nsc_trace_clock(nsc_query_of(&c->base)->trace);
+    const struct nsc_clock *clock = nsc_trace_clock(c->head.query->trace);
 
     if (range->from > range->to || range->to < 0) {
         c->wish.to_ticks = 0;
@@ -287,7 +268,7 @@ static void narrow_depths(struct calls_cursor *c, const struct nsc_query_range *
 
 static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value **values)
 {
-    const struct nsc_trace_info *info = nsc_trace_info(nsc_query_of(&c->base)->trace);
+    const struct nsc_trace_info *info = nsc_trace_info(c->head.query->trace);
     struct nsc_query_range starts = {INT64_MIN, INT64_MAX}, depths = starts, call = starts;
     int code = SQLITE_OK;
 
@@ -300,10 +281,7 @@ static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value *
             nsc_query_narrow(&call, op, *values);
             if (call.from == call.to && call.from > 0)
                 c->wish.number = (uint64_t)call.from & NUMBER_MAX;
-            code = narrow_ids(&c->threads,
-                              ids_of(*values, false, info->thread_count, NSC_QUERY_THREAD_SHIFT),
-                              info->thread_count);
-            break;
+            __attribute__((fallthrough));
         case 'p':
             code = narrow_ids(&c->threads,
                               ids_of(*values, false, info->thread_count, NSC_QUERY_THREAD_SHIFT),
@@ -333,8 +311,10 @@ static int take_values(struct calls_cursor *c, const char *plan, sqlite3_value *
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-static void forget(struct calls_cursor *c)
+static void forget(struct nsc_query_cursor *cursor)
 {
+    struct calls_cursor *c = (struct calls_cursor *)cursor;
+
     nsc_rows_close(c->rows);
     free(c->threads);
     free(c->functions);
@@ -345,7 +325,7 @@ static void forget(struct calls_cursor *c)
 /* Decode until there is a row, or the end. */
 static int fill(struct calls_cursor *c)
 {
-    struct nsc_query *q = nsc_query_of(&c->base);
+    struct nsc_query *q = c->head.query;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
 
     c->at = c->count = 0;
@@ -358,7 +338,7 @@ static int fill(struct calls_cursor *c)
         if (result < 0)
             return nsc_query_fail(q, result, &diag);
         if (result == 0) {
-            c->done = true;
+            c->head.done = true;
             break;
         }
     }
@@ -386,16 +366,16 @@ static int calls_filter(sqlite3_vtab_cursor *cursor, int number, const char *pla
                         sqlite3_value **argv)
 {
     struct calls_cursor *c = (struct calls_cursor *)cursor;
-    struct nsc_query *q = nsc_query_of(cursor);
+    struct nsc_query *q = c->head.query;
     unsigned fields = fields_of((unsigned)number & (BY_FUNCTION - 1), q->reads_rowid);
     int code;
 
     (void)argc;
-    forget(c);
+    forget(&c->head);
     nsc_call_wish_init(&c->wish);
     c->wish.numbers = (fields & NSC_ROWS_NUMBER) != 0;
     c->wish.parents = (fields & NSC_ROWS_PARENT) != 0;
-    c->done = false;
+    c->head.done = false;
     code = take_values(c, plan, argv);
     if (code == SQLITE_OK &&
         nsc_rows_open(q, &c->wish, c->threads, c->functions, (number & BY_FUNCTION) != 0, fields,
@@ -411,11 +391,6 @@ static int calls_next(sqlite3_vtab_cursor *cursor)
     return ++c->at < c->count ? SQLITE_OK : fill(c);
 }
 
-static int calls_eof(sqlite3_vtab_cursor *cursor)
-{
-    return ((struct calls_cursor *)cursor)->done;
-}
-
 static void result_call_id(sqlite3_context *to, uint32_t thread, uint64_t number)
 {
     if (number == 0 || number > NUMBER_MAX || thread >= THREADS_MAX)
@@ -428,7 +403,7 @@ static void result_call_id(sqlite3_context *to, uint32_t thread, uint64_t number
 static int calls_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
     const struct calls_cursor *c = (struct calls_cursor *)cursor;
-    const struct nsc_query *q = nsc_query_of(cursor);
+    const struct nsc_query *q = c->head.query;
     const struct nsc_clock *clock = nsc_trace_clock(q->trace);
     const struct nsc_call *call = &c->calls[c->at];
 
@@ -476,36 +451,11 @@ static int calls_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
-static int calls_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
-{
-    struct calls_cursor *c = calloc(1, sizeof *c);
-
-    (void)table;
-    if (c == NULL)
-        return SQLITE_NOMEM;
-    *out = &c->base;
-    return SQLITE_OK;
-}
-
-static int calls_close(sqlite3_vtab_cursor *cursor)
-{
-    forget((struct calls_cursor *)cursor);
-    free(cursor);
-    return SQLITE_OK;
-}
-
-static const sqlite3_module module = {
-    .iVersion = 0,
-    .xConnect = nsc_query_connect,
-    .xBestIndex = best_index,
-    .xDisconnect = nsc_query_disconnect,
-    .xOpen = calls_open,
-    .xClose = calls_close,
-    .xFilter = calls_filter,
-    .xNext = calls_next,
-    .xEof = calls_eof,
-    .xColumn = calls_column,
-    .xRowid = calls_rowid,
+static const struct nsc_query_module module = {
+    .sqlite = {NSC_QUERY_METHODS, .xBestIndex = best_index, .xFilter = calls_filter,
+               .xNext = calls_next, .xColumn = calls_column, .xRowid = calls_rowid},
+    .cursor_bytes = sizeof(struct calls_cursor),
+    .forget = forget,
 };
 
 const struct nsc_query_table_kind nsc_query_calls[] = {

@@ -12,7 +12,7 @@
 #include "query/tables.h"
 
 struct list_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    struct nsc_query_cursor head; /* must be first */
     uint32_t at, end;
     struct nsc_gap *losses;
     uint32_t loss_count;
@@ -280,7 +280,7 @@ static void left_out_cell(const struct nsc_query *q, const struct list_cursor *c
 
 /* ---- The tables ------------------------------------------------------------------------------ */
 
-static const struct list *list_of(const sqlite3_vtab *table)
+static const struct list *list_of(const struct nsc_query_table_kind *kind)
 {
     static const struct list lists[] = {
         {count_functions, has_function, function_cell, true},
@@ -291,13 +291,14 @@ static const struct list *list_of(const sqlite3_vtab *table)
         {count_left_out, NULL, left_out_cell, false},
     };
 
-    return &lists[((const struct nsc_query_connected *)table)->kind - nsc_query_lists];
+    return &lists[kind - nsc_query_lists];
 }
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    const struct nsc_query *q = ((struct nsc_query_connected *)table)->query;
-    const struct list *list = list_of(table);
+    const struct nsc_query_connected *connected = (struct nsc_query_connected *)table;
+    const struct nsc_query *q = connected->query;
+    const struct list *list = list_of(connected->kind);
     double rows = list->count == count_losses ? 100 : list->count(q, NULL);
 
     info->idxNum = 0;
@@ -322,18 +323,19 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 /* Skip indexes that are not rows. */
 static void settle(struct list_cursor *c)
 {
-    const struct list *list = list_of(c->base.pVtab);
+    const struct list *list = list_of(c->head.kind);
 
-    while (list->has != NULL && c->at < c->end && !list->has(nsc_query_of(&c->base), c->at))
+    while (list->has != NULL && c->at < c->end && !list->has(c->head.query, c->at))
         c->at++;
+    c->head.done = c->at >= c->end;
 }
 
 static int list_filter(sqlite3_vtab_cursor *cursor, int number, const char *plan, int argc,
                        sqlite3_value **argv)
 {
     struct list_cursor *c = (struct list_cursor *)cursor;
-    struct nsc_query *q = nsc_query_of(cursor);
-    const struct list *list = list_of(cursor->pVtab);
+    struct nsc_query *q = c->head.query;
+    const struct list *list = list_of(c->head.kind);
     struct nsc_query_range rows = {0, UINT32_MAX};
     int code = list->count == count_losses ? gather_losses(q, c) : SQLITE_OK;
 
@@ -360,22 +362,15 @@ static int list_next(sqlite3_vtab_cursor *cursor)
     return SQLITE_OK;
 }
 
-static int list_eof(sqlite3_vtab_cursor *cursor)
-{
-    const struct list_cursor *c = (struct list_cursor *)cursor;
-
-    return c->at >= c->end;
-}
-
 static int list_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int column)
 {
     const struct list_cursor *c = (struct list_cursor *)cursor;
-    const struct list *list = list_of(cursor->pVtab);
+    const struct list *list = list_of(c->head.kind);
 
     if (list->numbered && column == 0)
         nsc_sqlite.result_int64(to, c->at);
     else
-        list->cell(nsc_query_of(cursor), c, c->at, (unsigned)column, to);
+        list->cell(c->head.query, c, c->at, (unsigned)column, to);
     return SQLITE_OK;
 }
 
@@ -385,36 +380,16 @@ static int list_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
-static int list_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
-{
-    struct list_cursor *c = calloc(1, sizeof *c);
-
-    (void)table;
-    if (c == NULL)
-        return SQLITE_NOMEM;
-    *out = &c->base;
-    return SQLITE_OK;
-}
-
-static int list_close(sqlite3_vtab_cursor *cursor)
+static void forget(struct nsc_query_cursor *cursor)
 {
     free(((struct list_cursor *)cursor)->losses);
-    free(cursor);
-    return SQLITE_OK;
 }
 
-static const sqlite3_module module = {
-    .iVersion = 0,
-    .xConnect = nsc_query_connect,
-    .xBestIndex = best_index,
-    .xDisconnect = nsc_query_disconnect,
-    .xOpen = list_open,
-    .xClose = list_close,
-    .xFilter = list_filter,
-    .xNext = list_next,
-    .xEof = list_eof,
-    .xColumn = list_column,
-    .xRowid = list_rowid,
+static const struct nsc_query_module module = {
+    .sqlite = {NSC_QUERY_METHODS, .xBestIndex = best_index, .xFilter = list_filter,
+               .xNext = list_next, .xColumn = list_column, .xRowid = list_rowid},
+    .cursor_bytes = sizeof(struct list_cursor),
+    .forget = forget,
 };
 
 /* In the order of list_of(). */

@@ -11,13 +11,12 @@
 #include "query/tables.h"
 
 struct notes_cursor {
-    sqlite3_vtab_cursor base; /* must be first */
+    struct nsc_query_cursor head; /* must be first */
     enum nsc_note_kind kind;
     uint64_t from_ticks;
     uint32_t owner, owner_end; /* threads first, then processes: thread_count + process */
     struct nsc_note_cursor *notes;
     struct nsc_note note;
-    bool done;
     /* Current row of `states`: the state, its time, and the state after it. A change has both. */
     uint64_t since_ticks, until_ticks, next_ticks;
     uint32_t state, next_state;
@@ -25,12 +24,12 @@ struct notes_cursor {
     sqlite3_int64 row;
 };
 
-static enum nsc_note_kind kind_of(const sqlite3_vtab *table)
+static enum nsc_note_kind kind_of(const struct nsc_query_table_kind *table)
 {
     static const enum nsc_note_kind kinds[] = {NSC_NOTE_SAMPLE, NSC_NOTE_STATE, NSC_NOTE_MARK,
                                                NSC_NOTE_COUNTER};
 
-    return kinds[((const struct nsc_query_connected *)table)->kind - nsc_query_notes];
+    return kinds[table - nsc_query_notes];
 }
 
 /* ---- Planning -------------------------------------------------------------------------------- */
@@ -39,9 +38,9 @@ enum { PLAN_THREAD = 1, PLAN_FROM = 2 };
 
 static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-    const struct nsc_trace_info *trace =
-        nsc_trace_info(((struct nsc_query_connected *)table)->query->trace);
-    enum nsc_note_kind kind = kind_of(table);
+    const struct nsc_query_connected *connected = (struct nsc_query_connected *)table;
+    const struct nsc_trace_info *trace = nsc_trace_info(connected->query->trace);
+    enum nsc_note_kind kind = kind_of(connected->kind);
     double cost = (double)trace->notes[kind] + 100;
     int thread = -1, from = -1, values = 0;
 
@@ -77,7 +76,7 @@ static int best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static uint32_t thread_count(const struct notes_cursor *c)
 {
-    return nsc_trace_info(nsc_query_of(&c->base)->trace)->thread_count;
+    return nsc_trace_info(c->head.query->trace)->thread_count;
 }
 
 static void close_owner(struct notes_cursor *c)
@@ -89,7 +88,7 @@ static void close_owner(struct notes_cursor *c)
 /* Open the notes of an owner. Returns 0 or -errno. If it has none, c->notes stays NULL. */
 static int open_owner(struct notes_cursor *c, struct nsc_diag *diag)
 {
-    struct nsc_trace *t = nsc_query_of(&c->base)->trace;
+    struct nsc_trace *t = c->head.query->trace;
     uint32_t threads = thread_count(c);
     bool of_process = c->owner >= threads;
     uint32_t owner = of_process ? c->owner - threads : c->owner;
@@ -104,7 +103,7 @@ static int open_owner(struct notes_cursor *c, struct nsc_diag *diag)
 /* Advance to the next state with a nonzero duration. Returns 1, 0 or -errno. */
 static int next_state(struct notes_cursor *c, struct nsc_diag *diag)
 {
-    const struct nsc_trace *t = nsc_query_of(&c->base)->trace;
+    const struct nsc_trace *t = c->head.query->trace;
 
     while (!c->last) {
         int more = nsc_note_cursor_next(c->notes, &c->note, diag);
@@ -130,7 +129,7 @@ static int next_state(struct notes_cursor *c, struct nsc_diag *diag)
 
 static int fill(struct notes_cursor *c)
 {
-    struct nsc_query *q = nsc_query_of(&c->base);
+    struct nsc_query *q = c->head.query;
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
 
     for (;;) {
@@ -139,7 +138,7 @@ static int fill(struct notes_cursor *c)
         if (result != SQLITE_OK)
             return result;
         if (c->notes == NULL && c->owner >= c->owner_end) {
-            c->done = true;
+            c->head.done = true;
             return SQLITE_OK;
         }
         result = c->notes == NULL ? open_owner(c, &diag) : 0;
@@ -159,13 +158,14 @@ static int notes_filter(sqlite3_vtab_cursor *cursor, int number, const char *pla
                         sqlite3_value **argv)
 {
     struct notes_cursor *c = (struct notes_cursor *)cursor;
-    const struct nsc_trace *t = nsc_query_of(cursor)->trace;
+    const struct nsc_trace *t = c->head.query->trace;
     struct nsc_query_range threads = {INT64_MIN, INT64_MAX}, times = threads;
 
     (void)plan;
     (void)argc;
     close_owner(c);
-    c->done = false;
+    c->kind = kind_of(c->head.kind);
+    c->head.done = false;
     c->row = 0;
     c->owner = 0;
     c->owner_end = thread_count(c);
@@ -196,11 +196,6 @@ static int notes_next(sqlite3_vtab_cursor *cursor)
     return fill(c);
 }
 
-static int notes_eof(sqlite3_vtab_cursor *cursor)
-{
-    return ((struct notes_cursor *)cursor)->done;
-}
-
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
 /* A note's texts are valid only until the next note, so SQLite must copy them. */
@@ -219,7 +214,7 @@ static void sample_cell(const struct nsc_sample *sample, int field, sqlite3_cont
 
 static void state_cell(const struct notes_cursor *c, int column, sqlite3_context *to)
 {
-    const struct nsc_clock *clock = nsc_trace_clock(nsc_query_of(&c->base)->trace);
+    const struct nsc_clock *clock = nsc_trace_clock(c->head.query->trace);
     uint64_t since_ns = nsc_clock_ns(clock, c->since_ticks);
 
     if (column == 1)
@@ -253,7 +248,7 @@ static int notes_column(sqlite3_vtab_cursor *cursor, sqlite3_context *to, int co
     else if (c->kind == NSC_NOTE_STATE)
         state_cell(c, column, to);
     else if (column == 1)
-        nsc_query_result_time(to, nsc_query_of(cursor), c->note.ticks);
+        nsc_query_result_time(to, c->head.query, c->note.ticks);
     else if (c->kind == NSC_NOTE_SAMPLE)
         sample_cell(&c->note.sample, column - 2, to);
     else if (c->kind == NSC_NOTE_COUNTER)
@@ -270,36 +265,16 @@ static int notes_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
     return SQLITE_OK;
 }
 
-static int notes_open(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
-{
-    struct notes_cursor *c = calloc(1, sizeof *c);
-
-    if (c == NULL)
-        return SQLITE_NOMEM;
-    c->kind = kind_of(table);
-    *out = &c->base;
-    return SQLITE_OK;
-}
-
-static int notes_close(sqlite3_vtab_cursor *cursor)
+static void forget(struct nsc_query_cursor *cursor)
 {
     close_owner((struct notes_cursor *)cursor);
-    free(cursor);
-    return SQLITE_OK;
 }
 
-static const sqlite3_module module = {
-    .iVersion = 0,
-    .xConnect = nsc_query_connect,
-    .xBestIndex = best_index,
-    .xDisconnect = nsc_query_disconnect,
-    .xOpen = notes_open,
-    .xClose = notes_close,
-    .xFilter = notes_filter,
-    .xNext = notes_next,
-    .xEof = notes_eof,
-    .xColumn = notes_column,
-    .xRowid = notes_rowid,
+static const struct nsc_query_module module = {
+    .sqlite = {NSC_QUERY_METHODS, .xBestIndex = best_index, .xFilter = notes_filter,
+               .xNext = notes_next, .xColumn = notes_column, .xRowid = notes_rowid},
+    .cursor_bytes = sizeof(struct notes_cursor),
+    .forget = forget,
 };
 
 /* In the order of kind_of(); the values of samples are in the order of enum nsc_sample_field. */

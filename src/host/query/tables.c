@@ -9,10 +9,9 @@
 int nsc_query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
                       char **message)
 {
-    const struct nsc_query_connection *connection = aux;
-    struct nsc_query_connected *table;
-    char *declaration = nsc_sqlite.mprintf("CREATE TABLE %s(%s)", connection->kind->name,
-                                           connection->kind->declaration);
+    struct nsc_query_connected *table = aux;
+    char *declaration =
+        nsc_sqlite.mprintf("CREATE TABLE %s(%s)", table->kind->name, table->kind->declaration);
     int code;
 
     (void)argc;
@@ -20,24 +19,46 @@ int nsc_query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv,
     (void)message;
     if (declaration == NULL)
         return SQLITE_NOMEM;
-    connection->query->declares = true;
+    table->query->declares = true;
     code = nsc_sqlite.declare_vtab(db, declaration);
-    connection->query->declares = false;
+    table->query->declares = false;
     nsc_sqlite.free(declaration);
-    table = code == SQLITE_OK ? calloc(1, sizeof *table) : NULL;
-    if (table == NULL)
-        return code == SQLITE_OK ? SQLITE_NOMEM : code;
-    table->query = connection->query;
-    table->kind = connection->kind;
-    *out = &table->base;
-    return SQLITE_OK;
+    if (code == SQLITE_OK)
+        *out = &table->base;
+    return code;
 }
 
 int nsc_query_disconnect(sqlite3_vtab *table)
 {
     nsc_sqlite.free(table->zErrMsg);
-    free(table);
     return SQLITE_OK;
+}
+
+int nsc_query_open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **out)
+{
+    const struct nsc_query_connected *connected = (const struct nsc_query_connected *)table;
+    struct nsc_query_cursor *cursor = calloc(1, connected->kind->module->cursor_bytes);
+
+    if (cursor == NULL)
+        return SQLITE_NOMEM;
+    cursor->query = connected->query;
+    cursor->kind = connected->kind;
+    *out = &cursor->base;
+    return SQLITE_OK;
+}
+
+int nsc_query_close_cursor(sqlite3_vtab_cursor *cursor)
+{
+    struct nsc_query_cursor *c = (struct nsc_query_cursor *)cursor;
+
+    c->kind->module->forget(c);
+    free(c);
+    return SQLITE_OK;
+}
+
+int nsc_query_is_done(sqlite3_vtab_cursor *cursor)
+{
+    return ((struct nsc_query_cursor *)cursor)->done;
 }
 
 int nsc_query_check(struct nsc_query *q)

@@ -9,13 +9,13 @@
 #include "query/query.h"
 #include "query/sqlite.h"
 
-struct nsc_query_connection;
+struct nsc_query_connected;
 
 struct nsc_query {
     struct nsc_trace *trace;
     struct nsc_query_options options;
     struct nsc_matching_calls_index *index;
-    struct nsc_query_connection *connections; /* one per table */
+    struct nsc_query_connected *connections; /* one per table */
     sqlite3 *db;
     sqlite3_stmt *statement;
     bool declares; /* a table is being declared: the authorizer allows it */
@@ -32,7 +32,7 @@ struct nsc_query_table_kind {
     const char *name;
     const char *declaration; /* columns with their types, for SQLite */
     const char *row;         /* what a row is */
-    const sqlite3_module *module;
+    const struct nsc_query_module *module;
 };
 
 /* Defined in table_calls.c, table_lists.c, table_notes.c; each array ends with a table whose name
@@ -48,20 +48,31 @@ struct nsc_query_connected {
     const struct nsc_query_table_kind *kind;
 };
 
-/* The argument of xConnect: which query and which table. */
-struct nsc_query_connection {
+/* The first member of every cursor. */
+struct nsc_query_cursor {
+    sqlite3_vtab_cursor base; /* first */
     struct nsc_query *query;
     const struct nsc_query_table_kind *kind;
+    bool done; /* there is no further row */
 };
+
+struct nsc_query_module {
+    sqlite3_module sqlite; /* begins with NSC_QUERY_METHODS */
+    size_t cursor_bytes;   /* of a cursor; the rest after its head is zeroed */
+    void (*forget)(struct nsc_query_cursor *cursor); /* release its members */
+};
+
+/* The methods that all tables share. */
+#define NSC_QUERY_METHODS                                                                          \
+    .xConnect = nsc_query_connect, .xDisconnect = nsc_query_disconnect,                            \
+    .xOpen = nsc_query_open_cursor, .xClose = nsc_query_close_cursor, .xEof = nsc_query_is_done
 
 int nsc_query_connect(sqlite3 *db, void *aux, int argc, const char *const *argv, sqlite3_vtab **out,
                       char **message);
 int nsc_query_disconnect(sqlite3_vtab *table);
-
-static inline struct nsc_query *nsc_query_of(const sqlite3_vtab_cursor *cursor)
-{
-    return ((const struct nsc_query_connected *)cursor->pVtab)->query;
-}
+int nsc_query_open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **out);
+int nsc_query_close_cursor(sqlite3_vtab_cursor *cursor);
+int nsc_query_is_done(sqlite3_vtab_cursor *cursor);
 
 /* Check whether the statement must stop. Called by code that reads long without returning a row.
  * Returns SQLITE_OK or SQLITE_INTERRUPT. */
