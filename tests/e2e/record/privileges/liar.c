@@ -2,11 +2,12 @@
  * liar.c - a program built for tracing that, once it is recorded, writes into the session's memory
  * that another process takes part: one that it names by number, with a module of its own choice.
  *
- * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID [FILLERS]
+ * usage: liar VICTIM_PID MODULE_FILE TEXT_START TEXT_END BIAS BUILD_ID [FILLERS [MAPPINGS]]
  *
  * TEXT_START, TEXT_END, BIAS and BUILD_ID are hexadecimal. VICTIM_PID 0 is the liar itself. FILLERS
- * modules of /bin/true come before the named one. TEXT_START "session" is a page of the session's
- * memory itself.
+ * modules of /bin/true come before the named one; with MAPPINGS they are modules of the named file,
+ * and the liar has that many mappings. TEXT_START "session" is a page of the session's memory
+ * itself.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -14,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "abi/live.h"
@@ -35,9 +37,20 @@ static void add_module(struct nsc_live_module *module, const char *path, uint64_
     __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
+static void map_pages(size_t count)
+{
+    size_t page = 4096, i;
+    uint8_t *pages =
+        mmap(NULL, count * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    for (i = 0; pages != MAP_FAILED && i < count; i += 2)
+        (void)mprotect(pages + i * page, page, PROT_READ | PROT_WRITE);
+}
+
 static void lie(uint8_t *base, char **argv)
 {
     unsigned fillers = argv[7] != NULL ? (unsigned)strtoul(argv[7], NULL, 10) : 0;
+    const char *filler = fillers > 0 && argv[8] != NULL ? argv[2] : "/bin/true";
     bool in_session = strcmp(argv[3], "session") == 0;
     uint64_t start = in_session ? (uintptr_t)base + 8192 : strtoull(argv[3], NULL, 16);
     uint64_t end = in_session ? start + 4096 : strtoull(argv[4], NULL, 16);
@@ -53,10 +66,10 @@ static void lie(uint8_t *base, char **argv)
     process->start_ticks = header->clock[0].ticks;
     __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
     for (i = 0; i < fillers; i++, module++) {
-        module->build_id_bytes = sizeof i;
+        module->build_id_bytes = filler == argv[2] ? 0 : sizeof i;
         memcpy(module->build_id, &i, sizeof i);
-        add_module(module, "/bin/true", start + (i + 1) * FILLER_STRIDE,
-                   end + (i + 1) * FILLER_STRIDE, header->clock[0].ticks);
+        add_module(module, filler, start + (i + 1) * FILLER_STRIDE, end + (i + 1) * FILLER_STRIDE,
+                   header->clock[0].ticks);
     }
     module->bias = in_session ? start : strtoull(argv[5], NULL, 16);
     for (i = 0; i < strlen(argv[6]) / 2; i++)
@@ -80,6 +93,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     while ((base = session_memory()) == NULL)
         work();
+    if (argc > 8)
+        map_pages(strtoul(argv[8], NULL, 10));
     lie(base, argv);
     puts("lied");
     fflush(stdout);
