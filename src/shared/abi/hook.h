@@ -4,7 +4,7 @@
  * other people's programs and outlive a release of the library, so fields are only ever added at
  * the end.
  *
- * The words of a thread, and how a hook uses them (hooks/sleds/<isa>/trampoline.S, and
+ * The words of a thread, and how a hook uses them (arch/<isa>/sled_hook.S, and
  * hooks/nanoscope_hook.h alike):
  *
  *   1. slot = pos; pos += 16, in one instruction as far as signals of this thread are concerned
