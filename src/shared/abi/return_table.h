@@ -1,6 +1,7 @@
 /*
  * return_table.h - where a replaced return address is kept: the numbers that the trampolines of
- * arch/<isa>/patchable_entry_hook.S and linux/patch/entry_patch.h share. Defines only, so that .S files can include it.
+ * arch/<isa>/patchable_entry_hook.S and linux/patch/entry_patch.h share. Defines only, so that .S
+ * files can include it.
  *
  * A return address is kept under its position, the stack address it would be at. That takes no
  * notice of threads, jumps or coroutines: two calls that are open never have the same position.
