@@ -1,8 +1,8 @@
 /*
  * report.h - statistics per function: number of calls, total and self time, quantiles of durations.
  *
- * Called by cli/, viewer/engine/, libreader/ and compare/. One pass; memory grows with the number of
- * functions (see duration_dist.h), not of calls.
+ * Called by cli/, viewer/engine/, libreader/ and compare/. One pass; memory grows with the number
+ * of functions (see duration_dist.h), not of calls.
  *
  * For each function:
  * - calls: all calls that overlap the window.
