@@ -48,8 +48,14 @@ bool nsc_maps_parse_line(char *line, struct nsc_map *map)
     return true;
 }
 
+/* Total of all paths of a process. A program can map files with long paths any number of times; the
+ * mappings beyond have no path. */
+enum { PATH_BYTES_MAX = 32 << 20 };
+
 static int add(struct nsc_maps *maps, size_t *room, const struct nsc_map *map)
 {
+    size_t bytes = strlen(map->path);
+
     if (maps->count == *room) {
         size_t more = *room * 2 + 64;
         struct nsc_map *longer = realloc(maps->at, more * sizeof *longer);
@@ -60,9 +66,11 @@ static int add(struct nsc_maps *maps, size_t *room, const struct nsc_map *map)
         *room = more;
     }
     maps->at[maps->count] = *map;
-    maps->at[maps->count].path = strdup(map->path);
+    maps->at[maps->count].path =
+        strdup(maps->path_bytes + bytes <= PATH_BYTES_MAX ? map->path : "");
     if (maps->at[maps->count].path == NULL)
         return -ENOMEM;
+    maps->path_bytes += bytes;
     maps->count++;
     return 0;
 }

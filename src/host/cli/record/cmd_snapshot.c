@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/common/reader_rights.h"
 #include "cli/progress.h"
 #include "cli/record/deliver.h"
 #include "cli/record/recording.h"
@@ -101,6 +102,8 @@ static int take(const struct snapshot *s, const struct nsc_command_entry *entry,
         return nsc_cli_error("%s", reply.message);
     if (!reply.result.recorded)
         return nsc_cli_error("no program has taken part yet: there is nothing to write");
+    /* The file was written by a recorder that may be another user's. */
+    nsc_cli_confine(path);
     if (nsc_deliver(-1, trace, path, s->quiet, &reply.result.file_bytes, &diag) != 0)
         return nsc_cli_fail(&diag);
     nsc_recording_begin(&recording);

@@ -110,18 +110,28 @@ int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_c
     return 0;
 }
 
+static bool is_same(const struct nsc_code_file *file, const struct statx *st)
+{
+    return makedev(st->stx_dev_major, st->stx_dev_minor) == file->device &&
+           st->stx_ino == file->inode;
+}
+
+/* Uses only cached attributes, as the file system may belong to another user. */
 static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map)
 {
-    char path[80];
+    char path[4200];
     struct statx st;
 
     snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
              (unsigned long long)map->start, (unsigned long long)map->end);
-    /* Use only cached attributes, as the file system may belong to another user. */
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
-        return makedev(st.stx_dev_major, st.stx_dev_minor) == file->device &&
-               st.stx_ino == file->inode;
-    return errno != ENOENT && map->inode == file->inode;
+        return is_same(file, &st);
+    /* Without the capability for map_files: the file at the path that the kernel reports. The inode
+     * number in the maps is not enough, as each file system has its own. */
+    if (errno == ENOENT || map->deleted || map->path[0] != '/')
+        return false;
+    snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
+    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && is_same(file, &st);
 }
 
 /* True if the bias agrees with the mapping of the file's @offset at @address. A segment is mapped

@@ -52,7 +52,7 @@ int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_c
  * Returns 0, -EIO (no code there, as after dlclose) or -EXDEV (other code).
  * All executable mappings in the range must belong to the file and fit the bias, and contain the
  * first and the last byte of the range. A mapping's file is identified through /proc/PID/map_files;
- * where the system does not permit that, by the inode number.
+ * where the system does not permit that, through the path that the kernel reports for it.
  */
 int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struct nsc_maps *maps,
                         const struct nsc_code_place *place);
