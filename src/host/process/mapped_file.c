@@ -10,24 +10,37 @@
 #include "process/maps.h"
 #include "util/privileges/credentials.h"
 
+void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t bytes)
+{
+    snprintf(path, bytes, "/proc/%ld/map_files/%llx-%llx", (long)pid,
+             (unsigned long long)map->start, (unsigned long long)map->end);
+}
+
+int nsc_mapped_path(pid_t pid, const struct nsc_map *map, const char *program, char *path,
+                    size_t bytes)
+{
+    if (strcmp(map->path, program) == 0)
+        snprintf(path, bytes, "/proc/%ld/exe", (long)pid);
+    else if (map->deleted)
+        return -ENOENT;
+    else
+        snprintf(path, bytes, "/proc/%ld/root%s", (long)pid, map->path);
+    return 0;
+}
+
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as)
 {
-    char path[4200];
+    char path[NSC_MAPPED_PATH_MAX];
     int fd;
 
-    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
-             (unsigned long long)map->start, (unsigned long long)map->end);
+    nsc_mapped_link(pid, map, path, sizeof path);
     /* Opening map_files needs a capability, so this uses nanoscope's own credentials. */
     fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, path);
     if (fd >= 0)
         return fd;
-    if (strcmp(map->path, program) == 0)
-        snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-    else if (map->deleted)
+    if (nsc_mapped_path(pid, map, program, path, sizeof path) != 0)
         return -ENOENT;
-    else
-        snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
     return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, path);
 }
 

@@ -25,13 +25,24 @@ struct nsc_map;
  */
 int nsc_process_open_mapped(pid_t pid, uint64_t address, const struct nsc_credentials *as);
 
+/* Longer paths are cut, which makes them invalid: more than PATH_MAX. */
+enum { NSC_MAPPED_PATH_MAX = 4200 };
+
+/* Store the link in /proc/PID/map_files to the file of a mapping. To follow it takes a capability.
+ */
+void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t bytes);
+
+/* Store the path by which the file of a mapping is reached without that capability. @program: path
+ * of the process's executable, as in /proc/PID/maps. Returns 0 or -ENOENT (deleted). */
+int nsc_mapped_path(pid_t pid, const struct nsc_map *map, const char *program, char *path,
+                    size_t bytes);
+
 /* As nsc_process_open_mapped(), for a given mapping. @program: path of the process's executable, as
  * in /proc/PID/maps. Returns a descriptor or -errno. Private to process/. */
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as);
 
-/* Store the path of the process's executable, as in /proc/PID/maps, in @path: "" if not known.
- * Private to process/. */
+/* Store the path of the process's executable, as in /proc/PID/maps, in @path: "" if not known. */
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes);
 
 #endif

@@ -4,12 +4,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "process/mapped_file.h"
 #include "util/now.h"
 #include "util/privileges/child.h"
 #include "util/privileges/confine.h"
@@ -119,19 +121,19 @@ static bool is_same(const struct nsc_code_file *file, const struct statx *st)
 /* Uses only cached attributes, as the file system may belong to another user. */
 static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map)
 {
-    char path[4200];
+    char path[NSC_MAPPED_PATH_MAX], program[PATH_MAX];
     struct statx st;
 
-    snprintf(path, sizeof path, "/proc/%ld/map_files/%llx-%llx", (long)pid,
-             (unsigned long long)map->start, (unsigned long long)map->end);
+    nsc_mapped_link(pid, map, path, sizeof path);
     if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
         return is_same(file, &st);
     /* Without the capability for map_files: the file at the path that the kernel reports. The inode
      * number in the maps is not enough, as each file system has its own. */
-    if (errno == ENOENT || map->deleted || map->path[0] != '/')
+    if (errno == ENOENT || map->path[0] != '/' || map->inode != file->inode)
         return false;
-    snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, map->path);
-    return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && is_same(file, &st);
+    nsc_mapped_program(pid, program, sizeof program);
+    return nsc_mapped_path(pid, map, program, path, sizeof path) == 0 &&
+           statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && is_same(file, &st);
 }
 
 /* True if the bias agrees with the mapping of the file's @offset at @address. A segment is mapped
