@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/array.h"
+
 /* The kernel writes a line break in a file name as \012, and escapes no other character. */
 static void unescape(char *text)
 {
@@ -52,32 +54,28 @@ bool nsc_maps_parse_line(char *line, struct nsc_map *map)
  * mappings beyond have no path. */
 enum { PATH_BYTES_MAX = 32 << 20 };
 
-static int add(struct nsc_maps *maps, size_t *room, const struct nsc_map *map)
+/* @path_bytes: of all paths so far, also those that were not kept. */
+static int add(struct nsc_maps *maps, uint32_t *room, size_t *path_bytes, const struct nsc_map *map)
 {
-    size_t bytes = strlen(map->path);
+    struct nsc_map *at = nsc_array_grow(maps->at, room, (uint32_t)maps->count, sizeof *at);
 
-    if (maps->count == *room) {
-        size_t more = *room * 2 + 64;
-        struct nsc_map *longer = realloc(maps->at, more * sizeof *longer);
-
-        if (longer == NULL)
-            return -ENOMEM;
-        maps->at = longer;
-        *room = more;
-    }
-    maps->at[maps->count] = *map;
-    maps->at[maps->count].path =
-        strdup(maps->path_bytes + bytes <= PATH_BYTES_MAX ? map->path : "");
-    if (maps->at[maps->count].path == NULL)
+    if (at == NULL)
         return -ENOMEM;
-    maps->path_bytes += bytes;
+    maps->at = at;
+    at += maps->count;
+    *at = *map;
+    *path_bytes += strlen(map->path);
+    at->path = strdup(*path_bytes <= PATH_BYTES_MAX ? map->path : "");
+    if (at->path == NULL)
+        return -ENOMEM;
     maps->count++;
     return 0;
 }
 
 int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
 {
-    size_t bytes = 0, room = 0;
+    size_t bytes = 0, path_bytes = 0;
+    uint32_t room = 0;
     char path[64], *line = NULL;
     struct nsc_map map;
     int error = 0;
@@ -90,7 +88,7 @@ int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
         return -errno;
     while (error == 0 && getline(&line, &bytes, file) >= 0)
         if (nsc_maps_parse_line(line, &map))
-            error = add(maps, &room, &map);
+            error = add(maps, &room, &path_bytes, &map);
     free(line);
     fclose(file);
     if (error != 0)

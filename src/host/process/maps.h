@@ -21,7 +21,6 @@ struct nsc_map {
 struct nsc_maps {
     struct nsc_map *at;
     size_t count;
-    size_t path_bytes; /* of all paths, also those that are too long to be kept */
 };
 
 /**

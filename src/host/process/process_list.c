@@ -11,6 +11,7 @@
 
 #include "process/process_find.h"
 #include "process/procfs.h"
+#include "util/array.h"
 
 #define YOUNG_MS 1000
 #define LOOK_NS  5000000
@@ -64,13 +65,13 @@ static int each_process(int (*take)(void *context, pid_t pid), void *context, st
 struct listing {
     struct nsc_process_search search;
     struct nsc_process_target *at;
-    size_t count, room;
+    uint32_t count, room;
 };
 
 static int list_one(void *context, pid_t pid)
 {
     struct listing *l = context;
-    struct nsc_process_target target;
+    struct nsc_process_target target, *at;
 
     if (nsc_process_find_next(&l->search, pid, &target, NULL) != 0)
         return 0; /* it has just ended */
@@ -78,17 +79,12 @@ static int list_one(void *context, pid_t pid)
         nsc_process_target_free(&target);
         return 0;
     }
-    if (l->count == l->room) {
-        size_t more = l->room * 2 + 16;
-        struct nsc_process_target *longer = realloc(l->at, more * sizeof *longer);
-
-        if (longer == NULL) {
-            nsc_process_target_free(&target);
-            return -ENOMEM;
-        }
-        l->at = longer;
-        l->room = more;
+    at = nsc_array_grow(l->at, &l->room, l->count, sizeof *at);
+    if (at == NULL) {
+        nsc_process_target_free(&target);
+        return -ENOMEM;
     }
+    l->at = at;
     l->at[l->count++] = target;
     return 0;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "util/array.h"
 #include "util/os/partial_name.h"
 
 #define MEMORY_FILE  "/memfd:nanoscope"
@@ -86,15 +87,12 @@ static struct nsc_recorder_process examine(const char *number)
 
 static bool add_process(struct nsc_recorder_list *list, const struct nsc_recorder_process *found)
 {
-    if (list->count == list->room) {
-        size_t more = list->room * 2 + 16;
-        struct nsc_recorder_process *longer = realloc(list->at, more * sizeof *longer);
+    struct nsc_recorder_process *at =
+        nsc_array_grow(list->at, &list->room, list->count, sizeof *at);
 
-        if (longer == NULL)
-            return false;
-        list->at = longer;
-        list->room = more;
-    }
+    if (at == NULL)
+        return false;
+    list->at = at;
     list->at[list->count++] = *found;
     return true;
 }

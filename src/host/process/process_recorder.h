@@ -6,7 +6,7 @@
 #define NSC_PROCESS_PROCESS_RECORDER_H
 
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "process/maps.h"
@@ -19,7 +19,7 @@ struct nsc_recorder_process;
 struct nsc_recorder_list {
     bool is_complete;
     struct nsc_recorder_process *at;
-    size_t count, room;
+    uint32_t count, room;
 };
 
 void nsc_recorder_list_free(struct nsc_recorder_list *list);
