@@ -13,6 +13,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/now.h"
+#include "util/search.h"
 
 enum {
     OPEN_FDS_MAX = 200,
@@ -209,7 +210,8 @@ static void open_file(struct nsc_module_file *file, const struct nsc_module_at *
     pid_t pid = is_admitted ? at->pid : 0;
     int fd = -ETIMEDOUT;
 
-    choose_owner(file, pid);
+    if (pid > 0)
+        choose_owner(file, pid);
     if (modules->open_fds >= OPEN_FDS_MAX)
         return;
     if (modules->opening_ns < OPENING_MAX_NS)
@@ -411,22 +413,6 @@ const struct nsc_sleds *nsc_module_sleds(struct nsc_module_file *file)
     return file->sleds;
 }
 
-/* Returns the number of entries below @va. */
-static size_t count_below(const uint64_t *entries, size_t count, uint64_t va)
-{
-    size_t low = 0;
-
-    while (low < count) {
-        size_t middle = low + (count - low) / 2;
-
-        if (entries[middle] < va)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
 bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va)
 {
     return file->sleds != NULL && nsc_sleds_at(file->sleds, va) != NSC_SLEDS_NONE;
@@ -434,7 +420,7 @@ bool nsc_module_in_sled(const struct nsc_module_file *file, uint64_t va)
 
 bool nsc_module_own_hook(const struct nsc_module_file *file, uint64_t va, uint64_t *hook_va)
 {
-    size_t i = count_below(file->hooks, file->hook_count, va);
+    size_t i = NSC_PARTITION_POINT(k, file->hook_count, file->hooks[k] < va);
 
     if (i == file->hook_count)
         return false;
@@ -539,21 +525,15 @@ uint8_t nsc_module_roles(struct nsc_module_file *file, const struct nsc_filter *
     struct nsc_symbols *symbols = file != NULL ? nsc_module_symbols(file) : NULL;
     const uint8_t *roles = NULL;
     struct nsc_symbol symbol;
-    size_t low = 0, high;
+    size_t i;
 
     if (symbols != NULL)
         roles = roles_of(file, symbols, filter);
     if (roles == NULL || !nsc_symbols_find(symbols, va, &symbol))
         return nameless_roles(filter, file != NULL ? file->path : NULL);
-    for (high = nsc_symbols_count(symbols); low < high;) {
-        size_t middle = low + (high - low) / 2;
-
-        if (nsc_symbols_at(symbols, middle).va < symbol.va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < nsc_symbols_count(symbols) ? roles[low] : 0;
+    i = NSC_PARTITION_POINT(k, nsc_symbols_count(symbols),
+                            nsc_symbols_at(symbols, k).va < symbol.va);
+    return i < nsc_symbols_count(symbols) ? roles[i] : 0;
 }
 
 uint32_t nsc_module_code_flags(struct nsc_module_file *file, const struct nsc_filter *filter,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "abi/live.h"
+#include "util/search.h"
 
 /* Maximum distance of an event's address from the start of its sled; at least 1. (At 0 there may be
  * the start of a function with a header hook.) */
@@ -128,35 +129,21 @@ void nsc_sleds_free(struct nsc_sleds *sleds)
 
 uint32_t nsc_sleds_at(const struct nsc_sleds *sleds, uint64_t va)
 {
-    uint32_t low = 0, high = sleds->sled_count; /* search for the first sled at or above @va */
+    uint32_t next =
+        NSC_PARTITION_POINT(i, sleds->sled_count, sleds->sites[sleds->by_address[i]].va < va);
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (sleds->sites[sleds->by_address[middle]].va < va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || va - sleds->sites[sleds->by_address[low - 1]].va > EVENT_REACH)
+    if (next == 0 || va - sleds->sites[sleds->by_address[next - 1]].va > EVENT_REACH)
         return NSC_SLEDS_NONE;
-    return sleds->by_address[low - 1];
+    return sleds->by_address[next - 1];
 }
 
 uint32_t nsc_sleds_function(const struct nsc_sleds *sleds, uint64_t va)
 {
-    uint32_t low = 0, high = sleds->function_count, site;
+    uint32_t at = NSC_PARTITION_POINT(i, sleds->function_count, sleds->functions[i].va < va);
+    uint32_t site;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (sleds->functions[middle].va < va)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < sleds->function_count && sleds->functions[low].va == va)
-        return low;
+    if (at < sleds->function_count && sleds->functions[at].va == va)
+        return at;
     site = nsc_sleds_at(sleds, va);
     return site == NSC_SLEDS_NONE ? NSC_SLEDS_NONE : sleds->function_of[site];
 }
