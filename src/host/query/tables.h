@@ -50,7 +50,7 @@ struct nsc_query_connected {
 
 /* The first member of every cursor. */
 struct nsc_query_cursor {
-    sqlite3_vtab_cursor base; /* first */
+    sqlite3_vtab_cursor base; /* must be first */
     struct nsc_query *query;
     const struct nsc_query_table_kind *kind;
     bool done; /* there is no further row */

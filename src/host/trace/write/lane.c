@@ -83,8 +83,7 @@ static void hold_side_buffers(struct nsc_lane *lane)
     lane->side_bytes = bytes;
 }
 
-/* Add the lane to the list of warm lanes, or remove it. relieve() must not search all cold lanes.
- */
+/* Add the lane to the list of warm lanes, or remove it: relieve() must not search the cold ones. */
 static void set_warm(struct nsc_lane *lane, bool warm)
 {
     struct nsc_writer *w = lane->writer;
