@@ -130,6 +130,8 @@ static struct nsc_stack *stack_evict(struct nsc_stacks *s)
         return NULL;
     unwind_below(s, victim, UINT64_MAX, victim->left_ticks);
     victim->low = victim->high = victim->name = 0;
+    if (victim == s->entered)
+        s->entered = NULL;
     victim->outer = victim->outer_on = 0;
     victim->gone = false;
     return victim;
@@ -166,6 +168,7 @@ static struct nsc_stack *stack_add(struct nsc_stacks *s)
 int nsc_stacks_init(struct nsc_stacks *s)
 {
     s->stacks = NULL;
+    s->entered = NULL;
     s->count = s->capacity = 0;
     s->switches = 0;
     s->before_ticks = 0;
@@ -479,25 +482,31 @@ void nsc_stack_exit(struct nsc_stacks *s, const struct nsc_stack_event *event,
     note_outermost(s, event);
 }
 
-/* Signal handlers may still run on the stack that is left. If the position of the other stack is
- * known, their calls are not mistaken for its first ones. */
+/*
+ * A signal handler may still run on the stack that is left, after the record and before the switch.
+ * If the position of the other stack is known, the handler's calls are not mistaken for its first
+ * ones. They make the stack that was left the current one again: if that is to be entered next, it
+ * is left from where the last switch went.
+ */
 void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t position)
 {
-    struct nsc_stack *target = NULL;
+    struct nsc_stack *left = s->current, *target = NULL;
     uint32_t i;
 
     if (from == to || to == 0)
         return;
+    if (left->name == to && s->entered != NULL)
+        left = s->entered;
     for (i = 0; i < s->count; i++) {
         struct nsc_stack *st = s->stacks[i];
 
-        if (st->name == to && st != s->current)
+        if (st->name == to && st != left)
             target = st;
         else if (st->name == from)
             st->name = 0; /* the name passes to the stack that is left now */
     }
     if (from != 0)
-        s->current->name = from;
+        left->name = from;
     /* A context that was never switched away from is entered for good (setcontext). It may lie on
      * this same stack, like a longjmp. The next event's position decides. */
     if (target == NULL && from == 0)
@@ -511,6 +520,7 @@ void nsc_stack_switch(struct nsc_stacks *s, uint64_t from, uint64_t to, uint64_t
     if (target->high == 0)
         target->low = target->high = position << KEY_SHIFT;
     stack_go(s, target, s->last_ticks, true);
+    s->entered = target;
 }
 
 /* A stack without events needs no action. */

@@ -130,6 +130,7 @@ struct nsc_stacks {
 
     struct nsc_stack **stacks;
     struct nsc_stack *current;
+    struct nsc_stack *entered; /* by the last NSC_LIVE_ESC_SWITCH; NULL: none, or evicted */
     uint32_t count, capacity;
     uint64_t switches; /* counts switches between stacks */
 };
