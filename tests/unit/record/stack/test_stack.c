@@ -92,11 +92,11 @@ static void test_stacks_by_hand(void)
            OUT(1, TOP, 13), IN(1, TOP, 14), NSC_LIVE_ESC_ANCHOR, ALT, IN(8, ALT, 15),
            OUT(8, ALT, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
     EXPECT("+1 1:+4 +2 1:+5 1:-5 -2 1:-4 -1", "coroutine with markers", IN(1, TOP, 10),
-           SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11),
-           SWITCH(200, 100), NSC_LIVE_ESC_ANCHOR, TOP,
-           IN(2, TOP - 32, 12), SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO,
-           IN(5, CO - 32, 13), OUT(5, CO - 32, 14), SWITCH(200, 100),
-           NSC_LIVE_ESC_ANCHOR, TOP, OUT(2, TOP - 32, 15), SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, OUT(4, CO, 16), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
+           SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11), SWITCH(200, 100),
+           NSC_LIVE_ESC_ANCHOR, TOP, IN(2, TOP - 32, 12), SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO,
+           IN(5, CO - 32, 13), OUT(5, CO - 32, 14), SWITCH(200, 100), NSC_LIVE_ESC_ANCHOR, TOP,
+           OUT(2, TOP - 32, 15), SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, OUT(4, CO, 16),
+           NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 17));
     EXPECT("+1 1:+4 1:+9 1:-9 1:+5 1:-5 +2 -2 1:-4 -1",
            "a signal handler after the record of a switch, before the switch", IN(1, TOP, 10),
            SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11), SWITCH(200, 100),
@@ -105,9 +105,9 @@ static void test_stacks_by_hand(void)
            OUT(2, TOP - 32, 17), SWITCH(100, 200), NSC_LIVE_ESC_ANCHOR, CO, OUT(4, CO, 18),
            NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 19));
     EXPECT("+1 +2 1:+4 1:-4 +3 -3 -2 -1", "a coroutine's stack inside a frame; back by uc_link",
-           IN(1, TOP, 10), IN(2, TOP - 0x8000, 11), SWITCH(1, 2),
-           IN(4, TOP - 0x1000, 12), OUT(4, TOP - 0x1000, 13), IN(3, TOP - 0x8040, 14),
-           OUT(3, TOP - 0x8040, 15), OUT(2, TOP - 0x8000, 16), OUT(1, TOP, 17));
+           IN(1, TOP, 10), IN(2, TOP - 0x8000, 11), SWITCH(1, 2), IN(4, TOP - 0x1000, 12),
+           OUT(4, TOP - 0x1000, 13), IN(3, TOP - 0x8040, 14), OUT(3, TOP - 0x8040, 15),
+           OUT(2, TOP - 0x8000, 16), OUT(1, TOP, 17));
     EXPECT("+1 1:+4 -1 +1 1:+5 1:-5 1:-4 -1", "coroutine without markers", IN(1, TOP, 10),
            NSC_LIVE_ESC_ANCHOR, CO, IN(4, CO, 11), NSC_LIVE_ESC_ANCHOR, TOP, OUT(1, TOP, 12),
            IN(1, TOP, 13), NSC_LIVE_ESC_ANCHOR, CO, IN(5, CO - 64, 14), OUT(5, CO - 64, 15),
