@@ -1,4 +1,4 @@
-/* confined_symbols.c - files of other users, parsed in a confined child that sends a digest. */
+/* confined_symbols.c - parse files of other users in a confined child that returns a digest. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,11 +17,11 @@
 enum { TIME_MS = 10000, CPU_SECONDS = 10, EXIT_MS = 1000, READ_BYTES = 1 << 20 };
 
 #define CHILD_BYTES_MAX (1ull << 30)
-#define ALL_BYTES_MAX   (512ull << 20) /* of all digests that are held */
-#define ALL_TIME_NS     60000000000ull /* of all children, however many files there are */
-#define BLOCK_BYTES_MAX (512ull << 20) /* of one section */
+#define ALL_BYTES_MAX   (512ull << 20) /* limit of all digests in memory */
+#define ALL_TIME_NS     60000000000ull /* limit of all children together, for any number of files */
+#define BLOCK_BYTES_MAX (512ull << 20) /* limit of one section */
 
-/* What all files took so far. One thread parses such files, the recorder's. */
+/* Memory and time that all files took so far. Only the recorder's thread parses such files. */
 static uint64_t held_bytes, spent_ns;
 
 struct job {
@@ -67,13 +67,13 @@ __attribute__((noreturn)) static void run_child(const struct job *job, int pipe)
                      job->options->confine_as->user.effective, strerror(-error));
         _exit(nsc_digest_write_error(error, &why, pipe) != 0);
     }
-    (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
+    (void)nsc_confine_seal(); /* without a seccomp filter the other limits still apply */
     _exit(parse(job, pipe) != 0);
 }
 
 /* ---- In the parent --------------------------------------------------------------------------- */
 
-/* Reads until the child closes its end. Returns 0, -ETIMEDOUT, -EFBIG, -ENOMEM, -EIO. */
+/* Read until the child closes its end. Returns 0, -ETIMEDOUT, -EFBIG, -ENOMEM, -EIO. */
 static int receive(int pipe, struct nsc_buffer *into)
 {
     uint64_t end_ns = nsc_now_ns() + TIME_MS * 1000000ull;
@@ -116,7 +116,7 @@ static int explain(const struct job *job, int error, int status, struct nsc_diag
                         WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/* Runs the child; @bytes receives what it has sent. */
+/* Run the child; @bytes receives its digest. */
 static int run_within(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag *diag)
 {
     int ends[2], error, status;
@@ -168,7 +168,8 @@ static int run(const struct job *job, struct nsc_buffer *bytes, struct nsc_diag 
     return error;
 }
 
-/* The debug file, as far as it can be found without reading the file itself. */
+/* Open the debug file of options->build_id. Other debug files cannot be found without reading the
+ * ELF file. */
 static void open_debug_file(struct job *job, char *path, size_t path_bytes)
 {
     const struct nsc_symbols_options *o = job->options;
@@ -185,7 +186,7 @@ static void open_debug_file(struct job *job, char *path, size_t path_bytes)
     }
 }
 
-/* Fills @s from its digest. The names of origins are the same as without confinement. */
+/* Fill @s from its digest. The origins are the same as without confinement. */
 static int adopt(struct nsc_symbols *s, struct job *job, struct nsc_diag *diag)
 {
     const struct nsc_digest_head *head = &s->digest.head;
@@ -265,7 +266,7 @@ int nsc_confined_open(int fd, const char *path, const struct nsc_symbols_options
 void nsc_confined_close(struct nsc_symbols *s)
 {
     held_bytes -= s->digest_bytes;
-    free(s->digest.bytes); /* the table is in there */
+    free(s->digest.bytes); /* they hold the table, too */
 }
 
 bool nsc_symbols_is_build_as(const struct nsc_credentials *confine_as, int fd,

@@ -1,9 +1,8 @@
 /*
  * cxx_name.c - see cxx_name.h.
  *
- * One pass copies the name, with a stack of the template argument lists that are open in the copy.
- * When a list closes, its arguments are short already, so that a default can be recognised by
- * comparing texts.
+ * One pass copies the name and keeps a stack of the open template argument lists. When a list
+ * closes, its arguments are already shortened, so a default is recognized by comparing texts.
  */
 #include "symbols/cxx_name.h"
 
@@ -13,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH_MAX 64 /* of lists inside lists; deeper names stay as they are */
-#define ARGS_MAX  8  /* of a list that may have defaults: no standard container has more */
+#define DEPTH_MAX 64 /* limit of nested lists; deeper names are not changed */
+#define ARGS_MAX  8  /* limit of a list with defaults: no standard container has more arguments */
 
 struct list {
-    size_t open; /* of its '<' in the copy */
+    size_t open; /* offset of its '<' in the copy */
     unsigned parentheses;
-    size_t argument[ARGS_MAX]; /* where they begin */
+    size_t argument[ARGS_MAX]; /* offsets of the arguments */
     size_t count;              /* may exceed ARGS_MAX */
 };
 
 struct copy {
-    char *out; /* as long as the name */
+    char *out; /* has room for the name */
     size_t bytes;
     struct list lists[DEPTH_MAX];
     size_t depth;
-    unsigned parentheses; /* ( [ { that are open */
+    unsigned parentheses; /* number of open ( [ { */
 };
 
 static bool is_word(char c)
@@ -51,7 +50,7 @@ static void put(struct copy *c, const char *text, size_t bytes)
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
 
-/* What the last argument of a template in std may be by default; %0 and %1 are the first ones. */
+/* Default values of the last argument of templates in std; %0 and %1 stand for the first ones. */
 static const struct {
     const char *template; /* without std:: */
     const char *text;
@@ -93,7 +92,7 @@ static const struct {
     {"queue", "std::deque<%0>"},
     {"priority_queue", "std::less<%0>"},
     {"priority_queue", "std::vector<%0>"},
-    /* What libstdc++ builds these of. */
+    /* Base classes in libstdc++. */
     {"_Vector_base", "std::allocator<%0>"},
     {"_Deque_base", "std::allocator<%0>"},
     {"_List_base", "std::allocator<%0>"},
@@ -103,7 +102,7 @@ static const struct {
     {"_Rb_tree", "std::_Identity<%1>"},
 };
 
-/* An argument's text in the copy, without the comma behind it. */
+/* An argument's text in the copy, without the comma after it. */
 static const char *argument(const struct copy *c, const struct list *l, size_t index, size_t *bytes)
 {
     size_t end = index + 1 < l->count ? l->argument[index + 1] - strlen(", ") : c->bytes;
@@ -112,7 +111,7 @@ static const char *argument(const struct copy *c, const struct list *l, size_t i
     return c->out + l->argument[index];
 }
 
-/* Is @text what @pattern says, with the first arguments in it? */
+/* Whether @text equals @pattern with the first arguments inserted. */
 static bool fits(const struct copy *c, const struct list *l, const char *pattern, const char *text,
                  size_t bytes)
 {
@@ -133,7 +132,7 @@ static bool fits(const struct copy *c, const struct list *l, const char *pattern
     return text == end;
 }
 
-/* The name before a list that is a template of std: what follows std::, and its length. */
+/* The template name before a list, without std::, and its length. NULL if it is not in std. */
 static const char *std_template(const struct copy *c, const struct list *l, size_t *bytes)
 {
     static const char space[] = "std::";
@@ -167,11 +166,11 @@ static bool is_default(const struct copy *c, const struct list *l, const char *n
     return false;
 }
 
-/* std::basic_string<char> is std::string, and so on. The list has closed. */
+/* After a list has closed: replace std::basic_string<char> by std::string, and so on. */
 static void use_typedef(struct copy *c, const struct list *l, const char *name)
 {
     static const char basic[] = "basic_";
-    char *at = c->out + (name - c->out); /* the same, to be written */
+    char *at = c->out + (name - c->out); /* the same address, writable */
     size_t prefix = sizeof basic - 1, length = l->open - (size_t)(at - c->out);
 
     if (length <= prefix || memcmp(at, basic, prefix) != 0)
@@ -205,7 +204,7 @@ static void close_list(struct copy *c)
 
 /* ---- Copying --------------------------------------------------------------------------------- */
 
-/* Length of the operator's sign at @at, which follows the word `operator`. */
+/* Length of the operator symbol at @at, which follows the word `operator`. */
 static size_t operator_sign(const char *at)
 {
     static const char *const signs[] = {
@@ -217,7 +216,7 @@ static size_t operator_sign(const char *at)
     return 0;
 }
 
-/* Length of what is passed over at @at: a namespace that is inline, an ABI's tag. */
+/* Length of text to omit at @at: an inline namespace or an ABI tag; 0 if none. */
 static size_t noise(const struct copy *c, const char *at)
 {
     static const char *const spaces[] = {"__cxx11::", "__1::"};
@@ -246,7 +245,7 @@ static bool open_list(struct copy *c)
     return true;
 }
 
-/* One character that is none of a word. Returns false when the brackets do not match. */
+/* Copy one character that is not part of a word. Returns false if the brackets do not match. */
 static bool take_sign(struct copy *c, const char *at)
 {
     struct list *l = c->depth > 0 ? &c->lists[c->depth - 1] : NULL;
@@ -274,7 +273,7 @@ static bool take_sign(struct copy *c, const char *at)
     return true;
 }
 
-/* Returns false when something is not as it should be in a name. */
+/* Copy and shorten the name. Returns false if it is malformed. */
 static bool copy_name(struct copy *c, const char *name)
 {
     static const char word_operator[] = "operator";

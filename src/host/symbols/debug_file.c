@@ -1,4 +1,5 @@
-/* debug_file.c - separate debug files: found on this machine only, and only if they fit. */
+/* debug_file.c - find separate debug files: only local ones (no debuginfod), and only if they match
+ * the ELF file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -31,7 +32,7 @@ static bool has_crc(int fd, uint32_t want)
     return n == 0 && crc == want;
 }
 
-/* Takes @fd if it is the debug file of @elf: by build id, else by @crc (NULL = none known). */
+/* Take @fd if it is the debug file of @elf: by build id, else by @crc (NULL = unknown). */
 static bool take(const struct nsc_elf *elf, int fd, const char *path, const uint32_t *crc,
                  struct nsc_elf *debug)
 {
@@ -78,7 +79,7 @@ static bool by_build_id(const struct nsc_elf *elf, const char *root, struct nsc_
            try_path(elf, path, NULL, debug);
 }
 
-/* The name and checksum in .gnu_debuglink; a name with a slash in it is not followed. */
+/* Read name and checksum of .gnu_debuglink. A name with a slash is rejected. */
 static char *read_link(const struct nsc_elf *elf, uint32_t *crc)
 {
     const Elf64_Shdr *section = nsc_elf_section(elf, ".gnu_debuglink");

@@ -1,5 +1,4 @@
-/* demangle.c - nsc_symbols_demangle() of symbols.h: C++ names by libstdc++'s demangler, in a child.
- */
+/* demangle.c - nsc_symbols_demangle() of symbols.h: run libstdc++'s demangler in a child. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +8,22 @@
 #include "symbols/isolated_child.h"
 #include "symbols/symbols.h"
 
-#define NAME_BYTES_MAX  16384 /* longer linker names stay as they are */
+#define NAME_BYTES_MAX  16384 /* longer linker symbols are not demangled */
 #define CHILD_BYTES_MAX (256u << 20)
 #define TIME_MS         120000
 
-/* From libstdc++, which has no C header: see the Itanium C++ ABI, section 3.4. */
+/* From libstdc++, which has no C header. Source: Itanium C++ ABI, section 3.4. */
 /* NOLINTNEXTLINE(bugprone-reserved-identifier,cert-*,readability-identifier-naming) */
 char *__cxa_demangle(const char *mangled, char *buffer, size_t *bytes, int *status);
 
 struct job {
-    const char *const *symbols; /* all names that were asked for */
-    const size_t *which;        /* those that are C++ names */
+    const char *const *symbols; /* all requested symbols */
+    const size_t *which;        /* indexes of the C++ names among them */
     char **out;
-    char *last; /* in the child: the answer that is being sent */
+    char *last; /* in the child: the last answer, kept until it has been sent */
 };
 
-/* "global constructors of x.cc", or of the file that has a certain symbol. */
+/* Build "global constructors of x.cc", or "... of" a symbol of the file. */
 static char *name_global(const char *meaning, const char *key)
 {
     int status;
@@ -54,7 +53,8 @@ static char *readable_name(const char *symbol)
     return name;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): nsc_isolated_child_run() calls this shape. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the signature is fixed by struct
+ * nsc_isolate_task. */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
 {
@@ -70,14 +70,14 @@ static bool demangle_one(void *context, size_t index, uint32_t *number, const ch
     return true;
 }
 
-/* The child needs no file, so as root it becomes the user that owns none. */
+/* The child needs no files: if it is root, it becomes the overflow user, which owns none. */
 static void drop_user(void *context)
 {
     const struct nsc_credentials overflow = nsc_credentials_of_user(65534, 65534);
 
     (void)context;
     if (nsc_credentials_are_foreign(&overflow))
-        (void)nsc_credentials_assume(&overflow); /* a user namespace need not have it */
+        (void)nsc_credentials_assume(&overflow); /* fails in a user namespace without that user */
 }
 
 static void take_one(void *context, size_t index, uint32_t number, const char *text,
@@ -90,7 +90,7 @@ static void take_one(void *context, size_t index, uint32_t number, const char *t
     if (text_bytes == 0)
         return;
     copy = strdup(text);
-    if (copy != NULL) { /* else the linker name stays */
+    if (copy != NULL) { /* else keep the linker symbol */
         free(job->out[job->which[index]]);
         job->out[job->which[index]] = copy;
     }

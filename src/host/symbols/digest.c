@@ -1,4 +1,4 @@
-/* digest.c - see digest.h: the parent's half, which trusts nothing. */
+/* digest.c - see digest.h: validation in the parent. */
 #include "symbols/digest.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct nsc_digest_head) % _Alignof(struct nsc_symtab_entry
                    sizeof(struct nsc_symtab_entry) % _Alignof(struct nsc_symbols_site) == 0,
                "the parts of a digest are aligned");
 
-/* Do the parts fill the @length bytes exactly? */
+/* Whether the parts fill the @length bytes exactly. */
 static bool is_complete(const struct nsc_digest_head *h, size_t length)
 {
     uint64_t left = length - sizeof *h;
@@ -35,7 +35,7 @@ static bool is_sound_head(const struct nsc_digest_head *h)
            h->sites_error >= -ERRNO_MAX;
 }
 
-/* The names fill the strings without a gap, so that all of them together are bounded as well. */
+/* Whether the names fill the strings without gaps, which also bounds their total length. */
 static bool are_sound_names(const struct nsc_symtab *t, uint64_t string_bytes)
 {
     uint64_t at = 0;
@@ -52,7 +52,7 @@ static bool are_sound_names(const struct nsc_symtab *t, uint64_t string_bytes)
     return at == string_bytes;
 }
 
-/* @depths: for each entry how many lie around it. */
+/* Whether the entries are consistent. @depths: receives the number of outer entries of each. */
 static bool are_sound_entries(const struct nsc_symtab *t, uint16_t *depths)
 {
     uint64_t before = 0;

@@ -1,4 +1,4 @@
-/* digest_write.c - see digest.h: the child's half. */
+/* digest_write.c - see digest.h: serialization in the child. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static uint8_t origin_of(const struct nsc_symbols *s)
     return strcmp(s->origin, ".symtab") == 0 ? NSC_DIGEST_SYMTAB : NSC_DIGEST_DYNSYM;
 }
 
-/* The names one after the other; the entries then point there. Settles cold parts as well, since
- * the work for them is bounded here. NULL without memory or beyond the bound. */
+/* Concatenate the names and let the entries refer to them. Also resolve cold parts, since the
+ * child's time is limited. Returns NULL if out of memory or if the names are too large. */
 static char *pack_names(struct nsc_symtab *t, uint64_t *bytes)
 {
     uint32_t *wholes = malloc((t->count + 1) * sizeof *wholes);

@@ -10,7 +10,7 @@
 
 #include "symbols/elf_note.h"
 
-/* Reads exactly @bytes at @at, which the caller has checked against the file size. */
+/* Read exactly @bytes at @at; the caller has checked them against the file size. */
 static int read_exactly(int fd, void *buffer, size_t bytes, uint64_t at)
 {
     uint8_t *to = buffer;
@@ -88,7 +88,7 @@ static int read_sections(struct nsc_elf *elf, struct nsc_diag *diag)
     int rc;
 
     if (h->e_shoff == 0)
-        return 0; /* no section headers: only the program headers can tell us something */
+        return 0; /* no section headers: only the program headers have information */
     if (h->e_shentsize != sizeof(Elf64_Shdr) || !inside(elf, h->e_shoff, sizeof first))
         return nsc_diag_set(diag, h->e_shoff, EBADMSG, "%s: bad section header table", elf->path);
     rc = read_exactly(elf->fd, &first, sizeof first, h->e_shoff);
@@ -109,7 +109,7 @@ static int read_sections(struct nsc_elf *elf, struct nsc_diag *diag)
     elf->sections = (Elf64_Shdr *)(void *)data;
     elf->section_count = (uint32_t)count;
     if (names == SHN_UNDEF || names >= count)
-        return 0; /* nameless sections: the caller finds none of what it looks for */
+        return 0; /* sections without names: lookups by name find none */
     rc = nsc_elf_read(elf, &elf->sections[names], &data, &elf->names_bytes, diag);
     if (rc < 0)
         return rc;
@@ -117,14 +117,14 @@ static int read_sections(struct nsc_elf *elf, struct nsc_diag *diag)
     return 0;
 }
 
-/* Looks for NT_GNU_BUILD_ID in a block of notes; the first one found stays. */
+/* Search a block of notes for NT_GNU_BUILD_ID; keep the first one found. */
 static void scan_notes(struct nsc_elf *elf, uint64_t at, uint64_t bytes, uint64_t align)
 {
     struct nsc_elf_note note;
     uint8_t *data;
     size_t pos = 0;
 
-    /* A build id note is tiny; a core-sized note section is none of ours. */
+    /* A build id note is tiny: skip huge note sections, like those of core dumps. */
     if (elf->build_id_bytes != 0 || bytes > 1u << 20 || read_block(elf, at, bytes, &data, NULL) < 0)
         return;
     while (nsc_elf_note_next(data, (size_t)bytes, align, &pos, &note)) {
@@ -180,7 +180,7 @@ int nsc_elf_open(int fd, const char *path, uint64_t block_max, struct nsc_elf *e
     if (rc == 0)
         rc = read_sections(&e, diag);
     if (rc < 0) {
-        e.fd = -1; /* stays with the caller */
+        e.fd = -1; /* the caller keeps it */
         nsc_elf_close(&e);
         return rc;
     }

@@ -1,8 +1,8 @@
 /*
  * elf_file.h - bounded reading of an ELF file: headers, sections, build id.
  *
- * Private to symbols/. Every offset and size is checked against the file, which is read with pread
- * (a file that shrinks under us must not kill us).
+ * Private to symbols/. Every offset and size is checked against the file. The file is read with
+ * pread, not mmap: a file that shrinks meanwhile must not raise SIGBUS.
  */
 #ifndef NSC_SYMBOLS_ELF_FILE_H
 #define NSC_SYMBOLS_ELF_FILE_H
@@ -19,7 +19,7 @@ struct nsc_elf {
     int fd;
     char *path; /* for messages */
     uint64_t file_bytes;
-    uint64_t block_max; /* bytes read at once: sections beyond are refused */
+    uint64_t block_max; /* limit of a section's bytes; larger sections are refused */
     Elf64_Ehdr header;
     Elf64_Shdr *sections;
     uint32_t section_count;
@@ -40,11 +40,11 @@ int nsc_elf_open(int fd, const char *path, uint64_t block_max, struct nsc_elf *e
                  struct nsc_diag *diag);
 void nsc_elf_close(struct nsc_elf *elf);
 
-/* The first section of that name that has bytes in the file, or NULL. */
+/* Find the first section of that name with contents in the file, or NULL. */
 const Elf64_Shdr *nsc_elf_section(const struct nsc_elf *elf, const char *name);
 
 /**
- * nsc_elf_read - a section's bytes.
+ * nsc_elf_read - read a section.
  * @data: receives a malloc'ed buffer with one NUL after the last byte.
  * Returns 0, -EBADMSG (not inside the file), -ENOTSUP (compressed), -EFBIG, -EIO, -ENOMEM.
  */

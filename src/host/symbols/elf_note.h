@@ -1,6 +1,6 @@
 /*
- * elf_note.h - the notes in a block of an ELF file, one after the other. The block is hostile
- * input.
+ * elf_note.h - iterate over the notes in a note segment or section of an ELF file. The input is
+ * hostile.
  *
  * For elf_file.c and for reach/, which reads the notes of running programs.
  */
@@ -20,11 +20,11 @@ struct nsc_elf_note {
 };
 
 /**
- * nsc_elf_note_next - the note at @at.
- * @block: @bytes of notes; borrowed by @note.
- * @align: of the segment or section: 8, anything else means 4.
+ * nsc_elf_note_next - parse the note at @at.
+ * @block: @bytes of notes; @note points into it.
+ * @align: alignment of the segment or section: 8; any other value means 4.
  * @at: offset of the note; receives that of the next one. Begin with 0.
- * Returns false at the end, or where the notes run out of the block.
+ * Returns false at the end, or if the note exceeds the block.
  */
 bool nsc_elf_note_next(const uint8_t *block, size_t bytes, uint64_t align, size_t *at,
                        struct nsc_elf_note *note);

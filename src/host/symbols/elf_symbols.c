@@ -1,4 +1,4 @@
-/* elf_symbols.c - see symbols.h: opening a file and finding functions. */
+/* elf_symbols.c - see symbols.h: open a file and find functions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const Elf64_Shdr *section_of_type(const struct nsc_elf *elf, uint32_t typ
     return NULL;
 }
 
-/* Reads the table of @type from @elf; 1 = read, 0 = there is none, or -errno. */
+/* Read the table of @type from @elf. Returns 1 if read, 0 if there is none, or -errno. */
 static int read_table(struct nsc_symbols *s, const struct nsc_elf *elf, uint32_t type,
                       const char *origin, struct nsc_diag *diag)
 {
@@ -31,8 +31,8 @@ static int read_table(struct nsc_symbols *s, const struct nsc_elf *elf, uint32_t
     return 1;
 }
 
-/* The best table there is: .symtab, the debug file's .symtab, .dynsym. A damaged one is passed over
- * as long as another is whole. */
+/* Load the best available table: .symtab, the debug file's .symtab, .dynsym. Skip a damaged one if
+ * another is intact. */
 static int load_symbols(struct nsc_symbols *s, struct nsc_diag *diag)
 {
     int rc = read_table(s, &s->elf, SHT_SYMTAB, ".symtab", diag), other;
@@ -56,7 +56,7 @@ bool nsc_symbols_is_build(int fd, const uint8_t *build_id, uint32_t bytes)
     if (nsc_elf_open(fd, "", UINT64_MAX, &elf, NULL) != 0)
         return false;
     same = elf.build_id_bytes == bytes && memcmp(elf.build_id, build_id, bytes) == 0;
-    elf.fd = -1; /* stays with the caller */
+    elf.fd = -1; /* the caller keeps it */
     nsc_elf_close(&elf);
     return same;
 }

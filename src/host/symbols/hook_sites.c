@@ -1,4 +1,4 @@
-/* hook_sites.c - nsc_symbols_sites() of symbols.h: the tables of hook sites in a module's file. */
+/* hook_sites.c - nsc_symbols_sites() of symbols.h: read the hook site tables of an ELF file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /* An entry of xray_instr_map as LLVM writes it. Source: llvm/docs/XRay.rst and compiler-rt's
  * xray_interface_internal.h. */
 struct xray_entry {
-    uint64_t address; /* version 2: minus the address of this field; before: absolute */
+    uint64_t address; /* version 2: relative to the address of this field; older: absolute */
     uint64_t function;
     uint8_t kind;
     uint8_t always;
@@ -71,7 +71,7 @@ static struct nsc_symbols_site nop_site(const uint8_t *record, uint64_t va)
     return site;
 }
 
-/* Appends the records of one section; a missing section has none. */
+/* Append the records of one section; a missing section has none. */
 static int append(const struct nsc_symbols *s, const char *name, size_t record_bytes,
                   struct nsc_symbols_site (*decode)(const uint8_t *record, uint64_t va),
                   struct nsc_symbols_site **sites, size_t *count, struct nsc_diag *diag)
@@ -106,8 +106,8 @@ static int append(const struct nsc_symbols *s, const char *name, size_t record_b
 }
 
 /*
- * Puts addresses that the dynamic linker would relocate into @sites, one per 8 bytes of @section:
- * the file holds them in the relocations only, except where those are packed (DT_RELR).
+ * Store the addresses that the dynamic linker would relocate into @sites, one per 8 bytes of
+ * @section. The file holds them only in the relocations, unless these are packed (DT_RELR).
  */
 static void relocate(const Elf64_Shdr *section, const uint8_t *relocations, size_t bytes,
                      uint32_t relative, struct nsc_symbols_site *sites)
@@ -124,7 +124,7 @@ static void relocate(const Elf64_Shdr *section, const uint8_t *relocations, size
     }
 }
 
-/* How sleds of a table look on the file's processor. */
+/* Form of a site's sled on the file's architecture. */
 static uint16_t form_of(const struct nsc_symbols *s, const struct nsc_symbols_site *site)
 {
     bool sled = site->kind == NSC_LIVE_SITE_ENTRY || site->kind == NSC_LIVE_SITE_EXIT;
@@ -137,7 +137,8 @@ static uint16_t form_of(const struct nsc_symbols *s, const struct nsc_symbols_si
     return site->form;
 }
 
-/* Clang's entry sleds: addresses, and therefore with relocations where code can be anywhere. */
+/* Append clang's entry sleds. The section holds addresses, which have relocations in
+ * position-independent code. */
 static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **sites, size_t *count,
                        struct nsc_diag *diag)
 {
@@ -145,7 +146,7 @@ static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **si
     const struct nsc_elf *elf = &s->elf;
     uint32_t relative =
         elf->header.e_machine == EM_AARCH64 ? R_AARCH64_RELATIVE : R_X86_64_RELATIVE;
-    uint64_t left = elf->file_bytes; /* sections that overlap must not make us read for ever */
+    uint64_t left = elf->file_bytes; /* bounds the reads if sections overlap */
     size_t first = *count;
     int rc = append(s, name, sizeof(uint64_t), nop_site, sites, count, diag);
 
@@ -171,7 +172,7 @@ static int append_nops(const struct nsc_symbols *s, struct nsc_symbols_site **si
     return rc;
 }
 
-/* The sites that a confined child has read. */
+/* Copy the sites from a confined child's digest. */
 static int copy_sites(const struct nsc_symbols *s, struct nsc_symbols_site **out, size_t *count,
                       struct nsc_diag *diag)
 {

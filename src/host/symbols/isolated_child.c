@@ -15,21 +15,21 @@
 #include "util/privileges/child.h"
 #include "util/privileges/confine.h"
 
-#define BAD_MAX     8     /* children lost before a file is given up; a stuck one counts as 4 */
-#define STALL_MS    20000 /* a child that says nothing for so long is stuck */
+#define BAD_MAX     8     /* limit of lost children per task; a stuck one counts as 4 */
+#define STALL_MS    20000 /* a child without output for so long is stuck */
 #define CPU_SECONDS 120
-#define EXIT_MS     10000        /* a child that has closed its pipe gets so long to exit */
-#define TEXT_MAX    (512u << 20) /* bytes of text from all children of a task */
+#define EXIT_MS     10000        /* time to exit for a child that has closed its pipe */
+#define TEXT_MAX    (512u << 20) /* limit of text from all children of a task, in bytes */
 
-/* What a child sends for each answered question; text_bytes of text follow. */
+/* Message of a child for each answered question; text_bytes of text follow. */
 struct answer {
     uint64_t index;
     uint32_t number;
     uint32_t text_bytes;
 };
 
-/* Shared by parent and child: the question in hand, so that the parent knows which one killed it.
- */
+/* Shared by parent and child: the current question, so that the parent knows which one killed the
+ * child. */
 struct progress {
     volatile size_t index;
     volatile bool begun;
@@ -50,7 +50,7 @@ static bool confine_child(const struct nsc_isolate_task *task, const struct prog
         return false;
     if (task->open != NULL)
         task->open(task->context);
-    (void)nsc_confine_seal(); /* without a filter the other bounds still hold */
+    (void)nsc_confine_seal(); /* without a seccomp filter the other limits still apply */
     return true;
 }
 
@@ -79,7 +79,7 @@ __attribute__((noreturn)) static void run_child(const struct nsc_isolate_task *t
     _exit(fflush(out) == 0 ? 0 : 1);
 }
 
-/* What all children of a task share. */
+/* Remaining limits of a task, shared by all its children. */
 struct bounds {
     uint64_t end_ns; /* 0: none */
     uint64_t text_left;
@@ -91,7 +91,7 @@ struct child {
     int fd;
     struct bounds *bounds;
     char buffer[1u << 16];
-    size_t from, to; /* unread part of the buffer */
+    size_t from, to; /* unconsumed part of the buffer */
 };
 
 /* How long to wait for the next bytes, in ms. */
@@ -105,7 +105,8 @@ static int patience(const struct bounds *bounds)
     return left_ms < STALL_MS ? (int)left_ms : STALL_MS;
 }
 
-/* Reads exactly @bytes; false at the end of the stream, on an error or when the child is stuck. */
+/* Read exactly @bytes. Returns false at the end of the stream, on errors, or if the child is stuck.
+ */
 static bool receive(struct child *c, void *into, size_t bytes, bool *stuck)
 {
     char *to = into;
@@ -140,7 +141,8 @@ static bool receive(struct child *c, void *into, size_t bytes, bool *stuck)
     return true;
 }
 
-/* Takes answers as long as they come and make sense; returns the question after the last one. */
+/* Take answers until the stream ends or an answer is invalid. Returns the index of the question
+ * after the last answered one. */
 static size_t collect(const struct nsc_isolate_task *task, struct child *c, size_t from, size_t end,
                       bool *stuck)
 {
@@ -164,8 +166,8 @@ static size_t collect(const struct nsc_isolate_task *task, struct child *c, size
 
 enum outcome { DONE, DIED, STUCK, NO_CHILD };
 
-/* One child for the questions [from, end). @next receives the question after the last answered one.
- */
+/* Run one child for the questions [from, end). @next receives the index of the question after the
+ * last answered one. */
 static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t end,
                         struct progress *progress, struct bounds *bounds, size_t *next)
 {
@@ -196,7 +198,7 @@ static enum outcome ask(const struct nsc_isolate_task *task, size_t from, size_t
     return status >= 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? DONE : DIED;
 }
 
-/* Nothing more is asked: the time or the text is used up. */
+/* Whether the time or text limit is exhausted. */
 static bool is_spent(const struct bounds *bounds)
 {
     return bounds->text_left < NSC_ISOLATE_TEXT_MAX ||
@@ -223,7 +225,8 @@ void nsc_isolated_child_run(const struct nsc_isolate_task *task)
         culprit = progress->index;
         if (culprit < next || culprit >= task->count)
             culprit = next;
-        /* Answers that the dead child still had in its buffer: they are known to be harmless. */
+        /* Repeat the questions whose answers the dead child still had in its buffer: they are known
+         * to be harmless. */
         if (culprit > next)
             (void)ask(task, next, culprit, progress, &bounds, &next);
         from = culprit + 1;

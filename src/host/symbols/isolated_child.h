@@ -1,10 +1,10 @@
 /*
  * isolated_child.h - do untrusted work in a forked child and collect its answers.
  *
- * Private to symbols/. libdw and the C++ demangler may crash, loop or eat all memory on a hostile
- * file; here that costs the answers to the questions at fault, never the recorder and its trace.
- * The child is confined (util/privileges/confine.h): a file that takes it over gains nothing but
- * wrong answers.
+ * Private to symbols/. libdw and the C++ demangler may crash, loop or exhaust memory on a hostile
+ * file. In a child that costs only the answers to the offending questions, not the recorder and its
+ * trace. The child is confined (util/privileges/confine.h): a file that compromises it can only
+ * cause wrong answers.
  */
 #ifndef NSC_SYMBOLS_ISOLATED_CHILD_H
 #define NSC_SYMBOLS_ISOLATED_CHILD_H
@@ -20,15 +20,15 @@
 struct nsc_isolate_task {
     void *context;
     size_t count;          /* questions 0 .. count-1 */
-    uint64_t memory_bytes; /* what the child may allocate beyond what the parent has */
-    uint64_t time_ms;      /* for all questions together; 0 = no bound */
-    int fds[2];            /* that the child reads; negative: none */
-    const struct nsc_credentials *credentials; /* the user to be in the child; NULL: the same */
-    /* In the child, while it may still open files, with @credentials. May be NULL. */
+    uint64_t memory_bytes; /* limit of the child's allocations beyond the parent's memory */
+    uint64_t time_ms;      /* limit for all questions together; 0 = none */
+    int fds[2];            /* descriptors that the child keeps; negative: none */
+    const struct nsc_credentials *credentials; /* of the child; NULL: the parent's */
+    /* In the child, with @credentials, before files become inaccessible. May be NULL. */
     void (*open)(void *context);
     /* In the child, confined: prepare; false = no question can be answered. May be NULL. */
     bool (*begin)(void *context);
-    /* In the child, confined: answer question @index; @text need not be terminated, at most
+    /* In the child, confined: answer question @index. @text needs no NUL; at most
      * NSC_ISOLATE_TEXT_MAX bytes. false = no answer. */
     bool (*answer)(void *context, size_t index, uint32_t *number, const char **text,
                    size_t *text_bytes);
@@ -37,12 +37,12 @@ struct nsc_isolate_task {
 };
 
 /**
- * nsc_isolated_child_run - ask all questions.
+ * nsc_isolated_child_run - let the child answer all questions.
  *
- * A question that kills the child or brings it to a halt stays unanswered and the rest goes to a
- * new child; after a few of them, at the end of the time or after 512 MiB of text the remaining
- * questions stay unanswered too. Without fork nothing is answered. Context: forks; reaps only its
- * own child.
+ * A question that kills or blocks the child stays unanswered; a new child continues with the next
+ * one. After a few such questions, at the time limit or after 512 MiB of text, the remaining
+ * questions stay unanswered, too. If fork fails, nothing is answered. Context: forks; reaps only
+ * its own child.
  */
 void nsc_isolated_child_run(const struct nsc_isolate_task *task);
 

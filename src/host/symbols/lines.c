@@ -1,4 +1,4 @@
-/* lines.c - nsc_symbols_lines() of symbols.h: source positions by libdw, in a child. */
+/* lines.c - nsc_symbols_lines() of symbols.h: look up source positions with libdw, in a child. */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "util/search.h"
 
 #define CHILD_BYTES_MAX    (4ull << 30)
-/* For the file of another user: */
+/* Memory limit of a child for a file of another user. */
 #define CONFINED_BYTES_MAX (2ull << 30)
 
 /* A range of code and the compilation unit it belongs to. */
@@ -30,7 +30,7 @@ struct job {
     struct nsc_symbols_line *out;
     /* in the child: */
     Dwarf *places[2]; /* the file, its debug file */
-    Dwarf *dwarf;     /* the one of them that is used */
+    Dwarf *dwarf;     /* the one in use */
     char path[NSC_ISOLATE_TEXT_MAX];
     struct range *ranges;
     uint32_t range_count, range_room;
@@ -40,7 +40,7 @@ static bool add_range(struct job *job, uint64_t start, uint64_t end, Dwarf_Off u
 {
     struct range *grown;
 
-    if (start >= end || start == 0) /* 0: a function that the linker dropped */
+    if (start >= end || start == 0) /* 0: a function that the linker discarded */
         return true;
     grown = nsc_array_grow(job->ranges, &job->range_room, job->range_count, sizeof *grown);
     if (grown == NULL)
@@ -60,7 +60,7 @@ static int compare_ranges(const void *left, const void *right)
 }
 
 /*
- * Maps code to units by the units' own ranges: .debug_aranges would be quicker, but clang does not
+ * Map code to units by the units' own ranges. .debug_aranges would be faster, but clang does not
  * write it.
  */
 static bool index_units(struct job *job)
@@ -94,7 +94,8 @@ static void open_places(struct job *job)
             job->places[i] = dwarf_begin(fds[i], DWARF_C_READ);
 }
 
-/* May the file name other files to be opened? To open a pipe or a device can have effects. */
+/* Whether files named by this file may be opened. Opening a FIFO or a device can have side effects.
+ */
 static bool is_trusted(int fd)
 {
     struct stat st;
@@ -102,8 +103,8 @@ static bool is_trusted(int fd)
     return fstat(fd, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid());
 }
 
-/* Of a file that may name other files: the one that dwz(1) has put common parts into. libdw finds
- * it when it is needed, but then no file can be opened any more. */
+/* Open the alternate debug file of a trusted file, to which dwz(1) has moved common parts. libdw
+ * would open it on demand, but then the child can no longer open files. */
 static void open_alternates(void *context)
 {
     struct job *job = context;
@@ -143,7 +144,7 @@ static Dwarf_Addr row_va(Dwarf_Lines *rows, size_t index)
     return va;
 }
 
-/* Where the function ends that @va is the entry of; @va if it is no function's entry. */
+/* End of the function with entry @va; @va if it is not a function's entry. */
 static uint64_t end_of_function(const struct job *job, uint64_t va)
 {
     struct nsc_symbol symbol;
@@ -159,10 +160,10 @@ static bool ends_sequence(Dwarf_Lines *rows, size_t index)
 }
 
 /*
- * The row of a unit's line table in force at @va: of several with the same address the first, so
- * that the entry of a function gives the line of its head and not of the first statement moved
- * there. Without optimisation gcc puts a sled before the function's first row: what is in force
- * there is the end of another one, so that the first row up to @end_va is taken.
+ * Find the row of a unit's line table that applies at @va. Of several rows with the same address,
+ * take the first: the entry of a function then has the line of its head, not of the first statement
+ * moved there. Without optimization gcc puts a sled before the function's first row. The row that
+ * applies there ends another sequence, so take the first row up to @end_va.
  */
 static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va, uint64_t end_va)
 {
@@ -179,11 +180,11 @@ static Dwarf_Line *find_row(Dwarf_Die *unit, uint64_t va, uint64_t end_va)
         return NULL;
     for (low--; low > 0 && row_va(rows, low - 1) == row_va(rows, low); low--)
         if (ends_sequence(rows, low - 1))
-            break; /* the end of the sequence before */
+            break; /* end of the previous sequence */
     return dwarf_onesrcline(rows, low);
 }
 
-/* Gives a relative file name the unit's folder; the text lives until the next call. */
+/* Prepend the unit's folder to a relative file name. Valid until the next call. */
 static const char *absolute(struct job *job, Dwarf_Die *unit, const char *file)
 {
     Dwarf_Attribute attribute;

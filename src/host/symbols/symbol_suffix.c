@@ -5,7 +5,7 @@
 
 #include "symbols/symbols.h"
 
-/* Length without a trailing ".<digits>", or @length when there is none. */
+/* Length without a trailing ".<digits>", or @length if there is none. */
 static size_t without_number(const char *name, size_t length)
 {
     size_t at = length;
@@ -56,8 +56,7 @@ size_t nsc_symbols_base_length(const char *symbol)
         for (size_t i = 0; i < sizeof words / sizeof words[0] && shorter == bare; i++)
             shorter = without_word(symbol, bare, words[i]);
         if (shorter == bare)
-            return length; /* a number alone (static locals of nested functions) is part of the name
-                            */
+            return length; /* a bare number (static locals of nested functions) is in the name */
         length = shorter;
     }
 }

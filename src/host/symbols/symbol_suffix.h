@@ -1,7 +1,6 @@
 /*
- * symbol_suffix.h - the suffixes that compilers hang on function names (`.cold`, `.part.0`,
- * `.isra.0`,
- * ...).
+ * symbol_suffix.h - suffixes that compilers append to function names: `.cold`, `.part.0`,
+ * `.isra.0`, ...
  *
  * Private to symbols/. Pure functions over text.
  */
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Does the name end in .cold or .cold.N? */
+/* Whether the name ends in .cold or .cold.N. */
 bool nsc_suffix_is_cold(const char *name, size_t length);
 /* Length of the name without one .cold or .cold.N at its end. */
 size_t nsc_suffix_without_cold(const char *name, size_t length);

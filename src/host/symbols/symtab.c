@@ -14,7 +14,7 @@ static const char *name_of(const struct nsc_symtab *t, const struct nsc_symtab_e
     return t->strings + e->name;
 }
 
-/* End of the section that holds @va, the bound of a symbol without size. */
+/* End of the section that contains @va: the limit of a symbol without size. */
 static uint64_t section_end(const struct nsc_elf *elf, uint32_t index, uint64_t va)
 {
     const Elf64_Shdr *s;
@@ -27,7 +27,7 @@ static uint64_t section_end(const struct nsc_elf *elf, uint32_t index, uint64_t 
     return s->sh_size > UINT64_MAX - s->sh_addr ? UINT64_MAX : s->sh_addr + s->sh_size;
 }
 
-/* Fills the parts of @e that come from @sym; false when it is no function of this file. */
+/* Fill @e from @sym. Returns false if it is not a function defined in this file. */
 static bool take_symbol(const Elf64_Sym *sym, const char *strings, size_t strings_bytes,
                         struct nsc_symtab_entry *e)
 {
@@ -48,7 +48,7 @@ static bool take_symbol(const Elf64_Sym *sym, const char *strings, size_t string
     e->rank = bind == STB_GLOBAL || bind == STB_GNU_UNIQUE ? 0 : bind == STB_LOCAL ? 1 : 2;
     e->cold = nsc_suffix_is_cold(name, length);
     if (sym->st_size == 0)
-        e->end = 0; /* settled once the neighbours are known; the section is kept meanwhile */
+        e->end = 0; /* set by link_entries(); until then `outer` holds the section index */
     else
         e->end = sym->st_size > UINT64_MAX - e->va ? UINT64_MAX : e->va + sym->st_size;
     e->outer = e->end == 0 ? sym->st_shndx : NSC_TABLE_NONE;
@@ -77,7 +77,7 @@ static bool is_sorted(const struct nsc_symtab_entry *e, size_t count, void *stri
     return true;
 }
 
-/* Keeps the preferred name of each address; the widest extent of its aliases counts. */
+/* Keep the preferred name of each address, with the largest extent of its aliases. */
 static void drop_aliases(struct nsc_symtab *t)
 {
     size_t kept = 0;
@@ -94,8 +94,8 @@ static void drop_aliases(struct nsc_symtab *t)
 }
 
 /*
- * Settles the ends of symbols without size, then links each entry to the nearest earlier one that
- * reaches beyond its start. For any address, the entries that cover it are on the chain of outer
+ * Set the ends of symbols without size, then link each entry to the nearest earlier one that
+ * extends beyond its start. For any address, the entries that cover it are on the chain of outer
  * links from the last entry that starts at or before it, innermost first.
  */
 static void link_entries(struct nsc_symtab *t, const struct nsc_elf *elf)
@@ -235,7 +235,7 @@ uint32_t nsc_symtab_find(const struct nsc_symtab *table, uint64_t va)
     return at;
 }
 
-/* First position in by_name whose name is not below the @length bytes of @name. */
+/* First position in by_name whose name is not less than the @length bytes of @name. */
 static size_t lower_bound(const struct nsc_symtab *t, const char *name, size_t length)
 {
     /* Equal in the first bytes: the other name is the same or longer, so not below. */
@@ -261,14 +261,14 @@ uint32_t nsc_symtab_whole(const struct nsc_symtab *table, uint32_t index)
         if (other->name_bytes != length || strncmp(name_of(table, other), name, length) != 0)
             break;
         candidates++;
-        /* A static function of the same source file beats everything; a global name is unique. */
+        /* Prefer a static function of the same source file, else the global one, which is unique.
+         */
         if (other->rank == 1 && other->group == e->group)
             return table->by_name[i];
         if (found == NSC_TABLE_NONE || table->entries[found].rank == 1)
             found = table->by_name[i];
     }
     if (found == NSC_TABLE_NONE || (candidates > 1 && table->entries[found].rank == 1))
-        return index; /* several static functions of that name elsewhere: better unsaid than wrong
-                       */
+        return index; /* several static functions of that name elsewhere: ambiguous */
     return found;
 }
