@@ -1,9 +1,9 @@
 /*
- * call_site_hook.c - calls that are recorded at their place: enter, the call and its move-result,
- * exit; and a handler of its own, whose exit comes before the method's handlers see the exception.
- * See method_hook.h.
+ * call_site_hook.c - record calls at the call site: enter, the call and its move-result, exit. An
+ * exception handler around the call calls exit before the method's handlers see the exception. See
+ * method_hook.h.
  *
- * The registers that this takes are read by nobody behind the call, in handlers or by the call.
+ * The registers used here are dead: not read by the call, after it, or in its handlers.
  */
 #include "android/bytecode/method_hook.h"
 #include "util/array.h"
@@ -13,7 +13,7 @@ static const uint16_t *insn_at(const struct nsc_dex_rewrite *rw, uint32_t i)
     return rw->code->insns + rw->plan.scan.at[i];
 }
 
-/* Instructions of a call: with the move-result behind it, if it has one. */
+/* Number of instructions of a call: 2 if a move-result follows, else 1. */
 static uint32_t call_length(const struct nsc_dex_rewrite *rw, uint32_t i)
 {
     if (i + 1 >= rw->plan.scan.count || nsc_dex_is_payload(insn_at(rw, i + 1)[0]))
@@ -21,7 +21,7 @@ static uint32_t call_length(const struct nsc_dex_rewrite *rw, uint32_t i)
     return (nsc_dex_opcode(insn_at(rw, i + 1)[0])->flags & NSC_DEX_RESULT) != 0 ? 2 : 1;
 }
 
-/* The id that the caller wants for the call at @i. */
+/* The id to record the call at @i with; 0: do not record it. */
 static uint32_t wanted_id(const struct nsc_dex_rewrite *rw, uint32_t i)
 {
     const uint16_t *insn = insn_at(rw, i);
@@ -34,7 +34,7 @@ static uint32_t wanted_id(const struct nsc_dex_rewrite *rw, uint32_t i)
     return rw->hook->call_id(rw->hook->context, (uint8_t)insn[0], insn[1]);
 }
 
-/* Find registers that are free around the call at @i: [0] for the id, [1] for the exception. */
+/* Find free registers around the call at @i: [0] for the id, [1] for the exception. */
 static bool find_registers(const struct nsc_dex_rewrite *rw, uint32_t i, uint32_t *regs)
 {
     const uint16_t *insn = insn_at(rw, i);
@@ -48,7 +48,7 @@ static bool find_registers(const struct nsc_dex_rewrite *rw, uint32_t i, uint32_
         memset(&taken, 0xff, sizeof taken);
     else
         taken = nsc_dex_live_behind(&rw->plan, rw->live, i + length - 1);
-    if (rw->live != NULL) { /* behind the call itself: its handlers */
+    if (rw->live != NULL) { /* after the call itself: includes its handlers */
         handlers = nsc_dex_live_behind(&rw->plan, rw->live, i);
         for (uint32_t k = 0; k < NSC_DEX_LIVE_REGISTERS / 64; k++)
             taken.bits[k] |= handlers.bits[k];
@@ -67,8 +67,8 @@ static bool find_registers(const struct nsc_dex_rewrite *rw, uint32_t i, uint32_
     return found == needed;
 }
 
-/* Whether the result of the call at @i takes the place of what a handler around it reads: then the
- * exit behind it cannot be under that handler, as far as a verifier sees. */
+/* Whether the result of the call at @i overwrites a register that a covering handler reads. The
+ * verifier then rejects an exit call after it that is covered by that handler. */
 static bool result_hides(const struct nsc_dex_rewrite *rw, uint32_t i)
 {
     uint32_t base = rw->plan.base[i];
@@ -109,7 +109,7 @@ uint32_t nsc_dex_calls_id(const struct nsc_dex_rewrite *rw, uint32_t i)
 
     if (id == 0)
         return 0;
-    /* With a monitor held nothing of ours may be without a handler. */
+    /* With a monitor held, our calls must be covered by the method's handlers. */
     if (!find_registers(rw, i, regs) || (rw->held[i] != 0 && result_hides(rw, i))) {
         rw->done->calls_left++;
         return 0;
@@ -118,7 +118,8 @@ uint32_t nsc_dex_calls_id(const struct nsc_dex_rewrite *rw, uint32_t i)
     return id;
 }
 
-/* The list that the call is under; one handler for those that stand side by side and are alike. */
+/* The handler list for a recorded call. Consecutive calls with the same id, cover and registers
+ * share one handler. */
 static uint32_t site_list(struct nsc_dex_rewrite *rw, uint32_t id, uint32_t cover,
                           const uint32_t *regs)
 {

@@ -1,5 +1,5 @@
 /*
- * code.c - a code item read, checked and written. See code.h.
+ * code.c - read, check and write a code item. See code.h.
  */
 #include "android/bytecode/code.h"
 
@@ -12,7 +12,7 @@
 #define HEADER_BYTES 16
 #define TRY_BYTES    8
 
-/* A code item while it is read. */
+/* State while a code item is read. */
 struct reader {
     struct nsc_dex_code *code;
     const uint8_t *item;
@@ -21,7 +21,7 @@ struct reader {
     struct nsc_diag *diag;
 };
 
-/* Over one encoded_catch_handler; false when it is cut off. */
+/* Skip one encoded_catch_handler. Returns false if it is truncated. */
 static bool skip_handler_list(struct nsc_span *span)
 {
     int64_t size = nsc_span_sleb32(span);
@@ -71,7 +71,7 @@ static int bad_at(const struct reader *r, uint64_t unit, const char *what)
                         (unsigned long long)unit);
 }
 
-/* One list of handlers. */
+/* Read one list of handlers. */
 static int read_list(struct reader *r, struct nsc_span *span, struct nsc_dex_catches *list,
                      uint32_t *room)
 {
@@ -98,7 +98,7 @@ static int read_list(struct reader *r, struct nsc_span *span, struct nsc_dex_cat
     return 0;
 }
 
-/* All lists; @offsets receives where each begins, counted from their table's first byte. */
+/* Read all lists. @offsets receives the offset of each one in the handler table. */
 static int read_lists(struct reader *r, uint32_t **offsets)
 {
     struct nsc_dex_code *code = r->code;
@@ -106,7 +106,7 @@ static int read_lists(struct reader *r, uint32_t **offsets)
     uint32_t count = nsc_span_leb32(&span), room = 0;
     int error;
 
-    /* A list has two bytes at least; tries name it with 16 bits. */
+    /* A list takes at least one byte; tries refer to it by a 16-bit offset. */
     if (span.bad || count == 0 || count > nsc_span_left(&span) || count > 65536)
         return nsc_diag_set(r->diag, r->handlers, EBADMSG, "code: no handlers for its tries");
     code->lists = calloc(count, sizeof *code->lists);
@@ -127,7 +127,7 @@ static int read_lists(struct reader *r, uint32_t **offsets)
     return 0;
 }
 
-/* Which list begins at @offset; NSC_DEX_NONE if none does. */
+/* The list that begins at @offset, or NSC_DEX_NONE. */
 static uint32_t list_at(const uint32_t *offsets, uint32_t count, uint32_t offset)
 {
     uint32_t at = NSC_PARTITION_POINT(i, count, offsets[i] < offset);
@@ -168,7 +168,7 @@ static int read_tries(struct reader *r, uint32_t count)
     return error;
 }
 
-/* The targets of the switch at @unit with its payload at @payload. */
+/* Check the targets of the switch at @unit with its payload at @payload. */
 static int check_switch(const struct reader *r, const struct nsc_dex_scan *scan, uint32_t unit,
                         uint32_t payload)
 {
@@ -193,8 +193,8 @@ static int check_switch(const struct reader *r, const struct nsc_dex_scan *scan,
     return 0;
 }
 
-/* Tables that several switches share are written for each of them: no more of that than there may
- * be in proportion to the code. */
+/* A payload shared by several switches is later copied for each of them. Limit the copies to a size
+ * linear in the code. */
 static bool too_shared(const struct reader *r, uint64_t targets)
 {
     return targets > (uint64_t)r->code->size * 2;
@@ -358,7 +358,8 @@ static void put_list(const struct nsc_dex_code *code, const struct nsc_dex_catch
     }
 }
 
-/* Offsets of the lists in @out count from where the table begins. Returns false without memory. */
+/* Append the handler table. @offsets receives the offset of each list in it. Returns false if out
+ * of memory. */
 static bool put_lists(const struct nsc_dex_code *code, struct nsc_buffer *out, uint32_t *offsets)
 {
     size_t begin = out->used;

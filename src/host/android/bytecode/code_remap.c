@@ -1,5 +1,5 @@
 /*
- * code_remap.c - new indices in a method's code. See nsc_dex_code_remap().
+ * code_remap.c - replace indices in a method's code. See nsc_dex_code_remap().
  */
 #include "android/bytecode/debug_info.h"
 #include "android/bytecode/plan.h"
@@ -25,7 +25,7 @@ static int map_kind(const struct nsc_dex_maps *maps, uint8_t kind, uint32_t *ind
     case NSC_DEX_PROTO:
         return nsc_dex_map(maps->protos, maps->proto_count, index);
     default:
-        return 0; /* call sites and method handles keep theirs */
+        return 0; /* call sites and method handles are not renumbered */
     }
 }
 
@@ -35,7 +35,7 @@ static int fail(const struct remap *r, uint32_t unit, int error)
                         error == -EOVERFLOW ? "no longer has 16 bits" : "beyond its table", unit);
 }
 
-/* An index of 16 bits at @unit. */
+/* Replace a 16-bit index at @unit. */
 static int map16(const struct remap *r, uint8_t kind, uint32_t unit)
 {
     uint32_t index = r->code->insns[unit];
@@ -49,7 +49,8 @@ static int map16(const struct remap *r, uint8_t kind, uint32_t unit)
     return 0;
 }
 
-/* Const-string: what no longer fits is counted, and stays as it is. */
+/* Replace the index of a const-string. If the new one exceeds 16 bits, count it and keep the old
+ * one. */
 static int map_string(struct remap *r, uint32_t unit)
 {
     uint32_t index = r->code->insns[unit + 1];
@@ -118,7 +119,7 @@ static int map_catches(const struct remap *r)
             return nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, EBADMSG,
                                 "code: a handler's type is beyond the table of types");
     }
-    /* Larger indices may take more bytes. */
+    /* Larger type indices may take more bytes in the handler table. */
     if (!nsc_dex_lists_fit(r->code))
         return nsc_diag_set(r->diag, NSC_DIAG_NO_OFFSET, EOVERFLOW, "code: it %s",
                             nsc_dex_refusal_text(NSC_DEX_REFUSED_TRIES));
@@ -144,7 +145,7 @@ static int map_debug(const struct remap *r)
     return 0;
 }
 
-/* Lay the code out again, with the const-string of @wide as const-string/jumbo. */
+/* Lay out the code again, with the const-strings in @wide as const-string/jumbo. */
 static int widen(const struct remap *r, const uint8_t *wide)
 {
     struct nsc_dex_plan plan;

@@ -1,6 +1,6 @@
 /*
- * debug_info.c - debug_info_item, a program for a small machine that has an address and a line:
- * read step by step, written step by step. See debug_info.h.
+ * debug_info.c - convert a debug_info_item, a program for a state machine with an address and a
+ * line register: decode each opcode and encode it again. See debug_info.h.
  */
 #include "android/bytecode/debug_info.h"
 
@@ -17,9 +17,9 @@ struct convert {
     struct nsc_buffer *out;
     const struct nsc_dex_maps *maps;
     const struct nsc_dex_moved *moved;
-    uint64_t addr;     /* of what is read */
-    uint32_t line;     /* likewise; both sides count alike, so wrapping does no harm */
-    uint32_t out_addr; /* of what has been written */
+    uint64_t addr;     /* registers of the input */
+    uint32_t line;     /* may wrap: input and output count alike */
+    uint32_t out_addr; /* registers of the output */
     uint32_t out_line;
     int error;
 };
@@ -33,7 +33,7 @@ void nsc_dex_put_sleb(struct nsc_buffer *out, int64_t v)
     while (more) {
         uint8_t byte = (uint8_t)(v & 0x7f);
 
-        v = (v - byte) / 128; /* rounds down */
+        v = (v - byte) / 128; /* arithmetic shift: rounds down */
         more = !((v == 0 && (byte & 0x40) == 0) || (v == -1 && (byte & 0x40) != 0));
         bytes[used++] = (uint8_t)(byte | (more ? 0x80 : 0));
     }
@@ -73,7 +73,7 @@ static void put_op(struct convert *c, int op)
     nsc_buffer_bytes(c->out, &byte, 1);
 }
 
-/* An index plus 1, where 0 is none. */
+/* Copy and replace an index + 1, where 0 means none. */
 static void copy_index(struct convert *c, char kind)
 {
     uint32_t index = nsc_span_leb32(&c->in);
@@ -90,7 +90,7 @@ static void copy_index(struct convert *c, char kind)
     nsc_buffer_leb(c->out, index);
 }
 
-/* The operands that stand where they stood. */
+/* Copy an opcode and its operands. */
 static void copy_operands(struct convert *c, int op)
 {
     put_op(c, op);
@@ -113,7 +113,7 @@ static void put_advance(struct convert *c, uint32_t to)
     c->out_addr = to;
 }
 
-/* A position: the line and address of now. */
+/* Emit a position with the current line and address. */
 static void put_position(struct convert *c)
 {
     uint32_t to = c->moved->to(c->moved->context, (uint32_t)c->addr);
@@ -134,7 +134,7 @@ static void put_position(struct convert *c)
     c->out_line = c->line;
 }
 
-/* One opcode where addresses change; false behind the last that matters. */
+/* Convert one opcode with changed addresses. Returns false past the end of the code. */
 static bool move_op(struct convert *c, uint8_t op)
 {
     if (op == NSC_DEX_DBG_ADVANCE_PC) {
@@ -154,8 +154,8 @@ static bool move_op(struct convert *c, uint8_t op)
     return c->addr < c->moved->size;
 }
 
-/* Opcodes for so much code are more than any compiler writes: what follows them is left out, so
- * that code items that share debug information do not each get all of it. */
+/* Limit of opcodes, above what compilers emit for code of this size; the rest is dropped. It bounds
+ * the output when many code items share one debug_info_item. */
 static uint64_t most_ops(const struct nsc_dex_moved *moved)
 {
     return moved == NULL ? UINT64_MAX : 256 + 16 * (uint64_t)moved->size;

@@ -1,11 +1,11 @@
 /*
- * exit_handlers.c - what covers each instruction, so that an exception that leaves the method
- * passes one exit. See method_hook.h.
+ * exit_handlers.c - choose the handlers that cover each instruction, so that an exception that
+ * leaves the method calls exit exactly once. See method_hook.h.
  *
- * An instruction that may throw is under our catch-all unless one of the code's own catches
- * everything: then the handler's code is under ours. Where a monitor is held nothing is ours: ART
- * gives up its proof that locks are paired when a handler is reached both with and without one.
- * Our own calls are under nothing.
+ * Our catch-all covers each instruction that may throw, unless one of the code's own handlers
+ * catches everything: then it covers that handler's code. It never covers instructions with a
+ * monitor held: ART cannot verify structured locking if a handler is reached with and without a
+ * lock. Our own calls at entry and return are not covered.
  */
 #include "android/bytecode/method_hook.h"
 
@@ -57,7 +57,7 @@ bool nsc_dex_handlers_escapes(const struct nsc_dex_rewrite *rw, uint32_t i)
 {
     uint32_t base = rw->plan.base[i];
 
-    /* What monitor-exit throws where monitors are paired is nothing. */
+    /* With balanced monitors, monitor-exit does not throw. */
     return may_throw(rw, i) && rw->held[i] != 0 &&
            (base == NSC_DEX_NONE || !rw->catches_all[base]) &&
            (rw->code->insns[rw->plan.scan.at[i]] & 0xff) != NSC_OP_MONITOR_EXIT;
@@ -71,7 +71,7 @@ void nsc_dex_handlers_end(struct nsc_dex_rewrite *rw)
     nsc_dex_put_rethrow(rw, rw->hook->id, 1, 0, NSC_DEX_NONE);
 }
 
-/* The shortest instruction that puts @value into @reg (at most 255). */
+/* Encode the shortest instruction that loads @value into @reg (at most 255). Returns its units. */
 static uint32_t make_const(uint16_t *insn, uint32_t reg, uint32_t value)
 {
     int32_t v = (int32_t)value;

@@ -1,9 +1,9 @@
 /*
- * liveness.c - which registers are read later. See flow.h.
+ * liveness.c - live register analysis. See flow.h.
  */
 #include "android/bytecode/flow.h"
 
-/* Sweeps over the code until it is no longer tried: nested loops of real code need a few. */
+/* Limit of sweeps over the code before giving up: nested loops of real code need a few. */
 #define SWEEPS_MAX 48
 
 static void set(struct nsc_dex_live *live, uint32_t reg, bool wide, bool on)
@@ -60,7 +60,7 @@ struct nsc_dex_live nsc_dex_live_behind(const struct nsc_dex_plan *plan,
     return j.all;
 }
 
-/* Registers that instruction @insn writes go, those that it reads come. */
+/* Remove the registers that @insn writes, then add those that it reads. */
 static void transfer(const uint16_t *insn, struct nsc_dex_live *live)
 {
     const struct nsc_dex_opcode *op = nsc_dex_opcode(insn[0]);
@@ -79,7 +79,8 @@ static void transfer(const uint16_t *insn, struct nsc_dex_live *live)
             set(live, nsc_dex_insn_arg(insn, op->format, k), false, true);
 }
 
-/* One sweep from the end; what is live at the handlers of each list is of the sweep before. */
+/* One backward sweep. The live registers of the handler lists are those of the previous sweep.
+ * Returns whether anything changed. */
 static bool sweep(const struct nsc_dex_plan *plan, struct nsc_dex_live *live)
 {
     bool changed = false;

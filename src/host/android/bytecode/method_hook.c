@@ -1,19 +1,20 @@
 /*
- * method_hook.c - the hook: enter first, exit last, once. See nsc_dex_code_hook() and
- * method_hook.h.
+ * method_hook.c - insert the hooks into a method: enter first, exit once at the end. See
+ * nsc_dex_code_hook() and method_hook.h.
  *
- * Registers: at its begin a method uses none but its arguments, at a return none but what it
- * returns, in our handler none but the exception. So most methods need no more than they have.
- * Others get some on top; their arguments, which then come in higher, are moved down to where the
- * code expects them.
+ * Registers: at its entry a method uses only its arguments, at a return only the returned value, in
+ * our handler only the exception. So most methods need no additional registers. Others get some at
+ * the top. Their arguments then arrive in higher registers and are moved down to where the code
+ * expects them.
  */
 #include "android/bytecode/method_hook.h"
 
-/* Returns of the same register end in the same code: at one of them, or behind everything. */
+/* Returns of the same kind and register share one exit sequence: in place of one of them, or at the
+ * end of the code. */
 struct tail {
-    uint32_t count;
-    uint32_t at;    /* instruction that has the code; NSC_DEX_NONE: it is behind everything */
-    uint32_t label; /* of the code; NSC_DEX_NONE: not yet */
+    uint32_t count; /* of returns */
+    uint32_t at;    /* the return with the sequence; NSC_DEX_NONE: at the end of the code */
+    uint32_t label; /* of the sequence; NSC_DEX_NONE: none yet */
 };
 
 #define TAILS (4 * 256) /* return-void, return, return-wide, return-object; register */
@@ -28,7 +29,7 @@ static uint16_t insn_at(const struct nsc_dex_rewrite *rw, uint32_t i)
     return rw->code->insns[rw->plan.scan.at[i]];
 }
 
-/* A return that is reached, of a method that is recorded. */
+/* Whether instruction @i is a reachable return, and the method is recorded. */
 static bool is_return(const struct nsc_dex_rewrite *rw, uint32_t i)
 {
     uint16_t insn = insn_at(rw, i);
@@ -37,7 +38,7 @@ static bool is_return(const struct nsc_dex_rewrite *rw, uint32_t i)
            (nsc_dex_opcode(insn)->flags & NSC_DEX_RETURNS) != 0 && rw->held[i] != NSC_DEX_UNREACHED;
 }
 
-/* The lowest register that a return does not give back. */
+/* The lowest register that a return does not read. */
 static uint32_t free_at_return(uint16_t insn)
 {
     uint32_t reg = insn >> 8;
@@ -49,7 +50,7 @@ static uint32_t free_at_return(uint16_t insn)
     return reg == 0 ? 1 : 0;
 }
 
-/* Whether an exception may come to our handler. */
+/* Whether our handler is needed for any instruction. */
 static bool needs_handler(struct nsc_dex_rewrite *rw)
 {
     for (uint32_t i = 0; i < rw->plan.scan.count && rw->hook->catch_all; i++) {
@@ -63,7 +64,7 @@ static bool needs_handler(struct nsc_dex_rewrite *rw)
     return false;
 }
 
-/* Registers that the method must have for its own hook. */
+/* Number of registers that the method needs for its own hooks. */
 static uint32_t needed_registers(struct nsc_dex_rewrite *rw)
 {
     uint32_t needed = (uint32_t)rw->code->ins + 1;
@@ -74,7 +75,7 @@ static uint32_t needed_registers(struct nsc_dex_rewrite *rw)
     return needed < 2 && needs_handler(rw) ? 2 : needed;
 }
 
-/* Do the parameters fill what comes in? */
+/* Whether the shorty's parameters match the code item's number of argument words. */
 static bool shorty_fits(const struct nsc_dex_rewrite *rw)
 {
     const char *shorty = rw->hook->shorty;
@@ -108,7 +109,7 @@ static void put_move(struct nsc_dex_rewrite *rw, uint8_t opcode, uint32_t to, ui
     nsc_dex_plan_add(&rw->plan, insn, units, NSC_DEX_NONE, true);
 }
 
-/* Arguments come in above the registers that were added. */
+/* Move the arguments down, below the added registers. */
 static void put_moves(struct nsc_dex_rewrite *rw)
 {
     uint32_t to = (uint32_t)rw->code->registers - rw->code->ins;
@@ -128,7 +129,7 @@ static void put_moves(struct nsc_dex_rewrite *rw)
     }
 }
 
-/* What covers the next instruction behind @i that may throw; *from remembers how far was looked. */
+/* Cover of the next instruction after @i that may throw. *from caches the search position. */
 static uint32_t next_cover(struct nsc_dex_rewrite *rw, uint32_t i, uint32_t *from)
 {
     bool neutral = true;
@@ -144,8 +145,8 @@ static uint32_t next_cover(struct nsc_dex_rewrite *rw, uint32_t i, uint32_t *fro
     return NSC_DEX_NONE;
 }
 
-/* Choose for each kind of return the one that has the exit in its place. One whose exit would part
- * a try costs more than a goto. */
+/* Choose for each kind of return the one that gets the exit sequence in its place. Not one whose
+ * exit would split a try: that costs more than a goto. */
 static void choose_tails(struct nsc_dex_rewrite *rw, struct tail *tails)
 {
     uint32_t before = NSC_DEX_NONE, from = 0;
@@ -187,7 +188,7 @@ static void put_return(struct nsc_dex_rewrite *rw, uint32_t i, struct tail *tail
     put_tail(rw, insn_at(rw, i));
 }
 
-/* The code's own instructions, and what comes between them. */
+/* Emit the method's instructions and the hooks between them. */
 static void put_body(struct nsc_dex_rewrite *rw, struct tail *tails)
 {
     struct nsc_dex_plan *plan = &rw->plan;
@@ -234,7 +235,7 @@ static int put_all(struct nsc_dex_rewrite *rw)
     return nsc_dex_plan_finish(&rw->plan, rw->code);
 }
 
-/* What is needed and whether it can be had: 0, -ENOMEM or a refusal. */
+/* Analyze the code and check that it can be hooked. Returns 0, -ENOMEM or a refusal. */
 static int prepare(struct nsc_dex_rewrite *rw)
 {
     uint32_t needed;
@@ -282,7 +283,7 @@ static int rewrite(struct nsc_dex_rewrite *rw)
     return error;
 }
 
-/* The static method that takes the calls of @method; NSC_DEX_NONE: none. */
+/* The static method that calls of @method are redirected to; NSC_DEX_NONE: none. */
 static uint32_t reroute_of(const struct nsc_dex_hook *hook, uint32_t method)
 {
     for (uint32_t i = 0; i < hook->reroute_count; i++)

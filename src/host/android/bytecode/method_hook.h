@@ -1,20 +1,20 @@
 /*
- * method_hook.h - the parts of nsc_dex_code_hook(). Of dex/ alone.
+ * method_hook.h - shared state and parts of nsc_dex_code_hook(). Private to bytecode/.
  *
- * method_hook.c decides and goes over the code; exit_handlers.c says what covers each instruction;
- * call_site_hook.c brackets calls at their place.
+ * method_hook.c decides whether a method can be hooked and rewrites its code; exit_handlers.c
+ * chooses the handlers that cover each instruction; call_site_hook.c records calls at call sites.
  */
 #ifndef NSC_ANDROID_BYTECODE_METHOD_HOOK_H
 #define NSC_ANDROID_BYTECODE_METHOD_HOOK_H
 
 #include "android/bytecode/flow.h"
 
-/* Calls of one method that are handled alike when they throw. */
+/* Adjacent recorded calls of one method that share an exception handler. */
 struct nsc_dex_site {
     uint32_t id;
-    uint32_t cover;            /* of what is thrown on */
-    uint32_t list;             /* the catch-all that the call is under */
-    uint32_t label;            /* of its handler */
+    uint32_t cover;            /* list that covers the rethrow */
+    uint32_t list;             /* list with the handler, which covers the calls */
+    uint32_t label;            /* of the handler */
     uint8_t number, exception; /* registers */
 };
 
@@ -24,13 +24,13 @@ struct nsc_dex_rewrite {
     struct nsc_dex_hooked *done;
     struct nsc_dex_plan plan;
     uint16_t *held;            /* by instruction: nsc_dex_monitors() */
-    struct nsc_dex_live *live; /* NULL: nothing is known, or needed */
-    uint32_t grow;             /* registers that are added */
+    struct nsc_dex_live *live; /* NULL: unknown or not needed */
+    uint32_t grow;             /* registers to add */
 
-    /* The method's own catch-all. */
-    uint32_t handler;    /* label */
-    uint32_t ours;       /* list of it alone; NSC_DEX_NONE until used */
-    uint32_t *with_ours; /* by list of the code: the same with it behind; NSC_DEX_NONE until used */
+    /* Our catch-all handler, which calls exit for the method. */
+    uint32_t handler;    /* its label */
+    uint32_t ours;       /* list with our handler only; NSC_DEX_NONE until used */
+    uint32_t *with_ours; /* by list of the code: it plus our handler; NSC_DEX_NONE until used */
     bool *catches_all;   /* by list of the code */
     bool handler_used;
 
@@ -45,17 +45,18 @@ struct nsc_dex_rewrite {
 
 /* Returns 0 or -ENOMEM. */
 int nsc_dex_handlers_begin(struct nsc_dex_rewrite *rw);
-/* What covers instruction @i from now on; *neutral: see struct nsc_dex_item. */
+/* The handler list to cover instruction @i with; *neutral: see struct nsc_dex_item. */
 uint32_t nsc_dex_handlers_cover(struct nsc_dex_rewrite *rw, uint32_t i, bool *neutral);
-/* Whether an exception of instruction @i leaves the method with a monitor held. */
+/* Whether an exception of instruction @i may leave the method with a monitor held. */
 bool nsc_dex_handlers_escapes(const struct nsc_dex_rewrite *rw, uint32_t i);
-/* The method's own catch-all, if it is used. */
+/* Emit our catch-all handler, if it is used. */
 void nsc_dex_handlers_end(struct nsc_dex_rewrite *rw);
 
-/* Put a call of the static @method with @id, by way of @reg; @cover is what covers the call. */
+/* Emit a call of the static @method with argument @id in register @reg, covered by @cover. */
 void nsc_dex_put_event(struct nsc_dex_plan *plan, uint32_t method, uint32_t id, uint32_t reg,
                        uint32_t cover);
-/* move-exception @exception; exit @id; throw @exception; the throw is covered by @cover. */
+/* Emit move-exception @exception; exit(@id) by register @number; throw @exception. All are covered
+ * by @cover. */
 void nsc_dex_put_rethrow(struct nsc_dex_rewrite *rw, uint32_t id, uint32_t number,
                          uint32_t exception, uint32_t cover);
 
@@ -63,14 +64,15 @@ void nsc_dex_put_rethrow(struct nsc_dex_rewrite *rw, uint32_t id, uint32_t numbe
  * ----------------------------------------------------------------------------------
  */
 
-/* Count what is to be recorded and say how many registers that needs beyond those that are free.
- * Returns 0 or -ENOMEM. */
+/* Count the calls to record and compute the number of registers to add for them. Returns 0 or
+ * -ENOMEM. */
 int nsc_dex_calls_begin(struct nsc_dex_rewrite *rw, uint32_t *grow);
-/* The id for the call at instruction @i; 0: none, or there is no register for it. */
+/* Id for the call at instruction @i; 0: not recorded, or not possible (counted in calls_left). */
 uint32_t nsc_dex_calls_id(const struct nsc_dex_rewrite *rw, uint32_t i);
-/* Put the call at instruction @i, and the move-result behind it; returns how many instructions. */
+/* Emit the recorded call at instruction @i with its move-result. Returns the number of original
+ * instructions consumed. */
 uint32_t nsc_dex_calls_put(struct nsc_dex_rewrite *rw, uint32_t i, uint32_t id);
-/* The handlers. */
+/* Emit the handlers of the recorded calls. */
 void nsc_dex_calls_end(struct nsc_dex_rewrite *rw);
 
 #endif

@@ -1,15 +1,15 @@
 /*
- * monitors.c - which instructions are reached, and with how many monitors held. See flow.h.
+ * monitors.c - reachability and the number of monitors held at each instruction. See flow.h.
  */
 #include "android/bytecode/flow.h"
 
 struct walk {
     const struct nsc_dex_plan *plan;
     uint16_t *held;
-    uint16_t *lists; /* the same at the handlers of a list */
-    uint32_t *stack; /* instructions to look at; each at most twice */
+    uint16_t *lists; /* the same at the handlers of each list */
+    uint32_t *stack; /* instructions to visit; each at most twice */
     uint32_t depth;
-    uint16_t now; /* what the instruction under way leaves behind */
+    uint16_t now; /* monitors held after the current instruction */
 };
 
 bool nsc_dex_successors(const struct nsc_dex_plan *plan, uint32_t i,
@@ -37,7 +37,7 @@ bool nsc_dex_successors(const struct nsc_dex_plan *plan, uint32_t i,
     return true;
 }
 
-/* What is known from two ways. */
+/* Merge the values of two paths. */
 static uint16_t merge(uint16_t a, uint16_t b)
 {
     if (a == NSC_DEX_UNREACHED || a == b)
@@ -62,7 +62,7 @@ static void visit(void *context, uint32_t next)
     reach(w, next, w->now);
 }
 
-/* An exception leaves things as they were in front of the instruction. */
+/* Propagate to the handlers: an exception leaves the monitors as before the instruction. */
 static void throws(struct walk *w, uint32_t list, uint16_t held)
 {
     const struct nsc_dex_code *code = w->plan->code;
@@ -91,8 +91,9 @@ static uint16_t behind(uint16_t held, uint8_t opcode)
     return held;
 }
 
-/* Whether an instruction may throw as ART's verifier sees it: monitor-exit of what is held does
- * not, so that its handlers need not be told of the monitor. Compilers leave it under any handlers.
+/* Whether an instruction may throw according to ART's verifier. monitor-exit of a held monitor does
+ * not, so the monitor is not propagated to its handlers. Compilers leave it covered by any
+ * handlers.
  */
 static bool may_throw(uint16_t insn, uint16_t held)
 {
@@ -123,7 +124,7 @@ int nsc_dex_monitors(const struct nsc_dex_plan *plan, uint16_t **held, bool *fal
 
     w.held = malloc((size_t)count * sizeof *w.held);
     w.lists = malloc(((size_t)plan->code->list_count + 1) * sizeof *w.lists);
-    /* What changes twice may stand on the stack twice. */
+    /* A value changes at most twice, so an instruction is pushed at most twice. */
     w.stack = malloc(((size_t)count * 2 + 1) * sizeof *w.stack);
     if (w.held == NULL || w.lists == NULL || w.stack == NULL) {
         free(w.held);

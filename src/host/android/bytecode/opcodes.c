@@ -1,7 +1,7 @@
 /* opcodes.c - see opcodes.h. */
 #include "android/bytecode/opcodes.h"
 
-/* The flags, short enough that an instruction stays a line. */
+/* Short names of the flags, to keep each instruction on one line. */
 #define T   NSC_DEX_THROWS
 #define BR  NSC_DEX_BRANCHES
 #define SW  NSC_DEX_SWITCHES
@@ -17,8 +17,7 @@
 #define DB  NSC_DEX_WIDE_B
 #define DC  NSC_DEX_WIDE_C
 
-/* Those that are left out do not exist. check-cast narrows what A is taken for, but does not write.
- */
+/* Missing opcodes do not exist. check-cast narrows the type of A, but does not write it. */
 const struct nsc_dex_opcode nsc_dex_opcodes[256] = {
     [0x00] = {"nop", NSC_DEX_10X, NSC_DEX_NO_INDEX, 0},
     [0x01] = {"move", NSC_DEX_12X, NSC_DEX_NO_INDEX, WA | RB},

@@ -1,7 +1,7 @@
 /*
- * opcodes.h - what each Dalvik instruction looks like and does, for DEX 035 to 041.
+ * opcodes.h - format and properties of each Dalvik instruction, for DEX 035 to 041.
  *
- * Used by everything in dex/ that looks into code. Facts only: nothing here changes code.
+ * Used by all files that parse code. Read-only data: nothing here changes code.
  * Source: "Dalvik bytecode" and "Dalvik executable instruction formats" of the Android
  * documentation.
  */
@@ -42,7 +42,7 @@ enum nsc_dex_format {
     NSC_DEX_51L,
 };
 
-/* What an index of an instruction, of a handler or of debug information counts. */
+/* Table that an index in an instruction, a handler or debug information refers to. */
 enum nsc_dex_index {
     NSC_DEX_STRING,
     NSC_DEX_TYPE,
@@ -55,14 +55,14 @@ enum nsc_dex_index {
     NSC_DEX_NO_INDEX = NSC_DEX_INDEX_KINDS,
 };
 
-/* Flags of an opcode. A register that is wide is written or read together with the next one. */
+/* Flags of an opcode. A wide register is written or read together with the next one. */
 #define NSC_DEX_THROWS   0x0001u /* may throw */
-#define NSC_DEX_BRANCHES 0x0002u /* has a branch target of its own */
-#define NSC_DEX_SWITCHES 0x0004u /* its targets stand in a payload */
+#define NSC_DEX_BRANCHES 0x0002u /* contains a branch target */
+#define NSC_DEX_SWITCHES 0x0004u /* its targets are in a payload */
 #define NSC_DEX_RETURNS  0x0008u
-#define NSC_DEX_ENDS     0x0010u /* never goes on to the next instruction */
+#define NSC_DEX_ENDS     0x0010u /* never continues with the next instruction */
 #define NSC_DEX_INVOKES  0x0020u
-#define NSC_DEX_RESULT   0x0040u /* move-result*: only behind an invoke or filled-new-array */
+#define NSC_DEX_RESULT   0x0040u /* move-result*: only after an invoke or filled-new-array */
 #define NSC_DEX_WRITES_A 0x0080u
 #define NSC_DEX_READS_A  0x0100u
 #define NSC_DEX_READS_B  0x0200u
@@ -74,11 +74,11 @@ enum nsc_dex_index {
 struct nsc_dex_opcode {
     const char *name;
     uint8_t format; /* NSC_DEX_UNUSED: no such instruction */
-    uint8_t index;  /* enum nsc_dex_index; 45cc and 4rcc have a prototype besides */
+    uint8_t index;  /* enum nsc_dex_index; 45cc and 4rcc have a prototype in addition */
     uint16_t flags;
 };
 
-/* Opcodes that are dealt with by name. */
+/* Opcodes that are used by name. */
 enum {
     NSC_OP_NOP = 0x00,
     NSC_OP_MOVE = 0x01,
@@ -112,7 +112,7 @@ enum {
     NSC_OP_INVOKE_STATIC_RANGE = 0x77,
 };
 
-/* Units that look like a nop with something in its upper byte open a payload. */
+/* First unit of a payload: a nop with a non-zero upper byte. */
 #define NSC_DEX_PACKED_PAYLOAD 0x0100u
 #define NSC_DEX_SPARSE_PAYLOAD 0x0200u
 #define NSC_DEX_ARRAY_PAYLOAD  0x0300u
@@ -134,14 +134,14 @@ static inline bool nsc_dex_is_payload(uint16_t unit)
 uint32_t nsc_dex_format_units(uint8_t format);
 
 /**
- * nsc_dex_insn_units - code units that the instruction or payload at @insns takes.
+ * nsc_dex_insn_units - size of the instruction or payload at @insns, in code units.
  * @left: units from there to the end of the code.
  *
- * Returns 0 when it has no known opcode or does not fit.
+ * Returns 0 if the opcode is unknown or the instruction exceeds @left.
  */
 uint32_t nsc_dex_insn_units(const uint16_t *insns, uint32_t left);
 
-/* Registers of an instruction, wherever its format has them; 0 where it has none. */
+/* Registers A and B of an instruction, decoded by format. Only for formats that have them. */
 static inline uint32_t nsc_dex_insn_a(const uint16_t *insn, uint8_t format)
 {
     switch (format) {
@@ -175,15 +175,15 @@ static inline uint32_t nsc_dex_insn_b(const uint16_t *insn, uint8_t format)
     }
 }
 
-/* Only 23x has a third one. */
+/* Register C; only format 23x has it. */
 static inline uint32_t nsc_dex_insn_c(const uint16_t *insn)
 {
     return insn[1] >> 8;
 }
 
-/* Registers that an instruction of the formats 35c, 3rc, 45cc, 4rcc is given. */
+/* Number of argument registers of an instruction of the formats 35c, 3rc, 45cc, 4rcc. */
 uint32_t nsc_dex_insn_args(const uint16_t *insn, uint8_t format);
-/* The @i-th of them. */
+/* The @i-th argument register. */
 uint32_t nsc_dex_insn_arg(const uint16_t *insn, uint8_t format, uint32_t i);
 
 static inline bool nsc_dex_has_args(uint8_t format)
@@ -191,7 +191,7 @@ static inline bool nsc_dex_has_args(uint8_t format)
     return format >= NSC_DEX_35C && format <= NSC_DEX_4RCC;
 }
 
-/* Distance in units that a branch, a switch or fill-array-data carries; 0 for the others. */
+/* Relative offset of a branch, a switch or fill-array-data, in units; 0 for other instructions. */
 int32_t nsc_dex_insn_offset(const uint16_t *insn, uint8_t format);
 
 #endif

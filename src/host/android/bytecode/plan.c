@@ -1,5 +1,5 @@
 /*
- * plan.c - code on its way from what it was to what it becomes. See plan.h.
+ * plan.c - build and finish a plan of rewritten code. See plan.h.
  */
 #include "android/bytecode/plan.h"
 
@@ -15,7 +15,7 @@ static uint32_t *uints(uint32_t count)
     return array;
 }
 
-/* The instruction whose payload instruction @i points at; NSC_DEX_NONE if it points at none. */
+/* The payload (as an instruction) that instruction @i points to, or NSC_DEX_NONE. */
 static uint32_t payload_of(const struct nsc_dex_plan *plan, uint32_t i)
 {
     const uint16_t *insn = plan->code->insns + plan->scan.at[i];
@@ -156,7 +156,8 @@ static struct nsc_dex_item *add_item(struct nsc_dex_plan *plan)
     return more;
 }
 
-/* Where the pointer at instruction @i, of item @item, finds its payload. */
+/* Label of the payload for instruction @i, which is item @item. Each switch after the first user of
+ * a payload gets its own copy. */
 static uint32_t pointer_target(struct nsc_dex_plan *plan, uint32_t i, uint32_t item)
 {
     uint32_t payload = payload_of(plan, i), room;
@@ -196,7 +197,7 @@ void nsc_dex_plan_keep(struct nsc_dex_plan *plan, uint32_t i, uint32_t cover, bo
         item->form = plan->owner[i] != NSC_DEX_NONE && insn[0] != NSC_DEX_ARRAY_PAYLOAD
                          ? NSC_DEX_TABLE
                          : NSC_DEX_DATA;
-        item->target = plan->owner[i]; /* finish() makes an item of it */
+        item->target = plan->owner[i]; /* finish() converts it to an item */
     } else if (op->format == NSC_DEX_31T) {
         item->form = NSC_DEX_POINTER;
         item->target = pointer_target(plan, i, plan->item_count - 1);
@@ -265,7 +266,7 @@ bool nsc_dex_plan_is_padding(const struct nsc_dex_plan *plan, uint32_t i, bool r
            i + 1 < plan->scan.count && nsc_dex_is_payload(insns[plan->scan.at[i + 1]]);
 }
 
-/* Tables find the item of their switch; those of the second user of a table are added. */
+/* Set the switch items of all tables, and append the copies of shared tables. */
 static void settle_tables(struct nsc_dex_plan *plan)
 {
     for (uint32_t i = 0; i < plan->item_count; i++)
@@ -292,7 +293,7 @@ static uint32_t moved_to(const void *context, uint32_t at)
 {
     const struct nsc_dex_plan *plan = context;
 
-    /* What is put in front of the first line belongs to it. */
+    /* Code inserted before the first instruction belongs to the first line. */
     return at == 0 ? 0 : nsc_dex_label_unit(plan, plan->scan.index[at]);
 }
 

@@ -1,9 +1,10 @@
 /*
- * plan_layout.c - where the items of a plan go, and how large their branches must be. See plan.h.
+ * plan_layout.c - assign addresses to the items of a plan, choose branch sizes, write the code. See
+ * plan.h.
  */
 #include "android/bytecode/plan.h"
 
-/* Passes in which only branches grow that must; then all that may. Each pass is linear. */
+/* Passes that grow only branches that are too small; later ones grow all. Each pass is linear. */
 #define EXACT_PASSES 20
 
 uint32_t nsc_dex_label_unit(const struct nsc_dex_plan *plan, uint32_t label)
@@ -18,7 +19,7 @@ static bool is_payload(const struct nsc_dex_item *item)
     return item->form == NSC_DEX_TABLE || item->form == NSC_DEX_DATA;
 }
 
-/* False beyond what distances can say. */
+/* Assign addresses. Returns false if they exceed the range of branch offsets. */
 static bool place(struct nsc_dex_plan *plan)
 {
     uint64_t at = 0;
@@ -37,19 +38,19 @@ static bool place(struct nsc_dex_plan *plan)
     return true;
 }
 
-/* Units that a branch over @distance takes. */
+/* Size in units of a branch with offset @distance. */
 static uint32_t branch_units(uint8_t form, int64_t distance)
 {
     if (form == NSC_DEX_IF)
         return distance >= INT16_MIN && distance <= INT16_MAX ? 2 : 5;
     if (distance == 0)
-        return 3; /* only goto/32 may go to itself */
+        return 3; /* only goto/32 may have offset 0 */
     if (distance >= INT8_MIN && distance <= INT8_MAX)
         return 1;
     return distance >= INT16_MIN && distance <= INT16_MAX ? 2 : 3;
 }
 
-/* Let branches grow that are too small; false when none is. */
+/* Grow branches that are too small, or all. Returns false if none has grown. */
 static bool grow(struct nsc_dex_plan *plan, bool all)
 {
     bool grown = false;
@@ -104,7 +105,7 @@ static void emit_if(uint16_t *to, const uint16_t *from, uint32_t units, int32_t 
     to[1] = (uint16_t)distance;
     if (units == 2)
         return;
-    to[0] ^= 1; /* each test stands beside its opposite */
+    to[0] ^= 1; /* the opcodes of a test and its inverse differ in bit 0 */
     to[1] = 5;
     emit_jump(to + 2, 3, distance - 2);
 }

@@ -1,6 +1,6 @@
 /*
- * plan_tries.c - tries and lists of handlers of a plan: items that are covered by the same list and
- * stand side by side are one try. See plan.h.
+ * plan_tries.c - build the tries and handler lists of a plan: adjacent items covered by the same
+ * list become one try. See plan.h.
  */
 #include "android/bytecode/plan.h"
 #include "util/array.h"
@@ -9,7 +9,7 @@
 #define TRIES_MAX       65535u
 #define LIST_OFFSET_MAX 65535u
 
-/* What of the code's own lists a list is made of. */
+/* The code's own list that a list is based on, or NSC_DEX_NONE. */
 static uint32_t base_of(const struct nsc_dex_plan *plan, uint32_t list)
 {
     if (list == NSC_DEX_NONE || list < plan->code->list_count)
@@ -17,8 +17,8 @@ static uint32_t base_of(const struct nsc_dex_plan *plan, uint32_t list)
     return plan->made[list - plan->code->list_count].base;
 }
 
-/* What cannot throw goes with a neighbour, so that it does not part a try: with the one before it,
- * else with the one behind it. */
+/* Give items that cannot throw the cover of a neighbour (the previous one, else the next), so that
+ * they do not split a try. */
 static void decide_neutral(struct nsc_dex_plan *plan)
 {
     struct nsc_dex_item *items = plan->items;
@@ -43,7 +43,7 @@ static void decide_neutral(struct nsc_dex_plan *plan)
     }
 }
 
-/* One more try; false without memory. */
+/* Append a try. Returns false if out of memory. */
 static bool add_try(struct nsc_dex_code *to, uint32_t *room, uint32_t start, uint32_t end,
                     uint32_t list)
 {
@@ -56,7 +56,7 @@ static bool add_try(struct nsc_dex_code *to, uint32_t *room, uint32_t start, uin
     return true;
 }
 
-/* The tries, with lists as the plan counts them. */
+/* Build the tries, with list numbers of the plan. */
 static bool make_tries(const struct nsc_dex_plan *plan, struct nsc_dex_code *to)
 {
     uint32_t room = 0, start = 0, end = 0, list = NSC_DEX_NONE;
@@ -115,7 +115,7 @@ static bool make_list(const struct nsc_dex_plan *plan, struct nsc_dex_code *to, 
     return true;
 }
 
-/* Lists that are used, in the plan's order; tries are told their new numbers. */
+/* Build the used lists in the plan's order, and renumber the lists of the tries. */
 static int make_lists(const struct nsc_dex_plan *plan, struct nsc_dex_code *to)
 {
     uint32_t count = plan->code->list_count + plan->made_count, room = 0;
@@ -161,7 +161,7 @@ bool nsc_dex_lists_fit(const struct nsc_dex_code *to)
 
         if (at > LIST_OFFSET_MAX)
             return false;
-        at += leb_bytes(2 * list->count); /* signed numbers have a bit less */
+        at += leb_bytes(2 * list->count); /* sleb128 has one bit less per number */
         for (uint32_t c = list->first; c < list->first + list->count; c++) {
             if (to->catches[c].type != NSC_DEX_NONE)
                 at += leb_bytes(to->catches[c].type);
