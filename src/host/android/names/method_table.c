@@ -14,10 +14,10 @@
 #include "util/hash.h"
 #include "util/os/whole_file.h"
 
-/* What stands before the first method, and where in it the fingerprint is. */
+/* The head before the first method; the fingerprint follows HEAD. */
 #define HEAD       NSC_METHODS_MAGIC "\nbuild "
 #define HEAD_BYTES (sizeof HEAD - 1 + NSC_METHODS_BUILD_BYTES + 1)
-/* Of the two halves of a fingerprint; any numbers that stay. */
+/* Seeds of the two halves of a fingerprint: arbitrary, but must not change. */
 #define SEED_1     0x6e616e6f73636f70u
 #define SEED_2     0x6d6574686f647331u
 
@@ -37,7 +37,7 @@ static bool is_control(char c)
     return (unsigned char)c < 0x20 || c == 0x7f;
 }
 
-/* A field, so that it ends where the next tab or line does. */
+/* Append a field; replace control characters, so that tabs and newlines only separate fields. */
 static void put_field(struct nsc_buffer *b, const char *text)
 {
     size_t bytes = strlen(text);
@@ -94,25 +94,25 @@ void nsc_methods_writer_free(struct nsc_methods_writer *w)
 
 /* ---- Reading ------------------------------------------------------------------------------ */
 
-/* Where the fields of a method begin in the text. */
+/* Offsets of a method's fields in the text. */
 struct entry {
     uint32_t signature, file, line;
 };
 
 struct nsc_methods {
-    char *text; /* fields end in NUL */
+    char *text; /* fields are NUL terminated */
     const char *build;
     struct entry *entries;
     uint32_t count, room;
 };
 
-/* A line that is taken apart; its text ends in NUL. */
+/* A line being parsed; NUL terminated. */
 struct line {
     char *at, *end;
     uint64_t number;
 };
 
-/* The next line of [*@at, @end), which ends in NUL. Returns false at the end. */
+/* Take the next line of [*@at, @end) and terminate it with NUL. Returns false at the end. */
 static bool next_line(char **at, char *end, struct line *line)
 {
     char *newline;
@@ -130,7 +130,7 @@ static bool next_line(char **at, char *end, struct line *line)
     return true;
 }
 
-/* Cut a field off at its tab. Returns what follows, or NULL if there is no tab. */
+/* Terminate a field at its tab. Returns the next field, or NULL if there is no tab. */
 static char *cut_field(char *at, const char *end)
 {
     char *tab = memchr(at, '\t', (size_t)(end - at));
@@ -141,7 +141,7 @@ static char *cut_field(char *at, const char *end)
     return tab + 1;
 }
 
-/* Digits, and nothing else, that fit. */
+/* Parse a decimal number that fits 32 bits. */
 static bool parse_number(const char *text, uint32_t *value)
 {
     uint64_t v = 0;
@@ -156,7 +156,7 @@ static bool parse_number(const char *text, uint32_t *value)
     return true;
 }
 
-/* "ID TAB SIGNATURE TAB FILE TAB LINE". Returns NULL, or what is wrong. */
+/* Parse "ID TAB SIGNATURE TAB FILE TAB LINE". Returns NULL, or the error text. */
 static const char *parse_method(const struct nsc_methods *m, const struct line *line,
                                 struct entry *entry)
 {

@@ -1,4 +1,4 @@
-/* r8_mapping.c - see r8_mapping.h: what is looked up in a mapping. */
+/* r8_mapping.c - see r8_mapping.h: lookup in a mapping. */
 #include "android/names/r8_mapping.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static const struct primitive primitives[] = {
 };
 #define PRIMITIVES (sizeof primitives / sizeof primitives[0])
 
-/* Names with '.' for '/' or the other way round. */
+/* Append a name with @from replaced by @to: '.' by '/' or the reverse. */
 static void put_name(struct nsc_buffer *out, struct nsc_mapping_part name, char from, char to)
 {
     uint8_t *at = nsc_buffer_reserve(out, name.bytes);
@@ -102,7 +102,7 @@ static void put_name(struct nsc_buffer *out, struct nsc_mapping_part name, char 
     out->used += name.bytes;
 }
 
-/* Whether a name is that of primitives[] itself: a class may have such a name, too. */
+/* Whether a name points into primitives[] (compared by address: a class may have such a name). */
 static bool is_primitive(struct nsc_mapping_part name)
 {
     for (size_t i = 0; i < PRIMITIVES; i++)
@@ -111,7 +111,7 @@ static bool is_primitive(struct nsc_mapping_part name)
     return false;
 }
 
-/* Hash of a type as it is now; @by_original: @name is what it was. */
+/* Hash of a type in the APK; with @by_original, @name is its original name. */
 static uint64_t hash_type(const struct nsc_r8_mapping *m, bool by_original,
                           struct nsc_mapping_part name, uint32_t arrays)
 {
@@ -123,7 +123,7 @@ static uint64_t hash_type(const struct nsc_r8_mapping *m, bool by_original,
     return nsc_hash_word(m->seed, hash + arrays);
 }
 
-/* Take the next of types that commas part. */
+/* Take the next type of a comma-separated list. */
 static struct nsc_mapping_part next_type(struct nsc_mapping_part *types)
 {
     const char *comma = types->bytes == 0 ? NULL : memchr(types->at, ',', types->bytes);
@@ -142,8 +142,8 @@ static struct nsc_mapping_part next_type(struct nsc_mapping_part *types)
     return type;
 }
 
-/* One type of a descriptor; its name with dots, also of primitive ones. @dotted holds it. Returns
- * what follows, or NULL if it is none. */
+/* Parse one type of a descriptor. @name: its name with dots, also of primitive types, stored in
+ * @dotted. Returns the end of the type, or NULL if it is malformed. */
 static const char *take_type(const char *at, const char *end, struct nsc_buffer *dotted,
                              struct nsc_mapping_part *name, uint32_t *arrays)
 {
@@ -171,7 +171,7 @@ static const char *take_type(const char *at, const char *end, struct nsc_buffer 
     return dotted->failed ? NULL : close + 1;
 }
 
-/* Add a type's hash to that of those before. */
+/* Combine a type's hash with that of the previous types. */
 static uint64_t add_hash(const struct nsc_r8_mapping *m, uint64_t hash, uint64_t type)
 {
     return nsc_hash_word(m->seed, hash * 31 + type);
@@ -213,7 +213,7 @@ int nsc_mapping_key(const struct nsc_r8_mapping *m, uint32_t class, struct nsc_m
     return error;
 }
 
-/* An original type, "a.b.C[]". */
+/* Hash of an original type, "a.b.C[]". */
 static uint64_t hash_original_type(const struct nsc_r8_mapping *m, struct nsc_mapping_part type)
 {
     uint32_t arrays = 0;
@@ -248,7 +248,8 @@ int nsc_mapping_key_of(const struct nsc_r8_mapping *m, const struct nsc_mapping_
     return 0;
 }
 
-/* A type as it is now, "[La/b;", as it was: "a.b.C[]". Returns what follows it, or NULL. */
+/* Convert a type of the APK, "[La/b;", to its original form "a.b.C[]". Returns the end of the type,
+ * or NULL if it is malformed. */
 static const char *put_type_before(const struct nsc_r8_mapping *m, const char *at,
                                    struct nsc_buffer *out)
 {
@@ -287,7 +288,7 @@ static uint32_t find_class(const struct nsc_r8_mapping *m, const char *descripto
     return class;
 }
 
-/* Whether a line of the APK is one of a method's. */
+/* Whether a line of the APK is in one of the method's ranges. */
 static bool has_line(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                      uint32_t line)
 {
@@ -297,7 +298,7 @@ static bool has_line(const struct nsc_r8_mapping *m, const struct nsc_mapping_me
     return false;
 }
 
-/* The method of the key; of several the one that has the line, or the first. */
+/* Find the method with the key; of several, the one that has the line, else the first. */
 static uint32_t find_method(const struct nsc_r8_mapping *m, uint32_t class,
                             struct nsc_mapping_part name, uint64_t key, uint32_t line,
                             uint32_t *others)
@@ -319,7 +320,7 @@ static uint32_t find_method(const struct nsc_r8_mapping *m, uint32_t class,
     return NSC_MAPPING_NO;
 }
 
-/* "ret pkg.Class.method(args)" from what the mapping says. */
+/* Append "ret pkg.Class.method(args)" of a method in the mapping. */
 static void put_original(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                          struct nsc_buffer *out)
 {
@@ -343,7 +344,8 @@ static void put_original(const struct nsc_r8_mapping *m, const struct nsc_mappin
     nsc_buffer_bytes(out, ")", 2);
 }
 
-/* The same of the query, with the types that are known; false if it is no method. */
+/* The same for a method that is not in the mapping, with original names of known types. Returns
+ * false if the query is malformed. */
 static bool put_query(const struct nsc_r8_mapping *m, const struct nsc_mapping_query *q,
                       struct nsc_buffer *out)
 {
@@ -372,7 +374,7 @@ static bool put_query(const struct nsc_r8_mapping *m, const struct nsc_mapping_q
     return true;
 }
 
-/* The line of the source that @line of the APK is, or the method's first. */
+/* Source line of @line in the APK, or the method's first source line. */
 static uint32_t source_line(const struct nsc_r8_mapping *m, const struct nsc_mapping_method *method,
                             uint32_t line)
 {

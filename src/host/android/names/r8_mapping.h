@@ -1,13 +1,14 @@
 /*
- * r8_mapping.h - the mapping file of ProGuard or R8: from the names that an obfuscator gave to
- * those of the source.
+ * r8_mapping.h - read the mapping file of ProGuard or R8, and look up the original names of
+ * obfuscated methods.
  *
- * Called by instrument.c. Hostile input: memory in proportion to the text, one line of diagnostic.
+ * Called by instrument.c. Hostile input: memory is linear in the text; errors have one line of
+ * diagnostic.
  *
- * A method is looked for by its class, name, parameters and return type as they are in the APK, so
- * that overloads stay apart: the file has their original types, whose obfuscated names it knows,
- * too, or R8 says outright what became of a signature ("residualsignature"). Where methods were
- * inlined into another, it is the other that is meant: the outermost frame.
+ * A method is looked up by its class, name, parameters and return type in the APK, to distinguish
+ * overloads. The file has the original types and the obfuscated names of classes, or R8 states the
+ * new signature explicitly ("residualsignature"). For inlined methods, the result is the outermost
+ * frame: the method that they were inlined into.
  *
  * Source: the ProGuard manual (ReTrace), and R8's "retrace" documentation of mapping files up to
  * version 2.2.
@@ -27,8 +28,8 @@ struct nsc_r8_mapping;
  * nsc_mapping_read - read a mapping.
  * @text: @bytes of it; borrowed until nsc_mapping_free().
  * @out: receives the mapping.
- * Returns 0 or -errno with @diag: -EBADMSG (no mapping; the message has the line), -EFBIG (4 GiB or
- * more), -ENOMEM.
+ * Returns 0 or -errno with @diag: -EBADMSG (not a mapping; the message names the line), -EFBIG
+ * (4 GiB or more), -ENOMEM.
  */
 int nsc_mapping_read(const char *text, size_t bytes, struct nsc_r8_mapping **out,
                      struct nsc_diag *diag);
@@ -36,11 +37,11 @@ void nsc_mapping_free(struct nsc_r8_mapping *m);
 
 struct nsc_mapping_counts {
     uint32_t classes, methods;
-    uint32_t ambiguous; /* methods that stand for several originals: the first is taken */
+    uint32_t ambiguous; /* methods with several originals: the first is taken */
 };
 void nsc_mapping_count(const struct nsc_r8_mapping *m, struct nsc_mapping_counts *out);
 
-/* A method as the APK has it. */
+/* A method as in the APK. */
 struct nsc_mapping_query {
     const char *holder;     /* "La/b;" */
     const char *name;       /* "a" */
@@ -49,24 +50,24 @@ struct nsc_mapping_query {
 };
 
 enum nsc_mapping_how {
-    NSC_MAPPING_NONE = 0,   /* the mapping does not know the class: names are as they are */
-    NSC_MAPPING_CLASS = 1,  /* it knows the class, but no such method of it: the name is as it is */
-    NSC_MAPPING_METHOD = 2, /* it knows the method */
+    NSC_MAPPING_NONE = 0,   /* the class is not in the mapping: names are unchanged */
+    NSC_MAPPING_CLASS = 1,  /* the class is, but not the method: its name is unchanged */
+    NSC_MAPPING_METHOD = 2, /* the method is in the mapping */
 };
 
 struct nsc_mapping_found {
     enum nsc_mapping_how how;
-    uint32_t others;  /* further originals that it may be */
-    const char *file; /* source file, file_bytes long and in the mapping's text; NULL: not said */
+    uint32_t others;  /* number of further possible originals */
+    const char *file; /* source file, file_bytes long, in the mapping's text; NULL: unknown */
     size_t file_bytes;
-    uint32_t line; /* in that file: that of the query's line, or the method's first; 0: not said */
+    uint32_t line; /* source line of the query's line, or the method's first; 0: unknown */
 };
 
 /**
- * nsc_mapping_method - what a method was called in the source.
- * @signature: cleared, then gets "ret pkg.Class.method(args)" and a NUL, whatever is found: types
- *             that are known have their original names.
- * Returns 0, -EINVAL (@query's texts are no descriptors) or -ENOMEM.
+ * nsc_mapping_method - look up the original name of a method.
+ * @signature: cleared, then receives "ret pkg.Class.method(args)" and a NUL, for any result; types
+ *             in the mapping have their original names.
+ * Returns 0, -EINVAL (@query has malformed descriptors) or -ENOMEM.
  */
 int nsc_mapping_method(const struct nsc_r8_mapping *m, const struct nsc_mapping_query *query,
                        struct nsc_buffer *signature, struct nsc_mapping_found *found);

@@ -1,6 +1,6 @@
 /*
- * r8_mapping_read.c - from the text of a mapping to its tables, in one pass and a second over the
- * methods, once all classes are known.
+ * r8_mapping_read.c - parse the text of a mapping into tables: one pass over the text, then one
+ * over the methods, when all classes are known.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "util/array.h"
 #include "util/hash.h"
 
-/* A line of a method, taken apart. */
+/* A parsed line of a method. */
 struct line {
     struct nsc_mapping_method method;
     struct nsc_mapping_range range;
@@ -22,10 +22,10 @@ struct line {
 struct reading {
     struct nsc_r8_mapping *m;
     struct nsc_mapping_table by_then; /* methods, by class, name and original signature */
-    uint64_t number;                  /* of the line */
-    uint32_t class;                   /* that lines are about; NSC_MAPPING_NO: none yet */
-    bool skipped;                     /* a second class of the same name: nothing of it counts */
-    struct line pending;              /* the last line: the next may be a frame around it */
+    uint64_t number;                  /* current line number */
+    uint32_t class;                   /* current class; NSC_MAPPING_NO: none yet */
+    bool skipped;                     /* the class repeats a name: ignore its lines */
+    struct line pending;              /* the last line: the next may be its outer frame */
     bool is_pending;
     struct nsc_diag *diag;
 };
@@ -60,7 +60,7 @@ static part trim(part t)
     return t;
 }
 
-/* What stands before and behind " -> "; false if there is none. */
+/* Split at " -> ". Returns false if there is none. */
 static bool split_arrow(part t, part *before, part *behind)
 {
     const char *at = memmem(t.at, t.bytes, " -> ", 4);
@@ -115,7 +115,7 @@ static int read_class(struct reading *r, part t)
         return bad(r, "a class was expected, such as 'com.example.Main -> a.b:'");
     c.obfuscated.bytes--;
     c.obfuscated = trim(c.obfuscated);
-    /* The first counts where a file says something twice. */
+    /* Of several classes with the same name, the first is used. */
     r->skipped = nsc_mapping_class_find(m, false, c.obfuscated) != NSC_MAPPING_NO;
     r->class = m->class_count;
     if (r->skipped)
@@ -158,7 +158,7 @@ static bool is_same(const struct nsc_mapping_method *a, const struct nsc_mapping
            nsc_mapping_same(a->original, b->original) && nsc_mapping_same(a->args, b->args);
 }
 
-/* The method of a line: one that was there, or a new one. */
+/* Find the method of a line, or add it. */
 static int find_or_add(struct reading *r, struct nsc_mapping_method *method, uint32_t *index)
 {
     struct nsc_r8_mapping *m = r->m;
@@ -206,7 +206,7 @@ static int add_range(struct nsc_r8_mapping *m, struct nsc_mapping_method *method
     return 0;
 }
 
-/* No frame stands around the pending line: it is a method's own. */
+/* The pending line has no further outer frame: add it to its method. */
 static int settle(struct reading *r)
 {
     struct nsc_mapping_method *method;
@@ -225,7 +225,7 @@ static int settle(struct reading *r)
     return 0;
 }
 
-/* A number at the beginning of @t, and the colon behind it if there is one. */
+/* Take a number at the beginning of @t, and the colon after it if there is one. */
 static bool take_number(part *t, uint32_t *number)
 {
     uint64_t value = 0;
@@ -245,7 +245,7 @@ static bool take_number(part *t, uint32_t *number)
     return true;
 }
 
-/* "ret pkg.Class.name(args)", without lines; false if it is none. */
+/* Split "ret pkg.Class.name(args)", without line numbers. Returns false if it is malformed. */
 static bool split_signature(part t, struct nsc_mapping_method *method)
 {
     const char *open = memchr(t.at, '(', t.bytes), *space, *dot;
@@ -266,7 +266,8 @@ static bool split_signature(part t, struct nsc_mapping_method *method)
     return method->ret.bytes > 0 && method->original.bytes > 0;
 }
 
-/* "[1:3:]ret name(args)[:5[:7]] -> a"; 0, or what is wrong with it. Fields have no parentheses. */
+/* Parse "[1:3:]ret name(args)[:5[:7]] -> a". Returns NULL, or the error text. Fields have no
+ * parentheses. */
 static const char *split_line(part t, struct line *line)
 {
     static const char wrong[] =
@@ -315,7 +316,7 @@ static int read_member(struct reading *r, part t)
     wrong = split_line(before, &line);
     if (wrong != NULL)
         return bad(r, wrong);
-    /* A line for the same lines of the APK is the frame around the one before. */
+    /* A line with the same APK lines as the previous one is its outer frame. */
     if (r->is_pending && line.has_range && r->pending.has_range &&
         r->pending.range.first == line.range.first && r->pending.range.last == line.range.last &&
         nsc_mapping_same(r->pending.method.name, line.method.name)) {
@@ -325,7 +326,7 @@ static int read_member(struct reading *r, part t)
         if (error != 0)
             return error;
     }
-    /* What is given once stands for both. */
+    /* A range given only once applies to both APK and source. */
     if (line.has_range && !line.has_source) {
         line.range.source = line.range.first;
         line.range.source_last = line.range.last;
@@ -341,8 +342,8 @@ static int read_member(struct reading *r, part t)
 /* ---- Comments
  * ------------------------------------------------------------------------------------ */
 
-/* The text that stands behind a key of an object in JSON; at NULL: there is none. R8 writes double
- * quotes, its documentation single ones. */
+/* Get the text value of a key in a JSON object; at NULL: there is none. R8 writes double quotes,
+ * its documentation single ones. */
 static part json_text(part t, const char *key)
 {
     size_t length = strlen(key);
@@ -438,7 +439,7 @@ static int read_lines(struct reading *r, const char *text, size_t bytes)
     return error;
 }
 
-/* The first method of the same key, or NULL. */
+/* Find the first method with the same key, or NULL. */
 static struct nsc_mapping_method *find_now(struct nsc_r8_mapping *m,
                                            const struct nsc_mapping_method *method)
 {
@@ -454,7 +455,7 @@ static struct nsc_mapping_method *find_now(struct nsc_r8_mapping *m,
     return NULL;
 }
 
-/* All classes are known: which descriptors the methods have now. */
+/* When all classes are known: index the methods by their descriptors in the APK. */
 static int index_methods(struct reading *r)
 {
     struct nsc_r8_mapping *m = r->m;
@@ -473,7 +474,7 @@ static int index_methods(struct reading *r)
         }
         m->ambiguous += first->others == 0;
         first->others++;
-        method->other = first->other; /* in any order, but the first */
+        method->other = first->other; /* the first stays first; the others are in any order */
         first->other = i;
     }
     return 0;
