@@ -1,4 +1,4 @@
-/* zip_data.c - see zip_reader.h: the bytes of an entry. */
+/* zip_data.c - see zip_reader.h: read the data of an entry. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #define PIECE (64u * 1024)
 
-/* An entry while its bytes are handed on. */
+/* State while an entry is streamed. */
 struct flow {
     const struct nsc_zip *z;
     const struct nsc_zip_entry *e;
@@ -16,7 +16,7 @@ struct flow {
     void *context;
     struct nsc_diag *diag;
     uint64_t taken; /* packed bytes read */
-    uint64_t given; /* unpacked bytes handed on */
+    uint64_t given; /* unpacked bytes passed to the sink */
     uLong crc;
     uint8_t *in, *out; /* PIECE each */
 };
@@ -36,7 +36,7 @@ static int give(struct flow *f, const uint8_t *data, size_t bytes)
     return bytes == 0 ? 0 : f->sink(f->context, data, bytes);
 }
 
-/* The next packed bytes, into in. */
+/* Read the next packed bytes into f->in. */
 static int take(struct flow *f, size_t *bytes)
 {
     uint64_t left = f->e->packed_bytes - f->taken;

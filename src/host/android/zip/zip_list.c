@@ -1,7 +1,8 @@
 /*
- * zip_list.c - see zip_reader.h: the entries of an archive, and all that may be wrong with them.
+ * zip_list.c - see zip_reader.h: parse and check the entries of an archive.
  *
- * Android, and every tool that shows an archive, must see in it what we see.
+ * Android and all other tools must see the same entries as nanoscope: ambiguous archives are
+ * refused.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 #define CENTRAL_MAGIC 0x02014b50u
 #define LOCAL_MAGIC   0x04034b50u
 #define EXTRA_ZIP64   1u
-#define RATIO_MAX     1032u /* what deflate makes of a byte, at most */
+#define RATIO_MAX     1032u /* maximum expansion of deflate */
 
 enum flags {
     FLAG_ENCRYPTED = 1u << 0,
@@ -25,7 +26,7 @@ enum flags {
 
 /* ---- One record of the central directory ---------------------------------------------------- */
 
-/* The next eight bytes of a field if @value says that they hold it. */
+/* Replace a 32-bit value that is the ZIP64 escape by the next eight bytes of the field. */
 static bool widen(struct nsc_span *field, uint64_t *value)
 {
     const uint8_t *p;
@@ -39,8 +40,8 @@ static bool widen(struct nsc_span *field, uint64_t *value)
     return true;
 }
 
-/* The values that did not fit 32 bits. Extra fields that are no such fields (padding) end the
- * search. Returns whether all could be found. */
+/* Read the values that did not fit 32 bits from the ZIP64 extra field. Malformed extra fields
+ * (padding) end the search. Returns whether all values were found. */
 static bool read_zip64(const uint8_t *extra, size_t bytes, uint64_t *plain, uint64_t *packed,
                        uint64_t *offset)
 {
@@ -60,11 +61,11 @@ static bool read_zip64(const uint8_t *extra, size_t bytes, uint64_t *plain, uint
             return widen(&field, plain) && widen(&field, packed) &&
                    (offset == NULL || widen(&field, offset));
     }
-    /* Without the field the values are what they seem to be. */
+    /* Without the field the 32-bit values are literal. */
     return true;
 }
 
-/* Of ASCII, or one of those that Unicode has beside them: terminals obey both. */
+/* Whether @at is an ASCII (C0) or Unicode (C1) control character: terminals interpret both. */
 static bool is_control(const char *at, size_t bytes)
 {
     unsigned char c = (unsigned char)at[0];
@@ -73,7 +74,7 @@ static bool is_control(const char *at, size_t bytes)
            (c == 0xc2 && bytes > 1 && ((unsigned char)at[1] & 0xe0) == 0x80);
 }
 
-/* What is wrong with a name; NULL if nothing is. */
+/* The fault of a name, for messages; NULL if it is valid. */
 static const char *fault_of_name(const char *name, size_t bytes)
 {
     size_t begin = 0;
@@ -120,7 +121,7 @@ static int check_kind(const struct nsc_zip_entry *e, struct nsc_diag *diag)
     return 0;
 }
 
-/* Takes one record from @s; its name goes to *@names, which moves on. */
+/* Parse one record from @s. Copies its name to *@names and advances that. */
 static int read_record(struct nsc_zip *z, struct nsc_span *s, struct nsc_zip_entry *e, char **names,
                        struct nsc_diag *diag)
 {
@@ -166,7 +167,7 @@ static int read_records(struct nsc_zip *z, struct nsc_diag *diag)
     struct nsc_span s = nsc_span_of(z->central, (size_t)z->layout.central_bytes);
     char *names;
 
-    /* Each name takes fewer bytes here than its record does there. */
+    /* A name with its NUL takes fewer bytes than its record in the central directory. */
     z->names = names = malloc((size_t)z->layout.central_bytes + 1);
     z->entries = calloc((size_t)z->declared + 1, sizeof *z->entries);
     z->by_name = calloc((size_t)z->declared + 1, sizeof *z->by_name);
@@ -188,8 +189,8 @@ static int read_records(struct nsc_zip *z, struct nsc_diag *diag)
 
 /* ---- Local headers -------------------------------------------------------------------------- */
 
-/* Sizes and CRC of a local header: the central directory's, or zeros where a data descriptor has
- * them. */
+/* Whether sizes and CRC of a local header equal those of the central directory, or are 0 because a
+ * data descriptor has them. */
 static bool same_sizes(const struct nsc_zip_entry *e, const uint8_t *p, const uint8_t *extra,
                        size_t extra_bytes)
 {
@@ -250,7 +251,7 @@ static int check_locals(struct nsc_zip *z, struct nsc_diag *diag)
     return error;
 }
 
-/* ---- Among each other ----------------------------------------------------------------------- */
+/* ---- Checks between entries ----------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b, void *context)
 {
@@ -286,7 +287,7 @@ static int check_names(struct nsc_zip *z, struct nsc_diag *diag)
 
 static int check_places(struct nsc_zip *z, struct nsc_diag *diag)
 {
-    /* by_name is sorted afterwards. */
+    /* Uses by_name as scratch: it is sorted afterwards. */
     uint32_t *order = z->by_name;
 
     nsc_sort(order, z->count, sizeof *order, compare_places, z);

@@ -1,4 +1,4 @@
-/* zip_open.c - see zip_reader.h: finding the parts of an archive from its end. */
+/* zip_open.c - see zip_reader.h: locate the parts of an archive from its end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #define BLOCK_MAGIC     "APK Sig Block 42"
 #define BLOCK_END_BYTES 24u /* size and magic */
 
-/* What the end of the central directory says, of either kind. */
+/* Contents of the end of central directory record, 32-bit or ZIP64. */
 struct ending {
     uint64_t entries_here, entries;
     uint64_t bytes, offset;
@@ -46,8 +46,8 @@ int nsc_zip_raw(const struct nsc_zip *z, uint64_t offset, void *data, size_t byt
     return 0;
 }
 
-/* The last place where an end of the central directory fits whose comment reaches to the end of
- * the file; UINT64_MAX if there is none. @tail: the last @bytes of the file. */
+/* Find the last end of central directory record whose comment extends to the end of the file.
+ * @tail: the last @bytes of the file. Returns its offset in @tail, or SIZE_MAX. */
 static size_t find_end(const uint8_t *tail, size_t bytes)
 {
     for (size_t at = bytes - NSC_ZIP_END_BYTES + 1; at-- > 0;)
@@ -94,7 +94,7 @@ static int read_end(struct nsc_zip *z, struct ending *e, struct nsc_diag *diag)
     return error;
 }
 
-/* A number of the short record must be the long one's, or say that it is there. */
+/* Whether a number of the 32-bit record equals the ZIP64 one or is the escape value. */
 static bool agrees(uint64_t small, uint64_t escape, uint64_t large)
 {
     return small == escape || small == large;
@@ -131,7 +131,7 @@ static int read_end64(struct nsc_zip *z, struct ending *e, uint64_t at, uint64_t
     return 0;
 }
 
-/* ZIP64: a locator right before the end. */
+/* Read the ZIP64 end record, if a locator precedes the end record. */
 static int read_large(struct nsc_zip *z, struct ending *e, struct nsc_diag *diag)
 {
     uint64_t end = z->layout.end_off;
@@ -165,8 +165,8 @@ static int check_ending(struct nsc_zip *z, const struct ending *e, struct nsc_di
     return 0;
 }
 
-/* An APK Signing Block ends right before the central directory. One that is not well formed is
- * none: whoever verifies signatures looks again. */
+/* Find the APK Signing Block right before the central directory. A malformed block is ignored here:
+ * signature verification checks it again. */
 static int find_block(struct nsc_zip *z, struct nsc_diag *diag)
 {
     struct nsc_zip_layout *l = &z->layout;
@@ -248,7 +248,7 @@ int nsc_zip_open_fd(int fd, const char *path, struct nsc_zip **out, struct nsc_d
 
 int nsc_zip_open(const char *path, struct nsc_zip **out, struct nsc_diag *diag)
 {
-    /* Not to wait for whoever writes into a pipe of that name. */
+    /* O_NONBLOCK: do not wait for a writer if it is a FIFO. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)

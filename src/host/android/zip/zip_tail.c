@@ -1,4 +1,4 @@
-/* zip_tail.c - see zip_writer.h: the central directory of an archive, and its end. */
+/* zip_tail.c - see zip_writer.h: build the central directory of an archive, and its end records. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void put_end(struct nsc_buffer *end, const struct nsc_zip_writer *w, uint
     nsc_buffer_bytes(end, w->comment.data, w->comment.used);
 }
 
-/* By name, as the records of the central directory have it. */
+/* Compare two central directory records by name. */
 static int compare(const void *a, const void *b, void *context)
 {
     const struct nsc_zip_writer *w = context;

@@ -1,4 +1,4 @@
-/* zip_writer.c - see zip_writer.h: entries; zip_tail.c has the central directory. */
+/* zip_writer.c - see zip_writer.h: write entries. The central directory is in zip_tail.c. */
 #include "android/zip/zip_writer.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "util/os/write_all.h"
 
 #define LEVEL    6 /* of deflate */
-/* 1981-01-01 01:01:02, which other tools for APKs put into all entries: the epoch of ZIP is a day
+/* 1981-01-01 01:01:02, as other APK tools use for all entries. The ZIP epoch itself is a day
  * earlier in some time zones. */
 #define NEW_DATE 0x0221u
 #define NEW_TIME 0x0821u
@@ -109,7 +109,7 @@ static void extra_field(struct nsc_buffer *b, unsigned id, const void *data, siz
     b->used += 4 + bytes;
 }
 
-/* What is worth keeping of @bytes of extra fields: no padding of any tool, no ZIP64. */
+/* Copy the extra fields except padding of any tool and ZIP64. */
 static void keep_extra(struct nsc_buffer *out, const uint8_t *extra, size_t bytes)
 {
     struct nsc_span s = nsc_span_of(extra, bytes);
@@ -132,7 +132,7 @@ static bool is_large(const struct nsc_zip_entry *e)
     return e->bytes >= UINT32_MAX || e->packed_bytes >= UINT32_MAX;
 }
 
-/* Where the bytes of a stored entry must begin: a multiple of this. */
+/* Alignment of a stored entry's data. */
 static unsigned alignment_of(const struct nsc_zip_entry *e)
 {
     size_t n = e->name_bytes;
@@ -142,8 +142,8 @@ static unsigned alignment_of(const struct nsc_zip_entry *e)
     return n > 3 && memcmp(e->name + n - 3, ".so", 3) == 0 ? NSC_ZIP_ALIGN_LIBRARY : NSC_ZIP_ALIGN;
 }
 
-/* A field that makes what follows the extra fields begin at a multiple of @alignment; it begins at
- * @at itself. */
+/* Append a padding field, which begins at file offset @at, so that the data after it is aligned to
+ * @alignment. */
 static void align(struct nsc_buffer *extra, uint64_t at, unsigned alignment)
 {
     uint8_t data[2 + NSC_ZIP_ALIGN_LIBRARY] = {0};
@@ -168,7 +168,8 @@ static void put_fields(uint8_t *p, const struct nsc_zip_entry *e, uint64_t packe
     nsc_span_put16(p + 22, e->name_bytes);
 }
 
-/* The header of @e, whose header_off and extra fields this finds; @extra: those to keep. */
+/* Write the local header of @e; sets its header_off. @extra: the extra fields to keep; receives
+ * alignment and ZIP64 fields. */
 static int put_header(struct nsc_zip_writer *w, struct nsc_zip_entry *e, struct nsc_buffer *extra,
                       struct nsc_diag *diag)
 {
@@ -199,7 +200,7 @@ static int put_header(struct nsc_zip_writer *w, struct nsc_zip_entry *e, struct 
     return error == 0 ? nsc_zip_writer_raw(w, extra->data, extra->used, diag) : error;
 }
 
-/* Its record of the central directory. @e->extra are the fields that the original has there. */
+/* Append the central directory record of @e. @e->extra: the original's fields there. */
 static int put_record(struct nsc_zip_writer *w, const struct nsc_zip_entry *e,
                       struct nsc_diag *diag)
 {
@@ -244,7 +245,7 @@ static int put_record(struct nsc_zip_writer *w, const struct nsc_zip_entry *e,
 
 /* ---- Entries -------------------------------------------------------------------------------- */
 
-/* The extra fields of the local header, which need not be those of the central directory. */
+/* Read the extra fields of the local header, which may differ from the central directory's. */
 static int local_extra(const struct nsc_zip *z, const struct nsc_zip_entry *e,
                        struct nsc_buffer *out, struct nsc_diag *diag)
 {
@@ -299,7 +300,7 @@ int nsc_zip_writer_copy(struct nsc_zip_writer *w, const struct nsc_zip *z,
     return error == 0 ? put_record(w, &copy, diag) : error;
 }
 
-/* Deflate into @out; false if there is no memory. */
+/* Deflate into @out. Returns false if out of memory. */
 static bool pack(const uint8_t *data, size_t bytes, struct nsc_buffer *out)
 {
     z_stream s = {0};
@@ -308,7 +309,7 @@ static bool pack(const uint8_t *data, size_t bytes, struct nsc_buffer *out)
 
     if (deflateInit2(&s, LEVEL, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) != Z_OK)
         return false;
-    memcpy(&s.next_in, &data, sizeof data); /* zlib only reads there */
+    memcpy(&s.next_in, &data, sizeof data); /* zlib only reads from it */
     while (state != Z_STREAM_END) {
         uint8_t *to = nsc_buffer_reserve(out, 64 * 1024);
 

@@ -1,4 +1,5 @@
-/* zip_writer_state.h - an archive being written; between zip_writer.c and zip_tail.c only. */
+/* zip_writer_state.h - state of an archive being written, shared by zip_writer.c and zip_tail.c
+ * only. */
 #ifndef NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
 #define NSC_ANDROID_ZIP_ZIP_WRITER_STATE_H
 
@@ -12,8 +13,8 @@ struct nsc_zip_writer {
     struct nsc_atomic_file file;
     uint8_t *buffer; /* not written yet: the first @held of NSC_ZIP_WRITER_BUFFER bytes */
     size_t held;
-    uint64_t at; /* bytes taken, those held included */
-    int error;   /* the first */
+    uint64_t at; /* bytes so far, including those held */
+    int error;   /* first error, latched */
     nsc_zip_sink sink;
     void *context;
     struct nsc_buffer central;
