@@ -1,8 +1,8 @@
 /*
  * add.c - find or add strings, types, prototypes, fields and methods.
  *
- * Called through dex.h. What is new goes behind the sorted part of its table; a tail (dex_state.h)
- * keeps it findable. sort_ids.c sorts it in.
+ * Called through dex.h. New elements are appended after the sorted part of their table; a tail
+ * (dex_state.h) indexes them. sort_ids.c sorts them in.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define PARAMETERS_MAX 255
 
-/* What an element is looked for by. */
+/* Search key of an element. */
 struct key {
     const uint8_t *text;
     uint32_t index; /* of a type's descriptor */
@@ -64,7 +64,8 @@ static int compare(const struct nsc_dex *dex, enum nsc_dex_table table, uint32_t
     return nsc_dex_compare_methods(&dex->methods[i], &key->method);
 }
 
-/* The element; or NSC_DEX_NONE, and @place is where it belongs in the tail. */
+/* Find an element. Returns NSC_DEX_NONE if there is none; @place is then its position in the tail.
+ */
 static uint32_t find(const struct nsc_dex *dex, enum nsc_dex_table table, const struct key *key,
                      uint32_t *place)
 {
@@ -92,7 +93,7 @@ static uint32_t find(const struct nsc_dex *dex, enum nsc_dex_table table, const 
     return NSC_DEX_NONE;
 }
 
-/* The descriptor that begins at @text; its length, or 0 if there is none. */
+/* Length of the type descriptor at @text, or 0 if it is malformed. */
 static size_t descriptor_length(const char *text)
 {
     size_t arrays = strspn(text, "["), name;
@@ -105,8 +106,8 @@ static size_t descriptor_length(const char *text)
     return text[arrays + name] == ';' && name > 1 ? arrays + name + 1 : 0;
 }
 
-/* Call @each for the parameters of "(I[J)V" and then for what it returns; false if @signature is
- * none or @each says so. */
+/* Call @each for the parameters of "(I[J)V" and then for the return type. Returns false if
+ * @signature is malformed or @each returns false. */
 static bool each_type(const char *signature,
                       bool (*each)(void *context, const char *descriptor, bool last), void *context)
 {
@@ -147,7 +148,7 @@ uint32_t nsc_dex_find_type(const struct nsc_dex *dex, const char *descriptor)
     return key.index == NSC_DEX_NONE ? NSC_DEX_NONE : find(dex, NSC_DEX_TYPES, &key, &place);
 }
 
-/* A prototype being taken apart. */
+/* A prototype being parsed. */
 struct pieces {
     const struct nsc_dex *dex;
     struct nsc_dex *adding; /* NULL: only find */
@@ -169,7 +170,7 @@ static bool take_type(void *context, const char *descriptor, bool last)
     return type != NSC_DEX_NONE;
 }
 
-/* @p's types as a key; the last of them is what it returns. */
+/* Build a key from @p's types; the last one is the return type. */
 static struct key key_of_proto(struct pieces *p)
 {
     struct key key = {.parameters = {p->types, p->count - 1},
@@ -207,7 +208,7 @@ uint32_t nsc_dex_find_method(const struct nsc_dex *dex, const char *holder, cons
 /* ---- Add --------------------------------------------------------------------------------------
  */
 
-/* How many elements a table may have. 65,535 is no index of a type or prototype. */
+/* Limit of a table's elements. 65,535 is not a valid index of a type or prototype. */
 static uint32_t limit_of(enum nsc_dex_table table)
 {
     return table == NSC_DEX_STRINGS                            ? NSC_DEX_NONE
@@ -230,8 +231,8 @@ struct nsc_dex_room nsc_dex_room(const struct nsc_dex *dex)
                                  .methods = room[NSC_DEX_METHODS]};
 }
 
-/* Enter the element that is about to stand behind the others into the tail at @place. False, and
- * the model knows why, if it cannot be. */
+/* Insert the element that is about to be appended into the tail at @place. Returns false, with the
+ * error latched, on failure. */
 static bool enter(struct nsc_dex *dex, enum nsc_dex_table table, uint32_t place)
 {
     static const char *const full[NSC_DEX_TABLES] = {
@@ -318,7 +319,7 @@ uint32_t nsc_dex_add_type(struct nsc_dex *dex, const char *descriptor)
     return dex->type_count++;
 }
 
-/* A list of types for a prototype; NSC_DEX_NONE with an error of the model. */
+/* Add a list of types for a prototype. Returns NSC_DEX_NONE with the error latched on failure. */
 static uint32_t add_list(struct nsc_dex *dex, const struct nsc_dex_list *types)
 {
     uint32_t *items = nsc_dex_copy(dex, types->items, types->count * sizeof *items);

@@ -1,5 +1,5 @@
 /*
- * change.c - other code for methods, and classes from nothing. Called through dex.h.
+ * change.c - replace code of methods, and create classes. Called through dex.h.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,8 @@
 
 /* ---- Debug information ------------------------------------------------------------------------
  *
- * Many methods have the same: a table by content finds it. Slots hold an index plus one.
+ * Many methods share the same debug information: a hash table by content finds it. Slots hold
+ * index + 1.
  */
 
 static uint32_t *debug_slot(const struct nsc_dex *dex, const void *data, size_t bytes)
@@ -27,7 +28,7 @@ static uint32_t *debug_slot(const struct nsc_dex *dex, const void *data, size_t 
     }
 }
 
-/* Room for one more, at most half full. */
+/* Make room for one more slot; at most half are in use. */
 static bool grow_slots(struct nsc_dex *dex)
 {
     struct nsc_dex_own *own = dex->own;
@@ -81,7 +82,7 @@ uint32_t nsc_dex_add_debug(struct nsc_dex *dex, const void *data, size_t bytes)
     if (*slot != 0)
         return *slot - 1;
     debug = nsc_dex_append_debug(dex, data, bytes);
-    *slot = debug + 1; /* 0 where it failed */
+    *slot = debug + 1; /* NSC_DEX_NONE + 1 is 0: free */
     return debug;
 }
 
@@ -94,7 +95,7 @@ void nsc_dex_set_debug(struct nsc_dex *dex, struct nsc_dex_code_item *code, uint
     code->debug = debug;
     if (before == NSC_DEX_NONE || --dex->debugs[before].users != 0)
         return;
-    dex->debugs[before].data = NULL; /* nobody's any more: not written */
+    dex->debugs[before].data = NULL; /* no users left: not written */
     dex->debugs[before].bytes = 0;
 }
 
@@ -144,7 +145,7 @@ static bool is_direct(const struct nsc_dex_new_method *m)
     return (m->access & (NSC_DEX_STATIC | NSC_DEX_PRIVATE | NSC_DEX_CONSTRUCTOR)) != 0;
 }
 
-/* Registers that arguments come in. */
+/* Number of argument registers. */
 static uint32_t count_ins(const struct nsc_dex_new_method *m)
 {
     uint32_t ins = (m->access & NSC_DEX_STATIC) == 0;
@@ -189,7 +190,8 @@ static int add_code(struct nsc_dex *dex, struct nsc_dex_member *member,
     return error;
 }
 
-/* A set of one annotation without elements; NSC_DEX_NONE with an error of the model. */
+/* Add a set of one annotation without elements. Returns NSC_DEX_NONE with the error latched on
+ * failure. */
 static uint32_t add_marker(struct nsc_dex *dex, const struct nsc_dex_new_method *m)
 {
     uint32_t type = nsc_dex_add_type(dex, m->annotation);
@@ -218,7 +220,7 @@ static uint32_t add_marker(struct nsc_dex *dex, const struct nsc_dex_new_method 
     return dex->own->error != 0 ? NSC_DEX_NONE : dex->set_count - 1;
 }
 
-/* What the methods are annotated with. */
+/* Add the directory of the methods' annotations. */
 static void add_directory(struct nsc_dex *dex, const struct nsc_dex_new_class *class,
                           struct nsc_dex_class *c)
 {
@@ -250,7 +252,7 @@ static void add_directory(struct nsc_dex *dex, const struct nsc_dex_new_class *c
     c->directory = dex->directory_count++;
 }
 
-/* The class's methods: those that are called directly, then the others. */
+/* Add the class's methods: direct methods, then virtual ones. */
 static void add_methods(struct nsc_dex *dex, const struct nsc_dex_new_class *class,
                         struct nsc_dex_class *c)
 {

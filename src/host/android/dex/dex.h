@@ -1,15 +1,15 @@
 /*
- * dex.h - a DEX file as a model: read -> add references -> settle -> hook code -> write.
+ * dex.h - model of a DEX file: read, add references, settle indices, hook code, write.
  *
- * Called by inject/ and cli/. Everything of a file is in the model, whether it is used or not, and
- * comes out again; offsets are not in it: writing lays everything out anew.
+ * Called by instrument/ and cli/. The model holds all items of a file, used or not, and writes all
+ * of them. It holds no offsets: writing lays out the file again.
  *
- * Versions 035 to 041. A container of 041 with several dex files in it is refused (they may share
- * data, which would have to be laid out for all of them together); one with a single dex is read.
+ * Versions 035 to 041. A container of version 041 with several dex files is refused: they may share
+ * data, which would need a common layout. A container with a single dex is read.
  *
  *     struct nsc_dex *dex;
  *
- *     if (nsc_dex_read(bytes, size, &dex, &diag) != 0) ...       the bytes must stay
+ *     if (nsc_dex_read(bytes, size, &dex, &diag) != 0) ...       borrows the bytes
  *     nsc_dex_add_method(dex, "Ldev/nanoscope/Hooks;", "enter", "(I)V");
  *     if (nsc_dex_settle(dex, &diag) != 0) ...                   now all indices are final
  *     enter = nsc_dex_add_method(dex, "Ldev/nanoscope/Hooks;", "enter", "(I)V");
@@ -18,9 +18,9 @@
  *     if (nsc_dex_write(dex, &buffer, &diag) != 0) ...
  *     nsc_dex_free(dex);
  *
- * An index names an element of the table of its kind; NSC_DEX_NONE names none. Functions that give
- * an index give NSC_DEX_NONE when they fail, and the model remembers why: nsc_dex_settle() and
- * nsc_dex_write() then fail with that reason, so that a caller may add everything and look once.
+ * An index refers to an element of the table of its kind; NSC_DEX_NONE means none. Functions that
+ * return an index return NSC_DEX_NONE on failure and latch the error in the model. nsc_dex_settle()
+ * and nsc_dex_write() then fail with it, so a caller can check once after all additions.
  *
  * Source: the Dalvik executable format (source.android.com, dex-format).
  */
@@ -35,7 +35,8 @@
 #include "util/buffer.h"
 #include "util/diag.h"
 
-#define NSC_DEX_ID_MAX 65536u /* types, protos, fields and methods that instructions can name */
+#define NSC_DEX_ID_MAX 65536u /* limit of types, protos, fields, methods: 16-bit indices in code   \
+                               */
 #define NSC_DEX_OLDEST 35u
 #define NSC_DEX_NEWEST 41u
 
@@ -65,29 +66,29 @@ enum nsc_dex_visibility {
     NSC_DEX_SYSTEM = 2,
 };
 
-/* A run of bytes of the file, as it stands there, or of the model's own memory. */
+/* An uninterpreted item, in the bytes of the file or in the model's own memory. */
 struct nsc_dex_blob {
     const uint8_t *data;
     uint32_t bytes;
-    uint32_t users; /* of debug information: code items that have it; it has no data when the last
-                       of them got other, and is not written then */
+    uint32_t users; /* debug information: number of code items that use it. Without users its data
+                       is NULL and it is not written */
 };
 
 /* MUTF-8; a NUL follows the last byte. */
 struct nsc_dex_string {
     const uint8_t *data;
     uint32_t bytes; /* without the NUL */
-    uint32_t units; /* UTF-16 code units, as the file says */
+    uint32_t units; /* UTF-16 code units, as stated in the file */
 };
 
 struct nsc_dex_proto {
     uint32_t shorty;     /* string */
     uint32_t returns;    /* type */
-    uint32_t parameters; /* lists[] of types; NSC_DEX_NONE: no parameters */
+    uint32_t parameters; /* index in lists[]; NSC_DEX_NONE: no parameters */
 };
 
 struct nsc_dex_field {
-    uint32_t holder; /* type: the class that the reference names */
+    uint32_t holder; /* type: the class in the reference */
     uint32_t type;   /* type */
     uint32_t name;   /* string */
 };
@@ -104,13 +105,13 @@ struct nsc_dex_handle {
     uint32_t member; /* field or method */
 };
 
-/* Several indices: types, or annotations of a set, or sets of a list of sets. */
+/* A list of indices: types, or annotations of a set, or sets of a set list. */
 struct nsc_dex_list {
     uint32_t *items;
     uint32_t count;
 };
 
-/* A field, method or method's parameters, and what they are annotated with. */
+/* Annotations of a field, a method or a method's parameters. */
 struct nsc_dex_annotated {
     uint32_t member;      /* field or method */
     uint32_t annotations; /* sets[]; for parameters set_lists[] */
@@ -122,7 +123,7 @@ struct nsc_dex_directory {
     uint32_t class_set; /* sets[], or NSC_DEX_NONE */
 };
 
-/* A field or method that a class has. */
+/* A field or method defined by a class. */
 struct nsc_dex_member {
     uint32_t index;  /* fields[] or methods[] */
     uint32_t access; /* enum nsc_dex_access */
@@ -130,7 +131,7 @@ struct nsc_dex_member {
 };
 
 struct nsc_dex_class_data {
-    struct nsc_dex_member *members; /* in this order: */
+    struct nsc_dex_member *members; /* in the order of the following counts */
     uint32_t static_fields, instance_fields, direct_methods, virtual_methods;
 };
 
@@ -142,28 +143,28 @@ struct nsc_dex_class {
     uint32_t source;     /* string */
     uint32_t directory;  /* directories[] */
     uint32_t data;       /* class_data[] */
-    uint32_t values;     /* arrays[]: first values of static fields */
+    uint32_t values;     /* arrays[]: initial values of static fields */
 };
 
 /*
- * A code item as it stands in a file. The instructions' indices are always those of the model's
- * tables. Its field debug_info_off means nothing here: `debug` does.
+ * A code item in file format. The instructions' indices are always those of the model's tables.
+ * Its field debug_info_off is ignored; see `debug`.
  */
 struct nsc_dex_code_item {
     const uint8_t *data;
     uint32_t bytes; /* >= 16; up to the last handler's end, without padding */
-    uint32_t debug; /* debugs[]; several code items may have the same */
-    uint32_t users; /* methods that have this code */
+    uint32_t debug; /* debugs[]; several code items may share one */
+    uint32_t users; /* number of methods with this code */
 };
 
-/* Bytes that are allocated together and live as long as the model; see nsc_dex_alloc(). */
+/* Memory that lives as long as the model; see nsc_dex_alloc(). */
 struct nsc_dex_arena;
 
 struct nsc_dex {
     uint32_t version;     /* 35 to 41 */
-    bool checksum_ok;     /* Adler-32 was right */
-    bool signature_ok;    /* SHA-1 was right; in real files it often is not */
-    uint64_t loose_bytes; /* bytes not 0 that belonged to no item, and are not written */
+    bool checksum_ok;     /* the Adler-32 was correct */
+    bool signature_ok;    /* the SHA-1 was correct; in real files it often is not */
+    uint64_t loose_bytes; /* number of non-zero bytes outside of all items; they are not written */
     uint64_t file_bytes;  /* of the file that was read */
 
     struct nsc_dex_string *strings;
@@ -175,7 +176,7 @@ struct nsc_dex {
     uint32_t *call_sites; /* arrays[] */
     struct nsc_dex_handle *handles;
     struct nsc_dex_list *lists;       /* of types */
-    struct nsc_dex_list *set_lists;   /* of sets[]; NSC_DEX_NONE for a parameter without any */
+    struct nsc_dex_list *set_lists;   /* of sets[]; NSC_DEX_NONE: parameter without annotations */
     struct nsc_dex_list *sets;        /* of annotations[] */
     struct nsc_dex_blob *annotations; /* visibility, then encoded_annotation */
     struct nsc_dex_directory *directories;
@@ -190,7 +191,7 @@ struct nsc_dex {
     uint32_t annotation_count, directory_count, class_data_count, code_count, debug_count;
     uint32_t array_count;
 
-    struct nsc_dex_own *own; /* of this room alone */
+    struct nsc_dex_own *own; /* private to dex/ */
 };
 
 /* ---- read, write ------------------------------------------------------------------------------
@@ -201,27 +202,28 @@ struct nsc_dex {
  * @data: the whole file, @bytes; borrowed until nsc_dex_free().
  * @out: receives the model; release with nsc_dex_free(). Untouched on failure.
  *
- * Takes memory in proportion to @bytes, and time O(n log n), whatever the bytes are. A checksum
- * that is wrong is no error: see checksum_ok and signature_ok.
- * Returns 0, -EBADMSG (no DEX file, or a broken one), -ENOTSUP (a version, a container of several
- * files or a part that is not known) or -ENOMEM, with a @diag.
+ * For any input, memory is linear in @bytes and time is O(n log n). A wrong checksum is not an
+ * error: see checksum_ok and signature_ok.
+ * Returns 0, -EBADMSG (not a DEX file, or malformed), -ENOTSUP (unknown version or section, or a
+ * container of several files) or -ENOMEM, with @diag.
  */
 int nsc_dex_read(const void *data, size_t bytes, struct nsc_dex **out, struct nsc_diag *diag);
 void nsc_dex_free(struct nsc_dex *dex);
 
 /**
- * nsc_dex_write - lay everything out and write it behind what is in @out.
+ * nsc_dex_write - lay out the file and append it to @out.
  *
  * Indices must be final (nsc_dex_settle()). Returns 0, -EOVERFLOW (beyond 4 GiB), -EINVAL (not
- * settled), what an earlier addition failed with, or -ENOMEM, with a @diag; @out then has the bytes
- * it had before.
+ * settled), the error of an earlier addition, or -ENOMEM, with @diag; on failure the contents of
+ * @out are unchanged.
  */
 int nsc_dex_write(struct nsc_dex *dex, struct nsc_buffer *out, struct nsc_diag *diag);
 
 /* ---- add --------------------------------------------------------------------------------------
  *
- * Each finds or adds. New elements stand behind the others until nsc_dex_settle() sorts them in,
- * which changes indices: ask again then, the answer is O(log n). Text is MUTF-8 (ASCII is).
+ * Each function finds an element or adds it. New elements follow the others until nsc_dex_settle()
+ * sorts them in. This changes indices: look them up again afterwards, in O(log n). Text is MUTF-8
+ * (ASCII is).
  */
 
 uint32_t nsc_dex_add_string(struct nsc_dex *dex, const char *text);
@@ -234,13 +236,13 @@ uint32_t nsc_dex_add_field(struct nsc_dex *dex, const char *holder, const char *
 uint32_t nsc_dex_add_method(struct nsc_dex *dex, const char *holder, const char *name,
                             const char *signature);
 
-/* The same without adding: NSC_DEX_NONE when there is none. */
+/* The same without adding: NSC_DEX_NONE if there is none. */
 uint32_t nsc_dex_find_string(const struct nsc_dex *dex, const char *text);
 uint32_t nsc_dex_find_type(const struct nsc_dex *dex, const char *descriptor);
 uint32_t nsc_dex_find_method(const struct nsc_dex *dex, const char *holder, const char *name,
                              const char *signature);
 
-/* How many more of each there may be. */
+/* Number of elements of each kind that can still be added. */
 struct nsc_dex_room {
     uint32_t types, protos, fields, methods;
 };
@@ -250,73 +252,73 @@ struct nsc_dex_room nsc_dex_room(const struct nsc_dex *dex);
  */
 
 /**
- * nsc_dex_settle - sort what was added into the tables and renumber every reference.
+ * nsc_dex_settle - sort the additions into the tables and renumber every reference.
  *
- * Does nothing when nothing was added. Returns 0, -EOVERFLOW (more than NSC_DEX_ID_MAX of a kind),
- * -EBADMSG (code or values that cannot be understood), -ENOMEM, or what an addition failed with.
- * After a failure the model is good for nsc_dex_free() only.
+ * Does nothing if nothing was added. Returns 0, -EOVERFLOW (more than NSC_DEX_ID_MAX of a kind),
+ * -EBADMSG (malformed code or values), -ENOMEM, or the error of an addition. After a failure the
+ * model may only be freed.
  */
 int nsc_dex_settle(struct nsc_dex *dex, struct nsc_diag *diag);
 
 /* ---- walk -------------------------------------------------------------------------------------
  */
 
-/* Begin with {0}. The pointers are good until something is added; `code` also only until
- * nsc_dex_set_code(). */
+/* Iterator over methods. Begin with {0}. The pointers are valid until something is added, `code`
+ * only until nsc_dex_set_code(). */
 struct nsc_dex_walk {
     const struct nsc_dex_class *class;
     struct nsc_dex_member *member; /* a method with code */
     const struct nsc_dex_method *method;
     const struct nsc_dex_code_item *code;
-    uint32_t next_class, next_member; /* where to go on */
+    uint32_t next_class, next_member; /* position of the iterator */
 };
 
-/* The next method that has code, in the order of class_defs and class_data; false after the last.
- */
+/* Go to the next method with code, in the order of class_defs and class_data. Returns false after
+ * the last one. */
 bool nsc_dex_walk_next(const struct nsc_dex *dex, struct nsc_dex_walk *walk);
 
-/* A string's bytes, NUL terminated; "" for NSC_DEX_NONE. Valid as long as the model. */
+/* A string's bytes, NUL terminated; "" for NSC_DEX_NONE. Valid until nsc_dex_free(). */
 const char *nsc_dex_text(const struct nsc_dex *dex, uint32_t string);
 /* A type's descriptor, likewise. */
 const char *nsc_dex_descriptor(const struct nsc_dex *dex, uint32_t type);
-/* A method's descriptor, "(I[J)V", behind what is in @out; no NUL. */
+/* Append a method's descriptor, "(I[J)V", to @out; no NUL. */
 void nsc_dex_signature(const struct nsc_dex *dex, uint32_t method, struct nsc_buffer *out);
-/* ART's pretty form, "void pkg.Class.method(int, java.lang.String[])", as UTF-8; no NUL. */
+/* Append ART's pretty form, "void pkg.Class.method(int, java.lang.String[])", as UTF-8; no NUL. */
 void nsc_dex_pretty(const struct nsc_dex *dex, uint32_t method, struct nsc_buffer *out);
 /* The source line of a code item's first position; 0 if it has none. */
 uint32_t nsc_dex_first_line(const struct nsc_dex *dex, const struct nsc_dex_code_item *code);
 
 /**
- * nsc_dex_set_code - give a method other code.
+ * nsc_dex_set_code - replace a method's code.
  * @member: a method of the model.
- * @data, @bytes: a code item as a file has it; copied. Its indices are those of the tables now.
- * @debug: debugs[] (nsc_dex_add_debug()) or NSC_DEX_NONE.
+ * @data, @bytes: a code item in file format; copied. Its indices are those of the current tables.
+ * @debug: index in debugs[] (nsc_dex_add_debug()) or NSC_DEX_NONE.
  *
- * A code item that several methods share stays as it was for the others.
+ * Other methods that share the old code item keep it.
  * Returns 0, -EINVAL (too short for a code item) or -ENOMEM.
  */
 int nsc_dex_set_code(struct nsc_dex *dex, struct nsc_dex_member *member, const void *data,
                      size_t bytes, uint32_t debug);
-/* Find or add a debug_info_item; @data is copied. Returns its index, NSC_DEX_NONE without memory.
- */
+/* Find or add a debug_info_item; @data is copied. Returns its index, or NSC_DEX_NONE if out of
+ * memory. */
 uint32_t nsc_dex_add_debug(struct nsc_dex *dex, const void *data, size_t bytes);
 
 /* ---- build ------------------------------------------------------------------------------------
  *
- * The same model from nothing. Code names things by the indices that nsc_dex_add_...() gave;
- * nsc_dex_settle() puts the final ones into it.
+ * Build a model from scratch. Code refers to elements by the indices that nsc_dex_add_...()
+ * returned; nsc_dex_settle() replaces them by the final ones.
  */
 
-/* NULL without memory. */
+/* Create an empty model. NULL if out of memory. */
 struct nsc_dex *nsc_dex_new(uint32_t version);
 
 struct nsc_dex_new_method {
     const char *name;
     const char *signature;  /* "(I)V" */
     const char *annotation; /* descriptor of a marker annotation; NULL: none */
-    const uint16_t *units;  /* code, with the indices that nsc_dex_add_...() gave; NULL: none */
+    const uint16_t *units;  /* code, with indices returned by nsc_dex_add_...(); NULL: none */
     uint32_t unit_count;
-    uint16_t registers, outs; /* of the code; what comes in follows from signature and access */
+    uint16_t registers, outs; /* of the code; `ins` follows from signature and access */
     uint32_t access;          /* enum nsc_dex_access */
     enum nsc_dex_visibility visibility;
 };
@@ -330,8 +332,8 @@ struct nsc_dex_new_class {
     uint32_t method_count;
 };
 
-/* Add a class with its methods. Its superclass must be added before if it is of this file. Returns
- * 0 or a negative errno, which the model remembers. */
+/* Add a class with its methods. A superclass in the same file must have been added before. Returns
+ * 0 or -errno, which is also latched in the model. */
 int nsc_dex_add_class(struct nsc_dex *dex, const struct nsc_dex_new_class *class);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * dex_read.c - header, map and tables of ids of a DEX file. The input is hostile. See
+ * dex_read.c - read header, map and tables of ids of a DEX file. The input is hostile. See
  * dex_read_state.h.
  *
- * Called through dex.h. Must not follow an offset that the map does not account for.
+ * Called through dex.h. Must not follow an offset outside of the map's sections.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -84,7 +84,7 @@ static void check_sums(struct nsc_dex_reading *r)
         memcmp(digest, r->data + NSC_DEX_HEADER_SIGNATURE, NSC_DEX_SIGNATURE_BYTES) == 0;
 }
 
-/* Which version; 0: no DEX file at all. */
+/* The version; 0: not a DEX file. */
 static uint32_t version_of(const uint8_t *data, size_t bytes)
 {
     if (bytes < 8 || memcmp(data, "dex\n", 4) != 0 || data[4] != '0' || data[7] != '\0' ||
@@ -122,7 +122,7 @@ static int check_header(const uint8_t *data, size_t bytes, struct nsc_diag *diag
     return 0;
 }
 
-/* Enter one line of the map. */
+/* Read one entry of the map. */
 static int take_section(struct nsc_dex_reading *r, uint32_t at, uint32_t *before)
 {
     uint32_t type = nsc_span_get16(r->data + at), count = nsc_span_get32(r->data + at + 4);
@@ -150,7 +150,7 @@ static int take_section(struct nsc_dex_reading *r, uint32_t at, uint32_t *before
     return 0;
 }
 
-/* Each section ends where the next begins; each must have room for its items. */
+/* Limit each section by the start of the next one, and check that its items fit. */
 static int limit_sections(struct nsc_dex_reading *r)
 {
     for (int kind = 0; kind < NSC_DEX_KINDS; kind++) {
@@ -169,12 +169,12 @@ static int limit_sections(struct nsc_dex_reading *r)
             return nsc_diag_set(r->diag, s->offset, EBADMSG,
                                 "broken DEX file: there is no room for %u items of the %s",
                                 s->count, k->name);
-        s->end = s->offset + (uint32_t)fixed; /* right for those of one size */
+        s->end = s->offset + (uint32_t)fixed; /* final for items of fixed size */
     }
     return 0;
 }
 
-/* What the header says of its tables must be what the map says. */
+/* Check that sizes and offsets of the tables in the header equal those in the map. */
 static int compare_header(struct nsc_dex_reading *r)
 {
     static const uint8_t kinds[] = {NSC_DEX_STRING_IDS, NSC_DEX_TYPE_IDS,   NSC_DEX_PROTO_IDS,
@@ -333,7 +333,7 @@ static int read_protos(struct nsc_dex_reading *r)
             return nsc_dex_bad_index(r, at + 4, "type", p->returns);
         error = nsc_dex_resolve(r, NSC_DEX_LISTS, nsc_span_get32(r->data + at + 8), at + 8,
                                 &p->parameters);
-        /* Nothing can call it; and comparing long lists again and again takes its time. */
+        /* Such a method cannot be called, and comparing long lists repeatedly would be slow. */
         if (error == 0 && p->parameters != NSC_DEX_NONE &&
             dex->lists[p->parameters].count > PARAMETERS_MAX)
             return nsc_diag_set(r->diag, at, EBADMSG,
@@ -426,7 +426,7 @@ static int read_handles(struct nsc_dex_reading *r)
 /* ---- All of it --------------------------------------------------------------------------------
  */
 
-/* Bytes between the sections that are not 0. */
+/* Count the non-zero bytes between the sections. */
 static void count_loose(struct nsc_dex_reading *r)
 {
     for (int kind = 0; kind < NSC_DEX_KINDS; kind++) {
@@ -473,7 +473,7 @@ int nsc_dex_read(const void *data, size_t bytes, struct nsc_dex **out, struct ns
 
     if (error != 0)
         return error;
-    r.bytes = (uint32_t)bytes; /* as the header says */
+    r.bytes = (uint32_t)bytes; /* file size of the header */
     r.dex = nsc_dex_empty();
     if (r.dex == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");

@@ -1,6 +1,7 @@
 /*
- * dex_read_data.c - what a DEX file's tables of ids refer to by offset: lists, annotations,
- * classes' members, code, debug information. The input is hostile. See dex_read_state.h.
+ * dex_read_data.c - read the items that a DEX file's tables of ids refer to by offset: lists,
+ * annotations, classes' members, code, debug information. The input is hostile. See
+ * dex_read_state.h.
  */
 #include <errno.h>
 
@@ -27,7 +28,7 @@ static uint32_t take32(struct nsc_span *span)
 /* ---- Lists ------------------------------------------------------------------------------------
  */
 
-/* A list's count and its memory; the span then stands at the first of its elements of @bytes. */
+/* Read a list's count and allocate its memory. The span is then at the first element of @bytes. */
 static int take_list(struct nsc_dex_reading *r, struct nsc_span *span, size_t bytes,
                      struct nsc_dex_list *list)
 {
@@ -69,7 +70,7 @@ int nsc_dex_read_lists(struct nsc_dex_reading *r)
     return error != 0 ? error : nsc_dex_each_item(r, NSC_DEX_LISTS, read_list);
 }
 
-/* A list of offsets of items of another section. */
+/* Read a list of offsets of items in another section. */
 static int read_offsets(struct nsc_dex_reading *r, struct nsc_span *span, enum nsc_dex_kind kind,
                         struct nsc_dex_list *list)
 {
@@ -101,7 +102,7 @@ static int read_set_list(struct nsc_dex_reading *r, struct nsc_span *span, uint3
     return read_offsets(r, span, NSC_DEX_SETS, &r->dex->set_lists[i]);
 }
 
-/* ---- What is kept as bytes --------------------------------------------------------------------
+/* ---- Uninterpreted items ----------------------------------------------------------------------
  */
 
 static int read_blob(struct nsc_dex_reading *r, struct nsc_span *span, struct nsc_dex_blob *blob,
@@ -132,8 +133,8 @@ static int read_array(struct nsc_dex_reading *r, struct nsc_span *span, uint32_t
     return read_blob(r, span, &r->dex->arrays[i], nsc_dex_pass_array);
 }
 
-/* Debug information that many methods share is gone through for each of them. Those of a real file
- * share some 30 times its size at most. */
+/* Limit of shared debug information, which is processed once per method, in multiples of the file
+ * size. Real files reach about 30 times their size. */
 #define SHARED_MAX 256u
 
 static int share_debug(struct nsc_dex_reading *r, uint32_t debug, uint32_t at)
@@ -219,7 +220,7 @@ static int read_directory(struct nsc_dex_reading *r, struct nsc_span *span, uint
 /* ---- Classes ----------------------------------------------------------------------------------
  */
 
-/* One of the four runs of a class's members. */
+/* Read one of the four lists of a class's members. */
 static int read_members(struct nsc_dex_reading *r, struct nsc_span *span, bool field,
                         struct nsc_dex_member *m, uint32_t count)
 {
@@ -339,7 +340,8 @@ static int read_call_sites(struct nsc_dex_reading *r)
     return error;
 }
 
-/* Flags by class and member: nothing in them changes when indices do, so that they stay bytes. */
+/* Read the hidden API flags by class and member. They contain no indices, so they are kept
+ * uninterpreted. */
 static int read_hidden(struct nsc_dex_reading *r)
 {
     struct nsc_dex_section *s = &r->sections[NSC_DEX_HIDDEN];

@@ -1,9 +1,9 @@
 /*
- * dex_write.c - lay a model out as a DEX file: every item at a new place, in one pass.
+ * dex_write.c - write a model as a DEX file, laying out every item again, in one pass.
  *
- * Called through dex.h. Sections stand in the order of enum nsc_dex_kind: what refers to an item by
- * offset comes behind it; only the tables of ids, which the format wants in front, are filled in at
- * the end.
+ * Called through dex.h. Sections are in the order of enum nsc_dex_kind: items follow those that
+ * they refer to by offset. Only the tables of ids, which the format requires at the front, are
+ * filled in at the end.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 struct writing {
     const struct nsc_dex *dex;
     struct nsc_buffer *out;
-    size_t base; /* where the file begins in @out */
+    size_t base; /* start of the file in @out */
     uint32_t section[NSC_DEX_KINDS], count[NSC_DEX_KINDS];
     uint32_t *offsets[NSC_DEX_KINDS]; /* by item */
-    const char *unsorted;             /* what is not in its order */
+    const char *unsorted;             /* items that are not sorted, for messages */
 };
 
 static uint32_t here(const struct writing *w)
@@ -62,7 +62,7 @@ static void align_to(struct writing *w, unsigned align)
     put_zeros(w, (0u - here(w)) & (align - 1u));
 }
 
-/* Where item @index is; 0 for none. */
+/* Offset of item @index; 0 for NSC_DEX_NONE. */
 static uint32_t place(const struct writing *w, enum nsc_dex_kind kind, uint32_t index)
 {
     return index == NSC_DEX_NONE ? 0 : w->offsets[kind][index];
@@ -185,7 +185,7 @@ static void put_class_data(struct writing *w, uint32_t i)
     put_members(w, m, d->virtual_methods, false);
 }
 
-/* Classes that came later have no flags, and their places in the table move the rest. */
+/* Write the hidden API flags. Added classes have none, but their table entries move the others. */
 static void put_hidden(struct writing *w, uint32_t i)
 {
     const struct nsc_dex_blob *hidden = &w->dex->hidden;
@@ -302,7 +302,7 @@ static void fill_header(const struct writing *w, uint8_t *file, uint32_t bytes)
     static const uint8_t kinds[] = {NSC_DEX_STRING_IDS, NSC_DEX_TYPE_IDS,   NSC_DEX_PROTO_IDS,
                                     NSC_DEX_FIELD_IDS,  NSC_DEX_METHOD_IDS, NSC_DEX_CLASS_DEFS};
     bool container = w->dex->version >= 41;
-    uint32_t data = w->section[NSC_DEX_DEBUGS]; /* the first section that is none of ids */
+    uint32_t data = w->section[NSC_DEX_DEBUGS]; /* first section after the ids */
     uint8_t digest[NSC_SHA1_BYTES];
 
     memcpy(file, "dex\n000", 8);
@@ -317,7 +317,7 @@ static void fill_header(const struct writing *w, uint8_t *file, uint32_t bytes)
         nsc_span_put32(file + NSC_DEX_HEADER_TABLES + 8 * i + 4,
                        w->count[kinds[i]] != 0 ? w->section[kinds[i]] : 0);
     }
-    /* Of no use in a container, and 0 there. */
+    /* data_size and data_off: unused in a container, and 0 there. */
     nsc_span_put32(file + 104, container ? 0 : bytes - data);
     nsc_span_put32(file + 108, container ? 0 : data);
     if (container)
@@ -423,7 +423,7 @@ int nsc_dex_write(struct nsc_dex *dex, struct nsc_buffer *out, struct nsc_diag *
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                                 "what was added to the DEX file is not sorted in");
     count_all(&w);
-    /* Near what it will be, so that the buffer need not grow again and again. */
+    /* About the final size, so that the buffer does not grow repeatedly. */
     nsc_buffer_reserve(out, dex->file_bytes + 4096);
     put_all(&w);
     bytes = out->used - w.base;

@@ -1,13 +1,13 @@
 /*
- * encoded_value.c - encoded values, annotations and debug information: checked as they are read,
- * and written with other indices. See dex_state.h.
+ * encoded_value.c - check encoded values, annotations and debug information, and write them with
+ * new indices. See dex_state.h.
  *
  * Source: the Dalvik executable format, "encoded_value encoding" and "debug_info_item".
  */
 #include "android/bytecode/debug_info.h"
 #include "android/dex/dex_state.h"
 
-/* ART's own verifier calls itself for each level; nobody writes more than two or three. */
+/* Limit of nesting: ART's verifier recurses for each level; real files have two or three. */
 #define DEPTH_MAX 64
 
 enum value_type {
@@ -46,7 +46,7 @@ struct nsc_dex_pass nsc_dex_pass_of(const struct nsc_dex *dex, struct nsc_span i
     return p;
 }
 
-/* Remember the first fault. */
+/* Latch the first fault. */
 static void fault(struct nsc_dex_pass *p, const char *what)
 {
     if (p->bad == NULL)
@@ -86,7 +86,7 @@ static void put_byte(struct nsc_dex_pass *p, uint8_t byte)
         nsc_buffer_bytes(p->out, &byte, 1);
 }
 
-/* A number that stays as it is, in as many bytes as it had. */
+/* Copy a uleb128 number unchanged, with the same number of bytes. */
 static uint32_t keep_leb(struct nsc_dex_pass *p)
 {
     const uint8_t *at = p->in.at;
@@ -127,7 +127,7 @@ static uint32_t map_value(struct nsc_dex_pass *p, unsigned type, uint32_t index)
     }
 }
 
-/* An index of 1 to 4 bytes; as short as it can be if it is another now. */
+/* Copy and replace an index of 1 to 4 bytes. A changed index is written as short as possible. */
 static void pass_index(struct nsc_dex_pass *p, unsigned type, unsigned bytes)
 {
     const uint8_t *at = nsc_span_take(&p->in, bytes);
@@ -146,7 +146,7 @@ static void pass_index(struct nsc_dex_pass *p, unsigned type, unsigned bytes)
         put_byte(p, (uint8_t)(now >> 8 * i));
 }
 
-/* A number, which stays as it is. */
+/* Copy a number unchanged. */
 static void pass_number(struct nsc_dex_pass *p, unsigned header, unsigned bytes, unsigned max)
 {
     const uint8_t *at;
@@ -183,7 +183,7 @@ static void pass_annotation(struct nsc_dex_pass *p, unsigned depth)
 
 static void pass_value(struct nsc_dex_pass *p, unsigned depth)
 {
-    /* The most bytes of a number by type. */
+    /* Maximum bytes of a number, by type. */
     static const uint8_t number[] = {
         [VALUE_BYTE] = 1, [VALUE_SHORT] = 2, [VALUE_CHAR] = 2,  [VALUE_INT] = 4,
         [VALUE_LONG] = 8, [VALUE_FLOAT] = 4, [VALUE_DOUBLE] = 8};
@@ -233,7 +233,7 @@ bool nsc_dex_pass_annotation(struct nsc_dex_pass *p)
 /* ---- Debug information ------------------------------------------------------------------------
  */
 
-/* An index plus one; 0 is none. */
+/* Copy and replace an index + 1; 0 means none. */
 static void pass_p1(struct nsc_dex_pass *p, uint32_t (*map)(struct nsc_dex_pass *, uint32_t))
 {
     uint32_t value = nsc_span_leb32(&p->in);

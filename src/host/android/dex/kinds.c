@@ -1,4 +1,4 @@
-/* kinds.c - what a map can list, and the model's memory. See dex_state.h. */
+/* kinds.c - section kinds of a map, and memory of the model. See dex_state.h. */
 #include <errno.h>
 #include <stdalign.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ const struct nsc_dex_section_kind nsc_dex_section_kinds[NSC_DEX_KINDS] = {
     [NSC_DEX_MAP] = {0x1000, 4, 4, "map"},
 };
 
-/* A run of memory of which parts are given away. */
+/* A chunk of memory from which allocations are made. */
 struct nsc_dex_arena {
     struct nsc_dex_arena *next;
     size_t used, room;
@@ -53,7 +53,7 @@ void *nsc_dex_alloc(struct nsc_dex *dex, size_t bytes)
         chunk->room = room;
         chunk->next = dex->own->chunks;
         dex->own->chunks = chunk;
-        /* A large piece must not end the chunk that small ones come from. */
+        /* A large allocation must not replace the chunk that small ones are made from. */
         if (bytes > CHUNK_BYTES / 4 && chunk->next != NULL) {
             dex->own->chunks = chunk->next;
             chunk->next = dex->own->chunks->next;

@@ -1,7 +1,7 @@
-/* order.c - the order that the format demands of strings, prototypes, fields and methods. */
+/* order.c - compare strings, prototypes, fields and methods by the format's sort order. */
 #include "android/dex/dex_state.h"
 
-/* The UTF-16 code units of a character, the first in the upper half; bytes that are none count as
+/* The UTF-16 code units of a character, the first in the upper half. Invalid bytes count as
  * themselves. */
 static uint32_t units_at(const uint8_t *at)
 {
@@ -32,7 +32,7 @@ int nsc_dex_compare_text(const uint8_t *a, const uint8_t *b)
         return a[same] == 0 ? -1 : 1;
     if (a[same] < 0x80 && b[same] < 0x80)
         return a[same] < b[same] ? -1 : 1;
-    /* To the beginning of the character in which they differ. */
+    /* Go back to the start of the first differing character. */
     start = same;
     while (start > 0 && same - start < 3 &&
            ((a[start] & 0xc0) == 0x80 || (b[start] & 0xc0) == 0x80))
@@ -48,7 +48,7 @@ uint32_t nsc_dex_count_units(const uint8_t *text)
 {
     uint32_t units = 0;
 
-    /* A character of four bytes takes two. */
+    /* A character of four bytes takes two code units. */
     for (; *text != 0; text++)
         units += (*text & 0xc0) != 0x80 ? 1u + (*text >= 0xf0) : 0u;
     return units;

@@ -13,7 +13,7 @@ static uint32_t rotate(uint32_t value, unsigned by)
     return value << by | value >> (32 - by);
 }
 
-/* The function and the constant of a round. */
+/* Function and constant of a round. */
 static uint32_t mix(unsigned round, uint32_t b, uint32_t c, uint32_t d)
 {
     if (round < 20)
@@ -73,7 +73,7 @@ void nsc_sha1_plain(const void *data, size_t bytes, uint8_t out[NSC_SHA1_BYTES])
 
 /* ---- libcrypto's ---------------------------------------------------------------------------- */
 
-/* As openssl/evp.h has them; its types are opaque here, so that it need not be there. */
+/* As declared in openssl/evp.h, with opaque types, so that the header is not needed. */
 static struct {
     int (*digest)(const void *data, size_t count, unsigned char *md, unsigned *size,
                   const void *type, void *engine);

@@ -1,8 +1,8 @@
 /*
- * sort_ids.c - sort additions into the tables of ids and renumber every reference to them.
+ * sort_ids.c - sort additions into the tables of ids and renumber every reference.
  *
- * Called through dex.h. Order among the elements of before does not change, so that whatever the
- * format wants sorted by index stays sorted; only what is new must be sorted here.
+ * Called through dex.h. The relative order of old elements does not change, so everything that the
+ * format requires to be sorted by index stays sorted; only new elements are sorted here.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 struct settling {
     struct nsc_dex *dex;
     struct nsc_diag *diag;
-    uint32_t *maps[NSC_DEX_TABLES]; /* new index by old one; NULL: nothing was added */
+    uint32_t *maps[NSC_DEX_TABLES]; /* new index by old index; NULL: nothing was added */
     struct nsc_buffer scratch;
 };
 
@@ -61,7 +61,8 @@ static int compare_in_tail(const void *a, const void *b, void *context)
     return compare(context, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Put the elements of a table where the map says. @table: of struct nsc_dex. */
+/* Move the elements of a table to their new indices. @where: pointer to the table of struct
+ * nsc_dex. */
 static int permute(struct settling *s, enum nsc_dex_table table, void *where, size_t item)
 {
     uint32_t count = nsc_dex_count(s->dex, table);
@@ -78,7 +79,7 @@ static int permute(struct settling *s, enum nsc_dex_table table, void *where, si
     return 0;
 }
 
-/* Sort a table's tail into it. What its elements refer to has its final index already. */
+/* Sort a table's tail into it. The indices in its elements must be final. */
 static int merge(struct settling *s, enum nsc_dex_table table, void *where, size_t item)
 {
     struct nsc_dex_tail *tail = &s->dex->own->tails[table];
@@ -156,7 +157,7 @@ static int compare_annotated(const void *a, const void *b, void *context)
     return x->member < y->member ? -1 : x->member > y->member;
 }
 
-/* One run of a class's members. */
+/* Renumber and sort one list of a class's members. */
 static void settle_members(struct settling *s, struct nsc_dex_member *m, uint32_t count,
                            enum nsc_dex_table table)
 {
@@ -238,7 +239,7 @@ static struct nsc_dex_maps maps_of(const struct settling *s)
     return maps;
 }
 
-/* What is in the scratch buffer, as a blob of the model; the old one if it is the same. */
+/* Store the scratch buffer as a blob of the model; keep the old blob if it is equal. */
 static int keep_scratch(struct settling *s, struct nsc_dex_blob *blob)
 {
     const uint8_t *copy;
@@ -281,7 +282,7 @@ static int settle_blobs(struct settling *s, struct nsc_dex_blob *blobs, uint32_t
 /* ---- Code -------------------------------------------------------------------------------------
  */
 
-/* Where instructions grew, positions moved: such code gets debug information of its own. */
+/* If instructions grew, positions moved: give the code its own debug information. */
 static int settle_grown(struct settling *s, struct nsc_dex_code_item *item,
                         const struct nsc_dex_code *code)
 {
@@ -305,7 +306,7 @@ static int settle_grown(struct settling *s, struct nsc_dex_code_item *item,
     return 0;
 }
 
-/* Read a code item and put new indices into it. On success free @code. */
+/* Read a code item and replace its indices. On success the caller frees @code. */
 static int remap_code(struct settling *s, const struct nsc_dex_code_item *item,
                       const struct nsc_dex_blob *debug, const struct nsc_dex_maps *maps,
                       struct nsc_dex_code *code)
@@ -333,7 +334,7 @@ static int settle_code(struct settling *s, struct nsc_dex_code_item *item,
     if (error != 0)
         return error;
     size = nsc_span_get32(item->data + 12);
-    /* Many may share their debug information: it is gone through only where it must change. */
+    /* Many code items may share debug information: convert it only if positions moved. */
     if (code.size != size && item->debug != NSC_DEX_NONE) {
         nsc_dex_code_free(&code);
         error = remap_code(s, item, &s->dex->debugs[item->debug], maps, &code);
@@ -367,8 +368,8 @@ static int settle_all(struct settling *s)
     error = settle_blobs(s, dex->annotations, dex->annotation_count, nsc_dex_pass_annotation);
     if (error == 0)
         error = settle_blobs(s, dex->arrays, dex->array_count, nsc_dex_pass_array);
-    /* Before the debug information itself: code that grows needs it as it was. What it gets then
-     * is final, and stands behind the rest. */
+    /* Before the debug information: code that grows needs the old form. Its new debug information
+     * is final and is appended after the rest. */
     for (uint32_t i = 0; error == 0 && i < dex->code_count; i++)
         error = settle_code(s, &dex->codes[i], &maps);
     if (error == 0 && (maps.strings != NULL || maps.types != NULL))

@@ -1,5 +1,5 @@
 /*
- * walk.c - methods one after another, and the text of what is in a model. Called through dex.h.
+ * walk.c - iterate over methods, and build text of a model's elements. Called through dex.h.
  */
 #include "android/dex/dex_state.h"
 
@@ -71,7 +71,7 @@ void nsc_dex_signature(const struct nsc_dex *dex, uint32_t method, struct nsc_bu
     put_text(out, nsc_dex_descriptor(dex, p->returns));
 }
 
-/* A UTF-16 code unit at the beginning of @at, if three bytes say so; else 0. */
+/* The UTF-16 code unit encoded in three bytes at @at; else 0. */
 static uint32_t unit_at(const uint8_t *at)
 {
     if ((at[0] & 0xf0) != 0xe0 || (at[1] & 0xc0) != 0x80 || (at[2] & 0xc0) != 0x80)
@@ -79,8 +79,7 @@ static uint32_t unit_at(const uint8_t *at)
     return (uint32_t)(at[0] & 0xf) << 12 | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3f);
 }
 
-/* MUTF-8 as UTF-8: surrogates that belong together become one character, and a dot may stand for
- * each slash. */
+/* Append MUTF-8 as UTF-8: surrogate pairs become one character; with @dots, slashes become dots. */
 static void put_utf8(struct nsc_buffer *out, const uint8_t *at, size_t bytes, bool dots)
 {
     const uint8_t *end = at + bytes;
@@ -103,7 +102,7 @@ static void put_utf8(struct nsc_buffer *out, const uint8_t *at, size_t bytes, bo
     }
 }
 
-/* "[Ljava/lang/String;" as "java.lang.String[]". */
+/* Append "[Ljava/lang/String;" as "java.lang.String[]". */
 static void put_pretty_type(const struct nsc_dex *dex, uint32_t type, struct nsc_buffer *out)
 {
     static const char primitives[][8] = {
