@@ -10,7 +10,7 @@
 
 #define RESOURCES     "resources.arsc"
 #define RESOURCES_MAX (1u << 30)
-/* Says who signed the original, in the original's own signing block. */
+/* Digest of the source stamp's certificate. The stamp itself is in the original's signing block. */
 #define STAMP         "stamp-cert-sha256"
 
 struct nsc_apk_build {
@@ -153,7 +153,7 @@ static int add_v1(struct nsc_apk_build *b, struct nsc_diag *diag)
     return error;
 }
 
-/* The signing block begins at a page, as on disks it may be checked page by page. */
+/* Pad to a page boundary, where the signing block begins: on devices it may be verified by page. */
 static int fill_page(struct nsc_zip_writer *w, struct nsc_diag *diag)
 {
     static const uint8_t zeros[NSC_SCHEME_PAGE];
@@ -162,8 +162,8 @@ static int fill_page(struct nsc_zip_writer *w, struct nsc_diag *diag)
     return over == 0 ? 0 : nsc_zip_writer_raw(w, zeros, NSC_SCHEME_PAGE - over, diag);
 }
 
-/* The digest over entries, central directory and end: the end as if the central directory began
- * where the signing block does. */
+/* Compute the digest over entries, central directory and end record. In the end record the central
+ * directory's offset is replaced by that of the signing block. */
 static int end_digest(struct nsc_apk_build *b, const struct nsc_buffer *central,
                       const struct nsc_buffer *end, uint8_t digest[32], struct nsc_diag *diag)
 {
@@ -177,7 +177,7 @@ static int end_digest(struct nsc_apk_build *b, const struct nsc_buffer *central,
     return 0;
 }
 
-/* The signing block, and the new place of the central directory in @end. */
+/* Write the signing block, and update the offset of the central directory in @end. */
 static int add_block(struct nsc_apk_build *b, const struct nsc_buffer *central,
                      struct nsc_buffer *end, struct nsc_diag *diag)
 {
@@ -218,7 +218,7 @@ static int sign(struct nsc_apk_build *b, struct nsc_diag *diag)
 
     if (error == 0)
         error = fill_page(b->writer, diag);
-    /* The signing block may be large, but not that large. */
+    /* 1 MiB is an upper bound of the signing block. */
     if (error == 0 && nsc_zip_writer_is_large(b->writer, nsc_zip_writer_at(b->writer) + (1u << 20)))
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EFBIG,
                              "it is too large to be signed: Android takes no APK of 4 GiB or of "

@@ -1,4 +1,4 @@
-/* apk_sign_v1.c - see apk_sign_v1.h; and what signature_scheme.h says of v1. */
+/* apk_sign_v1.c - see apk_sign_v1.h; also the v1 functions of signature_scheme.h. */
 #include "android/apk/apk_sign_v1.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 
 #include "android/apk/signature_scheme.h"
 
-#define LINE_MAX_BYTES 70u /* of text, without the line's end; the rest is continued */
+#define LINE_MAX_BYTES 70u /* of text, without the line end; longer lines are folded */
 
 /* ---- Shared with the verifier --------------------------------------------------------------- */
 
@@ -64,7 +64,7 @@ static void text(struct nsc_buffer *b, const char *what)
     nsc_buffer_bytes(b, what, strlen(what));
 }
 
-/* "NAME: VALUE" in lines that are not too long. */
+/* Append "NAME: VALUE", folded into lines. */
 static void attribute(struct nsc_buffer *b, const char *name, const char *value)
 {
     size_t bytes = strlen(value), room = LINE_MAX_BYTES - strlen(name) - 2;
@@ -132,11 +132,11 @@ int nsc_sign_v1_end(struct nsc_sign_v1 *s, const struct nsc_crypto_key *key,
     attribute(list, "Signature-Version", "1.0");
     attribute(list, "Created-By", "1.0 (Nanoscope)");
     attribute(list, "SHA-256-Digest-Manifest", digest);
-    /* Who knows these schemes is to miss them if somebody takes them away. */
+    /* Stripping protection: verifiers that support these schemes then require them. */
     attribute(list, "X-Android-APK-Signed", "2, 3");
     text(list, "\r\n");
     nsc_buffer_bytes(list, s->signature.data, s->signature.used);
-    /* Android before 4.4 does not find the end of a file of a multiple of 1,024 bytes. */
+    /* Android before 4.4 fails on files whose size is a multiple of 1,024 bytes. */
     if (list->used % 1024 == 0)
         text(list, "\r\n");
     if (list->failed)

@@ -1,7 +1,8 @@
 /*
- * apk_sign_v1.h - the signature of a JAR: a digest of each entry, in files of the archive.
+ * apk_sign_v1.h - write signature scheme v1 (signed JAR): a digest of each entry, in files of the
+ * archive.
  *
- * Called by apk_build.c. Android before 7.0 knows no other.
+ * Called by apk_build.c. Android before 7.0 supports only this scheme.
  */
 #ifndef NSC_ANDROID_APK_APK_SIGN_V1_H
 #define NSC_ANDROID_APK_APK_SIGN_V1_H
@@ -22,7 +23,7 @@ struct nsc_sign_v1 {
 /* Returns 0 or -ENOMEM. Release with nsc_sign_v1_free(), also on failure. */
 int nsc_sign_v1_begin(struct nsc_sign_v1 *s);
 void nsc_sign_v1_free(struct nsc_sign_v1 *s);
-/* The entry whose bytes have gone into @s->hasher. Folders are not signed. */
+/* Add an entry whose bytes have been added to @s->hasher. Folders are not signed. */
 void nsc_sign_v1_entry(struct nsc_sign_v1 *s, const char *name);
 /* After the last entry: @list receives CERT.SF, @message CERT.RSA or CERT.EC. Returns 0 or -errno
  * with @diag. */

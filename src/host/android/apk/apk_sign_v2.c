@@ -1,4 +1,4 @@
-/* apk_sign_v2.c - see signature_scheme.h: the signing block of v2 and v3, written. */
+/* apk_sign_v2.c - see signature_scheme.h: write the signing block with v2 and v3 signatures. */
 #include <errno.h>
 
 #include "android/apk/signature_scheme.h"
@@ -19,7 +19,7 @@ static void put64(struct nsc_buffer *b, uint64_t value)
     nsc_buffer_bytes(b, p, sizeof p);
 }
 
-/* What comes has its length in front: begin() before it, end() with the result after it. */
+/* Length prefix: call begin() before the content, and end() with the result after it. */
 static size_t begin(struct nsc_buffer *b)
 {
     put32(b, 0);
@@ -65,7 +65,8 @@ static void put_certificates(struct nsc_buffer *b, const struct nsc_crypto_key *
     end(b, all);
 }
 
-/* Without the attribute somebody could take v3 away, and Android would be content with v2. */
+/* Stripping protection: without the attribute, an attacker could remove the v3 signature and
+ * Android would accept v2. */
 static void put_attributes(struct nsc_buffer *b, uint32_t scheme)
 {
     size_t all = begin(b);
@@ -88,7 +89,7 @@ static void put_range(struct nsc_buffer *b, uint32_t scheme)
     put32(b, NSC_SCHEME_MAX_SDK);
 }
 
-/* One signature of @data, a list of one. */
+/* Append a list of one signature of @data. */
 static int put_signatures(struct nsc_buffer *b, const struct nsc_crypto_key *key,
                           const struct nsc_buffer *data, struct nsc_diag *diag)
 {
@@ -104,7 +105,7 @@ static int put_signatures(struct nsc_buffer *b, const struct nsc_crypto_key *key
     return error;
 }
 
-/* The one signer of a scheme. */
+/* Append the only signer of a scheme. */
 static int put_signer(struct nsc_buffer *b, uint32_t scheme, const struct nsc_crypto_key *key,
                       const uint8_t digest[32], struct nsc_diag *diag)
 {
@@ -146,7 +147,8 @@ static int put_pair(struct nsc_buffer *out, uint32_t scheme, const struct nsc_cr
     return error;
 }
 
-/* Bytes that make the whole a number of pages; @rest are still to come. */
+/* Append a padding entry, so that the block is a multiple of the page size. @rest: bytes that
+ * follow. */
 static void put_padding(struct nsc_buffer *out, size_t rest)
 {
     size_t over = (out->used + rest) % NSC_SCHEME_PAGE, bytes = NSC_SCHEME_PAGE - over;

@@ -1,4 +1,4 @@
-/* apk_verify.c - see apk_verify.h: all schemes together. */
+/* apk_verify.c - see apk_verify.h: verify all schemes. */
 #include "android/apk/apk_verify.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ int nsc_apk_add_signer(struct nsc_apk_signatures *s, enum nsc_apk_scheme_kind sc
     return 0;
 }
 
-/* Signers of schemes that turned out to be wrong say nothing. */
+/* Remove the signers of invalid schemes. */
 static void drop_invalid(struct nsc_apk_signatures *s)
 {
     uint32_t kept = 0;
@@ -45,7 +45,7 @@ int nsc_apk_verify(const struct nsc_zip *z, struct nsc_apk_signatures *out, stru
     int error = nsc_crypto_load(diag);
 
     *out = (struct nsc_apk_signatures){0};
-    /* v1 tells which of the others were there, so they come first. */
+    /* The block first: v1 states which of its schemes must be present. */
     if (error == 0)
         error = nsc_apk_verify_block(z, out, diag);
     if (error == 0)

@@ -1,8 +1,8 @@
 /*
- * apk_verify.h - who signed an APK, and whether what they signed is what is there.
+ * apk_verify.h - verify the signatures of an APK and list its signers.
  *
- * Called by cli/. All schemes that are there are looked at, whatever an Android of some version
- * would look at. Nobody is asked whether the signer is to be trusted: with APKs nobody is.
+ * Called by cli/. Checks all schemes that are present, independent of what a certain Android
+ * version checks. Does not check trust in the signers: APK certificates have no trust chain.
  */
 #ifndef NSC_ANDROID_APK_APK_VERIFY_H
 #define NSC_ANDROID_APK_APK_VERIFY_H
@@ -20,8 +20,8 @@ enum nsc_apk_scheme_kind {
 
 struct nsc_apk_scheme {
     bool present;
-    bool valid;           /* present, and nothing is wrong */
-    struct nsc_diag diag; /* what is wrong */
+    bool valid;           /* present and correct */
+    struct nsc_diag diag; /* the fault, if present and not valid */
 };
 
 struct nsc_apk_signer {
@@ -32,7 +32,7 @@ struct nsc_apk_signer {
 
 struct nsc_apk_signatures {
     struct nsc_apk_scheme schemes[NSC_APK_SCHEMES];
-    struct nsc_apk_signer *signers; /* of schemes that are valid */
+    struct nsc_apk_signer *signers; /* of valid schemes */
     uint32_t count, room;
 };
 
@@ -40,9 +40,9 @@ struct nsc_apk_signatures {
 const char *nsc_apk_scheme_name(enum nsc_apk_scheme_kind scheme);
 
 /**
- * nsc_apk_verify - look at all signatures of an archive.
- * @out: receives what was found; release with nsc_apk_signatures_free(). A wrong signature is no
- *       failure: see there.
+ * nsc_apk_verify - verify all signatures of an archive.
+ * @out: receives the results; release with nsc_apk_signatures_free(). A wrong signature is not an
+ *       error of this function, but recorded there.
  * Returns 0 or -errno with @diag: -ENOSYS (no libcrypto), -EIO, -ENOMEM.
  */
 int nsc_apk_verify(const struct nsc_zip *z, struct nsc_apk_signatures *out, struct nsc_diag *diag);
@@ -51,11 +51,11 @@ void nsc_apk_signatures_free(struct nsc_apk_signatures *s);
 /* ---- Between verify*.c -------------------------------------------------------------------------
  */
 
-/* Adds the signer to whom a certificate in DER belongs. Returns 0, -EBADMSG or -ENOMEM with @diag.
- */
+/* Add the signer of a certificate in DER. Returns 0, -EBADMSG or -ENOMEM with @diag. */
 int nsc_apk_add_signer(struct nsc_apk_signatures *s, enum nsc_apk_scheme_kind scheme,
                        struct nsc_crypto_bytes certificate, struct nsc_diag *diag);
-/* Each fills its schemes; returns 0 or -errno with @diag, as nsc_apk_verify(). */
+/* Verify scheme v1; verify the schemes in the signing block. Return 0 or -errno with @diag, as
+ * nsc_apk_verify(). */
 int nsc_apk_verify_v1(const struct nsc_zip *z, struct nsc_apk_signatures *out,
                       struct nsc_diag *diag);
 int nsc_apk_verify_block(const struct nsc_zip *z, struct nsc_apk_signatures *out,

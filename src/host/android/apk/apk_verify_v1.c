@@ -1,5 +1,5 @@
 /*
- * apk_verify_v1.c - see apk_verify.h: scheme v1, a signed JAR.
+ * apk_verify_v1.c - see apk_verify.h: verify scheme v1 (signed JAR).
  *
  * META-INF/X.RSA signs X.SF, which has digests of the sections of MANIFEST.MF, which has digests of
  * the entries.
@@ -19,7 +19,7 @@
 struct check {
     const struct nsc_zip *z;
     struct nsc_apk_signatures *out;
-    struct nsc_diag *diag; /* what is wrong with the signature */
+    struct nsc_diag *diag; /* fault of the signature */
     struct nsc_jar manifest;
 };
 
@@ -98,7 +98,7 @@ static int check_entries(struct check *c)
 
 /* ---- Signers -------------------------------------------------------------------------------- */
 
-/* The list signs the manifest as a whole, or each of its sections. */
+/* Check that the list has the digest of the whole manifest, or of each of its sections. */
 static int check_list(struct check *c, const char *name, const struct nsc_jar *list)
 {
     bool whole = nsc_jar_matches(&list->sections[0], c->manifest.raw, c->manifest.bytes);
@@ -120,7 +120,7 @@ static int check_list(struct check *c, const char *name, const struct nsc_jar *l
     return 0;
 }
 
-/* Schemes that the list says were there. */
+/* Check that the schemes stated in the list are present. */
 static int check_schemes(struct check *c, const char *schemes)
 {
     static const struct {
@@ -135,7 +135,7 @@ static int check_schemes(struct check *c, const char *schemes)
     return 0;
 }
 
-/* @message: the signature, META-INF/X.RSA; @list: META-INF/X.SF. */
+/* Check one signature. @message: META-INF/X.RSA; @list: META-INF/X.SF. */
 static int check_signature(struct check *c, const struct nsc_zip_entry *message,
                            const struct nsc_zip_entry *list, const struct nsc_jar *jar)
 {
@@ -160,7 +160,7 @@ static int check_signature(struct check *c, const struct nsc_zip_entry *message,
     return error == 0 ? check_schemes(c, jar->schemes) : error;
 }
 
-/* META-INF/X.SF that belongs to META-INF/X.RSA, in the same letters. */
+/* Find the META-INF/X.SF of META-INF/X.RSA (case-sensitive). */
 static const struct nsc_zip_entry *find_list(const struct nsc_zip *z, const char *message)
 {
     size_t stem = (size_t)(strrchr(message, '.') - message);
@@ -174,7 +174,7 @@ static const struct nsc_zip_entry *find_list(const struct nsc_zip *z, const char
     return e;
 }
 
-/* Is it a signature, META-INF/X.RSA and the like? */
+/* Whether a file is a signature: META-INF/X.RSA and the like. */
 static bool is_message(const char *name)
 {
     const char *dot = strrchr(name, '.');

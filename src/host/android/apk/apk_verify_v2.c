@@ -1,8 +1,7 @@
 /*
- * apk_verify_v2.c - see apk_verify.h: schemes v2, v3 and v3.1, in the signing block.
+ * apk_verify_v2.c - see apk_verify.h: verify schemes v2, v3 and v3.1 in the signing block.
  *
- * Everything in the block has its length in front. What is signed is verified before it is looked
- * at.
+ * Everything in the block has a length prefix. Signed data is verified before it is parsed.
  */
 #include <errno.h>
 
@@ -10,10 +9,10 @@
 #include "android/apk/content_digest.h"
 #include "android/apk/signature_scheme.h"
 
-#define SIGNERS_MAX    10u /* as Android has it */
+#define SIGNERS_MAX    10u /* Android's limit */
 #define SIGNATURES_MAX 32u
 
-/* The whole check. */
+/* State of the verification. */
 struct check {
     const struct nsc_zip *z;
     struct nsc_apk_signatures *out;
@@ -27,7 +26,7 @@ struct check {
     } contents[3]; /* by enum nsc_crypto_hash */
 };
 
-/* A signature algorithm's number, and what it is. */
+/* A signature algorithm: number and properties. */
 struct algorithm {
     uint32_t id;
     enum nsc_crypto_scheme scheme;
@@ -61,7 +60,7 @@ static uint32_t take32(struct nsc_span *s)
     return p != NULL ? nsc_span_get32(p) : 0;
 }
 
-/* What has its length in front. */
+/* Take a part with a length prefix. */
 static struct nsc_span take_part(struct nsc_span *s)
 {
     uint32_t bytes = take32(s);
@@ -100,7 +99,8 @@ static int digest_range(const struct nsc_zip *z, struct nsc_apk_digest *d, uint6
     return error;
 }
 
-/* The end counts as if the central directory began where the signing block does. */
+/* Digest the end record with the central directory's offset replaced by that of the signing block.
+ */
 static int digest_end(const struct nsc_zip *z, struct nsc_apk_digest *d, struct nsc_diag *diag)
 {
     const struct nsc_zip_layout *l = nsc_zip_layout(z);
@@ -173,7 +173,8 @@ static int check_signatures(const struct check *c, struct signer *s, struct nsc_
     return known > 0 ? 0 : wrong(c, s->data.at, "no signature is of an algorithm known here", diag);
 }
 
-/* The digests are those of the algorithms that signed, in their order. */
+/* Check that the digests have the algorithms of the signatures in the same order, and their values.
+ */
 static int check_digests(struct check *c, const struct signer *s, struct nsc_span *digests,
                          struct nsc_diag *diag)
 {
@@ -204,7 +205,7 @@ static int check_digests(struct check *c, const struct signer *s, struct nsc_spa
                : wrong(c, s->data.at, "digests and signatures do not fit each other", diag);
 }
 
-/* The first certificate is the signer's. */
+/* Check the certificates; the first one is the signer's. */
 static int check_certificates(struct check *c, struct signer *s, struct nsc_span *certificates,
                               struct nsc_diag *diag)
 {
@@ -325,7 +326,7 @@ static bool which_scheme(uint32_t id, enum nsc_apk_scheme_kind *scheme)
     }
 }
 
-/* The next id and its value; false at the end, or where the block is damaged. */
+/* Take the next id and value. Returns false at the end, or if the block is damaged. */
 static bool next_pair(struct nsc_span *pairs, uint32_t *id, struct nsc_span *value)
 {
     const uint8_t *p = nsc_span_take(pairs, 8);
@@ -337,7 +338,7 @@ static bool next_pair(struct nsc_span *pairs, uint32_t *id, struct nsc_span *val
     return !value->bad;
 }
 
-/* Which schemes are there: of each the first one counts, as for Android. */
+/* Verify the schemes that are present. Of each scheme the first entry is used, as in Android. */
 static void check_pairs(struct check *c, struct nsc_span pairs)
 {
     struct nsc_span values[NSC_APK_SCHEMES], value;

@@ -6,7 +6,7 @@
 #include "base/span.h"
 
 #define CHUNK      (1024u * 1024)
-#define HEAD       5u /* of a chunk: a byte and its length */
+#define HEAD       5u /* of a chunk: one byte and the length */
 #define CHUNK_MARK 0xa5u
 #define WHOLE_MARK 0x5au
 
@@ -15,7 +15,7 @@ struct nsc_apk_digest {
     uint8_t *chunk; /* HEAD, then @held bytes */
     size_t held;
     uint32_t count;
-    struct nsc_buffer hashes; /* HEAD, then those of the chunks */
+    struct nsc_buffer hashes; /* HEAD, then the chunks' hashes */
 };
 
 struct nsc_apk_digest *nsc_apk_digest_new(enum nsc_crypto_hash kind)

@@ -8,7 +8,7 @@
 #include "util/array.h"
 #include "util/sort.h"
 
-/* Where reading is. */
+/* State of the parser. */
 struct reader {
     struct nsc_jar *jar;
     const uint8_t *at, *end;
@@ -20,7 +20,7 @@ static int wrong(const char *what, struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG, "%s", what);
 }
 
-/* Bytes of the line at @at, and of its end. */
+/* Length of the line at @at without its line end. @break_bytes: receives that of the line end. */
 static size_t line_bytes(const uint8_t *at, const uint8_t *end, size_t *break_bytes)
 {
     const uint8_t *p = at;
@@ -31,8 +31,8 @@ static size_t line_bytes(const uint8_t *at, const uint8_t *end, size_t *break_by
     return (size_t)(p - at);
 }
 
-/* The next line, with those that continue it, NUL terminated; "" for an empty one. NULL: one that
- * holds a NUL. There is one. */
+/* Take the next line, unfolded and NUL terminated; "" for an empty line. Returns NULL if it
+ * contains a NUL. Must not be called at the end. */
 static char *next_line(struct reader *r)
 {
     char *line = r->text;
@@ -52,7 +52,7 @@ static char *next_line(struct reader *r)
     return line;
 }
 
-/* "SHA-256-Digest" and "SHA-256-Digest-Manifest": the value belongs to which hash? */
+/* Find the hash of a key like "SHA-256-Digest" or "SHA-256-Digest-Manifest". */
 static bool which_hash(const char *key, const char *ending, unsigned *hash)
 {
     static const char *const names[] = {"SHA1", "SHA-256", "SHA-512", "SHA-1"};
@@ -117,7 +117,7 @@ static int read_section(struct reader *r, struct nsc_diag *diag)
     return error;
 }
 
-/* Empty lines between sections belong to none. */
+/* Skip empty lines between sections: they belong to none. */
 static void skip_empty(struct reader *r)
 {
     size_t over;
@@ -151,7 +151,7 @@ int nsc_jar_parse(uint8_t *raw, size_t bytes, struct nsc_jar *out, struct nsc_di
     int error;
 
     *out = (struct nsc_jar){.raw = raw, .bytes = bytes};
-    /* A line takes what it takes there, and a NUL for its end; the last one may have none. */
+    /* A line's NUL replaces its line end; the last line may have none. */
     out->text = r.text = malloc(bytes + 2);
     if (r.text == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");

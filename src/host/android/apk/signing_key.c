@@ -34,7 +34,7 @@ static bool is_pem(const struct nsc_buffer *b)
     return memmem(b->data, b->used, "-----BEGIN ", 11) != NULL;
 }
 
-/* Puts the file's name in front of a message. */
+/* Prefix the message with the file's name. */
 static int in_file(const char *path, int error, struct nsc_diag *diag)
 {
     char message[sizeof diag->message];
@@ -66,7 +66,7 @@ static int parse(const char *path, const struct nsc_buffer *b, const char *alias
     return error == 0 ? 0 : in_file(path, error, diag);
 }
 
-/* Passwords and keys are not left in memory for others. */
+/* Overwrite passwords and keys before freeing them. */
 static void forget(struct nsc_buffer *b)
 {
     if (b->data != NULL)
@@ -101,7 +101,7 @@ int nsc_apk_key_certificate(const struct nsc_crypto_key *key, struct nsc_crypto_
 
 /* ---- The debug key -------------------------------------------------------------------------- */
 
-/* The path of the key, for free(). */
+/* Build the path of the debug key, malloc'ed. */
 static int find_path(char **out, struct nsc_diag *diag)
 {
     const char *config = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
@@ -120,7 +120,7 @@ static int find_path(char **out, struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-/* The folders that a file is in; new ones are the user's alone. */
+/* Create the parent folders of a file, accessible by the user only. */
 static int make_folders(const char *path, struct nsc_diag *diag)
 {
     char *folder = strdup(path);
@@ -137,19 +137,19 @@ static int make_folders(const char *path, struct nsc_diag *diag)
                             : error;
 }
 
-/* Gives the whole file @partial the name @path, unless that is taken. */
+/* Rename the complete file @partial to @path, unless that exists. */
 static int publish(const char *partial, const char *path)
 {
     if (renameat2(AT_FDCWD, partial, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
         return 0;
-    /* Some file systems cannot do that. */
+    /* Some file systems do not support RENAME_NOREPLACE. */
     if (errno == EINVAL || errno == ENOSYS)
         return link(partial, path) == 0 ? 0 : -errno;
     return -errno;
 }
 
-/* Write it beside its place, then give it its name: nobody reads half a key, and of two who make
- * one at a time the second takes the first's, and does not have @made it. */
+/* Write the key to a temporary file, then rename it: no process can read half a key. If two
+ * processes create one at the same time, the second uses the first's key, and @made is false. */
 static int write_key(const char *path, const struct nsc_buffer *pem, bool *made,
                      struct nsc_diag *diag)
 {
@@ -194,7 +194,7 @@ static int make_key(const char *path, bool *made, struct nsc_diag *diag)
     return error;
 }
 
-/* Others could sign as this user. */
+/* Refuse a key that is accessible by other users: they could sign as this user. */
 static int check_private(const char *path, struct nsc_diag *diag)
 {
     struct stat st;

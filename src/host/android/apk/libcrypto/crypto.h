@@ -1,9 +1,9 @@
 /*
- * crypto.h - what apk/ wants of OpenSSL's libcrypto: hashes, keys, certificates, signatures.
+ * crypto.h - interface of apk/ to OpenSSL's libcrypto: hashes, keys, certificates, signatures.
  *
- * libcrypto.c and crypto_*.c are the only files that see OpenSSL. The library is loaded when the
- * first of these functions is called; where its headers were not there when nanoscope was built,
- * without.c says so in their place. Certificates and signatures of others are hostile input.
+ * Only libcrypto.c and crypto_*.c include OpenSSL. nsc_crypto_load() loads the library at run time.
+ * Builds without OpenSSL's headers use without.c instead, whose nsc_crypto_load() fails.
+ * Certificates and signatures to be verified are hostile input.
  */
 #ifndef NSC_ANDROID_APK_LIBCRYPTO_CRYPTO_H
 #define NSC_ANDROID_APK_LIBCRYPTO_CRYPTO_H
@@ -15,8 +15,8 @@
 #include "util/buffer.h"
 #include "util/diag.h"
 
-/* Load the library. Returns 0, or -ENOSYS with @diag: what to install. All other functions expect
- * that this has succeeded. */
+/* Load the library. Returns 0, or -ENOSYS with @diag, which names the package to install. Must have
+ * succeeded before any other function is called. */
 int nsc_crypto_load(struct nsc_diag *diag);
 
 /* ---- Hashes --------------------------------------------------------------------------------- */
@@ -26,15 +26,15 @@ enum nsc_crypto_hash { NSC_CRYPTO_SHA1, NSC_CRYPTO_SHA256, NSC_CRYPTO_SHA512 };
 #define NSC_CRYPTO_HASH_MAX 64u
 
 size_t nsc_crypto_hash_bytes(enum nsc_crypto_hash kind);
-/* Of one run of bytes, into @out. Returns 0 or -ENOMEM. */
+/* Hash one buffer into @out. Returns 0 or -ENOMEM. */
 int nsc_crypto_digest(enum nsc_crypto_hash kind, const void *data, size_t bytes, uint8_t *out);
 
-/* Of several runs. NULL: no memory. */
+/* Incremental hash. NULL if out of memory. */
 struct nsc_crypto_hasher;
 struct nsc_crypto_hasher *nsc_crypto_hasher_new(enum nsc_crypto_hash kind);
 void nsc_crypto_hasher_free(struct nsc_crypto_hasher *h);
 void nsc_crypto_hasher_add(struct nsc_crypto_hasher *h, const void *data, size_t bytes);
-/* The hash of what was added, into @out; the hasher begins anew. */
+/* Write the hash of the added bytes to @out, and reset the hasher. */
 void nsc_crypto_hasher_end(struct nsc_crypto_hasher *h, uint8_t *out);
 
 /* ---- Keys to sign with ---------------------------------------------------------------------- */
@@ -44,24 +44,24 @@ enum nsc_crypto_kind { NSC_CRYPTO_RSA, NSC_CRYPTO_EC, NSC_CRYPTO_OTHER };
 struct nsc_crypto_key; /* a private key and its certificates */
 
 /**
- * nsc_crypto_key_generate - a new RSA key of 2,048 bits with a certificate signed by itself.
- * @name: its common name.
+ * nsc_crypto_key_generate - generate an RSA key of 2,048 bits with a self-signed certificate.
+ * @name: common name of the certificate.
  * Returns 0 or -errno with @diag.
  */
 int nsc_crypto_key_generate(const char *name, struct nsc_crypto_key **out, struct nsc_diag *diag);
 
 /**
- * nsc_crypto_key_from_pem - the private key and the certificates of a PEM file.
- * @password: for an encrypted key; NULL if there is none.
- * Returns 0 or -errno with @diag: -EBADMSG (no key, no certificate of this key), -EACCES (wrong
- * password, or none), -ENOTSUP (neither RSA nor EC).
+ * nsc_crypto_key_from_pem - read the private key and the certificates of a PEM file.
+ * @password: of an encrypted key; NULL if not encrypted.
+ * Returns 0 or -errno with @diag: -EBADMSG (no key, or no certificate of this key), -EACCES (wrong
+ * or missing password), -ENOTSUP (neither RSA nor EC).
  */
 int nsc_crypto_key_from_pem(const void *data, size_t bytes, const char *password,
                             struct nsc_crypto_key **out, struct nsc_diag *diag);
 
 /**
- * nsc_crypto_key_from_pkcs12 - a private key and its certificates of a PKCS#12 file.
- * @alias: its name; NULL if there is only one key. Compared without regard to case, as Java does.
+ * nsc_crypto_key_from_pkcs12 - read a private key and its certificates from a PKCS#12 file.
+ * @alias: name of the key; NULL if there is only one. Compared case-insensitively, as in Java.
  * Returns as above, and -ENOENT (no such alias), -ENOTUNIQ (several keys, no alias).
  */
 int nsc_crypto_key_from_pkcs12(const void *data, size_t bytes, const char *password,
@@ -69,15 +69,16 @@ int nsc_crypto_key_from_pkcs12(const void *data, size_t bytes, const char *passw
                                struct nsc_diag *diag);
 void nsc_crypto_key_free(struct nsc_crypto_key *key);
 
-/* The private key, unencrypted, and the certificates, as PEM. Returns 0 or -errno with @diag. */
+/* Write the unencrypted private key and the certificates as PEM. Returns 0 or -errno with @diag. */
 int nsc_crypto_key_to_pem(const struct nsc_crypto_key *key, struct nsc_buffer *out,
                           struct nsc_diag *diag);
 
 enum nsc_crypto_kind nsc_crypto_key_kind(const struct nsc_crypto_key *key);
-/* Certificates in DER, the key's own first. Append to @out; false after the last. */
+/* Append the certificate @index in DER to @out; 0 is the key's own. Returns false after the last.
+ */
 bool nsc_crypto_key_certificate(const struct nsc_crypto_key *key, uint32_t index,
                                 struct nsc_buffer *out);
-/* Its public half as SubjectPublicKeyInfo in DER. Returns 0 or -errno with @diag. */
+/* Append the public key as SubjectPublicKeyInfo in DER. Returns 0 or -errno with @diag. */
 int nsc_crypto_key_public(const struct nsc_crypto_key *key, struct nsc_buffer *out,
                           struct nsc_diag *diag);
 
@@ -88,19 +89,19 @@ int nsc_crypto_sign(const struct nsc_crypto_key *key, const void *data, size_t b
 int nsc_crypto_sign_pkcs7(const struct nsc_crypto_key *key, const void *data, size_t bytes,
                           struct nsc_buffer *out, struct nsc_diag *diag);
 
-/* ---- Certificates and signatures of others -------------------------------------------------- */
+/* ---- Verification of certificates and signatures -------------------------------------------- */
 
 struct nsc_crypto_certificate {
     uint8_t sha256[32]; /* of its DER */
-    char subject[256];  /* "CN=Android Debug, O=Android, C=US"; cut off if longer */
+    char subject[256];  /* "CN=Android Debug, O=Android, C=US"; truncated if longer */
     enum nsc_crypto_kind kind;
     unsigned bits;
-    int64_t begins_s, ends_s; /* validity, since 1970 */
+    int64_t begins_s, ends_s; /* validity, in seconds since 1970 */
 };
 
-/* Returns 0, or -EBADMSG: @der is no certificate. */
+/* Decode a certificate. Returns 0, or -EBADMSG if @der is not a certificate. */
 int nsc_crypto_certificate(const void *der, size_t bytes, struct nsc_crypto_certificate *out);
-/* Its public key, as above. */
+/* Append its public key, in the same form as nsc_crypto_key_public(). */
 int nsc_crypto_certificate_public(const void *der, size_t bytes, struct nsc_buffer *out);
 
 enum nsc_crypto_scheme {
@@ -115,13 +116,13 @@ struct nsc_crypto_bytes {
     size_t bytes;
 };
 
-/* Is @signature one of @data, by the owner of @public_key (SubjectPublicKeyInfo)? */
+/* Whether @signature is a valid signature of @data by @public_key (SubjectPublicKeyInfo). */
 bool nsc_crypto_verify(struct nsc_crypto_bytes public_key, enum nsc_crypto_scheme scheme,
                        enum nsc_crypto_hash hash, struct nsc_crypto_bytes data,
                        struct nsc_crypto_bytes signature);
 
-/* Is @message a PKCS #7 message that signs @data? @certificate: receives the signer's, in DER.
- * Whether anybody vouches for the certificate is not asked. */
+/* Whether @message is a PKCS #7 message with a valid signature of @data. @certificate: receives the
+ * signer's certificate in DER. Does not check a chain of trust. */
 bool nsc_crypto_verify_pkcs7(struct nsc_crypto_bytes message, struct nsc_crypto_bytes data,
                              struct nsc_buffer *certificate);
 

@@ -1,4 +1,4 @@
-/* crypto_key.c - see crypto.h: private keys, made here or read from PEM; and certificates. */
+/* crypto_key.c - see crypto.h: generate private keys, read them from PEM; certificates. */
 #include <errno.h>
 #include <limits.h>
 #include <time.h>
@@ -6,7 +6,7 @@
 #include "android/apk/libcrypto/libcrypto.h"
 #include "util/array.h"
 
-#define VALID_DAYS (30 * 365) /* as long as the tools of the platform make theirs */
+#define VALID_DAYS (30 * 365) /* as in the platform's tools */
 
 void nsc_crypto_key_free(struct nsc_crypto_key *key)
 {
@@ -64,7 +64,7 @@ static bool fill(X509 *certificate, EVP_PKEY *key, const char *name)
            LC(X509_set_version)(certificate, 2) == 1 &&
            LC(ASN1_INTEGER_set_uint64)(LC(X509_get_serialNumber)(certificate), serial >> 1 | 1) ==
                1 &&
-           /* A phone's clock may be behind. */
+           /* One day ago: a device's clock may be slow. */
            LC(X509_time_adj_ex)(LC(X509_getm_notBefore)(certificate), -1, 0, NULL) != NULL &&
            LC(X509_time_adj_ex)(LC(X509_getm_notAfter)(certificate), VALID_DAYS, 0, NULL) != NULL &&
            LC(X509_set_pubkey)(certificate, key) == 1 &&
@@ -108,7 +108,7 @@ int nsc_crypto_key_to_pem(const struct nsc_crypto_key *key, struct nsc_buffer *o
 
 /* ---- PEM ------------------------------------------------------------------------------------ */
 
-/* A password that libcrypto may ask for. */
+/* A password for libcrypto's callback. */
 struct asked {
     const char *password;
     bool asked;
@@ -145,7 +145,7 @@ static void free_all(X509 **certificates, uint32_t count)
     free(certificates);
 }
 
-/* All certificates of @data. Returns 0 or -ENOMEM. */
+/* Read all certificates of @data. Returns 0 or -ENOMEM. */
 static int read_certificates(const void *data, size_t bytes, X509 ***out, uint32_t *count)
 {
     BIO *bio = LC(BIO_new_mem_buf)(data, (int)bytes);
@@ -195,7 +195,7 @@ int nsc_crypto_key_from_pem(const void *data, size_t bytes, const char *password
     return error;
 }
 
-/* ---- What a key says of itself -------------------------------------------------------------- */
+/* ---- Properties of a key -------------------------------------------------------------------- */
 
 enum nsc_crypto_kind nsc_crypto_key_kind(const struct nsc_crypto_key *key)
 {
@@ -228,7 +228,7 @@ static bool put_public(EVP_PKEY *key, struct nsc_buffer *out)
 int nsc_crypto_key_public(const struct nsc_crypto_key *key, struct nsc_buffer *out,
                           struct nsc_diag *diag)
 {
-    /* The certificate's, whose form a verifier compares. */
+    /* From the certificate: verifiers compare with its encoding. */
     return put_public(LC(X509_get0_pubkey)(key->chain[0]), out) ? 0 : nsc_libcrypto_no_memory(diag);
 }
 

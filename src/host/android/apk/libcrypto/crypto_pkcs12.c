@@ -1,8 +1,8 @@
 /*
- * crypto_pkcs12.c - see crypto.h: a private key out of a PKCS#12 file, by its alias.
+ * crypto_pkcs12.c - see crypto.h: read a private key from a PKCS#12 file by its alias.
  *
- * The bags of the file are looked at one by one: the library's own function gives the first key and
- * forgets its name.
+ * Iterates over the bags of the file: the library's own function returns only the first key,
+ * without its name.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,12 +15,12 @@ struct found {
     const char *password;
     const char *alias;
     EVP_PKEY *key;
-    uint32_t keys;   /* in the file */
-    uint32_t chosen; /* of them, by the alias */
+    uint32_t keys;   /* number of keys in the file */
+    uint32_t chosen; /* number of keys that match the alias */
     X509 **certificates;
     uint32_t count, room;
     char names[160]; /* of the keys, for messages */
-    bool failed;     /* no memory, or something could not be decrypted */
+    bool failed;     /* out of memory, or decryption failed */
 };
 
 static void free_bag(void *bag)
@@ -130,8 +130,8 @@ static int judge(struct found *f, struct nsc_crypto_key **out, struct nsc_diag *
     return nsc_libcrypto_assemble(f->key, f->certificates, f->count, out, diag);
 }
 
-/* Older keystores are encrypted with what OpenSSL 3 keeps apart. Where that is not installed, they
- * cannot be decrypted, and the caller says so. */
+/* Older keystores use ciphers of OpenSSL 3's legacy provider. If that is not installed, they cannot
+ * be decrypted; the caller reports it. */
 static void load_old_ciphers(void)
 {
     static bool tried;

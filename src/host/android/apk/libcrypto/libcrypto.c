@@ -1,4 +1,4 @@
-/* libcrypto.c - see crypto.h: the library is loaded; hashes, signatures. */
+/* libcrypto.c - see crypto.h: load the library; hashes; signatures. */
 #include "android/apk/libcrypto/libcrypto.h"
 
 #include <errno.h>
@@ -80,7 +80,7 @@ void nsc_crypto_hasher_free(struct nsc_crypto_hasher *h)
     free(h);
 }
 
-/* These cannot fail with hashes that are there and begun. */
+/* Cannot fail for an initialized hash. */
 void nsc_crypto_hasher_add(struct nsc_crypto_hasher *h, const void *data, size_t bytes)
 {
     LC(EVP_DigestUpdate)(h->context, data, bytes);
@@ -140,7 +140,7 @@ int nsc_crypto_sign(const struct nsc_crypto_key *key, const void *data, size_t b
     return 0;
 }
 
-/* Its DER at the end of @out; whether that worked. */
+/* Append the message in DER to @out. Returns false on failure. */
 static bool put_pkcs7(PKCS7 *message, struct nsc_buffer *out)
 {
     int bytes = LC(i2d_PKCS7)(message, NULL);
@@ -172,7 +172,7 @@ int nsc_crypto_sign_pkcs7(const struct nsc_crypto_key *key, const void *data, si
     return ok ? 0 : cannot_sign(diag);
 }
 
-/* ---- Signatures of others ------------------------------------------------------------------- */
+/* ---- Verification --------------------------------------------------------------------------- */
 
 static bool set_scheme(EVP_PKEY_CTX *context, enum nsc_crypto_scheme scheme,
                        enum nsc_crypto_hash hash)
@@ -229,7 +229,7 @@ static bool put_certificate(X509 *certificate, struct nsc_buffer *out)
     return true;
 }
 
-/* All signers of @p have signed what @digests has read. */
+/* Whether all signers of @p have signed the data that @digests has read. */
 static bool check_signers(PKCS7 *p, BIO *digests, OPENSSL_STACK *certificates)
 {
     OPENSSL_STACK *signers = (OPENSSL_STACK *)LC(PKCS7_get_signer_info)(p);
@@ -245,7 +245,7 @@ static bool check_signers(PKCS7 *p, BIO *digests, OPENSSL_STACK *certificates)
     return ok;
 }
 
-/* Step by step, as PKCS7_verify() does it: that one loses memory when a message is damaged. */
+/* Does the steps of PKCS7_verify(), which leaks memory on damaged messages. */
 static bool check_message(PKCS7 *p, struct nsc_crypto_bytes data, struct nsc_buffer *certificate)
 {
     BIO *in = data.bytes <= INT_MAX ? LC(BIO_new_mem_buf)(data.at, (int)data.bytes) : NULL;

@@ -1,5 +1,5 @@
 /*
- * libcrypto.h - OpenSSL's library, loaded when it is used. Between libcrypto.c and crypto_*.c only.
+ * libcrypto.h - OpenSSL's functions, loaded at run time. Private to libcrypto.c and crypto_*.c.
  */
 #ifndef NSC_ANDROID_APK_LIBCRYPTO_LIBCRYPTO_H
 #define NSC_ANDROID_APK_LIBCRYPTO_LIBCRYPTO_H
@@ -69,13 +69,13 @@ struct nsc_crypto_key {
     uint32_t count;
 };
 
-/* Put together a key and the certificates among @given (@count) that belong to it. References are
- * taken. Returns 0 or -errno with @diag. */
+/* Create a key with those of the @count certificates in @given that belong to it. Takes its own
+ * references. Returns 0 or -errno with @diag. */
 int nsc_libcrypto_assemble(EVP_PKEY *key, X509 **given, uint32_t count, struct nsc_crypto_key **out,
                            struct nsc_diag *diag);
 const EVP_MD *nsc_libcrypto_md(enum nsc_crypto_hash kind);
 enum nsc_crypto_kind nsc_libcrypto_kind(EVP_PKEY *key);
-/* What lies in a memory BIO goes to the end of @out. */
+/* Append the contents of a memory BIO to @out. */
 void nsc_libcrypto_drain(BIO *bio, struct nsc_buffer *out);
 int nsc_libcrypto_no_memory(struct nsc_diag *diag);
 

@@ -1,9 +1,9 @@
 /*
- * without.c - crypto.h where the headers of OpenSSL were not there when nanoscope was built:
- * says so.
+ * without.c - crypto.h for builds without OpenSSL's headers: nsc_crypto_load() fails with a
+ * message.
  *
- * The Makefile takes it in place of the other files here. Everybody calls nsc_crypto_load() first,
- * so that the rest is never reached.
+ * The Makefile builds it instead of the other files here. Callers call nsc_crypto_load() first, so
+ * the other functions are never called.
  */
 #include <errno.h>
 
