@@ -1,14 +1,14 @@
 /*
- * attribute_names.c - the platform's attributes: names and resource ids, up to API level 29.
+ * attribute_names.c - table of the platform's attributes: names and resource ids, API level 29.
  *
- * Ids never change once they are public. Source: the public resources of Debian's
+ * Public ids never change. Source: the public resources of Debian's
  * android-framework-res, as `aapt dump resources` lists them.
  */
 #include "android/axml/attribute_names.h"
 
 #include <string.h>
 
-/* Ids from @first on, and their names in order; "-" has none. */
+/* Consecutive ids from @first on, and their names in order; "-": no name. */
 struct run {
     uint32_t first;
     const char *names;
@@ -335,7 +335,7 @@ static const struct run runs[] = {
 };
 /* clang-format on */
 
-/* The name behind @at and the place of the next; false at the end. */
+/* Find the next name at or after @at and its length; NULL at the end. */
 static const char *next(const char *at, size_t *length)
 {
     at += strspn(at, " ");

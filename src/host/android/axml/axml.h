@@ -1,11 +1,10 @@
 /*
- * axml.h - compiled XML, as AndroidManifest.xml and layouts are in an APK: read, model, edit,
- * write.
+ * axml.h - compiled XML (AndroidManifest.xml and layouts in an APK): read, model, edit, write.
  *
- * Called by inject/ and cli/. Input is hostile: everything is bounded by its size. What is not
- * changed is written as it was read, byte for byte; strings are never encoded again.
+ * Called by instrument/ and cli/. Input is hostile: memory and time are bounded by its size.
+ * Unchanged parts are written byte for byte as they were read; strings are never re-encoded.
  *
- * Attributes are what their resource id says, as for the platform; their names may be empty or lie.
+ * Attributes are identified by resource id, as in the platform; their names may be empty or wrong.
  *
  * Source: the platform's ResourceTypes.h (chunk layout) and developer.android.com/guide (manifest).
  */
@@ -21,7 +20,7 @@
 
 #define NSC_AXML_NONE UINT32_MAX /* no string; no node */
 
-/* Chunk types that have a meaning for us; all others are kept as they are. */
+/* Chunk types that are interpreted; all others are kept unchanged. */
 enum nsc_axml_chunk {
     NSC_AXML_POOL = 0x0001,
     NSC_AXML_XML = 0x0003,
@@ -64,34 +63,34 @@ struct nsc_axml_value {
 
 struct nsc_axml_attr {
     uint32_t ns, name; /* strings, or NSC_AXML_NONE */
-    uint32_t raw;      /* the value as its author wrote it: a string, or NSC_AXML_NONE */
+    uint32_t raw;      /* the value in the source text: a string, or NSC_AXML_NONE */
     struct nsc_axml_value value;
-    const uint8_t *more; /* what stands behind it, attr_bytes - 20; NULL for one that is new */
+    const uint8_t *more; /* trailing bytes, attr_bytes - 20; NULL for a new attribute */
 };
 
-/* One chunk of the document's body. The fields that its type does not have are zero. */
+/* One chunk of the document's body. Fields that its type does not have are zero. */
 struct nsc_axml_node {
     uint16_t type;      /* enum nsc_axml_chunk, or anything */
-    const uint8_t *was; /* the chunk as read; NULL if it is new */
+    const uint8_t *was; /* the chunk as read; NULL for a new one */
     uint32_t was_bytes;
     uint32_t line, comment;
     uint32_t ns;                 /* of an element; of a namespace: its prefix */
     uint32_t name;               /* of an element; of a namespace: its URI; of CDATA: the text */
     struct nsc_axml_value value; /* CDATA */
-    uint16_t id_index, class_index, style_index; /* START: attributes, counted from 1; or 0 */
-    uint16_t attr_bytes;                         /* START: of each attribute */
+    uint16_t id_index, class_index, style_index; /* START: 1-based attribute positions; 0: none */
+    uint16_t attr_bytes;                         /* START: size of each attribute */
     uint32_t attr_count, attr_room;              /* START */
     struct nsc_axml_attr *attrs;                 /* START: owned */
 };
 
-/* A namespace that is not among the nodes. */
+/* A namespace that is not declared by the nodes. */
 struct nsc_axml_space {
     uint32_t prefix, uri; /* strings */
 };
 
-/* The strings. Those that were read stay in the bytes they came in; new ones stand behind them. */
+/* The string pool. Strings that were read stay in the input bytes; new ones follow them. */
 struct nsc_axml_pool {
-    const uint8_t *was; /* the chunk as read; NULL when there was none */
+    const uint8_t *was; /* the chunk as read; NULL if there was none */
     uint32_t was_bytes;
     bool changed;
     bool is_utf8;
@@ -104,28 +103,28 @@ struct nsc_axml_pool {
     uint32_t data_bytes;
     const uint8_t *gap; /* between the offsets and the data */
     uint32_t gap_bytes;
-    uint8_t *styles; /* owned, since string indices are in them */
+    uint8_t *styles; /* owned, since it contains string indices */
     uint32_t styles_bytes;
-    struct nsc_buffer added; /* data of new strings; begins at added_at in the data */
+    struct nsc_buffer added; /* data of new strings; starts at offset added_at in the data */
     uint32_t added_at;
 };
 
 struct nsc_axml {
-    uint8_t *bytes; /* the input, ours; everything that "was" points into it */
+    uint8_t *bytes; /* owned copy of the input; all `was` pointers point into it */
     size_t size;
     uint16_t header_bytes;
     struct nsc_axml_pool pool;
-    uint32_t pool_place, map_place; /* nodes, whose places they take; NSC_AXML_NONE if absent */
-    uint32_t *ids;                  /* resource ids of the first strings: the resource map */
+    uint32_t pool_place, map_place; /* their positions among the nodes; NSC_AXML_NONE if absent */
+    uint32_t *ids;                  /* the resource map: resource ids of the first strings */
     uint32_t id_count, id_room;
     bool ids_changed;
     struct nsc_axml_space *spaces; /* namespaces that editing added, around the root element */
     uint32_t space_count, space_room;
     struct nsc_axml_node *nodes;
     uint32_t node_count, node_room;
-    const uint8_t *tail; /* what stands behind the root element and is no chunk */
+    const uint8_t *tail; /* bytes after the root element that are not chunks */
     size_t tail_bytes;
-    const uint8_t *trailer; /* what stands behind the document */
+    const uint8_t *trailer; /* bytes after the document */
     size_t trailer_bytes;
 };
 
@@ -133,31 +132,31 @@ struct nsc_axml {
  */
 
 /**
- * nsc_axml_read - take a document apart.
+ * nsc_axml_read - parse a document.
  * @data: @bytes bytes, copied.
  * @out: receives the document; release with nsc_axml_free().
- * Returns 0, -EBADMSG with a @diag that has the offset, -EFBIG (4 GiB and more) or -ENOMEM.
+ * Returns 0, -EBADMSG with the offset in @diag, -EFBIG (4 GiB or more) or -ENOMEM.
  */
 int nsc_axml_read(const void *data, size_t bytes, struct nsc_axml **out, struct nsc_diag *diag);
 void nsc_axml_free(struct nsc_axml *x);
 
 /**
- * nsc_axml_write - put the document together, at the end of @out.
- * Without changes the bytes are those that were read.
- * Returns 0, -EFBIG (a chunk would have 4 GiB) or -ENOMEM, with @diag.
+ * nsc_axml_write - append the encoded document to @out.
+ * Without changes the bytes are equal to the input.
+ * Returns 0, -EFBIG (a chunk would reach 4 GiB) or -ENOMEM, with @diag.
  */
 int nsc_axml_write(const struct nsc_axml *x, struct nsc_buffer *out, struct nsc_diag *diag);
 
 /* ---- Strings ------------------------------------------------------------------------------------
  */
 
-/* Append a string in UTF-8 and a NUL to @out; nothing but the NUL if there is no such string. What
- * is no Unicode becomes U+FFFD. Returns false if it does not exist or cannot be read. */
+/* Append a string in UTF-8 and a NUL to @out; only the NUL if there is no such string. Invalid
+ * Unicode becomes U+FFFD. Returns false if it does not exist or cannot be read. */
 bool nsc_axml_text(const struct nsc_axml *x, uint32_t string, struct nsc_buffer *out);
-/* Whether a string exists and is @text. */
+/* Whether a string exists and equals @text. */
 bool nsc_axml_is(const struct nsc_axml *x, uint32_t string, const char *text);
 /**
- * nsc_axml_string - the string @text that has no resource id: found, or added behind the others.
+ * nsc_axml_string - find the string @text without a resource id, or append it to the pool.
  * Returns 0, -EFBIG (too long for this pool) or -ENOMEM.
  */
 int nsc_axml_string(struct nsc_axml *x, const char *text, uint32_t *string, struct nsc_diag *diag);
@@ -170,46 +169,48 @@ uint32_t nsc_axml_root(const struct nsc_axml *x);
 /* The node that ends the element @node, or NSC_AXML_NONE. O(size of the element). */
 uint32_t nsc_axml_end(const struct nsc_axml *x, uint32_t node);
 /**
- * nsc_axml_child - the first element inside @parent behind the node @after, or of all (@after:
- * @parent itself). @name: of that name only; NULL: any. Returns NSC_AXML_NONE if there is none.
+ * nsc_axml_child - find the next child element of @parent after the node @after (the first one if
+ * @after is @parent itself).
+ * @name: consider only elements of that name; NULL: any.
+ * Returns NSC_AXML_NONE if there is none.
  */
 uint32_t nsc_axml_child(const struct nsc_axml *x, uint32_t parent, uint32_t after,
                         const char *name);
 
 /* An attribute's resource id, or 0. */
 uint32_t nsc_axml_attr_id(const struct nsc_axml *x, const struct nsc_axml_attr *attr);
-/* An element's attribute of that resource id, or NULL. */
+/* Find an element's attribute by resource id, or NULL. */
 struct nsc_axml_attr *nsc_axml_attr(const struct nsc_axml *x, uint32_t node, uint32_t id);
-/* An element's attribute without resource id, of that name, and of that namespace (NULL: none). */
+/* Find an element's attribute without resource id by name and namespace (NULL: none), or NULL. */
 struct nsc_axml_attr *nsc_axml_attr_named(const struct nsc_axml *x, uint32_t node, const char *uri,
                                           const char *name);
 
 /* ---- Edit ---------------------------------------------------------------------------------------
  *
- * Each returns 0, -ENOMEM, -EFBIG or -EINVAL (named below) with @diag; then the document still
- * means what it did. Pointers to nodes and attributes end with any of them; numbers of nodes with
- * those that add or remove elements.
+ * Each returns 0, -ENOMEM, -EFBIG or -EINVAL (see below) with @diag; on failure the meaning of the
+ * document is unchanged. Each call invalidates pointers to nodes and attributes. Adding or removing
+ * elements also invalidates node numbers.
  */
 
 #define NSC_AXML_ANDROID "http://schemas.android.com/apk/res/android"
 
-/* What an attribute is called. */
+/* Identifies an attribute. */
 struct nsc_axml_key {
     const char *uri;  /* namespace, or NULL */
-    const char *name; /* used where the id has no name yet */
+    const char *name; /* used if the id has no name in the document yet */
     uint32_t id;      /* resource id, or 0 */
 };
 
-/* What an attribute is set to: a string (then @text), or any other value. */
+/* New value of an attribute: a string (then @text), or any other value. */
 struct nsc_axml_setting {
     uint8_t type;  /* enum nsc_axml_type */
-    uint32_t data; /* for what is no string */
+    uint32_t data; /* for types other than strings */
     const char *text;
 };
 
 /**
- * nsc_axml_set - set an attribute, or add it at the place that its id gives it.
- * -EINVAL: the element has as many attributes as it can have.
+ * nsc_axml_set - set an attribute, or add it at the position given by its id's sort order.
+ * -EINVAL: the element already has the maximum number of attributes.
  */
 int nsc_axml_set(struct nsc_axml *x, uint32_t node, const struct nsc_axml_key *key,
                  const struct nsc_axml_setting *to, struct nsc_diag *diag);
@@ -217,12 +218,12 @@ int nsc_axml_set(struct nsc_axml *x, uint32_t node, const struct nsc_axml_key *k
 void nsc_axml_unset(struct nsc_axml *x, uint32_t node, struct nsc_axml_attr *attr);
 
 /**
- * nsc_axml_add - add an element without attributes, as the last of @parent.
- * @node: receives it. -EINVAL: the parent has no end.
+ * nsc_axml_add - add an element without attributes, as the last child of @parent.
+ * @node: receives its number. -EINVAL: the parent has no end.
  */
 int nsc_axml_add(struct nsc_axml *x, uint32_t parent, const char *name, uint32_t *node,
                  struct nsc_diag *diag);
-/* Remove an element and all in it. -EINVAL: it has no end. */
+/* Remove an element and its contents. -EINVAL: it has no end. */
 int nsc_axml_remove(struct nsc_axml *x, uint32_t node, struct nsc_diag *diag);
 
 #endif

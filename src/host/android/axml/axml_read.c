@@ -1,9 +1,8 @@
 /*
- * axml_read.c - from bytes to the model of axml.h.
+ * axml_read.c - parse bytes into the model of axml.h.
  *
- * As strict as the platform where it would refuse to install, and as lenient where it would not:
- * the type of the whole, chunks of unknown types, and what stands behind the root element count
- * for nothing there.
+ * Exactly as strict as the platform's parser: it ignores the type of the outermost chunk, chunks of
+ * unknown types, and anything after the root element.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 
 struct reading {
     struct nsc_axml *x;
-    size_t at, end; /* the next chunk, and where chunks end */
+    size_t at, end; /* offset of the next chunk, and end of the chunks */
     uint32_t depth; /* of open elements */
     bool in_body;   /* a node has been seen */
     bool over;      /* the root element has ended */
@@ -91,7 +90,7 @@ static int read_attrs(const struct reading *r, struct nsc_axml_node *n, const ui
     return 0;
 }
 
-/* Bytes behind the header that a node of that type must have; 0: it is none that we know. */
+/* Minimum size of a node of that type, without the header; 0: unknown type. */
 static uint32_t least_bytes(uint16_t type)
 {
     switch (type) {
@@ -108,7 +107,7 @@ static uint32_t least_bytes(uint16_t type)
     }
 }
 
-/* The fields of a namespace, an element's start or end, or text. */
+/* Read the fields of a namespace, an element's start or end, or text. */
 static int read_node(struct reading *r, const struct chunk *c, struct nsc_axml_node *n)
 {
     const uint8_t *ext = n->was + c->header_bytes;
@@ -156,7 +155,8 @@ static int read_map(struct nsc_axml *x, const struct chunk *c, const uint8_t *at
     return 0;
 }
 
-/* Of several pools or maps the last before the first node counts, as for the platform. */
+/* Read one chunk. Of several pools or maps, the last one before the first node is used, as in the
+ * platform. */
 static int read_one(struct reading *r, const struct chunk *c)
 {
     struct nsc_axml *x = r->x;
@@ -230,7 +230,7 @@ static int read_header(struct reading *r)
         return bad(r, x->size, "not compiled XML: the header is cut off");
     x->header_bytes = nsc_axml_get16(x->bytes + 2);
     bytes = nsc_span_get32(x->bytes + 4);
-    /* The platform does not look at the type; a size that fits is the sign of a chunk. */
+    /* The platform ignores the type; a plausible size is the only check. */
     if (x->header_bytes < CHUNK_BYTES || bytes < x->header_bytes)
         return bad(r, 2, "not compiled XML: its header is wrong");
     if (bytes > x->size)

@@ -1,12 +1,12 @@
 /*
- * axml_state.h - what the files of this room share and nobody else needs.
+ * axml_state.h - internals shared by the files of axml/. Private to axml/.
  */
 #ifndef NSC_ANDROID_AXML_AXML_STATE_H
 #define NSC_ANDROID_AXML_AXML_STATE_H
 
 #include "android/axml/axml.h"
 
-#define NSC_AXML_ELEMENT_BYTES 20u /* behind the header of an element's start */
+#define NSC_AXML_ELEMENT_BYTES 20u /* fixed fields after the header of an element's start */
 #define NSC_AXML_ATTR_BYTES    20u
 #define NSC_AXML_POOL_BYTES    28u /* header of a pool */
 
@@ -24,7 +24,7 @@ static inline void nsc_axml_put16(uint8_t *at, uint16_t v)
     at[1] = (uint8_t)(v >> 8);
 }
 
-/* Read a pool of @bytes bytes (at least its chunk's header); what @pool held is released first.
+/* Read a pool of @bytes bytes (at least its chunk's header); releases the old contents of @pool.
  * @at: its offset in the file, for @diag. Returns 0, -EBADMSG or -ENOMEM. */
 int nsc_axml_pool_read(struct nsc_axml_pool *pool, const uint8_t *was, uint32_t bytes, size_t at,
                        struct nsc_diag *diag);
@@ -33,10 +33,10 @@ void nsc_axml_pool_free(struct nsc_axml_pool *pool);
 int nsc_axml_pool_write(const struct nsc_axml_pool *pool, struct nsc_buffer *out);
 
 /**
- * nsc_axml_pool_insert - put a string before the one at @index (or behind the last).
- * Indices in styles are kept right; those in nodes are the caller's business.
- * Returns 0, -EFBIG (too long for the encoding, or the pool too large), -EINVAL (the styles cannot
- * be understood) or -ENOMEM.
+ * nsc_axml_pool_insert - insert a string before the one at @index (or after the last).
+ * Updates string indices in styles; the caller must update those in nodes.
+ * Returns 0, -EFBIG (too long for the encoding, or the pool too large), -EINVAL (malformed styles)
+ * or -ENOMEM.
  */
 int nsc_axml_pool_insert(struct nsc_axml_pool *pool, uint32_t index, const char *text);
 

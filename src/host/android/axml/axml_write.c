@@ -1,6 +1,6 @@
 /*
- * axml_write.c - from the model of axml.h back to bytes. What was read is copied, and the fields
- * that the model has are put over it, so that what the model does not know stays.
+ * axml_write.c - encode the model of axml.h. Each chunk is copied as read, then the model's fields
+ * are written over it, so unknown bytes are preserved.
  */
 #include <errno.h>
 
@@ -19,7 +19,7 @@ static void put_value(uint8_t *at, const struct nsc_axml_value *v)
     nsc_span_put32(at + 4, v->data);
 }
 
-/* Copy @bytes of the chunk as it was, or zeros; returns their place in @out, or NULL. */
+/* Append @bytes of the original chunk, or zeros. Returns their address in @out, or NULL. */
 static uint8_t *put_was(struct nsc_buffer *out, const uint8_t *was, size_t bytes)
 {
     size_t begin = out->used;
@@ -45,7 +45,7 @@ static void put_attr(struct nsc_buffer *out, const struct nsc_axml_attr *a, uint
     out->used += bytes;
 }
 
-/* The attributes and what stands before and behind them. */
+/* Append the attributes, and the original bytes before and after them. */
 static void put_attrs(struct nsc_buffer *out, const struct nsc_axml_node *n, uint32_t header_bytes)
 {
     const uint8_t *ext = n->was == NULL ? NULL : n->was + header_bytes;
@@ -53,7 +53,7 @@ static void put_attrs(struct nsc_buffer *out, const struct nsc_axml_node *n, uin
     uint32_t room = ext == NULL ? 0 : n->was_bytes - header_bytes;
     uint32_t start = NSC_AXML_ELEMENT_BYTES, old_end;
 
-    /* An element without attributes may say anything of where they are. */
+    /* In an element without attributes, their offset is meaningless. */
     if (old_count > 0)
         start = nsc_axml_get16(ext + 8);
     if (start > NSC_AXML_ELEMENT_BYTES)
@@ -139,7 +139,7 @@ static void put_map(const struct nsc_axml *x, const struct nsc_axml_node *n, str
     nsc_span_put32(out->data + begin + 4, (uint32_t)(out->used - begin));
 }
 
-/* The pool, and a map that was not there: it stands behind the pool. */
+/* Append the pool, and after it a map if the input had none. */
 static int put_pool(const struct nsc_axml *x, struct nsc_buffer *out)
 {
     static const struct nsc_axml_node none;
@@ -150,7 +150,7 @@ static int put_pool(const struct nsc_axml *x, struct nsc_buffer *out)
     return error;
 }
 
-/* Begin or end the namespaces that editing added. */
+/* Append the start or end of the namespaces that editing added. */
 static void put_spaces(const struct nsc_axml *x, uint16_t type, struct nsc_buffer *out)
 {
     for (uint32_t i = 0; i < x->space_count; i++) {

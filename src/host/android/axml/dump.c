@@ -10,17 +10,17 @@
 #include "android/axml/value.h"
 
 #define INDENT     4
-#define INDENT_MAX 32u /* levels; deeper ones stand below each other */
-#define SPACES_MAX 64u /* namespaces that are looked at for prefixes */
+#define INDENT_MAX 32u /* limit of indented levels; deeper ones are not indented further */
+#define SPACES_MAX 64u /* limit of namespaces that are searched for prefixes */
 
 struct dump {
     const struct nsc_axml *x;
     FILE *out;
-    uint32_t spaces[SPACES_MAX]; /* nodes that begin one */
+    uint32_t spaces[SPACES_MAX]; /* nodes that declare one */
     uint32_t space_count;
-    uint32_t first_space; /* of those that begin before the next element */
+    uint32_t first_space; /* first one declared right before the next element */
     uint32_t depth;
-    struct nsc_buffer text; /* of one string */
+    struct nsc_buffer text; /* scratch for one string */
     bool failed;
 };
 
@@ -41,7 +41,7 @@ static int end(struct dump *d)
     return d->failed ? -ENOMEM : 0;
 }
 
-/* What the buffer holds; it ends with a NUL. */
+/* Contents of the scratch buffer, NUL terminated. */
 static const char *held(struct dump *d)
 {
     d->failed |= d->text.failed;
@@ -90,7 +90,7 @@ static void add_prefix(struct dump *d, uint32_t uri)
         add_text(d, "android:");
 }
 
-/* "android:name" */
+/* Build an attribute's name, "android:name". */
 static const char *attr_name(struct dump *d, const struct nsc_axml_attr *a)
 {
     uint32_t id = nsc_axml_attr_id(d->x, a);
@@ -133,7 +133,7 @@ static const char *value(struct dump *d, const struct nsc_axml_attr *a)
 /* ---- XML
  * ----------------------------------------------------------------------------------------- */
 
-/* Characters that a terminal would obey, or that turn the direction of writing. */
+/* Whether a character is a control character or changes the text direction. */
 static bool is_unsafe(uint32_t letter)
 {
     return letter < 0x20 || (letter >= 0x7f && letter < 0xa0) || letter == 0x61c ||
@@ -164,7 +164,7 @@ static void put_escaped(struct dump *d, const char *text)
     }
 }
 
-/* In a name, spaces and the like would look like something else. */
+/* Print a name, replacing spaces and other characters that would make it ambiguous. */
 static void put_name(struct dump *d, const char *name)
 {
     if (*name == 0)
@@ -184,8 +184,8 @@ static void put_line(struct dump *d, uint32_t depth)
     fprintf(d->out, "\n%*s", (int)(INDENT * levels), "");
 }
 
-/* The namespaces that begin right before the element, and its attributes: one on the element's
- * line, more below it. */
+/* Print the namespaces declared right before the element, and its attributes: a single one on the
+ * element's line, several below it. */
 static void put_attrs(struct dump *d, const struct nsc_axml_node *n)
 {
     uint32_t node = (uint32_t)(n - d->x->nodes), count = n->attr_count;

@@ -1,6 +1,6 @@
 /*
- * edit.c - set and remove attributes, add and remove elements. What an index means is kept right in
- * every node when strings move.
+ * edit.c - set and remove attributes, add and remove elements. Updates the string indices of all
+ * nodes when strings move.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "util/array.h"
 
 #define ATTRS_MAX   0xffffu
-#define LAST_STRING 0xfffffff0u /* higher ones are no strings and do not move */
+#define LAST_STRING 0xfffffff0u /* higher values are not string indices and do not move */
 
 static int failed(struct nsc_diag *diag, int error)
 {
@@ -44,7 +44,7 @@ static void move_value(struct nsc_axml_value *v, uint32_t from)
         move(&v->data, from);
 }
 
-/* All strings from @from on have moved by one. */
+/* Update all indices after strings from @from on have moved by one. */
 static void move_strings(struct nsc_axml *x, uint32_t from)
 {
     for (uint32_t i = 0; i < x->node_count; i++) {
@@ -69,7 +69,7 @@ static void move_strings(struct nsc_axml *x, uint32_t from)
     }
 }
 
-/* Strings that the resource map has and the pool does not become empty ones. */
+/* Add empty strings to the pool for entries of the resource map beyond its end. */
 static int fill_mapped(struct nsc_axml *x)
 {
     int error = 0;
@@ -97,7 +97,7 @@ int nsc_axml_string(struct nsc_axml *x, const char *text, uint32_t *string, stru
     return failed(diag, error);
 }
 
-/* The string that has the resource id: found, or made the last that has one. */
+/* Find the string with the resource id, or insert it after the last string with an id. */
 static int name_of_id(struct nsc_axml *x, const struct nsc_axml_key *key, uint32_t *string,
                       struct nsc_diag *diag)
 {
@@ -126,7 +126,7 @@ static int name_of_id(struct nsc_axml *x, const struct nsc_axml_key *key, uint32
     return 0;
 }
 
-/* The namespace's string, as the document has it; a new one is declared. */
+/* Find the namespace's string in the document, or declare the namespace. */
 static int find_space(struct nsc_axml *x, const char *uri, uint32_t *string, struct nsc_diag *diag)
 {
     struct nsc_axml_space space = {NSC_AXML_NONE, NSC_AXML_NONE}, *spaces;
@@ -162,7 +162,8 @@ static int find_space(struct nsc_axml *x, const char *uri, uint32_t *string, str
 /* ---- Attributes
  * ---------------------------------------------------------------------------------- */
 
-/* Attributes of the platform are looked for in the order of their ids; those without come last. */
+/* Position for a new attribute: the platform searches attributes in the order of their ids; those
+ * without id come last. */
 static uint32_t place_for(const struct nsc_axml *x, const struct nsc_axml_node *n, uint32_t id)
 {
     uint32_t place = 0;
@@ -179,7 +180,7 @@ static uint32_t place_for(const struct nsc_axml *x, const struct nsc_axml_node *
     return place;
 }
 
-/* The places of id, class and style count from 1. */
+/* Update the 1-based positions of id, class and style. */
 static void shift_places(struct nsc_axml_node *n, uint32_t place, bool removed)
 {
     uint16_t *places[] = {&n->id_index, &n->class_index, &n->style_index};

@@ -10,14 +10,14 @@
 #include "android/axml/value.h"
 #include "util/array.h"
 
-#define SHOWN 200 /* bytes of what was given, in messages */
+#define SHOWN 200 /* limit of user input in messages, in bytes */
 
 struct text {
     const char *at;
     size_t length;
 };
 
-/* One step: a name, and what stands in its brackets. */
+/* One step of a path: a name, and its brackets. */
 struct step {
     struct text name;
     const char *brackets, *end; /* "[...][...]" */
@@ -35,7 +35,7 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-/* The first @c outside brackets, or the end. */
+/* Offset of the first @c outside of brackets, or of the end. */
 static size_t find_outside(struct text t, char c)
 {
     bool inside = false;
@@ -69,7 +69,7 @@ static bool is_prefix(const struct nsc_axml *x, uint32_t string, struct text pre
     return same;
 }
 
-/* The URI of a prefix that the document declares, or android's. */
+/* The URI of a prefix declared in the document, or that of `android`. */
 static char *uri_of(const struct nsc_axml *x, struct text prefix)
 {
     struct nsc_buffer text = {0};
@@ -87,7 +87,7 @@ static char *uri_of(const struct nsc_axml *x, struct text prefix)
     return NULL;
 }
 
-/* "0x01010003" */
+/* Parse "0x01010003"; 0: not an id. */
 static uint32_t id_of(const char *name)
 {
     char *end;
@@ -99,7 +99,7 @@ static uint32_t id_of(const char *name)
     return *end == 0 && id <= UINT32_MAX ? (uint32_t)id : 0;
 }
 
-/* An attribute that is given by its id alone. */
+/* Complete a reference by id with the known name and namespace. */
 static int ref_of_id(struct nsc_axml_attr_ref *ref)
 {
     char known[NSC_AXML_NAME_MAX];
@@ -151,8 +151,8 @@ int nsc_axml_attr_ref(const struct nsc_axml *x, const char *text, size_t length,
     return 0;
 }
 
-/* One that the platform's table does not know may have an id all the same: an attribute of a newer
- * platform, or of the app. */
+/* Find an attribute by name that has an id not in our table: one of a newer platform, or of the
+ * app. */
 static struct nsc_axml_attr *find_with_any_id(const struct nsc_axml *x, uint32_t node,
                                               const struct nsc_axml_key *key)
 {
@@ -220,7 +220,7 @@ static int has_value(const struct nsc_axml *x, uint32_t node, struct text t, boo
     return 0;
 }
 
-/* The next brackets' inside; 1, 0 at the end, or -EINVAL. */
+/* Take the contents of the next brackets. Returns 1, 0 at the end, or -EINVAL. */
 static int next_bracket(const char **at, const char *end, struct text *inside,
                         struct nsc_diag *diag)
 {
@@ -237,7 +237,8 @@ static int next_bracket(const char **at, const char *end, struct text *inside,
     return 1;
 }
 
-/* Whether an element passes the brackets; @counted: how many passed all but a number before. */
+/* Whether an element passes the brackets. @counted: number of elements so far that passed all
+ * conditions before an index. */
 static int passes(const struct nsc_axml *x, uint32_t node, const struct step *step,
                   uint32_t *counted, bool *passed, struct nsc_diag *diag)
 {
@@ -285,7 +286,7 @@ static int take_children(const struct nsc_axml *x, uint32_t parent, const struct
     return 0;
 }
 
-/* Take the next step off a path. */
+/* Take the next step of a path. */
 static int next_step(struct text *path, struct step *step, struct nsc_diag *diag)
 {
     size_t length = find_outside(*path, '/');
@@ -383,7 +384,7 @@ static int set_one(struct nsc_axml *x, uint32_t node, const struct nsc_axml_key 
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "there is no attribute '%s': should it be android:%s?", key->name,
                             key->name);
-    /* Phones look for ids, never for names. */
+    /* The platform looks up attributes by id, never by name. */
     if (now == NULL && key->uri != NULL && key->id == 0 && strcmp(key->uri, NSC_AXML_ANDROID) == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EINVAL,
                             "no attribute of Android 10 is called '%s': a newer one is set by its "
@@ -459,7 +460,7 @@ int nsc_axml_remove_path(struct nsc_axml *x, const char *what, struct nsc_diag *
     } else {
         if (found.nodes[0] == nsc_axml_root(x))
             error = wrong(diag, all, "the root element must stay");
-        /* From the back, so that numbers before stay what they are. */
+        /* Backwards, so that the remaining node numbers stay valid. */
         for (uint32_t i = found.count; i-- > 0 && error == 0;)
             error = nsc_axml_remove(x, found.nodes[i], diag);
     }
@@ -467,7 +468,7 @@ int nsc_axml_remove_path(struct nsc_axml *x, const char *what, struct nsc_diag *
     return error;
 }
 
-/* Give a new element the attributes of its brackets. */
+/* Set the attributes in the brackets of a new element. */
 static int set_brackets(struct nsc_axml *x, uint32_t node, const struct step *step,
                         struct nsc_diag *diag)
 {
@@ -519,7 +520,7 @@ int nsc_axml_add_path(struct nsc_axml *x, const char *what, struct nsc_diag *dia
     name = strndup(step.name.at, step.name.length);
     if (name == NULL)
         error = no_memory(diag);
-    /* From the back, so that numbers before stay what they are. */
+    /* Backwards, so that the remaining node numbers stay valid. */
     for (uint32_t i = found.count; i-- > 0 && error == 0;) {
         error = nsc_axml_add(x, found.nodes[i], name, &node, diag);
         if (error == 0)

@@ -1,5 +1,5 @@
 /*
- * element_path.h - elements of a document by path, as people write it.
+ * element_path.h - select and edit elements of a document by a path that the user types.
  *
  *   application                        below the root element (which may be named, too)
  *   application/activity[2]            the second activity
@@ -14,44 +14,46 @@
 
 #include "android/axml/axml.h"
 
-/* What an attribute is called: "android:name", "package", "0x01010003", or "prefix:name" with a
- * prefix of the document. The texts belong to it. */
+/* A parsed attribute name: "android:name", "package", "0x01010003", or "prefix:name" with a prefix
+ * of the document. Owns its texts. */
 struct nsc_axml_attr_ref {
     struct nsc_axml_key key;
     char *name, *uri;
 };
 
-/* @text: @length bytes. Returns 0, -EINVAL (no such prefix, or no name) or -ENOMEM, with @diag. */
+/* Parse an attribute name. @text: @length bytes. Returns 0, -EINVAL (unknown prefix, or not a name)
+ * or -ENOMEM, with @diag. */
 int nsc_axml_attr_ref(const struct nsc_axml *x, const char *text, size_t length,
                       struct nsc_axml_attr_ref *out, struct nsc_diag *diag);
 void nsc_axml_attr_ref_free(struct nsc_axml_attr_ref *ref);
-/* An element's attribute of that name, or NULL. */
+/* Find an element's attribute, or NULL. */
 struct nsc_axml_attr *nsc_axml_attr_find(const struct nsc_axml *x, uint32_t node,
                                          const struct nsc_axml_key *key);
 
 struct nsc_axml_found {
-    uint32_t *nodes; /* in the order of the document */
+    uint32_t *nodes; /* in document order */
     uint32_t count, room;
 };
 
 /**
- * nsc_axml_find - the elements that a path means.
- * @path: @length bytes; none: the root.
+ * nsc_axml_find - find the elements that a path selects.
+ * @path: @length bytes; 0: the root.
  * @found: filled; free its nodes. Empty on failure.
- * Returns 0, -ENOENT (there is none), -EINVAL (more than one, and no [*] in the path; or it is no
- * path) or -ENOMEM, with @diag.
+ * Returns 0, -ENOENT (no element), -EINVAL (several elements without [*] in the path, or a
+ * malformed path) or -ENOMEM, with @diag.
  */
 int nsc_axml_find(const struct nsc_axml *x, const char *path, size_t length,
                   struct nsc_axml_found *found, struct nsc_diag *diag);
 
 /**
- * nsc_axml_set_path - "PATH@ATTRIBUTE=VALUE".
+ * nsc_axml_set_path - set attributes by "PATH@ATTRIBUTE=VALUE".
  * Returns 0, as nsc_axml_find(), nsc_axml_value_parse() or nsc_axml_set().
  */
 int nsc_axml_set_path(struct nsc_axml *x, const char *what, struct nsc_diag *diag);
-/* "PATH@ATTRIBUTE" (-ENOENT: none of the elements has it), or the elements of "PATH". */
+/* Remove attributes by "PATH@ATTRIBUTE" (-ENOENT: no element has it), or elements by "PATH". */
 int nsc_axml_remove_path(struct nsc_axml *x, const char *what, struct nsc_diag *diag);
-/* "PATH/NAME[ATTRIBUTE=VALUE]...": a new element with these attributes, last in that of PATH. */
+/* Add an element by "PATH/NAME[ATTRIBUTE=VALUE]...", with these attributes, as last child of PATH.
+ */
 int nsc_axml_add_path(struct nsc_axml *x, const char *what, struct nsc_diag *diag);
 
 #endif

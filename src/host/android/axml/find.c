@@ -1,4 +1,4 @@
-/* find.c - elements and attributes of a document. */
+/* find.c - find elements and attributes of a document. */
 #include "android/axml/axml_state.h"
 
 bool nsc_axml_text(const struct nsc_axml *x, uint32_t string, struct nsc_buffer *out)

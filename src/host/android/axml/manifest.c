@@ -14,8 +14,8 @@ static int no_memory(struct nsc_diag *diag)
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-/* An attribute's text; NULL where there is none, or it stands in a resource. @failed is set when
- * there is no memory. */
+/* An attribute's text; NULL if there is none or it is in a resource. Sets @failed if out of memory.
+ */
 static char *take_text(const struct nsc_axml *x, const struct nsc_axml_attr *a, bool *failed)
 {
     struct nsc_buffer text = {0};
@@ -67,7 +67,7 @@ static void read_root(const struct nsc_axml *x, uint32_t root, struct nsc_manife
         m->version_code |= (uint64_t)value << 32;
 }
 
-/* A level of the platform; a name that is no number stands for one to come. */
+/* Read an API level; a code name gives NSC_MANIFEST_CODENAME. */
 static void read_level(const struct nsc_axml *x, uint32_t node, uint32_t id, uint32_t *level)
 {
     const struct nsc_axml_attr *a = nsc_axml_attr(x, node, id);
@@ -88,7 +88,7 @@ static void read_levels(const struct nsc_axml *x, uint32_t root, struct nsc_mani
     m->target_sdk = target != 0 ? target : m->min_sdk;
 }
 
-/* A class may be named without its package. */
+/* Complete a class name that lacks its package. */
 static char *full_name(const char *package, char *name, bool *failed)
 {
     char *full;
@@ -146,7 +146,7 @@ static void read_permissions(const struct nsc_axml *x, uint32_t root, struct nsc
     }
 }
 
-/* The root element; -EBADMSG if it is not that of a manifest. */
+/* Find the root element. Returns -EBADMSG if it is not that of a manifest. */
 static int find_root(const struct nsc_axml *x, uint32_t *root, struct nsc_diag *diag)
 {
     *root = nsc_axml_root(x);
@@ -220,7 +220,7 @@ int nsc_manifest_set_extract_native_libs(struct nsc_axml *x, bool extract, struc
     return set_flag(x, "extractNativeLibs", NSC_MANIFEST_EXTRACT_NATIVE_LIBS, extract, diag);
 }
 
-/* Whether it is asked for at every level. */
+/* Whether the permission is requested at every API level. */
 static bool has_permission(const struct nsc_axml *x, uint32_t root, const char *name)
 {
     for (uint32_t n = root; (n = nsc_axml_child(x, root, n, "uses-permission")) != NSC_AXML_NONE;) {

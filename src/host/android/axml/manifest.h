@@ -1,7 +1,7 @@
 /*
- * manifest.h - what an AndroidManifest.xml says of its app, and the changes that tracing wants.
+ * manifest.h - read an AndroidManifest.xml, and make the changes that tracing needs.
  *
- * Called by inject/ and cli/. Attributes are looked up by resource id.
+ * Called by instrument/ and cli/. Attributes are looked up by resource id.
  */
 #ifndef NSC_ANDROID_AXML_MANIFEST_H
 #define NSC_ANDROID_AXML_MANIFEST_H
@@ -24,20 +24,21 @@ enum nsc_manifest_attr {
     NSC_MANIFEST_IS_SPLIT_REQUIRED = 0x01010591,
 };
 
-/* A truth value that may be absent, or stand in a resource. */
+/* A boolean. UNSET: absent, or in a resource. */
 enum nsc_manifest_flag { NSC_MANIFEST_UNSET = 0, NSC_MANIFEST_FALSE, NSC_MANIFEST_TRUE };
 
-#define NSC_MANIFEST_CODENAME 10000u /* the level of a platform that has no number yet */
+#define NSC_MANIFEST_CODENAME 10000u /* API level of an unreleased platform, given by a code name  \
+                                      */
 
 struct nsc_manifest {
     char *package;      /* NULL: none */
     char *version_name; /* NULL: none, or in a resource */
-    char *application;  /* full name of the application's class; NULL: the platform's own */
-    char *split;        /* name of this split; NULL: it is a base APK */
+    char *application;  /* full name of the application's class; NULL: the platform's default */
+    char *split;        /* name of this split; NULL: a base APK */
     char *config_for_split;
     bool has_version_code;
     uint64_t version_code; /* with versionCodeMajor in the upper half */
-    uint32_t min_sdk;      /* 1 if not given, NSC_MANIFEST_CODENAME for a name */
+    uint32_t min_sdk;      /* 1 if not given, NSC_MANIFEST_CODENAME for a code name */
     uint32_t target_sdk;   /* min_sdk if not given */
     bool has_application;
     enum nsc_manifest_flag debuggable, test_only, extract_native_libs, is_feature_split,
@@ -47,9 +48,9 @@ struct nsc_manifest {
 };
 
 /**
- * nsc_manifest_read - what the manifest says.
+ * nsc_manifest_read - read the manifest's properties.
  * @out: filled; release with nsc_manifest_free(). Untouched on failure.
- * Returns 0, -EBADMSG (no manifest) or -ENOMEM, with @diag.
+ * Returns 0, -EBADMSG (not a manifest) or -ENOMEM, with @diag.
  */
 int nsc_manifest_read(const struct nsc_axml *x, struct nsc_manifest *out, struct nsc_diag *diag);
 void nsc_manifest_free(struct nsc_manifest *m);
@@ -57,16 +58,16 @@ void nsc_manifest_free(struct nsc_manifest *m);
 /* The element `application`, or NSC_AXML_NONE. */
 uint32_t nsc_manifest_application(const struct nsc_axml *x);
 
-/* Make the app one that run-as lets in, or not. Returns 0, -ENOENT (no application element), or as
- * nsc_axml_set(). */
+/* Set or clear android:debuggable, which run-as requires. Returns 0, -ENOENT (no application
+ * element), or as nsc_axml_set(). */
 int nsc_manifest_set_debuggable(struct nsc_axml *x, bool debuggable, struct nsc_diag *diag);
 /* Set android:extractNativeLibs. Returns as nsc_manifest_set_debuggable(). */
 int nsc_manifest_set_extract_native_libs(struct nsc_axml *x, bool extract, struct nsc_diag *diag);
 
 /**
- * nsc_manifest_add_permission - ask for a permission at every level of the platform.
+ * nsc_manifest_add_permission - request a permission at every API level.
  * @name: "android.permission.INTERNET".
- * @added: may be NULL; receives whether that was new.
+ * @added: may be NULL; receives whether it was not requested before.
  * Returns 0 or as nsc_axml_add() and nsc_axml_set().
  */
 int nsc_manifest_add_permission(struct nsc_axml *x, const char *name, bool *added,

@@ -1,7 +1,6 @@
 /*
- * string_pool.c - the strings of a document. Offsets are kept as they are, so that strings that
- * overlap, or lie outside, cost nothing and stay what they were; new strings are put behind all
- * others.
+ * string_pool.c - the string pool of a document. Offsets are kept unchanged, so strings that
+ * overlap or lie outside are preserved at no cost; new strings are appended.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include "util/array.h"
 
 #define SPAN_END 0xffffffffu
-#define NOWHERE  0xfffffffcu /* offset of a string that cannot be read */
+#define NOWHERE  0xfffffffcu /* offset of an unreadable string */
 
 void nsc_axml_pool_free(struct nsc_axml_pool *pool)
 {
@@ -33,7 +32,8 @@ static uint32_t *read_offsets(const uint8_t *at, uint32_t count)
     return offsets;
 }
 
-/* Where data and styles are: the platform's checks. @data_end: where the data ends. */
+/* Check the positions of data and styles, as the platform does. @data_end: receives the end of the
+ * data. Returns the error text or NULL. */
 static const char *check(const struct nsc_axml_pool *pool, uint32_t data_at, uint32_t styles_at,
                          uint32_t *data_end)
 {
@@ -109,7 +109,7 @@ int nsc_axml_pool_read(struct nsc_axml_pool *pool, const uint8_t *was, uint32_t 
 /* ---- Look
  * ---------------------------------------------------------------------------------------- */
 
-/* A length of one or two units of one byte; false if it is cut off. */
+/* Decode a length of one or two bytes. Returns false if it is truncated. */
 static bool length8(struct nsc_utf *l, uint32_t *length)
 {
     uint32_t first;
@@ -126,7 +126,7 @@ static bool length8(struct nsc_utf *l, uint32_t *length)
     return true;
 }
 
-/* The same of two bytes; in bytes. */
+/* Decode a length of one or two 16-bit units; the result is in bytes. */
 static bool length16(struct nsc_utf *l, uint64_t *bytes)
 {
     uint32_t units;
@@ -145,7 +145,7 @@ static bool length16(struct nsc_utf *l, uint64_t *bytes)
     return true;
 }
 
-/* The characters of a string; false if there is none that can be read. */
+/* Find the characters of a string. Returns false if it does not exist or is unreadable. */
 static bool find(const struct nsc_axml_pool *pool, uint32_t index, struct nsc_utf *l)
 {
     uint32_t offset, units, bytes8;
@@ -246,7 +246,7 @@ static void put_letter(struct nsc_buffer *out, uint32_t letter, bool is_utf8)
     nsc_buffer_bytes(out, bytes, count);
 }
 
-/* Append @text with its lengths and its end, to a multiple of 4. */
+/* Append @text with its length prefix and terminator, padded to a multiple of 4. */
 static int encode(struct nsc_axml_pool *pool, const char *text)
 {
     struct nsc_utf all = {(const uint8_t *)text, (const uint8_t *)text + strlen(text), true};
@@ -274,7 +274,7 @@ static int encode(struct nsc_axml_pool *pool, const char *text)
     return out->failed ? -ENOMEM : 0;
 }
 
-/* Add 1 to all strings of styles from @index on. */
+/* Increment all string indices >= @index in the styles. */
 static int shift_styles(struct nsc_axml_pool *pool, uint32_t index)
 {
     uint32_t words = pool->styles_bytes / 4, good = 0;
@@ -319,7 +319,7 @@ static int insert_offset(uint32_t **offsets, uint32_t *room, uint32_t *count, ui
     return 0;
 }
 
-/* A place in the styles where there is no span, for a string before one that has spans. */
+/* Insert an empty style for a new string before strings with styles. */
 static int insert_style(struct nsc_axml_pool *pool, uint32_t index)
 {
     uint32_t none = pool->styles_bytes & ~3u;

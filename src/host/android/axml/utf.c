@@ -15,7 +15,8 @@ static bool is_low(uint32_t unit)
     return unit >= LOW_FIRST && unit <= LOW_LAST;
 }
 
-/* One sequence of UTF-8, which may be half of a pair; NSC_UTF_BAD takes one byte. */
+/* Decode one UTF-8 sequence, which may be half of a surrogate pair. Invalid: one byte is consumed
+ * as NSC_UTF_BAD. */
 static uint32_t sequence(struct nsc_utf *l)
 {
     static const uint32_t least[] = {0, 0x80, 0x800, 0x10000};

@@ -1,8 +1,8 @@
 /*
- * utf.h - characters of strings in UTF-8 and UTF-16, whatever the bytes.
+ * utf.h - decode strings in UTF-8 and UTF-16; any input is accepted.
  *
- * Called by string_pool.c and dump.c. What is no Unicode counts as U+FFFD; pairs of surrogates
- * count as one character in both encodings, since pools in UTF-8 come in Java's variant, too.
+ * Called by string_pool.c and dump.c. Invalid sequences decode to U+FFFD. A surrogate pair decodes
+ * to one character in both encodings, since UTF-8 pools may use Java's modified UTF-8.
  */
 #ifndef NSC_ANDROID_AXML_UTF_H
 #define NSC_ANDROID_AXML_UTF_H
@@ -18,10 +18,10 @@ struct nsc_utf {
     bool is_utf8; /* else UTF-16, little-endian */
 };
 
-/* The next character; the caller has seen that at < end. Never 0: that would end C's strings. */
+/* Decode the next character; requires at < end. Never returns 0, which would end C strings. */
 uint32_t nsc_utf_next(struct nsc_utf *l);
 
-/* Write a character as UTF-8; returns its bytes, at most 4. */
+/* Encode a character as UTF-8. Returns its number of bytes, at most 4. */
 unsigned nsc_utf_put8(uint8_t out[4], uint32_t letter);
 
 #endif

@@ -13,7 +13,7 @@
 /* ---- To text
  * ------------------------------------------------------------------------------------- */
 
-/* As few digits as it takes to read the same number back. */
+/* Print the shortest form that parses to the same number. */
 static void put_float(char *text, size_t bytes, float value)
 {
     for (int digits = 6; digits <= 9; digits++) {
@@ -23,7 +23,7 @@ static void put_float(char *text, size_t bytes, float value)
     }
 }
 
-/* A number of 24 bits, the place of its point, and a unit. */
+/* Print a complex value: a 24-bit mantissa, a radix and a unit. */
 static void put_complex(char *text, size_t bytes, uint32_t data, const char *const *units,
                         double scale)
 {
@@ -283,7 +283,7 @@ static const struct kind kinds[] = {
     [KIND_COLOR] = {"color", parse_color, "a colour such as #ff8000"},
 };
 
-/* Attributes of manifests of which one kind alone makes sense. */
+/* The type of manifest attributes that have only one valid type; NULL for others. */
 static const struct kind *kind_of_known(const struct nsc_axml_key *key)
 {
     static const char *const words[] = {
@@ -312,7 +312,7 @@ static const struct kind *kind_of_known(const struct nsc_axml_key *key)
     return NULL;
 }
 
-/* "KIND:VALUE" */
+/* Parse the prefix of "KIND:VALUE". Returns NULL if there is none. */
 static const struct kind *kind_given(const char **text)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -352,7 +352,7 @@ int nsc_axml_value_parse(const char *text, const struct nsc_axml_key *key,
     return 0;
 }
 
-/* ---- As the platform takes them
+/* ---- As the platform interprets values
  * ------------------------------------------------------------------ */
 
 static bool is_number(const struct nsc_axml_attr *a)
