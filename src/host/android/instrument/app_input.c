@@ -9,10 +9,10 @@
 #include "android/names/method_table.h"
 
 #define DEX_LEAST 112u         /* bytes of a dex file's header */
-#define DEX_MOST  (512u << 20) /* bytes; its tables of 65,536 methods make real ones far smaller */
+#define DEX_MOST  (512u << 20) /* bytes; real files, with up to 65,536 methods, are far smaller */
 
-/* The first four are those that an app without libraries gets. An app with lib/armeabi alone runs
- * as it is there: a folder armeabi-v7a beside it would hide it. */
+/* An app without libraries gets the first four. An app with only lib/armeabi gets ours in that
+ * folder: an additional folder armeabi-v7a would hide its libraries. */
 static const struct nsc_instrument_abi abis[] = {
     {"arm64-v8a", "arm64-v8a"}, {"armeabi-v7a", "armeabi-v7a"},
     {"x86_64", "x86_64"},       {"x86", "x86"},
@@ -22,7 +22,7 @@ static const struct nsc_instrument_abi abis[] = {
 #define ABIS      (sizeof abis / sizeof abis[0])
 #define OURS_MOST 4u
 
-/* ---- What it is when it is no APK -------------------------------------------------------------
+/* ---- Recognize files that are not APKs --------------------------------------------------------
  */
 
 static bool ends_with(const char *text, const char *end)
@@ -62,7 +62,7 @@ static int check_kind(const struct nsc_zip *zip, const char *path, struct nsc_di
     return 0;
 }
 
-/* ---- Rewritten already ------------------------------------------------------------------------
+/* ---- Recognize instrumented apps --------------------------------------------------------------
  */
 
 static int check_fresh(const struct nsc_zip *zip, const char *path, struct nsc_diag *diag)
@@ -86,7 +86,7 @@ static int check_fresh(const struct nsc_zip *zip, const char *path, struct nsc_d
 
 /* ---- Code ------------------------------------------------------------------------------------ */
 
-/* The number in classesN.dex as Android counts, or 0 if it is not such a name. */
+/* The number N of classesN.dex (1 for classes.dex), or 0 if it is not such a name. */
 static uint32_t dex_number(const char *name)
 {
     char canonical[32];
@@ -100,8 +100,8 @@ static uint32_t dex_number(const char *name)
     return strcmp(name, canonical) == 0 ? number : 0;
 }
 
-/* The hooks fill the gap behind the last dex file: what stands behind that gap must not be loaded
- * on their account. */
+/* The hooks' dex file fills the first gap in the numbers. Refuse an input that has the next number:
+ * Android would then load that file, too. Warn about other files that are not loaded. */
 static int check_unloaded(const struct nsc_instrument_input *in,
                           struct nsc_instrument_report *report, struct nsc_diag *diag)
 {
@@ -160,7 +160,7 @@ static int find_dex(struct nsc_instrument_input *in, struct nsc_instrument_repor
 
 /* ---- Libraries ------------------------------------------------------------------------------- */
 
-/* The folder of a library (lib/ABI/NAME.so), by its place in abis[]; ABIS: no such name or ABI. */
+/* Index in abis[] of a library's folder (lib/ABI/NAME.so); ABIS: not a library, or unknown ABI. */
 static size_t library_abi(const char *name)
 {
     const char *abi = name + strlen("lib/"), *slash;
@@ -177,7 +177,7 @@ static size_t library_abi(const char *name)
     return ABIS;
 }
 
-/* The ABIs for which there are libraries; the answer has a bit for each. */
+/* Find the ABIs that the app has libraries for. Returns one bit per ABI. */
 static unsigned survey_libraries(struct nsc_instrument_input *in)
 {
     unsigned present = 0;

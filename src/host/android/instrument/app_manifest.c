@@ -9,10 +9,10 @@
 #include "android/instrument/app_input.h"
 
 #define MANIFEST_MOST (64u << 20) /* bytes */
-#define MULTIDEX_SDK  21u         /* Android 5: loads classes2.dex and so on by itself */
+#define MULTIDEX_SDK  21u         /* Android 5.0: native loading of classes2.dex and so on */
 #define ID_HAS_CODE   0x0101000cu /* android.R.attr.hasCode */
 
-/* An edit of one manifest. */
+/* State of the edit of one manifest. */
 struct edit {
     const struct nsc_instrument_options *options;
     struct nsc_axml *x;
@@ -38,7 +38,7 @@ static int warn(const struct edit *e, const char *line)
     return nsc_instrument_warn(e->report, "%s", line) == 0 ? 0 : no_memory(e);
 }
 
-/* What a package's name is made of; it is given to programs of the device. */
+/* Whether a package name has only valid characters: it is passed to programs on the device. */
 static bool plain(const char *name)
 {
     static const char letters[] =

@@ -8,7 +8,7 @@
 #include "android/instrument/method_filter.h"
 #include "util/hash.h"
 
-/* ---- Texts with a number each -----------------------------------------------------------------
+/* ---- Hash table from texts to numbers ---------------------------------------------------------
  */
 
 struct entry {
@@ -18,7 +18,7 @@ struct entry {
 
 struct texts {
     struct entry *at;
-    uint32_t count, slots; /* slots: a power of two, count <= slots / 2 */
+    uint32_t count, slots; /* slots is a power of two, count <= slots / 2 */
 };
 
 static struct entry *slot_of(const struct texts *t, const char *text)
@@ -50,7 +50,7 @@ static int grow(struct texts *t)
     return 0;
 }
 
-/* The entry of @text, which is there or new with the value 0; NULL without memory. */
+/* Find the entry of @text, or add it with the value 0. Returns NULL if out of memory. */
 static struct entry *put(struct texts *t, const char *text)
 {
     struct entry *e;
@@ -116,7 +116,7 @@ int nsc_instrument_calls_own(struct nsc_instrument_calls *calls, const struct ns
     return 0;
 }
 
-/* Texts of one method, used again for the next. */
+/* Scratch texts of one method. */
 struct scratch {
     struct nsc_buffer signature, class_name;
 };
@@ -129,7 +129,7 @@ static int id_of(struct nsc_instrument_calls *calls, const struct nsc_dex *dex, 
     struct entry *e;
 
     *id = 0;
-    /* An array's clone() is no call of a method that anybody wrote. */
+    /* An array's clone() is not a call of a real method. */
     if (*holder != 'L' || has(&calls->own, holder))
         return 0;
     s->signature.used = 0;

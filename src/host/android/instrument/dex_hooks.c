@@ -14,18 +14,18 @@
 
 #define THREAD          "Ljava/lang/Thread;"
 #define NAMED           "(Ljava/lang/String;)V"
-#define SUPERCLASS_MOST 64 /* steps up from a class, as a broken file may turn in circles */
+#define SUPERCLASS_MOST 64 /* limit of superclass steps: a broken file may have cycles */
 
-/* One dex file at work. */
+/* State while one dex file is instrumented. */
 struct file {
     const struct nsc_instrument_rewrite *r;
     struct nsc_dex *dex;
-    struct nsc_instrument_dex *told; /* its part of the report */
-    struct nsc_dex_hook hook;        /* what is the same for all methods */
+    struct nsc_instrument_dex *told; /* its entry in the report */
+    struct nsc_dex_hook hook;        /* the settings common to all methods */
     struct nsc_dex_reroute *reroutes;
     uint32_t reroute_count, reroute_room;
-    uint32_t *calls;                                 /* ids by method; or NULL */
-    struct nsc_buffer signature, class_name, source; /* of the method at hand, NUL terminated */
+    uint32_t *calls;                                 /* call site ids by method; or NULL */
+    struct nsc_buffer signature, class_name, source; /* of the current method, NUL terminated */
     uint32_t line;
     struct nsc_buffer code;
     bool changed;
@@ -39,7 +39,7 @@ static int no_memory(const struct file *f)
 /* ---- References -------------------------------------------------------------------------------
  */
 
-/* Whether an object of @type is a Thread, as far as this file tells. */
+/* Whether @type is Thread or a subclass, as far as known from this file. */
 static bool is_thread(const struct nsc_dex *dex, uint32_t type)
 {
     for (unsigned step = 0; step < SUPERCLASS_MOST && type != NSC_DEX_NONE; step++) {
@@ -56,7 +56,7 @@ static bool is_thread(const struct nsc_dex *dex, uint32_t type)
     return false;
 }
 
-/* Whether a method is Thread.setName(String), perhaps by a subclass's name. */
+/* Whether a method is Thread.setName(String), perhaps referred to by a subclass. */
 static bool is_set_name(const struct nsc_dex *dex, uint32_t method, struct nsc_buffer *scratch)
 {
     const struct nsc_dex_method *m = &dex->methods[method];
@@ -69,7 +69,8 @@ static bool is_set_name(const struct nsc_dex *dex, uint32_t method, struct nsc_b
            memcmp(scratch->data, NAMED, strlen(NAMED)) == 0 && is_thread(dex, m->holder);
 }
 
-/* All of them. Run before and after settling: first to know whether there are any. */
+/* Find all references to Thread.setName. Runs before settling, to know whether there are any, and
+ * after it, for the final indices. */
 static int find_reroutes(struct file *f)
 {
     f->reroute_count = 0;
@@ -87,8 +88,8 @@ static int find_reroutes(struct file *f)
     return 0;
 }
 
-/* Why the file stays as it is, in @out: what packers hide would be lost, or our references have no
- * room; false: it need not. */
+/* Whether the file must stay unchanged; @out receives the reason. Either data hidden by a packer
+ * would be lost, or there is no room for our references. */
 static bool must_stay(const struct file *f, char out[160])
 {
     struct nsc_dex_room room = nsc_dex_room(f->dex);
@@ -112,7 +113,7 @@ static bool must_stay(const struct file *f, char out[160])
     return true;
 }
 
-/* Our methods among the file's. setName gives way where room is short. */
+/* Add references to our methods. If room is short, omit the one to setName. */
 static int add_references(struct file *f)
 {
     int error = find_reroutes(f);
@@ -136,7 +137,7 @@ static uint32_t call_id(void *context, uint8_t opcode, uint32_t method)
     return method < f->dex->method_count ? f->calls[method] : 0;
 }
 
-/* Indices are final: what every method's hook is given. */
+/* When indices are final: fill the hook settings common to all methods. */
 static int prepare(struct file *f)
 {
     bool reroutes = f->reroute_count > 0;
@@ -166,7 +167,7 @@ static int prepare(struct file *f)
 /* ---- Methods ----------------------------------------------------------------------------------
  */
 
-/* The original name, and where it stood in the source, behind what an obfuscator left. */
+/* Look up the original name and source position of an obfuscated method. */
 static int map_method(struct file *f, uint32_t method)
 {
     const struct nsc_dex_method *m = &f->dex->methods[method];
@@ -184,12 +185,12 @@ static int map_method(struct file *f, uint32_t method)
         return no_memory(f);
     query.descriptor = (const char *)f->code.data;
     if (nsc_mapping_method(f->r->mapping, &query, &f->signature, &found) != 0)
-        return no_memory(f); /* the texts are descriptors: the file was read */
+        return no_memory(f); /* not -EINVAL: descriptors were checked when the file was read */
     if (found.how == NSC_MAPPING_NONE)
         return 0;
     if (found.how == NSC_MAPPING_METHOD)
         f->line = found.line;
-    if (found.file == NULL) /* ProGuard does not say it: what the app itself says */
+    if (found.file == NULL) /* ProGuard does not record it: use the dex file's */
         return 0;
     f->source.used = 0;
     nsc_buffer_bytes(&f->source, found.file, found.file_bytes);
@@ -197,7 +198,7 @@ static int map_method(struct file *f, uint32_t method)
     return f->source.failed ? no_memory(f) : 0;
 }
 
-/* What the options and the table are told of a method: signature, class_name, source and line. */
+/* Set signature, class_name, source and line of a method, for filter and method table. */
 static int name_method(struct file *f, const struct nsc_dex_class *class,
                        const struct nsc_dex_member *member)
 {
@@ -239,7 +240,7 @@ static enum nsc_instrument_why choose(const struct file *f, const struct nsc_dex
     return nsc_instrument_choose(f->r->options, &method);
 }
 
-/* The hooked code becomes the method's. */
+/* Replace the method's code by the hooked code. */
 static int put_code(struct file *f, struct nsc_dex_member *member, const struct nsc_dex_code *code)
 {
     uint32_t debug = NSC_DEX_NONE;
@@ -263,7 +264,7 @@ static int report_left(struct file *f, const char *reason)
                : no_memory(f);
 }
 
-/* What the hook could not do in a method that it took. */
+/* Report what could not be recorded in a hooked method. */
 static int report_rest(struct file *f, const struct nsc_dex_hooked *done)
 {
     f->told->calls_left += done->calls_left;
@@ -275,8 +276,7 @@ static int report_rest(struct file *f, const struct nsc_dex_hooked *done)
     return no_memory(f);
 }
 
-/* Hook one method's code with @id, or with 0 only its calls. @done: as nsc_dex_code_hook() says.
- */
+/* Hook one method's code with @id; 0: only its calls. @done: as in nsc_dex_code_hook(). */
 static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_dex_code *code,
                      uint32_t id, struct nsc_dex_hooked *done)
 {
@@ -302,8 +302,8 @@ static int hook_code(struct file *f, struct nsc_dex_member *member, struct nsc_d
     return put_code(f, member, code);
 }
 
-/* A method that was read. *@why: NSC_INSTRUMENT_RECORDED if it is to be; then perhaps left alone.
- */
+/* Hook a method. *@why: NSC_INSTRUMENT_RECORDED if it is selected; set to NSC_INSTRUMENT_LEFT if it
+ * cannot be instrumented. */
 static int hook_method(struct file *f, struct nsc_dex_member *member, struct nsc_dex_code *code,
                        enum nsc_instrument_why *why)
 {
@@ -320,7 +320,7 @@ static int hook_method(struct file *f, struct nsc_dex_member *member, struct nsc
         *why = NSC_INSTRUMENT_LEFT;
         return report_left(f, nsc_dex_refusal_text(done.refused));
     }
-    /* What fails here is told when the table ends. */
+    /* Errors are latched; nsc_methods_writer_end() returns them. */
     nsc_methods_writer_add(methods, (const char *)f->signature.data, (const char *)f->source.data,
                            f->line);
     return 0;
@@ -387,7 +387,7 @@ static int take_classes(struct file *f)
 /* ---- The file ---------------------------------------------------------------------------------
  */
 
-/* Nothing of it is recorded. */
+/* Leave the file unchanged: none of its methods are recorded. */
 static int leave(struct file *f, const char *why)
 {
     f->told->left = strdup(why);

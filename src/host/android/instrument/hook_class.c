@@ -20,7 +20,7 @@
 
 static void add_class(struct nsc_dex *dex, const char *build)
 {
-    /* A file as small as this has no index beyond 16 bits. */
+    /* In a file this small all indices fit 16 bits. */
     const uint16_t initialize[] = {
         CONST_STRING_V0,
         (uint16_t)nsc_dex_add_string(dex, build),
@@ -61,12 +61,12 @@ static void add_class(struct nsc_dex *dex, const char *build)
         .method_count = sizeof methods / sizeof methods[0],
     };
 
-    /* What fails is remembered by the model. */
+    /* Errors are latched in the model. */
     nsc_dex_add_class(dex, &class);
 }
 
-/* The class gets its field, before its methods: those that build classes know methods only.
- * @members: receives the new members, for free() when the model is gone. */
+/* Add the class's field before its methods: nsc_dex_add_class() only supports methods.
+ * @members: receives the new member array, to be freed after the model. */
 static int add_field(struct nsc_dex *dex, struct nsc_dex_member **members)
 {
     struct nsc_dex_class_data *data = &dex->class_data[dex->classes[0].data];

@@ -1,6 +1,6 @@
 /*
- * hook_class.h - the class that an app's methods call, in a dex file of its own. Private to
- * inject/.
+ * hook_class.h - generate the class with the hooks that an app's methods call, in its own dex file.
+ * Private to instrument/.
  *
  *     package dev.nanoscope;
  *
@@ -12,7 +12,7 @@
  *         public static native void setName(Thread thread, String name);
  *     }
  *
- * abi/app_recording.h says what the library makes of it.
+ * See abi/app_recording.h for the library's side.
  */
 #ifndef NSC_ANDROID_INSTRUMENT_HOOK_CLASS_H
 #define NSC_ANDROID_INSTRUMENT_HOOK_CLASS_H
@@ -26,8 +26,8 @@
 
 /**
  * nsc_instrument_hooks - write the dex file.
- * @build: fingerprint of the table of methods.
- * @out: the file is put behind what is in it.
+ * @build: fingerprint of the method table.
+ * @out: the file is appended.
  * Returns 0 or -errno with @diag.
  */
 int nsc_instrument_hooks(const char *build, struct nsc_buffer *out, struct nsc_diag *diag);

@@ -1,9 +1,9 @@
 /*
  * instrument.c - see instrument.h.
  *
- * One pass over the input's entries: each is copied, replaced or dropped, and what is new follows.
- * All dex files are written where the first of them stood, one after the other in the order in
- * which Android loads them, so that no more than one is in memory.
+ * One pass over the input's entries: each is copied, replaced or dropped; new entries follow. All
+ * dex files are written at the position of the first one, in the order in which Android loads them,
+ * so that only one is in memory at a time.
  */
 #include "android/instrument/instrument.h"
 
@@ -36,7 +36,7 @@ struct work {
     struct nsc_diag *diag;
     struct nsc_instrument_input in;
     struct nsc_instrument_manifest manifest;
-    struct nsc_buffer mapping_text; /* belongs to: */
+    struct nsc_buffer mapping_text; /* borrowed by the mapping: */
     struct nsc_r8_mapping *mapping;
     struct nsc_instrument_calls *calls;
     struct nsc_methods_writer methods;
@@ -52,7 +52,7 @@ static int no_memory(const struct work *w)
     return nsc_diag_set(w->diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
 }
 
-/* What went wrong with a part of the input is told with the part's name. */
+/* Prefix an error message with the name of the part of the input. */
 static int within(const struct work *w, const char *name, int error)
 {
     struct nsc_diag was;
@@ -71,7 +71,7 @@ static int within(const struct work *w, const char *name, int error)
 /* ---- Code -------------------------------------------------------------------------------------
  */
 
-/* The classes of all dex files are known before the first call is judged. */
+/* Register the classes of all dex files, before calls are selected. */
 static int survey_calls(struct work *w)
 {
     int error = 0;
@@ -164,10 +164,10 @@ static int open_mapping(struct work *w)
     return 0;
 }
 
-/* ---- What is new ------------------------------------------------------------------------------
+/* ---- New entries ------------------------------------------------------------------------------
  */
 
-/* The table is complete, so that the build has its name. */
+/* Add the hooks' dex file. The method table must be complete: the file contains its fingerprint. */
 static int put_hooks(struct work *w)
 {
     struct nsc_buffer dex = {0};
@@ -275,7 +275,7 @@ static int put_all(struct work *w)
 /* ---- Outputs ----------------------------------------------------------------------------------
  */
 
-/* The table beside the app, written and not yet under its name. */
+/* Write the method table next to the app, not yet published under its name. */
 static int begin_side_file(const struct work *w, struct nsc_atomic_file *side)
 {
     int error = nsc_atomic_file_create(w->options->side_file, side, w->diag);
@@ -289,7 +289,7 @@ static int begin_side_file(const struct work *w, struct nsc_atomic_file *side)
     return 0;
 }
 
-/* Both files get their names when both are written. */
+/* Publish both files after both have been written. */
 static int publish(struct work *w)
 {
     struct nsc_apk_build_result result = {0};
@@ -305,7 +305,7 @@ static int publish(struct work *w)
     return error;
 }
 
-/* Nothing is begun that would replace the input. */
+/* Refuse an output path that would replace the input. */
 static int check_output(const struct work *w, const char *path)
 {
     struct stat in, out;
@@ -317,7 +317,7 @@ static int check_output(const struct work *w, const char *path)
                         "%s is the input: choose another name for the output", path);
 }
 
-/* ---- Who signs --------------------------------------------------------------------------------
+/* ---- Signers ----------------------------------------------------------------------------------
  */
 
 static char *hex(const struct nsc_crypto_certificate *certificate)
@@ -329,7 +329,7 @@ static char *hex(const struct nsc_crypto_certificate *certificate)
     return text;
 }
 
-/* The signer before, by the newest scheme that is valid, and the one from now on. */
+/* Report the old signer, by the newest valid scheme, and the new one. */
 static int tell_signers(struct work *w)
 {
     struct nsc_crypto_certificate ours;
@@ -354,7 +354,7 @@ static int tell_signers(struct work *w)
     return error;
 }
 
-/* A pattern with a slip of the pen leaves an app that records nothing: that is said. */
+/* Warn if nothing is recorded, e.g. because of a typo in a pattern. */
 static int tell_nothing(struct work *w)
 {
     const struct nsc_instrument_options *o = w->options;

@@ -1,8 +1,7 @@
 /*
- * instrument.h - an Android app in, the same app out, whose methods call our hooks.
+ * instrument.h - instrument an Android app: write a copy whose methods call our hooks.
  *
- * Called by cli/ (`nanoscope inject`). Puts together what dex/, axml/ and apk/ can do. Must not
- * print.
+ * Called by cli/ (`nanoscope inject`). Combines dex/, axml/ and apk/. Must not print.
  */
 #ifndef NSC_ANDROID_INSTRUMENT_INSTRUMENT_H
 #define NSC_ANDROID_INSTRUMENT_INSTRUMENT_H
@@ -12,13 +11,13 @@
 #include "util/diag.h"
 
 /**
- * nsc_instrument - rewrite an app.
- * @report: receives what was done; release with nsc_instrument_report_free() in any case.
+ * nsc_instrument_app - instrument an app.
+ * @report: receives the results; release with nsc_instrument_report_free() in any case.
  *
- * Nothing appears under the names of the outputs before all is well. Returns 0 or -errno with
- * @diag: what nsc_apk_*(), nsc_dex_*() and nsc_axml_*() return, and -EINVAL (no app that can be
- * rewritten), -EALREADY (it is rewritten already), -ENOENT (no library for it).
- * Context: any thread. Memory: the largest dex file four times over, at most.
+ * The output files appear only after complete success. Returns 0 or -errno with @diag: errors of
+ * nsc_apk_*(), nsc_dex_*() and nsc_axml_*(), and -EINVAL (not an app that can be instrumented),
+ * -EALREADY (already instrumented), -ENOENT (no library for its ABI).
+ * Context: any thread. Memory: at most four times the largest dex file.
  */
 int nsc_instrument_app(const struct nsc_instrument_options *options,
                        struct nsc_instrument_report *report, struct nsc_diag *diag);

@@ -1,5 +1,5 @@
 /*
- * instrument_options.h - what the user asks of nsc_instrument_app().
+ * instrument_options.h - options of nsc_instrument_app().
  */
 #ifndef NSC_ANDROID_INSTRUMENT_INSTRUMENT_OPTIONS_H
 #define NSC_ANDROID_INSTRUMENT_INSTRUMENT_OPTIONS_H
@@ -12,7 +12,7 @@
 
 struct nsc_crypto_key;
 
-/* Kinds of methods that can be left out: bits of nsc_instrument_options.skip. */
+/* Kinds of methods that can be excluded: bits of nsc_instrument_options.skip. */
 enum nsc_instrument_skip {
     NSC_INSTRUMENT_SKIP_INIT = 1u,
     NSC_INSTRUMENT_SKIP_CLINIT = 2u,
@@ -29,18 +29,18 @@ struct nsc_instrument_patterns {
 struct nsc_instrument_options {
     size_t size; /* sizeof this structure */
     const char *input;
-    const char *output;    /* replaced if it is there */
-    const char *side_file; /* the table of methods; NULL: none */
-    const char *libraries; /* folder that holds ABI/libnanoscope-app.so */
+    const char *output;    /* replaced if it exists */
+    const char *side_file; /* output path of the method table; NULL: none */
+    const char *libraries; /* folder with ABI/libnanoscope-app.so */
     struct nsc_instrument_patterns only, except, calls;
-    uint32_t min_units;  /* methods with less code (in 16-bit units) are left out */
+    uint32_t min_units;  /* exclude methods with less code (in 16-bit code units) */
     unsigned skip;       /* enum nsc_instrument_skip */
-    const char *mapping; /* a file of ProGuard's or R8's; or NULL */
+    const char *mapping; /* a mapping file of ProGuard or R8; or NULL */
     bool keep_debuggable;
     const char *const *permissions; /* full names */
     size_t permission_count;
     const struct nsc_crypto_key *key;
-    /* Called now and then: @done of @total bytes of dex. May be NULL. */
+    /* Called periodically: @done of @total bytes of dex files. May be NULL. */
     void (*progress)(void *context, uint64_t done, uint64_t total);
     void *context;
 };

@@ -9,8 +9,8 @@
 #define ACC_ABSTRACT  0x400u
 #define ACC_SYNTHETIC 0x1000u
 
-/* A glob without types says nothing of types: com.example.* does not mean what returns a
- * com.example.Cart. So it is not compared with more of the signature than it speaks of. */
+/* Match a pattern. A glob without types is compared only with the part of the signature that it can
+ * describe: com.example.* must not match a method that only returns a com.example.Cart. */
 static bool matches(const struct nsc_pattern *m, const char *class_name, const char *signature)
 {
     const char *text = nsc_pattern_text(m), *name = strchr(signature, ' ');
@@ -34,7 +34,7 @@ bool nsc_instrument_match(const struct nsc_instrument_patterns *patterns, const 
     return false;
 }
 
-/* What stands between return type and method. */
+/* The class name is between return type and method name. */
 void nsc_instrument_class_of(const char *signature, struct nsc_buffer *out)
 {
     const char *end = strchr(signature, '('), *start = strchr(signature, ' ');

@@ -1,7 +1,7 @@
 /*
- * method_filter.h - which methods are recorded: the options' patterns and kinds.
+ * method_filter.h - select the methods that are recorded, by the options' patterns and kinds.
  *
- * Private to inject/.
+ * Private to instrument/.
  */
 #ifndef NSC_ANDROID_INSTRUMENT_METHOD_FILTER_H
 #define NSC_ANDROID_INSTRUMENT_METHOD_FILTER_H
@@ -10,25 +10,25 @@
 #include "android/instrument/instrument_report.h"
 #include "util/buffer.h"
 
-/* A method as the options see it; texts are borrowed. */
+/* Properties of a method that the options refer to; texts are borrowed. */
 struct nsc_instrument_method {
     const char *class_name; /* "com.example.Cart" */
-    const char *name;       /* "add", as the dex file has it */
+    const char *name;       /* "add", as in the dex file */
     const char *signature;  /* "void com.example.Cart.add(int)" */
     uint32_t access;        /* access flags of the dex file */
     bool has_code;
-    uint32_t units; /* of code, 16 bits each */
+    uint32_t units; /* size of its code in 16-bit units */
 };
 
-/* Recorded, or why not. Never NSC_INSTRUMENT_LEFT. */
+/* Decide whether a method is recorded, or why not. Never returns NSC_INSTRUMENT_LEFT. */
 enum nsc_instrument_why nsc_instrument_choose(const struct nsc_instrument_options *options,
                                               const struct nsc_instrument_method *method);
 
-/* Does one of the patterns match the method? Not if there are none. */
+/* Whether one of the patterns matches the method; false if there are none. */
 bool nsc_instrument_match(const struct nsc_instrument_patterns *patterns, const char *class_name,
                           const char *signature);
 
-/* The class in a pretty signature, NUL terminated, in place of what is in @out. */
+/* Extract the class name of a pretty signature. Replaces the contents of @out; NUL terminated. */
 void nsc_instrument_class_of(const char *signature, struct nsc_buffer *out);
 
 #endif
