@@ -27,8 +27,7 @@ enum nsc_manifest_attr {
 /* A boolean. UNSET: absent, or in a resource. */
 enum nsc_manifest_flag { NSC_MANIFEST_UNSET = 0, NSC_MANIFEST_FALSE, NSC_MANIFEST_TRUE };
 
-#define NSC_MANIFEST_CODENAME 10000u /* API level of an unreleased platform, given by a code name  \
-                                      */
+#define NSC_MANIFEST_CODENAME 10000u /* API level of a platform known by its code name */
 
 struct nsc_manifest {
     char *package;      /* NULL: none */

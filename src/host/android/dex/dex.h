@@ -35,8 +35,7 @@
 #include "util/buffer.h"
 #include "util/diag.h"
 
-#define NSC_DEX_ID_MAX 65536u /* limit of types, protos, fields, methods: 16-bit indices in code   \
-                               */
+#define NSC_DEX_ID_MAX 65536u /* types, protos, fields, methods: 16-bit indices in code */
 #define NSC_DEX_OLDEST 35u
 #define NSC_DEX_NEWEST 41u
 

@@ -21,8 +21,8 @@
  *     nsc_levels_stack(t, thread, end, &stack, diag);  // calls still open after the pieces
  *     // draw stack.frames from their start_ticks to the right edge
  *
- * Every call that overlaps the window is in one of the three. The exception are calls shorter than
- * a span, within a span that has a longer call of the same depth. Calls at depth >= 512 are only in
+ * Every call that overlaps the window is in one of the three, except a call that is shorter than a
+ * span and lies in the span of a longer call of the same depth. Calls at depth >= 512 are only in
  * events and stacks.
  */
 #ifndef NSC_TRACE_READ_LEVELS_H
