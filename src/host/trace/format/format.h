@@ -26,9 +26,7 @@
 #define NSC_FORMAT_FEATURES_KNOWN 0u
 
 /* Bits of the header's "may ignore" features. */
-#define NSC_FORMAT_HINT_ZSTD                                                                       \
-    1u /* compression was requested; without it blocks may use zstd too                            \
-        */
+#define NSC_FORMAT_HINT_ZSTD 1u /* compression was requested; else blocks may have it, too */
 
 /* Block flags; a reader rejects a block with an unknown bit in the low byte. */
 #define NSC_FORMAT_BLOCK_ZSTD          1u
