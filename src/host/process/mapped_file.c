@@ -8,17 +8,19 @@
 #include <unistd.h>
 
 #include "process/maps.h"
+#include "process/procfs.h"
 #include "util/privileges/credentials.h"
 
 void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t bytes)
 {
-    snprintf(path, bytes, "/proc/%ld/map_files/%llx-%llx", (long)pid,
+    snprintf(path, bytes, "/proc/%ld/map_files/%llx-%llx", (long)nsc_procfs_memory_thread(pid),
              (unsigned long long)map->start, (unsigned long long)map->end);
 }
 
 int nsc_mapped_path(pid_t pid, const struct nsc_map *map, const char *program, char *path,
                     size_t bytes)
 {
+    pid = nsc_procfs_memory_thread(pid);
     if (strcmp(map->path, program) == 0)
         snprintf(path, bytes, "/proc/%ld/exe", (long)pid);
     else if (map->deleted)
@@ -50,7 +52,7 @@ void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
     char link[64];
     ssize_t length;
 
-    snprintf(link, sizeof link, "/proc/%ld/exe", (long)pid);
+    snprintf(link, sizeof link, "/proc/%ld/exe", (long)nsc_procfs_memory_thread(pid));
     length = readlink(link, path, bytes - 1);
     path[length > 0 ? length : 0] = 0;
     if (length >= (ssize_t)sizeof deleted &&

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "process/procfs.h"
 #include "util/array.h"
 
 /* The kernel writes a line break in a file name as \012, and escapes no other character. */
@@ -82,7 +83,7 @@ int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
     FILE *file;
 
     *maps = (struct nsc_maps){0};
-    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)nsc_procfs_memory_thread(pid));
     file = fopen(path, "re");
     if (file == NULL)
         return -errno;

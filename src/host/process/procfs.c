@@ -1,6 +1,7 @@
 /* procfs.c - see procfs.h. */
 #include "process/procfs.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,9 @@
 
 /* A flag in /proc/PID/stat. Source: include/linux/sched.h. */
 #define PF_EXITING 4u
+
+/* Threads may end, and others begin, while one that lives is searched. */
+#define THREAD_TRIES 10
 
 int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes)
 {
@@ -94,4 +98,49 @@ bool nsc_procfs_has_thread(pid_t pid, pid_t tid)
 
     snprintf(path, sizeof path, "/proc/%ld/task/%ld", (long)pid, (long)tid);
     return tid > 0 && access(path, F_OK) == 0;
+}
+
+static bool is_alive(pid_t pid, const char *name)
+{
+    char stat[512];
+
+    return nsc_procfs_read(pid, name, stat, sizeof stat) > 0 && !nsc_procfs_is_exiting(stat);
+}
+
+/* Returns a living thread of process @pid; 0: none. @others: receives whether there are threads
+ * other than the first. */
+static pid_t find_living(pid_t pid, bool *others)
+{
+    const struct dirent *entry;
+    pid_t found = 0;
+    char path[64];
+    DIR *tasks;
+
+    *others = false;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)pid);
+    tasks = opendir(path);
+    while (tasks != NULL && found == 0 && (entry = readdir(tasks)) != NULL) {
+        pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+        *others |= tid > 0 && tid != pid;
+        snprintf(path, sizeof path, "task/%ld/stat", (long)tid);
+        if (tid > 0 && is_alive(pid, path))
+            found = tid;
+    }
+    if (tasks != NULL)
+        closedir(tasks);
+    return found;
+}
+
+pid_t nsc_procfs_memory_thread(pid_t pid)
+{
+    bool others = true;
+    pid_t found = 0;
+    int tries;
+
+    if (is_alive(pid, "stat"))
+        return pid;
+    for (tries = 0; tries < THREAD_TRIES && found == 0 && others; tries++)
+        found = find_living(pid, &others);
+    return found > 0 ? found : pid;
 }

@@ -32,6 +32,12 @@ char nsc_procfs_state(const char *stat);
 /* Return the age of the process in ms, at a resolution of 10 ms, from the text of /proc/PID/stat.
  * Counts from fork, not from exec. INT64_MAX if not known. */
 int64_t nsc_procfs_age_ms(const char *stat);
+/**
+ * nsc_procfs_memory_thread - find a thread through which /proc shows the memory of process @pid.
+ * Once the first thread of a process has ended, the files in /proc/PID about its memory are empty.
+ * Returns @pid, or the tid of a living thread if the first one has ended.
+ */
+pid_t nsc_procfs_memory_thread(pid_t pid);
 /* Return true if process @pid has a thread @tid now. */
 bool nsc_procfs_has_thread(pid_t pid, pid_t tid);
 /* Return true if the thread of this /proc/.../stat has ended or is exiting. */

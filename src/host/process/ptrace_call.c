@@ -110,9 +110,12 @@ static int try_another(struct call *c, const char *what)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* Wait for the thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH if the thread has ended. */
+/* Wait for the thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH if the thread has ended. After
+ * the deadline a stop does not count: a thread can cause stops forever. */
 static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
 {
+    if (nsc_now_ns() > deadline_ns)
+        return -ETIMEDOUT;
     for (unsigned tries = 0;; tries++) {
         pid_t got = waitpid(c->pick.tid, status, __WALL | WNOHANG);
 

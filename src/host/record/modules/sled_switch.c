@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
+#include "process/procfs.h"
 #include "util/now.h"
 
 enum {
@@ -176,7 +177,7 @@ int nsc_sled_switch_open(pid_t pid, struct nsc_diag *diag)
     char path[48];
     int fd, error;
 
-    snprintf(path, sizeof path, "/proc/%ld/mem", (long)pid);
+    snprintf(path, sizeof path, "/proc/%ld/mem", (long)nsc_procfs_memory_thread(pid));
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0)
         return fd;

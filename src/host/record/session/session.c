@@ -13,6 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "process/procfs.h"
 #include "record/session/available_memory.h"
 #include "record/session/memory_fault.h"
 
@@ -26,6 +27,7 @@ enum {
     CHUNK_BYTES_MIN = 16 << 10, /* small buffers get smaller chunks, so that threads can share */
     CHUNKS_WANTED = 16,
     MAPS_BYTES = 32 << 10, /* buffer for reading /proc/PID/maps */
+    THREAD_TRIES = 10,
 };
 
 /* Limit for all chunks together, if all of them had their pages. */
@@ -405,7 +407,9 @@ bool nsc_session_alone(const struct nsc_record_session *session)
     return true;
 }
 
-bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
+/* Searches the maps of thread @tid for the session's memory. @empty: receives whether there are no
+ * mappings. */
+static bool is_in_maps(const struct nsc_record_session *session, pid_t tid, bool *empty)
 {
     unsigned long long inode;
     unsigned major_number, minor_number;
@@ -414,12 +418,14 @@ bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
     struct stat st;
     FILE *maps;
 
-    snprintf(line, sizeof line, "/proc/%ld/maps", (long)pid);
+    *empty = true;
+    snprintf(line, sizeof line, "/proc/%ld/maps", (long)tid);
     maps = fopen(line, "re");
     if (maps == NULL || fstat(session->fd, &st) != 0)
         goto out;
     setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* the default is 1 KiB */
     while (!found && fgets(line, sizeof line, maps) != NULL) {
+        *empty = false;
         /* The rest of a line that exceeds the buffer is part of a file name, which may contain
          * anything. */
         found = is_start &&
@@ -431,6 +437,21 @@ bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 out:
     if (maps != NULL)
         fclose(maps);
+    return found;
+}
+
+bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
+{
+    bool empty, found = is_in_maps(session, pid, &empty);
+
+    /* A thread may end before its maps are opened, and others begin. */
+    for (int tries = 0; empty && tries < THREAD_TRIES; tries++) {
+        pid_t tid = nsc_procfs_memory_thread(pid);
+
+        if (tid == pid)
+            break;
+        found = is_in_maps(session, tid, &empty);
+    }
     return found;
 }
 
