@@ -19,23 +19,36 @@ void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record
         admission->target = nsc_credentials_of_user(NO_USER, NO_USER); /* covers no process */
 }
 
-static int check(const struct nsc_admission *admission, pid_t pid)
+/* Remembers the credentials of a process of the session, if they are fewer than root's target has.
+ */
+static void note_less(struct nsc_admission *admission, const struct nsc_credentials *theirs)
+{
+    if (admission->has_less || !nsc_credentials_are_foreign(theirs) ||
+        nsc_credentials_are_foreign(&admission->target))
+        return;
+    admission->least = *theirs;
+    admission->has_less = true;
+}
+
+static int check(struct nsc_admission *admission, pid_t pid)
 {
     struct nsc_credentials theirs;
 
     if (pid <= 0 || pid == getpid() || !nsc_session_is_mapped(admission->session, pid) ||
         nsc_credentials_read(pid, &theirs) != 0)
         return -ESRCH;
-    return nsc_credentials_cover(&admission->target, &theirs) ? 0 : -EXDEV;
+    if (!nsc_credentials_cover(&admission->target, &theirs))
+        return -EXDEV;
+    note_less(admission, &theirs);
+    return 0;
 }
 
-bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid)
+bool nsc_admission_allows(struct nsc_admission *admission, pid_t pid)
 {
     return check(admission, pid) == 0;
 }
 
-int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
-                              struct nsc_diag *diag)
+int nsc_admission_open_memory(struct nsc_admission *admission, pid_t pid, struct nsc_diag *diag)
 {
     int fd = -1, error = check(admission, pid);
 
@@ -60,7 +73,7 @@ int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
                         (long)pid);
 }
 
-bool nsc_admission_allows_cached(const struct nsc_admission *admission,
+bool nsc_admission_allows_cached(struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid)
 {
     uint64_t begun_ns = nsc_now_ns(), ended_ns, took_ns;
@@ -74,7 +87,7 @@ bool nsc_admission_allows_cached(const struct nsc_admission *admission,
     return verdict->allowed;
 }
 
-bool nsc_admission_allows_thread(const struct nsc_admission *admission,
+bool nsc_admission_allows_thread(struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid)
 {
     return nsc_admission_allows_cached(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
@@ -92,14 +105,12 @@ const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admissio
     admission->least = admission->target;
     if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
         return &admission->least;
-    nsc_session_processes_find(admission->session, &members);
+    if (!nsc_session_processes_find(admission->session, &members))
+        admission->least = nsc_credentials_of_user(NO_USER, NO_USER); /* nobody can assume them */
     for (i = 0; i < members.count && !admission->has_less; i++)
         if (nsc_credentials_read(members.pids[i], &theirs) == 0 &&
-            nsc_credentials_are_foreign(&theirs) &&
-            nsc_credentials_cover(&admission->target, &theirs)) {
-            admission->least = theirs;
-            admission->has_less = true;
-        }
+            nsc_credentials_cover(&admission->target, &theirs))
+            note_less(admission, &theirs);
     nsc_session_processes_free(&members);
     admission->least_expires_ns = nsc_now_ns() + (nsc_now_ns() - begun_ns);
     return &admission->least;

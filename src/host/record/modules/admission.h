@@ -24,7 +24,7 @@ struct nsc_admission {
     const struct nsc_record_session *session;
     struct nsc_credentials target; /* credentials of the program that the user asked to record */
     struct nsc_credentials least;  /* see nsc_admission_least() */
-    bool has_less;                 /* `least` are fewer than those of `target` */
+    bool has_less;                 /* `least` are fewer than those of `target`, for good */
     uint64_t least_expires_ns;     /* nsc_now_ns(); 0: not searched yet */
 };
 
@@ -35,7 +35,7 @@ void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record
 /* True if process @pid is admitted now. The answer may be outdated at once;
  * nsc_admission_open_memory() returns a descriptor that stays with the program. Cost: reads all of
  * the process's maps. */
-bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
+bool nsc_admission_allows(struct nsc_admission *admission, pid_t pid);
 
 /**
  * nsc_admission_open_memory - open the memory of an admitted process, to read and write.
@@ -45,8 +45,7 @@ bool nsc_admission_allows(const struct nsc_admission *admission, pid_t pid);
  * process, or it does not map the session's memory), -EACCES or -EPERM (the system forbids it),
  * -EXDEV (it has other privileges than the recorded program).
  */
-int nsc_admission_open_memory(const struct nsc_admission *admission, pid_t pid,
-                              struct nsc_diag *diag);
+int nsc_admission_open_memory(struct nsc_admission *admission, pid_t pid, struct nsc_diag *diag);
 
 /* A cached admission. It is valid for a second, or for ten times the duration of the check if that
  * is longer: a program can make its maps long. Zero: not checked yet. */
@@ -56,19 +55,20 @@ struct nsc_admission_verdict {
 };
 
 /* As nsc_admission_allows(), cached in @verdict. */
-bool nsc_admission_allows_cached(const struct nsc_admission *admission,
+bool nsc_admission_allows_cached(struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid);
 
 /* True if @tid is a thread of process @pid, which is admitted. @verdict: the cache of the process,
  * so that many threads cause one check of its maps per second. */
-bool nsc_admission_allows_thread(const struct nsc_admission *admission,
+bool nsc_admission_allows_thread(struct nsc_admission *admission,
                                  struct nsc_admission_verdict *verdict, pid_t pid, pid_t tid);
 
 /**
  * nsc_admission_least - find the credentials for opening a file that the session names, but that no
  * process has mapped: any process of the session can have named it.
  * Returns the recorded program's credentials. If the recorder is root and a process with fewer
- * privileges maps the session's memory, returns those of that process, from then on. Valid until
+ * privileges maps the session's memory, or was ever admitted, returns those of that process, from
+ * then on; if the search takes too long, credentials with which no file can be opened. Valid until
  * the next call.
  * Cost: reads all maps of the machine. The result is valid for as long as that took, so that many
  * calls spend at most half of their time on it.

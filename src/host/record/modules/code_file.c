@@ -118,8 +118,10 @@ static bool is_same(const struct nsc_code_file *file, const struct statx *st)
            st->stx_ino == file->inode;
 }
 
-/* Uses only cached attributes, as the file system may belong to another user. */
-static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map)
+/* Uses only cached attributes, as the file system may belong to another user. @by_path: set if the
+ * answer holds only as long as @map does. */
+static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map,
+                       bool *by_path)
 {
     char path[NSC_MAPPED_PATH_MAX], program[PATH_MAX];
     struct statx st;
@@ -131,6 +133,7 @@ static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct
      * number in the maps is not enough, as each file system has its own. */
     if (errno == ENOENT || map->path[0] != '/' || map->inode != file->inode)
         return false;
+    *by_path = true;
     nsc_mapped_program(pid, program, sizeof program);
     return nsc_mapped_path(pid, map, program, path, sizeof path) == 0 &&
            statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && is_same(file, &st);
@@ -162,7 +165,7 @@ static bool holds(const struct nsc_map *map, uint64_t address)
 int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struct nsc_maps *maps,
                         const struct nsc_code_place *place)
 {
-    bool first = false, last = false, any = false;
+    bool first = false, last = false, any = false, by_path = false;
     size_t i;
 
     for (i = 0; i < maps->count; i++) {
@@ -171,7 +174,7 @@ int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struc
         if (!map->executable || map->end <= place->start || map->start >= place->end)
             continue;
         any = true;
-        if (map->inode == 0 || !is_of_file(file, pid, map) ||
+        if (map->inode == 0 || !is_of_file(file, pid, map, &by_path) ||
             !bias_fits(file, map->offset, map->start, place->bias))
             return -EXDEV;
         first |= holds(map, place->start);
@@ -179,5 +182,7 @@ int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struc
     }
     if (!any)
         return -EIO;
-    return first && last ? 0 : -EXDEV;
+    if (!first || !last)
+        return -EXDEV;
+    return by_path ? NSC_CODE_FILE_BY_PATH : 0;
 }

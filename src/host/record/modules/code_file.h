@@ -16,7 +16,7 @@
 #include "process/maps.h"
 #include "util/privileges/credentials.h"
 
-enum { NSC_CODE_FILE_SEGMENTS_MAX = 8 };
+enum { NSC_CODE_FILE_SEGMENTS_MAX = 8, NSC_CODE_FILE_BY_PATH = 1 };
 
 /* An executable segment, from the file's program headers. */
 struct nsc_code_segment {
@@ -47,9 +47,10 @@ int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_c
 
 /**
  * nsc_code_file_check - check whether process @pid has loaded the file's code at @place.
- * @maps: the process's maps, read a moment ago.
+ * @maps: the process's maps.
  *
- * Returns 0, -EIO (no code there, as after dlclose) or -EXDEV (other code).
+ * Returns 0, NSC_CODE_FILE_BY_PATH (true if @maps are up to date), -EIO (no code there, as after
+ * dlclose) or -EXDEV (other code).
  * All executable mappings in the range must belong to the file and fit the bias, and contain the
  * first and the last byte of the range. A mapping's file is identified through /proc/PID/map_files;
  * where the system does not permit that, through the path that the kernel reports for it.

@@ -74,7 +74,7 @@ struct nsc_modules {
     struct nsc_module_file **files;
     uint32_t count, capacity, open_fds;
     uint64_t opening_ns;  /* time spent opening files, as root */
-    uint64_t checking_ns; /* time spent reading maps in which a module was not found */
+    uint64_t checking_ns; /* time spent reading maps that are long or do not show a module */
     uint32_t unread;      /* files that could not be opened or parsed; their hooks are unknown */
     int unread_error;     /* error of the first, a negative errno */
     struct nsc_function_place *places; /* by function id */

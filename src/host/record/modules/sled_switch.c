@@ -433,8 +433,7 @@ void nsc_sled_switch_want_all(struct nsc_sled_switch *flip, bool on)
     memset(flip->wanted, on ? 0xff : 0, set_bytes(flip));
 }
 
-/* True if any sled must be switched. */
-static bool differs(const struct nsc_sled_switch *flip)
+bool nsc_sled_switch_is_needed(const struct nsc_sled_switch *flip)
 {
     size_t i;
 
@@ -451,7 +450,7 @@ int nsc_sled_switch_apply(struct nsc_sled_switch *flip, enum nsc_sled_switch_ord
     uint64_t start_ns;
     int error;
 
-    if (!differs(flip))
+    if (!nsc_sled_switch_is_needed(flip))
         return 0;
     start_ns = nsc_now_ns();
     error = take_walk(flip, order == NSC_SLED_SWITCH_AT_ONCE ? WALK_ONCE : WALK_FIRST, &done);
@@ -467,7 +466,7 @@ int nsc_sled_switch_apply(struct nsc_sled_switch *flip, enum nsc_sled_switch_ord
     return error;
 }
 
-void nsc_sled_switch_free_process(struct nsc_process_sleds *onoff)
+void nsc_sled_switch_free_modules(struct nsc_process_sleds *onoff)
 {
     uint32_t i;
 
@@ -475,6 +474,13 @@ void nsc_sled_switch_free_process(struct nsc_process_sleds *onoff)
         if (onoff->flips[i].sleds != NULL)
             nsc_sled_switch_free(&onoff->flips[i]);
     free(onoff->flips);
+    onoff->flips = NULL;
+    onoff->count = 0;
+}
+
+void nsc_sled_switch_free_process(struct nsc_process_sleds *onoff)
+{
+    nsc_sled_switch_free_modules(onoff);
     nsc_maps_free(&onoff->maps);
     if (onoff->mem >= 0)
         close(onoff->mem);

@@ -64,6 +64,9 @@ void nsc_sled_switch_free(struct nsc_sled_switch *flip);
 void nsc_sled_switch_want(struct nsc_sled_switch *flip, const uint8_t *bitmap);
 void nsc_sled_switch_want_all(struct nsc_sled_switch *flip, bool on);
 
+/* Return true if any sled's present state is not the wanted one. */
+bool nsc_sled_switch_is_needed(const struct nsc_sled_switch *flip);
+
 /* The order of switching: a complete call needs its entry before its exit. */
 enum nsc_sled_switch_order {
     NSC_SLED_SWITCH_WHOLE_CALLS, /* enable exits before entries; disable entries before exits */
@@ -93,6 +96,8 @@ struct nsc_process_sleds {
     struct nsc_maps maps; /* of the process, to check modules by; may be out of date */
 };
 
+/* Free the state of all modules; memory and maps stay. */
+void nsc_sled_switch_free_modules(struct nsc_process_sleds *onoff);
 void nsc_sled_switch_free_process(struct nsc_process_sleds *onoff);
 
 #endif

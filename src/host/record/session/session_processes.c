@@ -17,6 +17,8 @@
 #define LOOK_AGAIN_NS (MS / 2)
 /* Wait if the kernel does not report run times: a few time slices on a busy machine. */
 #define BLIND_NS      (50 * MS)
+/* Any user can have many processes with long maps. */
+#define SEARCH_MAX_NS (5000 * MS)
 
 /* ---- Processes that map the memory ---------------------------------------------------------- */
 
@@ -40,31 +42,35 @@ static void add(struct nsc_session_processes *members, pid_t pid)
     members->pids[members->count++] = pid;
 }
 
-void nsc_session_processes_find(const struct nsc_record_session *session,
+bool nsc_session_processes_find(const struct nsc_record_session *session,
                                 struct nsc_session_processes *members)
 {
+    uint64_t deadline_ns = nsc_now_ns() + SEARCH_MAX_NS;
     const struct dirent *entry;
     DIR *proc = opendir("/proc");
+    bool in_time = true;
 
     if (proc == NULL)
-        return;
+        return true;
     while ((entry = readdir(proc)) != NULL) {
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 
         if (pid > 0 && pid != getpid() && !is_known(members, pid) &&
             nsc_session_is_mapped(session, pid))
             add(members, pid);
+        in_time = nsc_now_ns() < deadline_ns;
+        if (!in_time)
+            break;
     }
     closedir(proc);
+    return in_time;
 }
 
 bool nsc_session_processes_exist(const struct nsc_record_session *session)
 {
     struct nsc_session_processes members = {0};
-    bool any;
+    bool any = !nsc_session_processes_find(session, &members) || members.count > 0;
 
-    nsc_session_processes_find(session, &members);
-    any = members.count > 0;
     nsc_session_processes_free(&members);
     return any;
 }

@@ -17,11 +17,12 @@ struct nsc_session_processes {
     uint32_t count, capacity;
 };
 
-/* Add the processes that map the session's memory and are not in the list yet. */
-void nsc_session_processes_find(const struct nsc_record_session *session,
+/* Add the processes that map the session's memory and are not in the list yet. Returns false if the
+ * search was ended after five seconds. */
+bool nsc_session_processes_find(const struct nsc_record_session *session,
                                 struct nsc_session_processes *members);
-/* True if any process maps the session's memory. The only way to tell where the kernel does not
- * count the processes that have it open. Context: searches /proc. */
+/* True if any process maps the session's memory, or if the search took too long. The only way to
+ * tell where the kernel does not count the processes that have it open. Context: searches /proc. */
 bool nsc_session_processes_exist(const struct nsc_record_session *session);
 void nsc_session_processes_free(struct nsc_session_processes *members);
 

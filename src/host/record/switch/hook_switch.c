@@ -16,22 +16,25 @@
 /* Rounds in which processes may still appear that were forked while others were switched. */
 enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
 
-/* Total time limit for reading maps in which a module is not found. */
-#define CHECKING_MAX_NS 2000000000ull
+/* Total time limits: for reading maps that are long or in which a module is not found, and for
+ * processes that have not registered. */
+#define LONG_MAPS_NS     20000000ull
+#define CHECKING_MAX_NS  2000000000ull
+#define STRANGERS_MAX_NS 10000000000ull
 
 /*
- * Checks that process @pid has mapped the module's file there. Without privileges, the kernel lets
- * the recorder write to processes of its own user only. With them, a program that lies about its
- * modules could direct its writes to other code.
- * The maps may be older than the module: if the check fails, reads them again. Reading them in vain
- * is limited, as a program can have long maps and many false modules.
+ * Checks that process @pid has mapped the module's file there, now. Without privileges, the kernel
+ * lets the recorder write to processes of its own user only. With them, a program that lies about
+ * its modules could direct its writes to other code.
+ * The maps may be older than the module: if the check fails, reads them again. Reading them in
+ * vain, or for long, is limited, as a program can have long maps and many false modules.
  */
 static int check_place(struct nsc_process_sleds *onoff, pid_t pid,
                        const struct nsc_module_file *file, const struct nsc_space_mapping *m)
 {
     const struct nsc_code_place place = {m->start, m->end, m->bias};
     struct nsc_modules *modules = file->modules;
-    uint64_t begun_ns = nsc_now_ns();
+    uint64_t begun_ns = nsc_now_ns(), took_ns;
     struct nsc_maps fresh;
     int error;
 
@@ -44,9 +47,10 @@ static int check_place(struct nsc_process_sleds *onoff, pid_t pid,
     nsc_maps_free(&onoff->maps);
     onoff->maps = fresh;
     error = nsc_code_file_check(&file->code, pid, &onoff->maps, &place);
-    if (error != 0)
-        modules->checking_ns += nsc_now_ns() - begun_ns;
-    return error;
+    took_ns = nsc_now_ns() - begun_ns;
+    if (error < 0 || took_ns > LONG_MAPS_NS)
+        modules->checking_ns += took_ns;
+    return error < 0 ? error : 0;
 }
 
 /* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
@@ -102,6 +106,21 @@ struct nsc_sled_switch *nsc_hook_switch_flip(struct nsc_tracee_process *process,
         }
     }
     return flip_of(onoff, process->pid, &process->space, mapping, error);
+}
+
+/* Applies what is wanted of @mapping. The module may have been unloaded since its sleds were looked
+ * at, and another mapped in its place. */
+static int apply(struct nsc_process_sleds *onoff, pid_t pid, const struct nsc_space *space,
+                 uint32_t mapping, enum nsc_sled_switch_order order,
+                 struct nsc_sled_switch_stats *stats)
+{
+    const struct nsc_space_mapping *m = &space->mappings[mapping];
+    struct nsc_sled_switch *flip = &onoff->flips[mapping];
+    int error = 0;
+
+    if (nsc_sled_switch_is_needed(flip))
+        error = check_place(onoff, pid, space->modules->files[m->module], m);
+    return error == 0 ? nsc_sled_switch_apply(flip, order, stats) : error;
 }
 
 /* ---- What is wanted -------------------------------------------------------------------------- */
@@ -214,7 +233,7 @@ static int switch_mapping(struct nsc_tracee_process *p, uint32_t mapping, bool o
     struct nsc_sled_switch *flip = prepare(p, mapping, on, &error);
 
     if (flip != NULL)
-        error = nsc_sled_switch_apply(flip, order_in(p->all), stats);
+        error = apply(&p->onoff, p->pid, &p->space, mapping, order_in(p->all), stats);
     if (error == -EXDEV)
         p->all->stats.mistrusted = true;
     return is_failure(error) ? error : 0;
@@ -390,49 +409,46 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
  * process lay that it was forked from. Which one that was is not always to be told; where there is
  * no sled, nothing is written.
  */
-static void switch_stranger(const struct nsc_tracees *all, pid_t pid, bool on,
+static void switch_stranger(struct nsc_tracees *all, pid_t pid, bool on, uint64_t deadline_ns,
                             struct nsc_sled_switch_stats *stats)
 {
     struct nsc_process_sleds onoff = {.mem = nsc_admission_open_memory(&all->admission, pid, NULL)};
     uint32_t i, k;
     int error;
 
-    for (i = 0; onoff.mem >= 0 && i < all->process_high; i++) {
+    for (i = 0; onoff.mem >= 0 && i < all->process_high && nsc_now_ns() < deadline_ns; i++) {
         const struct nsc_tracee_process *p = all->processes[i];
-        struct nsc_process_sleds theirs = {.mem = onoff.mem};
 
-        for (k = 0; p != NULL && k < p->space.count; k++) {
+        for (k = 0; p != NULL && k < p->space.count && nsc_now_ns() < deadline_ns; k++) {
             struct nsc_sled_switch *flip = has_sleds(&p->space.mappings[k])
-                                               ? flip_of(&theirs, pid, &p->space, k, &error)
+                                               ? flip_of(&onoff, pid, &p->space, k, &error)
                                                : NULL;
 
             if (flip == NULL)
                 continue;
             want(flip, &p->space, k, on);
-            nsc_sled_switch_apply(flip, NSC_SLED_SWITCH_AT_ONCE, stats);
+            (void)apply(&onoff, pid, &p->space, k, NSC_SLED_SWITCH_AT_ONCE, stats);
         }
-        theirs.mem = -1;
-        nsc_sled_switch_free_process(&theirs);
+        nsc_sled_switch_free_modules(&onoff);
     }
-    if (onoff.mem >= 0)
-        close(onoff.mem);
+    nsc_sled_switch_free_process(&onoff);
 }
 
 /* Whoever was forked while its parent was switched has some sleds as they were: till there is
- * nobody new. */
-static void switch_strangers(const struct nsc_tracees *all, bool on,
-                             struct nsc_sled_switch_stats *stats)
+ * nobody new, or the time is over. */
+static void switch_strangers(struct nsc_tracees *all, bool on, struct nsc_sled_switch_stats *stats)
 {
+    uint64_t deadline_ns = nsc_now_ns() + STRANGERS_MAX_NS;
     struct nsc_session_processes members = {0};
     uint32_t round, i;
 
-    for (round = 0; round < ROUNDS_MAX; round++) {
+    for (round = 0; round < ROUNDS_MAX && nsc_now_ns() < deadline_ns; round++) {
         uint32_t known = members.count;
 
-        nsc_session_processes_find(all->session, &members);
-        for (i = known; i < members.count; i++)
+        (void)nsc_session_processes_find(all->session, &members);
+        for (i = known; i < members.count && nsc_now_ns() < deadline_ns; i++)
             if (!is_switched(all, members.pids[i]))
-                switch_stranger(all, members.pids[i], on, stats);
+                switch_stranger(all, members.pids[i], on, deadline_ns, stats);
         if (members.count == known)
             break;
     }
@@ -466,7 +482,7 @@ bool nsc_hook_switch_settle(struct nsc_tracees *all, uint64_t patience_ns)
     struct nsc_session_processes members = {0};
     bool settled;
 
-    nsc_session_processes_find(all->session, &members);
+    (void)nsc_session_processes_find(all->session, &members);
     settled = nsc_session_processes_settle(&members, patience_ns);
     nsc_session_processes_free(&members);
     return settled;
