@@ -17,10 +17,11 @@ void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t by
              (unsigned long long)map->start, (unsigned long long)map->end);
 }
 
-int nsc_mapped_path(pid_t pid, const struct nsc_map *map, const char *program, char *path,
-                    size_t bytes)
+/* Store the path by which the file of a mapping is reached without the capability for map_files.
+ * Returns 0 or -ENOENT (deleted). */
+static int path_of(pid_t pid, const struct nsc_map *map, const char *program, char *path,
+                   size_t bytes)
 {
-    pid = nsc_procfs_memory_thread(pid);
     if (strcmp(map->path, program) == 0)
         snprintf(path, bytes, "/proc/%ld/exe", (long)pid);
     else if (map->deleted)
@@ -36,14 +37,15 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
     char path[NSC_MAPPED_PATH_MAX];
     int fd;
 
+    pid = nsc_procfs_memory_thread(pid);
     nsc_mapped_link(pid, map, path, sizeof path);
     /* Opening map_files needs a capability, so this uses nanoscope's own credentials. */
-    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, path);
+    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, pid, path);
     if (fd >= 0)
         return fd;
-    if (nsc_mapped_path(pid, map, program, path, sizeof path) != 0)
+    if (path_of(pid, map, program, path, sizeof path) != 0)
         return -ENOENT;
-    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, path);
+    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, pid, path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)

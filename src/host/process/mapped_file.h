@@ -32,13 +32,8 @@ enum { NSC_MAPPED_PATH_MAX = 4200 };
  */
 void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t bytes);
 
-/* Store the path by which the file of a mapping is reached without that capability. @program: path
- * of the process's executable, as in /proc/PID/maps. Returns 0 or -ENOENT (deleted). */
-int nsc_mapped_path(pid_t pid, const struct nsc_map *map, const char *program, char *path,
-                    size_t bytes);
-
 /* As nsc_process_open_mapped(), for a given mapping. @program: path of the process's executable, as
- * in /proc/PID/maps. Returns a descriptor or -errno. Private to process/. */
+ * in /proc/PID/maps. Returns a descriptor or -errno. */
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as);
 

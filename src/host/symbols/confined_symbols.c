@@ -179,7 +179,7 @@ static void open_debug_file(struct job *job, char *path, size_t path_bytes)
     if (o->no_debug_files || o->build_id == NULL ||
         !nsc_debug_file_path(root, o->build_id, o->build_id_bytes, path, path_bytes))
         return;
-    fd = nsc_credentials_open(o->confine_as, path);
+    fd = nsc_credentials_open(o->confine_as, 0, path);
     if (fd >= 0) {
         job->debug.fd = fd;
         job->debug.path = path;

@@ -276,7 +276,7 @@ static const char *why_unread(int error)
     case -ETIMEDOUT:
         return "its file system, or its parser, did not answer in time";
     case -EOPNOTSUPP:
-        return "its file system is served by another user's process";
+        return "it is on FUSE, in /proc, /sys or the like, or on a mount that another user made";
     default:
         return strerror(-error);
     }

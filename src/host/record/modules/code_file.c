@@ -118,25 +118,42 @@ static bool is_same(const struct nsc_code_file *file, const struct statx *st)
            st->stx_ino == file->inode;
 }
 
-/* Uses only cached attributes, as the file system may belong to another user. @by_path: set if the
- * answer holds only as long as @map does. */
+/* Compares with the file at the path that the kernel reports for @map. The inode number in the maps
+ * is not enough, as each file system has its own. */
+static bool is_at_path(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map)
+{
+    struct nsc_credentials theirs;
+    char program[PATH_MAX];
+    bool foreign, same;
+    struct statx st;
+    int fd;
+
+    if (map->path[0] != '/' || map->inode != file->inode || nsc_credentials_read(pid, &theirs) != 0)
+        return false;
+    foreign = nsc_credentials_are_foreign(&theirs);
+    nsc_mapped_program(pid, program, sizeof program);
+    fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL);
+    if (fd < 0)
+        return false;
+    same = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 &&
+           is_same(file, &st);
+    close(fd);
+    return same;
+}
+
+/* Asks the kernel, not a file system, which may belong to another user. Without the capability for
+ * map_files, sets @by_path: the answer holds only as long as @map does. */
 static bool is_of_file(const struct nsc_code_file *file, pid_t pid, const struct nsc_map *map,
                        bool *by_path)
 {
-    char path[NSC_MAPPED_PATH_MAX], program[PATH_MAX];
+    char link[NSC_MAPPED_PATH_MAX];
     struct statx st;
 
-    nsc_mapped_link(pid, map, path, sizeof path);
-    if (statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
+    nsc_mapped_link(pid, map, link, sizeof link);
+    if (statx(AT_FDCWD, link, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
         return is_same(file, &st);
-    /* Without the capability for map_files: the file at the path that the kernel reports. The inode
-     * number in the maps is not enough, as each file system has its own. */
-    if (errno == ENOENT || map->path[0] != '/' || map->inode != file->inode)
-        return false;
-    *by_path = true;
-    nsc_mapped_program(pid, program, sizeof program);
-    return nsc_mapped_path(pid, map, program, path, sizeof path) == 0 &&
-           statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 && is_same(file, &st);
+    *by_path = errno != ENOENT;
+    return *by_path && is_at_path(file, pid, map);
 }
 
 /* True if the bias agrees with the mapping of the file's @offset at @address. A segment is mapped

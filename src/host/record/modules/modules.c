@@ -111,18 +111,26 @@ static int open_at_path(struct nsc_module_file *file)
         return nsc_privileges_open_regular(file->path);
     if (!file->foreign)
         choose_owner(file, 0);
-    return nsc_credentials_open(file->foreign ? &file->owner : NULL, file->path);
+    return nsc_credentials_open(file->foreign ? &file->owner : NULL, 0, file->path);
+}
+
+/* As fstat(), but does not ask a file system of another user, which may block. */
+static int get_status(int fd, struct statx *st)
+{
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st);
 }
 
 /* A program can name the session's memory as its module. The recorder would hold it open, and never
  * see that all others are gone. */
 static bool is_session(const struct nsc_module_file *file, int fd)
 {
-    struct stat opened, session;
+    struct statx opened, session;
 
     /* A session that was read from a core dump has no file. */
-    return fstat(fd, &opened) == 0 && fstat(file->admission->session->fd, &session) == 0 &&
-           opened.st_dev == session.st_dev && opened.st_ino == session.st_ino;
+    return get_status(fd, &opened) == 0 &&
+           get_status(file->admission->session->fd, &session) == 0 &&
+           opened.stx_dev_major == session.stx_dev_major &&
+           opened.stx_dev_minor == session.stx_dev_minor && opened.stx_ino == session.stx_ino;
 }
 
 /*
@@ -149,7 +157,7 @@ static void choose_parser(struct nsc_module_file *file, int fd, bool mapped)
     file->confined = file->foreign;
     if (file->foreign || geteuid() != 0)
         return;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, &st) != 0)
+    if (get_status(fd, &st) != 0)
         st = (struct statx){.stx_uid = OVERFLOW_ID, .stx_gid = OVERFLOW_ID};
     file->confined = !is_from_root(&st, mapped);
     file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);

@@ -20,6 +20,7 @@
 
 #include "util/now.h"
 #include "util/privileges/child.h"
+#include "util/privileges/mount_trust.h"
 
 #define FUSE_SUPER_MAGIC 0x65735546 /* not defined in linux/magic.h */
 
@@ -270,8 +271,9 @@ static bool is_special(int fd)
     return false;
 }
 
-/* @stored: refuse files on special file systems. */
-static int open_regular(const char *path, bool stored)
+/* @careful: refuse files on special file systems, and on mounts that are neither of this process
+ * nor of @pid. */
+static int open_regular(const char *path, bool careful, pid_t pid)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
     char link[48];
@@ -280,7 +282,7 @@ static int open_regular(const char *path, bool stored)
     if (place < 0)
         return -errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    if (stored && is_special(place))
+    if (careful && (!nsc_mount_is_trusted(place, pid) || is_special(place)))
         fd = -EOPNOTSUPP;
     else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
         fd = -EINVAL;
@@ -292,7 +294,7 @@ static int open_regular(const char *path, bool stored)
 
 int nsc_privileges_open_regular(const char *path)
 {
-    return open_regular(path, false);
+    return open_regular(path, false, 0);
 }
 
 union control {
@@ -302,7 +304,7 @@ union control {
 
 /* The child's part: opens the file, then sends the descriptor or the error. */
 __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials *credentials,
-                                                    const char *path, int socket)
+                                                    pid_t pid, const char *path, int socket)
 {
     int fd = 0;
     union control control = {0};
@@ -316,7 +318,7 @@ __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials
     if (credentials != NULL)
         fd = nsc_credentials_assume(credentials);
     if (fd == 0)
-        fd = open_regular(path, true);
+        fd = open_regular(path, true, pid);
     if (fd >= 0) {
         message.msg_control = &control;
         message.msg_controllen = sizeof control;
@@ -347,7 +349,7 @@ static int receive(int socket)
     return fd >= 0 ? fd : result < 0 ? result : -EIO;
 }
 
-int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path)
+int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, const char *path)
 {
     int ends[2], fd;
     pid_t child;
@@ -356,7 +358,7 @@ int nsc_credentials_open(const struct nsc_credentials *credentials, const char *
         return -errno;
     child = fork();
     if (child == 0)
-        open_and_send(credentials, path, ends[1]);
+        open_and_send(credentials, pid, path, ends[1]);
     close(ends[1]);
     fd = child > 0 ? receive(ends[0]) : -EAGAIN;
     close(ends[0]);

@@ -77,11 +77,12 @@ int nsc_privileges_open_regular(const char *path);
 /**
  * nsc_credentials_open - open a regular file with the credentials of another user.
  * @credentials: NULL: those of this process.
+ * @pid: a process whose mounts are accepted, see nsc_mount_is_trusted(); 0: none.
  *
  * A forked child opens the file, as a file system of that user may block forever. Returns as
- * nsc_privileges_open_regular(); -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE
- * and on the kernel's own file systems, such as /proc.
+ * nsc_privileges_open_regular(); -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE,
+ * on the kernel's own file systems, such as /proc, and on mounts that another user made.
  */
-int nsc_credentials_open(const struct nsc_credentials *credentials, const char *path);
+int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, const char *path);
 
 #endif

@@ -1,0 +1,101 @@
+/* mount_trust.c - see mount_trust.h. */
+#include "util/privileges/mount_trust.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A mount and the device number of its file system, as in mountinfo. */
+struct mount {
+    int id;
+    unsigned major_number, minor_number;
+};
+
+/* Return the mount of @fd; -1 if unknown. */
+static int mount_of(int fd)
+{
+    char path[64];
+    FILE *info;
+    int id = -1;
+
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", fd);
+    info = fopen(path, "re");
+    if (info == NULL)
+        return -1;
+    if (fscanf(info, "pos: %*d flags: %*o mnt_id: %d", &id) != 1)
+        id = -1;
+    fclose(info);
+    return id;
+}
+
+/* Read the next line of mountinfo. Returns false at the end. */
+static bool next_mount(FILE *mounts, struct mount *m)
+{
+    int got = fscanf(mounts, "%d %*d %u:%u%*[^\n]", &m->id, &m->major_number, &m->minor_number);
+
+    (void)fgetc(mounts);
+    return got == 3;
+}
+
+/* Search the mounts of "self" or a process: for the id of @wanted, whose device number is then set,
+ * or else for its device number. */
+static bool find(const char *whose, struct mount *wanted, bool by_id)
+{
+    struct mount m = {.id = -1};
+    bool found = false;
+    char path[64];
+    FILE *mounts;
+
+    snprintf(path, sizeof path, "/proc/%s/mountinfo", whose);
+    mounts = fopen(path, "re");
+    if (mounts == NULL)
+        return false;
+    while (!found && next_mount(mounts, &m))
+        found = by_id ? m.id == wanted->id
+                      : m.major_number == wanted->major_number &&
+                            m.minor_number == wanted->minor_number;
+    fclose(mounts);
+    if (found)
+        *wanted = m;
+    return found;
+}
+
+/* Return true if the mount namespace of the process belongs to the user namespace of this one. */
+static bool has_our_owner(const char *whose)
+{
+    struct stat owner, own;
+    int space, user = -1;
+    bool same = false;
+    char path[64];
+
+    snprintf(path, sizeof path, "/proc/%s/ns/mnt", whose);
+    space = open(path, O_RDONLY | O_CLOEXEC);
+    if (space >= 0)
+        user = ioctl(space, NS_GET_USERNS);
+    if (user >= 0) {
+        same = fstat(user, &owner) == 0 && stat("/proc/self/ns/user", &own) == 0 &&
+               owner.st_dev == own.st_dev && owner.st_ino == own.st_ino;
+        close(user);
+    }
+    if (space >= 0)
+        close(space);
+    return same;
+}
+
+bool nsc_mount_is_trusted(int fd, pid_t pid)
+{
+    struct mount mount = {.id = mount_of(fd)};
+    char whose[16];
+
+    if (mount.id < 0)
+        return false;
+    if (find("self", &mount, true))
+        return true;
+    snprintf(whose, sizeof whose, "%ld", (long)pid);
+    return pid > 0 && find(whose, &mount, true) &&
+           (has_our_owner(whose) || find("self", &mount, false));
+}
