@@ -1,8 +1,10 @@
 /*
  * names_file.c - a program of root's whose child gives up its user, then writes into the session's
- * memory that the parent has loaded the module PATH. usage: names_file PATH
+ * memory that the parent has loaded the module PATH. usage: names_file PATH [hidden]
+ * hidden: the child's first thread ends before; /proc/PID/maps is empty then.
  */
 #include <grp.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -35,12 +37,23 @@ static void name_file(uint8_t *base, const char *path)
     __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
+static uint8_t *base;
+
+static void *lie(void *path)
+{
+    usleep(300000);
+    name_file(base, path);
+    usleep(500000);
+    _exit(0);
+}
+
 int main(int argc, char **argv)
 {
-    uint8_t *base = session_memory();
+    pthread_t thread;
     pid_t child;
 
-    if (argc != 2 || base == NULL)
+    base = session_memory();
+    if (argc < 2 || base == NULL)
         return 2;
     work();
     child = fork();
@@ -48,10 +61,11 @@ int main(int argc, char **argv)
         if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
             setresuid(65534, 65534, 65534) != 0)
             _exit(3);
-        usleep(300000);
-        name_file(base, argv[1]);
-        usleep(500000);
-        _exit(0);
+        if (argc == 2)
+            lie(argv[1]);
+        if (pthread_create(&thread, NULL, lie, argv[1]) == 0)
+            pthread_exit(NULL);
+        _exit(4);
     }
     waitpid(child, NULL, 0);
     return 0;
