@@ -484,10 +484,11 @@ static int write_page(const struct settings *s)
         return nsc_cli_fail(&diag);
     for (uint32_t i = 0; i < result.notes.count; i++)
         nsc_cli_warn("%s", result.notes.line[i]);
-    if (strcmp(s->output, "-") != 0)
-        printf("%s: %s call%s of two traces, %s\n", s->output,
-               nsc_units_format_count(calls, result.calls), nsc_units_plural(result.calls),
-               nsc_units_format_bytes(bytes, result.bytes));
+    if (strcmp(s->output, "-") != 0) {
+        nsc_text_put(stdout, s->output);
+        printf(": %s call%s of two traces, %s\n", nsc_units_format_count(calls, result.calls),
+               nsc_units_plural(result.calls), nsc_units_format_bytes(bytes, result.bytes));
+    }
     return NSC_CLI_OK;
 }
 

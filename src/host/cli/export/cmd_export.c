@@ -13,6 +13,7 @@
 #include "cli/export_options.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
+#include "util/text/escape.h"
 #include "util/text/json_writer.h"
 #include "util/text/units.h"
 
@@ -170,12 +171,14 @@ static void show(const struct request *r, const char *output,
         nsc_cli_warn("%s", result->notes.line[i]);
     if (r->json)
         show_json(output, result);
-    else if (strcmp(output, "-") != 0)
-        printf("%s: %s call%s of %" PRIu32 " thread%s, %s in %" PRIu32 " file%s\n", output,
+    else if (strcmp(output, "-") != 0) {
+        nsc_text_put(stdout, output);
+        printf(": %s call%s of %" PRIu32 " thread%s, %s in %" PRIu32 " file%s\n",
                nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
                result->threads, nsc_units_plural(result->threads),
                nsc_units_format_bytes(bytes, result->bytes), result->files,
                nsc_units_plural(result->files));
+    }
 }
 
 static void tick(void *context, uint64_t done, uint64_t total)

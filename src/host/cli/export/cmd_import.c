@@ -9,6 +9,7 @@
 #include "cli/import_options.h"
 #include "cli/progress.h"
 #include "formats/formats.h"
+#include "util/text/escape.h"
 #include "util/text/json_writer.h"
 #include "util/text/units.h"
 
@@ -64,7 +65,8 @@ static void show(const struct request *r, const char *output,
     struct nsc_json json;
 
     if (!r->json) {
-        printf("%s: %s call%s in %" PRIu32 " thread%s, %s\n", output,
+        nsc_text_put(stdout, output);
+        printf(": %s call%s in %" PRIu32 " thread%s, %s\n",
                nsc_units_format_count(calls, result->calls), nsc_units_plural(result->calls),
                result->threads, nsc_units_plural(result->threads),
                nsc_units_format_bytes(bytes, result->bytes));

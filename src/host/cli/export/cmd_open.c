@@ -22,6 +22,7 @@
 #include "cli/progress.h"
 #include "formats/formats.h"
 #include "util/os/partial_name.h"
+#include "util/text/escape.h"
 #include "util/text/units.h"
 #include "viewer/server/serve.h"
 
@@ -106,9 +107,9 @@ static int look_into(struct nsc_serve_trace *file, pid_t writer)
     info = nsc_trace_info(t);
     if (info->warning[0] != '\0' && !file->growing)
         nsc_cli_warn("%s", info->warning);
-    printf("%s: %s call%s in %s thread%s%s\n", file->name,
-           nsc_units_format_count(calls, info->calls), nsc_units_plural(info->calls),
-           nsc_units_format_count(threads, info->system_threads),
+    nsc_text_put(stdout, file->name);
+    printf(": %s call%s in %s thread%s%s\n", nsc_units_format_count(calls, info->calls),
+           nsc_units_plural(info->calls), nsc_units_format_count(threads, info->system_threads),
            nsc_units_plural(info->system_threads),
            file->growing ? " so far: it is being recorded" : "");
     nsc_trace_close(t);

@@ -15,6 +15,7 @@
 #include "record/recorder/core_recover.h"
 #include "record/session/core_dump.h"
 #include "util/os/partial_name.h"
+#include "util/text/escape.h"
 #include "util/text/json_writer.h"
 #include "util/text/units.h"
 
@@ -71,11 +72,20 @@ static int deliver(const char *trace, const char *out)
     return NSC_CLI_OK;
 }
 
+static void print_result(const char *out, uint64_t calls, uint64_t threads)
+{
+    char text[NSC_UNITS_MAX], number[NSC_UNITS_MAX];
+
+    nsc_text_put(stdout, out);
+    printf(": %s call%s in %s thread%s\n", nsc_units_format_count(text, calls),
+           nsc_units_plural(calls), nsc_units_format_count(number, threads),
+           nsc_units_plural(threads));
+}
+
 static int recover(const char *in, const char *trace, const char *out, bool compress, bool json)
 {
     struct nsc_writer_options options = {.size = sizeof options, .compress = compress};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_trace_info info;
 
     if (nsc_nst_recover(in, trace, &options, name_functions, &info, &diag) != 0)
@@ -87,9 +97,7 @@ static int recover(const char *in, const char *trace, const char *out, bool comp
     if (json)
         show_json(out, &info);
     else
-        printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, info.calls),
-               nsc_units_plural(info.calls), nsc_units_format_count(threads, info.system_threads),
-               nsc_units_plural(info.system_threads));
+        print_result(out, info.calls, info.system_threads);
     return NSC_CLI_OK;
 }
 
@@ -113,7 +121,6 @@ static int recover_core(const char *in, const char *trace, const char *out, bool
     const struct nsc_record_options options = {
         .size = sizeof options, .output = trace, .compress = compress, .mode = NSC_RECORD_RING};
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
-    char calls[NSC_UNITS_MAX], threads[NSC_UNITS_MAX];
     struct nsc_record_result result;
 
     if (nsc_record_revive(in, &options, &result, &diag) != 0)
@@ -123,9 +130,7 @@ static int recover_core(const char *in, const char *trace, const char *out, bool
     if (json)
         show_core_json(out, &result);
     else
-        printf("%s: %s call%s in %s thread%s\n", out, nsc_units_format_count(calls, result.calls),
-               nsc_units_plural(result.calls), nsc_units_format_count(threads, result.threads),
-               nsc_units_plural(result.threads));
+        print_result(out, result.calls, result.threads);
     return NSC_CLI_OK;
 }
 

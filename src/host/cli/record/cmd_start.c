@@ -14,6 +14,7 @@
 #include "cli/start_options.h"
 #include "process/process_find.h"
 #include "record/recorder/attach.h"
+#include "util/text/escape.h"
 #include "util/text/units.h"
 
 struct start {
@@ -137,8 +138,11 @@ static void begun(void *context, pid_t pid)
     }
     if (s->detach)
         return;
-    if (pid == 0 && !s->recording.quiet)
-        fprintf(stderr, "Waiting for %s to start... (Press ENTER to give up)\n", s->attach.name);
+    if (pid == 0 && !s->recording.quiet) {
+        fputs("Waiting for ", stderr);
+        nsc_text_put(stderr, s->attach.name);
+        fputs(" to start... (Press ENTER to give up)\n", stderr);
+    }
     if (pid != 0)
         say_tracing(s, pid);
 }
@@ -199,15 +203,13 @@ static void say_detached(const struct start *s, pid_t pid, pid_t recorder)
     if (s->recording.quiet)
         return;
     if (pid != 0)
-        fprintf(stderr,
-                "nanoscope: recording process %ld into %s, by process %ld; `nanoscope stop -p %ld` "
-                "ends it\n",
-                (long)pid, s->recording.options.output, (long)recorder, (long)pid);
+        nsc_cli_say("recording process %ld into %s, by process %ld; "
+                    "`nanoscope stop -p %ld` ends it",
+                    (long)pid, s->recording.options.output, (long)recorder, (long)pid);
     else
-        fprintf(stderr,
-                "nanoscope: waiting for %s to start, to record it into %s, by process %ld; "
-                "`nanoscope stop -p %ld` gives up\n",
-                s->attach.name, s->recording.options.output, (long)recorder, (long)recorder);
+        nsc_cli_say("waiting for %s to start, to record it into %s, by process %ld; "
+                    "`nanoscope stop -p %ld` gives up",
+                    s->attach.name, s->recording.options.output, (long)recorder, (long)recorder);
 }
 
 /* Close all inherited descriptors except stdio and @fd: a script may wait for the end of a pipe.
