@@ -280,7 +280,8 @@ int nsc_cmd_start(const struct nsc_cli_args *args)
             s.attach.target = &target;
     }
     if (status == 0)
-        status = nsc_recording_name(&s.recording, s.process != NULL ? target.name : s.attach.name);
+        status =
+            nsc_recording_name_new(&s.recording, s.process != NULL ? target.name : s.attach.name);
     if (status == 0) {
         s.watches_input = may_watch_input(&s);
         if (!s.detach)

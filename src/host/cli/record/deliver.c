@@ -65,7 +65,7 @@ int nsc_deliver_keep(const char *trace, const char *path, int error, struct nsc_
 
     if (asprintf(&name, "%s%s", path, ends_with(path, ".nst") ? "" : ".nst") < 0)
         name = NULL;
-    if (name != NULL && renameat2(AT_FDCWD, trace, AT_FDCWD, name, RENAME_NOREPLACE) == 0)
+    if (name != NULL && nsc_partial_publish(AT_FDCWD, trace, name) == 0)
         trace = name;
     nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s; the recording is kept in %s", why.message,
                  trace);

@@ -2,14 +2,17 @@
 #include "cli/record/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "abi/live.h"
 #include "cli/record/deliver.h"
+#include "util/os/partial_name.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"
 
@@ -19,6 +22,8 @@
 #define BUDGET_MAX_PERCENT 100
 /* In a shorter recording, the recorder has no time to reach the budget: no warning. */
 #define BUDGET_SOON_NS     500000000ull
+/* Of a default name that replaces no file. */
+#define NUMBER_MAX         9999
 /* A killed thread may lose up to this many events; a greater loss is due to a slow recorder. */
 #define FEW_LOST           1000
 /* A shorter recording has no progress line. */
@@ -209,17 +214,75 @@ static int check_output(struct nsc_recording *r)
     return 0;
 }
 
-int nsc_recording_name(struct nsc_recording *r, const char *program)
+/* Set the default name, with @number if that is not 1. Returns 0 or -ENOMEM. */
+static int set_default_name(struct nsc_recording *r, const char *program, unsigned number)
 {
     const char *name = nsc_text_base_name(program);
+    char suffix[16] = "", *output;
+
+    if (number > 1)
+        snprintf(suffix, sizeof suffix, "-%u", number);
+    if (asprintf(&output, "%s%s.nst", *name != 0 ? name : "trace", suffix) < 0)
+        return -ENOMEM;
+    free(r->output);
+    r->options.output = r->output = output;
+    return 0;
+}
+
+int nsc_recording_name(struct nsc_recording *r, const char *program)
+{
+    if (r->options.output != NULL)
+        return check_output(r);
+    return set_default_name(r, program, 1) == 0 ? 0 : nsc_cli_error("out of memory");
+}
+
+/* Set the next default name that no file has. Returns 0, -ENOMEM, or -EEXIST if too many exist. */
+static int set_free_name(struct nsc_recording *r)
+{
+    struct stat st;
+    int error;
+
+    do
+        error = r->number < NUMBER_MAX ? set_default_name(r, r->program, ++r->number) : -EEXIST;
+    while (error == 0 && lstat(r->options.output, &st) == 0);
+    return error;
+}
+
+/* Rename the complete trace to its default name, or, if a file has that meanwhile, to the next. */
+static int deliver_new(void *context, int fd, const char *trace, uint64_t *bytes,
+                       struct nsc_diag *diag)
+{
+    struct nsc_recording *r = context;
+    struct stat st;
+    int error;
+
+    while ((error = nsc_partial_publish(AT_FDCWD, trace, r->options.output)) == -EEXIST &&
+           (error = set_free_name(r)) == 0) {
+    }
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error,
+                            "cannot write %s: %s; the recording is kept in %s", r->options.output,
+                            strerror(-error), trace);
+    if (fstat(fd, &st) == 0)
+        *bytes = (uint64_t)st.st_size;
+    return 0;
+}
+
+int nsc_recording_name_new(struct nsc_recording *r, const char *program)
+{
+    int error;
 
     if (r->options.output != NULL)
         return check_output(r);
-    if (asprintf(&r->output, "%s.nst", *name != 0 ? name : "trace") < 0) {
-        r->output = NULL;
+    r->program = program;
+    error = set_free_name(r);
+    if (error == -EEXIST)
+        return nsc_cli_error("%s exists, and all such names before it: name the trace with -o",
+                             r->options.output);
+    if (error != 0)
         return nsc_cli_error("out of memory");
-    }
-    r->options.output = r->output;
+    r->options.deliver = deliver_new;
+    r->options.context = r;
     return 0;
 }
 

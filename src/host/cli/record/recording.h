@@ -11,7 +11,9 @@
 
 struct nsc_recording {
     struct nsc_record_options options;
-    char *output; /* owned default name; NULL if the user gave a name */
+    char *output;        /* owned default name; NULL if the user gave a name */
+    const char *program; /* the default name is made of it; borrowed */
+    unsigned number;     /* of the default name, if it may not replace a file: 1, 2, ... */
     bool quiet, progress_shown;
     bool no_samples;  /* --ext none was given; it overrides --interval */
     bool filtered;    /* a filter was active, even if the options have none */
@@ -39,6 +41,11 @@ int nsc_recording_check(const struct nsc_cli_args *args, const struct nsc_record
  * format other than .nst, check that the file may be written, and set up the conversion
  * (cli/record/deliver.h). Returns 0 or an exit status after a message. */
 int nsc_recording_name(struct nsc_recording *r, const char *program);
+
+/* The same for a program that the user has not started. Its name may be chosen by another user, so
+ * a default name never replaces a file: if PROGRAM.nst exists, it is PROGRAM-2.nst, -3 and so on.
+ * The number may grow until the trace is complete. @program must live until then. */
+int nsc_recording_name_new(struct nsc_recording *r, const char *program);
 
 /* Enable the progress line, if stderr is a terminal and --quiet was not given; remove it. */
 void nsc_recording_show_progress(struct nsc_recording *r);

@@ -277,7 +277,7 @@ int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
     if (sink->partial == NULL)
         return 0;
     from = nsc_text_base_name(sink->partial);
-    error = check_target(sink, diag);
+    error = sink->keep ? 0 : check_target(sink, diag); /* with keep, the path may change */
     if (error != 0)
         return error;
     if (close(sink->fd) != 0) {
@@ -289,14 +289,14 @@ int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
     sink->fd = -1;
     if (sink->keep)
         return 0;
-    if (renameat2(sink->folder_fd, from, sink->folder_fd, to,
-                  sink->overwrite ? 0 : RENAME_NOREPLACE) == 0)
+    if (!sink->overwrite)
+        error = nsc_partial_publish(sink->folder_fd, from, to);
+    else if (renameat(sink->folder_fd, from, sink->folder_fd, to) != 0)
+        error = -errno;
+    if (error == 0)
         return 0;
-    if (errno == EINVAL && !sink->overwrite && /* a file system without RENAME_NOREPLACE */
-        renameat(sink->folder_fd, from, sink->folder_fd, to) == 0)
-        return 0;
-    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot rename %s to %s: %s",
-                        sink->partial, sink->path, strerror(errno));
+    return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot rename %s to %s: %s",
+                        sink->partial, sink->path, strerror(-error));
 }
 
 void nsc_trace_file_discard(struct nsc_trace_file *sink)

@@ -2,6 +2,8 @@
 #include "util/os/partial_name.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,4 +54,24 @@ size_t nsc_partial_length(const char *name, pid_t *pid)
     if (pid != NULL)
         *pid = (pid_t)strtol(name + digits, NULL, 10);
     return digits - 1;
+}
+
+int nsc_partial_publish(int folder, const char *partial, const char *path)
+{
+    int fd, error = 0;
+
+    if (renameat2(folder, partial, folder, path, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    /* A file system without RENAME_NOREPLACE: take the name with an empty file, then replace it. */
+    fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return -errno;
+    close(fd);
+    if (renameat(folder, partial, folder, path) != 0) {
+        error = -errno;
+        unlinkat(folder, path, 0);
+    }
+    return error;
 }

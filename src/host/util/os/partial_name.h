@@ -23,4 +23,11 @@ char *nsc_partial_make(const char *path, const char *ending);
  */
 size_t nsc_partial_length(const char *name, pid_t *pid);
 
+/**
+ * nsc_partial_publish - rename a complete file to its final name, unless that name is taken.
+ * @folder: folder of relative names, or AT_FDCWD.
+ * Returns 0 or -errno: -EEXIST, and those of renameat2(2) and open(2).
+ */
+int nsc_partial_publish(int folder, const char *partial, const char *path);
+
 #endif
