@@ -2,7 +2,6 @@
 #include "process/endpoint_client.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -237,29 +236,16 @@ static bool is_old(const char *path)
     return lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= BORN_S;
 }
 
-static void sweep(const char *folder)
+void nsc_endpoint_sweep(void)
 {
-    char pattern[NSC_USER_FOLDER_MAX + 8];
     glob_t found;
     size_t i;
 
-    snprintf(pattern, sizeof pattern, "%s/*.sock", folder);
-    if (!nsc_user_folder_is_private(folder, geteuid()) ||
-        glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+    if (nsc_user_folder_glob("*.sock", &found) != 0)
         return;
     for (i = 0; i < found.gl_pathc; i++)
         if (is_theirs(found.gl_pathv[i], geteuid()) && is_old(found.gl_pathv[i]) &&
             nsc_endpoint_is_left(found.gl_pathv[i]))
             unlink(found.gl_pathv[i]);
     globfree(&found);
-}
-
-void nsc_endpoint_sweep(void)
-{
-    char folder[NSC_USER_FOLDER_MAX];
-
-    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
-        nsc_user_folder_path(geteuid(), i, folder);
-        sweep(folder);
-    }
 }

@@ -30,6 +30,24 @@ bool nsc_user_folder_is_private(const char *path, uid_t uid)
     return lstat(path, &st) == 0 && is_private(&st, uid);
 }
 
+int nsc_user_folder_glob(const char *pattern, glob_t *found)
+{
+    char folder[NSC_USER_FOLDER_MAX], path[NSC_USER_FOLDER_MAX + 32];
+
+    *found = (glob_t){0};
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
+        nsc_user_folder_path(geteuid(), i, folder);
+        snprintf(path, sizeof path, "%s/%s", folder, pattern);
+        if (nsc_user_folder_is_private(folder, geteuid()) &&
+            glob(path, GLOB_NOSORT | (found->gl_pathc > 0 ? GLOB_APPEND : 0), NULL, found) ==
+                GLOB_NOSPACE) {
+            globfree(found);
+            return -ENOMEM;
+        }
+    }
+    return 0;
+}
+
 /* Open a folder, after creating it if necessary. Returns a descriptor or -errno. */
 static int open_private(const char *path)
 {

@@ -7,6 +7,7 @@
 #ifndef NSC_PROCESS_USER_FOLDER_H
 #define NSC_PROCESS_USER_FOLDER_H
 
+#include <glob.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -19,6 +20,9 @@
 void nsc_user_folder_path(unsigned long uid, unsigned candidate, char path[NSC_USER_FOLDER_MAX]);
 /* Return true if @path is a folder, not a link, that belongs to @uid and is closed to others. */
 bool nsc_user_folder_is_private(const char *path, uid_t uid);
+/* Find the files that match @pattern in the private folders of this user. @found: release with
+ * globfree(). Returns 0 or -ENOMEM. */
+int nsc_user_folder_glob(const char *pattern, glob_t *found);
 
 /**
  * nsc_user_folder_open - open the folder of this user; creates it if necessary.
