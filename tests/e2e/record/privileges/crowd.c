@@ -2,6 +2,7 @@
  * crowd.c - many processes that cost a list of all processes much time. usage: crowd KIND COUNT
  * silent: each has an endpoint whose queue is full and that does not reply.
  * open: each maps a memory file like a session's, and has 1,000 files open.
+ * mapped: one process instead, with COUNT mappings of a file whose path has 15,000 bytes.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -12,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -41,9 +43,30 @@ static void open_files(void)
         (void)!open("/dev/null", O_RDONLY);
 }
 
+/* In the working folder. The same page each time, so that the kernel does not merge them. */
+static int map_file(int count)
+{
+    char name[251];
+    int fd, i;
+
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    for (i = 0; i < 60; i++)
+        if (mkdir(name, 0700) != 0 || chdir(name) != 0)
+            return -1;
+    fd = open(name, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, 4096) != 0)
+        return -1;
+    for (i = 0; i < count; i++)
+        if (mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+            return -1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
-    int silent = argc == 3 && strcmp(argv[1], "silent") == 0, count, i;
+    int silent = argc == 3 && strcmp(argv[1], "silent") == 0;
+    int mapped = argc == 3 && strcmp(argv[1], "mapped") == 0, count, i;
     struct sockaddr_un address = {0};
     char folder[64], path[128];
 
@@ -53,7 +76,9 @@ int main(int argc, char **argv)
     snprintf(folder, sizeof folder, "/tmp/nanoscope-%u", getuid());
     if (silent && fill_queue(folder, &address) != 0)
         return 1;
-    for (i = 0; i < count; i++) {
+    if (mapped && map_file(count) != 0)
+        return 1;
+    for (i = 0; i < count && !mapped; i++) {
         pid_t child = fork();
 
         if (child == 0) {

@@ -1,27 +1,43 @@
 /*
  * names_file.c - a program of root's whose child gives up its user, then writes into the session's
- * memory that the parent has loaded the module PATH. usage: names_file PATH [hidden]
+ * memory that the parent has loaded the module PATH. usage: names_file PATH [hidden|code]
+ *
  * hidden: the child's first thread ends before; /proc/PID/maps is empty then.
+ * code: the module is where the parent's code is, and the child says first that it has loaded PATH
+ * itself, so that the recorder opens PATH. The parent says when the answer to its question changes.
  */
+#define _GNU_SOURCE
 #include <grp.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "abi/live.h"
+#include "guarded_call.h"
 #include "session_memory.h"
 
-#define START 0x10000000000ull /* no code is there */
+#define START  0x10000000000ull /* no code is there */
+#define CHILD  7                /* process slots */
+#define PARENT 0
 
-__attribute__((noinline)) static void work(void)
+extern const char _init[], etext[]; /* the code's start and end */
+
+static void name_process(uint8_t *base, uint32_t slot)
 {
-    usleep(1000);
+    const struct nsc_live_header *header = (const struct nsc_live_header *)base;
+    struct nsc_live_process *process =
+        (struct nsc_live_process *)(base + header->processes_off) + slot;
+
+    process->pid = (uint32_t)getpid();
+    process->start_ticks = header->clock[0].ticks;
+    __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
-/* Of the process in the first slot: the parent. */
-static void name_file(uint8_t *base, const char *path)
+static void name_file(uint8_t *base, uint32_t process, const char *path, uint64_t start,
+                      uint64_t end, uint64_t bias)
 {
     const struct nsc_live_header *header = (const struct nsc_live_header *)base;
     struct nsc_live_module *module = (struct nsc_live_module *)(base + header->modules_off);
@@ -29,44 +45,62 @@ static void name_file(uint8_t *base, const char *path)
     while (__atomic_load_n(&module->state, __ATOMIC_ACQUIRE) != NSC_LIVE_FREE)
         module++;
     snprintf(module->path, sizeof module->path, "%s", path);
-    module->process = 0;
+    module->process = process;
     module->hooks = 1u << NSC_LIVE_HOOK_SLED;
-    module->text_start = module->bias = START;
-    module->text_end = START + 4096;
+    module->site_count = 1;
+    module->text_start = start;
+    module->text_end = end;
+    module->bias = bias;
     module->load_ticks = header->clock[0].ticks;
+    __atomic_store_n(&module->sleds_ready, 1, __ATOMIC_RELEASE);
     __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
 static uint8_t *base;
+static int at_code;
 
 static void *lie(void *path)
 {
     usleep(300000);
-    name_file(base, path);
+    if (!at_code) {
+        name_file(base, PARENT, path, START, START + 4096, START);
+    } else {
+        name_process(base, CHILD);
+        name_file(base, CHILD, path, START, START + 4096, START);
+        usleep(300000);
+        name_file(base, PARENT, path, (uintptr_t)_init, (uintptr_t)etext, 0);
+        usleep(1000000);
+    }
     usleep(500000);
     _exit(0);
 }
 
 int main(int argc, char **argv)
 {
+    int hidden = argc > 2 && strcmp(argv[2], "hidden") == 0;
     pthread_t thread;
     pid_t child;
 
-    base = session_memory();
-    if (argc < 2 || base == NULL)
+    at_code = argc > 2 && strcmp(argv[2], "code") == 0;
+    if (argc < 2)
         return 2;
-    work();
+    puts("ready");
+    fflush(stdout);
+    while ((base = session_memory()) == NULL)
+        usleep(1000);
     child = fork();
     if (child == 0) {
         if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
             setresuid(65534, 65534, 65534) != 0)
             _exit(3);
-        if (argc == 2)
+        if (!hidden)
             lie(argv[1]);
         if (pthread_create(&thread, NULL, lie, argv[1]) == 0)
             pthread_exit(NULL);
         _exit(4);
     }
-    waitpid(child, NULL, 0);
+    while (waitpid(child, NULL, WNOHANG) == 0 && ask() == 0)
+        usleep(1000);
+    puts(ask() != 0 ? "entered" : "over");
     return 0;
 }

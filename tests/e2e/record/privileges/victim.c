@@ -5,27 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static volatile int answer;
-
-__attribute__((noinline)) int may_enter(void)
-{
-    return answer;
-}
-
-/* The call whose address is in `the_call`: were it made another instruction, the register that it
- * returns in would hold 1. */
-__attribute__((noinline)) static int ask(void)
-{
-    int result;
-
-    __asm__ volatile("mov $1, %%eax\n"
-                     ".globl the_call\n"
-                     "the_call: call may_enter\n"
-                     : "=a"(result)
-                     :
-                     : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc");
-    return result;
-}
+#include "guarded_call.h"
 
 int main(void)
 {
