@@ -53,8 +53,8 @@ static char *readable_name(const char *symbol)
     return name;
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the signature is fixed by struct
- * nsc_isolate_task. */
+/* Its signature is fixed by struct nsc_isolate_task. */
+/* NOLINTNEXTLINE(readability-non-const-parameter) */
 static bool demangle_one(void *context, size_t index, uint32_t *number, const char **text,
                          size_t *text_bytes)
 {
