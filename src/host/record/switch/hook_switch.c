@@ -13,7 +13,7 @@
 #include "util/array.h"
 #include "util/now.h"
 
-/* Rounds in which processes may still appear that were forked while others were switched. */
+/* Maximum number of searches for processes that were forked while others were switched. */
 enum { ROUNDS_MAX = 100, BREATH_NS = 50000 };
 
 /* Total time limits: for reading maps that are long or in which a module is not found, and for
@@ -53,7 +53,8 @@ static int check_place(struct nsc_process_sleds *onoff, pid_t pid,
     return error < 0 ? error : 0;
 }
 
-/* Looks at the sleds of @mapping, whose module is loaded, in process @pid, whose memory is open. */
+/* Returns the state of the sleds of @mapping in process @pid; reads it the first time. The module
+ * must be loaded, and the memory of the process open. */
 static struct nsc_sled_switch *flip_of(struct nsc_process_sleds *onoff, pid_t pid,
                                        const struct nsc_space *space, uint32_t mapping, int *error)
 {
@@ -108,8 +109,8 @@ struct nsc_sled_switch *nsc_hook_switch_flip(struct nsc_tracee_process *process,
     return flip_of(onoff, process->pid, &process->space, mapping, error);
 }
 
-/* Applies what is wanted of @mapping. The module may have been unloaded since its sleds were looked
- * at, and another mapped in its place. */
+/* Applies the wanted state of @mapping. The module may have been unloaded since the state of its
+ * sleds was read, and another mapped in its place. */
 static int apply(struct nsc_process_sleds *onoff, pid_t pid, const struct nsc_space *space,
                  uint32_t mapping, enum nsc_sled_switch_order order,
                  struct nsc_sled_switch_stats *stats)
@@ -123,14 +124,14 @@ static int apply(struct nsc_process_sleds *onoff, pid_t pid, const struct nsc_sp
     return error == 0 ? nsc_sled_switch_apply(flip, order, stats) : error;
 }
 
-/* ---- What is wanted -------------------------------------------------------------------------- */
+/* ---- The wanted state ------------------------------------------------------------------------ */
 
 static size_t set_bytes(const struct nsc_sleds *sleds)
 {
     return (size_t)sleds->count / 8 + 1;
 }
 
-/* What the filter lets through; NULL: everything, or no memory to say it. */
+/* Returns the sites that the filter includes, as a bitmap; NULL: all, or out of memory. */
 static const uint8_t *filtered(struct nsc_modules *modules, struct nsc_module_file *file,
                                const struct nsc_sleds *sleds)
 {
@@ -161,7 +162,8 @@ bool nsc_hook_switch_lets_nothing_through(const struct nsc_modules *modules)
     return modules->count > 0;
 }
 
-/* What is wanted of a module: what the filter lets through and is not barred, or nothing. */
+/* Sets the wanted state of a module: with @on the sites that the filter includes and that are not
+ * barred; otherwise none. */
 static void want(struct nsc_sled_switch *flip, const struct nsc_space *space, uint32_t mapping,
                  bool on)
 {
@@ -197,17 +199,17 @@ int nsc_hook_switch_bar(struct nsc_modules *modules, uint32_t file, uint32_t fun
     return 0;
 }
 
-/* ---- Making it so ---------------------------------------------------------------------------- */
+/* ---- Applying it ----------------------------------------------------------------------------- */
 
-/* A process that has gone, or a module that has, is no error; nor is one that is not what the
- * shared memory says: its hooks stay as they are. */
+/* Returns false for errors that are expected: the process has ended, the module was unloaded, or it
+ * is not what the shared memory claims. Its hooks are left unchanged. */
 static bool is_failure(int error)
 {
     return error != 0 && error != -ESRCH && error != -EIO && error != -EXDEV;
 }
 
-/* Everything that takes time before the first write: reading the module's file and the sleds that
- * there are, judging the functions. */
+/* Does what takes time before the first write: reads the module's file and the state of its sleds,
+ * and evaluates the filter for its functions. */
 static struct nsc_sled_switch *prepare(struct nsc_tracee_process *p, uint32_t mapping, bool on,
                                        int *error)
 {
@@ -218,7 +220,7 @@ static struct nsc_sled_switch *prepare(struct nsc_tracee_process *p, uint32_t ma
     return flip;
 }
 
-/* While a recording has not begun or is over, it does not matter what is seen of a call. */
+/* Before a recording begins and after its end, incomplete calls do not matter. */
 static enum nsc_sled_switch_order order_in(const struct nsc_tracees *all)
 {
     return all->end_ticks != 0 || nsc_session_holds_events(all->session)
@@ -254,8 +256,9 @@ static int switch_process(struct nsc_tracee_process *p, bool on,
     return first;
 }
 
-/* Who has just slept is not the first that a busy machine takes the processor away from. As long as
- * the writing lasts, hooks are slow at a start, and calls half recorded when a filter changes. */
+/* Sleeps, so that the scheduler does not preempt this thread during the writing on a busy machine.
+ * While sleds are written, hooks are slow at a start, and calls incomplete after a filter change.
+ */
 static void take_breath(void)
 {
     const struct timespec breath = {.tv_nsec = BREATH_NS};
@@ -270,7 +273,7 @@ static int say(int error, const struct nsc_tracee_process *p, struct nsc_diag *d
                         strerror(-error));
 }
 
-/* Of processes that are left out, no module is known. */
+/* Returns true if the modules of the process are known: it lives and is not left out. */
 static bool is_known(const struct nsc_tracee_process *p)
 {
     return p != NULL && !p->dead && !p->left_out;
@@ -305,7 +308,7 @@ int nsc_hook_switch_follow(struct nsc_tracees *all, struct nsc_sled_switch_stats
     return switch_all(all, true, stats, diag);
 }
 
-/* Does the function have an exit sled, and is none of them wanted? */
+/* Returns true if the function has exit sleds, and none of them is wanted. */
 static bool ends_unseen(struct nsc_modules *modules, const struct nsc_function_place *place)
 {
     struct nsc_module_file *file =
@@ -346,7 +349,7 @@ void nsc_hook_switch_tell_offs(struct nsc_tracees *all, uint64_t from_ticks, uin
     nsc_switch_notice_disabled(all, &off);
 }
 
-/* A module that is loaded and whose sleds the runtime leaves to us. */
+/* Returns true if the module is loaded, and the runtime has finished preparing its sleds. */
 static bool is_ours(const struct nsc_tracees *all, uint32_t slot)
 {
     const struct nsc_tracee_module *m = &all->module_slots[slot];
@@ -390,7 +393,7 @@ int nsc_hook_switch_follow_bars(struct nsc_tracees *all, struct nsc_sled_switch_
 
 /* ---- Processes that have not registered ------------------------------------------------------ */
 
-/* Was the process switched with those that registered? */
+/* Returns true if the process was switched as one that has registered. */
 static bool is_switched(const struct nsc_tracees *all, pid_t pid)
 {
     uint32_t i;
@@ -405,9 +408,9 @@ static bool is_switched(const struct nsc_tracees *all, pid_t pid)
 }
 
 /*
- * A child that was forked and has not called anything since: its modules lie where those of the
- * process lay that it was forked from. Which one that was is not always to be told; where there is
- * no sled, nothing is written.
+ * Switches a child that was forked and has made no traced call since. Its modules have the
+ * addresses that they have in the process that it was forked from. That process cannot always be
+ * determined, so this tries all; where there is no sled, nothing is written.
  */
 static void switch_stranger(struct nsc_tracees *all, pid_t pid, bool on, uint64_t deadline_ns,
                             struct nsc_sled_switch_stats *stats)
@@ -434,8 +437,8 @@ static void switch_stranger(struct nsc_tracees *all, pid_t pid, bool on, uint64_
     nsc_sled_switch_free_process(&onoff);
 }
 
-/* Whoever was forked while its parent was switched has some sleds as they were: till there is
- * nobody new, or the time is over. */
+/* A child that was forked while its parent was switched has some sleds in the old state. Searches
+ * until no new process is found, or the time limit is reached. */
 static void switch_strangers(struct nsc_tracees *all, bool on, struct nsc_sled_switch_stats *stats)
 {
     uint64_t deadline_ns = nsc_now_ns() + STRANGERS_MAX_NS;

@@ -20,7 +20,7 @@ static bool has_patchable(const struct nsc_tracee_process *p)
     return false;
 }
 
-/* The process goes by the verdicts for all of its modules, sleds included. */
+/* Writes the filter's verdicts for all modules of the process, which it reads, sleds included. */
 static void give_verdicts(struct nsc_tracees *all, const struct nsc_tracee_process *p)
 {
     uint32_t i;
@@ -48,7 +48,8 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     error = nsc_process_find(p->pid, &target, diag);
     if (error != 0)
         return error;
-    /* Its number may be another process's by now: that one is not called if it holds more. */
+    /* The number may be that of another process by now, which is not called if it has more
+     * privileges. */
     target.within = &p->all->admission.target;
     error = nsc_process_open(&target, &reach, diag);
     if (error == -EXDEV) {
@@ -66,8 +67,7 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     return error;
 }
 
-/* All of a recording's processes are called within this time: each of them can take some seconds
- * if its threads do not stop. */
+/* Time limit for calling all processes. Each can take some seconds if its threads do not stop. */
 #define CALLS_MAX_NS 20000000000ull
 
 static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *diag)
@@ -92,7 +92,7 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
                                  "process %ld (%s) was not asked to choose functions: the others "
                                  "took too long",
                                  (long)p->pid, p->name);
-        nsc_sled_switch_free_process(&p->onoff); /* what was known of its sleds */
+        nsc_sled_switch_free_process(&p->onoff); /* the state of its sleds has changed */
         if (error != 0 && error != -ESRCH && first == 0) {
             first = error;
             if (diag != NULL)

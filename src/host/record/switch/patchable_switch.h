@@ -1,8 +1,9 @@
 /*
- * patchable_switch.h - functions of which only the entry can be patched, in processes that run:
- * their code is made in the process, so it has to be asked (NSC_CONTROL_APPLY). docs/adr/013.
+ * patchable_switch.h - enable and disable functions whose entry alone can be patched, in running
+ * processes. Their code is generated in the process, so its control function is called
+ * (NSC_CONTROL_APPLY). See docs/adr/013.
  *
- * Called by whoever changes what is recorded. Processes without such functions are left alone.
+ * Called by attach.c and recorder.c. Processes without such functions are unaffected.
  */
 #ifndef NSC_RECORD_SWITCH_PATCHABLE_SWITCH_H
 #define NSC_RECORD_SWITCH_PATCHABLE_SWITCH_H
@@ -10,14 +11,13 @@
 #include "record/drain/tracee.h"
 
 /**
- * nsc_patchable_follow - choose functions as the filter in force says, in every process.
- * Returns 0 or -errno with @diag, as nsc_process_call() for the first process that could not be
- * asked, though it lives; the others are all the same. After 20 s the rest is not asked any more:
- * -ETIMEDOUT.
+ * nsc_patchable_follow - apply the current filter in every process.
+ * Returns 0 or -errno with @diag, as nsc_process_call(), for the first living process that could
+ * not be called; the others are called regardless. Processes not called within 20 s: -ETIMEDOUT.
  */
 int nsc_patchable_follow(struct nsc_tracees *all, struct nsc_diag *diag);
 
-/** nsc_patchable_end - no function is chosen any more. Returns as nsc_patchable_follow(). */
+/** nsc_patchable_end - disable all functions. Returns as nsc_patchable_follow(). */
 int nsc_patchable_end(struct nsc_tracees *all, struct nsc_diag *diag);
 
 #endif

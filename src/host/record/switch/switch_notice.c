@@ -30,7 +30,7 @@ void nsc_switch_notice_end_recording(struct nsc_tracees *all)
 {
     uint32_t i;
 
-    if (all->session->overwritten != NULL) { /* what comes later has overwritten what came before */
+    if (all->session->overwritten != NULL) { /* newer events have overwritten older ones */
         nsc_switch_notice_enabled(all, UINT64_MAX);
         return;
     }
@@ -42,7 +42,7 @@ void nsc_switch_notice_end_recording(struct nsc_tracees *all)
             nsc_stacks_end(&all->threads[i]->stacks, all->end_ticks);
 }
 
-/* Half of what was switched off before is forgotten. */
+/* Forget half of the functions that were disabled before. */
 static void forget_offs(struct nsc_tracees *all)
 {
     uint32_t i;
@@ -64,7 +64,7 @@ void nsc_switch_notice_disabled(struct nsc_tracees *all, const struct nsc_off *o
     if (nsc_disabled_functions_many(&all->offs))
         forget_offs(all);
     if (nsc_disabled_functions_add(&all->offs, off) != 0)
-        return; /* such calls end where they are found to have ended */
+        return; /* the end times of such calls are less exact */
     for (i = 0; i < all->thread_high; i++)
         if (all->threads[i] != NULL)
             nsc_stacks_disabled_next(&all->threads[i]->stacks);
