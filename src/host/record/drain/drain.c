@@ -7,25 +7,25 @@
 
 #define MS 1000000ull
 
-/* How often, at most. Threads are probed in every round while they are few or chunks are short. */
+/* Minimum intervals. Threads are checked in every pass if there are few threads or free chunks. */
 #define CHECK_PROCESSES_NS (10 * MS)
 #define PROBE_THREADS_NS   (50 * MS)
 #define PROBE_HURRIED_NS   (10 * MS)
 #define SCAN_TABLES_NS     (100 * MS)
 
-/* While the session takes more than this, chunks are read before they are full as well, so that
- * each of the sparse ones keeps a page or two. */
+/* If the session uses more memory than this, chunks are read before they are full, so that each
+ * sparse one keeps only a page or two. */
 #define SESSION_MANY_BYTES (192ull << 20)
 #define PARTS_NS           (50 * MS)
 
 enum {
-    STALLS_MAX = 3,    /* rounds to wait for a chunk that is missing in a thread's sequence */
-    HELD_PASSES = 200, /* rounds to wait for a slot that a hook has yet to fill */
+    STALLS_MAX = 3,    /* passes to wait for a missing chunk of a thread's sequence */
+    HELD_PASSES = 200, /* passes to wait for a slot that a hook has yet to fill */
     FEW_THREADS = 256,
-    UNUSED_SLOTS = 272,      /* at a chunk's end, but for signal handlers: events/thread_state.h */
+    UNUSED_SLOTS = 272,      /* at a chunk's end, for signal handlers: events/thread_state.h */
     NAMES_A_PASS = 64,       /* each costs as much as a few hundred events */
-    SPARSE_MAPPED_MAX = 128, /* sparse chunks that we map at a time: 8 MiB */
-    HOLE_BYTES = 4096,       /* what is given back of a chunk in use is a multiple of this */
+    SPARSE_MAPPED_MAX = 128, /* sparse chunks mapped at a time: 8 MiB */
+    HOLE_BYTES = 4096,       /* memory of a chunk in use is freed in multiples of this */
 };
 
 int nsc_drain_init(struct nsc_drain *drain, struct nsc_tracees *tracees, enum nsc_record_mode mode)
@@ -47,8 +47,8 @@ void nsc_drain_free(struct nsc_drain *drain)
 
 /* ---- One chunk ------------------------------------------------------------------------------- */
 
-/* How many of a chunk's slots are in use, up to the last one that is complete; @from: slots below
- * are. */
+/* Returns the number of slots in use, up to the last complete one. @from: all slots below are in
+ * use. */
 static uint32_t slots_used(const struct nsc_record_session *s, uint32_t chunk, uint32_t from)
 {
     const uint64_t *words = nsc_session_chunk_words(s, chunk);
@@ -69,7 +69,7 @@ static void clear(const struct nsc_record_session *s, uint32_t chunk)
     if (nsc_session_is_sparse(s, chunk) && nsc_session_punch(s, chunk, s->chunk_bytes))
         return;
     used = slots_used(s, chunk, 0);
-    /* The first slot first: who copies the chunk meanwhile (snapshot_copy.c) looks at it
+    /* The first slot first: a concurrent copy of the chunk (snapshot_copy.c) reads it
      * afterwards. */
     __atomic_store_n(&words[0], 0, __ATOMIC_RELEASE);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -84,7 +84,7 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
     __atomic_store_n(&s->chunks[chunk].state, 0, __ATOMIC_RELEASE);
     if (chunk >= s->chunk_count) /* a thread's own */
         return;
-    /* The lowest free one first: so the chunks that go round are few, and caches know them. */
+    /* The lowest free one first, so that few chunks are reused, which stay in the caches. */
     if (chunk < __atomic_load_n(&s->header->chunk_hint, __ATOMIC_RELAXED))
         __atomic_store_n(&s->header->chunk_hint, chunk, __ATOMIC_RELAXED);
     if (d->ration == 0)
@@ -93,8 +93,8 @@ static void give_back(struct nsc_drain *d, uint32_t chunk)
     d->given++;
 }
 
-/* A sparse chunk has been read up to slot @at, and is in use: the pages before are given back. The
- * last slot read stays, because a hook looks at the one before its own. */
+/* Frees the pages of a sparse chunk in use before slot @at, up to which it has been read. Keeps the
+ * last read slot, because a hook reads the one before its own. */
 static void give_back_pages(const struct nsc_record_session *s, uint32_t chunk, uint32_t at)
 {
     uint32_t bytes = at > 0 ? (at - 1) * 16 / HOLE_BYTES * HOLE_BYTES : 0;
@@ -103,7 +103,7 @@ static void give_back_pages(const struct nsc_record_session *s, uint32_t chunk, 
         (void)nsc_session_punch(s, chunk, bytes);
 }
 
-/* When the thread went on to its next chunk; 0: that is not known. */
+/* Returns the time at which the thread began its next chunk; 0: unknown. */
 static uint64_t next_opened(const struct nsc_drain *d, const struct nsc_drain_entry *entry)
 {
     const struct nsc_drain_entry *next = entry + 1;
@@ -127,8 +127,8 @@ static void begin_chunk(struct nsc_tracee_thread *t, const struct nsc_live_chunk
 }
 
 /*
- * Run what is in a chunk. @stop_at_hole: a hook may yet fill an empty slot.
- * Returns whether the chunk is read to its end.
+ * Decodes the events of a chunk. @stop_at_hole: a hook may yet fill an empty slot.
+ * Returns true if the chunk was read to its end.
  */
 static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
                        const struct nsc_drain_entry *entry, bool stop_at_hole)
@@ -156,9 +156,10 @@ static bool read_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
 }
 
 /*
- * Chunks before this one are gone: the program has overwritten and counted them; or from a
- * snapshot, whose ring went on; or from a core dump, which has no word of what the recorder
- * dropped. Then there were as many events as chunks hold without a signal handler: an estimate.
+ * Counts the events of missing chunks before this one. Either the program has overwritten and
+ * counted them, or they are missing in a snapshot, whose ring continued, or in a core dump, which
+ * does not contain the recorder's counts. In the latter cases their number is estimated: as many as
+ * chunks hold without a signal handler.
  */
 static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
@@ -168,7 +169,7 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
     uint64_t ticks = __atomic_load_n(&s->chunks[entry->chunk].open_ticks, __ATOMIC_RELAXED);
     uint64_t counted, events = nsc_tracee_overwritten(t, &counted);
 
-    /* No chunk is missing: the last one that was got its count when the recorder had passed it. */
+    /* No chunk is missing: the last missing one was counted after the recorder had passed it. */
     if (chunks == 0 && events == 0)
         return;
     if (d->tracees->dead && chunks > counted)
@@ -176,8 +177,8 @@ static void miss_chunks(const struct nsc_drain *d, struct nsc_tracee_thread *t,
     nsc_stacks_lost(&t->stacks, ticks, events);
 }
 
-/* Where threads take chunks, too: swaps the chunk's state, so that it is ours alone. False: a
- * thread was quicker. */
+/* If threads can take full chunks as well (overwriting ring): changes the chunk's state, so that
+ * the recorder owns it. False: a thread has taken it. */
 static bool take(const struct nsc_record_session *s, const struct nsc_drain_entry *entry)
 {
     const uint64_t full = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_FULL, entry->thread, entry->seq);
@@ -188,7 +189,7 @@ static bool take(const struct nsc_record_session *s, const struct nsc_drain_entr
         __atomic_compare_exchange_n(&s->chunks[entry->chunk].state, &state, taken, false,
                                     __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
         return true;
-    /* A dead thread's last one. */
+    /* The last chunk of an ended thread. */
     state = NSC_LIVE_CHUNK_STATE(NSC_LIVE_CHUNK_OWNED, entry->thread, entry->seq);
     return __atomic_compare_exchange_n(&s->chunks[entry->chunk].state, &state, taken, false,
                                        __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
@@ -212,7 +213,7 @@ bool nsc_drain_empty_chunk(struct nsc_drain *d, struct nsc_tracee_thread *t,
     return true;
 }
 
-/* Too few to wait for anything. Half of the pool may be in the hands of idle threads. */
+/* True if too few chunks are free to wait for anything. Idle threads may own half of the pool. */
 static bool chunks_short(const struct nsc_drain *d)
 {
     return d->chunks_free < (d->tracees->session->chunk_count + 3) / 4;
@@ -221,8 +222,8 @@ static bool chunks_short(const struct nsc_drain *d)
 /* ---- The chunks of one thread, in order ------------------------------------------------------ */
 
 /*
- * May the chunk be emptied now? A scan of the directory is no snapshot, so a chunk's forerunner
- * may have escaped it; and a slot may still be open while its hook is interrupted.
+ * Returns true if the chunk may be emptied now. The scan of the directory is not atomic, so it may
+ * have missed the chunk before; and a slot stays incomplete while its hook is interrupted.
  */
 static bool chunk_due(struct nsc_drain *d, struct nsc_tracee_thread *t,
                       const struct nsc_drain_entry *entry)
@@ -239,7 +240,9 @@ static bool chunk_due(struct nsc_drain *d, struct nsc_tracee_thread *t,
     return chunks_short(d) || t->held++ >= HELD_PASSES;
 }
 
-/* Streams only: what is complete of a chunk in use, so that a trace under way lacks little. */
+/* Streams only: reads the complete part of a chunk in use, so that an unfinished trace lacks
+ * little.
+ */
 static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
                         const struct nsc_drain_entry *entry)
 {
@@ -247,7 +250,7 @@ static void read_partly(struct nsc_drain *d, struct nsc_tracee_thread *t,
     uint32_t before = t->resume_seq == entry->seq ? t->resume_at : 0;
 
     if (entry->seq != t->next_seq || t->process->left_out || s->rewind || s->entry_timing)
-        return; /* the last event may yet be taken back, or marked */
+        return; /* the last event may still be withdrawn or marked */
     read_chunk(d, t, entry, true);
     if (nsc_session_is_sparse(s, entry->chunk) && t->resume_seq == entry->seq &&
         t->resume_at > before)
@@ -276,7 +279,7 @@ static uint32_t drain_thread(struct nsc_drain *d, struct nsc_tracee_thread *t,
     return i;
 }
 
-/* ---- One round ------------------------------------------------------------------------------- */
+/* ---- One pass -------------------------------------------------------------------------------- */
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -287,7 +290,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* A chunk in the hands of a living thread, when nobody wants to read it yet. */
+/* True if a living thread owns the chunk, and it need not be read yet. */
 static bool at_rest(const struct nsc_drain *d, uint64_t state, enum nsc_drain_depth depth)
 {
     const struct nsc_tracees *all = d->tracees;
@@ -299,7 +302,7 @@ static bool at_rest(const struct nsc_drain *d, uint64_t state, enum nsc_drain_de
            !all->threads[thread]->dead;
 }
 
-/* Adds the chunks from @from to @to that may be due to the entries. */
+/* Adds the chunks from @from to @to that may have to be read to the entries. */
 static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc_drain_depth depth)
 {
     const struct nsc_record_session *s = d->tracees->session;
@@ -331,7 +334,8 @@ static void scan_range(struct nsc_drain *d, uint32_t from, uint32_t to, enum nsc
     }
 }
 
-/* Homes go with thread slots, which threads take in turn. @all: look at each of them. */
+/* Returns the end of the homes in use. Each thread slot has one; slots are assigned in order. @all:
+ * the end of all. */
 static uint32_t homes_end(struct nsc_drain *d, bool all)
 {
     const struct nsc_record_session *s = d->tracees->session;
@@ -346,7 +350,7 @@ static uint32_t homes_end(struct nsc_drain *d, bool all)
     return s->pool_max + d->homes_high;
 }
 
-/* Chunks of the pool that are full, or their threads dead. */
+/* Returns the number of chunks of the pool that are full or whose threads have ended. */
 static uint32_t backlog(const struct nsc_drain *d)
 {
     return d->tracees->session->chunk_count - d->chunks_free - d->chunks_owned;
@@ -359,8 +363,8 @@ void nsc_drain_ration(struct nsc_drain *d, uint32_t chunks)
 }
 
 /*
- * Threads hear how many chunks there are left for them. A ration is told once: it holds until the
- * next one.
+ * Publishes the number of chunks that threads may still fill. A quota is published once: it holds
+ * until the next one.
  */
 static void tell_free(struct nsc_drain *d)
 {
@@ -381,11 +385,10 @@ static void tell_free(struct nsc_drain *d)
 }
 
 /*
- * Why had threads no room since the last pass? For the ration, if it was used up while the pool had
- * chunks all the time: those that are free now without those that have become so since. Looked at
- * when threads have heard of the next ration. One that was stopped between seeing no room and
- * counting its event may do so later: where nothing was used up since, the reason is that of
- * before.
+ * Determines why events had no room since the last pass. The quota is the reason if it was used up
+ * while the pool had free chunks all the time: more are free now than were freed since. Called
+ * after the next quota was published. A thread may count such an event late, if it was interrupted
+ * before: if nothing was used up since, the previous reason holds.
  */
 static void blame_ration(struct nsc_drain *d, bool used_up)
 {
@@ -408,7 +411,7 @@ static void blame_ration(struct nsc_drain *d, bool used_up)
     }
 }
 
-/* All chunks that may be due, by thread and sequence. */
+/* Lists all chunks that may have to be read, by thread and sequence number. */
 static void scan_chunks(struct nsc_drain *d, enum nsc_drain_depth depth, bool all)
 {
     struct nsc_record_session *s = d->tracees->session;
@@ -433,7 +436,8 @@ static bool probe_due(const struct nsc_drain *d, enum nsc_drain_depth depth, uin
     return now_ns - d->probed_ns >= (chunks_short(d) ? PROBE_HURRIED_NS : PROBE_THREADS_NS);
 }
 
-/* Who has ended? Before the chunks are looked at, so that what is found then is all there is. */
+/* Checks which processes and threads have ended. Before the chunks are scanned, so that the scan
+ * finds all chunks of those. */
 static void check_lives(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_t now_ns)
 {
     struct nsc_tracees *all = d->tracees;
@@ -452,7 +456,7 @@ static void check_lives(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
             nsc_tracee_check(all->threads[i]);
 }
 
-/* Chunks whose thread cannot be: a damaged state word. They hold nothing that could be placed. */
+/* Frees chunks with an impossible thread: a damaged state word. Their events belong nowhere. */
 static void discard(struct nsc_drain *d, const struct nsc_drain_entry *entries, uint32_t count)
 {
     uint32_t i;
@@ -461,7 +465,7 @@ static void discard(struct nsc_drain *d, const struct nsc_drain_entry *entries, 
         give_back(d, entries[i].chunk);
 }
 
-/* Dead threads without any chunk. */
+/* Finishes ended threads without any chunk. */
 static void finish_rest(struct nsc_drain *d)
 {
     struct nsc_tracees *all = d->tracees;
@@ -494,8 +498,8 @@ static uint32_t drain_all(struct nsc_drain *d, enum nsc_drain_depth depth)
     return emptied;
 }
 
-/* The pool is too small when threads hold most of it just by being alive, or (where it does not
- * begin with all that may wait for us) when it was all but full as we came. */
+/* Enlarges the pool if it is too small: the chunks in use are most of it, or it was almost full
+ * before this pass, and has not its final size yet. */
 static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
 {
     struct nsc_record_session *s = d->tracees->session;
@@ -509,7 +513,7 @@ static void grow_if_short(struct nsc_drain *d, uint32_t found_free)
     }
 }
 
-/* Whether chunks in use are to be read as well, because together they take much memory. */
+/* Returns true if chunks in use must be read as well, because together they use much memory. */
 static bool parts_due(struct nsc_drain *d, uint64_t now_ns)
 {
     if (d->mode != NSC_RECORD_STREAM || d->sparse_used == 0 || now_ns - d->parts_ns < PARTS_NS)
@@ -531,7 +535,7 @@ uint32_t nsc_drain_pass(struct nsc_drain *d, enum nsc_drain_depth depth, uint64_
     check_lives(d, depth, now_ns);
     scan_chunks(d, depth, scan);
     found_free = d->chunks_free;
-    /* After the chunks, so that every module whose events are in them is known. */
+    /* After the chunks, so that all modules of their events are known. */
     nsc_tracees_scan(all, scan);
     if (scan) {
         nsc_tracees_scan_threads(all);

@@ -1,8 +1,8 @@
 /*
- * drain.h - empty the session's chunks into the trace.
+ * drain.h - write the events of the session's chunks to the trace.
  *
- * Called by recorder.c in a loop. Orders chunks by thread and sequence, runs the stack rule over
- * them, clears them and gives them back. Never trusts what it reads.
+ * Called by recorder.c in a loop. Sorts chunks by thread and sequence number, decodes their events,
+ * clears the chunks and frees them. All input is untrusted.
  */
 #ifndef NSC_RECORD_DRAIN_DRAIN_H
 #define NSC_RECORD_DRAIN_DRAIN_H
@@ -20,63 +20,60 @@ struct nsc_drain_entry {
 struct nsc_drain {
     struct nsc_tracees *tracees;
     enum nsc_record_mode mode;
-    struct nsc_drain_entry *entries; /* room for chunks_max */
+    struct nsc_drain_entry *entries; /* capacity: chunks_max */
     uint32_t entry_count;
-    uint32_t chunks_free;   /* of the pool; found by the last pass, plus those emptied */
-    uint32_t chunks_owned;  /* of the pool, in the hands of threads */
+    uint32_t chunks_free;   /* of the pool: found by the last pass, plus those emptied since */
+    uint32_t chunks_owned;  /* of the pool: owned by threads */
     uint32_t sparse_used;   /* sparse chunks in use */
-    uint32_t sparse_mapped; /* of them, read since their mapping was let go */
-    uint32_t homes_high;    /* homes in use lie below */
-    uint32_t ration;        /* that threads may fill, see nsc_drain_ration(); 0: what there is */
-    bool rationed;          /* they have been told */
-    bool blamed;            /* it was what threads had no room for, the last time they had none */
-    uint32_t given;         /* chunks of the pool that became free since the last pass looked */
-    bool hold; /* ring mode: the ring is being copied; do not turn it unless it is all but full */
-    /* Called after each chunk that was emptied, NULL: nobody wants to know. */
+    uint32_t sparse_mapped; /* of them: read since they were last unmapped */
+    uint32_t homes_high;    /* all homes in use are below */
+    uint32_t ration;        /* chunks that threads may fill, see nsc_drain_ration(); 0: all */
+    bool rationed;          /* the quota is published to the threads */
+    bool blamed;            /* the quota caused the last losses */
+    uint32_t given;         /* chunks of the pool freed since the last pass */
+    bool hold; /* ring mode: a copy is being made; drop chunks only if the ring is almost full */
+    /* Called after each emptied chunk; may be NULL. */
     void (*between)(void *context);
     void *context;
     uint64_t pass;
-    /* When processes, threads, tables were looked at, and chunks still in use. */
+    /* Times of the last checks of processes, threads, tables, and chunks in use. */
     uint64_t checked_ns, probed_ns, scanned_ns, parts_ns;
 };
 
 enum nsc_drain_depth {
-    NSC_DRAIN_FULL,    /* what is due in the mode */
-    NSC_DRAIN_PARTLY,  /* and what is complete of chunks still being written (streams only) */
-    NSC_DRAIN_THE_END, /* everything; nobody writes any more, or what they write is not wanted */
+    NSC_DRAIN_FULL,    /* the chunks that the mode requires */
+    NSC_DRAIN_PARTLY,  /* also the complete part of chunks in use (streams only) */
+    NSC_DRAIN_THE_END, /* everything: no more events are written, or wanted */
 };
 
 int nsc_drain_init(struct nsc_drain *drain, struct nsc_tracees *tracees, enum nsc_record_mode mode);
 void nsc_drain_free(struct nsc_drain *drain);
 
 /**
- * nsc_drain_pass - one round.
- * @now_ns: monotonic time, for what is not done in every round.
- * Returns how many chunks it emptied.
+ * nsc_drain_pass - make one pass over the chunks.
+ * @now_ns: monotonic time, for checks that are not made in every pass.
+ * Returns the number of emptied chunks.
  */
 uint32_t nsc_drain_pass(struct nsc_drain *drain, enum nsc_drain_depth depth, uint64_t now_ns);
 
-/* From the next pass on, threads may fill @chunks, however many passes there are until the next
- * call. */
+/* Set the quota of chunks that threads may fill between the next pass and the next call. */
 void nsc_drain_ration(struct nsc_drain *drain, uint32_t chunks);
 
-/* Ring mode (drain_ring.c): of the chunks in drain->entries, drop the oldest until a quarter of the
- * pool is free (a sixteenth while it is held); their calls run through the stack rule and count as
- * lost. Returns how many. */
+/* Ring mode (drain_ring.c): drop the oldest chunks of drain->entries until a quarter of the pool is
+ * free (a sixteenth during a copy). Their events are decoded and count as lost. Returns the number
+ * of dropped chunks. */
 uint32_t nsc_drain_turn_ring(struct nsc_drain *drain);
-/* Ring mode, when the ring stands still: drop every chunk that ended before @ticks. */
+/* Ring mode, after the recording: drop all chunks that ended before @ticks. */
 void nsc_drain_drop_before(struct nsc_drain *drain, uint64_t ticks);
-/* The ring stands still: what is in it now is kept. */
+/* Ring mode, after the recording: keep the events that the ring holds now. */
 void nsc_drain_keep_ring(struct nsc_drain *drain);
 
-/* Run a chunk through its thread's stack rule, clear it and give it back. False: a thread has
- * overwritten it. */
+/* Decode the events of a chunk, clear and free it. False: a thread has overwritten it. */
 bool nsc_drain_empty_chunk(struct nsc_drain *drain, struct nsc_tracee_thread *thread,
                            const struct nsc_drain_entry *entry);
 
-/* A ring (drain_ring.c): if @chunk is TAKEN by a thread that has ended, or, at @the_end, by
- * whichever, and its events are not counted yet: does so. True: the chunk is to be cleared and
- * given back. */
+/* Ring mode (drain_ring.c): count the events of a @chunk in state TAKEN if its thread has ended (at
+ * @the_end: any thread) and they are not counted yet. True: the caller must clear and free it. */
 bool nsc_drain_take_over(struct nsc_drain *drain, uint32_t chunk, bool the_end);
 
 #endif

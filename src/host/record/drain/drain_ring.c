@@ -1,8 +1,8 @@
 /*
- * drain_ring.c - the flight recorder: the pool holds the newest events, the oldest make room.
+ * drain_ring.c - the flight recorder: the pool holds the newest events; the oldest are dropped.
  *
- * Part of drain.h. What is dropped still runs through the stack rule, so that the calls that were
- * open where the kept part begins are known, with their true start.
+ * Part of drain.h. Dropped events are still decoded, so that the calls that are open where the kept
+ * part begins are known, with their true start.
  */
 #include <stdlib.h>
 
@@ -67,7 +67,7 @@ static int compare_places(const void *a, const void *b)
     return (x->seq > y->seq) - (x->seq < y->seq);
 }
 
-/* A chunk ends where the thread's next one begins. */
+/* The end of a chunk is the start of the thread's next one. */
 void nsc_drain_drop_before(struct nsc_drain *d, uint64_t ticks)
 {
     const struct nsc_record_session *s = d->tracees->session;
@@ -82,7 +82,7 @@ void nsc_drain_drop_before(struct nsc_drain *d, uint64_t ticks)
             __atomic_load_n(&s->chunks[next->chunk].open_ticks, __ATOMIC_RELAXED) < ticks)
             (void)nsc_drain_empty_chunk(d, t, entry);
     }
-    d->entry_count = 0; /* some are free by now */
+    d->entry_count = 0; /* some entries are free now */
 }
 
 void nsc_drain_keep_ring(struct nsc_drain *d)
@@ -96,7 +96,8 @@ void nsc_drain_keep_ring(struct nsc_drain *d)
     all->keep = true;
 }
 
-/* What a thread had to count, and did not get to. @state: the chunk's, before it was ours. */
+/* Counts the events that a thread should have counted, but did not. @state: of the chunk, before
+ * the recorder took it. */
 static void count_overwritten(const struct nsc_record_session *s, uint32_t chunk, uint64_t state)
 {
     struct nsc_live_overwritten *count = &s->overwritten[NSC_LIVE_TAKEN_OWNER(state)];
@@ -122,7 +123,7 @@ bool nsc_drain_take_over(struct nsc_drain *d, uint32_t chunk, bool the_end)
     uint32_t owner, taker;
     bool ended;
 
-    do { /* until it is ours, or the thread has done its part */
+    do { /* until the recorder owns it, or the thread has counted */
         owner = NSC_LIVE_TAKEN_OWNER(state);
         taker = NSC_LIVE_TAKEN_TAKER(state);
         if (s->overwritten == NULL || NSC_LIVE_CHUNK_PHASE(state) != NSC_LIVE_CHUNK_TAKEN ||

@@ -17,7 +17,7 @@
 #include "trace/write/lane.h"
 
 enum {
-    SLOTS_AHEAD = 16, /* looked at beyond the highest slot ever seen in use */
+    SLOTS_AHEAD = 16, /* scanned beyond the highest slot ever in use */
     LIVE_NAME_BYTES = sizeof(((struct nsc_live_thread *)0)->name),
 };
 
@@ -94,7 +94,7 @@ static const struct nsc_tracee_process *process_of(const struct nsc_tracees *all
     return NULL;
 }
 
-/* What the kernel called a thread of it: at most 15 characters. */
+/* Returns the kernel's name of one of its threads: at most 15 characters. */
 static bool thread_name(const struct nsc_tracee_process *p, char name[LIVE_NAME_BYTES])
 {
     const struct nsc_record_session *s = p->all->session;
@@ -111,8 +111,8 @@ static bool thread_name(const struct nsc_tracee_process *p, char name[LIVE_NAME_
     return false;
 }
 
-/* The name of a process that is gone already: of its forerunner when it was forked (a new program
- * registers by itself), of the file that was started when its thread was called so. */
+/* Chooses the name of a process that has ended: that of its parent if it was forked (a new program
+ * registers itself), or that of the executed file if its thread has the same name. */
 static void name_afterwards(struct nsc_tracee_process *p)
 {
     const struct nsc_tracee_process *parent = process_of(p->all, p->entry.parent);
@@ -164,7 +164,7 @@ static uint32_t parent_of(const struct nsc_tracees *all, uint32_t ppid)
     return found;
 }
 
-/* The same process under another slot has called exec: its old program is over. */
+/* Ends the earlier program of a process that has called exec: it is in another slot. */
 static void end_previous(struct nsc_tracees *all, pid_t pid, uint64_t ticks)
 {
     uint32_t i;
@@ -174,7 +174,7 @@ static void end_previous(struct nsc_tracees *all, pid_t pid, uint64_t ticks)
             process_died(all->processes[i], ticks);
 }
 
-/* Its entry in the trace; beyond the limits, one for all that are. */
+/* Adds its entry to the trace; processes beyond the limits share one. */
 static int add_process(struct nsc_tracee_process *p)
 {
     const struct nsc_process other = {
@@ -291,13 +291,13 @@ static void process_release(struct nsc_tracee_process *p)
     process_free(p);
 }
 
-/* The program's own process stays, for its status. */
+/* The program's own process is kept for its exit status. */
 static bool may_be_released(const struct nsc_tracee_process *p)
 {
     return p != NULL && p->dead && p->threads == 0 && p->pid != p->all->main_pid;
 }
 
-/* One that lived only since the chunks were looked at may have threads that nobody knows yet. */
+/* A process that began after the chunks were scanned may have threads that are still unknown. */
 void nsc_tracees_reap(struct nsc_tracees *all)
 {
     bool scanned = false;
@@ -323,7 +323,7 @@ void nsc_tracees_main_ended(struct nsc_tracees *all, int status)
 
         if (p == NULL || p->pid != all->main_pid)
             continue;
-        /* By exec, a process is several here; the last one's end it was. */
+        /* After exec, a process has several entries; the status is that of the last one. */
         if (last == NULL || p->entry.start_ticks >= last->entry.start_ticks)
             last = p;
         process_died(p, nsc_clock_reading_ticks());
@@ -508,10 +508,11 @@ bool nsc_tracee_is_measurable(const struct nsc_tracee_thread *t)
 
     return !p->dead &&
            nsc_admission_allows_thread(&p->all->admission, &p->verdict, p->pid, t->tid) &&
-           (p->pidfd < 0 || poll(&ended, 1, 0) == 0); /* else its number may be another's by now */
+           (p->pidfd < 0 ||
+            poll(&ended, 1, 0) == 0); /* otherwise its number may have been reused */
 }
 
-/* From now on the thread is sampled, if any is. */
+/* Begins to sample the thread, if threads are sampled. */
 static void measure_thread(struct nsc_tracee_thread *t)
 {
     struct nsc_tracee_process *p = t->process;
@@ -611,7 +612,7 @@ static struct nsc_tracee_thread *thread_adopt(struct nsc_tracees *all, uint32_t 
     t->stacks.rules = nsc_filter_rules_sift(&all->modules.rules) ? all->modules.rules.first : NULL;
     t->stacks.is_wanted = is_wanted;
     t->stacks.roles = roles_of;
-    if (all->modules.filter->threads != NULL) /* most threads have theirs by now */
+    if (all->modules.filter->threads != NULL) /* most threads have their name now */
         name_thread(t);
     t->stacks.notes.take = take_note;
     t->stacks.notes.context = t;
@@ -693,10 +694,10 @@ void nsc_tracee_check(struct nsc_tracee_thread *t)
     t->dead = has_ended(t);
     if (t->dead)
         return;
-    /* More and more seldom: names are given early in a thread's life, if at all. */
+    /* At growing intervals: threads are named early, if at all. */
     if ((t->checks & (t->checks + 1)) == 0) {
         if (t->process->all->names_left == 0)
-            return; /* when it is asked again */
+            return; /* until the next check */
         t->process->all->names_left--;
         name_thread(t);
     }
@@ -710,7 +711,7 @@ static void write_thread(struct nsc_tracee_thread *t, uint64_t lost)
     struct nsc_lane *lane;
     uint32_t i;
 
-    /* A thread that could keep nothing has an entry too, for its losses. */
+    /* A thread without any event has an entry as well, for its losses. */
     if ((!is_in_trace(t) || t->spare != NULL) && open_lane(t, 0, t->start_ticks, &lane) == 0)
         nsc_lane_close(lane, t->start_ticks);
     for (i = 0; i < t->id_count; i++) {
@@ -735,7 +736,7 @@ uint64_t nsc_tracee_turned_away(struct nsc_tracee_thread *t, uint64_t lost)
     return turned;
 }
 
-/* Of counts that only grow, unless the program writes there itself. */
+/* Returns the growth of a count that only grows, unless the program writes there itself. */
 static uint64_t grown(const uint64_t *count, uint64_t *told)
 {
     uint64_t now = __atomic_load_n(count, __ATOMIC_RELAXED), more = now > *told ? now - *told : 0;
@@ -756,7 +757,7 @@ uint64_t nsc_tracee_overwritten(struct nsc_tracee_thread *t, uint64_t *chunks)
     return grown(&now->events, &t->overwritten.events) + grown(&now->lost, &t->overwritten.lost);
 }
 
-/* What the thread had no room for behind its last event. */
+/* Counts the events without room after the last event of the thread. */
 static void tell_last_losses(struct nsc_tracee_thread *t, uint64_t lost, uint64_t ticks)
 {
     uint64_t chunks, told, turned, overwritten = nsc_tracee_overwritten(t, &chunks);
@@ -792,7 +793,7 @@ void nsc_tracee_finish(struct nsc_tracee_thread *t, bool free_slot)
         t->stacks.stats.left_out[NSC_LEFT_OUT_SHORT] +=
             2 * __atomic_load_n(&live->rewound, __ATOMIC_RELAXED);
         lost = nsc_stacks_lost_total(&t->stacks);
-        if (t->stacks.off_ticks == 0) /* it went on behind the end of the recording */
+        if (t->stacks.off_ticks == 0) /* it continued after the end of the recording */
             end = t->stacks.end_ticks;
         nsc_stacks_close(&t->stacks, end);
         write_thread(t, lost);
