@@ -12,6 +12,8 @@ void nsc_user_folder_path(unsigned long uid, unsigned candidate, char path[NSC_U
 {
     if (candidate == 0)
         snprintf(path, NSC_USER_FOLDER_MAX, NSC_CONTROL_DIRECTORY "%lu", uid);
+    else if (candidate == 1 && uid == 0)
+        snprintf(path, NSC_USER_FOLDER_MAX, NSC_CONTROL_RUN_ROOT);
     else if (candidate == 1)
         snprintf(path, NSC_USER_FOLDER_MAX, NSC_CONTROL_RUN "%lu/nanoscope", uid);
     else

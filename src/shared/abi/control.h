@@ -74,9 +74,11 @@ enum nsc_control_verb {
  * user, is no link and closed to others, and is made there: <NSC_CONTROL_DIRECTORY><uid>,
  * <NSC_CONTROL_RUN><uid>/nanoscope, <NSC_CONTROL_DIRECTORY><uid>-1, -2, ... Whoever looks for
  * something looks at each such directory. (What lies below /run/user goes when the user logs out,
- * so that it is not the first.)
+ * so that it is not the first.) For root, NSC_CONTROL_RUN_ROOT replaces the second: only root can
+ * make it, and it needs no login session.
  */
 #define NSC_CONTROL_RUN        "/run/user/"
+#define NSC_CONTROL_RUN_ROOT   "/run/nanoscope"
 #define NSC_CONTROL_FOLDERS    10
 #define NSC_CONTROL_MAGIC      0x4c54434e /* "NCTL" */
 /* Environment: with this set to 1 a program opens its endpoint at start. */

@@ -14,6 +14,8 @@
 static inline char *nsc_user_folder_append(char *at, const char *end, uint32_t uid,
                                            unsigned candidate)
 {
+    if (candidate == 1 && uid == 0)
+        return nsc_text_append(at, end, NSC_CONTROL_RUN_ROOT);
     at = nsc_text_append(at, end, candidate == 1 ? NSC_CONTROL_RUN : NSC_CONTROL_DIRECTORY);
     at = nsc_text_number(at, end, uid);
     if (candidate == 1)
