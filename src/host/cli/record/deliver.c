@@ -14,6 +14,7 @@
 #include "record/recorder/trace_output.h"
 #include "util/os/partial_name.h"
 #include "util/path.h"
+#include "util/text/escape.h"
 
 static bool ends_with(const char *path, const char *suffix)
 {
@@ -91,28 +92,33 @@ static void put_remark(const struct nsc_notes *notes, struct nsc_diag *diag)
         snprintf(diag->message + sizeof diag->message - 4, 4, "...");
 }
 
-/* Opens @trace, which this user has just written, by its name. If another user can change the
- * folder, it could be any file by now that only this user may read. */
+/* Opens @trace, which this user has just written, by its name. Only in a folder that belongs to
+ * this user and that no other user can write: elsewhere it could be any file by now that only this
+ * user may read. */
 static int open_own(const char *trace, struct nsc_diag *diag)
 {
     char *folder = nsc_path_folder(trace);
+    int folder_fd, fd;
     struct stat st;
-    int fd;
 
     if (folder == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    if (stat(folder, &st) != 0 || (st.st_uid != geteuid() && st.st_uid != 0) ||
-        (st.st_mode & (S_IWOTH | S_ISVTX)) == S_IWOTH) {
+    folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (folder_fd < 0 || fstat(folder_fd, &st) != 0 || st.st_uid != geteuid() ||
+        (st.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
                           "other users can change %s: name an output that ends in .nst, or "
                           "another folder",
                           folder);
     } else {
-        fd = open(trace, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        fd = openat(folder_fd, nsc_text_base_name(trace),
+                    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", trace,
                               strerror(errno));
     }
+    if (folder_fd >= 0)
+        close(folder_fd);
     free(folder);
     return fd;
 }
