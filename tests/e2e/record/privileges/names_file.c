@@ -20,20 +20,27 @@
 #include "session_memory.h"
 
 #define START  0x10000000000ull /* no code is there */
-#define CHILD  7                /* process slots */
-#define PARENT 0
+#define PARENT 0                /* its process slot */
 
 extern const char _init[], etext[]; /* the code's start and end */
 
-static void name_process(uint8_t *base, uint32_t slot)
+/* Returns this process's slot. The runtime has claimed one if hooks were enabled before the fork;
+ * otherwise claims a free one. */
+static uint32_t own_slot(uint8_t *memory)
 {
-    const struct nsc_live_header *header = (const struct nsc_live_header *)base;
-    struct nsc_live_process *process =
-        (struct nsc_live_process *)(base + header->processes_off) + slot;
+    const struct nsc_live_header *header = (const struct nsc_live_header *)memory;
+    struct nsc_live_process *processes =
+        (struct nsc_live_process *)(memory + header->processes_off);
+    uint32_t slot = 0;
 
-    process->pid = (uint32_t)getpid();
-    process->start_ticks = header->clock[0].ticks;
-    __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+    while (processes[slot].state != NSC_LIVE_FREE && processes[slot].pid != (uint32_t)getpid())
+        slot++;
+    if (processes[slot].state == NSC_LIVE_FREE) {
+        processes[slot].pid = (uint32_t)getpid();
+        processes[slot].start_ticks = header->clock[0].ticks;
+        __atomic_store_n(&processes[slot].state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
+    }
+    return slot;
 }
 
 static void name_file(uint8_t *base, uint32_t process, const char *path, uint64_t start,
@@ -65,8 +72,7 @@ static void *lie(void *path)
     if (!at_code) {
         name_file(base, PARENT, path, START, START + 4096, START);
     } else {
-        name_process(base, CHILD);
-        name_file(base, CHILD, path, START, START + 4096, START);
+        name_file(base, own_slot(base), path, START, START + 4096, START);
         usleep(300000);
         name_file(base, PARENT, path, (uintptr_t)_init, (uintptr_t)etext, 0);
         usleep(1000000);
