@@ -72,7 +72,8 @@ int nsc_process_open_mapped(pid_t pid, uint64_t address, const struct nsc_creden
         return error;
     nsc_mapped_program(pid, program, sizeof program);
     for (size_t i = 0; i < maps.count && fd < 0; i++)
-        if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].path[0] == '/')
+        if (address >= maps.at[i].start && address < maps.at[i].end && maps.at[i].executable &&
+            maps.at[i].path[0] == '/')
             fd = nsc_mapped_open(pid, &maps.at[i], program, as);
     nsc_maps_free(&maps);
     return fd;

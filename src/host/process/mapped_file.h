@@ -15,7 +15,7 @@ struct nsc_credentials;
 struct nsc_map;
 
 /**
- * nsc_process_open_mapped - open the file of the mapping that contains an address.
+ * nsc_process_open_mapped - open the file of the executable mapping that contains an address.
  * @as: the process's credentials, needed if nanoscope runs as root and the process belongs to
  *      another user. Paths are then opened with them, and that user's file systems cannot block
  *      the caller. NULL: the credentials of this process.

@@ -74,13 +74,13 @@ __attribute__((noreturn)) static void run_child(const struct job *job, int pipe)
 /* ---- In the parent --------------------------------------------------------------------------- */
 
 /* Read until the child closes its end. Returns 0, -ETIMEDOUT, -EFBIG, -ENOMEM, -EIO. */
-static int receive(int pipe, struct nsc_buffer *into)
+static int receive(pid_t child, int pipe, struct nsc_buffer *into)
 {
     uint64_t end_ns = nsc_now_ns() + TIME_MS * 1000000ull;
 
     for (;;) {
         uint8_t *to = nsc_buffer_reserve(into, READ_BYTES);
-        int error = to != NULL ? nsc_child_wait_readable(pipe, end_ns) : -ENOMEM;
+        int error = to != NULL ? nsc_child_wait_readable(child, pipe, end_ns) : -ENOMEM;
         ssize_t got;
 
         if (error != 0)
@@ -135,7 +135,7 @@ static int run_within(const struct job *job, struct nsc_buffer *bytes, struct ns
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: no process to parse it in: %s",
                             job->path, strerror(-error));
     }
-    error = receive(ends[0], bytes);
+    error = receive(child, ends[0], bytes);
     close(ends[0]);
     status = nsc_child_end(child, error == 0 ? EXIT_MS : 0);
     if (error != 0 || bytes->used < sizeof(struct nsc_digest_head))

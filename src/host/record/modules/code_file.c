@@ -86,7 +86,7 @@ static int receive_segments(int fd, const struct nsc_credentials *owner, struct 
     if (child == 0)
         send_segments(fd, owner, ends[1]);
     close(ends[1]);
-    error = child > 0 ? nsc_child_wait_readable(ends[0], nsc_now_ns() + READ_NS) : -EAGAIN;
+    error = child > 0 ? nsc_child_wait_readable(child, ends[0], nsc_now_ns() + READ_NS) : -EAGAIN;
     if (error == 0 && (read(ends[0], file, sizeof *file) != (ssize_t)sizeof *file ||
                        file->segment_count > NSC_CODE_FILE_SEGMENTS_MAX))
         error = -EBADMSG;

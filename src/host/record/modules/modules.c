@@ -134,14 +134,14 @@ static bool is_session(const struct nsc_module_file *file, int fd)
 }
 
 /*
- * Returns true if only root can have written the file's contents. @mapped: a process with root's
- * privileges has mapped the file. Otherwise the path may name a file that root owns, but lets a
- * process with fewer privileges write, such as a log: such files are not executable.
+ * Returns true if this process may parse the file itself: a process with root's privileges executes
+ * code of it (@mapped), and only root may write it. Other files of root may have contents of a
+ * process with fewer privileges, to which root has passed a descriptor: a log, a table of state.
  */
 static bool is_from_root(const struct statx *st, bool mapped)
 {
-    return st->stx_uid == 0 && st->stx_nlink > 0 && (st->stx_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-           (mapped || (st->stx_mode & S_IXUSR) != 0);
+    return mapped && st->stx_uid == 0 && st->stx_nlink > 0 &&
+           (st->stx_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /*
@@ -179,7 +179,9 @@ static int open_one(struct nsc_module_file *file, pid_t pid, uint64_t address)
 
     if (fd < 0)
         return fd;
-    if (mapped) /* again, as the process may have given up privileges, then mapped this file */
+    /* Again, as the process may have given up privileges, then mapped this file. It may also have
+     * gained some meanwhile, by exec: those do not count. */
+    if (mapped && !file->foreign)
         choose_owner(file, pid);
     choose_parser(file, fd, mapped);
     if (is_session(file, fd))

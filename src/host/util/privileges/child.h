@@ -10,9 +10,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Wait until a pipe or socket is readable, at most until @end_ns (nsc_now_ns()); signals do not
- * prolong the wait. Returns 0, -ETIMEDOUT, or poll(2)'s -errno. */
-int nsc_child_wait_readable(int fd, uint64_t end_ns);
+/* Wait until a pipe or socket from @child is readable, at most until @end_ns (nsc_now_ns());
+ * signals do not prolong the wait. A user whose credentials the child has assumed can stop it: ends
+ * the wait. Returns 0, -ETIMEDOUT, or poll(2)'s -errno. */
+int nsc_child_wait_readable(pid_t child, int fd, uint64_t end_ns);
 
 /**
  * nsc_child_end - wait for a child that has finished its work, and kill it if it does not exit.

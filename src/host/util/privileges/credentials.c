@@ -329,7 +329,7 @@ __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials
     _exit(sendmsg(socket, &message, MSG_NOSIGNAL) < 0);
 }
 
-static int receive(int socket)
+static int receive(pid_t child, int socket)
 {
     union control control = {0};
     int result = -EIO, fd = -1, error;
@@ -339,7 +339,7 @@ static int receive(int socket)
                              .msg_control = &control,
                              .msg_controllen = sizeof control};
 
-    error = nsc_child_wait_readable(socket, nsc_now_ns() + OPEN_TIMEOUT_NS);
+    error = nsc_child_wait_readable(child, socket, nsc_now_ns() + OPEN_TIMEOUT_NS);
     if (error != 0)
         return error;
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof result)
@@ -360,7 +360,7 @@ int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, c
     if (child == 0)
         open_and_send(credentials, pid, path, ends[1]);
     close(ends[1]);
-    fd = child > 0 ? receive(ends[0]) : -EAGAIN;
+    fd = child > 0 ? receive(child, ends[0]) : -EAGAIN;
     close(ends[0]);
     if (child > 0)
         (void)nsc_child_end(child, 0);
