@@ -123,9 +123,10 @@ static bool by_link(const struct nsc_elf *elf, const char *root, struct nsc_elf 
     return found;
 }
 
-int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, struct nsc_elf *debug)
+int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, bool links,
+                        struct nsc_elf *debug)
 {
-    return by_build_id(elf, root, debug) || by_link(elf, root, debug) ? 0 : -ENOENT;
+    return by_build_id(elf, root, debug) || (links && by_link(elf, root, debug)) ? 0 : -ENOENT;
 }
 
 int nsc_debug_file_take(const struct nsc_elf *elf, int fd, const char *path, struct nsc_elf *debug)

@@ -97,7 +97,7 @@ static void find_debug_file(struct nsc_symbols *s, const struct nsc_debug_place 
     else if (place->fd >= 0)
         close(place->fd);
     else if (wanted && place->root != NULL)
-        (void)nsc_debug_file_open(&s->elf, place->root, &s->debug);
+        (void)nsc_debug_file_open(&s->elf, place->root, place->links, &s->debug);
 }
 
 int nsc_symbols_read(int fd, const char *path, const struct nsc_symbols_options *options,
@@ -137,12 +137,14 @@ int nsc_symbols_read(int fd, const char *path, const struct nsc_symbols_options 
 int nsc_symbols_open_fd(int fd, const char *path, const struct nsc_symbols_options *options,
                         struct nsc_symbols **out, struct nsc_diag *diag)
 {
-    struct nsc_debug_place place = {.root = "/usr/lib/debug", .fd = -1};
+    struct nsc_debug_place place = {.root = "/usr/lib/debug", .links = true, .fd = -1};
 
     if (options != NULL && options->confine_as != NULL)
         return nsc_confined_open(fd, path, options, out, diag);
     if (options != NULL && options->debug_root != NULL)
         place.root = options->debug_root;
+    if (options != NULL && options->no_debug_links)
+        place.links = false;
     if (options != NULL && options->no_debug_files)
         place.root = NULL;
     return nsc_symbols_read(fd, path, options, &place, UINT64_MAX, out, diag);

@@ -24,6 +24,7 @@ struct nsc_symbols {
 /* Where nsc_symbols_read() looks for a separate debug file. */
 struct nsc_debug_place {
     const char *root; /* folder of debug files; NULL = do not search */
+    bool links;       /* also follow .gnu_debuglink */
     int fd;           /* an open debug file, owned by the result; negative = none */
     const char *path; /* of @fd */
 };
@@ -56,10 +57,12 @@ bool nsc_debug_file_path(const char *root, const uint8_t *build_id, uint32_t byt
 /**
  * nsc_debug_file_open - find and open the separate debug file of an ELF file.
  * @root: folder of debug files, e.g. /usr/lib/debug.
+ * @links: also by .gnu_debuglink, which is relative to the path of the ELF file.
  * @debug: filled on success.
  * Returns 0, or -ENOENT if no debug file matches the ELF file.
  */
-int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, struct nsc_elf *debug);
+int nsc_debug_file_open(const struct nsc_elf *elf, const char *root, bool links,
+                        struct nsc_elf *debug);
 
 /* Take @fd as the debug file of @elf if the build ids match. Returns 0, or -ENOENT after closing
  * @fd. */

@@ -24,6 +24,7 @@ struct nsc_symbols_options {
     const uint8_t *build_id; /* the file must have this build id; NULL = do not check */
     uint32_t build_id_bytes;
     bool no_debug_files;    /* do not look for separate debug files */
+    bool no_debug_links;    /* do not follow .gnu_debuglink, for a path that may be false */
     const char *debug_root; /* folder of debug files; NULL = /usr/lib/debug */
     /* For a file of another user: parse it in a child with that user's credentials, confined by
      * util/privileges/confine.h. NULL = parse it in this process. */

@@ -186,6 +186,11 @@ static void stripped(void)
     CHECK(s != NULL);
     CHECK(strstr(nsc_symbols_origin(s), "/whole.debug") != NULL);
     nsc_symbols_close(s);
+    s = open_file("linked.so",
+                  &(struct nsc_symbols_options){.size = sizeof options, .no_debug_links = true});
+    CHECK(s != NULL);
+    CHECK_STR(nsc_symbols_origin(s), ".dynsym");
+    nsc_symbols_close(s);
     options.no_debug_files = true;
     s = open_file("linked.so", &options);
     CHECK(s != NULL);

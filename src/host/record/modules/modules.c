@@ -365,7 +365,9 @@ uint32_t nsc_modules_function(struct nsc_modules *modules, uint32_t module, uint
 
 struct nsc_symbols *nsc_module_symbols(struct nsc_module_file *file)
 {
-    struct nsc_symbols_options options = {.size = sizeof options};
+    struct nsc_symbols_options options = {.size = sizeof options,
+                                          /* the path is from the shared memory */
+                                          .no_debug_links = geteuid() == 0};
     int fd, error;
 
     if (file->symbols_tried)

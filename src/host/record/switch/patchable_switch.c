@@ -52,6 +52,8 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
      * privileges. */
     target.within = &p->all->admission.target;
     error = nsc_process_open(&target, &reach, diag);
+    if (error == 0 && !nsc_admission_allows(&p->all->admission, p->pid)) /* held by now */
+        error = -EXDEV;
     if (error == -EXDEV) {
         p->all->stats.mistrusted = true;
         error = -ESRCH;
