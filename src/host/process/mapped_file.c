@@ -11,41 +11,46 @@
 #include "process/procfs.h"
 #include "util/privileges/credentials.h"
 
+static void link_of(pid_t thread, const struct nsc_map *map, char *path, size_t bytes)
+{
+    snprintf(path, bytes, "/proc/%ld/map_files/%llx-%llx", (long)thread,
+             (unsigned long long)map->start, (unsigned long long)map->end);
+}
+
 void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t bytes)
 {
-    snprintf(path, bytes, "/proc/%ld/map_files/%llx-%llx", (long)nsc_procfs_memory_thread(pid),
-             (unsigned long long)map->start, (unsigned long long)map->end);
+    link_of(nsc_procfs_memory_thread(pid), map, path, bytes);
 }
 
 /* Store the path by which the file of a mapping is reached without the capability for map_files.
  * Returns 0 or -ENOENT (deleted). */
-static int path_of(pid_t pid, const struct nsc_map *map, const char *program, char *path,
+static int path_of(pid_t thread, const struct nsc_map *map, const char *program, char *path,
                    size_t bytes)
 {
     if (strcmp(map->path, program) == 0)
-        snprintf(path, bytes, "/proc/%ld/exe", (long)pid);
+        snprintf(path, bytes, "/proc/%ld/exe", (long)thread);
     else if (map->deleted)
         return -ENOENT;
     else
-        snprintf(path, bytes, "/proc/%ld/root%s", (long)pid, map->path);
+        snprintf(path, bytes, "/proc/%ld/root%s", (long)thread, map->path);
     return 0;
 }
 
 int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
                     const struct nsc_credentials *as)
 {
+    pid_t thread = nsc_procfs_memory_thread(pid);
     char path[NSC_MAPPED_PATH_MAX];
     int fd;
 
-    pid = nsc_procfs_memory_thread(pid);
-    nsc_mapped_link(pid, map, path, sizeof path);
+    link_of(thread, map, path, sizeof path);
     /* Opening map_files needs a capability, so this uses nanoscope's own credentials. */
-    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, pid, path);
+    fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, thread, path);
     if (fd >= 0)
         return fd;
-    if (path_of(pid, map, program, path, sizeof path) != 0)
+    if (path_of(thread, map, program, path, sizeof path) != 0)
         return -ENOENT;
-    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, pid, path);
+    return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, thread, path);
 }
 
 void nsc_mapped_program(pid_t pid, char *path, size_t bytes)

@@ -77,14 +77,13 @@ int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
 {
     size_t bytes = 0, path_bytes = 0;
     uint32_t room = 0;
-    char path[64], *line = NULL;
+    char *line = NULL;
     struct nsc_map map;
     int error = 0;
     FILE *file;
 
     *maps = (struct nsc_maps){0};
-    snprintf(path, sizeof path, "/proc/%ld/maps", (long)nsc_procfs_memory_thread(pid));
-    file = fopen(path, "re");
+    file = nsc_procfs_open_maps(pid);
     if (file == NULL)
         return -errno;
     while (error == 0 && getline(&line, &bytes, file) >= 0)

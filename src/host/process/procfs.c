@@ -15,6 +15,7 @@
 
 /* Threads may end, and others begin, while one that lives is searched. */
 #define THREAD_TRIES 10
+#define MAPS_BYTES   (32 << 10) /* buffer for reading maps */
 
 int nsc_procfs_read(pid_t pid, const char *name, char *text, size_t bytes)
 {
@@ -143,4 +144,35 @@ pid_t nsc_procfs_memory_thread(pid_t pid)
     for (tries = 0; tries < THREAD_TRIES && found == 0 && others; tries++)
         found = find_living(pid, &others);
     return found > 0 ? found : pid;
+}
+
+FILE *nsc_procfs_open_maps(pid_t pid)
+{
+    pid_t tid = pid;
+    int tries, byte, error;
+    char path[64];
+    FILE *maps;
+
+    for (tries = 0;; tries++) {
+        snprintf(path, sizeof path, "/proc/%ld/maps", (long)tid);
+        maps = fopen(path, "re");
+        error = errno;
+        if (maps != NULL) {
+            setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* the default is 1 KiB */
+            byte = getc(maps);
+            if (byte != EOF) {
+                ungetc(byte, maps);
+                return maps;
+            }
+        }
+        /* Only the memory of an ended thread is not shown; the next one may end before its maps are
+         * opened. */
+        tid = nsc_procfs_memory_thread(pid);
+        if (tid == pid || tries == THREAD_TRIES)
+            break;
+        if (maps != NULL)
+            fclose(maps);
+    }
+    errno = error;
+    return maps;
 }

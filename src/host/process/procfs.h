@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Enough for any /proc/PID/status. */
@@ -38,6 +39,12 @@ int64_t nsc_procfs_age_ms(const char *stat);
  * Returns @pid, or the tid of a living thread if the first one has ended.
  */
 pid_t nsc_procfs_memory_thread(pid_t pid);
+/**
+ * nsc_procfs_open_maps - open /proc/PID/maps of a process whose first thread may have ended.
+ * Returns a stream for fclose(), or NULL with errno; it is empty if the process has no memory (a
+ * kernel thread).
+ */
+FILE *nsc_procfs_open_maps(pid_t pid);
 /* Return true if process @pid has a thread @tid now. */
 bool nsc_procfs_has_thread(pid_t pid, pid_t tid);
 /* Return true if the thread of this /proc/.../stat has ended or is exiting. */

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "process/user_folder.h"
 
 static bool is_meant(const struct nsc_command_entry *entry, const char *process)
 {
@@ -47,69 +46,26 @@ static bool is_nobody(const char *process)
     return pid == 0 || pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
 
-/* The recordings of this user. Returns 0 or -ENOMEM. */
-static int list_own(struct nsc_command_entry **list, size_t *count)
-{
-    glob_t found;
-    size_t i;
-
-    *count = 0;
-    if (nsc_user_folder_glob("*.rec", &found) != 0)
-        return -ENOMEM;
-    *list = calloc(found.gl_pathc + 1, sizeof **list);
-    for (i = 0; *list != NULL && i < found.gl_pathc; i++) {
-        struct nsc_command_entry *entry = &(*list)[*count];
-
-        if (snprintf(entry->path, sizeof entry->path, "%s", found.gl_pathv[i]) <
-                (int)sizeof entry->path &&
-            nsc_command_call(entry->path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL, &entry->status,
-                             NULL) == 0)
-            *count += entry->status.error == 0;
-    }
-    globfree(&found);
-    return *list != NULL ? 0 : -ENOMEM;
-}
-
-/* Append the recordings of other users. Returns 0 or -ENOMEM. */
-static int add_others(struct nsc_command_entry **list, size_t *count)
-{
-    struct nsc_command_entry *all, *longer;
-    size_t all_count, i;
-
-    if (nsc_command_list(&all, &all_count) != 0)
-        return -ENOMEM;
-    longer = realloc(*list, (*count + all_count + 1) * sizeof *longer);
-    if (longer != NULL)
-        *list = longer;
-    for (i = 0; longer != NULL && i < all_count; i++)
-        if (!nsc_command_is_own(all[i].path))
-            longer[(*count)++] = all[i];
-    free(all);
-    return longer != NULL ? 0 : -ENOMEM;
-}
-
 /* List the recordings among which @process may be. Root asks its own recorders first, and those of
  * other users only if necessary: they may claim any program, or not reply at all. @list is to be
  * freed, also on failure. Returns 0 or -ENOMEM. */
 static int list_running(const char *process, struct nsc_command_entry **list, size_t *count)
 {
-    int error;
+    int error = nsc_command_list(NSC_COMMAND_OWN, list, count);
     size_t i;
 
-    *list = NULL;
-    if (geteuid() != 0)
-        return nsc_command_list(list, count);
-    error = list_own(list, count);
-    for (i = 0; process != NULL && error == 0 && i < *count; i++)
+    if (error != 0 || geteuid() != 0)
+        return error;
+    for (i = 0; process != NULL && i < *count; i++)
         if (is_meant(&(*list)[i], process))
             return 0;
-    return error != 0 ? error : add_others(list, count);
+    return nsc_command_list(NSC_COMMAND_OTHERS, list, count);
 }
 
 int nsc_cli_running(const char *process, struct nsc_command_entry *entry)
 {
-    struct nsc_command_entry *list;
-    size_t count, found = 0, i;
+    struct nsc_command_entry *list = NULL;
+    size_t count = 0, found = 0, i;
     char text[256];
 
     if (list_running(process, &list, &count) != 0) {

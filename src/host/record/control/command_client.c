@@ -157,24 +157,15 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
     return error;
 }
 
-/* Finds the sockets in this user's directories; for root, in all users'. Returns as glob(). */
-static int find_sockets(glob_t *found)
+/* Finds the sockets of recorders in all users' directories. Returns 0 or -ENOMEM. */
+static int find_all_sockets(glob_t *found)
 {
-    char path[NSC_USER_FOLDER_MAX], pattern[NSC_USER_FOLDER_MAX + 8];
-    int error = 0;
-
-    if (geteuid() == 0) {
-        error = glob(NSC_CONTROL_DIRECTORY "*/*.rec", GLOB_NOSORT, NULL, found);
-        return error == GLOB_NOSPACE ? error
-                                     : glob(NSC_CONTROL_RUN "*/nanoscope/*.rec",
-                                            GLOB_NOSORT | GLOB_APPEND, NULL, found);
-    }
-    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS && error != GLOB_NOSPACE; i++) {
-        nsc_user_folder_path(geteuid(), i, path);
-        snprintf(pattern, sizeof pattern, "%s/*.rec", path);
-        error = glob(pattern, GLOB_NOSORT | (i > 0 ? GLOB_APPEND : 0), NULL, found);
-    }
-    return error;
+    if (glob(NSC_CONTROL_DIRECTORY "*/*.rec", GLOB_NOSORT, NULL, found) != GLOB_NOSPACE &&
+        glob(NSC_CONTROL_RUN "*/nanoscope/*.rec", GLOB_NOSORT | GLOB_APPEND, NULL, found) !=
+            GLOB_NOSPACE)
+        return 0;
+    globfree(found);
+    return -ENOMEM;
 }
 
 /* True if the socket's folder is a link: it would list a recorder a second time. */
@@ -189,24 +180,27 @@ static bool is_behind_link(const char *path)
     return is_link;
 }
 
-int nsc_command_list(struct nsc_command_entry **list, size_t *count)
+int nsc_command_list(enum nsc_command_owner owner, struct nsc_command_entry **list, size_t *count)
 {
     struct nsc_command_entry *entries;
     glob_t found = {0};
     uint64_t end_ms = nsc_now_ns() / 1000000 + PATIENCE_MS, now_ms;
-    size_t i, n = 0;
+    size_t i, n = *count;
+    int error =
+        owner == NSC_COMMAND_OWN ? nsc_user_folder_glob("*.rec", &found) : find_all_sockets(&found);
 
-    if (find_sockets(&found) == GLOB_NOSPACE) {
-        globfree(&found);
-        return -ENOMEM;
-    }
-    entries = calloc(found.gl_pathc + 1, sizeof *entries);
+    if (error != 0)
+        return error;
+    entries = realloc(*list, (n + found.gl_pathc + 1) * sizeof *entries);
     for (i = 0; entries != NULL && i < found.gl_pathc; i++) {
+        const char *path = found.gl_pathv[i];
         struct nsc_command_entry *entry = &entries[n];
 
-        if (strlen(found.gl_pathv[i]) >= sizeof entry->path || is_behind_link(found.gl_pathv[i]))
+        if (strlen(path) >= sizeof entry->path || is_behind_link(path) ||
+            nsc_command_is_own(path) != (owner == NSC_COMMAND_OWN))
             continue;
-        memcpy(entry->path, found.gl_pathv[i], strlen(found.gl_pathv[i]) + 1);
+        *entry = (struct nsc_command_entry){.path = ""};
+        memcpy(entry->path, path, strlen(path) + 1);
         now_ms = nsc_now_ns() / 1000000;
         n += ask_status(entry->path, now_ms < end_ms ? (int)(end_ms - now_ms) : 0,
                         &entry->status) == 0;

@@ -151,11 +151,16 @@ struct nsc_command_entry {
     struct nsc_command_reply status;
 };
 
+enum nsc_command_owner {
+    NSC_COMMAND_OWN,    /* recorders of this user */
+    NSC_COMMAND_OTHERS, /* of all other users: only root may talk to them */
+};
+
 /**
- * nsc_command_list - list all running recordings of this user; for root, of all users.
- * @list: receives a malloc'ed array of @count.
+ * nsc_command_list - append the running recordings of @owner to a list.
+ * @list: malloc'ed array of @count; initially NULL and 0. To be freed, also after an error.
  * Recorders that do not reply are omitted. Returns 0 or -ENOMEM.
  */
-int nsc_command_list(struct nsc_command_entry **list, size_t *count);
+int nsc_command_list(enum nsc_command_owner owner, struct nsc_command_entry **list, size_t *count);
 
 #endif

@@ -106,7 +106,8 @@ const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admissio
     if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
         return &admission->least;
     if (!nsc_session_processes_find(admission->session, &members))
-        admission->least = nsc_credentials_of_user(NO_USER, NO_USER); /* nobody can assume them */
+        admission->least =
+            nsc_credentials_of_user(NO_USER, NO_USER); /* no process can assume them */
     for (i = 0; i < members.count && !admission->has_less; i++)
         if (nsc_credentials_read(members.pids[i], &theirs) == 0 &&
             nsc_credentials_cover(&admission->target, &theirs))

@@ -96,16 +96,22 @@ static int receive_segments(int fd, const struct nsc_credentials *owner, struct 
     return error;
 }
 
+int nsc_code_file_status(int fd, struct statx *st)
+{
+    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st) == 0 ? 0
+                                                                                         : -errno;
+}
+
 int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_code_file *out)
 {
     struct nsc_code_file file = {0};
     struct statx st;
     int error = owner != NULL ? receive_segments(fd, owner, &file) : read_segments(fd, &file);
 
+    if (error == 0)
+        error = nsc_code_file_status(fd, &st);
     if (error != 0)
         return error;
-    if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) != 0)
-        return -errno;
     file.device = makedev(st.stx_dev_major, st.stx_dev_minor);
     file.inode = st.stx_ino;
     *out = file;
@@ -135,8 +141,7 @@ static bool is_at_path(const struct nsc_code_file *file, pid_t pid, const struct
     fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL);
     if (fd < 0)
         return false;
-    same = statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_INO, &st) == 0 &&
-           is_same(file, &st);
+    same = nsc_code_file_status(fd, &st) == 0 && is_same(file, &st);
     close(fd);
     return same;
 }

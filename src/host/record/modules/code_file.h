@@ -35,6 +35,12 @@ struct nsc_code_place {
     uint64_t start, end, bias;
 };
 
+struct statx;
+
+/* As fstat(), but does not ask a file system of another user, which may block. Returns 0 or -errno.
+ */
+int nsc_code_file_status(int fd, struct statx *st);
+
 /**
  * nsc_code_file_read - read the program headers of an ELF file; at most 64 KiB, whatever the file
  * contains.

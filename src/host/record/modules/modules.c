@@ -114,12 +114,6 @@ static int open_at_path(struct nsc_module_file *file)
     return nsc_credentials_open(file->foreign ? &file->owner : NULL, 0, file->path);
 }
 
-/* As fstat(), but does not ask a file system of another user, which may block. */
-static int get_status(int fd, struct statx *st)
-{
-    return statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_BASIC_STATS, st);
-}
-
 /* A program can name the session's memory as its module. The recorder would hold it open, and never
  * see that all others are gone. */
 static bool is_session(const struct nsc_module_file *file, int fd)
@@ -127,8 +121,8 @@ static bool is_session(const struct nsc_module_file *file, int fd)
     struct statx opened, session;
 
     /* A session that was read from a core dump has no file. */
-    return get_status(fd, &opened) == 0 &&
-           get_status(file->admission->session->fd, &session) == 0 &&
+    return nsc_code_file_status(fd, &opened) == 0 &&
+           nsc_code_file_status(file->admission->session->fd, &session) == 0 &&
            opened.stx_dev_major == session.stx_dev_major &&
            opened.stx_dev_minor == session.stx_dev_minor && opened.stx_ino == session.stx_ino;
 }
@@ -157,7 +151,7 @@ static void choose_parser(struct nsc_module_file *file, int fd, bool mapped)
     file->confined = file->foreign;
     if (file->foreign || geteuid() != 0)
         return;
-    if (get_status(fd, &st) != 0)
+    if (nsc_code_file_status(fd, &st) != 0)
         st = (struct statx){.stx_uid = OVERFLOW_ID, .stx_gid = OVERFLOW_ID};
     file->confined = !is_from_root(&st, mapped);
     file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);

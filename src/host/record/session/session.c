@@ -26,8 +26,6 @@ enum {
     CHUNK_BYTES = 64 << 10,
     CHUNK_BYTES_MIN = 16 << 10, /* small buffers get smaller chunks, so that threads can share */
     CHUNKS_WANTED = 16,
-    MAPS_BYTES = 32 << 10, /* buffer for reading /proc/PID/maps */
-    THREAD_TRIES = 10,
 };
 
 /* Limit for all chunks together, if all of them had their pages. */
@@ -407,25 +405,18 @@ bool nsc_session_alone(const struct nsc_record_session *session)
     return true;
 }
 
-/* Searches the maps of thread @tid for the session's memory. @empty: receives whether there are no
- * mappings. */
-static bool is_in_maps(const struct nsc_record_session *session, pid_t tid, bool *empty)
+bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 {
     unsigned long long inode;
     unsigned major_number, minor_number;
     bool found = false, is_start = true; /* true at the start of a line */
+    FILE *maps = nsc_procfs_open_maps(pid);
     char line[512];
     struct stat st;
-    FILE *maps;
 
-    *empty = true;
-    snprintf(line, sizeof line, "/proc/%ld/maps", (long)tid);
-    maps = fopen(line, "re");
     if (maps == NULL || fstat(session->fd, &st) != 0)
         goto out;
-    setvbuf(maps, NULL, _IOFBF, MAPS_BYTES); /* the default is 1 KiB */
     while (!found && fgets(line, sizeof line, maps) != NULL) {
-        *empty = false;
         /* The rest of a line that exceeds the buffer is part of a file name, which may contain
          * anything. */
         found = is_start &&
@@ -437,21 +428,6 @@ static bool is_in_maps(const struct nsc_record_session *session, pid_t tid, bool
 out:
     if (maps != NULL)
         fclose(maps);
-    return found;
-}
-
-bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
-{
-    bool empty, found = is_in_maps(session, pid, &empty);
-
-    /* A thread may end before its maps are opened, and others begin. */
-    for (int tries = 0; empty && tries < THREAD_TRIES; tries++) {
-        pid_t tid = nsc_procfs_memory_thread(pid);
-
-        if (tid == pid)
-            break;
-        found = is_in_maps(session, tid, &empty);
-    }
     return found;
 }
 

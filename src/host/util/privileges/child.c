@@ -10,7 +10,7 @@
 
 #include "util/now.h"
 
-enum { KILL_MS = 1000, LOOK_MS = 100, NAP_NS = 50000, NAP_NS_MAX = 10000000 };
+enum { KILL_MS = 1000, LOOK_NS = 100000000, NAP_NS = 50000, NAP_NS_MAX = 10000000 };
 
 /* Wait until @end_ns. Returns what waitpid() returned; 0 if the child still runs. */
 static pid_t wait_until(pid_t child, int *status, uint64_t end_ns)
@@ -41,15 +41,16 @@ int nsc_child_wait_readable(pid_t child, int fd, uint64_t end_ns)
     struct pollfd readable = {.fd = fd, .events = POLLIN};
 
     for (;;) {
-        uint64_t now_ns = nsc_now_ns(), left_ms = (end_ns - now_ns) / 1000000 + 1;
-        bool is_over = now_ns >= end_ns;
-        int ready = poll(&readable, 1, is_over ? 0 : left_ms < LOOK_MS ? (int)left_ms : LOOK_MS);
+        uint64_t now_ns = nsc_now_ns(), left_ns = now_ns < end_ns ? end_ns - now_ns : 0;
+        int ready =
+            poll(&readable, 1,
+                 left_ns < LOOK_NS ? (int)((left_ns + 999999) / 1000000) : LOOK_NS / 1000000);
 
         if (ready > 0)
             return 0;
         if (ready < 0 && errno != EINTR)
             return -errno;
-        if (is_over || is_stopped(child))
+        if (left_ns == 0 || is_stopped(child))
             return -ETIMEDOUT;
     }
 }

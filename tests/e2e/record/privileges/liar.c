@@ -37,16 +37,6 @@ static void add_module(struct nsc_live_module *module, const char *path, uint64_
     __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 
-static void map_pages(size_t count)
-{
-    size_t page = 4096, i;
-    uint8_t *pages =
-        mmap(NULL, count * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    for (i = 0; pages != MAP_FAILED && i < count; i += 2)
-        (void)mprotect(pages + i * page, page, PROT_READ | PROT_WRITE);
-}
-
 static void lie(uint8_t *base, char **argv)
 {
     unsigned fillers = argv[7] != NULL ? (unsigned)strtoul(argv[7], NULL, 10) : 0;

@@ -49,8 +49,7 @@ static void enter_again(uint8_t *base, const char *plugin)
 
     while (real < spare && strcmp(real->path, plugin) != 0)
         real++;
-    memcpy((uint8_t *)spare + sizeof spare->state, (uint8_t *)real + sizeof real->state,
-           sizeof *spare - sizeof spare->state);
+    copy_module(spare, real);
     __atomic_store_n(&spare->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
 }
 

@@ -13,7 +13,7 @@
 #include "abi/live.h"
 #include "session_memory.h"
 
-enum { SLOTS = 800, MAPPINGS = 60000, PAGE = 4096, FIRST_PROCESS = 1, FIRST_MODULE = 16 };
+enum { SLOTS = 800, MAPPINGS = 60000, FIRST_PROCESS = 1, FIRST_MODULE = 16 };
 
 __attribute__((noinline)) static void work(void)
 {
@@ -22,15 +22,10 @@ __attribute__((noinline)) static void work(void)
 
 static void fork_stranger(void)
 {
-    uint8_t *pages;
-
     if (fork() != 0)
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    pages = mmap(NULL, (size_t)MAPPINGS * PAGE, PROT_NONE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    for (size_t i = 0; i < MAPPINGS; i += 2)
-        (void)mprotect(pages + i * PAGE, PAGE, PROT_READ);
+    map_pages(MAPPINGS);
     for (;;)
         pause();
 }
@@ -52,8 +47,7 @@ static void enter_processes(uint8_t *base)
         process->pid = (uint32_t)getpid();
         process->start_ticks = own->load_ticks;
         __atomic_store_n(&process->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
-        memcpy((uint8_t *)module + sizeof module->state, (const uint8_t *)own + sizeof own->state,
-               sizeof *module - sizeof module->state);
+        copy_module(module, own);
         module->process = FIRST_PROCESS + i;
         __atomic_store_n(&module->state, NSC_LIVE_LIVE, __ATOMIC_RELEASE);
     }

@@ -111,7 +111,7 @@ static void asks_and_stops(void)
     CHECK(nsc_command_call(path, NSC_COMMAND_FILTER, "only=x", 7, NULL, NULL, &reply, &diag) == 0);
     CHECK(reply.error == -EINVAL);
     CHECK_STR(reply.message, "7 bytes: only=x");
-    CHECK(nsc_command_list(&list, &listed) == 0);
+    CHECK(nsc_command_list(NSC_COMMAND_OWN, &list, &listed) == 0);
     for (i = 0; i < listed; i++)
         found |= strcmp(list[i].path, path) == 0 && list[i].status.program_pid == PID;
     CHECK(found);
