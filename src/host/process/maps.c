@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "process/procfs.h"
 #include "util/array.h"
@@ -29,18 +30,23 @@ static void unescape(char *text)
 bool nsc_maps_parse_line(char *line, struct nsc_map *map)
 {
     static const char deleted[] = " (deleted)";
+    unsigned major_number, minor_number;
     char mode[5];
     int path_at = 0;
     size_t length;
 
     *map = (struct nsc_map){0};
     line[strcspn(line, "\n")] = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n", &map->start,
-               &map->end, mode, &map->offset, &map->inode, &path_at) != 5 ||
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &map->start,
+               &map->end, mode, &map->offset, &major_number, &minor_number, &map->inode,
+               &path_at) != 7 ||
         path_at == 0 || strlen(mode) != 4 || map->end <= map->start)
         return false;
     map->readable = mode[0] == 'r';
+    map->writable = mode[1] == 'w';
     map->executable = mode[2] == 'x';
+    map->shared = mode[3] == 's';
+    map->device = makedev(major_number, minor_number);
     map->path = line + path_at;
     length = strlen(map->path);
     if (length >= sizeof deleted && strcmp(map->path + length - sizeof deleted + 1, deleted) == 0) {
@@ -102,12 +108,4 @@ void nsc_maps_free(struct nsc_maps *maps)
         free(maps->at[i].path);
     free(maps->at);
     *maps = (struct nsc_maps){0};
-}
-
-bool nsc_maps_is_code(const struct nsc_maps *maps, uint64_t address)
-{
-    for (size_t i = 0; i < maps->count; i++)
-        if (address >= maps->at[i].start && address < maps->at[i].end)
-            return maps->at[i].executable;
-    return false;
 }

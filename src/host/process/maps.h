@@ -12,8 +12,9 @@
 struct nsc_map {
     uint64_t start, end;
     uint64_t offset; /* in the file */
+    dev_t device;    /* of the file system, as in mountinfo */
     uint64_t inode;  /* 0: no file */
-    bool readable, executable;
+    bool readable, writable, executable, shared;
     bool deleted; /* the file was deleted */
     char *path;   /* in the process's mount namespace; "" without a name */
 };
@@ -34,8 +35,5 @@ bool nsc_maps_parse_line(char *line, struct nsc_map *map);
  * -ENOENT, -ENOMEM). */
 int nsc_maps_read(pid_t pid, struct nsc_maps *maps);
 void nsc_maps_free(struct nsc_maps *maps);
-
-/* Return true if @address is in an executable mapping. */
-bool nsc_maps_is_code(const struct nsc_maps *maps, uint64_t address);
 
 #endif

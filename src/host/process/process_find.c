@@ -11,14 +11,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/control_note.h"
+#include "process/control_find.h"
 #include "process/endpoint_client.h"
 #include "process/mapped_file.h"
 #include "process/maps.h"
 #include "process/procfs.h"
 #include "process/seccomp_state.h"
 #include "util/now.h"
-#include "util/privileges/credentials.h"
 
 #define RUNTIME_FILE "libnanoscope.so"
 #define MOMENT_NS    5000000
@@ -27,48 +26,11 @@
 struct clues {
     int maps_error;
     int mem_error;
-    bool zombie, is_32_bit, other_version;
+    bool zombie, is_32_bit, other_version, unreadable;
     pid_t tracer;
     bool ignores_segv;
     enum nsc_seccomp_state_refusal confined;
 };
-
-/* ---- Where the control function is ----------------------------------------------------------- */
-
-struct source {
-    int fd;
-    uint64_t from; /* offset of the image in @fd */
-};
-
-static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
-{
-    const struct source *s = context;
-
-    return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
-}
-
-static enum nsc_control_note_class locate_in(pid_t pid, int mem, const struct nsc_map *map,
-                                             const char *program, size_t *notes_left,
-                                             struct nsc_located *located)
-{
-    struct source source = {.fd = mem, .from = map->start};
-    struct nsc_image image = {.read = read_source, .context = &source, .mapped = true};
-    struct nsc_credentials theirs;
-    enum nsc_control_note_class class;
-    bool foreign;
-
-    image.notes_left = notes_left;
-    if (mem >= 0)
-        return nsc_control_note_find(&image, located);
-    foreign = nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs);
-    source = (struct source){.fd = nsc_mapped_open(pid, map, program, foreign ? &theirs : NULL)};
-    image.mapped = false;
-    if (source.fd < 0)
-        return NSC_CONTROL_NOTE_NOT_ELF;
-    class = nsc_control_note_find(&image, located);
-    close(source.fd);
-    return class;
-}
 
 static bool is_runtime(const char *path)
 {
@@ -80,30 +42,16 @@ static bool is_runtime(const char *path)
 static void find_control(struct nsc_process_target *t, int mem, const struct nsc_maps *maps,
                          const char *program, struct clues *clues)
 {
-    size_t notes_left =
-        NSC_CONTROL_NOTE_NOTES_MAX; /* limited, as a program can map files any number of times */
+    struct nsc_control_place place;
 
-    for (size_t i = 0; i < maps->count && !t->built; i++) {
-        const struct nsc_map *map = &maps->at[i];
-        struct nsc_located at;
-
-        if (map->inode == 0 || map->offset != 0 || !map->readable || map->path[0] != '/')
-            continue;
-        clues->other_version |= is_runtime(map->path);
-        switch (locate_in(t->pid, mem, map, program, &notes_left, &at)) {
-        case NSC_CONTROL_NOTE_32_BIT:
-            clues->is_32_bit |= strcmp(map->path, program) == 0;
-            break;
-        case NSC_CONTROL_NOTE_FOUND:
-            t->built = nsc_maps_is_code(maps, map->start + at.control);
-            t->control = t->built ? map->start + at.control : 0;
-            t->note = t->built ? map->start + at.note : 0;
-            break;
-        case NSC_CONTROL_NOTE_NOT_ELF:
-        case NSC_CONTROL_NOTE_WITHOUT:
-            break;
-        }
-    }
+    nsc_control_find(t->pid, mem, maps, program, &place);
+    t->built = place.control != 0;
+    t->control = place.control;
+    t->note = place.note;
+    clues->is_32_bit = place.is_32_bit;
+    clues->unreadable = place.unreadable;
+    for (size_t i = 0; i < maps->count && !t->built; i++)
+        clues->other_version |= is_runtime(maps->at[i].path);
 }
 
 /* ---- What it is ------------------------------------------------------------------------------ */
@@ -251,6 +199,10 @@ static void explain(struct nsc_process_target *t, const struct clues *clues)
         snprintf(t->reason, sizeof t->reason,
                  "is built with another version of nanoscope, which cannot be reached: build it "
                  "again");
+    else if (clues->unreadable)
+        snprintf(t->reason, sizeof t->reason,
+                 "is another user's, and so is the file system of its program: record it as that "
+                 "user");
     else
         snprintf(t->reason, sizeof t->reason,
                  "is not built for tracing: build it with `nanoscope cc` or `nanoscope c++`");

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "abi/control.h"
+#include "process/control_find.h"
 #include "process/procfs.h"
 #include "process/regs.h"
 #include "process/seccomp_state.h"
@@ -212,17 +212,10 @@ static bool write_word(const struct call *c, uint64_t at, uint64_t word)
 }
 
 /* Check that the control function is still there: the process may have executed another program
- * since it was examined. */
+ * since it was examined. The stopped thread keeps it from doing so now. */
 static bool is_still_there(const struct call *c)
 {
-    static const char name[12] = NSC_CONTROL_NOTE_NAME;
-    char found[sizeof name];
-    int64_t distance;
-
-    return read_memory(c, c->note - sizeof name, found, sizeof found) &&
-           memcmp(found, name, sizeof name) == 0 &&
-           read_memory(c, c->note, &distance, sizeof distance) &&
-           c->note + (uint64_t)distance == c->control;
+    return nsc_control_is_at(c->pid, c->mem, c->control, c->note);
 }
 
 /*

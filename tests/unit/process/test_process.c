@@ -1,7 +1,8 @@
-/* test_process.c - what reach/ reads about processes: the note in an image, maps, system calls,
+/* test_process.c - what process/ reads about processes: the note in an image, maps, system calls,
  * states. The calls themselves: tests/e2e/record/test_processes. */
 #include <elf.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,10 +139,11 @@ static void test_maps(void)
     CHECK_U64(map.end, 0x7f0000003000);
     CHECK_U64(map.offset, 0x2000);
     CHECK_U64(map.inode, 4711);
-    CHECK(map.readable && map.executable && !map.deleted);
+    CHECK(map.readable && !map.writable && map.executable && !map.shared && !map.deleted);
+    CHECK_U64(map.device, makedev(0xfe, 1));
     CHECK_STR(map.path, "/lib/a b.so");
     CHECK(parse("400000-401000 rw-s 00000000 00:01 12 /memfd:nanoscope (deleted)\n", &map));
-    CHECK(map.deleted && !map.executable);
+    CHECK(map.deleted && map.writable && map.shared && !map.executable);
     CHECK_STR(map.path, "/memfd:nanoscope");
     CHECK(parse("400000-401000 r--p 00000000 00:01 12 /a\\012b\\0\n", &map));
     CHECK_STR(map.path, "/a\nb\\0");

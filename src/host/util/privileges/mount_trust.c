@@ -5,14 +5,18 @@
 #include <linux/nsfs.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* A mount and the device number of its file system, as in mountinfo. */
 struct mount {
     int id;
     unsigned major_number, minor_number;
+    bool is_fuse;
 };
 
 /* Return the mount of @fd; -1 if unknown. */
@@ -32,32 +36,39 @@ static int mount_of(int fd)
     return id;
 }
 
-/* Read the next line of mountinfo. Returns false at the end. */
-static bool next_mount(FILE *mounts, struct mount *m)
+/* Read the next line of mountinfo into the getline() buffer @line. Returns false at the end. */
+static bool next_mount(FILE *mounts, char **line, size_t *bytes, struct mount *m)
 {
-    int got = fscanf(mounts, "%d %*d %u:%u%*[^\n]", &m->id, &m->major_number, &m->minor_number);
+    static const char separator[] = " - "; /* no field before is "-" */
+    const char *type;
 
-    (void)fgetc(mounts);
-    return got == 3;
+    if (getline(line, bytes, mounts) < 0 ||
+        sscanf(*line, "%d %*d %u:%u", &m->id, &m->major_number, &m->minor_number) != 3)
+        return false;
+    type = strstr(*line, separator);
+    m->is_fuse = type == NULL || strncmp(type + strlen(separator), "fuse", strlen("fuse")) == 0;
+    return true;
 }
 
-/* Search the mounts of "self" or a process: for the id of @wanted, whose device number is then set,
- * or else for its device number. */
+/* Search the mounts of "self" or a process: for the id of @wanted, or else for its device number.
+ * Sets the other members. */
 static bool find(const char *whose, struct mount *wanted, bool by_id)
 {
     struct mount m = {.id = -1};
+    char path[64], *line = NULL;
     bool found = false;
-    char path[64];
+    size_t bytes = 0;
     FILE *mounts;
 
     snprintf(path, sizeof path, "/proc/%s/mountinfo", whose);
     mounts = fopen(path, "re");
     if (mounts == NULL)
         return false;
-    while (!found && next_mount(mounts, &m))
+    while (!found && next_mount(mounts, &line, &bytes, &m))
         found = by_id ? m.id == wanted->id
                       : m.major_number == wanted->major_number &&
                             m.minor_number == wanted->minor_number;
+    free(line);
     fclose(mounts);
     if (found)
         *wanted = m;
@@ -98,4 +109,18 @@ bool nsc_mount_is_trusted(int fd, pid_t pid)
     snprintf(whose, sizeof whose, "%ld", (long)pid);
     return pid > 0 && find(whose, &mount, true) &&
            (has_our_owner(whose) || find("self", &mount, false));
+}
+
+bool nsc_mount_device_is_trusted(dev_t device, pid_t pid)
+{
+    struct mount mount = {
+        .id = -1, .major_number = major(device), .minor_number = minor(device), .is_fuse = true};
+    char whose[16];
+
+    if (!find("self", &mount, false)) {
+        snprintf(whose, sizeof whose, "%ld", (long)pid);
+        if (pid <= 0 || !find(whose, &mount, false) || !has_our_owner(whose))
+            return false;
+    }
+    return !mount.is_fuse;
 }

@@ -2,7 +2,8 @@
  * mount_trust.h - tell whether a file lies on a mount that an unprivileged user cannot have made.
  *
  * In a user namespace of their own, all users can mount FUSE, and overlays over it. Such files may
- * block, change at any time and claim any owner. Called by credentials.c before it opens a file.
+ * block, change at any time and claim any owner. Called by credentials.c before it
+ * opens a file, and by process/ before it reads another user's memory.
  */
 #ifndef NSC_UTIL_PRIVILEGES_MOUNT_TRUST_H
 #define NSC_UTIL_PRIVILEGES_MOUNT_TRUST_H
@@ -19,5 +20,11 @@
  * system. Context: reads /proc; a process can have 100,000 mounts.
  */
 bool nsc_mount_is_trusted(int fd, pid_t pid);
+
+/**
+ * nsc_mount_device_is_trusted - check the file system with device number @device, as
+ * nsc_mount_is_trusted(). FUSE is not trusted, whoever mounted it.
+ */
+bool nsc_mount_device_is_trusted(dev_t device, pid_t pid);
 
 #endif
