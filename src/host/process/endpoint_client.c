@@ -18,11 +18,11 @@
 #include "util/now.h"
 
 /* Time limits to receive the reply; some verbs patch all sleds. */
-#define REPLY_MS      2000
-#define LONG_REPLY_MS 20000
-#define RETRY_NS      2000000
+#define REPLY_MS 2000
+#define LOOK_MS  100 /* interval of looks at the limit */
+#define RETRY_NS 2000000
 /* A younger socket may be bound, but not listened at yet. */
-#define BORN_S        10
+#define BORN_S   10
 
 static int fail(struct nsc_diag *diag, int error, pid_t pid, const char *what)
 {
@@ -154,29 +154,25 @@ static int send_request(int socket, const struct nsc_control_request *request, i
     return sendmsg(socket, &message, MSG_NOSIGNAL) == (ssize_t)sizeof copy ? 0 : -errno;
 }
 
-static int patience_ms(uint64_t verb)
+static bool is_long(uint64_t verb)
 {
-    switch (verb) {
-    case NSC_CONTROL_JOIN:
-    case NSC_CONTROL_APPLY:
-    case NSC_CONTROL_OFF:
-        return LONG_REPLY_MS;
-    default:
-        return REPLY_MS;
-    }
+    return verb == NSC_CONTROL_JOIN || verb == NSC_CONTROL_APPLY || verb == NSC_CONTROL_OFF;
 }
 
-static int receive_reply(int socket, pid_t pid, int patience, int64_t *result,
-                         struct nsc_diag *diag)
+/* @end_ns: limit for this reply. */
+static int receive_reply(int socket, const struct nsc_endpoint_target *target, uint64_t end_ns,
+                         int64_t *result, struct nsc_diag *diag)
 {
     struct pollfd readable = {.fd = socket, .events = POLLIN};
     struct nsc_control_reply reply;
+    pid_t pid = target->pid;
     ssize_t got;
     int ready;
 
     do
-        ready = poll(&readable, 1, patience);
-    while (ready < 0 && errno == EINTR);
+        ready = poll(&readable, 1, LOOK_MS);
+    while (ready <= 0 && (ready == 0 || errno == EINTR) && nsc_now_ns() < end_ns &&
+           !nsc_call_limit_is_over(target->limit));
     if (ready <= 0)
         return fail(diag, ETIMEDOUT, pid, "no reply");
     got = recv(socket, &reply, sizeof reply, MSG_TRUNC);
@@ -190,20 +186,23 @@ static int receive_reply(int socket, pid_t pid, int patience, int64_t *result,
     return 0;
 }
 
-int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, int fd,
-                      int64_t *result, struct nsc_diag *diag)
+int nsc_endpoint_call(const struct nsc_endpoint_target *target, uint64_t verb, uint64_t argument,
+                      int fd, int64_t *result, struct nsc_diag *diag)
 {
     const struct nsc_control_request request = {
         .magic = NSC_CONTROL_MAGIC, .verb = (uint32_t)verb, .argument = argument};
-    int socket = connect_to(pid, uid, nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS, diag), error;
+    int socket = connect_to(target->pid, target->uid, nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS, diag);
+    int error;
 
     if (socket < 0)
         return socket;
     error = send_request(socket, &request, fd);
     if (error != 0)
-        error = fail(diag, error, pid, strerror(-error));
+        error = fail(diag, error, target->pid, strerror(-error));
     else
-        error = receive_reply(socket, pid, patience_ms(verb), result, diag);
+        error = receive_reply(socket, target,
+                              is_long(verb) ? UINT64_MAX : nsc_now_ns() + REPLY_MS * 1000000ull,
+                              result, diag);
     close(socket);
     return error;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/call_limit.h"
 #include "util/diag.h"
 
 /* Time limit to connect, while others wait for the endpoint. */
@@ -21,17 +22,22 @@
  * once. Only connects: does not wait for the program. */
 bool nsc_endpoint_listens(pid_t pid, uid_t uid, uint64_t deadline_ns);
 
+struct nsc_endpoint_target {
+    pid_t pid;
+    uid_t uid;                    /* of the process */
+    struct nsc_call_limit *limit; /* begun by the caller */
+};
+
 /**
  * nsc_endpoint_call - make the endpoint thread of a process call the control function.
- * @pid, @uid: the process and its user.
  * @fd: descriptor to send along, or -1.
  * @result: receives the control function's result.
  * Returns 0 or -errno with @diag: -ECONNREFUSED or -ENOENT (the process has no endpoint), -EACCES
  * (it refused the request: another user, or another version), -ETIMEDOUT (no reply in time),
  * -EPROTO (invalid reply), -ESRCH (another process listens there).
  */
-int nsc_endpoint_call(pid_t pid, uid_t uid, uint64_t verb, uint64_t argument, int fd,
-                      int64_t *result, struct nsc_diag *diag);
+int nsc_endpoint_call(const struct nsc_endpoint_target *target, uint64_t verb, uint64_t argument,
+                      int fd, int64_t *result, struct nsc_diag *diag);
 
 /* Return true if no process listens at the socket @path: its program was killed. Connects to find
  * out, as the program may be in another pid namespace. A socket that is bound but not yet listened

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/call_limit.h"
 #include "process/process_recorder.h"
 #include "util/diag.h"
 
@@ -34,6 +35,8 @@ struct nsc_process_target {
     /* The process is called only if these credentials cover its own (nsc_credentials_cover());
      * NULL: no check. Set by callers that know the process only by its pid. */
     const struct nsc_credentials *within;
+    /* Of the calls, begun by the caller; NULL: each call has a limit of its own. Kept. */
+    struct nsc_call_limit *limit;
     /* Why it cannot be reached and what to do, one line; empty if it can be reached. */
     char reason[320];
 };

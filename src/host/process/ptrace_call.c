@@ -40,7 +40,7 @@
 #define STOP_NS   200000000ull   /* for one thread to stop */
 #define SEARCH_NS 3000000000ull  /* to find a thread that stops */
 #define BETTER_NS 500000000ull   /* before threads are used whose write would be cut short */
-#define CALL_NS   20000000000ull /* for the control function; it works for milliseconds at most */
+#define LATE_NS   10000000000ull /* for a thread to stop in the control function */
 
 #define SEIZE_S    5 /* to attach to the thread */
 #define SPINS      200
@@ -58,6 +58,7 @@ struct call {
     int pidfd;
     uint64_t control, note;
     const struct nsc_credentials *credentials;
+    struct nsc_call_limit *limit;
     uint64_t arguments[2];
     bool may_not_suspend; /* must not suspend seccomp filters, which needs CAP_SYS_ADMIN */
     /* The thread. */
@@ -110,11 +111,17 @@ static int try_another(struct call *c, const char *what)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-/* Wait for the thread's next stop. Returns 0, -ETIMEDOUT, or -ESRCH if the thread has ended. After
- * the deadline a stop does not count: a thread can cause stops forever. */
+static bool is_late(const struct call *c, uint64_t deadline_ns)
+{
+    return deadline_ns != 0 ? nsc_now_ns() > deadline_ns : nsc_call_limit_is_over(c->limit);
+}
+
+/* Wait for the thread's next stop. @deadline_ns 0: that of the call. Returns 0, -ETIMEDOUT, or
+ * -ESRCH if the thread has ended. After the deadline a stop does not count: a thread can cause
+ * stops forever. */
 static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
 {
-    if (nsc_now_ns() > deadline_ns)
+    if (is_late(c, deadline_ns))
         return -ETIMEDOUT;
     for (unsigned tries = 0;; tries++) {
         pid_t got = waitpid(c->pick.tid, status, __WALL | WNOHANG);
@@ -125,7 +132,7 @@ static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
             return WIFSTOPPED(*status) ? 0 : -ESRCH;
         if (tries < SPINS)
             sched_yield();
-        else if (nsc_now_ns() > deadline_ns)
+        else if (is_late(c, deadline_ns))
             return -ETIMEDOUT;
         else
             pause_ns(PAUSE_NS);
@@ -387,27 +394,22 @@ static enum outcome classify(struct call *c, int status)
 
 static int run(struct call *c)
 {
-    uint64_t deadline = nsc_now_ns() + CALL_NS;
     enum outcome outcome = GOES_ON;
-    bool late = false;
 
     while (outcome == GOES_ON) {
         int status, error;
 
         if (trace_number(PTRACE_CONT, c, 0) != 0)
             return -ESRCH;
-        error = wait_any(c, deadline, &status);
-        if (error == -ETIMEDOUT && !late) {
-            late = true;
-            deadline = nsc_now_ns() + CALL_NS;
+        error = wait_any(c, 0, &status);
+        if (error == -ETIMEDOUT) {
             trace_number(PTRACE_INTERRUPT, c, 0);
-            error = wait_interrupted(c, deadline);
+            error = wait_interrupted(c, nsc_now_ns() + LATE_NS);
             c->signal_stop = false;
-            if (error == 0)
-                return -ETIMEDOUT;
+            return error == -ETIMEDOUT ? -EDEADLK : error == 0 ? -ETIMEDOUT : error;
         }
         if (error != 0)
-            return error == -ETIMEDOUT ? -EDEADLK : error;
+            return error;
         outcome = classify(c, status);
     }
     return outcome == RETURNED ? 0 : -EFAULT;
@@ -520,6 +522,20 @@ static void join(struct call *c, pthread_t thread)
         c->error = fail(c, ETIMEDOUT, "it has been executing another program for too long");
 }
 
+/* Let the signals in that count for the limit: the caller handles them. */
+static void allow_ending(const struct call *c)
+{
+    sigset_t ending;
+
+    if (c->limit->signals == NULL)
+        return;
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
+}
+
 /* Make the attempt in a new thread, with all signals blocked. */
 static int attempt_apart(struct call *c)
 {
@@ -530,8 +546,10 @@ static int attempt_apart(struct call *c)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     error = pthread_create(&thread, NULL, attempt_thread, c);
-    if (error == 0)
+    if (error == 0) {
+        allow_ending(c);
         join(c, thread);
+    }
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
     return error != 0 ? nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error,
                                      "cannot start a thread: %s", strerror(error))
@@ -620,6 +638,8 @@ static int try_threads(struct call *c, bool any)
             continue;
         }
         c->pick = picks[i];
+        if (nsc_call_limit_is_over(c->limit))
+            return fail(c, ETIMEDOUT, "it took too long, or a signal has ended the attempt");
         error = call_in(c);
         if (error == -EPERM)
             return fail(c, EPERM,
@@ -646,6 +666,7 @@ int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint6
                      .control = target->control,
                      .note = target->note,
                      .credentials = credentials,
+                     .limit = target->limit,
                      .arguments = {verb, argument},
                      .may_not_suspend =
                          credentials != NULL && nsc_credentials_are_foreign(credentials)};

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "process/call_limit.h"
 #include "util/diag.h"
 #include "util/privileges/credentials.h"
 
@@ -22,6 +23,7 @@ struct nsc_ptrace_target {
     /* Must cover the credentials of the process when it is called; NULL: no check. If they belong
      * to another user, the process's seccomp filters are never suspended for the call. */
     const struct nsc_credentials *credentials;
+    struct nsc_call_limit *limit; /* begun by the caller */
 };
 
 /**
@@ -32,10 +34,10 @@ struct nsc_ptrace_target {
  * most some seconds for a thread that can be stopped.
  * Returns 0 or -errno with @diag: -ESRCH (ended), -EPERM (ptrace is not permitted), -EBUSY
  * (another tracer), -ENOEXEC (a 32-bit process, or it executed another program, or has other
- * credentials now), -ETIMEDOUT (no thread could be stopped, or the function did not finish),
- * -ENOTSUP (it ignores SIGSEGV or restricts its own system calls), -EFAULT (the call crashed; the
- * thread continues where it was).
- * Context: starts a helper thread per attempt; does not affect the caller's signals and children.
+ * credentials now), -ETIMEDOUT (no thread could be stopped, or the function did not finish, or the
+ * limit is over), -ENOTSUP (it ignores SIGSEGV or restricts its own system calls), -EFAULT (the
+ * call crashed; the thread continues where it was). Context: starts a helper thread per attempt;
+ * does not affect the caller's signals and children.
  */
 int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag);

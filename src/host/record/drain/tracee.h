@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "metrics/metrics.h"
+#include "process/call_limit.h"
 #include "record/modules/address_space.h"
 #include "record/modules/admission.h"
 #include "record/modules/sled_switch.h"
@@ -90,6 +91,7 @@ struct nsc_tracees {
     bool dead;                          /* no process lives: process ids must not be looked up */
     bool keep;                          /* calls are kept from a thread's start (false: ring) */
     bool attached;                      /* to a running program */
+    struct nsc_call_limit *calls;       /* of control functions; begun at each command */
     bool switched;                      /* sleds are switched while programs run */
     struct nsc_disabled_functions offs; /* disabled functions */
     uint64_t on_ticks;                  /* time of the last enabling; 0: never */

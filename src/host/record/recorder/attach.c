@@ -56,12 +56,12 @@ static const int ignored[] = {SIGPIPE, SIGXFSZ, SIGIO /* from nsc_session_alone(
 enum { ENDING = sizeof ending / sizeof ending[0], IGNORED = sizeof ignored / sizeof ignored[0] };
 
 static struct sigaction before[ENDING + IGNORED];
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* number of such signals */
 
 static void on_signal(int number)
 {
     (void)number;
-    interrupted = 1;
+    interrupted = interrupted + 1;
 }
 
 static void take_signals(void)
@@ -365,6 +365,7 @@ static void switch_off(struct attach *a)
     int64_t result;
     int error;
 
+    nsc_call_limit_begin(&r->calls);
     nsc_switch_notice_end_recording(&r->tracees);
     if (a->reach != NULL && !a->exited && (a->from_inside || nsc_tracees_have_header(&r->tracees)))
         (void)nsc_process_call(a->reach, NSC_CONTROL_OFF, 0, &result, &diag);
@@ -376,11 +377,13 @@ static void switch_off(struct attach *a)
 static int begin_running(struct attach *a, struct nsc_diag *diag)
 {
     struct nsc_recorder *r = &a->recorder;
-    const struct nsc_process_target *target = a->options->target;
-    int error = nsc_command_open(target->pid, &r->commands, diag);
+    struct nsc_process_target target = *a->options->target;
+    int error = nsc_command_open(target.pid, &r->commands, diag);
 
+    target.limit = &r->calls;
+    nsc_call_limit_begin(&r->calls);
     if (error == 0)
-        error = nsc_process_open(target, &a->reach, diag);
+        error = nsc_process_open(&target, &a->reach, diag);
     if (error == 0)
         error = nsc_recorder_open_file(r, diag);
     if (error != 0)
@@ -389,6 +392,8 @@ static int begin_running(struct attach *a, struct nsc_diag *diag)
     r->phase = NSC_COMMAND_WAITING;
     if (!wait_before(a))
         return 0;
+    if (a->options->delay_ns != 0)
+        nsc_call_limit_begin(&r->calls);
     error = join(a, diag);
     if (error != 0)
         return error;
@@ -402,7 +407,7 @@ static int begin_running(struct attach *a, struct nsc_diag *diag)
     if (a->options->duration_ns != 0)
         a->end_ns = r->start_ns + a->options->duration_ns;
     if (a->options->begun != NULL)
-        a->options->begun(a->options->context, target->pid);
+        a->options->begun(a->options->context, target.pid);
     return 0;
 }
 
@@ -522,6 +527,7 @@ int nsc_record_attach(const struct nsc_record_options *options,
     *result = (struct nsc_record_result){0};
     *attach_result = (struct nsc_attach_result){0};
     nsc_recorder_init(&a.recorder, options, is_over, &a);
+    a.recorder.calls.signals = &interrupted;
     take_signals();
     error = begin(&a, diag);
     if (error == 0 && a.recorder.has_session) {

@@ -175,6 +175,7 @@ int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag)
     int error = nsc_tracees_init(&r->tracees, &r->session, r->writer, r->in_force);
 
     if (error == 0) {
+        r->tracees.calls = &r->calls;
         error = nsc_drain_init(&r->drain, &r->tracees, o->mode);
         if (error == 0)
             error = nsc_budget_init(&r->budget, o->budget, o->entry_timing, &r->tracees, &r->drain);
@@ -255,6 +256,7 @@ static int change_filter(struct nsc_recorder *r, const char *text, size_t bytes,
         r->in_force = &r->filter;
         return 0;
     }
+    nsc_call_limit_begin(&r->calls);
     nsc_tracees_scan_threads(&r->tracees);
     ticks = nsc_clock_reading_ticks();
     if (nsc_tracees_set_filter(&r->tracees, &filter, ticks) != 0) {

@@ -4,6 +4,7 @@
 #ifndef NSC_RECORD_RECORDER_RECORDER_STATE_H
 #define NSC_RECORD_RECORDER_RECORDER_STATE_H
 
+#include "process/call_limit.h"
 #include "record/budget/budget.h"
 #include "record/control/command_server.h"
 #include "record/drain/drain.h"
@@ -22,6 +23,7 @@ struct nsc_recorder {
     struct nsc_record_session session;
     bool has_session;              /* also of tracees and drain */
     struct nsc_credentials target; /* of the recorded program */
+    struct nsc_call_limit calls;   /* of control functions */
     struct nsc_writer *writer;     /* NULL: not created yet, or completed */
     struct nsc_tracees tracees;
     struct nsc_drain drain;

@@ -168,8 +168,10 @@ int nsc_record_run(const struct nsc_record_options *options, struct nsc_record_r
         result->started = true;
         (void)nsc_command_open(run.child.pid, &r->commands, NULL); /* optional */
         nsc_recorder_loop(r);
-        if (!run.child.ended)
+        if (!run.child.ended) {
+            nsc_call_limit_begin(&r->calls);
             (void)nsc_recorder_switch_off(r, NULL, NULL); /* hooks left enabled cost little */
+        }
         error = nsc_recorder_complete(r, result, diag);
         nsc_command_close(&r->commands);
         wait_for(&run.child);

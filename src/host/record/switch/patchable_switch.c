@@ -7,7 +7,6 @@
 #include "abi/control.h"
 #include "process/control_call.h"
 #include "record/modules/filter_bitmap.h"
-#include "util/now.h"
 
 static bool has_patchable(const struct nsc_tracee_process *p)
 {
@@ -51,6 +50,7 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     /* The number may be that of another process by now, which is not called if it has more
      * privileges. */
     target.within = &p->all->admission.target;
+    target.limit = p->all->calls;
     error = nsc_process_open(&target, &reach, diag);
     if (error == 0 && !nsc_admission_allows(&p->all->admission, p->pid)) /* held by now */
         error = -EXDEV;
@@ -69,12 +69,8 @@ static int call(const struct nsc_tracee_process *p, uint64_t verb, struct nsc_di
     return error;
 }
 
-/* Time limit for calling all processes. Each can take some seconds if its threads do not stop. */
-#define CALLS_MAX_NS 20000000000ull
-
 static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *diag)
 {
-    uint64_t end_ns = nsc_now_ns() + CALLS_MAX_NS;
     struct nsc_diag one;
     int first = 0;
     uint32_t i;
@@ -87,12 +83,12 @@ static int call_all(struct nsc_tracees *all, uint64_t verb, struct nsc_diag *dia
             continue;
         if (verb == NSC_CONTROL_APPLY)
             give_verdicts(all, p);
-        if (nsc_now_ns() < end_ns)
+        if (!nsc_call_limit_is_over(all->calls))
             error = call(p, verb, &one);
         else
             error = nsc_diag_set(&one, NSC_DIAG_NO_OFFSET, ETIMEDOUT,
                                  "process %ld (%s) was not asked to choose functions: the others "
-                                 "took too long",
+                                 "took too long, or a signal came",
                                  (long)p->pid, p->name);
         nsc_sled_switch_free_process(&p->onoff); /* the state of its sleds has changed */
         if (error != 0 && error != -ESRCH && first == 0) {

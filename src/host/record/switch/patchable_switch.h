@@ -13,7 +13,8 @@
 /**
  * nsc_patchable_follow - apply the current filter in every process.
  * Returns 0 or -errno with @diag, as nsc_process_call(), for the first living process that could
- * not be called; the others are called regardless. Processes not called within 20 s: -ETIMEDOUT.
+ * not be called; the others are called regardless. Processes not called
+ * within the limit (@all->calls, begun by the caller): -ETIMEDOUT.
  */
 int nsc_patchable_follow(struct nsc_tracees *all, struct nsc_diag *diag);
 
