@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "util/privileges/own_path.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"
 
@@ -173,6 +174,15 @@ int nsc_cli_libdir(char *path, size_t bytes)
 int nsc_cli_includedir(char *path, size_t bytes)
 {
     return under_prefix("include", path, bytes);
+}
+
+int nsc_cli_check_made_output(const char *output)
+{
+    return nsc_own_path_is_own(output)
+               ? 0
+               : nsc_cli_error("cannot write %s: another user can exchange a folder on the way to "
+                               "it; name the output with -o",
+                               output);
 }
 
 bool nsc_cli_binary_allowed(int fd)

@@ -64,30 +64,22 @@ static unsigned long own_uid(pid_t pid, uid_t uid)
     return uid;
 }
 
-/* Return true if @path is a socket, not a link, that the program's user owns. */
-static bool is_theirs(const char *path, uid_t uid)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == uid;
-}
-
-/* Find the socket of a process, in its mount namespace or in this one. Returns 0 or -ENOENT. */
-static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
+/* Open the socket of a process (O_PATH), in its mount namespace or in this one. Returns a
+ * descriptor or -ENOENT. */
+static int find_socket(pid_t pid, uid_t uid)
 {
     unsigned long user = own_uid(pid, uid), number = own_pid(pid);
-    char root[32], folder[NSC_USER_FOLDER_MAX];
-    unsigned i;
+    char folder[NSC_USER_FOLDER_MAX], path[NSC_USER_FOLDER_MAX + 32];
 
-    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    snprintf(root, sizeof root, "/proc/%ld/root", (long)pid);
-    for (i = 0; i < 2 * NSC_CONTROL_FOLDERS; i++) {
-        /* If /proc/PID/root is not accessible, the process is probably in this mount namespace. */
+    for (unsigned i = 0; i < 2 * NSC_CONTROL_FOLDERS; i++) {
+        int fd;
+
         nsc_user_folder_path(user, i / 2, folder);
-        snprintf(address->sun_path, sizeof address->sun_path, "%s%s/%lu.sock",
-                 i % 2 == 0 ? root : "", folder, number);
-        if (is_theirs(address->sun_path, uid))
-            return 0;
+        snprintf(path, sizeof path, "%s/%lu.sock", folder, number);
+        /* If /proc/PID/root is not accessible, the process is probably in this mount namespace. */
+        fd = nsc_user_folder_socket(i % 2 == 0 ? pid : 0, path, &uid);
+        if (fd >= 0)
+            return fd;
     }
     return -ENOENT;
 }
@@ -96,23 +88,26 @@ static int find_socket(pid_t pid, uid_t uid, struct sockaddr_un *address)
 static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = RETRY_NS};
-    struct sockaddr_un address;
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    int fd, error = find_socket(pid, uid, &address);
+    int fd, place = find_socket(pid, uid), error = 0;
 
-    if (error != 0)
-        return fail(diag, error, pid, "it has none");
+    if (place < 0)
+        return fail(diag, ENOENT, pid, "it has none");
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
-        return fail(diag, errno, pid, strerror(errno));
-    while (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
         error = errno;
-        if ((error == EAGAIN || error == EINTR) && nsc_now_ns() < deadline_ns) {
-            nanosleep(&pause, NULL);
-            continue;
-        }
-        close(fd);
+    while (fd >= 0 && nsc_user_folder_connect(fd, place) != 0) {
+        error = errno;
+        if ((error != EAGAIN && error != EINTR) || nsc_now_ns() >= deadline_ns)
+            break;
+        error = 0;
+        nanosleep(&pause, NULL);
+    }
+    close(place);
+    if (error != 0) {
+        if (fd >= 0)
+            close(fd);
         if (error == EAGAIN)
             return fail(diag, ETIMEDOUT, pid, "too many others wait for it");
         return fail(diag, error, pid, strerror(error));
@@ -228,23 +223,23 @@ bool nsc_endpoint_is_left(const char *path)
     return left;
 }
 
+/* Return true if @path is a socket of this user's, and not new. */
 static bool is_old(const char *path)
 {
     struct stat st;
 
-    return lstat(path, &st) == 0 && time(NULL) - st.st_mtime >= BORN_S;
+    return lstat(path, &st) == 0 && S_ISSOCK(st.st_mode) && st.st_uid == geteuid() &&
+           time(NULL) - st.st_mtime >= BORN_S;
 }
 
 void nsc_endpoint_sweep(void)
 {
-    glob_t found;
-    size_t i;
+    struct nsc_user_files found;
 
-    if (nsc_user_folder_glob("*.sock", &found) != 0)
+    if (nsc_user_folder_find(false, ".sock", &found) != 0)
         return;
-    for (i = 0; i < found.gl_pathc; i++)
-        if (is_theirs(found.gl_pathv[i], geteuid()) && is_old(found.gl_pathv[i]) &&
-            nsc_endpoint_is_left(found.gl_pathv[i]))
-            unlink(found.gl_pathv[i]);
-    globfree(&found);
+    for (uint32_t i = 0; i < found.count; i++)
+        if (is_old(found.paths[i]) && nsc_endpoint_is_left(found.paths[i]))
+            unlink(found.paths[i]);
+    nsc_user_files_free(&found);
 }

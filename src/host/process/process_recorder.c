@@ -5,6 +5,7 @@
 #include "process/process_recorder.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static struct nsc_recorder_process examine(const char *number)
     struct nsc_recorder_process found = {.pid = (pid_t)strtol(number, NULL, 10)};
     char path[300], link[4096];
     const struct dirent *entry;
-    struct stat st;
+    struct statx st;
     DIR *fds;
 
     snprintf(path, sizeof path, "/proc/%s/fd", number);
@@ -75,8 +76,9 @@ static struct nsc_recorder_process examine(const char *number)
         if (length <= 0)
             continue;
         link[length] = 0;
-        if (is_memory(link) && fstatat(dirfd(fds), entry->d_name, &st, 0) == 0)
-            add_session(&found.sessions, st.st_ino);
+        if (is_memory(link) &&
+            statx(dirfd(fds), entry->d_name, AT_STATX_DONT_SYNC, STATX_INO, &st) == 0)
+            add_session(&found.sessions, st.stx_ino);
         else if (found.output == NULL)
             found.output = final_name(link);
     }

@@ -1,12 +1,19 @@
 /* user_folder.c - see user_folder.h. */
 #include "process/user_folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
+
+#include "util/array.h"
+#include "util/privileges/mount_trust.h"
 
 void nsc_user_folder_path(unsigned long uid, unsigned candidate, char path[NSC_USER_FOLDER_MAX])
 {
@@ -32,23 +39,207 @@ bool nsc_user_folder_is_private(const char *path, uid_t uid)
     return lstat(path, &st) == 0 && is_private(&st, uid);
 }
 
-int nsc_user_folder_glob(const char *pattern, glob_t *found)
-{
-    char folder[NSC_USER_FOLDER_MAX], path[NSC_USER_FOLDER_MAX + 32];
+/* ---- Files of all users ---------------------------------------------------------------------- */
 
-    *found = (glob_t){0};
-    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS; i++) {
-        nsc_user_folder_path(geteuid(), i, folder);
-        snprintf(path, sizeof path, "%s/%s", folder, pattern);
-        if (nsc_user_folder_is_private(folder, geteuid()) &&
-            glob(path, GLOB_NOSORT | (found->gl_pathc > 0 ? GLOB_APPEND : 0), NULL, found) ==
-                GLOB_NOSPACE) {
-            globfree(found);
-            return -ENOMEM;
-        }
-    }
+void nsc_user_files_free(struct nsc_user_files *files)
+{
+    for (uint32_t i = 0; i < files->count; i++)
+        free(files->paths[i]);
+    free(files->paths);
+    *files = (struct nsc_user_files){0};
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+    size_t length = strlen(name), bytes = strlen(ending);
+
+    return length > bytes && strcmp(name + length - bytes, ending) == 0;
+}
+
+static int add(struct nsc_user_files *files, const char *folder, const char *name)
+{
+    char **paths = nsc_array_grow(files->paths, &files->room, files->count, sizeof *paths);
+
+    if (paths == NULL)
+        return -ENOMEM;
+    files->paths = paths;
+    if (asprintf(&paths[files->count], "%s/%s", folder, name) < 0)
+        return -ENOMEM;
+    files->count++;
     return 0;
 }
+
+/* Open @name below @parent, without following a link and without asking another user's file system.
+ * @pid: as in nsc_mount_is_trusted(). Returns a descriptor (O_PATH) or -errno. */
+static int open_below(int parent, const char *name, bool foreign, pid_t pid)
+{
+    int fd = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return -errno;
+    if (!foreign || !nsc_mount_may_block(fd, pid))
+        return fd;
+    close(fd);
+    return -EACCES;
+}
+
+/* List the private folder @name below @parent, of this user or, with @others, of another. A folder
+ * that cannot be read is left out. @path: its path. */
+static int list_folder(int parent, const char *name, const char *path, bool others,
+                       const char *ending, struct nsc_user_files *found)
+{
+    int place = open_below(parent, name, others, 0), fd = -1, error = 0;
+    const struct dirent *entry;
+    struct stat st;
+    DIR *folder;
+
+    if (place >= 0 && fstat(place, &st) == 0 && others == (st.st_uid != geteuid()) &&
+        is_private(&st, st.st_uid))
+        fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (place >= 0)
+        close(place);
+    folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder == NULL && fd >= 0)
+        close(fd);
+    while (folder != NULL && error == 0 && (entry = readdir(folder)) != NULL)
+        if (entry->d_name[0] != '.' && ends_in(entry->d_name, ending))
+            error = add(found, path, entry->d_name);
+    if (folder != NULL)
+        closedir(folder);
+    return error;
+}
+
+static int list_own(const char *ending, struct nsc_user_files *found)
+{
+    char path[NSC_USER_FOLDER_MAX];
+    int error = 0;
+
+    for (unsigned i = 0; i < NSC_CONTROL_FOLDERS && error == 0; i++) {
+        nsc_user_folder_path(geteuid(), i, path);
+        error = list_folder(AT_FDCWD, path, path, false, ending, found);
+    }
+    return error;
+}
+
+/* List the other users' folders in @place whose names begin with @prefix; with @inner, the folders
+ * of that name in them. */
+static int list_all(const char *place, const char *prefix, const char *inner, const char *ending,
+                    struct nsc_user_files *found)
+{
+    DIR *parent = opendir(place);
+    const struct dirent *entry;
+    int error = 0, between;
+    char *path;
+
+    while (parent != NULL && error == 0 && (entry = readdir(parent)) != NULL) {
+        if (entry->d_name[0] == '.' || strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        if (asprintf(&path, "%s/%s%s%s", place, entry->d_name, inner != NULL ? "/" : "",
+                     inner != NULL ? inner : "") < 0) {
+            error = -ENOMEM;
+            break;
+        }
+        between = inner != NULL ? open_below(dirfd(parent), entry->d_name, true, 0) : dirfd(parent);
+        if (between >= 0)
+            error = list_folder(between, inner != NULL ? inner : entry->d_name, path, true, ending,
+                                found);
+        if (inner != NULL && between >= 0)
+            close(between);
+        free(path);
+    }
+    if (parent != NULL)
+        closedir(parent);
+    return error;
+}
+
+int nsc_user_folder_find(bool others, const char *ending, struct nsc_user_files *found)
+{
+    int error;
+
+    *found = (struct nsc_user_files){0};
+    if (!others) {
+        error = list_own(ending, found);
+    } else {
+        error = list_all("/tmp", "nanoscope-", NULL, ending, found);
+        if (error == 0)
+            error = list_all("/run/user", "", "nanoscope", ending, found);
+    }
+    if (error != 0)
+        nsc_user_files_free(found);
+    return error;
+}
+
+/* ---- A socket -------------------------------------------------------------------------------- */
+
+/* Open the folder of @path, an absolute one: in this mount namespace the folder's own parent may be
+ * reached through links, which are root's. */
+static int open_folder(pid_t pid, char *path, bool foreign)
+{
+    char root[32], *name = strrchr(path, '/'), *next;
+    int fd, below;
+
+    if (pid == 0) {
+        *name = 0;
+        fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+        path = name + 1;
+    } else {
+        snprintf(root, sizeof root, "/proc/%ld/root", (long)pid);
+        fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    }
+    if (fd < 0)
+        return -errno;
+    if (foreign && nsc_mount_may_block(fd, pid)) {
+        close(fd);
+        return -EACCES;
+    }
+    for (name = strtok_r(path, "/", &next); fd >= 0 && name != NULL;
+         name = strtok_r(NULL, "/", &next)) {
+        below = open_below(fd, name, foreign, pid);
+        close(fd);
+        fd = below;
+    }
+    return fd;
+}
+
+int nsc_user_folder_socket(pid_t pid, const char *path, uid_t *uid)
+{
+    char copy[NSC_USER_FOLDER_MAX + 64], *name;
+    bool foreign = *uid != geteuid();
+    struct stat st;
+    int folder, fd = -EACCES;
+
+    if (strlen(path) >= sizeof copy)
+        return -ENAMETOOLONG;
+    memcpy(copy, path, strlen(path) + 1);
+    name = strrchr(copy, '/');
+    if (name == NULL || name == copy)
+        return -EINVAL;
+    *name++ = 0;
+    folder = open_folder(pid, copy, foreign);
+    if (folder < 0)
+        return folder;
+    if (fstat(folder, &st) == 0 &&
+        is_private(&st, *uid == NSC_USER_FOLDER_ANY ? st.st_uid : *uid)) {
+        *uid = st.st_uid;
+        fd = open_below(folder, name, foreign, pid);
+    }
+    close(folder);
+    if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISSOCK(st.st_mode) || st.st_uid != *uid)) {
+        close(fd);
+        fd = -EACCES;
+    }
+    return fd;
+}
+
+int nsc_user_folder_connect(int fd, int socket)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", socket);
+    return connect(fd, (const struct sockaddr *)&address, sizeof address);
+}
+
+/* ---- The own folder -------------------------------------------------------------------------- */
 
 /* Open a folder, after creating it if necessary. Returns a descriptor or -errno. */
 static int open_private(const char *path)

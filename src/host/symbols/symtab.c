@@ -147,9 +147,12 @@ static int index_names(struct nsc_symtab *t)
     return 0;
 }
 
-static void fill(struct nsc_symtab *t, const uint8_t *symbols, size_t symbol_count,
+/* Names may overlap, as the end of one can be another. Returns false if they do so beyond reason: a
+ * million symbols that share one long name would take hours. */
+static bool fill(struct nsc_symtab *t, const uint8_t *symbols, size_t symbol_count,
                  size_t strings_bytes)
 {
+    uint64_t left = (uint64_t)strings_bytes * 4 + (1 << 20);
     uint32_t group = 0;
 
     for (size_t i = 0; i < symbol_count; i++) {
@@ -160,10 +163,14 @@ static void fill(struct nsc_symtab *t, const uint8_t *symbols, size_t symbol_cou
         if (ELF64_ST_TYPE(sym.st_info) == STT_FILE)
             group++;
         else if (take_symbol(&sym, t->strings, strings_bytes, e)) {
+            if (e->name_bytes > left)
+                return false;
+            left -= e->name_bytes;
             e->group = group;
             t->count++;
         }
     }
+    return true;
 }
 
 static int read_strings(const struct nsc_elf *elf, const Elf64_Shdr *section, struct nsc_symtab *t,
@@ -202,7 +209,11 @@ int nsc_symtab_read(const struct nsc_elf *elf, const Elf64_Shdr *section, struct
             rc = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "%s: out of memory", elf->path);
     }
     if (rc == 0) {
-        fill(&t, symbols, symbol_count, strings_bytes);
+        if (!fill(&t, symbols, symbol_count, strings_bytes))
+            rc = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBADMSG, "%s: its symbols share long names",
+                              elf->path);
+    }
+    if (rc == 0) {
         if (!is_sorted(t.entries, t.count, t.strings))
             qsort_r(t.entries, t.count, sizeof *t.entries, compare_entries, t.strings);
         drop_aliases(&t);

@@ -151,7 +151,7 @@ static int run_sign(const struct request *r)
 {
     char *made = NULL;
     const char *output = r->output;
-    int status;
+    int status = 0;
 
     if (r->json)
         return nsc_cli_usage(r->args, "--json belongs to info");
@@ -161,7 +161,10 @@ static int run_sign(const struct request *r)
         return nsc_cli_error("out of memory");
     if (strcmp(output, "-") == 0 && !nsc_cli_binary_allowed(STDOUT_FILENO))
         return nsc_cli_usage(r->args, "an APK is not for a terminal: give -o FILE, or redirect");
-    status = sign_to(r, output);
+    if (made != NULL)
+        status = nsc_cli_check_made_output(made);
+    if (status == 0)
+        status = sign_to(r, output);
     free(made);
     return status;
 }

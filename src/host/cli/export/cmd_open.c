@@ -27,6 +27,7 @@
 #include "viewer/server/serve.h"
 
 #define TRACES_MAX 2
+#define END_S      2 /* for workers that are busy with a request; a file can keep them for ever */
 
 struct open_request {
     uint64_t port, idle_ns; /* idle_ns 0: no limit */
@@ -168,14 +169,21 @@ static void on_signal(int number)
     told_to_end = 1;
 }
 
+/* A second signal ends the process at once. */
 static void watch_signals(void)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
     for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
         sigaction(ending[i], &action, NULL);
     signal(SIGPIPE, SIG_IGN);
+}
+
+static void end_now(int number)
+{
+    (void)number;
+    _exit(NSC_CLI_OK);
 }
 
 /* Warn once about a refused connection of another user. It may come from the browser of the person
@@ -244,7 +252,10 @@ static int serve(struct open_request *r)
             stderr);
     serve_until_end(r, server);
     nsc_launch_forget(&r->launch);
+    signal(SIGALRM, end_now);
+    alarm(END_S);
     nsc_serve_stop(server);
+    alarm(0);
     return NSC_CLI_OK;
 }
 

@@ -155,7 +155,7 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
     const char *output = NULL;
     bool compress = false, json = false;
     char *made = NULL, *trace;
-    int status;
+    int status = 0;
 
     for (size_t i = 0; i < args->option_count; i++) {
         switch ((enum nsc_recover_option)args->options[i].id) {
@@ -174,8 +174,12 @@ int nsc_cmd_recover(const struct nsc_cli_args *args)
         return nsc_cli_usage(args, "one file is needed");
     if (output == NULL) {
         output = made = output_for(args->operands[0]);
-        if (output == NULL)
-            return nsc_cli_error("out of memory");
+        status =
+            output == NULL ? nsc_cli_error("out of memory") : nsc_cli_check_made_output(output);
+    }
+    if (status != 0) {
+        free(made);
+        return status;
     }
     nsc_cli_confine(output);
     status = check_output(output);

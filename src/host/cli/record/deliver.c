@@ -14,6 +14,7 @@
 #include "record/recorder/trace_output.h"
 #include "util/os/partial_name.h"
 #include "util/path.h"
+#include "util/privileges/own_path.h"
 #include "util/text/escape.h"
 
 static bool ends_with(const char *path, const char *suffix)
@@ -92,17 +93,6 @@ static void put_remark(const struct nsc_notes *notes, struct nsc_diag *diag)
         snprintf(diag->message + sizeof diag->message - 4, 4, "...");
 }
 
-/* Returns true if no other user can rename this user's files in the folder. In sticky folders only
- * their owners can. The own primary group is often private: umask 002 relies on it. */
-static bool keeps_names(const struct stat *folder)
-{
-    if (folder->st_uid != geteuid() && folder->st_uid != 0)
-        return false;
-    return (folder->st_mode & S_ISVTX) != 0 ||
-           ((folder->st_mode & S_IWOTH) == 0 &&
-            ((folder->st_mode & S_IWGRP) == 0 || folder->st_gid == getegid()));
-}
-
 /* Opens @trace, which this user has just written, by its name. If another user can change the
  * folder, it could be any file by now that only this user may read. */
 static int open_own(const char *trace, struct nsc_diag *diag)
@@ -114,7 +104,7 @@ static int open_own(const char *trace, struct nsc_diag *diag)
     if (folder == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder_fd < 0 || fstat(folder_fd, &st) != 0 || !keeps_names(&st)) {
+    if (folder_fd < 0 || fstat(folder_fd, &st) != 0 || !nsc_own_path_keeps_names(&st)) {
         fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
                           "other users can change %s: name an output that ends in .nst, or "
                           "another folder",

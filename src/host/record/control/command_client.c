@@ -1,16 +1,13 @@
 /* command_client.c - the client's half of command_server.h. */
 #include <errno.h>
-#include <glob.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "abi/control.h"
 #include "process/user_folder.h"
 #include "record/control/command_server.h"
 #include "util/now.h"
@@ -27,53 +24,33 @@ static int fail(struct nsc_diag *diag, int error, const char *path, const char *
     return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s: %s", path, what);
 }
 
-/* True if the socket, its directory and the listening process belong to one user: this one, or any
- * if this is root. */
-static bool is_trusted(const char *path, int fd)
+/* The socket, its folder and the listening process must belong to one user: this one, or any if
+ * this is root. */
+static int connect_to(const char *path, uid_t *owner, struct nsc_diag *diag)
 {
-    const char *slash = strrchr(path, '/');
-    char folder[sizeof((struct sockaddr_un *)0)->sun_path];
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    struct stat st;
+    int place, fd, error;
 
-    snprintf(folder, sizeof folder, "%.*s/.", slash != NULL ? (int)(slash - path) : 0, path);
-    return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && lstat(path, &st) == 0 &&
-           S_ISSOCK(st.st_mode) && peer.uid == st.st_uid &&
-           nsc_user_folder_is_private(folder, st.st_uid) &&
-           (st.st_uid == geteuid() || geteuid() == 0);
-}
-
-static int connect_to(const char *path, struct nsc_diag *diag)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int fd, error;
-
-    if (strlen(path) >= sizeof address.sun_path)
-        return fail(diag, ENAMETOOLONG, path, "too long for a socket");
-    memcpy(address.sun_path, path, strlen(path));
+    *owner = geteuid() == 0 ? NSC_USER_FOLDER_ANY : geteuid();
+    place = nsc_user_folder_socket(0, path, owner);
+    if (place < 0)
+        return fail(diag, -place, path,
+                    place == -EACCES ? "not a recorder of this user" : strerror(-place));
     fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return fail(diag, errno, path, strerror(errno));
-    if (connect(fd, (const struct sockaddr *)&address, sizeof address) != 0) {
-        error = errno;
+    error = fd < 0 || nsc_user_folder_connect(fd, place) != 0 ? errno : 0;
+    close(place);
+    if (error == 0 &&
+        (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != *owner))
+        error = EACCES;
+    if (error == 0)
+        return fd;
+    if (fd >= 0)
         close(fd);
-        if (error == EAGAIN)
-            return fail(diag, ETIMEDOUT, path, "the recorder has too many clients");
-        return fail(diag, error, path, strerror(error));
-    }
-    if (!is_trusted(path, fd)) {
-        close(fd);
-        return fail(diag, EACCES, path, "not a recorder of this user");
-    }
-    return fd;
-}
-
-bool nsc_command_is_own(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0 && st.st_uid == geteuid();
+    if (error == EAGAIN)
+        return fail(diag, ETIMEDOUT, path, "the recorder has too many clients");
+    return fail(diag, error, path,
+                error == EACCES ? "not a recorder of this user" : strerror(error));
 }
 
 static int send_request(int fd, const char *path, enum nsc_command_verb verb, const char *text,
@@ -118,7 +95,8 @@ static int receive_reply(int fd, const char *path, int timeout_ms, struct nsc_co
 /* Requests the status of the recorder at @path within @timeout_ms. Returns 0 or -errno. */
 static int ask_status(const char *path, int timeout_ms, struct nsc_command_reply *reply)
 {
-    int fd = connect_to(path, NULL), error;
+    uid_t owner;
+    int fd = connect_to(path, &owner, NULL), error;
 
     if (fd < 0)
         return fd;
@@ -134,9 +112,10 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
                      void (*progress)(void *context, const struct nsc_command_reply *reply),
                      void *context, struct nsc_command_reply *reply, struct nsc_diag *diag)
 {
-    int fd = connect_to(path, diag), error;
+    uid_t owner;
+    int fd = connect_to(path, &owner, diag), error;
     uint64_t begun_ns = nsc_now_ns(), end_ns = begun_ns + PATIENCE_MS * 1000000ull, now_ns;
-    uint64_t complete_ms = nsc_command_is_own(path) ? OWN_END_MS : FOREIGN_END_MS;
+    uint64_t complete_ms = owner == geteuid() ? OWN_END_MS : FOREIGN_END_MS;
 
     if (fd < 0)
         return fd;
@@ -157,47 +136,23 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
     return error;
 }
 
-/* Finds the sockets of recorders in all users' directories. Returns 0 or -ENOMEM. */
-static int find_all_sockets(glob_t *found)
-{
-    if (glob(NSC_CONTROL_DIRECTORY "*/*.rec", GLOB_NOSORT, NULL, found) != GLOB_NOSPACE &&
-        glob(NSC_CONTROL_RUN "*/nanoscope/*.rec", GLOB_NOSORT | GLOB_APPEND, NULL, found) !=
-            GLOB_NOSPACE)
-        return 0;
-    globfree(found);
-    return -ENOMEM;
-}
-
-/* True if the socket's folder is a link: it would list a recorder a second time. */
-static bool is_behind_link(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char *folder = slash != NULL ? strndup(path, (size_t)(slash - path)) : NULL;
-    struct stat st;
-    bool is_link = folder == NULL || lstat(folder, &st) != 0 || S_ISLNK(st.st_mode);
-
-    free(folder);
-    return is_link;
-}
-
 int nsc_command_list(enum nsc_command_owner owner, struct nsc_command_entry **list, size_t *count)
 {
     struct nsc_command_entry *entries;
-    glob_t found = {0};
+    struct nsc_user_files found;
     uint64_t end_ms = nsc_now_ns() / 1000000 + PATIENCE_MS, now_ms;
-    size_t i, n = *count;
-    int error =
-        owner == NSC_COMMAND_OWN ? nsc_user_folder_glob("*.rec", &found) : find_all_sockets(&found);
+    size_t n = *count;
+    uint32_t i;
+    int error = nsc_user_folder_find(owner != NSC_COMMAND_OWN, ".rec", &found);
 
     if (error != 0)
         return error;
-    entries = realloc(*list, (n + found.gl_pathc + 1) * sizeof *entries);
-    for (i = 0; entries != NULL && i < found.gl_pathc; i++) {
-        const char *path = found.gl_pathv[i];
+    entries = realloc(*list, (n + found.count + 1) * sizeof *entries);
+    for (i = 0; entries != NULL && i < found.count; i++) {
+        const char *path = found.paths[i];
         struct nsc_command_entry *entry = &entries[n];
 
-        if (strlen(path) >= sizeof entry->path || is_behind_link(path) ||
-            nsc_command_is_own(path) != (owner == NSC_COMMAND_OWN))
+        if (strlen(path) >= sizeof entry->path)
             continue;
         *entry = (struct nsc_command_entry){.path = ""};
         memcpy(entry->path, path, strlen(path) + 1);
@@ -205,7 +160,7 @@ int nsc_command_list(enum nsc_command_owner owner, struct nsc_command_entry **li
         n += ask_status(entry->path, now_ms < end_ms ? (int)(end_ms - now_ms) : 0,
                         &entry->status) == 0;
     }
-    globfree(&found);
+    nsc_user_files_free(&found);
     if (entries == NULL)
         return -ENOMEM;
     *list = entries;

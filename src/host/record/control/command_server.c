@@ -82,15 +82,15 @@ static void sweep(int directory)
 }
 
 /* Reports which recorder already records the program. */
-static int say_busy(int directory, const char *name, pid_t pid, struct nsc_diag *diag)
+static int say_busy(const char *folder, const char *name, pid_t pid, struct nsc_diag *diag)
 {
     struct nsc_command_reply *reply = malloc(sizeof *reply);
-    struct sockaddr_un address;
+    char path[NSC_USER_FOLDER_MAX + 32];
     int error;
 
-    socket_address(directory, name, &address);
-    if (reply != NULL && nsc_command_call(address.sun_path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL,
-                                          reply, NULL) == 0)
+    snprintf(path, sizeof path, "%s/%.30s", folder, name);
+    if (reply != NULL &&
+        nsc_command_call(path, NSC_COMMAND_STATUS, NULL, 0, NULL, NULL, reply, NULL) == 0)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
                              "process %ld is being recorded by nanoscope %ld into %.300s; "
                              "`nanoscope stop -p %ld` ends that",
@@ -131,7 +131,8 @@ static void socket_name(char name[32], pid_t pid)
 
 int nsc_command_open(pid_t pid, struct nsc_command_server *server, struct nsc_diag *diag)
 {
-    int directory = nsc_command_directory(diag), fd;
+    char folder[NSC_USER_FOLDER_MAX];
+    int directory = nsc_user_folder_open(folder, diag), fd;
     char name[32];
     size_t i;
 
@@ -144,12 +145,13 @@ int nsc_command_open(pid_t pid, struct nsc_command_server *server, struct nsc_di
     fd = listen_at(directory, name, diag);
     flock(directory, LOCK_UN);
     if (fd < 0) {
-        fd = fd == -EADDRINUSE ? say_busy(directory, name, pid, diag) : fd;
+        fd = fd == -EADDRINUSE ? say_busy(folder, name, pid, diag) : fd;
         close(directory);
         return fd;
     }
     *server = (struct nsc_command_server){.fd = fd, .directory = directory};
     memcpy(server->name, name, sizeof name);
+    memcpy(server->folder, folder, sizeof folder);
     for (i = 0; i < NSC_COMMAND_CLIENTS_MAX; i++)
         server->clients[i].fd = -1;
     return 0;
@@ -173,7 +175,7 @@ int nsc_command_rename(struct nsc_command_server *server, pid_t pid, struct nsc_
         unlinkat(server->directory, server->name, 0);
     flock(server->directory, LOCK_UN);
     if (error == EEXIST)
-        return say_busy(server->directory, name, pid, diag);
+        return say_busy(server->folder, name, pid, diag);
     if (error != 0)
         return system_error(diag, error, "name", name);
     memcpy(server->name, name, sizeof name);

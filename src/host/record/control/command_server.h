@@ -73,10 +73,11 @@ struct nsc_command_client {
 };
 
 struct nsc_command_server {
-    int fd;        /* -1: closed */
-    int directory; /* directory of the sockets */
-    char name[32]; /* name of the socket in the directory */
-    bool gone;     /* the name was removed; another recorder may use it now */
+    int fd;                           /* -1: closed */
+    int directory;                    /* directory of the sockets */
+    char folder[NSC_USER_FOLDER_MAX]; /* its path */
+    char name[32];                    /* name of the socket in the directory */
+    bool gone;                        /* the name was removed; another recorder may use it now */
     uint64_t looked_ns;
     struct nsc_command_client clients[NSC_COMMAND_CLIENTS_MAX];
 };
@@ -141,9 +142,6 @@ int nsc_command_call(const char *path, enum nsc_command_verb verb, const char *t
                      size_t text_bytes,
                      void (*progress)(void *context, const struct nsc_command_reply *reply),
                      void *context, struct nsc_command_reply *reply, struct nsc_diag *diag);
-
-/* True if the recorder with the socket @path is of this user. */
-bool nsc_command_is_own(const char *path);
 
 /* A running recording. */
 struct nsc_command_entry {

@@ -97,18 +97,33 @@ static bool has_our_owner(const char *whose)
     return same;
 }
 
-bool nsc_mount_is_trusted(int fd, pid_t pid)
+/* Find the mount of @fd, and return whether it is trusted. */
+static bool find_trusted(int fd, pid_t pid, struct mount *mount)
 {
-    struct mount mount = {.id = mount_of(fd)};
     char whose[16];
 
-    if (mount.id < 0)
+    *mount = (struct mount){.id = mount_of(fd)};
+    if (mount->id < 0)
         return false;
-    if (find("self", &mount, true))
+    if (find("self", mount, true))
         return true;
     snprintf(whose, sizeof whose, "%ld", (long)pid);
-    return pid > 0 && find(whose, &mount, true) &&
-           (has_our_owner(whose) || find("self", &mount, false));
+    return pid > 0 && find(whose, mount, true) &&
+           (has_our_owner(whose) || find("self", mount, false));
+}
+
+bool nsc_mount_is_trusted(int fd, pid_t pid)
+{
+    struct mount mount;
+
+    return find_trusted(fd, pid, &mount);
+}
+
+bool nsc_mount_may_block(int fd, pid_t pid)
+{
+    struct mount mount;
+
+    return !find_trusted(fd, pid, &mount) || mount.is_fuse;
 }
 
 bool nsc_mount_device_is_trusted(dev_t device, pid_t pid)

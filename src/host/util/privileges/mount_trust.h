@@ -21,6 +21,10 @@
  */
 bool nsc_mount_is_trusted(int fd, pid_t pid);
 
+/* Return true if a file system of another user may be asked when the file is used: if its mount is
+ * not trusted, or is FUSE. */
+bool nsc_mount_may_block(int fd, pid_t pid);
+
 /**
  * nsc_mount_device_is_trusted - check the file system with device number @device, as
  * nsc_mount_is_trusted(). FUSE is not trusted, whoever mounted it.

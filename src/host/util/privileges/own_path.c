@@ -1,0 +1,108 @@
+/* own_path.c - see own_path.h. */
+#include "util/privileges/own_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINKS_MAX 40 /* as in the kernel */
+
+/* A walk to a file, folder by folder. */
+struct walk {
+    int folder; /* O_PATH */
+    unsigned links;
+    char rest[2 * PATH_MAX];
+};
+
+bool nsc_own_path_keeps_names(const struct stat *folder)
+{
+    if (folder->st_uid != geteuid() && folder->st_uid != 0)
+        return false;
+    return (folder->st_mode & S_ISVTX) != 0 ||
+           ((folder->st_mode & S_IWOTH) == 0 &&
+            ((folder->st_mode & S_IWGRP) == 0 || folder->st_gid == getegid()));
+}
+
+/* Return true if no other user can exchange the entry @st of the folder. */
+static bool keeps(const struct walk *w, const struct stat *st)
+{
+    struct stat folder;
+
+    return fstat(w->folder, &folder) == 0 && nsc_own_path_keeps_names(&folder) &&
+           ((folder.st_mode & S_ISVTX) == 0 || st->st_uid == geteuid() || st->st_uid == 0);
+}
+
+static bool enter(struct walk *w, const char *name)
+{
+    int next = openat(w->folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (next < 0)
+        return false;
+    close(w->folder);
+    w->folder = next;
+    return true;
+}
+
+/* Put the target of a link before the rest. */
+static bool follow(struct walk *w, const char *name)
+{
+    char target[2 * PATH_MAX];
+    ssize_t length = readlinkat(w->folder, name, target, PATH_MAX);
+
+    if (length <= 0 || length == PATH_MAX || ++w->links > LINKS_MAX)
+        return false;
+    if (snprintf(target + length, sizeof target - (size_t)length, "/%s", w->rest) >=
+        (int)(sizeof target - (size_t)length))
+        return false;
+    memcpy(w->rest, target, strlen(target) + 1);
+    return w->rest[0] != '/' || enter(w, "/");
+}
+
+/* Take the next folder of the rest. Returns false if another user can exchange it. */
+static bool step(struct walk *w)
+{
+    char name[NAME_MAX + 1];
+    size_t length = strcspn(w->rest, "/"), skipped;
+    struct stat st;
+
+    if (length > NAME_MAX)
+        return false;
+    memcpy(name, w->rest, length);
+    name[length] = 0;
+    skipped = length + strspn(w->rest + length, "/");
+    memmove(w->rest, w->rest + skipped, strlen(w->rest + skipped) + 1);
+    if (length == 0 || strcmp(name, ".") == 0)
+        return true;
+    if (fstatat(w->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+        w->rest[0] = 0;
+        return errno == ENOENT; /* nor can another user create it, if this folder keeps its names */
+    }
+    if (!keeps(w, &st))
+        return false;
+    return S_ISLNK(st.st_mode) ? follow(w, name) : enter(w, name);
+}
+
+bool nsc_own_path_is_own(const char *path)
+{
+    struct walk w = {.links = 0};
+    struct stat st;
+    bool own;
+
+    if (strchr(path, '/') == NULL)
+        return true;
+    if (strlen(path) >= PATH_MAX)
+        return false;
+    memcpy(w.rest, path, strlen(path) + 1);
+    w.folder = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    own = w.folder >= 0;
+    while (own && strchr(w.rest, '/') != NULL)
+        own = step(&w);
+    own = own && fstat(w.folder, &st) == 0 && nsc_own_path_keeps_names(&st);
+    if (w.folder >= 0)
+        close(w.folder);
+    return own;
+}

@@ -1,0 +1,29 @@
+/*
+ * own_path.h - tell whether another user can make a path lead somewhere else.
+ *
+ * Called before a file is created whose folder and name come from an input that may be another
+ * user's.
+ */
+#ifndef NSC_UTIL_PRIVILEGES_OWN_PATH_H
+#define NSC_UTIL_PRIVILEGES_OWN_PATH_H
+
+#include <stdbool.h>
+
+struct stat;
+
+/* Return true if no other user than root can rename or remove this user's files in the folder. In
+ * sticky folders only their owners can. The own primary group is often private: umask 002 relies on
+ * it. */
+bool nsc_own_path_keeps_names(const struct stat *folder);
+
+/**
+ * nsc_own_path_is_own - check the way to a file, which need not exist.
+ *
+ * Returns true if every folder that the kernel looks in, those behind links included, keeps its
+ * names, so that only this user and root can exchange one of them; or if one is
+ * missing. Also if @path is a name in the
+ * current folder: it stays there, whatever happens to the folder. False on errors.
+ */
+bool nsc_own_path_is_own(const char *path);
+
+#endif
