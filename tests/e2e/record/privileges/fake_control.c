@@ -12,6 +12,8 @@
  *   racing    an empty memory file, which a thread fills, cuts and seals all the time
  * or an empty memory file, and:
  *   command   its command line is 32 GiB long
+ *   sleeping  each call of the control function takes 15 s
+ *   signals   the control function signals its own thread for ever
  *   executing one of its threads executes a script, which never gets on: the interpreter, a file in
  *             the folder FILE, has a lease that another process holds for 4 s; then it waits for a
  *             thread that is traced and whose tracer never reaps it
@@ -29,15 +31,25 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "abi/control.h"
 
 int64_t fake_fd = -1;
 
+/* What the control function does before it returns; NULL: nothing. */
+void (*volatile delay)(void);
+
 /* Runs on the stack of a stopped thread; leaves everything as it is. */
 __asm__(".pushsection .text\n"
         "fake_control:\n"
+        "  cmpq $0, delay(%rip)\n"
+        "  je 2f\n"
+        "  push %rdi\n"
+        "  call *delay(%rip)\n"
+        "  pop %rdi\n"
+        "2:\n"
         "  cmp $0, %rdi\n"
         "  mov $1, %eax\n" /* NSC_CONTROL_VERSION */
         "  je 1f\n"
@@ -63,6 +75,20 @@ static void *race(void *unused)
         (void)!ftruncate((int)fake_fd, 0);
     }
     return NULL;
+}
+
+__attribute__((force_align_arg_pointer)) static void sleep_long(void)
+{
+    const struct timespec second = {.tv_sec = 1};
+
+    for (int i = 0; i < 15; i++)
+        nanosleep(&second, NULL);
+}
+
+__attribute__((force_align_arg_pointer)) static void signal_itself(void)
+{
+    for (;;)
+        syscall(SYS_tgkill, getpid(), gettid(), SIGTRAP);
 }
 
 static int memory(int seals)
@@ -209,6 +235,10 @@ int main(int argc, char **argv)
         perror(kind);
         return 1;
     }
+    if (strcmp(kind, "sleeping") == 0)
+        delay = sleep_long;
+    if (strcmp(kind, "signals") == 0)
+        delay = signal_itself;
     puts("ready");
     fflush(stdout);
     for (;;)
