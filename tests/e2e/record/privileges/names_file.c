@@ -1,17 +1,20 @@
 /*
  * names_file.c - a program of root's whose child gives up its user, then writes into the session's
- * memory that the parent has loaded the module PATH. usage: names_file PATH [hidden|code]
+ * memory that the parent has loaded the module PATH. usage: names_file PATH [hidden|code|shared]
  *
  * hidden: the child's first thread ends before; /proc/PID/maps is empty then.
  * code: the module is where the parent's code is, and the child says first that it has loaded PATH
  * itself, so that the recorder opens PATH. The parent says when the answer to its question changes.
+ * shared: the parent has mapped PATH, a table of its own that its children can write, too.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,13 +67,14 @@ static void name_file(uint8_t *base, uint32_t process, const char *path, uint64_
 }
 
 static uint8_t *base;
+static uint64_t start = START;
 static int at_code;
 
 static void *lie(void *path)
 {
     usleep(300000);
     if (!at_code) {
-        name_file(base, PARENT, path, START, START + 4096, START);
+        name_file(base, PARENT, path, start, start + 4096, start);
     } else {
         name_file(base, own_slot(base), path, START, START + 4096, START);
         usleep(300000);
@@ -94,6 +98,9 @@ int main(int argc, char **argv)
     fflush(stdout);
     while ((base = session_memory()) == NULL)
         usleep(1000);
+    if (argc > 2 && strcmp(argv[2], "shared") == 0)
+        start = (uintptr_t)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                open(argv[1], O_RDWR), 0);
     child = fork();
     if (child == 0) {
         if (setgroups(0, NULL) != 0 || setresgid(65534, 65534, 65534) != 0 ||
