@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "process/control_note.h"
-#include "process/maps.h"
-#include "process/procfs.h"
-#include "process/thread_pick.h"
+#include "process/call/thread_pick.h"
+#include "process/find/control_note.h"
+#include "process/procfs/maps.h"
+#include "process/procfs/procfs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "process/control_note.h"
-#include "process/maps.h"
-#include "process/procfs.h"
-#include "process/regs.h"
-#include "process/thread_pick.h"
+#include "process/call/regs.h"
+#include "process/call/thread_pick.h"
+#include "process/find/control_note.h"
+#include "process/procfs/maps.h"
+#include "process/procfs/procfs.h"
 #include "tap.h"
 
 /* ---- The note -------------------------------------------------------------------------------- */

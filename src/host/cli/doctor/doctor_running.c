@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli/doctor/doctor.h"
-#include "process/process_find.h"
-#include "process/user_folder.h"
+#include "process/find/process_find.h"
+#include "process/find/user_folder.h"
 
 #define LISTEN_INSTEAD "programs started by `nanoscope run` can be traced all the same"
 

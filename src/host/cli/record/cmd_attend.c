@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/record/deliver.h"
 #include "cli/record/recording.h"
-#include "process/process_find.h"
+#include "process/find/process_find.h"
 #include "record/recorder/attach.h"
 
 /* Descriptors inherited from the program. */

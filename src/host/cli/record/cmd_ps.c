@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/ps_options.h"
-#include "process/endpoint_client.h"
-#include "process/process_find.h"
+#include "process/find/endpoint_client.h"
+#include "process/find/process_find.h"
 #include "util/text/json_writer.h"
 #include "util/text/table.h"
 

@@ -9,7 +9,7 @@
 #include "abi/control.h"
 #include "cli/command.h"
 #include "cli/run_options.h"
-#include "process/endpoint_client.h"
+#include "process/find/endpoint_client.h"
 #include "record/session/spawn_program.h"
 
 int nsc_cmd_run(const struct nsc_cli_args *args)

@@ -12,7 +12,7 @@
 #include "cli/common/enter_key.h"
 #include "cli/record/recording.h"
 #include "cli/start_options.h"
-#include "process/process_find.h"
+#include "process/find/process_find.h"
 #include "record/recorder/attach.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"

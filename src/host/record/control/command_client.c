@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "process/user_folder.h"
+#include "process/find/user_folder.h"
 #include "record/control/command_server.h"
 #include "util/now.h"
 

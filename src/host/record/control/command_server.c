@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "process/endpoint_client.h"
-#include "process/user_folder.h"
+#include "process/find/endpoint_client.h"
+#include "process/find/user_folder.h"
 
 #define MS            1000000ull
 /* Time between checks for clients; short enough to go unnoticed, at negligible cost. */

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "abi/control.h"
-#include "process/user_folder.h"
+#include "process/find/user_folder.h"
 #include "record/options/recording_options.h"
 #include "util/diag.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 #include "record/modules/sled_switch.h"
 #include "record/session/session_processes.h"
 #include "util/now.h"

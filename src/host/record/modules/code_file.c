@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "process/mapped_file.h"
+#include "process/procfs/mapped_file.h"
 #include "util/now.h"
 #include "util/privileges/child.h"
 #include "util/privileges/confine.h"

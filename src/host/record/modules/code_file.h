@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "process/maps.h"
+#include "process/procfs/maps.h"
 #include "util/privileges/credentials.h"
 
 enum { NSC_CODE_FILE_SEGMENTS_MAX = 8, NSC_CODE_FILE_BY_PATH = 1 };

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
-#include "process/mapped_file.h"
+#include "process/procfs/mapped_file.h"
 #include "util/array.h"
 #include "util/hash.h"
 #include "util/now.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "abi/live.h"
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 #include "util/now.h"
 
 enum {

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "process/maps.h"
+#include "process/procfs/maps.h"
 #include "record/modules/sled_table.h"
 #include "util/diag.h"
 

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/control_call.h"
+#include "process/call/control_call.h"
 #include "record/control/start_link.h"
 #include "record/modules/filter_bitmap.h"
 #include "record/recorder/recorder.h"

@@ -10,7 +10,7 @@
 #define NSC_RECORD_RECORDER_ATTACH_H
 
 #include "abi/control.h"
-#include "process/process_find.h"
+#include "process/find/process_find.h"
 #include "record/options/recording_options.h"
 
 /* Reason for the end of a recording. */

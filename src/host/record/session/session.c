@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 #include "record/session/available_memory.h"
 #include "record/session/memory_fault.h"
 

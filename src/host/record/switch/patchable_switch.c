@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "abi/control.h"
-#include "process/control_call.h"
+#include "process/call/control_call.h"
 #include "record/modules/filter_bitmap.h"
 
 static bool has_patchable(const struct nsc_tracee_process *p)

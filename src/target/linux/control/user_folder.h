@@ -1,6 +1,6 @@
 /*
  * user_folder.h - path of the user's folder in which programs and recorders listen. abi/control.h
- * has the rule; process/user_folder.h is the recorder's counterpart. Raw system calls only.
+ * has the rule; process/find/user_folder.h is the recorder's counterpart. Raw system calls only.
  */
 #ifndef NSC_LINUX_CONTROL_USER_FOLDER_H
 #define NSC_LINUX_CONTROL_USER_FOLDER_H

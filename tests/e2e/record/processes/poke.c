@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/control_call.h"
-#include "process/ptrace_call.h"
+#include "process/call/control_call.h"
+#include "process/call/ptrace_call.h"
 
 static struct nsc_diag diag;
 

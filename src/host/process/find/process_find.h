@@ -4,8 +4,8 @@
  * Reads /proc and does not change any process. Called by control_call.c and by cli/. Names, maps
  * and memory of processes are untrusted input. Must not print.
  */
-#ifndef NSC_PROCESS_PROCESS_FIND_H
-#define NSC_PROCESS_PROCESS_FIND_H
+#ifndef NSC_PROCESS_FIND_PROCESS_FIND_H
+#define NSC_PROCESS_FIND_PROCESS_FIND_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "process/call_limit.h"
-#include "process/process_recorder.h"
+#include "process/procfs/process_recorder.h"
 #include "util/diag.h"
 
 #define NSC_PROCESS_NAME_MAX 256

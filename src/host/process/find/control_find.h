@@ -3,14 +3,14 @@
  *
  * Private to process/. The maps, memory and files of a process are untrusted input.
  */
-#ifndef NSC_PROCESS_CONTROL_FIND_H
-#define NSC_PROCESS_CONTROL_FIND_H
+#ifndef NSC_PROCESS_FIND_CONTROL_FIND_H
+#define NSC_PROCESS_FIND_CONTROL_FIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "process/maps.h"
+#include "process/procfs/maps.h"
 
 struct nsc_control_place {
     /* Run-time addresses of the control function and of the note's data, which holds the distance

@@ -4,8 +4,8 @@
  *
  * Used to create sockets there and to find them. Must not print.
  */
-#ifndef NSC_PROCESS_USER_FOLDER_H
-#define NSC_PROCESS_USER_FOLDER_H
+#ifndef NSC_PROCESS_FIND_USER_FOLDER_H
+#define NSC_PROCESS_FIND_USER_FOLDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

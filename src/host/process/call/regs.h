@@ -3,8 +3,8 @@
  *
  * Private to process/. regs.c has one implementation per CPU architecture.
  */
-#ifndef NSC_PROCESS_REGS_H
-#define NSC_PROCESS_REGS_H
+#ifndef NSC_PROCESS_CALL_REGS_H
+#define NSC_PROCESS_CALL_REGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* seccomp_state.c - see seccomp_state.h. */
-#include "process/seccomp_state.h"
+#include "process/procfs/seccomp_state.h"
 
 #include <dirent.h>
 #include <linux/capability.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 #include "util/privileges/credentials.h"
 
 enum { GENERATIONS = 64, THREADS = 256 };

@@ -1,5 +1,5 @@
 /* regs.c - see regs.h. */
-#include "process/regs.h"
+#include "process/call/regs.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -2,14 +2,14 @@
  * process_recorder.h - find the recorder of a process: another process that has the session's
  * memory file open, which this process has mapped. Private to process/.
  */
-#ifndef NSC_PROCESS_PROCESS_RECORDER_H
-#define NSC_PROCESS_PROCESS_RECORDER_H
+#ifndef NSC_PROCESS_PROCFS_PROCESS_RECORDER_H
+#define NSC_PROCESS_PROCFS_PROCESS_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "process/maps.h"
+#include "process/procfs/maps.h"
 
 struct nsc_recorder_process;
 

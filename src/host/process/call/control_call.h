@@ -11,13 +11,13 @@
  *     nsc_process_call(reach, NSC_CONTROL_OFF, ...)
  *     nsc_process_close(reach)
  */
-#ifndef NSC_PROCESS_CONTROL_CALL_H
-#define NSC_PROCESS_CONTROL_CALL_H
+#ifndef NSC_PROCESS_CALL_CONTROL_CALL_H
+#define NSC_PROCESS_CALL_CONTROL_CALL_H
 
 #include <stdint.h>
 
 #include "abi/control.h"
-#include "process/process_find.h"
+#include "process/find/process_find.h"
 #include "util/diag.h"
 #include "util/privileges/credentials.h"
 

@@ -6,8 +6,8 @@
  * never leave a process stopped. If nanoscope ends, the process must survive; ptrace_call.c states
  * the exception.
  */
-#ifndef NSC_PROCESS_PTRACE_CALL_H
-#define NSC_PROCESS_PTRACE_CALL_H
+#ifndef NSC_PROCESS_CALL_PTRACE_CALL_H
+#define NSC_PROCESS_CALL_PTRACE_CALL_H
 
 #include <stdint.h>
 #include <sys/types.h>

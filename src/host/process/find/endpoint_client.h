@@ -5,8 +5,8 @@
  * peer is the intended process, and limits every wait by a deadline. Called by control_call.c,
  * process_find.c and the commands.
  */
-#ifndef NSC_PROCESS_ENDPOINT_CLIENT_H
-#define NSC_PROCESS_ENDPOINT_CLIENT_H
+#ifndef NSC_PROCESS_FIND_ENDPOINT_CLIENT_H
+#define NSC_PROCESS_FIND_ENDPOINT_CLIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

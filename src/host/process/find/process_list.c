@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/process_find.h"
-#include "process/procfs.h"
+#include "process/find/process_find.h"
+#include "process/procfs/procfs.h"
 #include "util/array.h"
 
 #define YOUNG_MS 1000

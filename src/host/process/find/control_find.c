@@ -1,12 +1,12 @@
 /* control_find.c - see control_find.h. */
-#include "process/control_find.h"
+#include "process/find/control_find.h"
 
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "process/control_note.h"
-#include "process/mapped_file.h"
+#include "process/find/control_note.h"
+#include "process/procfs/mapped_file.h"
 #include "util/privileges/credentials.h"
 #include "util/privileges/mount_trust.h"
 

@@ -11,7 +11,7 @@
  * left attached. If this process is killed during a call, the traced thread returns to address 0
  * without a tracer and crashes. Only the shortness of the call limits that risk.
  */
-#include "process/ptrace_call.h"
+#include "process/call/ptrace_call.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -30,11 +30,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/control_find.h"
-#include "process/procfs.h"
-#include "process/regs.h"
-#include "process/seccomp_state.h"
-#include "process/thread_pick.h"
+#include "process/call/regs.h"
+#include "process/call/thread_pick.h"
+#include "process/find/control_find.h"
+#include "process/procfs/procfs.h"
+#include "process/procfs/seccomp_state.h"
 #include "util/now.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */

@@ -3,8 +3,8 @@
  * call of the control function. So threads whose filters are neither known nor suspended must not
  * be called. Private to process/.
  */
-#ifndef NSC_PROCESS_SECCOMP_STATE_H
-#define NSC_PROCESS_SECCOMP_STATE_H
+#ifndef NSC_PROCESS_PROCFS_SECCOMP_STATE_H
+#define NSC_PROCESS_PROCFS_SECCOMP_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /*
  * maps.h - parse /proc/PID/maps, the mappings of a process. Private to process/.
  */
-#ifndef NSC_PROCESS_MAPS_H
-#define NSC_PROCESS_MAPS_H
+#ifndef NSC_PROCESS_PROCFS_MAPS_H
+#define NSC_PROCESS_PROCFS_MAPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

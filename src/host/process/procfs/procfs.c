@@ -1,5 +1,5 @@
 /* procfs.c - see procfs.h. */
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* process_find.c - examine one process; see process_find.h. */
-#include "process/process_find.h"
+#include "process/find/process_find.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,12 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/control_find.h"
-#include "process/endpoint_client.h"
-#include "process/mapped_file.h"
-#include "process/maps.h"
-#include "process/procfs.h"
-#include "process/seccomp_state.h"
+#include "process/find/control_find.h"
+#include "process/find/endpoint_client.h"
+#include "process/procfs/mapped_file.h"
+#include "process/procfs/maps.h"
+#include "process/procfs/procfs.h"
+#include "process/procfs/seccomp_state.h"
 #include "util/now.h"
 
 #define RUNTIME_FILE "libnanoscope.so"

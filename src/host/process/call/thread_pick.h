@@ -2,14 +2,14 @@
  * thread_pick.h - choose the thread of a process to call in, so that the program is disturbed
  * least. Private to process/.
  */
-#ifndef NSC_PROCESS_THREAD_PICK_H
-#define NSC_PROCESS_THREAD_PICK_H
+#ifndef NSC_PROCESS_CALL_THREAD_PICK_H
+#define NSC_PROCESS_CALL_THREAD_PICK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "process/regs.h"
+#include "process/call/regs.h"
 
 /* State of a thread; the first is the best. */
 enum nsc_pick_rank {

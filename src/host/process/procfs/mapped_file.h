@@ -4,8 +4,8 @@
  * A program or library may be deleted or replaced while it runs, or be in another mount namespace.
  * Called by process_find.c and by record/. Mapped files are untrusted input.
  */
-#ifndef NSC_PROCESS_MAPPED_FILE_H
-#define NSC_PROCESS_MAPPED_FILE_H
+#ifndef NSC_PROCESS_PROCFS_MAPPED_FILE_H
+#define NSC_PROCESS_PROCFS_MAPPED_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>

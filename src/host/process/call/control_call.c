@@ -1,5 +1,5 @@
 /* control_call.c - see control_call.h. */
-#include "process/control_call.h"
+#include "process/call/control_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/endpoint_client.h"
-#include "process/ptrace_call.h"
+#include "process/call/ptrace_call.h"
+#include "process/find/endpoint_client.h"
 #include "util/now.h"
 
 /* Wait for another recorder's call in the same process to end. */

@@ -5,8 +5,8 @@
  * Private to process/. An image is a file, or a file as a process has mapped it; both are untrusted
  * input.
  */
-#ifndef NSC_PROCESS_CONTROL_NOTE_H
-#define NSC_PROCESS_CONTROL_NOTE_H
+#ifndef NSC_PROCESS_FIND_CONTROL_NOTE_H
+#define NSC_PROCESS_FIND_CONTROL_NOTE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* mapped_file.c - see mapped_file.h. */
-#include "process/mapped_file.h"
+#include "process/procfs/mapped_file.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "process/maps.h"
-#include "process/procfs.h"
+#include "process/procfs/maps.h"
+#include "process/procfs/procfs.h"
 #include "util/privileges/credentials.h"
 
 static void link_of(pid_t thread, const struct nsc_map *map, char *path, size_t bytes)

@@ -1,5 +1,5 @@
 /* thread_pick.c - see thread_pick.h. */
-#include "process/thread_pick.h"
+#include "process/call/thread_pick.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "process/procfs.h"
-#include "process/seccomp_state.h"
+#include "process/procfs/procfs.h"
+#include "process/procfs/seccomp_state.h"
 
 /* Return true for a restartable call without a timeout, which a restart would otherwise reset. */
 static bool without_timeout(const struct nsc_regs_waits *waits)

@@ -2,7 +2,7 @@
  * process_recorder.c - see process_recorder.h. A process keeps the memory files of ended sessions
  * mapped. Only the recorder has such a file open, and only while it records.
  */
-#include "process/process_recorder.h"
+#include "process/procfs/process_recorder.h"
 
 #include <dirent.h>
 #include <fcntl.h>

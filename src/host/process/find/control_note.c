@@ -1,5 +1,5 @@
 /* control_note.c - see control_note.h. */
-#include "process/control_note.h"
+#include "process/find/control_note.h"
 
 #include <elf.h>
 #include <stdlib.h>

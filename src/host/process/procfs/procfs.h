@@ -1,8 +1,8 @@
 /*
  * procfs.h - read and parse small files of /proc/PID. Private to process/.
  */
-#ifndef NSC_PROCESS_PROCFS_H
-#define NSC_PROCESS_PROCFS_H
+#ifndef NSC_PROCESS_PROCFS_PROCFS_H
+#define NSC_PROCESS_PROCFS_PROCFS_H
 
 #include <stdbool.h>
 #include <stddef.h>

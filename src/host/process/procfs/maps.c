@@ -1,5 +1,5 @@
 /* maps.c - see maps.h. */
-#include "process/maps.h"
+#include "process/procfs/maps.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "process/procfs.h"
+#include "process/procfs/procfs.h"
 #include "util/array.h"
 
 /* The kernel writes a line break in a file name as \012, and escapes no other character. */

@@ -1,5 +1,5 @@
 /* endpoint_client.c - see endpoint_client.h. */
-#include "process/endpoint_client.h"
+#include "process/find/endpoint_client.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "abi/control.h"
-#include "process/procfs.h"
-#include "process/user_folder.h"
+#include "process/find/user_folder.h"
+#include "process/procfs/procfs.h"
 #include "util/now.h"
 
 /* Time limits to receive the reply; some verbs patch all sleds. */

@@ -1,5 +1,5 @@
 /* user_folder.c - see user_folder.h. */
-#include "process/user_folder.h"
+#include "process/find/user_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
