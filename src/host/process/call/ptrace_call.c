@@ -8,8 +8,10 @@
  * the kernel decides whether to restart the interrupted system call.
  *
  * A new thread of this process makes each attempt and then exits: the kernel detaches whatever it
- * left attached. If this process is killed during a call, the traced thread returns to address 0
- * without a tracer and crashes. Only the shortness of the call limits that risk.
+ * left attached. For another user's program, a child process does it: a page of that program's
+ * memory may lie on a file system that never replies, and a thread that waits for one cannot even
+ * be killed. If the tracer is killed during a call, the traced thread returns to address 0 without
+ * it and crashes. Only the shortness of the call limits that risk.
  */
 #include "process/call/ptrace_call.h"
 
@@ -36,6 +38,7 @@
 #include "process/procfs/procfs.h"
 #include "process/procfs/seccomp_state.h"
 #include "util/now.h"
+#include "util/privileges/child.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
 #define SEARCH_NS 3000000000ull  /* to find a thread that stops */
@@ -60,6 +63,7 @@ struct call {
     const struct nsc_credentials *credentials;
     struct nsc_call_limit *limit;
     uint64_t arguments[2];
+    bool foreign;         /* the process is another user's */
     bool may_not_suspend; /* must not suspend seccomp filters, which needs CAP_SYS_ADMIN */
     /* The thread. */
     struct nsc_pick pick;
@@ -536,24 +540,86 @@ static void allow_ending(const struct call *c)
     pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
 }
 
-/* Make the attempt in a new thread, with all signals blocked. */
+/* What a child reports of its attempt. */
+struct report {
+    int64_t result;
+    int error;
+    struct nsc_diag diag;
+};
+
+/* Wait for the report; a signal that ends the command is passed on to the child, which needs time
+ * to restore the thread. Returns false if none came. */
+static bool receive(const struct call *c, pid_t child, int fd, struct report *report)
+{
+    uint64_t end_ns = UINT64_MAX;
+
+    for (;;) {
+        uint64_t now_ns = nsc_now_ns();
+
+        if (nsc_child_wait_readable(child, fd, now_ns + STOP_NS) == 0)
+            return read(fd, report, sizeof *report) == (ssize_t)sizeof *report;
+        if (now_ns >= end_ns)
+            return false;
+        if (end_ns == UINT64_MAX && nsc_call_limit_is_over(c->limit)) {
+            kill(child, SIGTERM);
+            end_ns = now_ns + LATE_NS;
+        }
+    }
+}
+
+static int attempt_in_thread(struct call *c)
+{
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, attempt_thread, c);
+
+    if (error != 0)
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error, "cannot start a thread: %s",
+                            strerror(error));
+    allow_ending(c);
+    join(c, thread);
+    return c->error;
+}
+
+static int attempt_in_child(struct call *c)
+{
+    struct report report = {.error = -ETIMEDOUT};
+    bool received;
+    int ends[2];
+    pid_t child;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, errno, "cannot open a pipe: %s",
+                            strerror(errno));
+    child = fork();
+    if (child == 0) {
+        c->error = attempt_in_thread(c);
+        report = (struct report){.result = c->result, .error = c->error, .diag = c->diag};
+        _exit(write(ends[1], &report, sizeof report) != (ssize_t)sizeof report);
+    }
+    close(ends[1]);
+    allow_ending(c);
+    received = child > 0 && receive(c, child, ends[0], &report);
+    close(ends[0]);
+    if (child > 0)
+        (void)nsc_child_end(child, received ? 1000 : 0);
+    if (!received)
+        return fail(c, ETIMEDOUT, "its memory does not answer, or the attempt ended unexpectedly");
+    c->result = report.result;
+    c->diag = report.diag;
+    return report.error;
+}
+
+/* Make the attempt with all signals blocked. */
 static int attempt_apart(struct call *c)
 {
     sigset_t all, mask;
-    pthread_t thread;
     int error;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
-    error = pthread_create(&thread, NULL, attempt_thread, c);
-    if (error == 0) {
-        allow_ending(c);
-        join(c, thread);
-    }
+    error = c->foreign ? attempt_in_child(c) : attempt_in_thread(c);
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
-    return error != 0 ? nsc_diag_set(&c->diag, NSC_DIAG_NO_OFFSET, error,
-                                     "cannot start a thread: %s", strerror(error))
-                      : c->error;
+    return error;
 }
 
 /* ---- Preconditions --------------------------------------------------------------------------- */
@@ -661,6 +727,7 @@ int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint6
                     int64_t *result, struct nsc_diag *diag)
 {
     const struct nsc_credentials *credentials = target->credentials;
+    bool foreign = credentials != NULL && nsc_credentials_are_foreign(credentials);
     struct call c = {.pid = target->pid,
                      .pidfd = target->pidfd,
                      .control = target->control,
@@ -668,8 +735,8 @@ int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint6
                      .credentials = credentials,
                      .limit = target->limit,
                      .arguments = {verb, argument},
-                     .may_not_suspend =
-                         credentials != NULL && nsc_credentials_are_foreign(credentials)};
+                     .foreign = foreign,
+                     .may_not_suspend = foreign};
     uint64_t begin = nsc_now_ns(), waited = 0;
     int error = check_patiently(&c);
 

@@ -36,8 +36,8 @@ struct nsc_ptrace_target {
  * (another tracer), -ENOEXEC (a 32-bit process, or it executed another program, or has other
  * credentials now), -ETIMEDOUT (no thread could be stopped, or the function did not finish, or the
  * limit is over), -ENOTSUP (it ignores SIGSEGV or restricts its own system calls), -EFAULT (the
- * call crashed; the thread continues where it was). Context: starts a helper thread per attempt;
- * does not affect the caller's signals and children.
+ * call crashed; the thread continues where it was). Context: starts a helper thread or, for another
+ * user's process, a child per attempt; does not affect the caller's signals and children.
  */
 int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag);

@@ -1,7 +1,10 @@
 /* control_find.c - see control_find.h. */
 #include "process/find/control_find.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,37 +69,13 @@ static bool has_code_at(const struct loaded *file, uint64_t address)
 
 /* ---- The search ------------------------------------------------------------------------------ */
 
-/* File systems that may hold files of one process; further ones are not trusted. */
-enum { DEVICES_MAX = 8 };
-
 struct search {
     pid_t pid;
     int mem;
     const char *program;
     const struct nsc_credentials *as; /* of another user; NULL: this one */
     size_t notes_left;                /* as a program can map files any number of times */
-    struct {
-        dev_t number;
-        bool trusted;
-    } devices[DEVICES_MAX];
-    size_t device_count;
 };
-
-static bool is_trusted(struct search *s, dev_t device)
-{
-    size_t i = 0;
-
-    while (i < s->device_count && s->devices[i].number != device)
-        i++;
-    if (i == DEVICES_MAX)
-        return false;
-    if (i == s->device_count) {
-        s->devices[i].number = device;
-        s->devices[i].trusted = nsc_mount_device_is_trusted(device, s->pid);
-        s->device_count++;
-    }
-    return s->devices[i].trusted;
-}
 
 struct source {
     int fd;
@@ -110,18 +89,46 @@ static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
     return pread(s->fd, to, bytes, (off_t)(s->from + at)) == (ssize_t)bytes;
 }
 
+/*
+ * Open the file of a mapping of another user's process. Its memory is not read: that makes the
+ * kernel read the file that is mapped just then, whose file system may belong to that user and
+ * never reply. Returns a descriptor or -errno: -EOPNOTSUPP (such a file system).
+ */
+static int open_foreign(const struct search *s, const struct nsc_map *map)
+{
+    char path[NSC_MAPPED_PATH_MAX];
+    int place, fd;
+
+    nsc_mapped_link(s->pid, map, path, sizeof path);
+    place = open(path, O_PATH | O_CLOEXEC);
+    if (place < 0)
+        return errno == EPERM || errno == EACCES ? nsc_mapped_open(s->pid, map, s->program, s->as)
+                                                 : -errno;
+    if (nsc_mount_may_block(place, s->pid)) {
+        fd = -EOPNOTSUPP;
+    } else {
+        snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+        fd = nsc_privileges_open_regular(path);
+    }
+    close(place);
+    return fd;
+}
+
 /* Find the note in the process's memory, or, without it, in the file. */
 static enum nsc_control_note_class locate(struct search *s, const struct nsc_map *first,
+                                          struct nsc_control_place *place,
                                           struct nsc_located *located)
 {
-    bool mapped = s->mem >= 0;
-    struct source source = {.fd =
-                                mapped ? s->mem : nsc_mapped_open(s->pid, first, s->program, s->as),
-                            .from = mapped ? first->start : 0};
+    bool mapped = s->mem >= 0 && s->as == NULL;
+    struct source source = {.fd = s->mem, .from = mapped ? first->start : 0};
     const struct nsc_image image = {
         .read = read_source, .context = &source, .mapped = mapped, .notes_left = &s->notes_left};
     enum nsc_control_note_class class;
 
+    if (!mapped)
+        source.fd = s->as != NULL ? open_foreign(s, first)
+                                  : nsc_mapped_open(s->pid, first, s->program, NULL);
+    place->unreadable |= source.fd == -EOPNOTSUPP;
     if (source.fd < 0)
         return NSC_CONTROL_NOTE_NOT_ELF;
     class = nsc_control_note_find(&image, located);
@@ -136,12 +143,7 @@ static void examine(struct search *s, const struct loaded *file, struct nsc_cont
     enum nsc_control_note_class class;
     struct nsc_located found;
 
-    /* Reading the memory makes the kernel read the file, whose owner may never reply. */
-    if (s->as != NULL && s->mem >= 0 && !is_trusted(s, first->device)) {
-        place->unreadable = true;
-        return;
-    }
-    class = locate(s, first, &found);
+    class = locate(s, first, place, &found);
     place->is_32_bit |= class == NSC_CONTROL_NOTE_32_BIT && strcmp(first->path, s->program) == 0;
     if (class != NSC_CONTROL_NOTE_FOUND || !has_code_at(file, first->start + found.control))
         return;

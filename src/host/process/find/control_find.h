@@ -22,7 +22,8 @@ struct nsc_control_place {
 
 /**
  * nsc_control_find - find the control function among the files that a process has loaded.
- * @mem: the process's memory, open for reading; -1: the files are read instead.
+ * @mem: the process's memory, open for reading; -1, or a process of another user: the files are
+ * read instead.
  * @program: path of its program, as in @maps.
  *
  * The note and the function must be in one file, which the process has mapped privately and to

@@ -187,14 +187,18 @@ static bool holds(const struct nsc_map *map, uint64_t address)
 int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struct nsc_maps *maps,
                         const struct nsc_code_place *place)
 {
-    bool first = false, last = false, any = false, by_path = false;
+    bool first = false, last = false, any = false, other = false, by_path = false;
     size_t i;
 
     for (i = 0; i < maps->count; i++) {
         const struct nsc_map *map = &maps->at[i];
 
-        if (!map->executable || map->end <= place->start || map->start >= place->end)
+        if (map->end <= place->start || map->start >= place->end)
             continue;
+        if (!map->executable) {
+            other |= map->inode != 0 && !is_of_file(file, pid, map, &by_path);
+            continue;
+        }
         any = true;
         if (map->inode == 0 || !is_of_file(file, pid, map, &by_path) ||
             !bias_fits(file, map->offset, map->start, place->bias))
@@ -204,7 +208,7 @@ int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struc
     }
     if (!any)
         return -EIO;
-    if (!first || !last)
+    if (!first || !last || other)
         return -EXDEV;
     return by_path ? NSC_CODE_FILE_BY_PATH : 0;
 }

@@ -57,9 +57,10 @@ int nsc_code_file_read(int fd, const struct nsc_credentials *owner, struct nsc_c
  *
  * Returns 0, NSC_CODE_FILE_BY_PATH (true if @maps are up to date), -EIO (no code there, as after
  * dlclose) or -EXDEV (other code).
- * All executable mappings in the range must belong to the file and fit the bias, and contain the
- * first and the last byte of the range. A mapping's file is identified through /proc/PID/map_files;
- * where the system does not permit that, through the path that the kernel reports for it.
+ * All mappings of files in the range must be of this file; the executable ones must fit the bias,
+ * and contain the first and the last byte of the range. A mapping's file is identified through
+ * /proc/PID/map_files; where the system does not permit that, through the path that the kernel
+ * reports for it.
  */
 int nsc_code_file_check(const struct nsc_code_file *file, pid_t pid, const struct nsc_maps *maps,
                         const struct nsc_code_place *place);

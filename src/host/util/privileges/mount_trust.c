@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* A mount and the device number of its file system, as in mountinfo. */
@@ -124,18 +123,4 @@ bool nsc_mount_may_block(int fd, pid_t pid)
     struct mount mount;
 
     return !find_trusted(fd, pid, &mount) || mount.is_fuse;
-}
-
-bool nsc_mount_device_is_trusted(dev_t device, pid_t pid)
-{
-    struct mount mount = {
-        .id = -1, .major_number = major(device), .minor_number = minor(device), .is_fuse = true};
-    char whose[16];
-
-    if (!find("self", &mount, false)) {
-        snprintf(whose, sizeof whose, "%ld", (long)pid);
-        if (pid <= 0 || !find(whose, &mount, false) || !has_our_owner(whose))
-            return false;
-    }
-    return !mount.is_fuse;
 }

@@ -25,10 +25,4 @@ bool nsc_mount_is_trusted(int fd, pid_t pid);
  * not trusted, or is FUSE. */
 bool nsc_mount_may_block(int fd, pid_t pid);
 
-/**
- * nsc_mount_device_is_trusted - check the file system with device number @device, as
- * nsc_mount_is_trusted(). FUSE is not trusted, whoever mounted it.
- */
-bool nsc_mount_device_is_trusted(dev_t device, pid_t pid);
-
 #endif

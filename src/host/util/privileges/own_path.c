@@ -36,6 +36,15 @@ static bool keeps(const struct walk *w, const struct stat *st)
            ((folder.st_mode & S_ISVTX) == 0 || st->st_uid == geteuid() || st->st_uid == 0);
 }
 
+/* Return true if no other user can create a file in the folder. */
+static bool is_closed(const struct walk *w)
+{
+    struct stat folder;
+
+    return fstat(w->folder, &folder) == 0 && nsc_own_path_keeps_names(&folder) &&
+           (folder.st_mode & S_ISVTX) == 0;
+}
+
 static bool enter(struct walk *w, const char *name)
 {
     int next = openat(w->folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -79,7 +88,7 @@ static bool step(struct walk *w)
         return true;
     if (fstatat(w->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         w->rest[0] = 0;
-        return errno == ENOENT; /* nor can another user create it, if this folder keeps its names */
+        return errno == ENOENT && is_closed(w); /* another user cannot create it */
     }
     if (!keeps(w, &st))
         return false;

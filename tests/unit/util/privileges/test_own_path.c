@@ -45,6 +45,7 @@ static void test_folders(void)
     CHECK(!nsc_own_path_is_own(at("open/own/new"))); /* "own" can be renamed */
     CHECK(!nsc_own_path_is_own(at("open/missing/new")));
     CHECK(nsc_own_path_is_own(at("sticky/new")));
+    CHECK(!nsc_own_path_is_own(at("sticky/missing/new"))); /* any user can create it */
     CHECK(nsc_own_path_is_own(at("sticky/own/new")));
     CHECK(!nsc_own_path_is_own(at("own/deep/../../open/own/new")));
 }
