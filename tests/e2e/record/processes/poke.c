@@ -62,6 +62,17 @@ static int find(const struct nsc_process_target *t)
     return 0;
 }
 
+static int call(const struct nsc_process_target *t, int pidfd, uint64_t verb, uint64_t argument,
+                int64_t *result)
+{
+    struct nsc_call_limit limit = {.signals = NULL};
+    const struct nsc_ptrace_target target = {
+        .pid = t->pid, .pidfd = pidfd, .control = t->control, .note = t->note, .limit = &limit};
+
+    nsc_call_limit_begin(&limit);
+    return nsc_ptrace_call(&target, verb, argument, result, &diag);
+}
+
 static int many(const struct nsc_process_target *t, int pidfd, double seconds)
 {
     double end = now() + seconds, longest = 0, sum = 0;
@@ -71,9 +82,7 @@ static int many(const struct nsc_process_target *t, int pidfd, double seconds)
     while (now() < end) {
         double begin = now(), took;
         /* Every other time: was a call so far made in a wrong way? */
-        int error =
-            nsc_ptrace_call(&(struct nsc_ptrace_target){t->pid, pidfd, t->control, t->note, NULL},
-                            n % 2 ? 101 : 0, 0, &result, &diag);
+        int error = call(t, pidfd, n % 2 ? 101 : 0, 0, &result);
 
         if (error == -ESRCH && n > 0)
             break;
@@ -150,10 +159,8 @@ int main(int argc, char **argv)
         return many(&target, pidfd, atof(argv[3]));
     if (strcmp(argv[1], "stale") == 0 && read(0, &result, 1) < 0)
         return 2;
-    error = nsc_ptrace_call(
-        &(struct nsc_ptrace_target){target.pid, pidfd, target.control, target.note, NULL},
-        argc > 3 ? strtoull(argv[3], NULL, 0) : 0, argc > 4 ? strtoull(argv[4], NULL, 0) : 0,
-        &result, &diag);
+    error = call(&target, pidfd, argc > 3 ? strtoull(argv[3], NULL, 0) : 0,
+                 argc > 4 ? strtoull(argv[4], NULL, 0) : 0, &result);
     if (error != 0)
         return die(error);
     printf("%lld\n", (long long)result);
