@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "process/call/control_call.h"
+#include "process/procfs/mapped_file.h"
 #include "record/control/start_link.h"
 #include "record/modules/filter_bitmap.h"
 #include "record/recorder/recorder.h"
@@ -144,13 +145,15 @@ static bool end_as(struct attach *a, enum nsc_attach_end end)
 static void adopt_program(struct attach *a, pid_t pid)
 {
     struct nsc_recorder *r = &a->recorder;
-    char path[48];
+    char path[PATH_MAX];
 
     a->result->pid = pid;
     r->tracees.main_pid = pid;
     r->tracees.no_children = r->options->no_children;
-    snprintf(path, sizeof path, "/proc/%ld/exe", (long)pid);
-    r->program = realpath(path, NULL);
+    /* Not realpath(): the kernel's answer is resolved, and another user can have put links that
+     * lead to a file system which never answers in its place. */
+    nsc_mapped_program(pid, path, sizeof path);
+    r->program = path[0] != 0 ? strdup(path) : NULL;
     r->tracees.main_path = r->program;
 }
 
@@ -247,7 +250,7 @@ static void describe(struct attach *a)
     char name[256] = "", directory[48], *named[] = {name, NULL}, *text = NULL, **words = NULL;
     const struct nsc_process_target *target = a->options->target;
 
-    snprintf(directory, sizeof directory, ".");
+    snprintf(directory, sizeof directory, "/proc/self/cwd");
     snprintf(name, sizeof name, "%s", target != NULL ? target->name : a->options->name);
     if (target != NULL) {
         snprintf(directory, sizeof directory, "/proc/%ld/cwd", (long)target->pid);

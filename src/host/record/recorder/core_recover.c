@@ -61,7 +61,7 @@ static int revive(struct nsc_recorder *r, const char *core, struct nsc_record_re
         error = open_session(r, core, diag);
     if (error != 0)
         return error;
-    nsc_recorder_describe(r, words, "/");
+    nsc_recorder_describe(r, words, "/proc/self/root");
     write_clocks(r);
     error = nsc_recorder_complete(r, result, diag);
     if (error == 0 && !result->recorded)

@@ -94,12 +94,16 @@ void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char
     char *filter = nsc_filter_text(r->in_force), *command = join_command(argv);
     char text[PATH_MAX];
     struct utsname host;
+    ssize_t length;
 
     nsc_writer_meta(r->writer, "nanoscope", NSC_VERSION);
     nsc_writer_meta(r->writer, "command", command != NULL ? command : argv[0]);
     free(command);
-    if (realpath(directory, text) != NULL)
+    length = readlink(directory, text, sizeof text - 1);
+    if (length > 0 && text[0] == '/') {
+        text[length] = 0;
         nsc_writer_meta(r->writer, "directory", text);
+    }
     if (uname(&host) == 0) {
         nsc_writer_meta(r->writer, "host", host.nodename);
         snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);

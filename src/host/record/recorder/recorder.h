@@ -23,8 +23,8 @@ int nsc_recorder_open_file(struct nsc_recorder *r, struct nsc_diag *diag);
 int nsc_recorder_open_session(struct nsc_recorder *r, int memory, struct nsc_diag *diag);
 /* As nsc_recorder_open_session(), for an existing session in r->session; destroys it on failure. */
 int nsc_recorder_follow_session(struct nsc_recorder *r, struct nsc_diag *diag);
-/* Write metadata about the recording to the trace. @argv: the program's command line; @directory:
- * its working directory, a path or a link. */
+/* Write metadata about the recording to the trace. @argv: the program's command line; @directory: a
+ * link to its working directory, as /proc/PID/cwd. */
 void nsc_recorder_describe(struct nsc_recorder *r, char *const *argv, const char *directory);
 /* Start the clocks. Call it just before the program can emit its first event. */
 void nsc_recorder_begin(struct nsc_recorder *r);

@@ -126,7 +126,7 @@ static int prepare(struct run *run, char *path, struct nsc_diag *diag)
         error = prepare_heap(r, diag);
     if (error != 0)
         return error;
-    nsc_recorder_describe(r, r->options->argv, ".");
+    nsc_recorder_describe(r, r->options->argv, "/proc/self/cwd");
     r->program = realpath(path, NULL);
     r->tracees.main_path = r->program;
     return 0;
