@@ -24,7 +24,7 @@ struct nsc_process_access {
     enum nsc_process_how how;
     struct nsc_process_target target; /* without the members that are freed */
     struct nsc_credentials credentials;
-    struct nsc_call_limit own_limit, *limit;
+    struct nsc_call_limit own_limit; /* of a target without one: of each call */
     int pidfd;
     int memory;         /* endpoint: descriptor, here, of the memory file until JOIN; or -1 */
     int64_t descriptor; /* ptrace: descriptor, in the process, of that file; or -1 */
@@ -43,14 +43,14 @@ static int call_once(struct nsc_process_access *r, uint64_t verb, uint64_t argum
     const struct nsc_process_target *t = &r->target;
 
     if (r->how == NSC_PROCESS_ENDPOINT)
-        return nsc_endpoint_call(&(struct nsc_endpoint_target){t->pid, t->uid, r->limit}, verb,
+        return nsc_endpoint_call(&(struct nsc_endpoint_target){t->pid, t->uid, t->limit}, verb,
                                  argument, fd, result, diag);
     return nsc_ptrace_call(&(struct nsc_ptrace_target){.pid = t->pid,
                                                        .pidfd = r->pidfd,
                                                        .control = t->control,
                                                        .note = t->note,
                                                        .credentials = &r->credentials,
-                                                       .limit = r->limit},
+                                                       .limit = t->limit},
                            verb, argument, result, diag);
 }
 
@@ -63,9 +63,9 @@ static int call(struct nsc_process_access *r, uint64_t verb, uint64_t argument, 
     int64_t got = 0;
     int error;
 
-    if (r->target.limit == NULL)
-        nsc_call_limit_begin(r->limit);
-    while (nsc_now_ns() - begun_ns < BUSY_NS && !nsc_call_limit_is_over(r->limit)) {
+    if (r->target.limit == &r->own_limit)
+        nsc_call_limit_begin(&r->own_limit);
+    while (nsc_now_ns() - begun_ns < BUSY_NS && !nsc_call_limit_is_over(r->target.limit)) {
         if (poll(&ended, 1, 0) != 0)
             return fail(r, diag, ESRCH, "has ended");
         error = call_once(r, verb, argument, fd, &got, diag);
@@ -78,8 +78,9 @@ static int call(struct nsc_process_access *r, uint64_t verb, uint64_t argument, 
         nanosleep(&pause, NULL);
     }
     return fail(r, diag, ETIMEDOUT,
-                nsc_call_limit_is_over(r->limit) ? "took too long, or a signal has ended the call"
-                                                 : "is busy with another call like this");
+                nsc_call_limit_is_over(r->target.limit)
+                    ? "took too long, or a signal has ended the call"
+                    : "is busy with another call like this");
 }
 
 static int greet(struct nsc_process_access *r, struct nsc_diag *diag)
@@ -103,7 +104,8 @@ int nsc_process_open(const struct nsc_process_target *target, struct nsc_process
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     r->target = *target;
     r->target.output = NULL;
-    r->limit = target->limit != NULL ? target->limit : &r->own_limit;
+    if (target->limit == NULL)
+        r->target.limit = &r->own_limit;
     r->memory = -1;
     r->descriptor = -1;
     r->how = target->endpoint ? NSC_PROCESS_ENDPOINT : NSC_PROCESS_PTRACE;

@@ -582,7 +582,7 @@ static int attempt_in_thread(struct call *c)
 
 static int attempt_in_child(struct call *c)
 {
-    struct report report = {.error = -ETIMEDOUT};
+    struct report report;
     bool received;
     int ends[2];
     pid_t child;

@@ -2,16 +2,13 @@
 #include "process/find/control_find.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "process/find/control_note.h"
 #include "process/procfs/mapped_file.h"
 #include "util/privileges/credentials.h"
-#include "util/privileges/mount_trust.h"
 
 /* ---- Loaded files ---------------------------------------------------------------------------- */
 
@@ -96,22 +93,12 @@ static bool read_source(void *context, uint64_t at, void *to, size_t bytes)
  */
 static int open_foreign(const struct search *s, const struct nsc_map *map)
 {
-    char path[NSC_MAPPED_PATH_MAX];
-    int place, fd;
+    char link[NSC_MAPPED_PATH_MAX];
+    int fd;
 
-    nsc_mapped_link(s->pid, map, path, sizeof path);
-    place = open(path, O_PATH | O_CLOEXEC);
-    if (place < 0)
-        return errno == EPERM || errno == EACCES ? nsc_mapped_open(s->pid, map, s->program, s->as)
-                                                 : -errno;
-    if (nsc_mount_may_block(place, s->pid)) {
-        fd = -EOPNOTSUPP;
-    } else {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", place);
-        fd = nsc_privileges_open_regular(path);
-    }
-    close(place);
-    return fd;
+    nsc_mapped_link(s->pid, map, link, sizeof link);
+    fd = nsc_privileges_open_prompt(link, s->pid);
+    return fd == -EPERM || fd == -EACCES ? nsc_mapped_open(s->pid, map, s->program, s->as) : fd;
 }
 
 /* Find the note in the process's memory, or, without it, in the file. */

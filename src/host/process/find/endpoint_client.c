@@ -90,28 +90,20 @@ static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, struct nsc_dia
     const struct timespec pause = {.tv_nsec = RETRY_NS};
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    int fd, place = find_socket(pid, uid), error = 0;
+    int fd, place = find_socket(pid, uid);
 
     if (place < 0)
         return fail(diag, ENOENT, pid, "it has none");
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        error = errno;
-    while (fd >= 0 && nsc_user_folder_connect(fd, place) != 0) {
-        error = errno;
-        if ((error != EAGAIN && error != EINTR) || nsc_now_ns() >= deadline_ns)
+    while ((fd = nsc_user_folder_connect(place)) == -EAGAIN || fd == -EINTR) {
+        if (nsc_now_ns() >= deadline_ns)
             break;
-        error = 0;
         nanosleep(&pause, NULL);
     }
     close(place);
-    if (error != 0) {
-        if (fd >= 0)
-            close(fd);
-        if (error == EAGAIN)
-            return fail(diag, ETIMEDOUT, pid, "too many others wait for it");
-        return fail(diag, error, pid, strerror(error));
-    }
+    if (fd == -EAGAIN)
+        return fail(diag, ETIMEDOUT, pid, "too many others wait for it");
+    if (fd < 0)
+        return fail(diag, -fd, pid, strerror(-fd));
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.pid != pid) {
         close(fd);
         return fail(diag, ESRCH, pid, "another process listens there");

@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include "util/array.h"
+#include "util/path.h"
 #include "util/privileges/mount_trust.h"
+#include "util/text/escape.h"
 
 void nsc_user_folder_path(unsigned long uid, unsigned candidate, char path[NSC_USER_FOLDER_MAX])
 {
@@ -121,20 +123,21 @@ static int list_own(const char *ending, struct nsc_user_files *found)
     return error;
 }
 
-/* List the other users' folders in @place whose names begin with @prefix; with @inner, the folders
- * of that name in them. */
-static int list_all(const char *place, const char *prefix, const char *inner, const char *ending,
+/* List the other users' folders whose paths begin with @paths; with @inner, the folders of that
+ * name in them. */
+static int list_all(const char *paths, const char *inner, const char *ending,
                     struct nsc_user_files *found)
 {
-    DIR *parent = opendir(place);
+    char *place = nsc_path_folder(paths), *path;
+    DIR *parent = place != NULL ? opendir(place) : NULL;
+    const char *prefix = nsc_text_base_name(paths);
     const struct dirent *entry;
-    int error = 0, between;
-    char *path;
+    int error = place != NULL ? 0 : -ENOMEM, between;
 
     while (parent != NULL && error == 0 && (entry = readdir(parent)) != NULL) {
         if (entry->d_name[0] == '.' || strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
             continue;
-        if (asprintf(&path, "%s/%s%s%s", place, entry->d_name, inner != NULL ? "/" : "",
+        if (asprintf(&path, "%s%s%s%s", place, entry->d_name, inner != NULL ? "/" : "",
                      inner != NULL ? inner : "") < 0) {
             error = -ENOMEM;
             break;
@@ -149,6 +152,7 @@ static int list_all(const char *place, const char *prefix, const char *inner, co
     }
     if (parent != NULL)
         closedir(parent);
+    free(place);
     return error;
 }
 
@@ -160,9 +164,9 @@ int nsc_user_folder_find(bool others, const char *ending, struct nsc_user_files 
     if (!others) {
         error = list_own(ending, found);
     } else {
-        error = list_all("/tmp", "nanoscope-", NULL, ending, found);
+        error = list_all(NSC_CONTROL_DIRECTORY, NULL, ending, found);
         if (error == 0)
-            error = list_all("/run/user", "", "nanoscope", ending, found);
+            error = list_all(NSC_CONTROL_RUN, "nanoscope", ending, found);
     }
     if (error != 0)
         nsc_user_files_free(found);
@@ -231,12 +235,18 @@ int nsc_user_folder_socket(pid_t pid, const char *path, uid_t *uid)
     return fd;
 }
 
-int nsc_user_folder_connect(int fd, int socket)
+int nsc_user_folder_connect(int place)
 {
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", socket);
-    return connect(fd, (const struct sockaddr *)&address, sizeof address);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d", place);
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    error = -errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
 }
 
 /* ---- The own folder -------------------------------------------------------------------------- */

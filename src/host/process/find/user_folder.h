@@ -47,8 +47,9 @@ void nsc_user_files_free(struct nsc_user_files *files);
  * of another user), those of open().
  */
 int nsc_user_folder_socket(pid_t pid, const char *path, uid_t *uid);
-/* As connect(2) of the socket @fd to the socket that nsc_user_folder_socket() opened. */
-int nsc_user_folder_connect(int fd, int socket);
+/* Connect to the socket that nsc_user_folder_socket() opened as @place. Returns a non-blocking
+ * socket or -errno: -EAGAIN (its queue is full), those of connect(2). */
+int nsc_user_folder_connect(int place);
 
 /**
  * nsc_user_folder_open - open the folder of this user; creates it if necessary.

@@ -30,27 +30,25 @@ static int connect_to(const char *path, uid_t *owner, struct nsc_diag *diag)
 {
     struct ucred peer;
     socklen_t bytes = sizeof peer;
-    int place, fd, error;
+    int place, fd;
 
     *owner = geteuid() == 0 ? NSC_USER_FOLDER_ANY : geteuid();
     place = nsc_user_folder_socket(0, path, owner);
     if (place < 0)
         return fail(diag, -place, path,
                     place == -EACCES ? "not a recorder of this user" : strerror(-place));
-    fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    error = fd < 0 || nsc_user_folder_connect(fd, place) != 0 ? errno : 0;
+    fd = nsc_user_folder_connect(place);
     close(place);
-    if (error == 0 &&
-        (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != *owner))
-        error = EACCES;
-    if (error == 0)
-        return fd;
-    if (fd >= 0)
+    if (fd >= 0 &&
+        (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != *owner)) {
         close(fd);
-    if (error == EAGAIN)
+        fd = -EACCES;
+    }
+    if (fd >= 0)
+        return fd;
+    if (fd == -EAGAIN)
         return fail(diag, ETIMEDOUT, path, "the recorder has too many clients");
-    return fail(diag, error, path,
-                error == EACCES ? "not a recorder of this user" : strerror(error));
+    return fail(diag, -fd, path, fd == -EACCES ? "not a recorder of this user" : strerror(-fd));
 }
 
 static int send_request(int fd, const char *path, enum nsc_command_verb verb, const char *text,

@@ -271,9 +271,13 @@ static bool is_special(int fd)
     return false;
 }
 
-/* @careful: refuse files on special file systems, and on mounts that are neither of this process
- * nor of @pid. */
-static int open_regular(const char *path, bool careful, pid_t pid)
+static bool is_untrusted(int fd, pid_t pid)
+{
+    return !nsc_mount_is_trusted(fd, pid) || is_special(fd);
+}
+
+/* @refuses: which files are refused, by a descriptor (O_PATH) and @pid; NULL: none. */
+static int open_regular(const char *path, bool (*refuses)(int fd, pid_t pid), pid_t pid)
 {
     int place = open(path, O_PATH | O_CLOEXEC), fd;
     char link[48];
@@ -282,7 +286,7 @@ static int open_regular(const char *path, bool careful, pid_t pid)
     if (place < 0)
         return -errno;
     snprintf(link, sizeof link, "/proc/self/fd/%d", place);
-    if (careful && (!nsc_mount_is_trusted(place, pid) || is_special(place)))
+    if (refuses != NULL && refuses(place, pid))
         fd = -EOPNOTSUPP;
     else if (fstat(place, &st) != 0 || !S_ISREG(st.st_mode))
         fd = -EINVAL;
@@ -294,7 +298,12 @@ static int open_regular(const char *path, bool careful, pid_t pid)
 
 int nsc_privileges_open_regular(const char *path)
 {
-    return open_regular(path, false, 0);
+    return open_regular(path, NULL, 0);
+}
+
+int nsc_privileges_open_prompt(const char *path, pid_t pid)
+{
+    return open_regular(path, nsc_mount_may_block, pid);
 }
 
 union control {
@@ -318,7 +327,7 @@ __attribute__((noreturn)) static void open_and_send(const struct nsc_credentials
     if (credentials != NULL)
         fd = nsc_credentials_assume(credentials);
     if (fd == 0)
-        fd = open_regular(path, true, pid);
+        fd = open_regular(path, is_untrusted, pid);
     if (fd >= 0) {
         message.msg_control = &control;
         message.msg_controllen = sizeof control;

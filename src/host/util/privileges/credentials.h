@@ -73,6 +73,9 @@ int nsc_credentials_assume(const struct nsc_credentials *credentials);
  * effects. Returns a descriptor, close-on-exec, or -errno: -EINVAL (not a regular file), open(2)'s.
  */
 int nsc_privileges_open_regular(const char *path);
+/* The same, but a file system that may never reply is not asked: -EOPNOTSUPP. @pid: as in
+ * nsc_mount_may_block(). @path: must not lead through one; a link in /proc does not. */
+int nsc_privileges_open_prompt(const char *path, pid_t pid);
 
 /**
  * nsc_credentials_open - open a regular file with the credentials of another user.

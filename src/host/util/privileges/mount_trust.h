@@ -2,8 +2,8 @@
  * mount_trust.h - tell whether a file lies on a mount that an unprivileged user cannot have made.
  *
  * In a user namespace of their own, all users can mount FUSE, and overlays over it. Such files may
- * block, change at any time and claim any owner. Called by credentials.c before it
- * opens a file, and by process/ before it reads another user's memory.
+ * block, change at any time and claim any owner. Called by credentials.c before it opens a file,
+ * and by process/find/user_folder.c.
  */
 #ifndef NSC_UTIL_PRIVILEGES_MOUNT_TRUST_H
 #define NSC_UTIL_PRIVILEGES_MOUNT_TRUST_H

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define LINKS_MAX 40 /* as in the kernel */
+#define NOBODY    ((uid_t)-1)
 
 /* A walk to a file, folder by folder. */
 struct walk {
@@ -27,22 +28,14 @@ bool nsc_own_path_keeps_names(const struct stat *folder)
             ((folder->st_mode & S_IWGRP) == 0 || folder->st_gid == getegid()));
 }
 
-/* Return true if no other user can exchange the entry @st of the folder. */
-static bool keeps(const struct walk *w, const struct stat *st)
+/* Return true if no other user can exchange an entry of the folder that belongs to @owner. NOBODY:
+ * if none can create one. */
+static bool keeps(const struct walk *w, uid_t owner)
 {
     struct stat folder;
 
     return fstat(w->folder, &folder) == 0 && nsc_own_path_keeps_names(&folder) &&
-           ((folder.st_mode & S_ISVTX) == 0 || st->st_uid == geteuid() || st->st_uid == 0);
-}
-
-/* Return true if no other user can create a file in the folder. */
-static bool is_closed(const struct walk *w)
-{
-    struct stat folder;
-
-    return fstat(w->folder, &folder) == 0 && nsc_own_path_keeps_names(&folder) &&
-           (folder.st_mode & S_ISVTX) == 0;
+           ((folder.st_mode & S_ISVTX) == 0 || owner == geteuid() || owner == 0);
 }
 
 static bool enter(struct walk *w, const char *name)
@@ -88,9 +81,9 @@ static bool step(struct walk *w)
         return true;
     if (fstatat(w->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
         w->rest[0] = 0;
-        return errno == ENOENT && is_closed(w); /* another user cannot create it */
+        return errno == ENOENT && keeps(w, NOBODY);
     }
-    if (!keeps(w, &st))
+    if (!keeps(w, st.st_uid))
         return false;
     return S_ISLNK(st.st_mode) ? follow(w, name) : enter(w, name);
 }

@@ -20,9 +20,9 @@ bool nsc_own_path_keeps_names(const struct stat *folder);
  * nsc_own_path_is_own - check the way to a file, which need not exist.
  *
  * Returns true if every folder that the kernel looks in, those behind links included, keeps its
- * names, so that only this user and root can exchange one of them; or if one is
- * missing. Also if @path is a name in the
- * current folder: it stays there, whatever happens to the folder. False on errors.
+ * names, so that only this user and root can exchange one of them; or if one is missing that nobody
+ * else can create. Also if @path is a name in the current folder: it stays there, whatever happens
+ * to the folder. False on errors.
  */
 bool nsc_own_path_is_own(const char *path);
 
