@@ -11,7 +11,7 @@
 #include "formats/import/import.h"
 #include "formats/nanoscope_text/text_files.h"
 #include "trace/format/format.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 #include "util/text/units.h"
 
 static const struct nsc_importer *const importers[] = {
@@ -153,7 +153,7 @@ static int is_nst(const char *path, struct nsc_diag *diag)
 
 static const char *input_name(const char *path)
 {
-    return strcmp(path, "-") == 0 ? "stdin" : nsc_text_base_name(path);
+    return strcmp(path, "-") == 0 ? "stdin" : nsc_path_base_name(path);
 }
 
 /* The notes stay in the trace, so that `info` can show them later. */

@@ -9,3 +9,10 @@ char *nsc_path_folder(const char *path)
 
     return slash != NULL ? strndup(path, (size_t)(slash + 1 - path)) : strdup(".");
 }
+
+const char *nsc_path_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}

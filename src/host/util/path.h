@@ -1,5 +1,5 @@
 /*
- * path.h - the folder part of a path. Its last part: nsc_text_base_name() in util/text/escape.h.
+ * path.h - the parts of a path: its folder and its last part.
  */
 #ifndef NSC_UTIL_PATH_H
 #define NSC_UTIL_PATH_H
@@ -7,5 +7,8 @@
 /* Returns the path up to and including its last slash, "." if it has none, as a malloc'ed string;
  * NULL: out of memory. */
 char *nsc_path_folder(const char *path);
+
+/* Return the part of a path after its last slash, or the whole path if it has none. */
+const char *nsc_path_base_name(const char *path);
 
 #endif

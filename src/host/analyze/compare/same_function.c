@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text/escape.h"
+#include "util/path.h"
 
 /* The traced program itself gets the name "": it may have another name in the other trace. */
 static const char *module_name(const struct nsc_trace *t, uint32_t module)
 {
-    const char *name = nsc_text_base_name(nsc_trace_module(t, module)->path);
+    const char *name = nsc_path_base_name(nsc_trace_module(t, module)->path);
 
     for (uint32_t i = 0; i < nsc_trace_info(t)->process_count; i++)
-        if (strcmp(nsc_text_base_name(nsc_trace_process(t, i)->name), name) == 0)
+        if (strcmp(nsc_path_base_name(nsc_trace_process(t, i)->name), name) == 0)
             return "";
     return name;
 }
@@ -34,7 +34,7 @@ struct nsc_same_function nsc_same_function_find(const struct nsc_trace *t,
 
     return (struct nsc_same_function){.name = f->name,
                                       .module = f->module != NSC_NO_ID ? modules[f->module] : "",
-                                      .file = nsc_text_base_name(f->file)};
+                                      .file = nsc_path_base_name(f->file)};
 }
 
 int nsc_same_function_compare_places(const struct nsc_same_function *x,

@@ -9,6 +9,7 @@
 #include "cli/common/view.h"
 #include "cli/diff_options.h"
 #include "cli/progress.h"
+#include "util/path.h"
 #include "util/text/escape.h"
 #include "util/text/units.h"
 
@@ -197,13 +198,13 @@ static void add_name(const struct settings *s, struct nsc_table *table, const ch
 {
     const char *module;
     const struct nsc_function *f = find_function(s, row, &module);
-    const char *file = nsc_text_base_name(f->file);
+    const char *file = nsc_path_base_name(f->file);
     const char *gap = *module != '\0' && *file != '\0' ? " " : "";
     bool placed =
         s->format == NSC_TABLE_ALIGNED && row->shared && (*module != '\0' || *file != '\0');
     char *text;
     int length = placed ? asprintf(&text, "%s%s [%s%s%s]", lead, row->name,
-                                   nsc_text_base_name(module), gap, file)
+                                   nsc_path_base_name(module), gap, file)
                         : asprintf(&text, "%s%s", lead, row->name);
 
     if (length < 0)

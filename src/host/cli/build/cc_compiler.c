@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/build/cc_plan.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 
 static enum nsc_cc_isa isa_of_triple(const char *triple)
 {
@@ -107,7 +107,7 @@ static bool is_launcher(const char *word)
     if (strchr(word, '=') != NULL || word[0] == '-')
         return true;
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++)
-        if (strcmp(nsc_text_base_name(word), launchers[i]) == 0)
+        if (strcmp(nsc_path_base_name(word), launchers[i]) == 0)
             return true;
     return false;
 }
@@ -116,7 +116,7 @@ static bool find_by_name(struct nsc_cc_compiler *c)
 {
     char path[PATH_MAX];
     const char *word = c->words[c->first_argument - 1];
-    const char *name = nsc_text_base_name(word);
+    const char *name = nsc_path_base_name(word);
     size_t triple_bytes = 0;
     char triple[128];
 
@@ -125,7 +125,7 @@ static bool find_by_name(struct nsc_cc_compiler *c)
         /* "cc" has no family, "gcc" has no triple: the target of the symbolic link may have. */
         if (!resolve(word, path))
             return c->family != NSC_CC_OTHER;
-        name = nsc_text_base_name(path);
+        name = nsc_path_base_name(path);
         if (c->family == NSC_CC_OTHER) {
             c->family = family_of_name(name, &triple_bytes);
         } else {
@@ -234,7 +234,7 @@ int nsc_cc_compiler_split(const char *command, struct nsc_cc_compiler *out, stru
         out->first_argument = i + 2;
     if (out->first_argument > out->word_count)
         out->first_argument = 1;
-    if (strcmp(nsc_text_base_name(out->words[out->first_argument - 1]), "nanoscope") == 0)
+    if (strcmp(nsc_path_base_name(out->words[out->first_argument - 1]), "nanoscope") == 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ELOOP,
                             "'%s' would call itself: NANOSCOPE_CC and NANOSCOPE_CXX name the real "
                             "compiler",

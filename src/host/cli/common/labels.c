@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/text/escape.h"
+#include "util/path.h"
 
 static int compare_names(const void *a, const void *b, void *context)
 {
@@ -61,8 +61,8 @@ const char *nsc_cli_label(struct nsc_cli_labels *labels, uint32_t function)
         snprintf(line, sizeof line, ":%" PRIu32, f->line);
     free(labels->text);
     length = asprintf(&labels->text, "%s [%s+0x%" PRIx64 "%s%s%s]", f->name,
-                      nsc_text_base_name(nsc_trace_module(labels->trace, f->module)->path), f->va,
-                      f->file[0] != '\0' ? " " : "", nsc_text_base_name(f->file),
+                      nsc_path_base_name(nsc_trace_module(labels->trace, f->module)->path), f->va,
+                      f->file[0] != '\0' ? " " : "", nsc_path_base_name(f->file),
                       f->file[0] != '\0' ? line : "");
     if (length < 0)
         labels->text = NULL;

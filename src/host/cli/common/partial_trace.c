@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "util/os/partial_name.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 
 char *nsc_cli_partial_of(const char *path)
 {
-    const char *base = nsc_text_base_name(path);
+    const char *base = nsc_path_base_name(path);
     char *folder = strndup(path, (size_t)(base - path)), *found = NULL;
     DIR *entries = folder != NULL ? opendir(base != path ? folder : ".") : NULL;
     const struct dirent *entry;

@@ -67,7 +67,7 @@ int nsc_deliver_keep(const char *trace, const char *path, int error, struct nsc_
 
     if (asprintf(&name, "%s%s", path, ends_with(path, ".nst") ? "" : ".nst") < 0)
         name = NULL;
-    if (name != NULL && nsc_partial_publish(AT_FDCWD, trace, name) == 0)
+    if (name != NULL && nsc_partial_publish_path(trace, name) == 0)
         trace = name;
     nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "%s; the recording is kept in %s", why.message,
                  trace);
@@ -99,18 +99,17 @@ static int open_own(const char *trace, struct nsc_diag *diag)
 {
     char *folder = nsc_path_folder(trace);
     int folder_fd, fd;
-    struct stat st;
 
     if (folder == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     folder_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (folder_fd < 0 || fstat(folder_fd, &st) != 0 || !nsc_own_path_keeps_names(&st)) {
+    if (folder_fd < 0 || !nsc_own_path_keeps_names(folder_fd)) {
         fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EPERM,
                           "other users can change %s: name an output that ends in .nst, or "
                           "another folder",
                           folder);
     } else {
-        fd = openat(folder_fd, nsc_text_base_name(trace),
+        fd = openat(folder_fd, nsc_path_base_name(trace),
                     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot read %s: %s", trace,

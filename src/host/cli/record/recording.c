@@ -13,7 +13,7 @@
 #include "abi/live.h"
 #include "cli/record/deliver.h"
 #include "util/os/partial_name.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 #include "util/text/units.h"
 
 #define BUFFER_MIN_BYTES   (64ull << 10)
@@ -217,7 +217,7 @@ static int check_output(struct nsc_recording *r)
 /* Set the default name, with @number if that is not 1. Returns 0 or -ENOMEM. */
 static int set_default_name(struct nsc_recording *r, const char *program, unsigned number)
 {
-    const char *name = nsc_text_base_name(program);
+    const char *name = nsc_path_base_name(program);
     char suffix[16] = "", *output;
 
     if (number > 1)
@@ -256,7 +256,7 @@ static int deliver_new(void *context, int fd, const char *trace, uint64_t *bytes
     struct stat st;
     int error;
 
-    while ((error = nsc_partial_publish(AT_FDCWD, trace, r->options.output)) == -EEXIST &&
+    while ((error = nsc_partial_publish_path(trace, r->options.output)) == -EEXIST &&
            (error = set_free_name(r)) == 0) {
     }
     if (error != 0)

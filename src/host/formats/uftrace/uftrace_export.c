@@ -15,7 +15,7 @@
 #include "formats/export/export.h"
 #include "formats/export/folder_output.h"
 #include "util/id_map.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 #include "util/text/name_text.h"
 #include "util/text/units.h"
 
@@ -141,7 +141,7 @@ static int choose_module(struct uftrace *u)
     const char *path =
         u->job->info->process_count > 0 ? nsc_trace_process(u->job->trace, 0)->name : "";
     size_t bytes;
-    char *line = nsc_names_line(nsc_text_base_name(path), &bytes);
+    char *line = nsc_names_line(nsc_path_base_name(path), &bytes);
 
     if (line == NULL)
         return -ENOMEM;

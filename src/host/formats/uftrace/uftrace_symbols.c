@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "util/array.h"
+#include "util/path.h"
 #include "util/search.h"
-#include "util/text/escape.h"
 
 #define FILES_MAX   8192u
 #define SYMBOLS_MAX ((size_t)512 << 20) /* bytes of a .sym or .dbg file */
@@ -122,7 +122,7 @@ static unsigned match(const struct uft_module *m, const char *path, const char *
         return 0;
     if (strcmp(m->path, path) == 0)
         return known ? 4 : 3;
-    if (strcmp(nsc_text_base_name(m->path), nsc_text_base_name(path)) == 0)
+    if (strcmp(nsc_path_base_name(m->path), nsc_path_base_name(path)) == 0)
         return known ? 2 : 1;
     return 0;
 }

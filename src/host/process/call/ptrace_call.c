@@ -39,6 +39,7 @@
 #include "process/procfs/seccomp_state.h"
 #include "util/now.h"
 #include "util/privileges/child.h"
+#include "util/privileges/confine.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
 #define SEARCH_NS 3000000000ull  /* to find a thread that stops */
@@ -347,11 +348,12 @@ static void let_go(struct call *c, bool changed)
         number = SIGSTOP;
         c->stop_later = false;
     }
-    trace_number(PTRACE_DETACH, c, (uintptr_t)number);
+    /* Before it is detached: afterwards it may end, and its number may be another thread's. */
     if (c->kept)
         tgkill(c->pid, c->pick.tid, c->kept_info.si_signo);
     if (c->stop_later)
         kill(c->pid, SIGSTOP);
+    trace_number(PTRACE_DETACH, c, (uintptr_t)number);
 }
 
 /* ---- The call -------------------------------------------------------------------------------- */
@@ -592,6 +594,7 @@ static int attempt_in_child(struct call *c)
                             strerror(errno));
     child = fork();
     if (child == 0) {
+        nsc_confine_drop_files((const int[]){ends[1], c->pidfd, -1, -1});
         c->error = attempt_in_thread(c);
         report = (struct report){.result = c->result, .error = c->error, .diag = c->diag};
         _exit(write(ends[1], &report, sizeof report) != (ssize_t)sizeof report);
@@ -723,11 +726,21 @@ static int try_threads(struct call *c, bool any)
     return tried ? -EAGAIN : try_another(c, "none of its threads can be stopped just now");
 }
 
+/* Return true if the process is another user's, or was when it was opened. */
+static bool is_foreign(const struct nsc_ptrace_target *target)
+{
+    struct nsc_credentials now;
+
+    (void)nsc_credentials_read(target->pid, &now); /* on failure: those of nobody */
+    return nsc_credentials_are_foreign(&now) ||
+           (target->credentials != NULL && nsc_credentials_are_foreign(target->credentials));
+}
+
 int nsc_ptrace_call(const struct nsc_ptrace_target *target, uint64_t verb, uint64_t argument,
                     int64_t *result, struct nsc_diag *diag)
 {
     const struct nsc_credentials *credentials = target->credentials;
-    bool foreign = credentials != NULL && nsc_credentials_are_foreign(credentials);
+    bool foreign = is_foreign(target);
     struct call c = {.pid = target->pid,
                      .pidfd = target->pidfd,
                      .control = target->control,

@@ -146,7 +146,8 @@ void nsc_control_find(pid_t pid, int mem, const struct nsc_maps *maps, const cha
     const struct nsc_map *map = maps->at, *end = maps->at + maps->count;
     struct nsc_credentials theirs;
 
-    if (nsc_credentials_read(pid, &theirs) == 0 && nsc_credentials_are_foreign(&theirs))
+    (void)nsc_credentials_read(pid, &theirs); /* on failure: those of nobody */
+    if (nsc_credentials_are_foreign(&theirs))
         s.as = &theirs;
     *place = (struct nsc_control_place){0};
     while (map < end && place->control == 0) {

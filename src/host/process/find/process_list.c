@@ -1,6 +1,5 @@
 /* process_list.c - list processes, and find one by pid or name; see process_find.h. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "process/find/process_find.h"
+#include "process/procfs/process_walk.h"
 #include "process/procfs/procfs.h"
 #include "util/array.h"
 
@@ -39,25 +39,21 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Call @take for every process of this user (root: of all users), except this process. @take
- * returns 0 to continue. */
-static int each_process(int (*take)(void *context, pid_t pid), void *context, struct nsc_diag *diag)
+/* Call @take for every process for which @examine returns true. */
+static int each_process(bool (*examine)(const void *context, pid_t pid),
+                        int (*take)(void *context, pid_t pid), void *context, struct nsc_diag *diag)
 {
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
-    int error = 0;
+    const struct nsc_process_walk walk = {
+        .examine = examine, .take = take, .context = context, .deadline_ns = UINT64_MAX};
+    int error = nsc_process_walk(&walk);
 
-    if (processes == NULL)
+    if (error == -ENOENT)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
                             "/proc is needed: mount -t proc proc /proc");
-    while (error == 0 && (entry = readdir(processes)) != NULL) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-        if (is_number(entry->d_name) && pid > 0 && pid != getpid() && is_ours(pid))
-            error = take(context, pid);
-    }
-    closedir(processes);
-    return error;
+    if (error != 0)
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot examine the processes: %s",
+                            strerror(-error));
+    return 0;
 }
 
 /* ---- All that can be traced ------------------------------------------------------------------ */
@@ -67,6 +63,17 @@ struct listing {
     struct nsc_process_target *at;
     uint32_t count, room;
 };
+
+/* Return true for processes of this user (root: of all users) whose memory can be asked about. */
+static bool answers(const void *context, pid_t pid)
+{
+    FILE *maps = is_ours(pid) ? nsc_procfs_open_maps(pid) : NULL;
+
+    (void)context;
+    if (maps != NULL)
+        fclose(maps);
+    return maps != NULL;
+}
 
 static int list_one(void *context, pid_t pid)
 {
@@ -95,10 +102,8 @@ int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc
     int error;
 
     nsc_process_search_begin(&l.search);
-    error = each_process(list_one, &l, diag);
+    error = each_process(answers, list_one, &l, diag);
     nsc_process_search_end(&l.search);
-    if (error == -ENOMEM)
-        nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
     if (error != 0) {
         nsc_process_list_free(l.at, l.count);
         return error;
@@ -147,12 +152,17 @@ static bool is_called(pid_t pid, const char *name)
     return strcmp(comm, name) == 0;
 }
 
+static bool is_wanted(const void *context, pid_t pid)
+{
+    const struct search *s = context;
+
+    return is_ours(pid) && is_called(pid, s->name);
+}
+
 static int search_one(void *context, pid_t pid)
 {
     struct search *s = context;
 
-    if (!is_called(pid, s->name))
-        return 0;
     if (s->count < sizeof s->pids / sizeof s->pids[0])
         s->pids[s->count] = pid;
     s->count++;
@@ -227,7 +237,7 @@ int nsc_process_resolve(const char *text, struct nsc_process_target *target, str
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %s", text);
         return find_ready((pid_t)pid, target, diag);
     }
-    error = each_process(search_one, &s, diag);
+    error = each_process(is_wanted, search_one, &s, diag);
     if (error != 0)
         return error;
     if (s.count == 0)

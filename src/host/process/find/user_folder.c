@@ -130,7 +130,7 @@ static int list_all(const char *paths, const char *inner, const char *ending,
 {
     char *place = nsc_path_folder(paths), *path;
     DIR *parent = place != NULL ? opendir(place) : NULL;
-    const char *prefix = nsc_text_base_name(paths);
+    const char *prefix = nsc_path_base_name(paths);
     const struct dirent *entry;
     int error = place != NULL ? 0 : -ENOMEM, between;
 

@@ -36,4 +36,7 @@ bool nsc_maps_parse_line(char *line, struct nsc_map *map);
 int nsc_maps_read(pid_t pid, struct nsc_maps *maps);
 void nsc_maps_free(struct nsc_maps *maps);
 
+/* Return true if process @pid has mapped the file with this device and inode number. */
+bool nsc_maps_contain(pid_t pid, dev_t device, uint64_t inode);
+
 #endif

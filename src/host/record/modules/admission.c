@@ -9,14 +9,12 @@
 #include "record/session/session_processes.h"
 #include "util/now.h"
 
-#define NO_USER    ((uid_t)-1)
 #define VERDICT_NS 1000000000ull
 
 void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record_session *session)
 {
     *admission = (struct nsc_admission){.session = session};
-    if (nsc_credentials_read(0, &admission->target) != 0)
-        admission->target = nsc_credentials_of_user(NO_USER, NO_USER); /* covers no process */
+    (void)nsc_credentials_read(0, &admission->target); /* on failure it covers no process */
 }
 
 /* Remembers the credentials of a process of the session, if they are fewer than root's target has.
@@ -106,11 +104,11 @@ const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admissio
     if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
         return &admission->least;
     if (!nsc_session_processes_find(admission->session, &members))
-        admission->least =
-            nsc_credentials_of_user(NO_USER, NO_USER); /* no process can assume them */
+        admission->least = nsc_credentials_of_nobody();
     for (i = 0; i < members.count && !admission->has_less; i++)
-        if (nsc_credentials_read(members.pids[i], &theirs) == 0 &&
-            nsc_credentials_cover(&admission->target, &theirs))
+        if (nsc_credentials_read(members.pids[i], &theirs) != 0)
+            admission->least = nsc_credentials_of_nobody();
+        else if (nsc_credentials_cover(&admission->target, &theirs))
             note_less(admission, &theirs);
     nsc_session_processes_free(&members);
     admission->least_expires_ns = nsc_now_ns() + (nsc_now_ns() - begun_ns);

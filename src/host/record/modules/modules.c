@@ -156,7 +156,7 @@ static void choose_parser(struct nsc_module_file *file, int fd, bool mapped)
     file->confined = !is_from_root(&st, mapped);
     file->owner = nsc_credentials_of_user(st.stx_uid, st.stx_gid);
     if (file->confined && (st.stx_uid == 0 || !nsc_credentials_can_be_assumed(&file->owner)))
-        file->confined = nsc_credentials_read(0, &file->owner) == 0;
+        (void)nsc_credentials_read(0, &file->owner); /* on failure: those of nobody */
 }
 
 /*

@@ -59,8 +59,7 @@ void nsc_recorder_init(struct nsc_recorder *r, const struct nsc_record_options *
                                .commands = {.fd = -1}};
     for (i = 0; i < NSC_SNAPSHOTS_MAX; i++)
         r->snapshots[i].copied = -1;
-    if (nsc_credentials_read(0, &r->target) != 0)
-        r->target = nsc_credentials_of_user(geteuid(), getegid());
+    (void)nsc_credentials_read(0, &r->target); /* on failure no process is admitted */
     nsc_spawn_own_children();
 }
 

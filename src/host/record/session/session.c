@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "process/procfs/procfs.h"
+#include "process/procfs/maps.h"
 #include "record/session/available_memory.h"
 #include "record/session/memory_fault.h"
 
@@ -407,28 +407,9 @@ bool nsc_session_alone(const struct nsc_record_session *session)
 
 bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 {
-    unsigned long long inode;
-    unsigned major_number, minor_number;
-    bool found = false, is_start = true; /* true at the start of a line */
-    FILE *maps = nsc_procfs_open_maps(pid);
-    char line[512];
     struct stat st;
 
-    if (maps == NULL || fstat(session->fd, &st) != 0)
-        goto out;
-    while (!found && fgets(line, sizeof line, maps) != NULL) {
-        /* The rest of a line that exceeds the buffer is part of a file name, which may contain
-         * anything. */
-        found = is_start &&
-                sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number, &inode) ==
-                    3 &&
-                inode == st.st_ino && makedev(major_number, minor_number) == st.st_dev;
-        is_start = strchr(line, '\n') != NULL;
-    }
-out:
-    if (maps != NULL)
-        fclose(maps);
-    return found;
+    return fstat(session->fd, &st) == 0 && nsc_maps_contain(pid, st.st_dev, st.st_ino);
 }
 
 static uint64_t chunk_offset(const struct nsc_record_session *session, uint32_t chunk)

@@ -7,9 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "process/procfs/maps.h"
+#include "process/procfs/process_walk.h"
 #include "util/array.h"
 #include "util/now.h"
 
@@ -32,38 +35,41 @@ static bool is_known(const struct nsc_session_processes *members, pid_t pid)
     return false;
 }
 
-static void add(struct nsc_session_processes *members, pid_t pid)
+/* The session's memory file, and the processes found. */
+struct search {
+    struct stat memory;
+    struct nsc_session_processes *members;
+};
+
+static bool has_mapped(const void *context, pid_t pid)
 {
+    const struct search *s = context;
+
+    return !is_known(s->members, pid) && nsc_maps_contain(pid, s->memory.st_dev, s->memory.st_ino);
+}
+
+static int add(void *context, pid_t pid)
+{
+    struct nsc_session_processes *members = ((struct search *)context)->members;
     pid_t *pids = nsc_array_grow(members->pids, &members->capacity, members->count, sizeof *pids);
 
     if (pids == NULL)
-        return;
+        return -ENOMEM;
     members->pids = pids;
     members->pids[members->count++] = pid;
+    return 0;
 }
 
 bool nsc_session_processes_find(const struct nsc_record_session *session,
                                 struct nsc_session_processes *members)
 {
-    uint64_t deadline_ns = nsc_now_ns() + SEARCH_MAX_NS;
-    const struct dirent *entry;
-    DIR *proc = opendir("/proc");
-    bool in_time = true;
+    struct search search = {.members = members};
+    const struct nsc_process_walk walk = {.examine = has_mapped,
+                                          .take = add,
+                                          .context = &search,
+                                          .deadline_ns = nsc_now_ns() + SEARCH_MAX_NS};
 
-    if (proc == NULL)
-        return true;
-    while ((entry = readdir(proc)) != NULL) {
-        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-
-        if (pid > 0 && pid != getpid() && !is_known(members, pid) &&
-            nsc_session_is_mapped(session, pid))
-            add(members, pid);
-        in_time = nsc_now_ns() < deadline_ns;
-        if (!in_time)
-            break;
-    }
-    closedir(proc);
-    return in_time;
+    return fstat(session->fd, &search.memory) == 0 && nsc_process_walk(&walk) == 0;
 }
 
 bool nsc_session_processes_exist(const struct nsc_record_session *session)

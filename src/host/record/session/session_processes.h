@@ -17,8 +17,8 @@ struct nsc_session_processes {
     uint32_t count, capacity;
 };
 
-/* Add the processes that map the session's memory and are not in the list yet. Returns false if the
- * search was ended after five seconds. */
+/* Add the processes that map the session's memory and are not in the list yet. A process that does
+ * not reply is skipped. Returns false if the search has failed, or was ended after five seconds. */
 bool nsc_session_processes_find(const struct nsc_record_session *session,
                                 struct nsc_session_processes *members);
 /* True if any process maps the session's memory, or if the search took too long. The only way to

@@ -47,10 +47,10 @@ static int check_target(const struct nsc_trace_file *sink, struct nsc_diag *diag
     int error = EEXIST;
     struct stat st;
 
-    if (*nsc_text_base_name(sink->path) == '\0')
+    if (*nsc_path_base_name(sink->path) == '\0')
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EISDIR, "cannot write %s: it names a folder",
                             sink->path);
-    if (fstatat(sink->folder_fd, nsc_text_base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (fstatat(sink->folder_fd, nsc_path_base_name(sink->path), &st, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno == ENOENT)
             return 0;
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot write %s: %s", sink->path,
@@ -77,7 +77,7 @@ static int open_partial(struct nsc_trace_file *sink, struct nsc_diag *diag)
     sink->partial = nsc_partial_make(sink->path, "partial");
     if (sink->partial == NULL)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ENOMEM, "out of memory");
-    sink->fd = openat(sink->folder_fd, nsc_text_base_name(sink->partial),
+    sink->fd = openat(sink->folder_fd, nsc_path_base_name(sink->partial),
                       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (sink->fd < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot create %s: %s", sink->partial,
@@ -271,12 +271,12 @@ void nsc_trace_file_footer(struct nsc_trace_file *sink, uint64_t directory_offse
 
 int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
 {
-    const char *from, *to = nsc_text_base_name(sink->path);
+    const char *from, *to = nsc_path_base_name(sink->path);
     int error;
 
     if (sink->partial == NULL)
         return 0;
-    from = nsc_text_base_name(sink->partial);
+    from = nsc_path_base_name(sink->partial);
     error = sink->keep ? 0 : check_target(sink, diag); /* with keep, the path may change */
     if (error != 0)
         return error;
@@ -302,7 +302,7 @@ int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
 void nsc_trace_file_discard(struct nsc_trace_file *sink)
 {
     if (sink->partial != NULL && sink->folder_fd >= 0)
-        unlinkat(sink->folder_fd, nsc_text_base_name(sink->partial), 0);
+        unlinkat(sink->folder_fd, nsc_path_base_name(sink->partial), 0);
 }
 
 void nsc_trace_file_release(struct nsc_trace_file *sink)

@@ -12,6 +12,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "util/path.h"
+
 #define RANDOM_DIGITS 8
 
 char *nsc_partial_make(const char *path, const char *ending)
@@ -56,22 +58,38 @@ size_t nsc_partial_length(const char *name, pid_t *pid)
     return digits - 1;
 }
 
-int nsc_partial_publish(int folder, const char *partial, const char *path)
+int nsc_partial_publish(int folder, const char *partial, const char *name)
 {
     int fd, error = 0;
 
-    if (renameat2(folder, partial, folder, path, RENAME_NOREPLACE) == 0)
+    if (renameat2(folder, partial, folder, name, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;
     /* A file system without RENAME_NOREPLACE: take the name with an empty file, then replace it. */
-    fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return -errno;
     close(fd);
-    if (renameat(folder, partial, folder, path) != 0) {
+    if (renameat(folder, partial, folder, name) != 0) {
         error = -errno;
-        unlinkat(folder, path, 0);
+        unlinkat(folder, name, 0);
     }
+    return error;
+}
+
+int nsc_partial_publish_path(const char *partial, const char *path)
+{
+    char *name = nsc_path_folder(path);
+    int folder, error;
+
+    if (name == NULL)
+        return -ENOMEM;
+    folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free(name);
+    if (folder < 0)
+        return -errno;
+    error = nsc_partial_publish(folder, nsc_path_base_name(partial), nsc_path_base_name(path));
+    close(folder);
     return error;
 }

@@ -23,16 +23,16 @@ enum { FD_FIRST = 3 };
 
 /* ---- What was inherited ---------------------------------------------------------------------- */
 
-static bool is_kept(const struct nsc_confine *c, int fd)
+static bool is_kept(const int *keep, int fd)
 {
     for (size_t i = 0; i < NSC_CONFINE_KEEP_MAX; i++)
-        if (c->keep[i] == fd)
+        if (keep[i] == fd)
             return true;
     return false;
 }
 
 /* Close descriptors one by one, on kernels without close_range(). */
-static void close_listed(const struct nsc_confine *c)
+static void close_listed(const int *keep)
 {
     DIR *folder = opendir("/proc/self/fd");
     const struct dirent *entry;
@@ -40,14 +40,14 @@ static void close_listed(const struct nsc_confine *c)
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for "." and "..": below FD_FIRST */
 
-        if (fd >= FD_FIRST && fd != dirfd(folder) && !is_kept(c, fd))
+        if (fd >= FD_FIRST && fd != dirfd(folder) && !is_kept(keep, fd))
             close(fd);
     }
     if (folder != NULL)
         closedir(folder);
 }
 
-static void close_others(const struct nsc_confine *c)
+static void close_others(const int *keep)
 {
     unsigned from = FD_FIRST;
 
@@ -55,10 +55,10 @@ static void close_others(const struct nsc_confine *c)
         unsigned next = ~0u;
 
         for (size_t i = 0; i < NSC_CONFINE_KEEP_MAX; i++)
-            if (c->keep[i] >= 0 && (unsigned)c->keep[i] >= from && (unsigned)c->keep[i] < next)
-                next = (unsigned)c->keep[i];
+            if (keep[i] >= 0 && (unsigned)keep[i] >= from && (unsigned)keep[i] < next)
+                next = (unsigned)keep[i];
         if (next > from && syscall(SYS_close_range, from, next == ~0u ? next : next - 1, 0) != 0) {
-            close_listed(c);
+            close_listed(keep);
             return;
         }
         if (next == ~0u)
@@ -68,7 +68,7 @@ static void close_others(const struct nsc_confine *c)
 }
 
 /* Libraries print errors to stderr, which must not reach the user's terminal. */
-static void replace_stdio(const struct nsc_confine *c)
+static void replace_stdio(const int *keep)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -76,7 +76,7 @@ static void replace_stdio(const struct nsc_confine *c)
         null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
     for (int fd = 0; fd < FD_FIRST; fd++)
-        if (fd != null && !is_kept(c, fd)) {
+        if (fd != null && !is_kept(keep, fd)) {
             if (null >= 0)
                 (void)dup2(null, fd);
             else
@@ -84,6 +84,12 @@ static void replace_stdio(const struct nsc_confine *c)
         }
     if (null >= FD_FIRST)
         close(null);
+}
+
+void nsc_confine_drop_files(const int keep[NSC_CONFINE_KEEP_MAX])
+{
+    close_others(keep);
+    replace_stdio(keep);
 }
 
 /* Through shared memory the child could change data of other processes and of its parent. */
@@ -151,8 +157,7 @@ int nsc_confine_enter(const struct nsc_confine *c)
 
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         signal(fatal[i], SIG_DFL);
-    close_others(c);
-    replace_stdio(c);
+    nsc_confine_drop_files(c->keep);
     unmap_shared(c);
     offer_to_oom_killer();
     limit_memory(c->memory_bytes);

@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "util/hash.h"
 #include "util/now.h"
 #include "util/privileges/child.h"
 #include "util/privileges/mount_trust.h"
@@ -27,7 +28,8 @@
 #define NAMESPACE_UNKNOWN UINT64_MAX
 #define OPEN_TIMEOUT_NS   2000000000ull
 
-enum { STATUS_BYTES_MAX = 16384 };
+/* A line of 65,536 groups, and the rest. */
+enum { STATUS_BYTES_MAX = 1 << 20 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -50,20 +52,21 @@ static bool read_ids(const char *status, const char *key, struct nsc_process_ids
                                   &ids->file_system) == 4;
 }
 
-static int read_groups(const char *status, struct nsc_credentials *c)
+static bool read_groups(const char *status, struct nsc_credentials *c)
 {
     const char *at = field(status, "Groups");
+    char *end;
 
     if (at == NULL)
-        return -EBADMSG;
+        return false;
     for (;;) {
-        char *end;
-
         at += strspn(at, " \t");
         if (*at < '0' || *at > '9')
-            return 0;
-        if (c->group_count == NSC_CREDENTIALS_GROUPS_MAX)
-            return -E2BIG;
+            return true;
+        if (c->group_count == NSC_CREDENTIALS_GROUPS_MAX) {
+            c->more_groups = nsc_hash_bytes(nsc_hash_seed(), at, strcspn(at, "\n"));
+            return true;
+        }
         c->groups[c->group_count++] = (gid_t)strtoul(at, &end, 10);
         at = end;
     }
@@ -73,16 +76,13 @@ int nsc_credentials_parse(const char *status, struct nsc_credentials *out)
 {
     struct nsc_credentials c = {0};
     const char *permitted = field(status, "CapPrm");
-    int error;
 
     if (permitted == NULL || !read_ids(status, "Uid", &c.user) ||
-        !read_ids(status, "Gid", &c.group))
+        !read_ids(status, "Gid", &c.group) || !read_groups(status, &c))
         return -EBADMSG;
     c.capabilities = strtoull(permitted, NULL, 16);
-    error = read_groups(status, &c);
-    if (error == 0)
-        *out = c;
-    return error;
+    *out = c;
+    return 0;
 }
 
 /* Return the inode number of a process's user namespace. 0: it is this process's, or the system has
@@ -100,27 +100,37 @@ static uint64_t user_namespace(pid_t pid)
     return own.st_dev == theirs.st_dev && own.st_ino == theirs.st_ino ? 0 : theirs.st_ino;
 }
 
-int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
+/* Read /proc/PID/status; to be freed. NULL with errno on failure. */
+static char *read_text(pid_t pid)
 {
     char path[48] = "/proc/self/status", *text;
     size_t length = 0;
     ssize_t got = 0;
-    int fd, error;
+    int fd;
 
     if (pid != 0)
         snprintf(path, sizeof path, "/proc/%ld/status", (long)pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return -ESRCH;
+        return NULL;
     text = malloc(STATUS_BYTES_MAX);
     while (text != NULL && length < STATUS_BYTES_MAX - 1 &&
            (got = read(fd, text + length, STATUS_BYTES_MAX - 1 - length)) > 0)
         length += (size_t)got;
     close(fd);
-    if (text == NULL)
-        return -ENOMEM;
-    text[length] = 0;
-    error = length > 0 ? nsc_credentials_parse(text, out) : -ESRCH;
+    if (text != NULL)
+        text[length] = 0;
+    return text;
+}
+
+int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
+{
+    char *text = read_text(pid);
+    int error = text != NULL ? 0 : errno == EMFILE || errno == ENOMEM ? -errno : -ESRCH;
+
+    *out = nsc_credentials_of_nobody();
+    if (error == 0)
+        error = text[0] != 0 ? nsc_credentials_parse(text, out) : -ESRCH;
     free(text);
     /* After the text: no process comes back from a user namespace with more than it had before. */
     if (error == 0 && pid != 0 && (out->user_namespace = user_namespace(pid)) != 0)
@@ -132,6 +142,11 @@ struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group)
 {
     return (struct nsc_credentials){.user = {user, user, user, user},
                                     .group = {group, group, group, group}};
+}
+
+struct nsc_credentials nsc_credentials_of_nobody(void)
+{
+    return nsc_credentials_of_user((uid_t)-1, (gid_t)-1);
 }
 
 /* ---- Comparing ------------------------------------------------------------------------------- */
@@ -159,6 +174,7 @@ bool nsc_credentials_cover(const struct nsc_credentials *holder,
             holder->user_namespace == process->user_namespace &&
             holder->user_namespace != NAMESPACE_UNKNOWN &&
             holder->group_count == process->group_count &&
+            holder->more_groups == process->more_groups &&
             memcmp(holder->groups, process->groups, holder->group_count * sizeof(gid_t)) == 0);
 }
 

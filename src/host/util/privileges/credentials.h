@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A process can have 65,536 groups. */
 #define NSC_CREDENTIALS_GROUPS_MAX 256
 
 /* User ids or group ids of a process. */
@@ -25,21 +26,22 @@ struct nsc_credentials {
     uint64_t user_namespace;
     uint32_t group_count;
     gid_t groups[NSC_CREDENTIALS_GROUPS_MAX]; /* as the kernel lists them: ascending */
-    uint64_t capabilities;                    /* permitted, one bit each */
+    uint64_t more_groups;  /* hash of those beyond, which are never assumed; 0: none */
+    uint64_t capabilities; /* permitted, one bit each */
 };
 
 /* Return the credentials of a user without supplementary groups and capabilities. */
 struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group);
 
-/**
- * nsc_credentials_parse - parse credentials from the text of /proc/PID/status.
- * Returns 0, -EBADMSG (a line is missing) or -E2BIG (more than NSC_CREDENTIALS_GROUPS_MAX groups);
- * @out is untouched then.
- */
+/* Return credentials that no process has or can assume: with them, no file is opened. */
+struct nsc_credentials nsc_credentials_of_nobody(void);
+
+/* Parse credentials from the text of /proc/PID/status. Returns 0, or -EBADMSG (a line is missing),
+ * @out untouched. */
 int nsc_credentials_parse(const char *status, struct nsc_credentials *out);
 
-/* Read the credentials of process @pid (0: this one). Returns 0, -ESRCH, -ENOMEM, or as
- * nsc_credentials_parse(). */
+/* Read the credentials of process @pid (0: this one). Returns 0, or -ESRCH, -ENOMEM, -EMFILE or
+ * -EBADMSG, @out being those of nobody: a process whose credentials are not known has none. */
 int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 
 /**

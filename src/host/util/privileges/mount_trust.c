@@ -11,11 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NOBODY ((uid_t)-1)
+
 /* A mount and the device number of its file system, as in mountinfo. */
 struct mount {
     int id;
     unsigned major_number, minor_number;
     bool is_fuse;
+    uid_t server; /* FUSE: the user who answers for the file system */
 };
 
 /* Return the mount of @fd; -1 if unknown. */
@@ -35,17 +38,25 @@ static int mount_of(int fd)
     return id;
 }
 
+/* Parse the file system's type and options, which end a line of mountinfo. */
+static void parse_type(const char *line, struct mount *m)
+{
+    static const char separator[] = " - "; /* no field before is "-" */
+    const char *type = strstr(line, separator), *user;
+    unsigned number;
+
+    m->is_fuse = type == NULL || strncmp(type + strlen(separator), "fuse", strlen("fuse")) == 0;
+    user = type != NULL ? strstr(type, "user_id=") : NULL;
+    m->server = user != NULL && sscanf(user, "user_id=%u", &number) == 1 ? number : NOBODY;
+}
+
 /* Read the next line of mountinfo into the getline() buffer @line. Returns false at the end. */
 static bool next_mount(FILE *mounts, char **line, size_t *bytes, struct mount *m)
 {
-    static const char separator[] = " - "; /* no field before is "-" */
-    const char *type;
-
     if (getline(line, bytes, mounts) < 0 ||
         sscanf(*line, "%d %*d %u:%u", &m->id, &m->major_number, &m->minor_number) != 3)
         return false;
-    type = strstr(*line, separator);
-    m->is_fuse = type == NULL || strncmp(type + strlen(separator), "fuse", strlen("fuse")) == 0;
+    parse_type(*line, m);
     return true;
 }
 
@@ -123,4 +134,12 @@ bool nsc_mount_may_block(int fd, pid_t pid)
     struct mount mount;
 
     return !find_trusted(fd, pid, &mount) || mount.is_fuse;
+}
+
+bool nsc_mount_is_own(int fd)
+{
+    struct mount mount;
+
+    return find_trusted(fd, 0, &mount) &&
+           (!mount.is_fuse || mount.server == geteuid() || mount.server == 0);
 }

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
+
+#include "util/privileges/mount_trust.h"
 
 #define LINKS_MAX 40 /* as in the kernel */
 #define NOBODY    ((uid_t)-1)
@@ -19,13 +22,33 @@ struct walk {
     char rest[2 * PATH_MAX];
 };
 
-bool nsc_own_path_keeps_names(const struct stat *folder)
+/* Return true if an access control list may give other users the rights that the mode shows as the
+ * group's. */
+static bool has_acl(int folder)
 {
-    if (folder->st_uid != geteuid() && folder->st_uid != 0)
+    char path[48];
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", folder); /* as it may be open with O_PATH */
+    return getxattr(path, "system.posix_acl_access", NULL, 0) >= 0 ||
+           (errno != ENODATA && errno != EOPNOTSUPP);
+}
+
+/* Fills @st. */
+static bool keeps_names(int folder, struct stat *st)
+{
+    if (!nsc_mount_is_own(folder) || fstat(folder, st) != 0 ||
+        (st->st_uid != geteuid() && st->st_uid != 0))
         return false;
-    return (folder->st_mode & S_ISVTX) != 0 ||
-           ((folder->st_mode & S_IWOTH) == 0 &&
-            ((folder->st_mode & S_IWGRP) == 0 || folder->st_gid == getegid()));
+    return (st->st_mode & S_ISVTX) != 0 ||
+           ((st->st_mode & S_IWOTH) == 0 &&
+            ((st->st_mode & S_IWGRP) == 0 || (st->st_gid == getegid() && !has_acl(folder))));
+}
+
+bool nsc_own_path_keeps_names(int folder)
+{
+    struct stat st;
+
+    return keeps_names(folder, &st);
 }
 
 /* Return true if no other user can exchange an entry of the folder that belongs to @owner. NOBODY:
@@ -34,7 +57,7 @@ static bool keeps(const struct walk *w, uid_t owner)
 {
     struct stat folder;
 
-    return fstat(w->folder, &folder) == 0 && nsc_own_path_keeps_names(&folder) &&
+    return keeps_names(w->folder, &folder) &&
            ((folder.st_mode & S_ISVTX) == 0 || owner == geteuid() || owner == 0);
 }
 
@@ -91,7 +114,6 @@ static bool step(struct walk *w)
 bool nsc_own_path_is_own(const char *path)
 {
     struct walk w = {.links = 0};
-    struct stat st;
     bool own;
 
     if (strchr(path, '/') == NULL)
@@ -103,7 +125,7 @@ bool nsc_own_path_is_own(const char *path)
     own = w.folder >= 0;
     while (own && strchr(w.rest, '/') != NULL)
         own = step(&w);
-    own = own && fstat(w.folder, &st) == 0 && nsc_own_path_keeps_names(&st);
+    own = own && nsc_own_path_keeps_names(w.folder);
     if (w.folder >= 0)
         close(w.folder);
     return own;

@@ -9,12 +9,15 @@
 
 #include <stdbool.h>
 
-struct stat;
-
-/* Return true if no other user than root can rename or remove this user's files in the folder. In
- * sticky folders only their owners can. The own primary group is often private: umask 002 relies on
- * it. */
-bool nsc_own_path_keeps_names(const struct stat *folder);
+/**
+ * nsc_own_path_keeps_names - check whether this user's files in a folder keep their names.
+ * @folder: descriptor, which may be open with O_PATH only.
+ *
+ * Returns true if no other user than root can rename or remove them. In sticky folders only their
+ * owners can. The own primary group is often private, and umask 002 relies on it: it may write,
+ * unless an access control list says who else may. False on errors, and on a FUSE of another user.
+ */
+bool nsc_own_path_keeps_names(int folder);
 
 /**
  * nsc_own_path_is_own - check the way to a file, which need not exist.

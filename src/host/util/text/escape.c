@@ -175,13 +175,6 @@ void nsc_text_put_json(FILE *out, const char *text)
     putc('"', out);
 }
 
-const char *nsc_text_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 bool nsc_text_is_terminal(FILE *out)
 {
     int fd = fileno(out); /* -1: a memory stream */

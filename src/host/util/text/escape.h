@@ -34,9 +34,6 @@ void nsc_text_put_csv(FILE *out, const char *text, bool terminal);
  * inside an HTML script element ("</" and "<!--" do not appear). */
 void nsc_text_put_json(FILE *out, const char *text);
 
-/* Return the part of a path after its last slash, or the whole path if it has none. */
-const char *nsc_text_base_name(const char *path);
-
 bool nsc_text_is_terminal(FILE *out);
 /* Return true if @out is a terminal with colours; honours NO_COLOR and TERM=dumb. */
 bool nsc_text_wants_colour(FILE *out);

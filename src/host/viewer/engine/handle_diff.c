@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/compare/trace_diff.h"
-#include "util/text/escape.h"
+#include "util/path.h"
 #include "viewer/engine/handlers.h"
 
 #define ROWS      1000u
@@ -85,11 +85,11 @@ static void put_place(struct telling *t, const struct nsc_diff_row *row)
     unsigned side = row->functions[0] == NSC_NO_ID;
     const struct nsc_trace *trace = t->ask->sources[side].trace;
     const struct nsc_function *f = nsc_trace_function(trace, row->functions[side]);
-    const char *file = nsc_text_base_name(f->file), *module = "";
+    const char *file = nsc_path_base_name(f->file), *module = "";
     char *text;
 
     if (f->module != NSC_NO_ID)
-        module = nsc_text_base_name(nsc_trace_module(trace, f->module)->path);
+        module = nsc_path_base_name(nsc_trace_module(trace, f->module)->path);
     if (!row->shared ||
         asprintf(&text, "%s%s%s", module, *module != '\0' && *file != '\0' ? " " : "", file) < 0) {
         nsc_json_null(t->json, NULL);

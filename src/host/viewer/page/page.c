@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "util/text/escape.h"
+#include "util/path.h"
 #include "viewer/page/assets.h"
 
 #define READ_BYTES   ((size_t)256 << 10)
@@ -171,7 +171,7 @@ static int put_trace(const struct nsc_page_trace *trace, struct nsc_output *out)
     nsc_output_text(out, "<script type=\"application/x-nanoscope-trace\" data-bytes=\"");
     nsc_output_u64(out, (uint64_t)st.st_size);
     nsc_output_text(out, "\" data-name=\"");
-    put_attribute(out, nsc_text_base_name(trace->name));
+    put_attribute(out, nsc_path_base_name(trace->name));
     nsc_output_text(out, "\">");
     error = open_packer(&packer, out);
     if (error == 0)

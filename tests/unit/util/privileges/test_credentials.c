@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,6 +42,52 @@ static void test_parse(void)
     CHECK(nsc_credentials_parse("Name:\tx\n", &c) == -EBADMSG);
     CHECK(nsc_credentials_read(0, &c) == 0 && c.user.effective == geteuid());
     CHECK(nsc_credentials_read(0x3fffffff, &c) == -ESRCH);
+}
+
+/* More groups than are kept: the rest counts when credentials are compared. */
+static void test_many_groups(void)
+{
+    enum { GROUPS = 3000 };
+    struct nsc_credentials a, b;
+    size_t used, rest;
+    char *text = malloc(GROUPS * 8 + 256);
+
+    used = (size_t)sprintf(text, "Name:\tx\nUid:\t1000\t1000\t1000\t1000\n"
+                                 "Gid:\t100\t100\t100\t100\nGroups:\t");
+    for (unsigned i = 0; i < GROUPS; i++)
+        used += (size_t)sprintf(text + used, "%u ", 100 + i);
+    rest = used;
+    sprintf(text + rest, "\nCapPrm:\t0000000000000005\n");
+    CHECK(nsc_credentials_parse(text, &a) == 0 && a.capabilities == 5);
+    CHECK(a.group_count == NSC_CREDENTIALS_GROUPS_MAX && a.groups[0] == 100);
+    CHECK(nsc_credentials_parse(text, &b) == 0 && nsc_credentials_cover(&a, &b));
+    text[rest - 2]--; /* another last group */
+    CHECK(nsc_credentials_parse(text, &b) == 0);
+    CHECK(!nsc_credentials_cover(&a, &b) && !nsc_credentials_cover(&b, &a));
+    free(text);
+}
+
+/* A process whose credentials cannot be read has none. */
+static void test_unknown(void)
+{
+    struct nsc_credentials c = root;
+    int status;
+    pid_t child;
+
+    CHECK(nsc_credentials_read(0x3fffffff, &c) == -ESRCH && !nsc_credentials_cover(&c, &root));
+    child = fork();
+    if (child == 0) {
+        struct rlimit none = {0, 0};
+        bool as_nobody;
+
+        c = root;
+        setrlimit(RLIMIT_NOFILE, &none);
+        as_nobody = nsc_credentials_read(getppid(), &c) == -EMFILE &&
+                    !nsc_credentials_cover(&c, &root) &&
+                    nsc_credentials_are_foreign(&c) == (geteuid() == 0);
+        _exit(as_nobody && nsc_credentials_assume(&c) != 0 ? 0 : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void test_cover(void)
@@ -162,6 +210,8 @@ static void test_assumed(void)
 int main(void)
 {
     test_parse();
+    test_many_groups();
+    test_unknown();
     test_cover();
     test_namespace();
     test_assumed();

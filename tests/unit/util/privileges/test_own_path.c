@@ -1,8 +1,11 @@
 /* test_own_path.c - whether another user can make a path lead somewhere else. */
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -92,6 +95,41 @@ static void test_other_user(void)
     CHECK(!nsc_own_path_is_own(at("sticky/theirs/new")));
 }
 
+/* An access control list in the kernel's format (linux/posix_acl_xattr.h): @user may write, and the
+ * mode shows that as the group's right. Returns false where the file system has none. */
+static bool give_rights(const char *path, uint32_t user)
+{
+    const struct {
+        uint32_t version;
+        struct {
+            uint16_t tag, rights;
+            uint32_t id;
+        } entries[5];
+    } list = {2,
+              {{0x01, 7, ~0u},   /* the owner */
+               {0x02, 7, user},  /* a user */
+               {0x04, 5, ~0u},   /* the group */
+               {0x10, 7, ~0u},   /* the mask */
+               {0x20, 5, ~0u}}}; /* others */
+
+    return setxattr(path, "system.posix_acl_access", &list, sizeof list, 0) == 0;
+}
+
+static void test_access_lists(void)
+{
+    make("listed", 0775);
+    make("listed/own", 0755);
+    make("shared", 0775); /* the own group may write */
+    CHECK(nsc_own_path_is_own(at("listed/new")) && nsc_own_path_is_own(at("shared/new")));
+    if (!give_rights(at("listed"), 65534)) {
+        puts("# no access control lists here");
+        return;
+    }
+    CHECK(!nsc_own_path_is_own(at("listed/new")) && !nsc_own_path_is_own(at("listed/own/new")));
+    CHECK(chmod(at("listed"), 0755) == 0); /* the mask: the list gives no right to write */
+    CHECK(nsc_own_path_is_own(at("listed/new")));
+}
+
 int main(void)
 {
     char command[128];
@@ -102,6 +140,7 @@ int main(void)
     test_links();
     test_relative();
     test_other_user();
+    test_access_lists();
     snprintf(command, sizeof command, "rm -r %s", root);
     CHECK(system(command) == 0);
     return t_done();

@@ -1,0 +1,33 @@
+/*
+ * process_walk.h - examine all processes without waiting for one that blocks.
+ *
+ * Any user can make the kernel wait for ever when it is asked about the memory of a process of
+ * theirs: the process holds the lock of its memory map while a file system of that user does not
+ * reply. So a child process asks. If it waits for too long, it is killed, and another goes on with
+ * the next process. Called by process_list.c and by record/.
+ */
+#ifndef NSC_PROCESS_PROCFS_PROCESS_WALK_H
+#define NSC_PROCESS_PROCFS_PROCESS_WALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct nsc_process_walk {
+    /* Runs in the child, which has no descriptors and no shared memory of this process. */
+    bool (*examine)(const void *context, pid_t pid);
+    /* Runs here for each process for which examine() returned true. Returns 0 to continue. */
+    int (*take)(void *context, pid_t pid);
+    void *context;
+    uint64_t deadline_ns; /* nsc_now_ns(); UINT64_MAX: none */
+};
+
+/**
+ * nsc_process_walk - examine every process except this one, in ascending order.
+ * Skips a process that does not reply within one second; for ten seconds then, without asking.
+ * Returns 0, what take() returned, -ETIMEDOUT after the deadline, or -errno of opendir("/proc"),
+ * pipe2() or fork(). Context: forks; does not affect other children.
+ */
+int nsc_process_walk(const struct nsc_process_walk *walk);
+
+#endif
