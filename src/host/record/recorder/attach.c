@@ -21,6 +21,7 @@
 #include "record/recorder/recorder_end.h"
 #include "record/session/clock_reading.h"
 #include "record/session/session_processes.h"
+#include "record/session/watchdog.h"
 #include "record/switch/hook_switch.h"
 #include "record/switch/patchable_switch.h"
 #include "record/switch/switch_notice.h"
@@ -63,6 +64,7 @@ static void on_signal(int number)
 {
     (void)number;
     interrupted = interrupted + 1;
+    nsc_watchdog_start();
 }
 
 static void take_signals(void)
@@ -72,6 +74,7 @@ static void take_signals(void)
     size_t i;
 
     interrupted = 0;
+    nsc_watchdog_create();
     for (i = 0; i < ENDING; i++) {
         sigaction(ending[i], &action, &before[i]);
         if (before[i].sa_handler == SIG_IGN) /* nohup, or a background job */
@@ -85,6 +88,7 @@ static void restore_signals(void)
 {
     size_t i;
 
+    nsc_watchdog_delete();
     for (i = 0; i < ENDING; i++)
         sigaction(ending[i], &before[i], NULL);
     for (i = 0; i < IGNORED; i++)
