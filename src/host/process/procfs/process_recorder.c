@@ -5,6 +5,7 @@
 #include "process/procfs/process_recorder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "process/procfs/process_walk.h"
 #include "util/array.h"
 #include "util/os/partial_name.h"
 
@@ -59,17 +61,17 @@ static char *final_name(const char *path)
     return length > 0 ? strndup(path, length) : NULL;
 }
 
-/* Examine the descriptors of process @number. */
-static struct nsc_recorder_process examine(const char *number)
+/* Examine the descriptors of process @pid. */
+static struct nsc_recorder_process examine(pid_t pid)
 {
-    struct nsc_recorder_process found = {.pid = (pid_t)strtol(number, NULL, 10)};
-    char path[300], link[4096];
+    struct nsc_recorder_process found = {.pid = pid};
+    char path[64], link[4096];
     const struct dirent *entry;
     struct statx st;
     DIR *fds;
 
-    snprintf(path, sizeof path, "/proc/%s/fd", number);
-    fds = found.pid > 0 ? opendir(path) : NULL;
+    snprintf(path, sizeof path, "/proc/%ld/fd", (long)pid);
+    fds = opendir(path);
     while (fds != NULL && (entry = readdir(fds)) != NULL) {
         ssize_t length = readlinkat(dirfd(fds), entry->d_name, link, sizeof link - 1);
 
@@ -87,32 +89,35 @@ static struct nsc_recorder_process examine(const char *number)
     return found;
 }
 
-static bool add_process(struct nsc_recorder_list *list, const struct nsc_recorder_process *found)
+static bool has_memory(const void *context, pid_t pid)
 {
+    struct nsc_recorder_process found = examine(pid);
+
+    (void)context;
+    free(found.output);
+    return found.sessions.count > 0;
+}
+
+static int add_process(void *context, pid_t pid)
+{
+    struct nsc_recorder_list *list = context;
     struct nsc_recorder_process *at =
         nsc_array_grow(list->at, &list->room, list->count, sizeof *at);
 
     if (at == NULL)
-        return false;
+        return -ENOMEM;
     list->at = at;
-    list->at[list->count++] = *found;
-    return true;
+    list->at[list->count++] = examine(pid);
+    return 0;
 }
 
 static void complete(struct nsc_recorder_list *list)
 {
-    DIR *processes = opendir("/proc");
-    const struct dirent *entry;
+    const struct nsc_process_walk walk = {
+        .examine = has_memory, .take = add_process, .context = list, .deadline_ns = UINT64_MAX};
 
     list->is_complete = true;
-    while (processes != NULL && (entry = readdir(processes)) != NULL) {
-        struct nsc_recorder_process found = examine(entry->d_name);
-
-        if (found.sessions.count == 0 || !add_process(list, &found))
-            free(found.output);
-    }
-    if (processes != NULL)
-        closedir(processes);
+    (void)nsc_process_walk(&walk);
 }
 
 void nsc_recorder_list_free(struct nsc_recorder_list *list)

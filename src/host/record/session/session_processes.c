@@ -69,6 +69,8 @@ bool nsc_session_processes_find(const struct nsc_record_session *session,
                                           .context = &search,
                                           .deadline_ns = nsc_now_ns() + SEARCH_MAX_NS};
 
+    if (session->fd < 0) /* from a core dump */
+        return true;
     return fstat(session->fd, &search.memory) == 0 && nsc_process_walk(&walk) == 0;
 }
 

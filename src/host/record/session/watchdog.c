@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_S 30
+#define PATIENCE_S 15
 
 static timer_t timer;
 static volatile sig_atomic_t exists, runs;

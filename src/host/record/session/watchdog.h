@@ -12,7 +12,7 @@
 /* Create the watchdog, not started. Without memory for it there is none. Context: starts a thread,
  * in which signals are blocked. */
 void nsc_watchdog_create(void);
-/* If it is not stopped within 30 s, the process ends with status 1. Does nothing if it is started,
+/* If it is not stopped within 15 s, the process ends with status 1. Does nothing if it is started,
  * or deleted. Context: async-signal-safe. */
 void nsc_watchdog_start(void);
 void nsc_watchdog_stop(void);
