@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "util/privileges/own_path.h"
@@ -178,11 +179,16 @@ int nsc_cli_includedir(char *path, size_t bytes)
 
 int nsc_cli_check_made_output(const char *output)
 {
-    return nsc_own_path_is_own(output)
-               ? 0
-               : nsc_cli_error("cannot write %s: another user can exchange a folder on the way to "
-                               "it; name the output with -o",
-                               output);
+    struct stat st;
+
+    if (!nsc_own_path_is_own(output))
+        return nsc_cli_error("cannot write %s: another user can exchange a folder on the way to "
+                             "it; name the output with -o",
+                             output);
+    if (lstat(output, &st) == 0 && st.st_uid != geteuid())
+        return nsc_cli_error("cannot write %s: it is another user's; name the output with -o",
+                             output);
+    return 0;
 }
 
 bool nsc_cli_binary_allowed(int fd)

@@ -161,7 +161,8 @@ int nsc_cli_libdir(char *path, size_t bytes);
 int nsc_cli_includedir(char *path, size_t bytes);
 
 /* Check an output's name that was made from the input's: another user who can exchange a folder on
- * the way would choose what is written where. Returns 0 or an exit status after a message. */
+ * the way would choose what is written where, and a file there may be another user's. Returns 0 or
+ * an exit status after a message. */
 int nsc_cli_check_made_output(const char *output);
 
 /* Whether binary output may go to @fd, i.e. @fd is not a terminal. */

@@ -1,8 +1,12 @@
 /* test_process.c - what process/ reads about processes: the note in an image, maps, system calls,
  * states. The calls themselves: tests/e2e/record/test_processes. */
 #include <elf.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -11,6 +15,7 @@
 #include "process/call/thread_pick.h"
 #include "process/find/control_note.h"
 #include "process/procfs/maps.h"
+#include "process/procfs/process_walk.h"
 #include "process/procfs/procfs.h"
 #include "tap.h"
 
@@ -233,8 +238,76 @@ static void test_pick(void)
     CHECK(!nsc_regs_repeats(-1));
 }
 
+/* The session's memory counts by its numbers and its name: System V segments have both numbers of
+ * their user's choice. */
+static void test_memory(void)
+{
+    static const char *const names[] = {NSC_MAPS_MEMORY_NAME, "other"};
+    struct stat st;
+
+    for (size_t i = 0; i < 2; i++) {
+        int fd = memfd_create(names[i], MFD_CLOEXEC);
+        void *at;
+
+        CHECK(ftruncate(fd, 4096) == 0 && fstat(fd, &st) == 0);
+        CHECK(!nsc_maps_have_memory(getpid(), st.st_dev, st.st_ino));
+        at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        CHECK(at != MAP_FAILED);
+        CHECK(nsc_maps_have_memory(getpid(), st.st_dev, st.st_ino) == (i == 0));
+        CHECK(!nsc_maps_have_memory(getpid(), st.st_dev, st.st_ino + 1));
+        munmap(at, 4096);
+        close(fd);
+    }
+}
+
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+struct walked {
+    pid_t wanted, silent;
+    unsigned taken;
+};
+
+static bool is_wanted(const void *context, pid_t pid)
+{
+    const struct walked *w = context;
+
+    while (pid == w->silent)
+        pause();
+    return pid >= w->wanted;
+}
+
+static int take(void *context, pid_t pid)
+{
+    struct walked *w = context;
+
+    w->taken += pid == w->wanted || pid == w->silent;
+    return 0;
+}
+
+/* One process that the child never gets past; the next is taken all the same. */
+static void test_walk(void)
+{
+    struct walked w = {.silent = fork()};
+    const struct nsc_process_walk walk = {
+        .examine = is_wanted, .take = take, .context = &w, .deadline_ns = UINT64_MAX};
+    int status;
+
+    if (w.silent == 0 || (w.wanted = fork()) == 0)
+        for (;;)
+            pause();
+    if (w.wanted < w.silent) /* numbers have begun anew */
+        w.wanted = w.silent;
+    CHECK(nsc_process_walk(&walk) == 0);
+    CHECK(w.taken == (w.wanted > w.silent));
+    CHECK(kill(w.silent, SIGKILL) == 0 && waitpid(w.silent, &status, 0) == w.silent);
+    if (w.wanted > w.silent)
+        CHECK(kill(w.wanted, SIGKILL) == 0 && waitpid(w.wanted, &status, 0) == w.wanted);
+}
+
 int main(void)
 {
+    test_memory();
+    test_walk();
     test_locate(false);
     test_locate(true);
     test_maps();

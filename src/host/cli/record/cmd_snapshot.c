@@ -67,6 +67,11 @@ static char *output_path(const struct snapshot *s, const char *program)
         nsc_cli_error("out of memory");
         return NULL;
     }
+    /* The recorder opens it later, by this path. */
+    if (s->output == NULL && nsc_cli_check_made_output(path) != 0) {
+        free(path);
+        return NULL;
+    }
     return path;
 }
 

@@ -14,6 +14,7 @@
 
 #include "process/call/ptrace_call.h"
 #include "process/find/endpoint_client.h"
+#include "process/procfs/maps.h"
 #include "util/now.h"
 
 /* Wait for another recorder's call in the same process to end. */
@@ -43,8 +44,9 @@ static int call_once(struct nsc_process_access *r, uint64_t verb, uint64_t argum
     const struct nsc_process_target *t = &r->target;
 
     if (r->how == NSC_PROCESS_ENDPOINT)
-        return nsc_endpoint_call(&(struct nsc_endpoint_target){t->pid, t->uid, t->limit}, verb,
-                                 argument, fd, result, diag);
+        return nsc_endpoint_call(
+            &(struct nsc_endpoint_target){t->pid, t->uid, r->credentials.user.effective, t->limit},
+            verb, argument, fd, result, diag);
     return nsc_ptrace_call(&(struct nsc_ptrace_target){.pid = t->pid,
                                                        .pidfd = r->pidfd,
                                                        .control = t->control,
@@ -175,7 +177,7 @@ int nsc_process_call(struct nsc_process_access *reach, uint64_t verb, uint64_t a
 
 static int memory_of_ours(struct nsc_process_access *r, int *fd, struct nsc_diag *diag)
 {
-    int copy, made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int copy, made = memfd_create(NSC_MAPS_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     char path[48];
 
     /* Reopened by name: for leases, the kernel counts only such opens; see nsc_session_alone(). */
@@ -183,6 +185,9 @@ static int memory_of_ours(struct nsc_process_access *r, int *fd, struct nsc_diag
     r->memory = made >= 0 ? open(path, O_RDWR | O_CLOEXEC) : -1;
     if (made >= 0)
         close(made);
+    /* For the check that it is the program's own. */
+    if (r->memory >= 0 && r->credentials.user.file_system != geteuid())
+        (void)fchown(r->memory, r->credentials.user.file_system, (gid_t)-1);
     copy = r->memory >= 0 ? fcntl(r->memory, F_DUPFD_CLOEXEC, 0) : -1;
     if (copy < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno, "cannot make a memory file: %s",

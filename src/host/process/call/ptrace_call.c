@@ -151,6 +151,13 @@ static bool is_event_stop(int status)
     return status >> 16 == PTRACE_EVENT_STOP;
 }
 
+/* Return true if the thread executes another program now. That may have privileges which the
+ * process did not have, so nothing may be written to the thread any more, and no signal sent. */
+static bool is_exec_stop(int status)
+{
+    return status >> 16 == PTRACE_EVENT_EXEC;
+}
+
 /* Wait for the stop after PTRACE_INTERRUPT. Signals that arrive before are delivered. */
 static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
 {
@@ -159,6 +166,8 @@ static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
 
         if (error != 0)
             return error;
+        if (is_exec_stop(status))
+            return -ESRCH;
         if (is_event_stop(status))
             return 0;
         if (trace_number(PTRACE_CONT, c, (uintptr_t)WSTOPSIG(status)) != 0)
@@ -408,6 +417,8 @@ static int run(struct call *c)
         if (trace_number(PTRACE_CONT, c, 0) != 0)
             return -ESRCH;
         error = wait_any(c, 0, &status);
+        if (error == 0 && is_exec_stop(status))
+            return -ESRCH;
         if (error == -ETIMEDOUT) {
             trace_number(PTRACE_INTERRUPT, c, 0);
             error = wait_interrupted(c, nsc_now_ns() + LATE_NS);
@@ -451,8 +462,9 @@ static int call_there(struct call *c)
         return try_another(c, "the thread cannot be made to call");
     }
     error = run(c);
-    if (error == -ESRCH)
-        return fail(c, ESRCH, "it ended while it was asked");
+    if (error == -ESRCH || !has_credentials(c))
+        /* Left attached, for the kernel to detach when this thread ends. */
+        return fail(c, ESRCH, "it ended, or executed another program, while it was asked");
     if (error == -EDEADLK)
         return fail(c, ETIMEDOUT, "its thread neither finishes nor stops");
     let_go(c, true);
@@ -479,7 +491,7 @@ static int seize(struct call *c, uintptr_t options)
 
 static int attempt(struct call *c)
 {
-    uintptr_t options = c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0;
+    uintptr_t options = PTRACE_O_TRACEEXEC | (c->suspend ? PTRACE_O_SUSPEND_SECCOMP : 0);
     int error = seize(c, options);
 
     if (process_ended(c)) /* the pid may belong to another process now */
@@ -489,6 +501,8 @@ static int attempt(struct call *c)
     if (error == EPERM && !thread_ended(c))
         return thread_traced(c) ? try_another(c, "its threads are being traced") : -EPERM;
     if (error != 0)
+        return try_another(c, "the thread has ended");
+    if (!belongs(c)) /* its number is another thread's now: left, for the kernel to detach */
         return try_another(c, "the thread has ended");
     if (trace_number(PTRACE_INTERRUPT, c, 0) != 0)
         return try_another(c, "the thread has ended");

@@ -102,21 +102,24 @@ int nsc_maps_read(pid_t pid, struct nsc_maps *maps)
     return error;
 }
 
-bool nsc_maps_contain(pid_t pid, dev_t device, uint64_t inode)
+bool nsc_maps_have_memory(pid_t pid, dev_t device, uint64_t inode)
 {
     unsigned long long found_inode;
     unsigned major_number, minor_number;
     bool found = false, is_start = true; /* true at the start of a line */
+    int path_at;
     FILE *file = nsc_procfs_open_maps(pid);
     char line[512];
 
     while (file != NULL && !found && fgets(line, sizeof line, file) != NULL) {
         /* The rest of a line that exceeds the buffer is part of a file name, which may contain
          * anything. */
+        path_at = 0;
         found = is_start &&
-                sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu", &major_number, &minor_number,
-                       &found_inode) == 3 &&
-                found_inode == inode && makedev(major_number, minor_number) == device;
+                sscanf(line, "%*x-%*x %*4s %*x %x:%x %llu %n", &major_number, &minor_number,
+                       &found_inode, &path_at) == 3 &&
+                found_inode == inode && makedev(major_number, minor_number) == device &&
+                strncmp(line + path_at, NSC_MAPS_MEMORY, sizeof NSC_MAPS_MEMORY - 1) == 0;
         is_start = strchr(line, '\n') != NULL;
     }
     if (file != NULL)

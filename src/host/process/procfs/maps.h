@@ -36,7 +36,13 @@ bool nsc_maps_parse_line(char *line, struct nsc_map *map);
 int nsc_maps_read(pid_t pid, struct nsc_maps *maps);
 void nsc_maps_free(struct nsc_maps *maps);
 
-/* Return true if process @pid has mapped the file with this device and inode number. */
-bool nsc_maps_contain(pid_t pid, dev_t device, uint64_t inode);
+/* Name of a session's memory file, by memfd_create(), and its path in maps. */
+#define NSC_MAPS_MEMORY_NAME "nanoscope"
+#define NSC_MAPS_MEMORY      "/memfd:" NSC_MAPS_MEMORY_NAME
+
+/* Return true if process @pid has mapped the session's memory with this device and inode number.
+ * The numbers do not suffice: users choose those of System V segments on the same device, whose
+ * names begin with "/SYSV". */
+bool nsc_maps_have_memory(pid_t pid, dev_t device, uint64_t inode);
 
 #endif

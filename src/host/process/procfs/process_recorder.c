@@ -18,7 +18,6 @@
 #include "util/array.h"
 #include "util/os/partial_name.h"
 
-#define MEMORY_FILE  "/memfd:nanoscope"
 #define SESSIONS_MAX 32
 
 struct sessions {
@@ -35,7 +34,7 @@ struct nsc_recorder_process {
 /* The recorder and the traced process both give the memory file this name. */
 static bool is_memory(const char *path)
 {
-    return strncmp(path, MEMORY_FILE, sizeof MEMORY_FILE - 1) == 0;
+    return strncmp(path, NSC_MAPS_MEMORY, sizeof NSC_MAPS_MEMORY - 1) == 0;
 }
 
 static void add_session(struct sessions *sessions, uint64_t inode)

@@ -82,7 +82,8 @@ static int receive_reply(int fd, const char *path, int timeout_ms, struct nsc_co
     got = recv(fd, reply, sizeof *reply, MSG_TRUNC);
     if (got == 0 || (got < 0 && errno == ECONNRESET))
         return fail(diag, ECONNRESET, path, "the recorder ended without an answer");
-    if (got != (ssize_t)sizeof *reply || reply->magic != NSC_COMMAND_MAGIC)
+    if (got != (ssize_t)sizeof *reply || reply->magic != NSC_COMMAND_MAGIC ||
+        (unsigned)reply->result.metrics.source > NSC_METRICS_PROC)
         return fail(diag, EPROTO, path, "the recorder is of another version");
     reply->program[sizeof reply->program - 1] = 0;
     reply->output[sizeof reply->output - 1] = 0;

@@ -64,7 +64,6 @@ static void on_signal(int number)
 {
     (void)number;
     interrupted = interrupted + 1;
-    nsc_watchdog_start();
 }
 
 static void take_signals(void)
@@ -74,7 +73,7 @@ static void take_signals(void)
     size_t i;
 
     interrupted = 0;
-    nsc_watchdog_create();
+    nsc_watchdog_begin();
     for (i = 0; i < ENDING; i++) {
         sigaction(ending[i], &action, &before[i]);
         if (before[i].sa_handler == SIG_IGN) /* nohup, or a background job */
@@ -88,7 +87,7 @@ static void restore_signals(void)
 {
     size_t i;
 
-    nsc_watchdog_delete();
+    nsc_watchdog_end();
     for (i = 0; i < ENDING; i++)
         sigaction(ending[i], &before[i], NULL);
     for (i = 0; i < IGNORED; i++)

@@ -20,7 +20,6 @@
 #include "record/session/memory_fault.h"
 #include "record/session/scheduler_slice.h"
 #include "record/session/spawn_program.h"
-#include "record/session/watchdog.h"
 #include "record/switch/hook_switch.h"
 #include "record/switch/patchable_switch.h"
 #include "record/switch/switch_notice.h"
@@ -395,7 +394,5 @@ void nsc_recorder_loop(struct nsc_recorder *r)
         }
         if (second && r->options->mode == NSC_RECORD_STREAM)
             nsc_writer_flush(r->writer);
-        if (!over)
-            nsc_watchdog_stop();
     } while (!over);
 }

@@ -16,7 +16,6 @@
 #include "record/recorder/metrics_rounds.h"
 #include "record/session/clock_reading.h"
 #include "record/session/memory_fault.h"
-#include "record/session/watchdog.h"
 #include "record/switch/hook_switch.h"
 #include "record/switch/patchable_switch.h"
 #include "trace/format/format.h"
@@ -238,7 +237,6 @@ int nsc_recorder_complete(struct nsc_recorder *r, struct nsc_record_result *resu
     uint64_t end_ns = nsc_now_ns(); /* end of the recorded time; completing takes time, too */
     int error = 0;
 
-    nsc_watchdog_delete();
     tell_phase(r, NSC_COMMAND_ENDING);
     drain_the_rest(r);
     nsc_session_empty(&r->session);

@@ -194,7 +194,7 @@ static int open_memory(const struct nsc_session_options *options, int *out)
     char path[64];
 
     if (made == 0)
-        made = memfd_create("nanoscope", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        made = memfd_create(NSC_MAPS_MEMORY_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
     else if (!is_empty_memory(made, options->memory_owner)) {
         close(made);
         return -EPERM;
@@ -409,7 +409,7 @@ bool nsc_session_is_mapped(const struct nsc_record_session *session, pid_t pid)
 {
     struct stat st;
 
-    return fstat(session->fd, &st) == 0 && nsc_maps_contain(pid, st.st_dev, st.st_ino);
+    return fstat(session->fd, &st) == 0 && nsc_maps_have_memory(pid, st.st_dev, st.st_ino);
 }
 
 static uint64_t chunk_offset(const struct nsc_record_session *session, uint32_t chunk)

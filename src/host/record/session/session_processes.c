@@ -45,7 +45,8 @@ static bool has_mapped(const void *context, pid_t pid)
 {
     const struct search *s = context;
 
-    return !is_known(s->members, pid) && nsc_maps_contain(pid, s->memory.st_dev, s->memory.st_ino);
+    return !is_known(s->members, pid) &&
+           nsc_maps_have_memory(pid, s->memory.st_dev, s->memory.st_ino);
 }
 
 static int add(void *context, pid_t pid)

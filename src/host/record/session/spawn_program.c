@@ -116,8 +116,6 @@ static void on_signal(int number, siginfo_t *info, void *context)
     size_t i;
 
     (void)context;
-    if (number == SIGINT || number == SIGTERM || number == SIGHUP)
-        nsc_watchdog_start();
     if (program == 0 && (number == SIGINT || number == SIGTERM || number == SIGHUP))
         interrupts++;
     for (i = 0; i < HANDLED && program != 0; i++)
@@ -135,7 +133,7 @@ static void take_signals(void)
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     size_t i;
 
-    nsc_watchdog_create();
+    nsc_watchdog_begin();
     sigfillset(&action.sa_mask);
     for (i = 0; i < HANDLED; i++) {
         sigaction(handled[i].number, &action, &before[i]);
@@ -158,7 +156,7 @@ void nsc_spawn_restore(void)
 {
     size_t i;
 
-    nsc_watchdog_delete();
+    nsc_watchdog_end();
     for (i = 0; i < HANDLED; i++)
         sigaction(handled[i].number, &before[i], NULL);
 }

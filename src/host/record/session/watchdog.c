@@ -1,64 +1,61 @@
 /* watchdog.c - see watchdog.h. */
 #include "record/session/watchdog.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #define PATIENCE_S 15
 
-static timer_t timer;
-static volatile sig_atomic_t exists, runs;
+static pthread_t thread;
+static bool runs;
 
-/* In a thread of its own. That the process exits ends the waits of all its threads. */
-static void give_up(union sigval value)
+static bool is_signal_pending(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+            sigismember(&pending, SIGHUP) == 1);
+}
+
+static void *watch(void *context)
 {
     static const char line[] =
         "nanoscope: given up, as another process keeps the system from answering; `nanoscope "
         "recover` makes a trace of what was recorded\n";
+    const struct timespec second = {.tv_sec = 1};
+    int seconds = 0;
 
-    (void)value;
+    while (seconds < PATIENCE_S) {
+        (void)nanosleep(&second, NULL); /* where nsc_watchdog_end() cancels the thread */
+        seconds = is_signal_pending() ? seconds + 1 : 0;
+    }
     (void)!write(STDERR_FILENO, line, strlen(line));
     _exit(1);
+    return context;
 }
 
-void nsc_watchdog_create(void)
+void nsc_watchdog_begin(void)
 {
-    struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = give_up};
+    sigset_t all, before;
 
-    runs = 0;
-    exists = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+    /* In this thread they stay blocked: so it sees those that wait for another thread. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    runs = pthread_create(&thread, NULL, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static void set(time_t seconds)
+void nsc_watchdog_end(void)
 {
-    const struct itimerspec at = {.it_value.tv_sec = seconds};
-
-    (void)timer_settime(timer, 0, &at, NULL);
-}
-
-void nsc_watchdog_start(void)
-{
-    if (!exists || runs)
+    if (!runs)
         return;
-    runs = 1;
-    set(PATIENCE_S);
-}
-
-void nsc_watchdog_stop(void)
-{
-    if (!exists || !runs)
-        return;
-    set(0);
-    runs = 0;
-}
-
-void nsc_watchdog_delete(void)
-{
-    if (!exists)
-        return;
-    exists = 0;
-    (void)timer_delete(timer);
+    runs = false;
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
 }

@@ -1,22 +1,18 @@
 /*
- * watchdog.h - end the recorder if, after a signal, it still waits in the kernel.
+ * watchdog.h - end the recorder if it does not notice a signal.
  *
  * The kernel answers questions about a process only while that process lets it: a hostile one can
- * hold the lock of its memory map for ever. Such a wait ends for no signal that has a handler.
- * Started by the handlers of SIGINT, SIGTERM and SIGHUP, stopped by each pass of the recorder's
- * loop. Prints one line before it ends the process.
+ * hold the lock of its memory map for ever. A thread that waits for it runs no signal handler. A
+ * second thread looks whether SIGINT, SIGTERM or SIGHUP stay pending; it prints one line, then ends
+ * the process, and with it all waits that the kernel lets a process end.
  */
 #ifndef NSC_RECORD_SESSION_WATCHDOG_H
 #define NSC_RECORD_SESSION_WATCHDOG_H
 
-/* Create the watchdog, not started. Without memory for it there is none. Context: starts a thread,
- * in which signals are blocked. */
-void nsc_watchdog_create(void);
-/* If it is not stopped within 15 s, the process ends with status 1. Does nothing if it is started,
- * or deleted. Context: async-signal-safe. */
-void nsc_watchdog_start(void);
-void nsc_watchdog_stop(void);
-/* From now on starts have no effect: the recorder only completes its file. */
-void nsc_watchdog_delete(void);
+/* Begin to watch. Once one of the signals has been pending for 15 s, the process exits with
+ * status 1. Without memory for the thread nothing is watched. */
+void nsc_watchdog_begin(void);
+/* End it; without effect if it has not begun. */
+void nsc_watchdog_end(void);
 
 #endif

@@ -182,10 +182,8 @@ bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials)
 {
     struct nsc_credentials own;
 
-    return geteuid() == 0 &&
-           (credentials->user.effective != 0 || credentials->user_namespace != 0 ||
-            nsc_credentials_read(0, &own) != 0 ||
-            (own.capabilities & ~credentials->capabilities) != 0);
+    return geteuid() == 0 && (!is_root(credentials) || nsc_credentials_read(0, &own) != 0 ||
+                              (own.capabilities & ~credentials->capabilities) != 0);
 }
 
 /* Return true if the user namespace of this process maps @id. @map: "uid_map" or "gid_map". */

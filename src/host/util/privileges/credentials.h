@@ -52,8 +52,9 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 bool nsc_credentials_cover(const struct nsc_credentials *holder,
                            const struct nsc_credentials *process);
 
-/* Return true if this process is root and @credentials belong to another user, to another user
- * namespace, or to root with fewer capabilities than this process (in a container). */
+/* Return true if this process is root and one of the user ids in @credentials is another user's, or
+ * if they belong to another user namespace, or to root with fewer capabilities than this process
+ * (in a container). */
 bool nsc_credentials_are_foreign(const struct nsc_credentials *credentials);
 
 /* Return true if nsc_credentials_assume() can succeed: this process may change its ids and groups,

@@ -14,6 +14,8 @@
  *   command   its command line is 32 GiB long
  *   sleeping  each call of the control function takes 15 s
  *   signals   the control function signals its own thread for ever
+ *   becomes   the control function executes another program, this one as KIND "survives", which is
+ *             sent SIGALRM soon, and says after a second that it is as it was
  *   executing one of its threads executes a script, which never gets on: the interpreter, a file in
  *             the folder FILE, has a lease that another process holds for 4 s; then it waits for a
  *             thread that is traced and whose tracer never reaps it
@@ -31,6 +33,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -207,11 +210,41 @@ static int begin_to_execute(const char *folder)
     return 0;
 }
 
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void become_another(void)
+{
+    const struct itimerval soon = {.it_value.tv_usec = 300000};
+    sigset_t none;
+
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setitimer(ITIMER_REAL, &soon, NULL);
+    execl("/proc/self/exe", "fake_control", "survives", "", NULL);
+}
+
+static void survive(void)
+{
+    time_t end = time(NULL) + 2;
+
+    signal(SIGALRM, on_alarm);
+    while (time(NULL) < end)
+        usleep(10000);
+    puts("survived");
+    fflush(stdout);
+    pause();
+}
+
 int main(int argc, char **argv)
 {
     const char *kind = argc > 2 ? argv[1] : "";
     pthread_t thread;
 
+    if (strcmp(kind, "survives") == 0)
+        survive();
     if (strcmp(kind, "path") == 0)
         fake_fd = open(argv[2], O_PATH);
     else if (strcmp(kind, "read") == 0)
@@ -235,6 +268,8 @@ int main(int argc, char **argv)
         perror(kind);
         return 1;
     }
+    if (strcmp(kind, "becomes") == 0)
+        delay = become_another;
     if (strcmp(kind, "sleeping") == 0)
         delay = sleep_long;
     if (strcmp(kind, "signals") == 0)
