@@ -24,15 +24,19 @@ void nsc_mapped_link(pid_t pid, const struct nsc_map *map, char *path, size_t by
 
 /* Store the path by which the file of a mapping is reached without the capability for map_files.
  * Returns 0 or -ENOENT (deleted). */
-static int path_of(pid_t thread, const struct nsc_map *map, const char *program, char *path,
+static int path_of(pid_t pid, const struct nsc_map *map, const char *program, char *path,
                    size_t bytes)
 {
-    if (strcmp(map->path, program) == 0)
-        snprintf(path, bytes, "/proc/%ld/exe", (long)thread);
-    else if (map->deleted)
+    char root[64];
+
+    if (strcmp(map->path, program) == 0) {
+        nsc_procfs_memory_path(pid, "exe", path, bytes);
+        return 0;
+    }
+    if (map->deleted)
         return -ENOENT;
-    else
-        snprintf(path, bytes, "/proc/%ld/root%s", (long)thread, map->path);
+    nsc_procfs_memory_path(pid, "root", root, sizeof root);
+    snprintf(path, bytes, "%s%s", root, map->path);
     return 0;
 }
 
@@ -48,7 +52,7 @@ int nsc_mapped_open(pid_t pid, const struct nsc_map *map, const char *program,
     fd = as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(NULL, thread, path);
     if (fd >= 0)
         return fd;
-    if (path_of(thread, map, program, path, sizeof path) != 0)
+    if (path_of(pid, map, program, path, sizeof path) != 0)
         return -ENOENT;
     return as == NULL ? nsc_privileges_open_regular(path) : nsc_credentials_open(as, thread, path);
 }
@@ -59,7 +63,7 @@ void nsc_mapped_program(pid_t pid, char *path, size_t bytes)
     char link[64];
     ssize_t length;
 
-    snprintf(link, sizeof link, "/proc/%ld/exe", (long)nsc_procfs_memory_thread(pid));
+    nsc_procfs_memory_path(pid, "exe", link, sizeof link);
     length = readlink(link, path, bytes - 1);
     path[length > 0 ? length : 0] = 0;
     if (length >= (ssize_t)sizeof deleted &&

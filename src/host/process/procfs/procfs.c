@@ -146,6 +146,20 @@ pid_t nsc_procfs_memory_thread(pid_t pid)
     return found > 0 ? found : pid;
 }
 
+/* Store the path of a file of a thread of the process. */
+static void path_of(pid_t pid, pid_t tid, const char *name, char *path, size_t bytes)
+{
+    if (tid == pid)
+        snprintf(path, bytes, "/proc/%ld/%s", (long)pid, name);
+    else
+        snprintf(path, bytes, "/proc/%ld/task/%ld/%s", (long)pid, (long)tid, name);
+}
+
+void nsc_procfs_memory_path(pid_t pid, const char *name, char *path, size_t bytes)
+{
+    path_of(pid, nsc_procfs_memory_thread(pid), name, path, bytes);
+}
+
 FILE *nsc_procfs_open_maps(pid_t pid)
 {
     pid_t tid = pid;
@@ -154,7 +168,7 @@ FILE *nsc_procfs_open_maps(pid_t pid)
     FILE *maps;
 
     for (tries = 0;; tries++) {
-        snprintf(path, sizeof path, "/proc/%ld/maps", (long)tid);
+        path_of(pid, tid, "maps", path, sizeof path);
         maps = fopen(path, "re");
         error = errno;
         if (maps != NULL) {

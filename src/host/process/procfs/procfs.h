@@ -39,6 +39,9 @@ int64_t nsc_procfs_age_ms(const char *stat);
  * Returns @pid, or the tid of a living thread if the first one has ended.
  */
 pid_t nsc_procfs_memory_thread(pid_t pid);
+/* Store the path of file @name ("mem") of that thread. It goes by way of the process: should the
+ * thread end, its number may be another process's. */
+void nsc_procfs_memory_path(pid_t pid, const char *name, char *path, size_t bytes);
 /**
  * nsc_procfs_open_maps - open /proc/PID/maps of a process whose first thread may have ended.
  * Returns a stream for fclose(), or NULL with errno; it is empty if the process has no memory (a

@@ -177,7 +177,7 @@ int nsc_sled_switch_open(pid_t pid, struct nsc_diag *diag)
     char path[48];
     int fd, error;
 
-    snprintf(path, sizeof path, "/proc/%ld/mem", (long)nsc_procfs_memory_thread(pid));
+    nsc_procfs_memory_path(pid, "mem", path, sizeof path);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd >= 0)
         return fd;
