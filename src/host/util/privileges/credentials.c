@@ -126,10 +126,10 @@ static char *read_text(pid_t pid)
 int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
 {
     char *text = read_text(pid);
-    int error = text != NULL ? 0 : errno == EMFILE || errno == ENOMEM ? -errno : -ESRCH;
+    int error = errno == EMFILE || errno == ENOMEM ? -errno : -ESRCH;
 
     *out = nsc_credentials_of_nobody();
-    if (error == 0)
+    if (text != NULL)
         error = text[0] != 0 ? nsc_credentials_parse(text, out) : -ESRCH;
     free(text);
     /* After the text: no process comes back from a user namespace with more than it had before. */
