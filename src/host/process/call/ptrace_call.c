@@ -336,6 +336,24 @@ static uint64_t call_mask(void)
 }
 
 /*
+ * Send the signals that the detach could not pass. By now the number may be that of a program with
+ * privileges, which another thread has executed, or of another process. So the child that calls in
+ * another user's process becomes that user first: the kernel then refuses what that user may not
+ * do.
+ */
+static void send_late(const struct call *c)
+{
+    if (!c->kept && !c->stop_later)
+        return;
+    if (c->foreign && (c->credentials == NULL || nsc_credentials_assume(c->credentials) != 0))
+        return;
+    if (c->kept)
+        tgkill(c->pid, c->pick.tid, c->kept_info.si_signo);
+    if (c->stop_later)
+        kill(c->pid, SIGSTOP);
+}
+
+/*
  * Restore the thread and detach, with the kept signal. A signal-delivery stop allows to pass the
  * signal with its siginfo. A kept SIGSTOP is passed the same way: if the process was sent SIGCONT
  * meanwhile, the kernel drops the stop.
@@ -357,12 +375,8 @@ static void let_go(struct call *c, bool changed)
         number = SIGSTOP;
         c->stop_later = false;
     }
-    /* Before it is detached: afterwards it may end, and its number may be another thread's. */
-    if (c->kept)
-        tgkill(c->pid, c->pick.tid, c->kept_info.si_signo);
-    if (c->stop_later)
-        kill(c->pid, SIGSTOP);
     trace_number(PTRACE_DETACH, c, (uintptr_t)number);
+    send_late(c);
 }
 
 /* ---- The call -------------------------------------------------------------------------------- */

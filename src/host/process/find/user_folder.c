@@ -95,8 +95,8 @@ static int list_folder(int parent, const char *name, const char *path, bool othe
     struct stat st;
     DIR *folder;
 
-    if (place >= 0 && fstat(place, &st) == 0 && others == (st.st_uid != geteuid()) &&
-        is_private(&st, st.st_uid))
+    if (place >= 0 && (others || nsc_mount_is_own(place)) && fstat(place, &st) == 0 &&
+        others == (st.st_uid != geteuid()) && is_private(&st, st.st_uid))
         fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (place >= 0)
         close(place);
@@ -202,6 +202,10 @@ static int open_folder(pid_t pid, char *path, bool foreign)
         close(fd);
         fd = below;
     }
+    if (fd >= 0 && !foreign && pid == 0 && !nsc_mount_is_own(fd)) {
+        close(fd);
+        fd = -EACCES;
+    }
     return fd;
 }
 
@@ -255,17 +259,18 @@ int nsc_user_folder_connect(int place)
 static int open_private(const char *path)
 {
     struct stat st;
-    int fd;
+    int place, fd = -EACCES;
 
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
-    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
+    place = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (place < 0)
         return -errno;
-    if (fstat(fd, &st) == 0 && is_private(&st, geteuid()))
-        return fd;
-    close(fd);
-    return -EACCES;
+    if (nsc_mount_is_own(place) && fstat(place, &st) == 0 && is_private(&st, geteuid()) &&
+        (fd = openat(place, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+        fd = -errno;
+    close(place);
+    return fd;
 }
 
 int nsc_user_folder_open(char path[NSC_USER_FOLDER_MAX], struct nsc_diag *diag)

@@ -203,12 +203,15 @@ static int open_memory(const struct nsc_session_options *options, int *out)
         return -errno;
     snprintf(path, sizeof path, "/proc/self/fd/%d", made);
     fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC); /* do not wait for a lease to end */
-    if (fd < 0) {
-        *out = made;
-        return 0;
+    if (fd < 0 && options->memory != 0) {
+        /* Through an open file that it shares, a program could have the kernel signal this process:
+         * leases make this process its owner. */
+        close(made);
+        return -EPERM;
     }
-    close(made);
-    *out = fd;
+    if (fd >= 0)
+        close(made);
+    *out = fd >= 0 ? fd : made;
     return 0;
 }
 

@@ -38,16 +38,22 @@ static int mount_of(int fd)
     return id;
 }
 
-/* Parse the file system's type and options, which end a line of mountinfo. */
+/* Parse the file system's type and options, which end a line of mountinfo. Between them is the
+ * source, which is of the server's choice. */
 static void parse_type(const char *line, struct mount *m)
 {
     static const char separator[] = " - "; /* no field before is "-" */
     const char *type = strstr(line, separator), *user;
+    int options_at = 0;
     unsigned number;
 
+    m->server = NOBODY;
     m->is_fuse = type == NULL || strncmp(type + strlen(separator), "fuse", strlen("fuse")) == 0;
-    user = type != NULL ? strstr(type, "user_id=") : NULL;
-    m->server = user != NULL && sscanf(user, "user_id=%u", &number) == 1 ? number : NOBODY;
+    if (type == NULL || sscanf(type, " - %*s %*s %n", &options_at) != 0 || options_at == 0)
+        return;
+    user = strstr(type + options_at, ",user_id=");
+    if (user != NULL && sscanf(user, ",user_id=%u", &number) == 1)
+        m->server = number;
 }
 
 /* Read the next line of mountinfo into the getline() buffer @line. Returns false at the end. */
