@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,9 +110,49 @@ static void test_other(int flags, const char *what, bool trusted)
     waitpid(child, NULL, 0);
 }
 
+enum { IS_OWN, IS_NOT, NOT_PERMITTED };
+
+/* In a child: mount a FUSE that user @server serves, whose source is @source, and ask. */
+static int ask_fuse(const char *source, unsigned server)
+{
+    char options[96];
+    int device, fd;
+
+    if (!enter_namespaces(CLONE_NEWNS))
+        return NOT_PERMITTED;
+    device = open("/dev/fuse", O_RDWR | O_CLOEXEC);
+    snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=%u,group_id=%u", device, server,
+             server);
+    if (device < 0 || mkdir("/tmp/fuse", 0755) != 0 ||
+        mount(source, "/tmp/fuse", "fuse", MS_NOSUID | MS_NODEV, options) != 0)
+        return NOT_PERMITTED;
+    fd = open("/tmp/fuse", O_PATH | O_CLOEXEC);
+    return fd < 0 ? NOT_PERMITTED : nsc_mount_is_own(fd) ? IS_OWN : IS_NOT;
+}
+
+static void test_fuse(const char *source, unsigned server, int expected)
+{
+    int status;
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(ask_fuse(source, server));
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    if (WEXITSTATUS(status) == NOT_PERMITTED)
+        printf("ok %d - FUSE of source %s # skip not permitted here\n", ++t_count, source);
+    else
+        CHECK(WEXITSTATUS(status) == expected);
+}
+
 int main(void)
 {
     int fd = open("/proc/self/exe", O_PATH | O_CLOEXEC);
+
+    test_fuse("plain", geteuid(), IS_OWN);
+    test_fuse("plain", 65533, IS_NOT);
+    test_fuse("user_id=0", 65533, IS_NOT);
+    test_fuse("a b,user_id=0 rw,user_id=0", 65533, IS_NOT);
+    CHECK(nsc_mount_is_own(fd));
 
     CHECK(nsc_mount_is_trusted(fd, 0));
     CHECK(nsc_mount_is_trusted(fd, getpid()));
