@@ -16,6 +16,7 @@
 #include "process/find/endpoint_client.h"
 #include "process/procfs/maps.h"
 #include "util/now.h"
+#include "util/privileges/child_open.h"
 
 /* Wait for another recorder's call in the same process to end. */
 #define BUSY_NS       2000000000
@@ -196,6 +197,22 @@ static int memory_of_ours(struct nsc_process_access *r, int *fd, struct nsc_diag
     return 0;
 }
 
+static int take(const struct nsc_process_access *r)
+{
+    int fd = (int)syscall(SYS_pidfd_getfd, r->pidfd, (int)r->descriptor, 0);
+
+    return fd >= 0 ? fd : -errno;
+}
+
+/* In a child: not only to use a file of another user's file system may block, but to close it, too.
+ * So only a descriptor of a file that is in memory, as its seals show, is passed on. */
+static int take_memory(const void *context)
+{
+    int fd = take(context);
+
+    return fd < 0 || fcntl(fd, F_GET_SEALS) >= 0 ? fd : -EMEDIUMTYPE;
+}
+
 static int memory_of_theirs(struct nsc_process_access *r, int *fd, struct nsc_diag *diag)
 {
     int64_t made;
@@ -208,12 +225,15 @@ static int memory_of_theirs(struct nsc_process_access *r, int *fd, struct nsc_di
                             "process %ld (%s) cannot make a memory file: %s", (long)r->target.pid,
                             r->target.name, strerror((int)-made));
     r->descriptor = made;
-    taken = (int)syscall(SYS_pidfd_getfd, r->pidfd, (int)made, 0);
+    taken = nsc_credentials_are_foreign(&r->credentials) ? nsc_child_open(take_memory, r, r->pidfd)
+                                                         : take(r);
+    if (taken == -EMEDIUMTYPE)
+        return fail(r, diag, EPERM, "returned a descriptor that is no empty memory file");
     if (taken < 0)
-        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, errno,
+        return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -taken,
                             "cannot take over a memory file from process %ld (%s): %s",
                             (long)r->target.pid, r->target.name,
-                            errno == ENOSYS ? "Linux 5.6 or newer is needed" : strerror(errno));
+                            taken == -ENOSYS ? "Linux 5.6 or newer is needed" : strerror(-taken));
     *fd = taken;
     return 0;
 }

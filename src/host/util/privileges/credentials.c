@@ -19,14 +19,12 @@
 #include <unistd.h>
 
 #include "util/hash.h"
-#include "util/now.h"
-#include "util/privileges/child.h"
+#include "util/privileges/child_open.h"
 #include "util/privileges/mount_trust.h"
 
 #define FUSE_SUPER_MAGIC 0x65735546 /* not defined in linux/magic.h */
 
 #define NAMESPACE_UNKNOWN UINT64_MAX
-#define OPEN_TIMEOUT_NS   2000000000ull
 
 /* A line of 65,536 groups, and the rest. */
 enum { STATUS_BYTES_MAX = 1 << 20 };
@@ -320,72 +318,23 @@ int nsc_privileges_open_prompt(const char *path, pid_t pid)
     return open_regular(path, nsc_mount_may_block, pid);
 }
 
-union control {
-    struct cmsghdr head;
-    char bytes[CMSG_SPACE(sizeof(int))];
+struct opening {
+    const struct nsc_credentials *credentials;
+    pid_t pid;
+    const char *path;
 };
 
-/* The child's part: opens the file, then sends the descriptor or the error. */
-__attribute__((noreturn)) static void open_and_send(const struct nsc_credentials *credentials,
-                                                    pid_t pid, const char *path, int socket)
+static int open_as(const void *context)
 {
-    int fd = 0;
-    union control control = {0};
-    struct iovec part = {.iov_base = &fd, .iov_len = sizeof fd};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    const struct opening *o = context;
+    int error = o->credentials != NULL ? nsc_credentials_assume(o->credentials) : 0;
 
-    /* A process of that user must not have the parent's open descriptors. Linux 5.9. */
-    if (socket > STDERR_FILENO + 1)
-        (void)syscall(SYS_close_range, STDERR_FILENO + 1, socket - 1, 0);
-    (void)syscall(SYS_close_range, socket + 1, ~0u, 0);
-    if (credentials != NULL)
-        fd = nsc_credentials_assume(credentials);
-    if (fd == 0)
-        fd = open_regular(path, is_untrusted, pid);
-    if (fd >= 0) {
-        message.msg_control = &control;
-        message.msg_controllen = sizeof control;
-        control.head = (struct cmsghdr){
-            .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-    }
-    _exit(sendmsg(socket, &message, MSG_NOSIGNAL) < 0);
-}
-
-static int receive(pid_t child, int socket)
-{
-    union control control = {0};
-    int result = -EIO, fd = -1, error;
-    struct iovec part = {.iov_base = &result, .iov_len = sizeof result};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = &control,
-                             .msg_controllen = sizeof control};
-
-    error = nsc_child_wait_readable(child, socket, nsc_now_ns() + OPEN_TIMEOUT_NS);
-    if (error != 0)
-        return error;
-    if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof result)
-        return -EIO;
-    if (message.msg_controllen >= sizeof control.head && control.head.cmsg_type == SCM_RIGHTS)
-        memcpy(&fd, CMSG_DATA(&control.head), sizeof fd);
-    return fd >= 0 ? fd : result < 0 ? result : -EIO;
+    return error != 0 ? error : open_regular(o->path, is_untrusted, o->pid);
 }
 
 int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, const char *path)
 {
-    int ends[2], fd;
-    pid_t child;
+    const struct opening opening = {credentials, pid, path};
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return -errno;
-    child = fork();
-    if (child == 0)
-        open_and_send(credentials, pid, path, ends[1]);
-    close(ends[1]);
-    fd = child > 0 ? receive(child, ends[0]) : -EAGAIN;
-    close(ends[0]);
-    if (child > 0)
-        (void)nsc_child_end(child, 0);
-    return fd;
+    return nsc_child_open(open_as, &opening, -1);
 }
