@@ -87,6 +87,16 @@ static bool follow(struct walk *w, const char *name)
     return w->rest[0] != '/' || enter(w, "/");
 }
 
+/* Return true if something is mounted on @name. The owner of the folder below, who is not shown,
+ * may rename it in another mount namespace, which takes the mount away here. */
+static bool is_mount(int folder, const char *name)
+{
+    struct statx st;
+
+    return statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, 0, &st) != 0 ||
+           (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
 /* Take the next folder of the rest. Returns false if another user can exchange it. */
 static bool step(struct walk *w)
 {
@@ -106,7 +116,7 @@ static bool step(struct walk *w)
         w->rest[0] = 0;
         return errno == ENOENT && keeps(w, NOBODY);
     }
-    if (!keeps(w, st.st_uid))
+    if (!keeps(w, is_mount(w->folder, name) ? NOBODY : st.st_uid))
         return false;
     return S_ISLNK(st.st_mode) ? follow(w, name) : enter(w, name);
 }

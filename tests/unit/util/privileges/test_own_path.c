@@ -1,10 +1,13 @@
 /* test_own_path.c - whether another user can make a path lead somewhere else. */
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -95,6 +98,30 @@ static void test_other_user(void)
     CHECK(!nsc_own_path_is_own(at("sticky/theirs/new")));
 }
 
+/* A mount in a sticky folder hides whose the folder below is. */
+static void test_mount(void)
+{
+    pid_t child = fork();
+    int status;
+
+    if (child == 0) {
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+            mkdir(at("sticky/mounted"), 0755) != 0 || mkdir(at("own/mounted"), 0755) != 0 ||
+            mount("none", at("sticky/mounted"), "tmpfs", 0, "mode=755") != 0 ||
+            mount("none", at("own/mounted"), "tmpfs", 0, "mode=755") != 0)
+            _exit(2);
+        _exit(nsc_own_path_is_own(at("own/mounted/new")) &&
+                      !nsc_own_path_is_own(at("sticky/mounted/new"))
+                  ? 0
+                  : 1);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        puts("# no mounts here");
+    else
+        CHECK(WEXITSTATUS(status) == 0);
+}
+
 /* An access control list in the kernel's format (linux/posix_acl_xattr.h): @user may write, and the
  * mode shows that as the group's right. Returns false where the file system has none. */
 static bool give_rights(const char *path, uint32_t user)
@@ -141,6 +168,7 @@ int main(void)
     test_relative();
     test_other_user();
     test_access_lists();
+    test_mount();
     snprintf(command, sizeof command, "rm -r %s", root);
     CHECK(system(command) == 0);
     return t_done();
