@@ -87,14 +87,11 @@ static bool follow(struct walk *w, const char *name)
     return w->rest[0] != '/' || enter(w, "/");
 }
 
-/* Return true if something is mounted on @name. The owner of the folder below, who is not shown,
- * may rename it in another mount namespace, which takes the mount away here. */
-static bool is_mount(int folder, const char *name)
+/* Return who can rename @name. If something is mounted there, it hides whose the folder below is:
+ * its owner may rename it in another mount namespace, which takes the mount away here. */
+static uid_t owner_of(const struct statx *st)
 {
-    struct statx st;
-
-    return statx(folder, name, AT_SYMLINK_NOFOLLOW | AT_STATX_DONT_SYNC, 0, &st) != 0 ||
-           (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    return (st->stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ? NOBODY : st->stx_uid;
 }
 
 /* Take the next folder of the rest. Returns false if another user can exchange it. */
@@ -102,7 +99,7 @@ static bool step(struct walk *w)
 {
     char name[NAME_MAX + 1];
     size_t length = strcspn(w->rest, "/"), skipped;
-    struct stat st;
+    struct statx st;
 
     if (length > NAME_MAX)
         return false;
@@ -112,13 +109,13 @@ static bool step(struct walk *w)
     memmove(w->rest, w->rest + skipped, strlen(w->rest + skipped) + 1);
     if (length == 0 || strcmp(name, ".") == 0)
         return true;
-    if (fstatat(w->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+    if (statx(w->folder, name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &st) != 0) {
         w->rest[0] = 0;
         return errno == ENOENT && keeps(w, NOBODY);
     }
-    if (!keeps(w, is_mount(w->folder, name) ? NOBODY : st.st_uid))
+    if (!keeps(w, owner_of(&st)))
         return false;
-    return S_ISLNK(st.st_mode) ? follow(w, name) : enter(w, name);
+    return S_ISLNK(st.stx_mode) ? follow(w, name) : enter(w, name);
 }
 
 bool nsc_own_path_is_own(const char *path)
