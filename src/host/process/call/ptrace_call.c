@@ -39,7 +39,7 @@
 #include "process/procfs/seccomp_state.h"
 #include "util/now.h"
 #include "util/privileges/child.h"
-#include "util/privileges/confine.h"
+#include "util/privileges/inherited.h"
 
 #define STOP_NS   200000000ull   /* for one thread to stop */
 #define SEARCH_NS 3000000000ull  /* to find a thread that stops */
@@ -121,9 +121,16 @@ static bool is_late(const struct call *c, uint64_t deadline_ns)
     return deadline_ns != 0 ? nsc_now_ns() > deadline_ns : nsc_call_limit_is_over(c->limit);
 }
 
+/* Return true if the thread executes another program now. That may have privileges which the
+ * process did not have, so nothing may be written to the thread any more, and no signal sent. */
+static bool is_exec_stop(int status)
+{
+    return status >> 16 == PTRACE_EVENT_EXEC;
+}
+
 /* Wait for the thread's next stop. @deadline_ns 0: that of the call. Returns 0, -ETIMEDOUT, or
- * -ESRCH if the thread has ended. After the deadline a stop does not count: a thread can cause
- * stops forever. */
+ * -ESRCH if the thread has ended or executes another program. After the deadline a stop does not
+ * count: a thread can cause stops forever. */
 static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
 {
     if (is_late(c, deadline_ns))
@@ -134,7 +141,7 @@ static int wait_any(const struct call *c, uint64_t deadline_ns, int *status)
         if (got < 0 && errno != EINTR)
             return -ESRCH;
         if (got == c->pick.tid)
-            return WIFSTOPPED(*status) ? 0 : -ESRCH;
+            return WIFSTOPPED(*status) && !is_exec_stop(*status) ? 0 : -ESRCH;
         if (tries < SPINS)
             sched_yield();
         else if (is_late(c, deadline_ns))
@@ -151,13 +158,6 @@ static bool is_event_stop(int status)
     return status >> 16 == PTRACE_EVENT_STOP;
 }
 
-/* Return true if the thread executes another program now. That may have privileges which the
- * process did not have, so nothing may be written to the thread any more, and no signal sent. */
-static bool is_exec_stop(int status)
-{
-    return status >> 16 == PTRACE_EVENT_EXEC;
-}
-
 /* Wait for the stop after PTRACE_INTERRUPT. Signals that arrive before are delivered. */
 static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
 {
@@ -166,8 +166,6 @@ static int wait_interrupted(const struct call *c, uint64_t deadline_ns)
 
         if (error != 0)
             return error;
-        if (is_exec_stop(status))
-            return -ESRCH;
         if (is_event_stop(status))
             return 0;
         if (trace_number(PTRACE_CONT, c, (uintptr_t)WSTOPSIG(status)) != 0)
@@ -431,8 +429,6 @@ static int run(struct call *c)
         if (trace_number(PTRACE_CONT, c, 0) != 0)
             return -ESRCH;
         error = wait_any(c, 0, &status);
-        if (error == 0 && is_exec_stop(status))
-            return -ESRCH;
         if (error == -ETIMEDOUT) {
             trace_number(PTRACE_INTERRUPT, c, 0);
             error = wait_interrupted(c, nsc_now_ns() + LATE_NS);
@@ -476,7 +472,7 @@ static int call_there(struct call *c)
         return try_another(c, "the thread cannot be made to call");
     }
     error = run(c);
-    if (error == -ESRCH || !has_credentials(c))
+    if (error == -ESRCH)
         /* Left attached, for the kernel to detach when this thread ends. */
         return fail(c, ESRCH, "it ended, or executed another program, while it was asked");
     if (error == -EDEADLK)
@@ -622,7 +618,7 @@ static int attempt_in_child(struct call *c)
                             strerror(errno));
     child = fork();
     if (child == 0) {
-        nsc_confine_drop_files((const int[]){ends[1], c->pidfd, -1, -1});
+        nsc_inherited_drop((const int[]){ends[1], c->pidfd}, 2, NULL);
         c->error = attempt_in_thread(c);
         report = (struct report){.result = c->result, .error = c->error, .diag = c->diag};
         _exit(write(ends[1], &report, sizeof report) != (ssize_t)sizeof report);

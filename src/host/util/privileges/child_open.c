@@ -2,16 +2,13 @@
 #include "util/privileges/child_open.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util/now.h"
 #include "util/privileges/child.h"
+#include "util/privileges/inherited.h"
 
 #define TIMEOUT_NS 2000000000ull
 
@@ -19,19 +16,6 @@ union control {
     struct cmsghdr head;
     char bytes[CMSG_SPACE(sizeof(int))];
 };
-
-/* Close the descriptors above 2, except @socket and @keep: a process of another user must not have
- * them. Linux 5.9. */
-static void close_others(int socket, int keep)
-{
-    int first = keep >= 0 && keep < socket ? keep : socket, last = first == socket ? keep : socket;
-
-    if (first > STDERR_FILENO + 1)
-        (void)syscall(SYS_close_range, STDERR_FILENO + 1, first - 1, 0);
-    if (last > first + 1)
-        (void)syscall(SYS_close_range, first + 1, last - 1, 0);
-    (void)syscall(SYS_close_range, (last > first ? last : first) + 1, ~0u, 0);
-}
 
 /* The child's part: sends the descriptor or the error. */
 __attribute__((noreturn)) static void open_and_send(int (*open_file)(const void *context),
@@ -42,7 +26,7 @@ __attribute__((noreturn)) static void open_and_send(int (*open_file)(const void 
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int fd;
 
-    close_others(socket, keep);
+    nsc_inherited_drop((const int[]){socket, keep}, 2, NULL);
     fd = open_file(context);
     part = (struct iovec){.iov_base = &fd, .iov_len = sizeof fd};
     if (fd >= 0) {

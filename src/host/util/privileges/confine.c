@@ -1,15 +1,11 @@
 /* confine.c - see confine.h. */
 #include "util/privileges/confine.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,100 +13,8 @@
 #include <unistd.h>
 
 #include "util/os/write_all.h"
+#include "util/privileges/inherited.h"
 #include "util/privileges/seccomp.h"
-
-enum { FD_FIRST = 3 };
-
-/* ---- What was inherited ---------------------------------------------------------------------- */
-
-static bool is_kept(const int *keep, int fd)
-{
-    for (size_t i = 0; i < NSC_CONFINE_KEEP_MAX; i++)
-        if (keep[i] == fd)
-            return true;
-    return false;
-}
-
-/* Close descriptors one by one, on kernels without close_range(). */
-static void close_listed(const int *keep)
-{
-    DIR *folder = opendir("/proc/self/fd");
-    const struct dirent *entry;
-
-    while (folder != NULL && (entry = readdir(folder)) != NULL) {
-        int fd = (int)strtol(entry->d_name, NULL, 10); /* 0 for "." and "..": below FD_FIRST */
-
-        if (fd >= FD_FIRST && fd != dirfd(folder) && !is_kept(keep, fd))
-            close(fd);
-    }
-    if (folder != NULL)
-        closedir(folder);
-}
-
-static void close_others(const int *keep)
-{
-    unsigned from = FD_FIRST;
-
-    for (;;) {
-        unsigned next = ~0u;
-
-        for (size_t i = 0; i < NSC_CONFINE_KEEP_MAX; i++)
-            if (keep[i] >= 0 && (unsigned)keep[i] >= from && (unsigned)keep[i] < next)
-                next = (unsigned)keep[i];
-        if (next > from && syscall(SYS_close_range, from, next == ~0u ? next : next - 1, 0) != 0) {
-            close_listed(keep);
-            return;
-        }
-        if (next == ~0u)
-            return;
-        from = next + 1;
-    }
-}
-
-/* Libraries print errors to stderr, which must not reach the user's terminal. */
-static void replace_stdio(const int *keep)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    if (null < 0) /* the parent cannot open files for writing: see confine_reader.h */
-        null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-    for (int fd = 0; fd < FD_FIRST; fd++)
-        if (fd != null && !is_kept(keep, fd)) {
-            if (null >= 0)
-                (void)dup2(null, fd);
-            else
-                close(fd);
-        }
-    if (null >= FD_FIRST)
-        close(null);
-}
-
-void nsc_confine_drop_files(const int keep[NSC_CONFINE_KEEP_MAX])
-{
-    close_others(keep);
-    replace_stdio(keep);
-}
-
-/* Through shared memory the child could change data of other processes and of its parent. */
-static void unmap_shared(const struct nsc_confine *c)
-{
-    FILE *maps = fopen("/proc/self/maps", "re");
-    char line[512];
-    bool is_start = true; /* of a line: names may be longer than @line */
-
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-        unsigned long start, end;
-        char rights[5];
-
-        if (is_start && sscanf(line, "%lx-%lx %4s", &start, &end, rights) == 3 &&
-            rights[3] == 's' && start != (unsigned long)c->shared)
-            munmap((void *)start, end - start); /* NOLINT(performance-no-int-to-ptr) */
-        is_start = strchr(line, '\n') != NULL;
-    }
-    if (maps != NULL)
-        fclose(maps);
-}
 
 static void limit(int resource, rlim_t value)
 {
@@ -157,8 +61,7 @@ int nsc_confine_enter(const struct nsc_confine *c)
 
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         signal(fatal[i], SIG_DFL);
-    nsc_confine_drop_files(c->keep);
-    unmap_shared(c);
+    nsc_inherited_drop(c->keep, NSC_CONFINE_KEEP_MAX, c->shared);
     offer_to_oom_killer();
     limit_memory(c->memory_bytes);
     limit(RLIMIT_CPU, c->cpu_seconds);

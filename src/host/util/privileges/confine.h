@@ -24,10 +24,6 @@ struct nsc_confine {
     uint32_t cpu_seconds;
 };
 
-/* Close all descriptors except @keep (negative: none), and connect 0 to 2 to /dev/null: a child
- * that the kernel keeps from ending must not keep anything open. */
-void nsc_confine_drop_files(const int keep[NSC_CONFINE_KEEP_MAX]);
-
 /**
  * nsc_confine_enter - drop inherited resources; files can still be opened afterwards.
  *
