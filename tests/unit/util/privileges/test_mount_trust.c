@@ -130,18 +130,47 @@ static int ask_fuse(const char *source, unsigned server)
     return fd < 0 ? NOT_PERMITTED : nsc_mount_is_own(fd) ? IS_OWN : IS_NOT;
 }
 
-static void test_fuse(const char *source, unsigned server, int expected)
+static void check_answer(pid_t child, const char *what, int expected)
 {
     int status;
+
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    if (WEXITSTATUS(status) == NOT_PERMITTED)
+        printf("ok %d - %s # skip not permitted here\n", ++t_count, what);
+    else
+        CHECK(WEXITSTATUS(status) == expected);
+}
+
+static void test_fuse(const char *source, unsigned server, int expected)
+{
     pid_t child = fork();
 
     if (child == 0)
         _exit(ask_fuse(source, server));
-    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
-    if (WEXITSTATUS(status) == NOT_PERMITTED)
-        printf("ok %d - FUSE of source %s # skip not permitted here\n", ++t_count, source);
-    else
-        CHECK(WEXITSTATUS(status) == expected);
+    check_answer(child, "FUSE", expected);
+}
+
+/* In a child: make a folder that is no mount point the root, and ask. */
+static int ask_in_chroot(void)
+{
+    int fd;
+
+    if (!enter_namespaces(CLONE_NEWNS) || mkdir("/tmp/root", 0755) != 0 ||
+        mkdir("/tmp/root/proc", 0755) != 0 ||
+        mount("/proc", "/tmp/root/proc", NULL, MS_BIND | MS_REC, NULL) != 0 ||
+        chroot("/tmp/root") != 0 || chdir("/") != 0)
+        return NOT_PERMITTED;
+    fd = open("/", O_PATH | O_CLOEXEC);
+    return nsc_mount_is_own(fd) && nsc_mount_is_trusted(fd, 0) ? IS_OWN : IS_NOT;
+}
+
+static void test_chroot(void)
+{
+    pid_t child = fork();
+
+    if (child == 0)
+        _exit(ask_in_chroot());
+    check_answer(child, "a root that is no mount point", IS_OWN);
 }
 
 int main(void)
@@ -152,6 +181,7 @@ int main(void)
     test_fuse("plain", 65533, IS_NOT);
     test_fuse("user_id=0", 65533, IS_NOT);
     test_fuse("a b,user_id=0 rw,user_id=0", 65533, IS_NOT);
+    test_chroot();
     CHECK(nsc_mount_is_own(fd));
 
     CHECK(nsc_mount_is_trusted(fd, 0));
