@@ -108,8 +108,8 @@ int nsc_cmd_ps(const struct nsc_cli_args *args)
     struct nsc_diag diag = {.offset = NSC_DIAG_NO_OFFSET};
     struct nsc_process_target *list;
     bool json = false;
+    int incomplete, status;
     size_t count;
-    int status;
 
     for (size_t i = 0; i < args->option_count; i++) {
         switch ((enum nsc_ps_option)args->options[i].id) {
@@ -121,8 +121,11 @@ int nsc_cmd_ps(const struct nsc_cli_args *args)
     if (args->operand_count != 0)
         return nsc_cli_usage(args, "unexpected argument '%s'", args->operands[0]);
     nsc_endpoint_sweep();
-    if (nsc_process_list(&list, &count, &diag) != 0)
+    incomplete = nsc_process_list(&list, &count, &diag);
+    if (incomplete < 0)
         return nsc_cli_fail(&diag);
+    if (incomplete)
+        nsc_cli_warn("some processes may be missing: the kernel does not tell about them in time");
     if (json) {
         status = print_json(list, count);
     } else if (count == 0) {

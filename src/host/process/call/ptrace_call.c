@@ -566,6 +566,25 @@ static void allow_ending(const struct call *c)
     pthread_sigmask(SIG_UNBLOCK, &ending, NULL);
 }
 
+/* In a child: counts the requests to end. The parent's handlers may pass signals on. */
+static volatile sig_atomic_t requests;
+
+static void count_request(int number)
+{
+    (void)number;
+    requests++;
+}
+
+/* Have the limit of a child's attempt obey the child's signals. */
+static void take_requests(struct nsc_call_limit *limit)
+{
+    signal(SIGINT, count_request);
+    signal(SIGTERM, count_request);
+    signal(SIGHUP, count_request);
+    limit->signals = &requests;
+    limit->seen = 0;
+}
+
 /* What a child reports of its attempt. */
 struct report {
     int64_t result;
@@ -619,6 +638,7 @@ static int attempt_in_child(struct call *c)
     child = fork();
     if (child == 0) {
         nsc_inherited_drop((const int[]){ends[1], c->pidfd}, 2, NULL);
+        take_requests(c->limit);
         c->error = attempt_in_thread(c);
         report = (struct report){.result = c->result, .error = c->error, .diag = c->diag};
         _exit(write(ends[1], &report, sizeof report) != (ssize_t)sizeof report);
@@ -755,7 +775,7 @@ static bool is_foreign(const struct nsc_ptrace_target *target)
 {
     struct nsc_credentials now;
 
-    (void)nsc_credentials_read(target->pid, &now); /* on failure: those of nobody */
+    (void)nsc_credentials_read(target->pid, &now); /* on failure: unknown, thus foreign */
     return nsc_credentials_are_foreign(&now) ||
            (target->credentials != NULL && nsc_credentials_are_foreign(target->credentials));
 }

@@ -146,7 +146,7 @@ void nsc_control_find(pid_t pid, int mem, const struct nsc_maps *maps, const cha
     const struct nsc_map *map = maps->at, *end = maps->at + maps->count;
     struct nsc_credentials theirs;
 
-    (void)nsc_credentials_read(pid, &theirs); /* on failure: those of nobody */
+    (void)nsc_credentials_read(pid, &theirs); /* on failure: unknown, thus foreign */
     if (nsc_credentials_are_foreign(&theirs))
         s.as = &theirs;
     *place = (struct nsc_control_place){0};

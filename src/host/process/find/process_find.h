@@ -67,7 +67,7 @@ int nsc_process_find_next(struct nsc_process_search *search, pid_t pid,
  * nsc_process_list - list the processes that contain the runtime or have an endpoint: those of this
  * user, or, for root, of all users.
  * @list: receives a malloc'ed array of @count, sorted by pid; release with nsc_process_list_free().
- * Returns 0 or -errno with @diag (-ENOMEM, -EIO).
+ * Returns 0, 1 if processes that do not reply may be missing, or -errno with @diag (-ENOMEM, -EIO).
  */
 int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc_diag *diag);
 void nsc_process_list_free(struct nsc_process_target *list, size_t count);

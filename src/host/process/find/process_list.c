@@ -39,7 +39,7 @@ static int by_pid(const void *a, const void *b)
     return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Call @take for every process for which @examine returns true. */
+/* Call @take for every process for which @examine returns true. Returns 1 if some did not reply. */
 static int each_process(bool (*examine)(const void *context, pid_t pid),
                         int (*take)(void *context, pid_t pid), void *context, struct nsc_diag *diag)
 {
@@ -50,10 +50,10 @@ static int each_process(bool (*examine)(const void *context, pid_t pid),
     if (error == -ENOENT)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EIO,
                             "/proc is needed: mount -t proc proc /proc");
-    if (error != 0)
+    if (error < 0)
         return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, -error, "cannot examine the processes: %s",
                             strerror(-error));
-    return 0;
+    return error;
 }
 
 /* ---- All that can be traced ------------------------------------------------------------------ */
@@ -104,7 +104,7 @@ int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc
     nsc_process_search_begin(&l.search);
     error = each_process(answers, list_one, &l, diag);
     nsc_process_search_end(&l.search);
-    if (error != 0) {
+    if (error < 0) {
         nsc_process_list_free(l.at, l.count);
         return error;
     }
@@ -112,7 +112,7 @@ int nsc_process_list(struct nsc_process_target **list, size_t *count, struct nsc
         qsort(l.at, l.count, sizeof *l.at, by_pid);
     *list = l.at;
     *count = l.count;
-    return 0;
+    return error;
 }
 
 void nsc_process_list_free(struct nsc_process_target *list, size_t count)
@@ -228,7 +228,7 @@ static int find_ready(pid_t pid, struct nsc_process_target *target, struct nsc_d
 int nsc_process_resolve(const char *text, struct nsc_process_target *target, struct nsc_diag *diag)
 {
     struct search s = {.name = text};
-    int error;
+    int incomplete;
 
     if (is_number(text)) {
         unsigned long pid = strtoul(text, NULL, 10);
@@ -237,14 +237,15 @@ int nsc_process_resolve(const char *text, struct nsc_process_target *target, str
             return nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, ESRCH, "there is no process %s", text);
         return find_ready((pid_t)pid, target, diag);
     }
-    error = each_process(is_wanted, search_one, &s, diag);
-    if (error != 0)
-        return error;
+    incomplete = each_process(is_wanted, search_one, &s, diag);
+    if (incomplete < 0)
+        return incomplete;
     if (s.count == 0)
         return nsc_diag_set(
             diag, NSC_DIAG_NO_OFFSET, ESRCH,
-            "no process%s is called \"%s\"; `nanoscope ps` lists what can be traced",
-            geteuid() == 0 ? "" : " of this user", text);
+            "no process%s is called \"%s\"%s; `nanoscope ps` lists what can be traced",
+            geteuid() == 0 ? "" : " of this user", text,
+            incomplete ? ", among those that the kernel tells about in time" : "");
     if (s.count == 1)
         return find_ready(s.pids[0], target, diag);
     return choose(&s, target, diag);

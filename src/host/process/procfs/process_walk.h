@@ -16,7 +16,8 @@
 struct nsc_process_walk {
     /* Runs in the child, which has no descriptors and no shared memory of this process. */
     bool (*examine)(const void *context, pid_t pid);
-    /* Runs here for each process for which examine() returned true. Returns 0 to continue. */
+    /* Runs here for each process for which examine() returned true. Returns 0 to continue, or
+     * -errno. */
     int (*take)(void *context, pid_t pid);
     void *context;
     uint64_t deadline_ns; /* nsc_now_ns(); UINT64_MAX: none */
@@ -24,9 +25,12 @@ struct nsc_process_walk {
 
 /**
  * nsc_process_walk - examine every process except this one, in ascending order.
- * Skips a process that does not reply within one second; for ten seconds then, without asking.
- * Returns 0, what take() returned, -ETIMEDOUT after the deadline, or -errno of opendir("/proc"),
- * pipe2() or fork(). Context: forks; does not affect other children.
+ *
+ * A process that does not reply within one second is skipped; for ten seconds then, without asking.
+ * After two such processes of a user other than root and this one, so are all of that user's.
+ * Returns 0; 1 if processes were skipped, or not reached before the deadline or within ten seconds
+ * of silence; what take() returned; or -errno of /proc, pipe2() or fork(). Context: forks; does not
+ * affect other children.
  */
 int nsc_process_walk(const struct nsc_process_walk *walk);
 

@@ -9,7 +9,9 @@
 #include "record/session/session_processes.h"
 #include "util/now.h"
 
-#define VERDICT_NS 1000000000ull
+#define VERDICT_NS   1000000000ull
+/* A user and group that may read only what all may. */
+#define OWNS_NOTHING ((uid_t)-2)
 
 void nsc_admission_init(struct nsc_admission *admission, const struct nsc_record_session *session)
 {
@@ -91,26 +93,42 @@ bool nsc_admission_allows_thread(struct nsc_admission *admission,
     return nsc_admission_allows_cached(admission, verdict, pid) && nsc_procfs_has_thread(pid, tid);
 }
 
-const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admission)
+static bool is_foreign(pid_t pid)
+{
+    struct nsc_credentials theirs;
+
+    return nsc_credentials_read(pid, &theirs) != 0 || nsc_credentials_are_foreign(&theirs);
+}
+
+/* Notes the first process of the session that has fewer privileges. Returns false if one with
+ * unknown privileges may take part. */
+static bool search_less(struct nsc_admission *admission)
 {
     struct nsc_session_processes members = {0};
-    uint64_t begun_ns = nsc_now_ns();
+    bool complete = nsc_session_processes_find(admission->session, is_foreign, &members);
     struct nsc_credentials theirs;
     uint32_t i;
+
+    for (i = 0; i < members.count; i++)
+        if (nsc_credentials_read(members.pids[i], &theirs) != 0)
+            complete &= !nsc_session_is_mapped(admission->session, members.pids[i]); /* has ended */
+        else if (nsc_credentials_cover(&admission->target, &theirs))
+            note_less(admission, &theirs);
+    nsc_session_processes_free(&members);
+    return complete;
+}
+
+const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admission)
+{
+    uint64_t begun_ns = nsc_now_ns();
 
     if (admission->has_less || begun_ns < admission->least_expires_ns)
         return &admission->least;
     admission->least = admission->target;
     if (geteuid() != 0 || nsc_credentials_are_foreign(&admission->target))
         return &admission->least;
-    if (!nsc_session_processes_find(admission->session, &members))
-        admission->least = nsc_credentials_of_nobody();
-    for (i = 0; i < members.count && !admission->has_less; i++)
-        if (nsc_credentials_read(members.pids[i], &theirs) != 0)
-            admission->least = nsc_credentials_of_nobody();
-        else if (nsc_credentials_cover(&admission->target, &theirs))
-            note_less(admission, &theirs);
-    nsc_session_processes_free(&members);
+    if (!search_less(admission) && !admission->has_less)
+        admission->least = nsc_credentials_of_user(OWNS_NOTHING, OWNS_NOTHING);
     admission->least_expires_ns = nsc_now_ns() + (nsc_now_ns() - begun_ns);
     return &admission->least;
 }

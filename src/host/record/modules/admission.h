@@ -68,10 +68,10 @@ bool nsc_admission_allows_thread(struct nsc_admission *admission,
  * process has mapped: any process of the session can have named it.
  * Returns the recorded program's credentials. If the recorder is root and a process with fewer
  * privileges maps the session's memory, or was ever admitted, returns those of that process, from
- * then on; if the search takes too long, credentials with which no file can be opened. Valid until
- * the next call.
- * Cost: reads all maps of the machine. The result is valid for as long as that took, so that many
- * calls spend at most half of their time on it.
+ * then on; if the search is incomplete (a process of another user does not reply, or it takes too
+ * long), credentials that can open only what all users may read. Valid until the next call.
+ * Cost: reads all maps of other users' processes. The result is valid for as long as that took, so
+ * that many calls spend at most half of their time on it.
  */
 const struct nsc_credentials *nsc_admission_least(struct nsc_admission *admission);
 

@@ -3,16 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "process/procfs/maps.h"
 #include "process/procfs/process_walk.h"
+#include "process/procfs/procfs.h"
 #include "util/array.h"
 #include "util/now.h"
 
@@ -38,6 +37,7 @@ static bool is_known(const struct nsc_session_processes *members, pid_t pid)
 /* The session's memory file, and the processes found. */
 struct search {
     struct stat memory;
+    bool (*matters)(pid_t pid);
     struct nsc_session_processes *members;
 };
 
@@ -45,7 +45,7 @@ static bool has_mapped(const void *context, pid_t pid)
 {
     const struct search *s = context;
 
-    return !is_known(s->members, pid) &&
+    return !is_known(s->members, pid) && (s->matters == NULL || s->matters(pid)) &&
            nsc_maps_have_memory(pid, s->memory.st_dev, s->memory.st_ino);
 }
 
@@ -62,9 +62,9 @@ static int add(void *context, pid_t pid)
 }
 
 bool nsc_session_processes_find(const struct nsc_record_session *session,
-                                struct nsc_session_processes *members)
+                                bool (*matters)(pid_t pid), struct nsc_session_processes *members)
 {
-    struct search search = {.members = members};
+    struct search search = {.matters = matters, .members = members};
     const struct nsc_process_walk walk = {.examine = has_mapped,
                                           .take = add,
                                           .context = &search,
@@ -78,7 +78,7 @@ bool nsc_session_processes_find(const struct nsc_record_session *session,
 bool nsc_session_processes_exist(const struct nsc_record_session *session)
 {
     struct nsc_session_processes members = {0};
-    bool any = !nsc_session_processes_find(session, &members) || members.count > 0;
+    bool any = !nsc_session_processes_find(session, NULL, &members) || members.count > 0;
 
     nsc_session_processes_free(&members);
     return any;
@@ -104,42 +104,28 @@ struct busy_list {
     uint32_t count, capacity;
 };
 
-static ssize_t read_text(const char *path, char *text, size_t room)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got;
-
-    if (fd < 0)
-        return -errno;
-    got = read(fd, text, room - 1);
-    close(fd);
-    text[got > 0 ? got : 0] = 0;
-    return got;
-}
-
 /*
  * True if the thread runs, or waits for a processor or for a page. Hooks make no system calls, so a
  * thread that sleeps is outside of them.
  */
 static bool is_busy(pid_t pid, pid_t tid)
 {
-    char path[64], text[256];
-    const char *state;
+    char name[48], stat[256], state;
 
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/stat", (long)pid, (long)tid);
-    if (read_text(path, text, sizeof text) <= 0)
+    snprintf(name, sizeof name, "task/%ld/stat", (long)tid);
+    if (nsc_procfs_read(pid, name, stat, sizeof stat) <= 0)
         return false;
-    state = strrchr(text, ')');
-    return state != NULL && state[1] == ' ' && (state[2] == 'R' || state[2] == 'D');
+    state = nsc_procfs_state(stat);
+    return state == 'R' || state == 'D';
 }
 
 /* Reads the thread's run time in ns; false if the kernel does not report it. */
 static bool ran_for(pid_t pid, pid_t tid, uint64_t *ns)
 {
-    char path[64], text[96];
+    char name[48], text[96];
 
-    snprintf(path, sizeof path, "/proc/%ld/task/%ld/schedstat", (long)pid, (long)tid);
-    if (read_text(path, text, sizeof text) <= 0)
+    snprintf(name, sizeof name, "task/%ld/schedstat", (long)tid);
+    if (nsc_procfs_read(pid, name, text, sizeof text) <= 0)
         return false;
     *ns = strtoull(text, NULL, 10);
     return true;

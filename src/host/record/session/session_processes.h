@@ -17,11 +17,12 @@ struct nsc_session_processes {
     uint32_t count, capacity;
 };
 
-/* Add the processes that map the session's memory and are not in the list yet. A process that does
- * not reply is skipped. Returns false if the search has failed, or was ended after five seconds. */
+/* Add the processes that map the session's memory and are not in the list yet. @matters: which
+ * processes are examined at all; NULL: all. Returns false if the list may be incomplete: the search
+ * failed or was ended after five seconds, or a process did not reply. */
 bool nsc_session_processes_find(const struct nsc_record_session *session,
-                                struct nsc_session_processes *members);
-/* True if any process maps the session's memory, or if the search took too long. The only way to
+                                bool (*matters)(pid_t pid), struct nsc_session_processes *members);
+/* True if any process maps the session's memory, or if the search was incomplete. The only way to
  * tell where the kernel does not count the processes that have it open. Context: searches /proc. */
 bool nsc_session_processes_exist(const struct nsc_record_session *session);
 void nsc_session_processes_free(struct nsc_session_processes *members);

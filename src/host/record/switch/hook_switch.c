@@ -448,7 +448,7 @@ static void switch_strangers(struct nsc_tracees *all, bool on, struct nsc_sled_s
     for (round = 0; round < ROUNDS_MAX && nsc_now_ns() < deadline_ns; round++) {
         uint32_t known = members.count;
 
-        (void)nsc_session_processes_find(all->session, &members);
+        (void)nsc_session_processes_find(all->session, NULL, &members);
         for (i = known; i < members.count && nsc_now_ns() < deadline_ns; i++)
             if (!is_switched(all, members.pids[i]))
                 switch_stranger(all, members.pids[i], on, deadline_ns, stats);
@@ -485,7 +485,7 @@ bool nsc_hook_switch_settle(struct nsc_tracees *all, uint64_t patience_ns)
     struct nsc_session_processes members = {0};
     bool settled;
 
-    (void)nsc_session_processes_find(all->session, &members);
+    (void)nsc_session_processes_find(all->session, NULL, &members);
     settled = nsc_session_processes_settle(&members, patience_ns);
     nsc_session_processes_free(&members);
     return settled;

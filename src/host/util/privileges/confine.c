@@ -57,10 +57,13 @@ static void tie_to_parent(void)
 int nsc_confine_enter(const struct nsc_confine *c)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGPIPE, SIGSYS};
+    static const int of_parent[] = {SIGINT, SIGTERM, SIGHUP}; /* whose handlers may pass them on */
     int error;
 
     for (size_t i = 0; i < sizeof fatal / sizeof fatal[0]; i++)
         signal(fatal[i], SIG_DFL);
+    for (size_t i = 0; i < sizeof of_parent / sizeof of_parent[0]; i++)
+        signal(of_parent[i], SIG_IGN);
     nsc_inherited_drop(c->keep, NSC_CONFINE_KEEP_MAX, c->shared);
     offer_to_oom_killer();
     limit_memory(c->memory_bytes);

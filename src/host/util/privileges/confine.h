@@ -28,8 +28,9 @@ struct nsc_confine {
  * nsc_confine_enter - drop inherited resources; files can still be opened afterwards.
  *
  * Closes all other descriptors, connects 0 to 2 to /dev/null, unmaps shared memory, assumes the
- * credentials, limits memory and CPU time, restores the default action of fatal signals. The child
- * is killed when its parent ends, and processes of its new user cannot trace it.
+ * credentials, limits memory and CPU time, restores the default action of fatal signals and ignores
+ * SIGINT, SIGTERM and SIGHUP. The child is killed when its parent ends, and processes of its new
+ * user cannot trace it.
  * Returns 0 or -errno (the credentials cannot be assumed); after an error the caller must exit.
  */
 int nsc_confine_enter(const struct nsc_confine *confine);

@@ -126,7 +126,7 @@ int nsc_credentials_read(pid_t pid, struct nsc_credentials *out)
     char *text = read_text(pid);
     int error = errno == EMFILE || errno == ENOMEM ? -errno : -ESRCH;
 
-    *out = nsc_credentials_of_nobody();
+    *out = nsc_credentials_unknown();
     if (text != NULL)
         error = text[0] != 0 ? nsc_credentials_parse(text, out) : -ESRCH;
     free(text);
@@ -142,7 +142,7 @@ struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group)
                                     .group = {group, group, group, group}};
 }
 
-struct nsc_credentials nsc_credentials_of_nobody(void)
+struct nsc_credentials nsc_credentials_unknown(void)
 {
     return nsc_credentials_of_user((uid_t)-1, (gid_t)-1);
 }

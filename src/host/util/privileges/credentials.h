@@ -33,15 +33,16 @@ struct nsc_credentials {
 /* Return the credentials of a user without supplementary groups and capabilities. */
 struct nsc_credentials nsc_credentials_of_user(uid_t user, gid_t group);
 
-/* Return credentials that no process has or can assume: with them, no file is opened. */
-struct nsc_credentials nsc_credentials_of_nobody(void);
+/* Return credentials that no process has or can assume: they cover none but their like, and with
+ * them no file is opened. */
+struct nsc_credentials nsc_credentials_unknown(void);
 
 /* Parse credentials from the text of /proc/PID/status. Returns 0, or -EBADMSG (a line is missing),
  * @out untouched. */
 int nsc_credentials_parse(const char *status, struct nsc_credentials *out);
 
 /* Read the credentials of process @pid (0: this one). Returns 0, or -ESRCH, -ENOMEM, -EMFILE or
- * -EBADMSG, @out being those of nobody: a process whose credentials are not known has none. */
+ * -EBADMSG, @out being nsc_credentials_unknown(). */
 int nsc_credentials_read(pid_t pid, struct nsc_credentials *out);
 
 /**
