@@ -2,7 +2,6 @@
 #include "cli/record/recording.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

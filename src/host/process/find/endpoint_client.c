@@ -84,13 +84,14 @@ static int find_socket(pid_t pid, uid_t uid)
     return -ENOENT;
 }
 
-/* Connect to the endpoint; waits while its queue is full. @peer: receives who has begun to listen.
- * Returns a socket or -errno with @diag. */
-static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, struct ucred *peer,
+/* Connect to the endpoint; waits while its queue is full. @listener: receives the effective user
+ * who began to listen; NULL: not wanted. Returns a socket or -errno with @diag. */
+static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, uid_t *listener,
                       struct nsc_diag *diag)
 {
     const struct timespec pause = {.tv_nsec = RETRY_NS};
-    socklen_t bytes = sizeof *peer;
+    struct ucred peer;
+    socklen_t bytes = sizeof peer;
     int fd, place = find_socket(pid, uid);
 
     if (place < 0)
@@ -105,17 +106,18 @@ static int connect_to(pid_t pid, uid_t uid, uint64_t deadline_ns, struct ucred *
         return fail(diag, ETIMEDOUT, pid, "too many others wait for it");
     if (fd < 0)
         return fail(diag, -fd, pid, strerror(-fd));
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, peer, &bytes) != 0 || peer->pid != pid) {
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.pid != pid) {
         close(fd);
         return fail(diag, ESRCH, pid, "another process listens there");
     }
+    if (listener != NULL)
+        *listener = peer.uid;
     return fd;
 }
 
 bool nsc_endpoint_listens(pid_t pid, uid_t uid, uint64_t deadline_ns)
 {
-    struct ucred peer;
-    int fd = connect_to(pid, uid, deadline_ns, &peer, NULL);
+    int fd = connect_to(pid, uid, deadline_ns, NULL, NULL);
 
     if (fd >= 0)
         close(fd);
@@ -180,17 +182,17 @@ int nsc_endpoint_call(const struct nsc_endpoint_target *target, uint64_t verb, u
 {
     const struct nsc_control_request request = {
         .magic = NSC_CONTROL_MAGIC, .verb = (uint32_t)verb, .argument = argument};
-    struct ucred peer;
-    int socket =
-        connect_to(target->pid, target->uid, nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS, &peer, diag);
+    uid_t listener;
+    int socket = connect_to(target->pid, target->uid, nsc_now_ns() + NSC_ENDPOINT_CONNECT_NS,
+                            &listener, diag);
     int error;
 
     if (socket < 0)
         return socket;
     /* A child of the process may serve the socket still, after it has executed a program with
-     * another user's rights. */
-    if (peer.uid != target->listener)
-        error = fail(diag, ESRCH, target->pid, "another program listens there");
+     * rights that this child lacks. */
+    if (listener != target->effective && listener != 0)
+        error = fail(diag, ESRCH, target->pid, "it began to listen as another user");
     else if ((error = send_request(socket, &request, fd)) != 0)
         error = fail(diag, error, target->pid, strerror(-error));
     else

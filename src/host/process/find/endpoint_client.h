@@ -25,7 +25,7 @@ bool nsc_endpoint_listens(pid_t pid, uid_t uid, uint64_t deadline_ns);
 struct nsc_endpoint_target {
     pid_t pid;
     uid_t uid;                    /* of the process: real */
-    uid_t listener;               /* its effective user, as whom it must have begun to listen */
+    uid_t effective;              /* as whom, or as root, it must have begun to listen */
     struct nsc_call_limit *limit; /* begun by the caller */
 };
 
@@ -35,7 +35,7 @@ struct nsc_endpoint_target {
  * @result: receives the control function's result.
  * Returns 0 or -errno with @diag: -ECONNREFUSED or -ENOENT (the process has no endpoint), -EACCES
  * (it refused the request: another user, or another version), -ETIMEDOUT (no reply in time),
- * -EPROTO (invalid reply), -ESRCH (another process, or program, listens there).
+ * -EPROTO (invalid reply), -ESRCH (another process listens there, or as another user).
  */
 int nsc_endpoint_call(const struct nsc_endpoint_target *target, uint64_t verb, uint64_t argument,
                       int fd, int64_t *result, struct nsc_diag *diag);

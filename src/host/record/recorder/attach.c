@@ -73,7 +73,7 @@ static void take_signals(void)
     size_t i;
 
     interrupted = 0;
-    nsc_watchdog_begin();
+    nsc_watchdog_begin(&interrupted);
     for (i = 0; i < ENDING; i++) {
         sigaction(ending[i], &action, &before[i]);
         if (before[i].sa_handler == SIG_IGN) /* nohup, or a background job */

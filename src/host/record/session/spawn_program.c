@@ -133,7 +133,7 @@ static void take_signals(void)
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     size_t i;
 
-    nsc_watchdog_begin();
+    nsc_watchdog_begin(&interrupts);
     sigfillset(&action.sa_mask);
     for (i = 0; i < HANDLED; i++) {
         sigaction(handled[i].number, &action, &before[i]);

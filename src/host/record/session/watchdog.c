@@ -1,18 +1,23 @@
 /* watchdog.c - see watchdog.h. */
 #include "record/session/watchdog.h"
 
+#include <dirent.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "process/procfs/proc_wait.h"
+#include "util/os/partial_name.h"
+#include "util/text/escape.h"
 
 #define PATIENCE_S 15
 
 static pthread_t thread;
 static bool runs;
+static const volatile sig_atomic_t *counter; /* of requests to end */
 
 static bool is_signal_pending(void)
 {
@@ -23,30 +28,68 @@ static bool is_signal_pending(void)
             sigismember(&pending, SIGHUP) == 1);
 }
 
+/* Write the name of the incomplete trace, if one is open. */
+static void put_partial(FILE *out)
+{
+    DIR *files = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    char path[4096];
+
+    while (files != NULL && (entry = readdir(files)) != NULL) {
+        ssize_t length = readlinkat(dirfd(files), entry->d_name, path, sizeof path - 1);
+
+        path[length > 0 ? length : 0] = 0;
+        if (nsc_partial_length(path, NULL) > 0) {
+            fputs("; `nanoscope recover` makes a trace of ", out);
+            (void)nsc_text_put(out, path);
+            break;
+        }
+    }
+    if (files != NULL)
+        closedir(files);
+}
+
+static void give_up(pid_t pid)
+{
+    /* Not stderr, whose lock another thread may hold for ever. */
+    FILE *out = fdopen(STDERR_FILENO, "w");
+
+    if (out != NULL) {
+        fprintf(out, "nanoscope: given up: process %ld keeps the system from telling about it",
+                (long)pid);
+        put_partial(out);
+        fputc('\n', out);
+        (void)fflush(out);
+    }
+    _exit(1);
+}
+
 static void *watch(void *context)
 {
-    static const char line[] =
-        "nanoscope: given up, as another process keeps the system from answering; `nanoscope "
-        "recover` makes a trace of what was recorded\n";
     const struct timespec second = {.tv_sec = 1};
-    int seconds = 0;
+    int seconds = 0, state;
+    pid_t pid = 0, before;
 
     while (seconds < PATIENCE_S) {
         (void)nanosleep(&second, NULL); /* where nsc_watchdog_end() cancels the thread */
-        seconds = is_signal_pending() ? seconds + 1 : 0;
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        before = pid;
+        pid = *counter != 0 || is_signal_pending() ? nsc_proc_wait_find() : 0;
+        seconds = pid == 0 ? 0 : pid == before ? seconds + 1 : 1;
+        pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
     }
-    (void)!write(STDERR_FILENO, line, strlen(line));
-    _exit(1);
+    give_up(pid);
     return context;
 }
 
-void nsc_watchdog_begin(void)
+void nsc_watchdog_begin(const volatile sig_atomic_t *requests)
 {
     sigset_t all, before;
 
     /* In this thread they stay blocked: so it sees those that wait for another thread. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    counter = requests;
     runs = pthread_create(&thread, NULL, watch, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

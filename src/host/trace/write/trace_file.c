@@ -290,7 +290,7 @@ int nsc_trace_file_publish(struct nsc_trace_file *sink, struct nsc_diag *diag)
     if (sink->keep)
         return 0;
     if (!sink->overwrite)
-        error = nsc_partial_publish(sink->folder_fd, from, to);
+        error = nsc_partial_publish(sink->folder_fd, from, sink->folder_fd, to);
     else if (renameat(sink->folder_fd, from, sink->folder_fd, to) != 0)
         error = -errno;
     if (error == 0)

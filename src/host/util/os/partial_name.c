@@ -58,11 +58,11 @@ size_t nsc_partial_length(const char *name, pid_t *pid)
     return digits - 1;
 }
 
-int nsc_partial_publish(int folder, const char *partial, const char *name)
+int nsc_partial_publish(int from, const char *partial, int folder, const char *name)
 {
     int fd, error = 0;
 
-    if (renameat2(folder, partial, folder, name, RENAME_NOREPLACE) == 0)
+    if (renameat2(from, partial, folder, name, RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;
@@ -71,25 +71,37 @@ int nsc_partial_publish(int folder, const char *partial, const char *name)
     if (fd < 0)
         return -errno;
     close(fd);
-    if (renameat(folder, partial, folder, name) != 0) {
+    if (renameat(from, partial, folder, name) != 0) {
         error = -errno;
         unlinkat(folder, name, 0);
     }
     return error;
 }
 
-int nsc_partial_publish_path(const char *partial, const char *path)
+static int open_folder_of(const char *path)
 {
     char *name = nsc_path_folder(path);
-    int folder, error;
+    int folder;
 
     if (name == NULL)
         return -ENOMEM;
     folder = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
     free(name);
-    if (folder < 0)
-        return -errno;
-    error = nsc_partial_publish(folder, nsc_path_base_name(partial), nsc_path_base_name(path));
-    close(folder);
+    return folder >= 0 ? folder : -errno;
+}
+
+int nsc_partial_publish_path(const char *partial, const char *path)
+{
+    int from = open_folder_of(partial), folder, error;
+
+    if (from < 0)
+        return from;
+    folder = open_folder_of(path);
+    error = folder >= 0 ? nsc_partial_publish(from, nsc_path_base_name(partial), folder,
+                                              nsc_path_base_name(path))
+                        : folder;
+    close(from);
+    if (folder >= 0)
+        close(folder);
     return error;
 }

@@ -25,13 +25,13 @@ size_t nsc_partial_length(const char *name, pid_t *pid);
 
 /**
  * nsc_partial_publish - rename a complete file to its final name, unless that name is taken.
- * @folder: descriptor of the folder of both names, or AT_FDCWD.
- * Returns 0 or -errno: -EEXIST, and those of renameat2(2) and open(2).
+ * @from, @folder: descriptors of the folders of @partial and @name.
+ * Returns 0 or -errno: -EEXIST, and those of renameat2(2) and openat(2).
  */
-int nsc_partial_publish(int folder, const char *partial, const char *name);
+int nsc_partial_publish(int from, const char *partial, int folder, const char *name);
 
-/* As nsc_partial_publish(), with paths to one folder, which is opened once: another user who
- * exchanges a part of the path meanwhile cannot bring in a file from elsewhere. */
+/* As nsc_partial_publish(), with paths. Each folder is opened once: another user who exchanges a
+ * part of a path meanwhile cannot bring in a file from elsewhere. */
 int nsc_partial_publish_path(const char *partial, const char *path);
 
 #endif

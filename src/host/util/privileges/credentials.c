@@ -327,8 +327,11 @@ struct opening {
 static int open_as(const void *context)
 {
     const struct opening *o = context;
-    int error = o->credentials != NULL ? nsc_credentials_assume(o->credentials) : 0;
+    int error = 0;
 
+    /* A group that is not assumed may be one that a file's mode excludes. */
+    if (o->credentials != NULL)
+        error = o->credentials->more_groups != 0 ? -EPERM : nsc_credentials_assume(o->credentials);
     return error != 0 ? error : open_regular(o->path, is_untrusted, o->pid);
 }
 

@@ -87,7 +87,8 @@ int nsc_privileges_open_prompt(const char *path, pid_t pid);
  * @pid: a process whose mounts are accepted, see nsc_mount_is_trusted(); 0: none.
  *
  * A forked child opens the file, as a file system of that user may block forever. Returns as
- * nsc_privileges_open_regular(); -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE,
+ * nsc_privileges_open_regular(); -EPERM if @credentials have more groups than are known;
+ * -ETIMEDOUT after two seconds, -EOPNOTSUPP for files on FUSE,
  * on the kernel's own file systems, such as /proc, and on mounts that another user made.
  */
 int nsc_credentials_open(const struct nsc_credentials *credentials, pid_t pid, const char *path);

@@ -1,7 +1,11 @@
-/* Temporary names: made, and taken apart. */
+/* Temporary names: made, taken apart, and given up for the final name. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -50,9 +54,43 @@ static void test_taken_apart(void)
     }
 }
 
+static bool make_file(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Into the same folder and into another one, never over a file. */
+static void test_published(void)
+{
+    char place[] = "/tmp/partial.XXXXXX", from[64], to[64], other[64];
+
+    CHECK(mkdtemp(place) != NULL);
+    snprintf(from, sizeof from, "%s/a.1.partial", place);
+    snprintf(to, sizeof to, "%s/a", place);
+    snprintf(other, sizeof other, "%s/folder/a", place);
+    CHECK(make_file(from));
+    CHECK(nsc_partial_publish_path(from, other) == -ENOENT);
+    CHECK(nsc_partial_publish_path(from, to) == 0 && access(to, F_OK) == 0);
+    CHECK(make_file(from));
+    CHECK(nsc_partial_publish_path(from, to) == -EEXIST && access(from, F_OK) == 0);
+    *strrchr(other, '/') = 0;
+    CHECK(mkdir(other, 0700) == 0);
+    snprintf(other, sizeof other, "%s/folder/a", place);
+    CHECK(nsc_partial_publish_path(from, other) == 0 && access(from, F_OK) != 0);
+    unlink(other);
+    unlink(to);
+    *strrchr(other, '/') = 0;
+    CHECK(rmdir(other) == 0 && rmdir(place) == 0);
+}
+
 int main(void)
 {
     test_made();
     test_taken_apart();
+    test_published();
     return t_done();
 }
