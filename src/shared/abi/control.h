@@ -85,9 +85,10 @@ enum nsc_control_verb {
 #define NSC_CONTROL_LISTEN_ENV "NANOSCOPE_LISTEN"
 
 /*
- * A program that is about to be started, waited for by name: the link <directory>/start/<name of
- * its file> leads to the session's memory. The runtime opens it once, and takes it only if it is
- * owned by the program's user or root.
+ * A program that is about to be started, waited for by name: the target of the link
+ * <directory>/start/<name of its file> is "/proc/<pid>/fd/<number>:<inode number>" of the session's
+ * memory. The runtime opens it once, and takes it only if it is owned by the program's user or root
+ * and has that inode number: a recorder that was killed leaves the link, and its pid to others.
  */
 #define NSC_CONTROL_START "start"
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +18,46 @@
 /* Only the first program matters, and process slots are claimed from the lowest on. */
 enum { SLOTS_LOOKED_AT = 16 };
 
-/* Returns the pid of the recorder to which the link points; 0 if it is not a recorder's link. */
-static pid_t owner_of(int directory, const char *name)
+/* Bytes of a link's target: NSC_CONTROL_START. */
+enum { TARGET_MAX = 96 };
+
+static int make_target(const struct nsc_record_session *session, char target[TARGET_MAX])
 {
-    char target[64];
-    ssize_t length = readlinkat(directory, name, target, sizeof target - 1);
+    struct stat st;
+
+    if (fstat(session->fd, &st) != 0)
+        return -errno;
+    snprintf(target, TARGET_MAX, "%s:%llu", session->path, (unsigned long long)st.st_ino);
+    return 0;
+}
+
+/* Returns the pid of the recorder to which the link points; 0 if it is not a recorder's link.
+ * @memory: receives the path of its memory; @inode: the number that it had. */
+static pid_t owner_of(int directory, const char *name, char memory[TARGET_MAX],
+                      unsigned long long *inode)
+{
+    ssize_t length = readlinkat(directory, name, memory, TARGET_MAX - 1);
+    char *colon;
     long pid = 0;
 
-    if (length <= 0)
+    memory[length > 0 ? length : 0] = 0;
+    colon = strchr(memory, ':');
+    if (colon == NULL || sscanf(memory, "/proc/%ld/fd/", &pid) != 1 || pid <= 0)
         return 0;
-    target[length] = 0;
-    return sscanf(target, "/proc/%ld/fd/", &pid) == 1 && pid > 0 ? (pid_t)pid : 0;
+    *inode = strtoull(colon + 1, NULL, 10);
+    *colon = 0;
+    return (pid_t)pid;
 }
 
 /* True if the link still points to a running recorder's memory. */
 static bool is_in_use(int directory, const char *name)
 {
-    pid_t owner = owner_of(directory, name);
+    char memory[TARGET_MAX];
+    unsigned long long inode;
+    pid_t owner = owner_of(directory, name, memory, &inode);
+    struct stat st;
 
-    return owner != 0 && kill(owner, 0) == 0 && faccessat(directory, name, F_OK, 0) == 0;
+    return owner != 0 && kill(owner, 0) == 0 && stat(memory, &st) == 0 && st.st_ino == inode;
 }
 
 static int open_folder(struct nsc_diag *diag)
@@ -60,6 +82,8 @@ static int open_folder(struct nsc_diag *diag)
 int nsc_start_link_begin(const struct nsc_record_session *session, const char *name,
                          struct nsc_start_link *await, struct nsc_diag *diag)
 {
+    char target[TARGET_MAX], memory[TARGET_MAX];
+    unsigned long long inode;
     int directory, error = 0;
 
     await->directory = -1;
@@ -72,11 +96,12 @@ int nsc_start_link_begin(const struct nsc_record_session *session, const char *n
     directory = open_folder(diag);
     if (directory < 0)
         return directory;
-    if (symlinkat(session->path, directory, name) != 0)
+    error = -make_target(session, target);
+    if (error == 0 && symlinkat(target, directory, name) != 0)
         error = errno;
     if (error == EEXIST && !is_in_use(directory, name)) {
         unlinkat(directory, name, 0);
-        error = symlinkat(session->path, directory, name) != 0 ? errno : 0;
+        error = symlinkat(target, directory, name) != 0 ? errno : 0;
     }
     if (error == 0) {
         await->directory = directory;
@@ -86,7 +111,7 @@ int nsc_start_link_begin(const struct nsc_record_session *session, const char *n
     if (error == EEXIST)
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, EBUSY,
                              "nanoscope %ld waits for a program named %.200s already",
-                             (long)owner_of(directory, name), name);
+                             (long)owner_of(directory, name, memory, &inode), name);
     else
         error = nsc_diag_set(diag, NSC_DIAG_NO_OFFSET, error, "cannot wait for %.200s: %s", name,
                              strerror(error));
@@ -111,9 +136,12 @@ pid_t nsc_start_link_look(const struct nsc_record_session *session)
  */
 void nsc_start_link_end(struct nsc_start_link *await)
 {
+    char memory[TARGET_MAX];
+    unsigned long long inode;
+
     if (await->directory < 0)
         return;
-    if (owner_of(await->directory, await->name) == getpid())
+    if (owner_of(await->directory, await->name, memory, &inode) == getpid())
         unlinkat(await->directory, await->name, 0);
     close(await->directory);
     await->directory = -1;

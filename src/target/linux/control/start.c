@@ -71,10 +71,9 @@ static const char *file_name(const char *path)
     return name;
 }
 
-/* Return 1 if @link is `/proc/<number>/fd/<number>`. No other targets are opened. */
-static int is_descriptor_link(const char *link)
+/* Return 1 if @link has the form of `/proc/#/fd/#`, where # is a number. No others are opened. */
+static int has_form(const char *link, const char *form)
 {
-    static const char form[] = "/proc/#/fd/#"; /* # is a number */
     const char *f, *c = link;
 
     for (f = form; *f != 0; f++) {
@@ -91,6 +90,20 @@ static int is_descriptor_link(const char *link)
     return *c == 0;
 }
 
+/* Split the target of a link into the memory's path and its inode number. */
+static uint64_t split(char *target)
+{
+    uint64_t inode = 0;
+    char *c = target;
+
+    while (*c != ':')
+        c++;
+    *c = 0;
+    while (*++c != 0)
+        inode = inode * 10 + (uint64_t)(*c - '0');
+    return inode;
+}
+
 /*
  * Open the memory of a session that waits for a program of this name; -1 if there is none. The
  * directory may belong to another user, so no link in it is followed before its owner is checked. A
@@ -103,6 +116,7 @@ static int open_by_name(void)
     const char *end = path + sizeof(path);
     uint32_t uid = (uint32_t)auxiliary(AT_UID), owner;
     int fd = -1, known, folder;
+    uint64_t inode;
     unsigned i;
     char *at;
 
@@ -122,11 +136,12 @@ static int open_by_name(void)
     if (fd < 0)
         return -1;
     known = nsc_sys_owner(fd, &owner) == 0 && (owner == uid || owner == 0) &&
-            nsc_sys_read_link(fd, link, sizeof(link)) == 0 && is_descriptor_link(link);
+            nsc_sys_read_link(fd, link, sizeof(link)) == 0 && has_form(link, "/proc/#/fd/#:#");
     nsc_sys_close(fd);
     if (!known)
         return -1;
-    return nsc_sys_open_memory(link);
+    inode = split(link);
+    return nsc_sys_open_memory(link, &inode);
 }
 
 static void join(int fd)
@@ -165,7 +180,7 @@ static void forget_variables(void)
  */
 static int open_by_variable(const char *path)
 {
-    return is_descriptor_link(path) ? nsc_sys_open_memory(path) : -EPERM;
+    return has_form(path, "/proc/#/fd/#") ? nsc_sys_open_memory(path, NULL) : -EPERM;
 }
 
 static void start(void)

@@ -45,12 +45,13 @@ int nsc_sys_owner(int fd, uint32_t *uid)
     return error;
 }
 
-int nsc_sys_is_own_memory(int fd)
+int nsc_sys_is_own_memory(int fd, const uint64_t *inode)
 {
     struct statx st;
 
     return look_at(fd, "", &st) == 0 && (st.stx_mode & S_IFMT) == S_IFREG && st.stx_nlink == 0 &&
-           (st.stx_uid == 0 || st.stx_uid == nsc_sys_uid());
+           (st.stx_uid == 0 || st.stx_uid == nsc_sys_uid()) &&
+           (inode == NULL || st.stx_ino == *inode);
 }
 
 int nsc_sys_open_link(const char *path)

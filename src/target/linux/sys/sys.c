@@ -422,14 +422,14 @@ static int open_by_name(int fd)
     return named;
 }
 
-int nsc_sys_open_memory(const char *path)
+int nsc_sys_open_memory(const char *path, const uint64_t *inode)
 {
     int place = (int)nsc_syscall6(SYS_openat, AT_FDCWD, (long)path, O_PATH | O_CLOEXEC, 0, 0, 0);
     int fd = place;
 
     if (place < 0)
         return place;
-    fd = nsc_sys_is_own_memory(place) ? open_again(place) : -EPERM;
+    fd = nsc_sys_is_own_memory(place, inode) ? open_again(place) : -EPERM;
     nsc_sys_close(place);
     return fd;
 }

@@ -68,11 +68,12 @@ int nsc_sys_sync_cores(void);
 
 /**
  * nsc_sys_open_memory - open the memory file of a session, by a path from an untrusted source.
+ * @inode: the file's inode number, or NULL.
  * Accepts only an unlinked regular file that belongs to the effective user or root. Other files are
  * not opened, because opening a device or a FIFO has side effects.
  * Returns a descriptor, -EPERM (not such a file), or another negative errno.
  */
-int nsc_sys_open_memory(const char *path);
+int nsc_sys_open_memory(const char *path, const uint64_t *inode);
 
 /* Create an empty memory file that can be sealed, close-on-exec. Its descriptor number is high, see
  * nsc_sys_raise_fd(). */
@@ -106,8 +107,9 @@ void nsc_sys_set_thread_name(const char *name);
 int nsc_sys_open_link(const char *path); /* opens a link itself (O_PATH), not its target */
 int nsc_sys_read_link(int fd, char *to, size_t bytes); /* target of such a link */
 int nsc_sys_owner(int fd, uint32_t *uid);
-/* Return 1 if @fd is an unlinked regular file of the effective user or root. */
-int nsc_sys_is_own_memory(int fd);
+/* Return 1 if @fd is an unlinked regular file of the effective user or root, with the number @inode
+ * (NULL: any). */
+int nsc_sys_is_own_memory(int fd, const uint64_t *inode);
 void nsc_sys_remove(const char *path);
 
 void nsc_sys_make_directory(const char *path); /* mode 0700; does nothing if @path exists */

@@ -304,21 +304,22 @@ def scenario_name():
     if os.path.lexists(name):
         os.unlink(name)
     try:
-        for target in (None, "/proc/self/maps", "/dev/null", "/proc/1/fd/99999", "/proc/x/fd/1",
-                       "/nowhere", "/proc/%d/fd/%d/.." % (os.getpid(), 1), "x" * 200):
+        for target in ("%(good)s", "/proc/self/maps", "/dev/null", "/proc/1/fd/99999:1",
+                       "/proc/x/fd/1:1", "/nowhere", "%(path)s", "%(path)s:", "%(path)s:1",
+                       "%(good)s0", "%(good)s:1", "%(path)s/..:1", "x" * 200):
             fd, memory = session()
-            os.symlink("/proc/%d/fd/%d" % (os.getpid(), fd) if target is None else target, name)
-            if target is not None and os.getuid() == 0:
-                os.lchown(name, 0, 0)
+            path = "/proc/%d/fd/%d" % (os.getpid(), fd)
+            good = "%s:%d" % (path, os.fstat(fd).st_ino)
+            os.symlink(target % {"path": path, "good": good}, name)
             program = Program(environment=environment)
             program.finish()
             events, lost = count(memory)
-            wanted = 2 * program.calls if target is None else 0
+            wanted = 2 * program.calls if target == "%(good)s" else 0
             must(events + lost == wanted, "%s: %d events" % (target, events + lost))
             os.unlink(name)
         if os.getuid() == 0:  # somebody else's link to a good session
             fd, memory = session()
-            os.symlink("/proc/%d/fd/%d" % (os.getpid(), fd), name)
+            os.symlink("/proc/%d/fd/%d:%d" % (os.getpid(), fd, os.fstat(fd).st_ino), name)
             os.lchown(name, 54322, 54322)
             program = Program(environment=environment)
             program.finish()
